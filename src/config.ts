@@ -2,12 +2,14 @@ import { IANAZone } from 'luxon'
 import { z } from 'zod'
 
 /** `https://host[:port]`: the host selects a style, so a path would never match anything. */
-const hostUrl = (fallback: string) =>
-  z
-    .url({ protocol: /^https?$/, error: 'must be an http(s) URL such as http://api.localhost:3000' })
-    .refine((text) => URL.canParse(text) && /^\/?$/.test(new URL(text).pathname), 'must have no path: the host selects the style')
-    .transform((text) => text.replace(/\/$/, ''))
-    .default(fallback)
+const hostUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http(s) URL such as http://api.localhost:3000' })
+  .refine(
+    (text) => URL.canParse(text) && /^\/?$/.test(new URL(text).pathname),
+    'must have no path: the host selects the style',
+  )
+  .transform((text) => text.replace(/\/$/, ''))
+  .optional()
 
 const port = (fallback: number) =>
   z
@@ -26,13 +28,18 @@ const settings = z.object({
   DATABASE_URL: z
     .string()
     .max(2000)
-    .refine((url) => url === '' || /^postgres(ql)?:\/\//.test(url), 'must be a postgres:// URL, or empty for the embedded database')
+    .refine(
+      (url) => url === '' || /^postgres(ql)?:\/\//.test(url),
+      'must be a postgres:// URL, or empty for the embedded database',
+    )
     .default(''),
   DATA_DIR: z.string().min(1).max(1000).default('.data'),
-  AUTH_URL: hostUrl('http://auth.localhost:3000'),
-  BASE_URL: hostUrl('http://api.localhost:3000'),
-  RECORDS_URL: hostUrl('http://records.localhost:3000'),
-  FALLBACK_STYLE: z.enum(['partner', 'record', 'none'], { error: 'must be partner, record or none' }).default('partner'),
+  AUTH_URL: hostUrl,
+  BASE_URL: hostUrl,
+  RECORDS_URL: hostUrl,
+  FALLBACK_STYLE: z
+    .enum(['partner', 'record', 'none'], { error: 'must be partner, record or none' })
+    .default('partner'),
   TENANT_ZONE: z
     .string()
     .refine((zone) => IANAZone.isValidZone(zone), 'must be an IANA time zone such as Africa/Nairobi')
@@ -78,22 +85,28 @@ export class ConfigError extends Error {
  * Environment → settings. An empty variable counts as not set.
  * @throws ConfigError naming the first bad setting, and both where two contradict each other.
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
   const parsed = settings.safeParse(given)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!
     const name = String(issue.path[0])
     // A database URL holds a password, and the secret is one: neither belongs in a log.
-    const shown = name === 'DATABASE_URL' || name === 'KEY_ENCRYPTION_SECRET' ? '' : ` (it is ${JSON.stringify(env[name])})`
+    const shown =
+      name === 'DATABASE_URL' || name === 'KEY_ENCRYPTION_SECRET' ? '' : ` (it is ${JSON.stringify(env[name])})`
     throw new ConfigError(`${name}: ${issue.message}${shown}`)
   }
   const value = parsed.data
   if (value.DATABASE_URL !== '' && value.KEY_ENCRYPTION_SECRET === undefined)
-    throw new ConfigError('KEY_ENCRYPTION_SECRET: is required with DATABASE_URL; signing keys are stored encrypted with it')
-  if (hostOf(value.BASE_URL) === hostOf(value.RECORDS_URL))
     throw new ConfigError(
-      `BASE_URL and RECORDS_URL: both name the host ${hostOf(value.BASE_URL)}, but the partner and record styles share paths; give each its own host`,
+      'KEY_ENCRYPTION_SECRET: is required with DATABASE_URL; signing keys are stored encrypted with it',
+    )
+  const local = (name: string) => `http://${name}.localhost:${value.PORT}`
+  const baseUrl = value.BASE_URL ?? local('api')
+  const recordsUrl = value.RECORDS_URL ?? local('records')
+  if (hostOf(baseUrl) === hostOf(recordsUrl))
+    throw new ConfigError(
+      `BASE_URL and RECORDS_URL: both name the host ${hostOf(baseUrl)}, but the partner and record styles share paths; give each its own host`,
     )
   return Object.freeze({
     host: value.HOST,
@@ -101,9 +114,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     opsPort: value.OPS_PORT,
     databaseUrl: value.DATABASE_URL,
     dataDir: value.DATA_DIR,
-    authUrl: value.AUTH_URL,
-    baseUrl: value.BASE_URL,
-    recordsUrl: value.RECORDS_URL,
+    authUrl: value.AUTH_URL ?? local('auth'),
+    baseUrl,
+    recordsUrl,
     fallbackStyle: value.FALLBACK_STYLE,
     zone: value.TENANT_ZONE,
     keyEncryptionSecret: value.KEY_ENCRYPTION_SECRET,

@@ -6,9 +6,9 @@
 
 -- Ids given by the service come from a band of their own, above any counter a client is likely to keep and below
 -- 2^53, so that they never meet the ids that record systems choose for themselves, and stay exact in JavaScript.
-CREATE SEQUENCE customer_id_seq AS bigint MINVALUE 4000000000000001 START 4000000000000001 CACHE 32;
-CREATE SEQUENCE loan_id_seq AS bigint MINVALUE 4000000000000001 START 4000000000000001 CACHE 32;
-CREATE SEQUENCE loan_entry_id_seq AS bigint MINVALUE 4000000000000001 START 4000000000000001 CACHE 32;
+CREATE SEQUENCE customer_id_seq AS bigint MINVALUE 4000000000000001 START 4000000000000001;
+CREATE SEQUENCE loan_id_seq AS bigint MINVALUE 4000000000000001 START 4000000000000001;
+CREATE SEQUENCE loan_entry_id_seq AS bigint MINVALUE 4000000000000001 START 4000000000000001;
 
 CREATE TABLE organization (
   id          integer PRIMARY KEY,
@@ -157,8 +157,7 @@ CREATE TABLE loan_entry (
   type            text NOT NULL,
   value_date      date NOT NULL,
   posted_at       timestamptz NOT NULL,
-  -- Null for what has no amount of its own: a charge-off or write-off is as large as what is owed at its place.
-  amount          bigint CHECK (amount > 0),
+  amount          bigint NOT NULL CHECK (amount > 0),
   token           text,
   note            text,
   account_id      integer,

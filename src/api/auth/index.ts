@@ -1,0 +1,33 @@
+import { requireBearer } from '../bearer.ts'
+import { failureWords } from '../failure.ts'
+import type { Style } from '../style.ts'
+import { registry } from './registry.ts'
+import { tokenRoutes } from './token.ts'
+
+/** The host that issues tokens and answers for them (contract 3). */
+export const authStyle: Style = {
+  name: 'auth',
+  title: 'Mkopo: tokens',
+  description: 'Issues the tokens that every other call needs, and says who a token belongs to.',
+  registry,
+  statuses: {
+    invalid_argument: 400,
+    unauthenticated: 401,
+    permission_denied: 403,
+    not_found: 404,
+    already_exists: 409,
+    failed_precondition: 409,
+    aborted: 409,
+    payload_too_large: 413,
+    unsupported_media_type: 415,
+    resource_exhausted: 429,
+    internal: 500,
+    unavailable: 503,
+  },
+  fieldNames: {},
+  failureBody: failureWords,
+  async routes(app, deps) {
+    requireBearer(app, deps)
+    await tokenRoutes(app, deps)
+  },
+}

@@ -1,0 +1,10 @@
+import { z } from 'zod'
+
+/** The components of the auth style's document. */
+export const registry = z.registry<{ id?: string | undefined; [key: string]: unknown }>()
+
+/** A schema that appears by name in the document, with an example. */
+export function named<T extends z.ZodType>(id: string, schema: T, { example }: { example: z.input<T> }): T {
+  registry.add(schema, { id, examples: [example] })
+  return schema
+}

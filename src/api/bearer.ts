@@ -1,0 +1,32 @@
+import type { Deps } from '../deps.ts'
+import { LendingError } from '../domain/errors.ts'
+import type { Caller } from '../services/caller.ts'
+import type { StyleApp } from './style.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who is asking; there on every route that is not public. */
+    caller: Caller
+  }
+}
+
+const LONGEST_TOKEN = 8_192
+
+/** Every route of the scope that is not public needs a Bearer token; the request then knows its caller. */
+export function requireBearer(app: StyleApp, deps: Pick<Deps, 'signIn'>): void {
+  app.decorateRequest('caller', null as unknown as Caller)
+  app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.config.public) return
+    request.caller = await deps.signIn.identify(tokenOf(request.headers.authorization))
+  })
+}
+
+function tokenOf(header: string | undefined): string {
+  if (header === undefined) throw unauthenticated('the header Authorization: Bearer <token> is missing')
+  const token = /^Bearer +([^\s]+) *$/i.exec(header)?.[1]
+  if (token === undefined || token.length > LONGEST_TOKEN)
+    throw unauthenticated('the Authorization header must read Bearer <token>')
+  return token
+}
+
+const unauthenticated = (message: string) => new LendingError('unauthenticated', message)

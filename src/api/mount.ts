@@ -1,0 +1,85 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { Deps } from '../deps.ts'
+import { notFound } from '../domain/errors.ts'
+import { sendFailure, toFailure } from './failure.ts'
+import { addHealth } from './health.ts'
+import { Paths } from './hosts.ts'
+import { InvalidRequest } from './invalidRequest.ts'
+import { acceptJson } from './json.ts'
+import { addDocument } from './openapi.ts'
+import { prefixOf, type Style } from './style.ts'
+import { validatorCompiler } from './validation.ts'
+
+/** What every style is mounted with. */
+export interface Mounting {
+  readonly deps: Deps
+  /** Whether the database answers. */
+  readonly ready: () => Promise<boolean>
+  /** Whether an error means that it cannot be reached. */
+  readonly unavailable: (error: unknown) => boolean
+}
+
+/**
+ * Mounts a style under its prefix, closed off from the others: its error words, its 404, its document, its routes.
+ * @returns the paths it serves, known once the app is ready
+ */
+export function mountStyle(app: FastifyInstance, style: Style, { deps, ready, unavailable }: Mounting): Paths {
+  const paths = new Paths()
+  const prefix = prefixOf(style.name)
+  app.register(
+    async (scope) => {
+      scope.addHook('onRoute', ({ url, method }) => paths.add(url.slice(prefix.length) || '/', method))
+      speak(scope, style, unavailable, paths)
+      await addDocument(scope, style, prefix, deps.config)
+      addHealth(scope, ready)
+      // In a scope of their own, so that their hooks (who is calling?) do not reach the documents and health.
+      scope.register(async (routes) => style.routes(routes.withTypeProvider<ZodTypeProvider>(), deps))
+    },
+    { prefix },
+  )
+  return paths
+}
+
+/** What answers on a host that no setting names, where none is to be served: health, and 404 for the rest. */
+export function mountNothing(app: FastifyInstance, words: Style, { ready, unavailable }: Mounting) {
+  app.register(
+    async (scope) => {
+      speak(scope, words, unavailable)
+      addHealth(scope, ready)
+    },
+    { prefix: prefixOf('none') },
+  )
+}
+
+function speak(scope: FastifyInstance, style: Style, unavailable: Mounting['unavailable'], paths?: Paths) {
+  scope.setValidatorCompiler(validatorCompiler)
+  // The schemas of answers are documentation: the views that make them are typed, and zod costs more than they do.
+  scope.setSerializerCompiler(() => JSON.stringify)
+  acceptJson(scope)
+
+  scope.addHook('onRequest', (request, reply, done) => {
+    if (style.headers !== undefined) reply.headers(style.headers)
+    // RFC 9112 3.2. Node's own refusal of it has neither a body nor a request id, so it is left to us.
+    const hostless = request.raw.httpVersion === '1.1' && request.headers.host === undefined
+    done(hostless ? new InvalidRequest('the Host header is missing') : undefined)
+  })
+
+  const fail = (error: unknown, request: FastifyRequest) =>
+    toFailure(error, { fieldNames: style.fieldNames, requestId: request.id, unavailable })
+
+  scope.setErrorHandler((error, request, reply) => sendFailure(style, fail(error, request), error, request, reply))
+
+  scope.setNotFoundHandler((request, reply) => {
+    const error = notFound(noSuchPath(request, paths))
+    return sendFailure(style, fail(error, request), error, request, reply)
+  })
+}
+
+function noSuchPath(request: FastifyRequest, paths: Paths | undefined): string {
+  const path = request.url.slice(request.url.indexOf('/', 1))
+  const [shown = ''] = path.slice(0, 200).split('?')
+  const methods = paths?.methodsOf(path) ?? []
+  const others = methods.includes(request.method) ? [] : methods.filter((method) => method !== 'HEAD')
+  return `no such path: ${request.method} ${shown}${others.length > 0 ? ` (it takes ${others.join(', ')})` : ''}`
+}

@@ -1,0 +1,155 @@
+import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyContextConfig, FastifyInstance, FastifySchema } from 'fastify'
+import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import manifest from '../../package.json' with { type: 'json' }
+import type { Config } from '../config.ts'
+import type { ErrorCode } from '../domain/errors.ts'
+import { failureSchema, refusalResponses } from './refusals.ts'
+import { type Style, urlOf } from './style.ts'
+
+/** What the reference may load: itself. Its styles are partly set by script, hence the inline ones. */
+const CONTENT_POLICY = {
+  'default-src': ["'self'"],
+  'style-src': ["'self'", "'unsafe-inline'"],
+  'img-src': ["'self'", 'data:'],
+  'base-uri': ["'none'"],
+  'object-src': ["'none'"],
+  'frame-ancestors': ["'none'"],
+}
+
+/** A document of OpenAPI 3.1, as far as it is worked on here. */
+type Document = ReturnType<SwaggerTransformObject> & { components: { schemas: Record<string, object> } }
+
+type Operation = { [OPTIONAL_BODY]?: boolean; requestBody?: { required: boolean } }
+
+/** Marks an operation whose body may be left out, on its way through the generator: that takes every body to be required. */
+const OPTIONAL_BODY = 'x-optional-body'
+
+/** What zod says of a schema, and what its `.meta()` says of it: the provider reads only the style's own registry. */
+const override: NonNullable<z.core.ToJSONSchemaParams['override']> = ({ zodSchema, jsonSchema }) => {
+  const { id: _, ...meta } = z.globalRegistry.get(zodSchema) ?? {}
+  Object.assign(jsonSchema, meta)
+  // A caller has to bear members that a later version adds to an answer; only a strict object is closed.
+  const { def } = zodSchema._zod
+  if (def.type === 'object' && (def as z.core.$ZodObjectDef).catchall === undefined)
+    delete jsonSchema.additionalProperties
+}
+
+/**
+ * `/openapi.json` and `/docs` of one style. Every route added to `scope` afterwards is in it, with the refusals that
+ * follow from its schema and those its `config.refusals` names.
+ */
+export async function addDocument(scope: FastifyInstance, style: Style, prefix: string, config: Config) {
+  const transform = createJsonSchemaTransform({ schemaRegistry: style.registry, zodToJsonConfig: { override } })
+  const addComponents = createJsonSchemaTransformObject({
+    schemaRegistry: style.registry,
+    zodToJsonConfig: { override },
+  })
+
+  await scope.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: style.title, description: describe(style), version: manifest.version },
+      servers: [{ url: urlOf(config, style.name) }, { url: '/', description: 'The host that served this document' }],
+      security: [{ bearer: [] }],
+      components: {
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer', description: 'The token that GET /v1/auth/token answers.' },
+          ...(style.name === 'auth' && {
+            basic: { type: 'http', scheme: 'basic', description: 'E-mail and password.' },
+          }),
+        },
+      },
+    },
+    transform: (input) => {
+      const { schema = {}, url } = transform({ ...input, schema: input.schema ?? {} })
+      const { config: route = {}, method } = input.route as { config?: FastifyContextConfig; method: string | string[] }
+      const responses = (schema as { response?: object }).response ?? { 200: { description: 'Done.', type: 'object' } }
+      const refusals = refusalResponses(style, codesOf(input.schema ?? {}, route, [method].flat()))
+      const documented = {
+        ...(route.public && { security: [] }),
+        ...(input.schema?.body instanceof z.ZodOptional && { [OPTIONAL_BODY]: true }),
+        ...schema,
+        response: { ...responses, ...refusals },
+      }
+      return { schema: documented, url: url.slice(prefix.length) }
+    },
+    transformObject: (input) => {
+      const document = addComponents(input) as Document
+      document.components.schemas.Failure = failureSchema(style)
+      for (const operation of Object.values(document.paths ?? {}).flatMap(
+        (path) => Object.values(path) as Operation[],
+      )) {
+        if (operation[OPTIONAL_BODY] && operation.requestBody) operation.requestBody.required = false
+        delete operation[OPTIONAL_BODY]
+      }
+      return tidied(document)
+    },
+  })
+
+  scope.get('/openapi.json', { schema: { hide: true }, config: { public: true }, logLevel: 'warn' }, () =>
+    scope.swagger(),
+  )
+
+  await scope.register(async (docs) => {
+    // The browser does not know the prefix; a redirect of the reference would tell it.
+    docs.addHook('onSend', async (_request, reply, payload) => {
+      const location = reply.getHeader('location')
+      if (typeof location === 'string' && location.startsWith(prefix))
+        reply.header('location', location.slice(prefix.length))
+      return payload
+    })
+    await docs.register(swaggerUi, {
+      routePrefix: '/docs',
+      staticCSP: CONTENT_POLICY,
+      theme: { title: style.title },
+      logo: { type: 'image/svg+xml', content: '' },
+      // Without the bar on top, which is for typing another document's URL.
+      uiConfig: { layout: 'BaseLayout', deepLinking: true },
+      logLevel: 'warn',
+    })
+  })
+}
+
+const describe = ({ description }: Style) =>
+  `${description}\n\nEvery answer carries \`x-request-id\`, the one you sent or a new one: quote it when you ask about an answer.`
+
+/** The codes a route can refuse with: those it names, and those that anything with its schema can. */
+function codesOf(schema: FastifySchema, route: FastifyContextConfig, methods: readonly string[]): Set<ErrorCode> {
+  const codes = new Set<ErrorCode>(route.refusals)
+  const takesBody = schema.body !== undefined
+  if (takesBody || schema.querystring !== undefined) codes.add('invalid_argument')
+  if (takesBody) codes.add('payload_too_large').add('unsupported_media_type')
+  if (schema.params !== undefined) codes.add('not_found')
+  if (!route.public) {
+    for (const code of ['unauthenticated', 'permission_denied', 'resource_exhausted', 'unavailable'] as const)
+      codes.add(code)
+    // While the first request under an Idempotency-Key is still running.
+    if (methods.includes('POST')) codes.add('aborted')
+  }
+  return codes.add('internal')
+}
+
+/**
+ * Every schema that has a name is in the document twice, as it comes in (`…Input`) and as it goes out. Keeps what is
+ * referred to, and lets a schema that only comes in have its plain name.
+ */
+function tidied(document: Document): Document {
+  const schemas = document.components.schemas
+  for (let size = -1; size !== Object.keys(schemas).length; ) {
+    size = Object.keys(schemas).length
+    const text = JSON.stringify(document)
+    for (const name of Object.keys(schemas)) if (!text.includes(`"#/components/schemas/${name}"`)) delete schemas[name]
+  }
+  let text = JSON.stringify(document).replaceAll('"Default Response"', '"Done."')
+  for (const name of Object.keys(schemas)) {
+    const plain = name.replace(/Input$/, '')
+    if (plain === name || plain in schemas) continue
+    text = text
+      .replaceAll(`"#/components/schemas/${name}"`, `"#/components/schemas/${plain}"`)
+      .replace(`"${name}":`, `"${plain}":`)
+  }
+  return JSON.parse(text)
+}

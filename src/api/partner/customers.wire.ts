@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import type { Customer } from '../../services/customers.ts'
+import { externalId, pageQuery } from '../wire.ts'
+import { named, pageOf } from './registry.ts'
+
+export const newCustomer = named(
+  'NewCustomer',
+  z.strictObject({ externalId: externalId.describe("The partner's own id of the customer; unique.") }),
+  { example: { externalId: 'wallet-255700000001' } },
+)
+
+export const customerQuery = pageQuery({ rows: 10 }).extend({
+  externalId: externalId.optional().describe('Only the customer with this externalId.'),
+})
+
+export const customerSchema = named(
+  'Customer',
+  z.object({
+    id: z.string().describe("The service's number."),
+    accountNo: z.string().describe('The id, zero-padded to 9 digits.'),
+    externalId: z.string().nullable().describe('Null for a customer made by a record system.'),
+    status: z.enum(['Pending', 'Active', 'Closed']),
+    active: z.boolean(),
+    officeId: z.string(),
+    officeName: z.string(),
+    firstname: z.string(),
+    lastname: z.string(),
+    displayName: z.string(),
+    activationDate: z.iso.date().nullable(),
+  }),
+  {
+    example: {
+      id: '4000000000000001',
+      accountNo: '4000000000000001',
+      externalId: 'wallet-255700000001',
+      status: 'Active',
+      active: true,
+      officeId: '1',
+      officeName: 'Head Office',
+      firstname: 'wallet-255700000001',
+      lastname: 'Customer',
+      displayName: 'wallet-255700000001 Customer',
+      activationDate: '2026-01-31',
+    },
+  },
+)
+
+export const customerPage = pageOf('CustomerPage', customerSchema)
+
+export type CustomerView = z.infer<typeof customerSchema>
+
+/** A customer in the partner's words. */
+export function toCustomer(customer: Customer): CustomerView {
+  const id = String(customer.id)
+  return {
+    id,
+    accountNo: accountNo(customer.id),
+    externalId: customer.externalId,
+    status: customer.status,
+    active: customer.status === 'Active',
+    officeId: '1',
+    officeName: 'Head Office',
+    firstname: customer.externalId ?? customer.businessName ?? id,
+    lastname: customer.externalId === null ? '' : 'Customer',
+    displayName: displayName(customer),
+    activationDate: customer.activationDate,
+  }
+}
+
+/** A partner's customer is known by its external id only, a record system's by its business name. */
+export const displayName = (customer: { externalId: string | null; businessName: string | null }): string =>
+  customer.externalId === null ? (customer.businessName ?? '') : `${customer.externalId} Customer`
+
+/** The id, zero-padded to 9; longer ones are not cut. */
+export const accountNo = (id: bigint): string => String(id).padStart(9, '0')

@@ -1,0 +1,48 @@
+import type { Deps } from '../../deps.ts'
+import { createLoan, getLoan, pageLoans } from '../../services/loans.ts'
+import type { StyleApp } from '../style.ts'
+import { loanPage, loanQuery, loanSchema, newLoan, toLoan, toLoanSummary } from './loans.wire.ts'
+import { ADDRESSES, toPage } from './registry.ts'
+
+const tags = ['loans']
+
+export function loanRoutes(app: StyleApp, deps: Deps): void {
+  app.post(
+    '/v1/loans',
+    {
+      config: { refusals: ['not_found', 'already_exists', 'failed_precondition'] },
+      schema: {
+        tags,
+        summary: 'Create a loan',
+        description:
+          'Submits, approves and disburses in one call: the loan is Active at once, and every term but the principal comes from the product.',
+        body: newLoan,
+        response: { 200: loanSchema },
+      },
+    },
+    async ({ caller, body: { customerId, ...asked } }) =>
+      toLoan(await createLoan(deps, caller, { ...asked, customerExternalId: customerId })),
+  )
+
+  app.get(
+    '/v1/loans',
+    {
+      schema: {
+        tags,
+        summary: 'List loans',
+        description: 'Each without its `repaymentHistory`. Of an unknown customer: an empty page.',
+        querystring: loanQuery,
+        response: { 200: loanPage },
+      },
+    },
+    async ({ caller, query: { page, rows, ...filter } }) =>
+      toPage(await pageLoans(deps, caller, filter, { page, rows }), { page, rows }, toLoanSummary),
+  )
+
+  for (const { path, params } of ADDRESSES)
+    app.get(
+      `/v1/loans${path}`,
+      { schema: { tags, summary: 'Read a loan, with its history', params, response: { 200: loanSchema } } },
+      async ({ caller, params: ref }) => toLoan(await getLoan(deps, caller, ref)),
+    )
+}

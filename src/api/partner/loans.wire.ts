@@ -1,0 +1,218 @@
+import { z } from 'zod'
+import { owedIn, type Period, totalOf } from '../../domain/allocation.ts'
+import { toRfc3339 } from '../../domain/dates.ts'
+import { LOAN_STATUSES } from '../../domain/lifecycle.ts'
+import { type Currency, minorToNumber, rateToNumber } from '../../domain/money.ts'
+import type { LoanNow } from '../../services/loans.ts'
+import { repaymentsOf } from '../../services/transactions.ts'
+import { amount, externalId, idParam, instant, money, pageQuery, smallInt } from '../wire.ts'
+import { accountNo, displayName } from './customers.wire.ts'
+import { named, pageOf } from './registry.ts'
+import { toTransaction, transactionSchema } from './transactions.wire.ts'
+
+const EXAMPLE_PRINCIPAL = 100_000
+
+export const newLoan = named(
+  'NewLoan',
+  z.strictObject({
+    customerId: externalId.describe("The customer's externalId."),
+    productId: smallInt({ min: 1, max: 2_147_483_647 }).describe('The loan product; every other term comes from it.'),
+    principal: amount.describe("Within the product's bounds, in its currency."),
+    externalId: externalId.optional().describe("The partner's own id of the loan; unique."),
+  }),
+  {
+    example: {
+      customerId: 'wallet-255700000001',
+      productId: 1,
+      principal: EXAMPLE_PRINCIPAL,
+      externalId: 'order-2026-0001',
+    },
+  },
+)
+
+const loanFilter = pageQuery({ rows: 10 }).extend({
+  customerExternalId: externalId.optional().describe('Only the loans of the customer with this externalId.'),
+  customerId: idParam.optional().describe('Only the loans of the customer with this number.'),
+  status: z.enum(LOAN_STATUSES).optional(),
+  orderBy: z.enum(['id', 'principal', 'disbursedAt']).optional().describe('Default: id.'),
+  sortOrder: z.enum(['ASC', 'DESC', 'asc', 'desc']).optional().describe('Default: ASC.'),
+})
+
+/** What cannot be a customer's number is nobody's: an empty page. */
+export const loanQuery = loanFilter.transform(({ customerId, orderBy = 'id', sortOrder, ...rest }) => ({
+  ...rest,
+  ...(customerId === undefined ? {} : { customerId: customerId ?? 0n }),
+  orderBy,
+  descending: sortOrder?.toUpperCase() === 'DESC',
+}))
+
+const periodSchema = named(
+  'SchedulePeriod',
+  z.object({
+    period: z.int(),
+    fromDate: z.iso.date(),
+    dueDate: z.iso.date(),
+    principalDue: money,
+    interestDue: money,
+    feesDue: money,
+    penaltyDue: money,
+    totalDue: money,
+    principalPaid: money,
+    interestPaid: money,
+    totalPaid: money,
+    totalOutstanding: money,
+    principalBalance: money.describe('Principal still to fall due after this instalment.'),
+    complete: z.boolean(),
+    completedOn: z.iso.date().optional().describe('The value date that left nothing owed in it.'),
+  }),
+  {},
+)
+
+export const loanSummary = named(
+  'LoanSummary',
+  z.object({
+    id: z.string(),
+    accountNo: z.string(),
+    externalId: z.string().nullable(),
+    customerId: z.string(),
+    customerExternalId: z.string().nullable(),
+    customerName: z.string(),
+    loanProductId: z.int().nullable(),
+    loanProductName: z.string().nullable(),
+    status: z.enum(LOAN_STATUSES),
+    principal: money,
+    currencyCode: z.string(),
+    numberOfRepayments: z.int(),
+    interestRatePerPeriod: z.number().describe('Percent per period.'),
+    principalPaid: money,
+    principalOutstanding: money,
+    interestCharged: money,
+    interestPaid: money,
+    interestWaived: money,
+    interestOutstanding: money,
+    feesCharged: money,
+    feesPaid: money,
+    feesOutstanding: money,
+    penaltyCharged: money,
+    penaltyPaid: money,
+    penaltyOutstanding: money,
+    totalPaid: money,
+    totalOutstanding: money,
+    totalOverpaid: money,
+    totalOverdue: money,
+    totalRecovered: money,
+    totalWrittenOff: money,
+    nextDueDate: z.iso.date().optional().describe('Absent once nothing is due.'),
+    nextDueAmount: money.optional(),
+    dueDate: z.iso.date(),
+    dueDateTime: instant,
+    disbursedAt: instant,
+    overdue: z.boolean(),
+    daysOverdue: z.int(),
+    overdueSince: z.iso.date().optional(),
+    chargedOff: z.boolean(),
+    chargedOffOn: z.iso.date().optional(),
+    closedOn: z.iso.date().optional(),
+    repaymentSchedule: z.array(periodSchema),
+  }),
+  {},
+)
+
+export const loanSchema = named(
+  'Loan',
+  loanSummary.extend({ repaymentHistory: z.array(transactionSchema).describe('Newest first.') }),
+  {},
+)
+
+export const loanPage = pageOf('LoanPage', loanSummary)
+
+export type LoanSummaryView = z.infer<typeof loanSummary>
+export type LoanView = z.infer<typeof loanSchema>
+
+/** A loan with its history of repayments: the answer to a single read. */
+export const toLoan = (now: LoanNow): LoanView => ({
+  ...toLoanSummary(now),
+  repaymentHistory: repaymentsOf(now.loan, now.state).map(toTransaction),
+})
+
+/** A loan as lists hold it. */
+export function toLoanSummary({ loan, state }: LoanNow): LoanSummaryView {
+  const { terms } = loan
+  const { currency, zone } = terms
+  const number = (minor: bigint) => minorToNumber(minor, currency)
+  const { charged, paid, waived, outstanding } = state
+  return {
+    id: String(loan.id),
+    accountNo: accountNo(loan.id),
+    externalId: loan.externalId,
+    customerId: String(loan.customerId),
+    customerExternalId: loan.customerExternalId,
+    customerName: displayName({ externalId: loan.customerExternalId, businessName: loan.customerBusinessName }),
+    loanProductId: loan.productId,
+    loanProductName: loan.productName,
+    status: state.status,
+    principal: number(terms.principal),
+    currencyCode: currency.code,
+    numberOfRepayments: terms.numberOfRepayments,
+    interestRatePerPeriod: rateToNumber(terms.ratePerPeriod),
+    principalPaid: number(paid.principal),
+    principalOutstanding: number(outstanding.principal),
+    interestCharged: number(charged.interest),
+    interestPaid: number(paid.interest),
+    interestWaived: number(waived.interest),
+    interestOutstanding: number(outstanding.interest),
+    feesCharged: number(charged.fees),
+    feesPaid: number(paid.fees),
+    feesOutstanding: number(outstanding.fees),
+    penaltyCharged: number(charged.penalty),
+    penaltyPaid: number(paid.penalty),
+    penaltyOutstanding: number(outstanding.penalty),
+    totalPaid: number(state.totalPaid),
+    totalOutstanding: number(state.totalOutstanding),
+    totalOverpaid: number(state.totalOverpaid),
+    totalOverdue: number(state.totalOverdue),
+    totalRecovered: number(state.totalRecovered),
+    totalWrittenOff: number(state.totalWrittenOff),
+    ...(state.nextDueOn === null || state.nextDueAmount === null
+      ? {}
+      : { nextDueDate: state.nextDueOn, nextDueAmount: number(state.nextDueAmount) }),
+    dueDate: terms.dueOn,
+    dueDateTime: toRfc3339(terms.dueAt, zone),
+    disbursedAt: toRfc3339(terms.disbursedAt, zone),
+    overdue: state.overdueSince !== null,
+    daysOverdue: state.daysOverdue,
+    ...(state.overdueSince === null ? {} : { overdueSince: state.overdueSince }),
+    chargedOff: state.chargedOffOn !== null,
+    ...(state.chargedOffOn === null ? {} : { chargedOffOn: state.chargedOffOn }),
+    ...(state.closedOn === null ? {} : { closedOn: state.closedOn }),
+    repaymentSchedule: toSchedule(state.periods, currency),
+  }
+}
+
+/** The schedule with what has become of it; `principalBalance` falls from line to line to 0. */
+function toSchedule(periods: readonly Period[], currency: Currency) {
+  const number = (minor: bigint) => minorToNumber(minor, currency)
+  let balance = periods.reduce((total, { due }) => total + due.principal, 0n)
+  return periods.map((period) => {
+    const { due, paid } = period
+    balance -= due.principal
+    const owed = owedIn(period)
+    return {
+      period: period.period,
+      fromDate: period.fromDate,
+      dueDate: period.dueDate,
+      principalDue: number(due.principal),
+      interestDue: number(due.interest),
+      feesDue: number(due.fees),
+      penaltyDue: number(due.penalty),
+      totalDue: number(totalOf(due)),
+      principalPaid: number(paid.principal),
+      interestPaid: number(paid.interest),
+      totalPaid: number(totalOf(paid)),
+      totalOutstanding: number(owed),
+      principalBalance: number(balance),
+      complete: owed === 0n,
+      ...(period.completedOn === null ? {} : { completedOn: period.completedOn }),
+    }
+  })
+}

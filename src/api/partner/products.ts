@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import type { Deps } from '../../deps.ts'
+import { getProduct, pageProducts } from '../../services/products.ts'
+import type { StyleApp } from '../style.ts'
+import { idParam, pageQuery } from '../wire.ts'
+import { productPage, productSchema, toProduct } from './products.wire.ts'
+import { toPage } from './registry.ts'
+
+const tags = ['loan products']
+
+export function productRoutes(app: StyleApp, deps: Deps): void {
+  app.get(
+    '/v1/loan-products',
+    {
+      schema: {
+        tags,
+        summary: 'List loan products',
+        querystring: pageQuery({ rows: 10 }),
+        response: { 200: productPage },
+      },
+    },
+    async ({ caller, query }) => toPage(await pageProducts(deps, caller, query), query, toProduct),
+  )
+
+  app.get(
+    '/v1/loan-products/:id',
+    {
+      schema: {
+        tags,
+        summary: 'Read a loan product',
+        params: z.object({ id: idParam }),
+        response: { 200: productSchema },
+      },
+    },
+    async ({ caller, params }) => toProduct(await getProduct(deps, caller, params.id)),
+  )
+}

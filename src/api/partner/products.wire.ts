@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { minorToNumber, rateToNumber } from '../../domain/money.ts'
+import type { Product } from '../../domain/product.ts'
+import { money } from '../wire.ts'
+import { named, pageOf } from './registry.ts'
+
+export const productSchema = named(
+  'LoanProduct',
+  z.object({
+    id: z.int(),
+    name: z.string(),
+    currencyCode: z.string(),
+    minPrincipal: money,
+    maxPrincipal: money,
+    numberOfRepayments: z.int(),
+    repaymentEvery: z.int(),
+    repaymentFrequencyType: z.enum(['days', 'weeks', 'months', 'years']),
+    interestRatePerPeriod: z.number().describe('Flat, percent per period.'),
+    installmentAmountInMultiplesOf: money.optional(),
+    penaltyPercentOfPrincipal: z
+      .number()
+      .optional()
+      .describe('Raised once, at the last due time, when anything is unpaid then.'),
+    active: z.boolean().describe('False: takes no new loans.'),
+  }),
+  {
+    example: {
+      id: 1,
+      name: 'Flat 10% monthly',
+      currencyCode: 'TZS',
+      minPrincipal: 1_000,
+      maxPrincipal: 10_000_000,
+      numberOfRepayments: 1,
+      repaymentEvery: 1,
+      repaymentFrequencyType: 'months',
+      interestRatePerPeriod: 10,
+      active: true,
+    },
+  },
+)
+
+export const productPage = pageOf('LoanProductPage', productSchema)
+
+/** A loan product in the partner's words. */
+export const toProduct = (product: Product): z.infer<typeof productSchema> => ({
+  id: product.id,
+  name: product.name,
+  currencyCode: product.currency.code,
+  minPrincipal: minorToNumber(product.principalMin, product.currency),
+  maxPrincipal: minorToNumber(product.principalMax, product.currency),
+  numberOfRepayments: product.numberOfRepayments,
+  repaymentEvery: product.repayEvery,
+  repaymentFrequencyType: product.repayUnit,
+  interestRatePerPeriod: rateToNumber(product.ratePerPeriod),
+  ...(product.totalMultipleOf === null
+    ? {}
+    : { installmentAmountInMultiplesOf: minorToNumber(product.totalMultipleOf, product.currency) }),
+  ...(product.penaltyRate === null ? {} : { penaltyPercentOfPrincipal: rateToNumber(product.penaltyRate) }),
+  active: !product.retired,
+})

@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import type { Listed, Page } from '../../services/paging.ts'
+import { externalIdParam, idParam } from '../wire.ts'
+
+/** The components of the partner style's document. */
+export const registry = z.registry<{ id?: string | undefined; [key: string]: unknown }>()
+
+/** A schema that appears by name in the document, with an example. */
+export function named<T extends z.ZodType>(id: string, schema: T, meta: { example?: z.input<T> } = {}): T {
+  const { example } = meta
+  registry.add(schema, { id, ...(example === undefined ? {} : { examples: [example] }) })
+  return schema
+}
+
+/** The envelope of a list (contract 4.1). */
+export const pageOf = <T extends z.ZodType>(id: string, item: T) =>
+  named(id, z.object({ items: z.array(item), total: z.int(), page: z.int(), rowsPerPage: z.int() }))
+
+/** A page of what a service listed, each item in the partner's words. */
+export const toPage = <T, View>({ items, total }: Listed<T>, { page, rows }: Page, toView: (item: T) => View) => ({
+  items: items.map(toView),
+  total,
+  page,
+  rowsPerPage: rows,
+})
+
+/** Text that cannot be an id is read as one that nothing has. */
+const NOBODY = { id: 0n, externalId: '' }
+
+const byId = z.object({ id: idParam })
+const byExternalId = z.object({ externalId: externalIdParam })
+const transaction = { transactionId: idParam }
+
+/**
+ * The two ways to address a loan or a customer, as path and params: by the service's number or the partner's own id.
+ * Every operation is registered under both, and answers identically.
+ */
+export const ADDRESSES = [
+  {
+    path: '/:id',
+    params: byId.transform(({ id }) => ({ id: id ?? NOBODY.id })),
+    withTransaction: byId.extend(transaction).transform(({ id, transactionId }) => ({
+      ref: { id: id ?? NOBODY.id },
+      transactionId: transactionId ?? NOBODY.id,
+    })),
+  },
+  {
+    path: '/external/:externalId',
+    params: byExternalId.transform(({ externalId }) => ({ externalId: externalId ?? NOBODY.externalId })),
+    withTransaction: byExternalId.extend(transaction).transform(({ externalId, transactionId }) => ({
+      ref: { externalId: externalId ?? NOBODY.externalId },
+      transactionId: transactionId ?? NOBODY.id,
+    })),
+  },
+] as const

@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { COMPONENTS } from '../../domain/allocation.ts'
+import { toRfc3339 } from '../../domain/dates.ts'
+import { ENTRY_TYPES } from '../../domain/entry.ts'
+import { minorToNumber } from '../../domain/money.ts'
+import type { TransactionNow, TransactionRequest } from '../../services/transactions.ts'
+import { amount, instant, localDate, money, text } from '../wire.ts'
+import { named, pageOf } from './registry.ts'
+
+const token = text({ max: 100 })
+
+export const newRepayment = named(
+  'NewRepayment',
+  z.strictObject({
+    transactionAmount: amount.describe("Greater than 0, in the loan's currency."),
+    transactionDate: localDate
+      .optional()
+      .describe(
+        'The value date: the day the money counts from. Default: today. Not before disbursement, not in the future.',
+      ),
+    idempotencyKey: token
+      .optional()
+      .describe('Seen before on this loan: the original transaction is answered and nothing is posted twice.'),
+  }),
+  { example: { transactionAmount: 10_000, transactionDate: '2026-02-10', idempotencyKey: 'wallet-tx-7781' } },
+)
+
+/** A repayment's body as a posting. */
+export const toPosting = (body: z.output<typeof newRepayment>): TransactionRequest => ({
+  amount: body.transactionAmount,
+  valueDate: body.transactionDate,
+  token: body.idempotencyKey ?? null,
+  note: null,
+})
+
+export const transactionSchema = named(
+  'Transaction',
+  z.object({
+    id: z.string(),
+    loanId: z.string(),
+    type: z.enum(ENTRY_TYPES),
+    date: z.iso.date().describe('The value date.'),
+    transactionAt: instant.describe('The instant of posting.'),
+    amount: money,
+    principal: money.optional().describe('Portions are left out where they are 0.'),
+    interest: money.optional(),
+    fees: money.optional(),
+    penalty: money.optional(),
+    overpayment: money.optional(),
+    status: z.enum(['posted', 'reversed']),
+    idempotencyKey: z.string().optional(),
+    note: z.string().optional(),
+  }),
+  {
+    example: {
+      id: '4000000000000001',
+      loanId: '4000000000000001',
+      type: 'Repayment',
+      date: '2026-02-10',
+      transactionAt: '2026-02-10T09:30:00.000+03:00',
+      amount: 10_000,
+      interest: 10_000,
+      status: 'posted',
+      idempotencyKey: 'wallet-tx-7781',
+    },
+  },
+)
+
+export const transactionPage = pageOf('TransactionPage', transactionSchema)
+
+export type TransactionView = z.infer<typeof transactionSchema>
+
+/** A transaction in the partner's words; a reversed one does nothing and so has no portions. */
+export function toTransaction({ loan, entry, outcome }: TransactionNow): TransactionView {
+  const { currency, zone } = loan.terms
+  const number = (minor: bigint) => minorToNumber(minor, currency)
+  const view: TransactionView = {
+    id: String(entry.id),
+    loanId: String(loan.id),
+    type: entry.type,
+    date: entry.valueDate,
+    transactionAt: toRfc3339(entry.postedAt, zone),
+    amount: number(outcome?.amount ?? entry.amount),
+    status: entry.reversedAt === null ? 'posted' : 'reversed',
+  }
+  if (outcome) {
+    for (const component of COMPONENTS)
+      if (outcome.portions[component] > 0n) view[component] = number(outcome.portions[component])
+    if (outcome.overpayment > 0n) view.overpayment = number(outcome.overpayment)
+  }
+  if (entry.token !== null) view.idempotencyKey = entry.token
+  if (entry.note !== null) view.note = entry.note
+  return view
+}

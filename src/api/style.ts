@@ -1,0 +1,61 @@
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { z } from 'zod'
+import type { Config } from '../config.ts'
+import type { Deps } from '../deps.ts'
+import type { ErrorCode } from '../domain/errors.ts'
+import type { Failure } from './failure.ts'
+
+export type StyleName = 'auth' | 'partner' | 'record'
+
+/** The components of one style's document. Never zod's global one: there, an id that two styles use is overwritten silently. */
+export type SchemaRegistry = z.core.$ZodRegistry<{ id?: string | undefined; [key: string]: unknown }>
+
+/** The instance that a style's routes are added to; bodies, params and answers are typed by their zod schemas. */
+export type StyleApp = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>
+
+/** A vocabulary over the one loan book: names, envelope, error words, document. */
+export interface Style {
+  readonly name: StyleName
+  readonly title: string
+  readonly description: string
+  readonly registry: SchemaRegistry
+  /** Each code's HTTP status. A new code does not compile until every style has its word for it. */
+  readonly statuses: Readonly<Record<ErrorCode, number>>
+  /** Roles of fields as the domain names them (`amount`, `valueDate`) → this style's own names. */
+  readonly fieldNames: Readonly<Record<string, string>>
+  /** The body of a refusal. */
+  failureBody(failure: Failure): object
+  /** Headers on every answer of the style. */
+  readonly headers?: Readonly<Record<string, string>>
+  routes(app: StyleApp, deps: Deps): void | Promise<void>
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Answers without a token. */
+    public?: boolean
+    /** Codes the operation can refuse with, besides those that follow from its schema; for the document. */
+    refusals?: readonly ErrorCode[]
+  }
+}
+
+/** The public base URL of a style, without a slash at the end. */
+export function urlOf(config: Config, name: StyleName): string {
+  return { auth: config.authUrl, partner: config.baseUrl, record: config.recordsUrl }[name]
+}
+
+/** Where a style lives inside the router. A request never says it: every target gets a prefix, also one that begins with it. */
+export const prefixOf = (name: StyleName | 'none') => `/~${name}`

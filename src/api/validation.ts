@@ -1,0 +1,149 @@
+import { distance } from 'fastest-levenshtein'
+import type { FastifySchemaCompiler } from 'fastify'
+import type { z } from 'zod'
+import type { FieldFault } from '../domain/errors.ts'
+import { InvalidRequest } from './invalidRequest.ts'
+import { JsonNumber } from './json.ts'
+
+const MOST_FAULTS = 20
+const LONGEST_NAME = 100
+
+/** The fields that a strict object knows and was not given, by its list of unknown ones: what a slip could have meant. */
+const knownFields = new WeakMap<readonly string[], readonly string[]>()
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+}
+
+/** zod's issues in a caller's words; a schema's own message goes first. */
+const inWords: z.core.$ZodErrorMap = (issue) => {
+  if (issue.code === 'unrecognized_keys') {
+    const shape = (issue.inst as z.ZodObject | undefined)?._zod.def.shape ?? {}
+    const given = issue.input as object
+    knownFields.set(
+      issue.keys,
+      Object.keys(shape).filter((name) => !Object.hasOwn(given, name)),
+    )
+    return 'is not a known field'
+  }
+  if (issue.input === undefined) return 'is required'
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${KINDS[issue.expected] ?? `of type ${issue.expected}`}`
+    case 'invalid_value':
+      return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}`
+    case 'too_small':
+    case 'too_big':
+      return outOfBounds(issue)
+    case 'invalid_format':
+      return `must be a valid ${issue.format}`
+    case 'invalid_union':
+      return 'has none of the accepted forms'
+    default:
+      return 'is not valid'
+  }
+}
+
+function outOfBounds(
+  issue: z.core.$ZodRawIssue<z.core.$ZodIssueTooSmall> | z.core.$ZodRawIssue<z.core.$ZodIssueTooBig>,
+) {
+  const small = issue.code === 'too_small'
+  const bound = small ? issue.minimum : issue.maximum
+  if (issue.origin === 'string')
+    return small && bound === 1 ? 'must not be empty' : `must be ${atLeast(small)} ${bound} characters long`
+  if (issue.origin === 'array') return `must have ${atLeast(small)} ${bound} ${bound === 1 ? 'item' : 'items'}`
+  if (issue.inclusive === false) return `must be ${small ? 'greater' : 'less'} than ${bound}`
+  return `must be ${atLeast(small)} ${bound}`
+}
+
+const atLeast = (small: boolean) => (small ? 'at least' : 'at most')
+
+/**
+ * Checks one part of a request with its zod schema; the handler then sees what the schema made of it.
+ * A refusal lists the fields at fault, unknown ones first: a slip in a name is more telling than the field it left out.
+ */
+export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
+  ({ schema, httpPart }) =>
+  (data: unknown) => {
+    // Fastify hands over null where there is no body.
+    const input = httpPart === 'body' ? (data ?? undefined) : data
+    if (httpPart === 'querystring') {
+      const repeated = Object.entries(input as object).filter(([, value]) => Array.isArray(value))
+      if (repeated.length > 0)
+        return { error: refusal(repeated.map(([field]) => ({ field, message: 'must be given only once' }))) }
+    }
+    const parsed = schema.safeParse(input, { error: inWords })
+    if (parsed.success) return { value: parsed.data }
+    const { issues } = parsed.error
+    if (httpPart === 'body' && issues.some(({ path, code }) => path.length === 0 && code === 'invalid_type'))
+      return { error: new InvalidRequest('the body must be a JSON object') }
+    return { error: refusal(faultsOf(issues, input)) }
+  }
+
+function refusal(faults: readonly FieldFault[]) {
+  return new InvalidRequest(faults[0]?.message ?? 'the request is not valid', faults.slice(0, MOST_FAULTS))
+}
+
+function faultsOf(issues: readonly z.core.$ZodIssue[], input: unknown): FieldFault[] {
+  const unknown: FieldFault[] = []
+  const others: FieldFault[] = []
+  for (const issue of issues) {
+    if (unknown.length + others.length >= 2 * MOST_FAULTS) break
+    const number = numberOnTheWay(input, issue)
+    if (number !== undefined) {
+      const fault = { field: fieldAt(number), message: 'must be an object' }
+      if (!others.some(({ field }) => field === fault.field)) others.push(fault)
+      continue
+    }
+    if (issue.code !== 'unrecognized_keys') {
+      others.push({ field: fieldAt(issue.path), message: issue.message })
+      continue
+    }
+    const known = knownFields.get(issue.keys) ?? []
+    for (const key of issue.keys.slice(0, MOST_FAULTS)) {
+      const meant = nearest(key, known)
+      const message = meant === undefined ? issue.message : `${issue.message}; did you mean ${meant}?`
+      unknown.push({ field: fieldAt([...issue.path, key.slice(0, LONGEST_NAME)]), message })
+    }
+  }
+  return [...unknown, ...others]
+}
+
+/** The path of a number in whose place an object is expected: to zod, a `JsonNumber` is an object, if an odd one. */
+function numberOnTheWay(input: unknown, { code, path }: z.core.$ZodIssue): readonly PropertyKey[] | undefined {
+  let value = input
+  for (let depth = 0; depth < path.length + (code === 'unrecognized_keys' ? 1 : 0); depth++) {
+    if (value instanceof JsonNumber) return path.slice(0, depth)
+    value = (value as Record<PropertyKey, unknown> | undefined)?.[path[depth]!]
+  }
+  return undefined
+}
+
+/** `['products', 0, 'stock_id']` → `products[0].stock_id`. */
+const fieldAt = (path: readonly PropertyKey[]) =>
+  path.map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i > 0 ? '.' : ''}${String(part)}`)).join('')
+
+/** The known name that an unknown one looks like: the same but for case and underscores, or a few letters away. */
+function nearest(name: string, known: readonly string[]): string | undefined {
+  if (name.length > LONGEST_NAME) return undefined
+  const plain = plainName(name)
+  let best: string | undefined
+  let bestDistance = Math.max(2, Math.floor(plain.length / 3)) + 1
+  for (const candidate of known) {
+    const apart = distance(plain, plainName(candidate))
+    // Two letters away from a name of two or three is not a slip but another name.
+    if (apart < bestDistance && apart < candidate.length / 2) {
+      best = candidate
+      bestDistance = apart
+    }
+  }
+  return best
+}
+
+const plainName = (name: string) => name.replace(/[_\s-]/g, '').toLowerCase()

@@ -1,0 +1,196 @@
+import { z } from 'zod'
+import { type Decimal, parseDecimal } from '../domain/money.ts'
+import { JsonNumber } from './json.ts'
+
+/** What a codec returns instead of a value that it does not take. */
+class Refused {
+  readonly message: string
+  constructor(message: string) {
+    this.message = message
+  }
+}
+
+const INT64_MAX = 9_223_372_036_854_775_807n
+const INT64_MIN = -INT64_MAX - 1n
+
+/** A schema that reads a wire value with `read`, and shows `meta` in the document. */
+function codec<T>(read: (value: unknown) => T | Refused, meta: Record<string, unknown>) {
+  return z
+    .unknown()
+    .transform((value, context): T => {
+      const result = value === undefined ? new Refused('is required') : read(value)
+      if (!(result instanceof Refused)) return result
+      context.issues.push({ code: 'custom', message: result.message, input: value })
+      return z.NEVER
+    })
+    .meta(meta)
+}
+
+/** The source text of a JSON number; text in quotes is not one, however numeric it looks. */
+function numberSource(value: unknown): string | Refused {
+  if (value instanceof JsonNumber) return value.source
+  return new Refused(typeof value === 'string' ? 'must be a number, not a string' : 'must be a number')
+}
+
+/** A JSON number as an exact decimal (100.10 has scale 1), for anything that is not an amount: a quantity, a rate. */
+export const decimal = codec<Decimal>(
+  (value) => {
+    const source = numberSource(value)
+    if (source instanceof Refused) return source
+    return parseDecimal(source) ?? new Refused('is too large, or has too many digits')
+  },
+  { type: 'number' },
+)
+
+/** An amount of money as an exact decimal. Its currency is not known here: the domain checks sign, decimals and bounds. */
+export const amount = decimal.meta({
+  type: 'number',
+  description: 'An amount in the currency of the loan, with no more decimals than the currency has.',
+  minimum: 0,
+  maximum: 999_999_999_999.99,
+  examples: [1500],
+})
+
+/** Bounds of a whole number, both inclusive. */
+export interface Bounds<T> {
+  readonly min?: T
+  readonly max?: T
+}
+
+function readInteger(source: string, min: bigint, max: bigint): bigint | Refused {
+  if (!/^-?\d+$/.test(source)) return new Refused('must be a whole number, written without fraction or exponent')
+  // A megabyte of digits is not worth making a number of; it is out of range either way.
+  const value = source.length <= 20 ? BigInt(source) : source.startsWith('-') ? INT64_MIN - 1n : INT64_MAX + 1n
+  if (value < min) return new Refused(`must be at least ${min}`)
+  return value > max ? new Refused(`must be at most ${max}`) : value
+}
+
+/** An int64 in a JSON body, exact to the last digit. Only a plain integer: `1.0` and `1e3` are refused. */
+export function int64({ min = INT64_MIN, max = INT64_MAX }: Bounds<bigint> = {}) {
+  // A bound beyond 2^53 cannot be written in the document exactly; the format says it.
+  const shown = (bound: bigint) => (Number.isSafeInteger(Number(bound)) ? Number(bound) : undefined)
+  return codec<bigint>(
+    (value) => {
+      const source = numberSource(value)
+      return source instanceof Refused ? source : readInteger(source, min, max)
+    },
+    withoutUndefined({ type: 'integer', format: 'int64', minimum: shown(min), maximum: shown(max) }),
+  )
+}
+
+/** A whole number in a JSON body, small enough for a `number`. */
+export function smallInt({ min, max }: Required<Bounds<number>>) {
+  return codec<number>(
+    (value) => {
+      const source = numberSource(value)
+      if (source instanceof Refused) return source
+      const read = readInteger(source, BigInt(min), BigInt(max))
+      return read instanceof Refused ? read : Number(read)
+    },
+    { type: 'integer', minimum: min, maximum: max },
+  )
+}
+
+/** A numeric id in a path. What cannot be one is null, and the service answers `not_found`: an id is never malformed. */
+export const idParam = codec<bigint | null>(
+  (value) => {
+    if (typeof value !== 'string' || !/^[1-9]\d{0,18}$/.test(value)) return null
+    const id = BigInt(value)
+    return id <= INT64_MAX ? id : null
+  },
+  {
+    type: 'string',
+    pattern: '^[0-9]+$',
+    description: 'The number that the service answered as `id`.',
+    examples: ['1'],
+  },
+)
+
+const CONTROL = /\p{Cc}/u
+const CONTROL_BUT_LINES = /[^\P{Cc}\t\n\r]/u
+
+/** How long a text may be, in characters, and whether it may have lines. */
+export interface TextRules {
+  readonly max: number
+  /** 0 lets it be empty or only spaces. 1 when left out. */
+  readonly min?: number
+  /** Line breaks and tabs are allowed. */
+  readonly lines?: boolean
+}
+
+function readText(value: unknown, { min = 1, max, lines = false }: TextRules): string | Refused {
+  if (typeof value !== 'string') return new Refused('must be a string')
+  // A character outside the first plane is two of JavaScript's, and one of anybody else's.
+  const tooLong = value.length > max && (value.length > 2 * max || [...value].length > max)
+  if (tooLong) return new Refused(`must be at most ${max} characters long`)
+  if (!value.isWellFormed()) return new Refused('must be valid Unicode (half of a surrogate pair is not)')
+  if ((lines ? CONTROL_BUT_LINES : CONTROL).test(value)) return new Refused('must not contain control characters')
+  if (min > 0 && value.trim() === '') return new Refused(value === '' ? 'must not be empty' : 'must not be only spaces')
+  return [...value].length < min ? new Refused(`must be at least ${min} characters long`) : value
+}
+
+/** Bounded text without control characters, and by default not only spaces; kept as it was sent. */
+export const text = (rules: TextRules) =>
+  codec<string>((value) => readText(value, rules), { type: 'string', minLength: rules.min ?? 1, maxLength: rules.max })
+
+const EXTERNAL_ID: TextRules = { max: 100 }
+
+/** The partner's own id of a customer or a loan. */
+export const externalId = text(EXTERNAL_ID).meta({
+  description: 'Your own id, 1 to 100 characters.',
+  examples: ['CUST-0001'],
+})
+
+/** The same in a path: what cannot be one is null, and the service answers `not_found`. */
+export const externalIdParam = codec<string | null>(
+  (value) => {
+    const read = readText(value, EXTERNAL_ID)
+    return read instanceof Refused ? null : read
+  },
+  { type: 'string', description: 'Your own id.', examples: ['CUST-0001'] },
+)
+
+/** A free remark, up to 1,000 characters; may be empty and have lines. */
+export const note = text({ min: 0, max: 1000, lines: true }).meta({ examples: ['Paid at the counter'] })
+
+/** A date of the calendar, `YYYY-MM-DD`, from 1900 to 2999. */
+export const localDate = codec<string>(
+  (value) => {
+    if (typeof value !== 'string') return new Refused('must be a string')
+    if (!/^\d{4}-\d{2}-\d{2}$/.test(value)) return new Refused('must be a date written YYYY-MM-DD')
+    const day = new Date(`${value}T00:00:00Z`)
+    if (Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== value)
+      return new Refused('is not a date on the calendar')
+    return value < '1900' || value >= '3000' ? new Refused('must be between 1900-01-01 and 2999-12-31') : value
+  },
+  { type: 'string', format: 'date', examples: ['2026-11-20'] },
+)
+
+/** A whole number in a query. */
+export function queryInt({ min, max }: Required<Bounds<number>>, meta: Record<string, unknown> = {}) {
+  return codec<number>(
+    (value) => {
+      const read =
+        typeof value === 'string' ? readInteger(value, BigInt(min), BigInt(max)) : new Refused('must be a whole number')
+      return read instanceof Refused ? read : Number(read)
+    },
+    { type: 'integer', minimum: min, maximum: max, ...meta },
+  )
+}
+
+/** `page` and `rows` of a list (contract 1.10); a list with filters extends it. Out of range is refused, not clamped. */
+export const pageQuery = ({ rows }: { readonly rows: number }) =>
+  z.strictObject({
+    // The document's default is said apart: zod leaves out that of a codec, whose input is not what it yields.
+    page: queryInt({ min: 1, max: 1_000_000_000 }, { description: 'From 1.', default: 1 }).default(1),
+    rows: queryInt({ min: 1, max: 100 }, { description: 'Items a page.', default: rows }).default(rows),
+  })
+
+/** In answers: an exact instant, RFC 3339 with the tenant's offset. */
+export const instant = z.string().meta({ format: 'date-time', examples: ['2026-11-20T14:30:00.000+03:00'] })
+
+/** In answers: an amount in the loan's currency. */
+export const money = z.number().meta({ description: 'An amount in the currency of the loan.', examples: [1500] })
+
+const withoutUndefined = (meta: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(meta).filter(([, value]) => value !== undefined))

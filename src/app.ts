@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { authStyle } from './api/auth/index.ts'
+import { sendFailure, toFailure } from './api/failure.ts'
+import { chooseStyle, MAX_PARAM_LENGTH } from './api/hosts.ts'
+import { answerMalformed } from './api/malformed.ts'
+import { mountNothing, mountStyle } from './api/mount.ts'
+import { partnerStyle } from './api/partner/index.ts'
+import { recordStyle } from './api/record/index.ts'
+import { prefixOf, type Style } from './api/style.ts'
+import { trustOf } from './api/trust.ts'
+import { isUnavailable } from './db/faults.ts'
+import type { Deps } from './deps.ts'
+
+export interface AppOptions {
+  /** Nothing is logged without one. */
+  readonly logger?: FastifyBaseLogger
+  /** Whether an error means that the database cannot be reached; the database's own word when left out. */
+  readonly unavailable?: (error: unknown) => boolean
+  /** Whether the database answers; `select 1` when left out. */
+  readonly ready?: () => Promise<boolean>
+  readonly styles?: readonly Style[]
+}
+
+const BODY_LIMIT = 1024 * 1024
+const REQUEST_TIMEOUT_MS = 60_000
+/** Longer than the idle timeout of the usual load balancers (60 s), so that they close first and never hit a closed one. */
+const KEEP_ALIVE_MS = 72_000
+
+/**
+ * The whole service, ready to listen or to be injected into.
+ * @throws ConfigError for a `TRUST_PROXY` that is not understood
+ */
+export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<FastifyInstance> {
+  const { styles = [authStyle, partnerStyle, recordStyle], unavailable = isUnavailable } = options
+  const ready = options.ready ?? (async () => (await deps.db.pool.query('select 1')).rowCount === 1)
+  const words = styles.find(({ name }) => name === 'partner') ?? styles[0]!
+  const trusts = trustOf(deps.config.trustProxy)
+
+  const app: FastifyInstance = Fastify({
+    ...(options.logger && { loggerInstance: options.logger }),
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: requestId,
+    bodyLimit: BODY_LIMIT,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    trustProxy: trusts,
+    // What still arrives on an open connection while we close is served, not refused.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true },
+    http: { requireHostHeader: false },
+    rewriteUrl: (request) => choose(request),
+    clientErrorHandler: answerMalformed(words),
+    frameworkErrors: (error, request, reply) => {
+      const style = styles.find(({ name }) => request.url.startsWith(`${prefixOf(name)}/`)) ?? words
+      reply.headers({ 'x-request-id': request.id, ...style.headers })
+      const failure = toFailure(error, { fieldNames: style.fieldNames, requestId: request.id, unavailable })
+      sendFailure(style, failure, error, request, reply)
+    },
+  })
+  // An expectation other than 100-continue may be ignored (RFC 9110 10.1.1); Node's own 417 has no request id.
+  app.server.on('checkExpectation', (request, response) => app.routing(request, response))
+
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    done()
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method, originalUrl: url } = request
+    request.log.info({ method, url, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 }, 'answered')
+    done()
+  })
+
+  const mounting = { deps, ready, unavailable }
+  const choose = chooseStyle(
+    deps.config,
+    styles.map((style) => ({ style, paths: mountStyle(app, style, mounting) })),
+    trusts,
+  )
+  mountNothing(app, words, mounting)
+  await app.ready()
+  return app
+}
+
+/** The caller's own request id where it is fit for a header and a log line, else a new one. */
+function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const given = headers['x-request-id']
+  return typeof given === 'string' && /^[\w.-]{1,100}$/.test(given) ? given : randomUUID()
+}

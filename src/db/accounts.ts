@@ -1,0 +1,48 @@
+import type { Db } from './client.ts'
+import type { Account as AccountRow } from './generated/client.ts'
+
+/** What an account may do (contract 3.6). */
+export const ROLES = ['USER', 'ADMIN'] as const
+export type Role = (typeof ROLES)[number]
+
+/** Who may sign in, for which organization. */
+export interface Account {
+  readonly organizationId: number
+  readonly id: number
+  readonly email: string
+  readonly passwordHash: string
+  readonly roles: readonly Role[]
+  readonly disabled: boolean
+}
+
+/** E-mails are compared without regard to case, and stored in lower case. */
+export async function findAccountByEmail(db: Db, email: string): Promise<Account | undefined> {
+  const row = await db.prisma.account.findUnique({ where: { email: email.toLowerCase() } })
+  return row ? toAccount(row) : undefined
+}
+
+export async function findAccount(db: Db, organizationId: number, id: number): Promise<Account | undefined> {
+  const row = await db.prisma.account.findUnique({ where: { organizationId_id: { organizationId, id } } })
+  return row ? toAccount(row) : undefined
+}
+
+/** @throws a unique violation when the e-mail is taken, in whichever organization */
+export async function insertAccount(
+  db: Db,
+  account: { organizationId: number; email: string; passwordHash: string; roles: readonly Role[] },
+  now: number,
+): Promise<Account> {
+  const row = await db.prisma.account.create({
+    data: { ...account, email: account.email.toLowerCase(), roles: [...account.roles], createdAt: new Date(now) },
+  })
+  return toAccount(row)
+}
+
+const toAccount = (row: AccountRow): Account => ({
+  organizationId: row.organizationId,
+  id: row.id,
+  email: row.email,
+  passwordHash: row.passwordHash,
+  roles: row.roles as Role[],
+  disabled: row.disabledAt !== null,
+})

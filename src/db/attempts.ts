@@ -1,0 +1,42 @@
+import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
+import type { Db } from './client.ts'
+
+/** Counts failures by key, for every instance together, and says how long a key that had too many has to wait. */
+export interface Attempts {
+  /** Seconds to wait; 0 when the key may go on. */
+  waitFor(key: string): Promise<number>
+  fail(key: string): Promise<void>
+  forget(key: string): Promise<void>
+}
+
+/**
+ * @param most failures of one key within the window
+ * @param windowSeconds from the first failure
+ */
+export function countAttempts(db: Db, name: string, most: number, windowSeconds: number): Attempts {
+  const limiter = new RateLimiterPostgres({
+    storeClient: db.pool,
+    storeType: 'pool',
+    keyPrefix: name,
+    tableName: 'rate_limit',
+    tableCreated: true,
+    points: most,
+    duration: windowSeconds,
+    clearExpiredByTimeout: false,
+  })
+  return {
+    async waitFor(key) {
+      const seen = await limiter.get(key)
+      return seen !== null && seen.consumedPoints >= most ? Math.max(1, Math.ceil(seen.msBeforeNext / 1000)) : 0
+    },
+    async fail(key) {
+      // Past the limit it rejects with the counter's state, which is no error here.
+      await limiter.consume(key).catch((outcome: unknown) => {
+        if (!(outcome instanceof RateLimiterRes)) throw outcome
+      })
+    },
+    async forget(key) {
+      await limiter.delete(key)
+    },
+  }
+}

@@ -1,0 +1,62 @@
+/** What an error of the driver, the pool or Prisma may carry, at any depth. */
+interface Fault {
+  readonly code?: unknown
+  readonly originalCode?: unknown
+  readonly kind?: unknown
+  readonly constraint?: unknown
+  readonly message?: unknown
+  readonly cause?: unknown
+  readonly meta?: { readonly driverAdapterError?: unknown } | undefined
+  readonly errors?: unknown
+}
+
+/** SQLSTATE: no connection, shutting down or starting, too many connections, and a statement that took too long. */
+const unavailableState = /^(08...|57P0[1235]|53300|57014)$/
+
+const unavailableCode = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
+  // Prisma: not reachable, timed out (two kinds), closed, no connection in time, too many connections.
+  ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2037'],
+])
+
+/** Prisma's adapter has names of its own for what the driver said. */
+const unavailableKind = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'])
+
+/** pg and its pool give these no code. */
+const unavailableMessage =
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|Unable to start a transaction in the given time)/
+
+/** Whether the database could not be reached or did not answer in time: worth trying again, and nobody's mistake. */
+export function isUnavailable(error: unknown): boolean {
+  return faultsOf(error).some(
+    ({ code, originalCode, kind, message }) =>
+      [code, originalCode].some(
+        (text) => typeof text === 'string' && (unavailableState.test(text) || unavailableCode.has(text)),
+      ) ||
+      (typeof kind === 'string' && unavailableKind.has(kind)) ||
+      (typeof message === 'string' && unavailableMessage.test(message)),
+  )
+}
+
+/** Whether a unique index (`constraint`, or any) refused the row; from `pg` and from Prisma alike. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  const faults = faultsOf(error)
+  const unique = faults.some(
+    ({ code, originalCode, kind }) =>
+      code === '23505' || originalCode === '23505' || code === 'P2002' || kind === 'UniqueConstraintViolation',
+  )
+  return unique && (constraint === undefined || faults.some((fault) => constraintOf(fault) === constraint))
+}
+
+/** The driver gives the name, Prisma's adapter `{ index: name }`. */
+function constraintOf({ constraint }: Fault): unknown {
+  return typeof constraint === 'object' && constraint !== null && 'index' in constraint ? constraint.index : constraint
+}
+
+/** The error and those it wraps, outermost first. */
+function faultsOf(error: unknown, depth = 0): Fault[] {
+  if (typeof error !== 'object' || error === null || depth > 5) return []
+  const fault: Fault = error
+  const inner = [fault.cause, fault.meta?.driverAdapterError, ...(Array.isArray(fault.errors) ? fault.errors : [])]
+  return [fault, ...inner.flatMap((wrapped) => faultsOf(wrapped, depth + 1))]
+}

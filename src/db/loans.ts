@@ -1,0 +1,212 @@
+import type { Instant, LocalDate } from '../domain/dates.ts'
+import type { Entry, EntryType } from '../domain/entry.ts'
+import type { Loan } from '../domain/loan.ts'
+import { currencyOf } from '../domain/money.ts'
+import type { Db } from './client.ts'
+
+/** How a loan is named: by the service's number or by the partner's own id. */
+export type LoanRef = { readonly id: bigint } | { readonly externalId: string }
+
+/** A loan as it is stored: its terms and entries, whose it is, and the version that a save has to name. */
+export interface StoredLoan extends Loan {
+  readonly organizationId: number
+  readonly id: bigint
+  readonly externalId: string | null
+  readonly version: number
+  readonly customerId: bigint
+  readonly customerExternalId: string | null
+  readonly customerBusinessName: string | null
+  readonly productId: number | null
+  readonly productName: string | null
+}
+
+/** Which loans to list, and in which order. */
+export interface LoanFilter {
+  readonly customerId?: bigint | undefined
+  readonly customerExternalId?: string | undefined
+  readonly status?: string | undefined
+  readonly orderBy: 'id' | 'principal' | 'disbursedAt'
+  readonly descending: boolean
+}
+
+/** A page of a list: which, and how long. */
+export interface Page {
+  /** From 1. */
+  readonly page: number
+  readonly rows: number
+}
+
+/** What a page holds, and how many there are on all pages. */
+export interface Listed<T> {
+  readonly items: readonly T[]
+  readonly total: number
+}
+
+/** Bigints travel as text inside JSON, which has no integers of their size; instants as milliseconds. */
+const LOAN_COLUMNS = `
+  l.organization_id, l.id, l.external_id, l.version, l.customer_id, l.product_id, l.currency, l.principal,
+  l.number_of_repayments, l.rate_per_period, l.penalty_amount, l.disbursed_at, l.disbursed_on, l.due_on, l.due_at,
+  c.external_id AS customer_external_id, c.business_name AS customer_business_name, p.name AS product_name,
+  (SELECT json_agg(json_build_array(s.period, s.from_date, s.due_date, s.principal::text, s.interest::text, s.fees::text)
+                   ORDER BY s.period)
+     FROM loan_period s WHERE s.organization_id = l.organization_id AND s.loan_id = l.id) AS periods,
+  (SELECT json_agg(json_build_array(e.id::text, e.type, e.value_date, (extract(epoch FROM e.posted_at) * 1000)::bigint,
+                                    e.ordinal, e.place, e.amount::text, e.token, e.note, e.replaces::text,
+                                    (extract(epoch FROM e.reversed_at) * 1000)::bigint)
+                   ORDER BY e.ordinal)
+     FROM loan_entry e WHERE e.organization_id = l.organization_id AND e.loan_id = l.id) AS entries`
+
+const LOAN_SOURCES = `
+  JOIN customer c ON c.organization_id = l.organization_id AND c.id = l.customer_id
+  LEFT JOIN loan_product p ON p.organization_id = l.organization_id AND p.id = l.product_id`
+
+const FIND_BY = {
+  id: `SELECT ${LOAN_COLUMNS} FROM loan l ${LOAN_SOURCES} WHERE l.organization_id = $1 AND l.id = $2`,
+  externalId: `SELECT ${LOAN_COLUMNS} FROM loan l ${LOAN_SOURCES} WHERE l.organization_id = $1 AND l.external_id = $2`,
+}
+
+/** One loan with its schedule and entries, in one round trip. */
+export async function findLoan(
+  db: Db,
+  zone: string,
+  organizationId: number,
+  ref: LoanRef,
+): Promise<StoredLoan | undefined> {
+  const by = 'id' in ref ? 'id' : 'externalId'
+  const { rows } = await db.pool.query<LoanRow>({
+    name: `find-loan-by-${by}`,
+    text: FIND_BY[by],
+    values: [organizationId, 'id' in ref ? ref.id : ref.externalId],
+  })
+  return rows[0] && toStoredLoan(rows[0], zone)
+}
+
+const ORDER: Readonly<Record<LoanFilter['orderBy'], string>> = {
+  id: 'id',
+  principal: 'principal',
+  disbursedAt: 'disbursed_at',
+}
+
+/** A page of an organization's loans, each with its schedule and entries, and the true count of all that match. */
+export async function listLoans(
+  db: Db,
+  zone: string,
+  organizationId: number,
+  filter: LoanFilter,
+  { page, rows }: Page,
+): Promise<Listed<StoredLoan>> {
+  const conditions = ['f.organization_id = $1']
+  const values: unknown[] = [organizationId]
+  const where = (condition: string, value: unknown) => {
+    values.push(value)
+    conditions.push(condition.replace('?', `$${values.length}`))
+  }
+  if (filter.customerId !== undefined) where('f.customer_id = ?', filter.customerId)
+  if (filter.customerExternalId !== undefined)
+    where(
+      'f.customer_id = (SELECT id FROM customer WHERE organization_id = $1 AND external_id = ?)',
+      filter.customerExternalId,
+    )
+  if (filter.status !== undefined) where('f.status = ?', filter.status)
+  const matching = `FROM loan f WHERE ${conditions.join(' AND ')}`
+  const direction = filter.descending ? 'DESC' : 'ASC'
+  const order = [...new Set([ORDER[filter.orderBy], 'id'])]
+  const by = (alias: string) => order.map((column) => `${alias}.${column} ${direction}`).join(', ')
+  const [counted, listed] = await Promise.all([
+    db.pool.query<{ total: bigint }>(`SELECT count(*) AS total ${matching}`, values),
+    db.pool.query<LoanRow>(
+      `WITH page AS (SELECT f.id ${matching} ORDER BY ${by('f')} LIMIT ${rows} OFFSET ${(page - 1) * rows})
+       SELECT ${LOAN_COLUMNS} FROM page JOIN loan l ON l.organization_id = $1 AND l.id = page.id ${LOAN_SOURCES}
+       ORDER BY ${by('l')}`,
+      values,
+    ),
+  ])
+  return { items: listed.rows.map((row) => toStoredLoan(row, zone)), total: Number(counted.rows[0]!.total) }
+}
+
+interface LoanRow {
+  organization_id: number
+  id: bigint
+  external_id: string | null
+  version: number
+  customer_id: bigint
+  customer_external_id: string | null
+  customer_business_name: string | null
+  product_id: number | null
+  product_name: string | null
+  currency: string
+  principal: bigint
+  number_of_repayments: number
+  rate_per_period: bigint
+  penalty_amount: bigint | null
+  disbursed_at: Instant
+  disbursed_on: LocalDate
+  due_on: LocalDate
+  due_at: Instant
+  periods: [number, LocalDate, LocalDate, string, string, string][]
+  entries: EntryTuple[] | null
+}
+
+type EntryTuple = [
+  id: string,
+  type: EntryType,
+  valueDate: LocalDate,
+  postedAt: number,
+  ordinal: number,
+  place: number,
+  amount: string,
+  token: string | null,
+  note: string | null,
+  replaces: string | null,
+  reversedAt: number | null,
+]
+
+const toStoredLoan = (row: LoanRow, zone: string): StoredLoan => ({
+  organizationId: row.organization_id,
+  id: row.id,
+  externalId: row.external_id,
+  version: row.version,
+  customerId: row.customer_id,
+  customerExternalId: row.customer_external_id,
+  customerBusinessName: row.customer_business_name,
+  productId: row.product_id,
+  productName: row.product_name,
+  terms: {
+    currency: currencyOf(row.currency),
+    zone,
+    principal: row.principal,
+    numberOfRepayments: row.number_of_repayments,
+    ratePerPeriod: row.rate_per_period,
+    penaltyAmount: row.penalty_amount,
+    disbursedAt: row.disbursed_at,
+    disbursedOn: row.disbursed_on,
+    dueOn: row.due_on,
+    dueAt: row.due_at,
+    schedule: row.periods.map(([period, fromDate, dueDate, principal, interest, fees]) => ({
+      period,
+      fromDate,
+      dueDate,
+      principal: BigInt(principal),
+      interest: BigInt(interest),
+      fees: BigInt(fees),
+    })),
+  },
+  entries: (row.entries ?? []).map(toEntry),
+})
+
+const toEntry = (tuple: EntryTuple): Entry => {
+  const [id, type, valueDate, postedAt, ordinal, place, amount, token, note, replaces, reversedAt] = tuple
+  return {
+    id: BigInt(id),
+    type,
+    valueDate,
+    postedAt,
+    ordinal,
+    place,
+    amount: BigInt(amount),
+    token,
+    note,
+    replaces: replaces === null ? null : BigInt(replaces),
+    reversedAt,
+  }
+}

@@ -1,0 +1,42 @@
+import type { PeriodUnit } from '../domain/dates.ts'
+import { currencyOf } from '../domain/money.ts'
+import type { Product } from '../domain/product.ts'
+import type { Db } from './client.ts'
+import type { LoanProduct as ProductRow } from './generated/client.ts'
+import type { Listed, Page } from './loans.ts'
+
+export async function findProduct(db: Db, organizationId: number, id: number): Promise<Product | undefined> {
+  const row = await db.prisma.loanProduct.findUnique({ where: { organizationId_id: { organizationId, id } } })
+  return row ? toProduct(row) : undefined
+}
+
+export async function listProducts(db: Db, organizationId: number, { page, rows }: Page): Promise<Listed<Product>> {
+  const where = { organizationId }
+  const [total, items] = await Promise.all([
+    db.prisma.loanProduct.count({ where }),
+    db.prisma.loanProduct.findMany({ where, orderBy: { id: 'asc' }, skip: (page - 1) * rows, take: rows }),
+  ])
+  return { items: items.map(toProduct), total }
+}
+
+export async function insertProduct(db: Db, organizationId: number, product: Product, now: number): Promise<void> {
+  const { currency, retired: _, ...columns } = product
+  await db.prisma.loanProduct.create({
+    data: { organizationId, ...columns, currency: currency.code, createdAt: new Date(now) },
+  })
+}
+
+const toProduct = (row: ProductRow): Product => ({
+  id: row.id,
+  name: row.name,
+  currency: currencyOf(row.currency),
+  principalMin: row.principalMin,
+  principalMax: row.principalMax,
+  numberOfRepayments: row.numberOfRepayments,
+  repayEvery: row.repayEvery,
+  repayUnit: row.repayUnit as PeriodUnit,
+  ratePerPeriod: row.ratePerPeriod,
+  totalMultipleOf: row.totalMultipleOf,
+  penaltyRate: row.penaltyRate,
+  retired: row.retiredAt !== null,
+})

@@ -1,0 +1,12 @@
+import type { Config } from './config.ts'
+import type { Db } from './db/client.ts'
+import type { SignIn } from './services/signIn.ts'
+
+/** What the service is built from, made once in `main.ts` and handed down. */
+export interface Deps {
+  readonly config: Config
+  /** The clock, in milliseconds since 1970: the only one there is. */
+  readonly now: () => number
+  readonly db: Db
+  readonly signIn: SignIn
+}

@@ -1,0 +1,59 @@
+import { DateTime } from 'luxon'
+import { invariant } from './errors.ts'
+
+/** A day of the tenant's calendar, `YYYY-MM-DD`. Dates compare as text. */
+export type LocalDate = string
+
+/** A moment, in milliseconds since 1970-01-01T00:00:00Z. */
+export type Instant = number
+
+/** What an instalment is spaced by. */
+export type PeriodUnit = 'days' | 'weeks' | 'months' | 'years'
+
+const at = (date: LocalDate, zone = 'utc'): DateTime => {
+  const moment = DateTime.fromISO(date, { zone })
+  invariant(moment.isValid, `a calendar date, not ${date}`)
+  return moment
+}
+
+const isoDate = (moment: DateTime): LocalDate => {
+  const text = moment.toISODate()
+  invariant(text !== null, 'a valid moment')
+  return text
+}
+
+/** True when the text is a day that exists: not 2026-02-30. */
+export const isCalendarDate = (text: string): boolean =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && DateTime.fromISO(text, { zone: 'utc' }).isValid
+
+/** The day it is in the zone at that moment. */
+export const dateIn = (zone: string, instant: Instant): LocalDate => isoDate(DateTime.fromMillis(instant, { zone }))
+
+/** The first moment of the day in the zone. */
+export const startOfDay = (date: LocalDate, zone: string): Instant => at(date, zone).startOf('day').toMillis()
+
+/** The moment on `date` with the time of day that `instant` has in the zone (contract 4.3.2: `dueDateTime`). */
+export function sameTimeOn(date: LocalDate, instant: Instant, zone: string): Instant {
+  const { hour, minute, second, millisecond } = DateTime.fromMillis(instant, { zone })
+  return at(date, zone).set({ hour, minute, second, millisecond }).toMillis()
+}
+
+/**
+ * `date` and `count` periods on. Always counted from the first date, so that the day of the month is kept where it
+ * exists and clamped where it does not, without drift: 31 Jan, 28 Feb, 31 Mar (contract 4.3.2).
+ */
+export const addPeriods = (date: LocalDate, count: number, unit: PeriodUnit): LocalDate =>
+  isoDate(at(date).plus({ [unit]: count }))
+
+/** The day after. */
+export const dayAfter = (date: LocalDate): LocalDate => addPeriods(date, 1, 'days')
+
+/** Whole days from one date to a later one; 0 on the same day. */
+export const daysBetween = (from: LocalDate, to: LocalDate): number => Math.round(at(to).diff(at(from), 'days').days)
+
+/** RFC 3339 with the zone's offset at that moment: `2026-03-31T09:30:00.000+03:00`. */
+export function toRfc3339(instant: Instant, zone: string): string {
+  const text = DateTime.fromMillis(instant, { zone }).toISO()
+  invariant(text !== null, 'a valid moment')
+  return text
+}

@@ -1,0 +1,39 @@
+import type { PeriodUnit } from './dates.ts'
+import { invalidField, refused } from './errors.ts'
+import { type Currency, type Decimal, minorToText, type Rate, toMinor } from './money.ts'
+
+/** The terms a lender offers. Every term of a partner-style loan comes from here (contract 4.2). */
+export interface Product {
+  readonly id: number
+  readonly name: string
+  readonly currency: Currency
+  /** Bounds of the principal, minor units, both included. */
+  readonly principalMin: bigint
+  readonly principalMax: bigint
+  readonly numberOfRepayments: number
+  readonly repayEvery: number
+  readonly repayUnit: PeriodUnit
+  /** Flat interest per period. */
+  readonly ratePerPeriod: Rate
+  /** Each instalment's total is rounded to a multiple of this many minor units; null: not rounded. */
+  readonly totalMultipleOf: bigint | null
+  /** Share of the principal raised once as a penalty at the last due time; null: none. */
+  readonly penaltyRate: Rate | null
+  readonly retired: boolean
+}
+
+/**
+ * The principal of a new loan, in minor units.
+ * @throws LendingError `failed_precondition` for a retired product, `invalid_argument` outside the product's bounds.
+ */
+export function principalFor(product: Product, asked: Decimal): bigint {
+  if (product.retired) throw refused(`loan product ${product.id} is retired and takes no new loans`)
+  const principal = toMinor(asked, product.currency, 'principal')
+  const say = (minor: bigint) => `${minorToText(minor, product.currency)} ${product.currency.code}`
+  if (principal < product.principalMin || principal > product.principalMax)
+    throw invalidField(
+      'principal',
+      `must be between ${say(product.principalMin)} and ${say(product.principalMax)} for ${product.name}`,
+    )
+  return principal
+}

@@ -1,0 +1,119 @@
+import type { LocalDate } from './dates.ts'
+import { invalidField, invariant, type LendingError } from './errors.ts'
+import { type Fraction, fraction } from './fraction.ts'
+import { sum, toMinor } from './money.ts'
+import type { RecordTerms } from './recordTerms.ts'
+import type { Instalment } from './schedule.ts'
+import { type Cells, cellsOf } from './scheduleMethods.ts'
+import { cellRounding } from './scheduleRounding.ts'
+import { dueDates, periodsInCycle, periodsInLoan, schemeOf } from './scheduleUnits.ts'
+
+/** The largest `loan_duration`, in any unit. */
+export const longestDuration = 730
+/** The largest `loan_num_of_repayments`. */
+export const mostRepayments = 2000
+/** The most decimals of `loan_interest` as a percentage. */
+export const interestDecimals = 4
+
+/** 999,999,999,999.99 in hundredths: interest is held to the bound of an amount (contract 1.6). */
+const MOST_INTEREST_IN_HUNDREDTHS = 99_999_999_999_999n
+
+/**
+ * The schedule of the record style's extended loan body (contract 5.3), amounts in minor units.
+ *
+ * - There are `numberOfRepayments` instalments, whatever the duration would hold. The total of flat interest comes from
+ *   the duration; every other method charges for each cycle there is, at the rate of one cycle.
+ * - Interest for the whole loan (`Loan`) counts the loan as one interest period, spread evenly over the instalments.
+ * - Cells are rounded as `loan_decimal_places` says. The last instalment takes what is left of the principal and, for
+ *   flat and compound interest and interest for the whole loan, of the total, which is itself rounded that way. In the
+ *   other methods the interest of each cycle is a sum of its own, and the last is rounded like the rest.
+ *
+ * @throws LendingError `invalid_argument`, naming the field: on `loan_num_of_repayments` and `loan_duration` outside
+ *   their bounds or their calendar; on `loan_interest` when it is negative, has too many decimals, or comes to more
+ *   than can be held; on `loan_interest_type` for a fixed amount with a method that needs a rate; on
+ *   `loan_payment_scheme_id` for a lump sum with a reducing method
+ */
+export function recordSchedule(terms: RecordTerms): Instalment[] {
+  invariant(terms.principal > 0n, 'a loan has a principal')
+  checkTerms(terms)
+  const due = dueDates(terms)
+  return cellsFor(terms).map((cells, index) => ({
+    period: index + 1,
+    fromDate: index === 0 ? terms.releasedOn : due[index - 1]!,
+    dueDate: due[index]!,
+    ...cells,
+    fees: 0n,
+  }))
+}
+
+/** What a loan of the basic body is computed from; the principal in minor units. */
+export interface BasicTerms {
+  readonly principal: bigint
+  readonly releasedOn: LocalDate
+  readonly dueOn: LocalDate
+}
+
+/**
+ * The schedule of the basic loan body: one instalment without interest (contract 5.2). It may be due on the day of
+ * the release.
+ * @throws LendingError `invalid_argument` on `due_date` before the release
+ */
+export function basicSchedule({ principal, releasedOn, dueOn }: BasicTerms): Instalment[] {
+  invariant(principal > 0n, 'a loan has a principal')
+  if (dueOn < releasedOn) throw invalidField('due_date', 'must not be before released_date')
+  return [{ period: 1, fromDate: releasedOn, dueDate: dueOn, principal, interest: 0n, fees: 0n }]
+}
+
+/** The first refusal that applies, in the order of the body's fields. */
+function checkTerms({ method, interestType, duration, schemeId, numberOfRepayments }: RecordTerms): void {
+  if (interestType === 'fixed' && method !== 'flat_rate' && method !== 'interest_only')
+    throw invalidField(
+      'loan_interest_type',
+      'must be percentage unless loan_interest_method is flat_rate or interest_only',
+    )
+  checkWhole('loan_duration', duration, longestDuration)
+  const lumpSum = schemeOf(schemeId).spacing === 'lump_sum'
+  if (lumpSum && (method === 'reducing_rate_equal_installments' || method === 'reducing_rate_equal_principal'))
+    throw invalidField('loan_payment_scheme_id', `must not be a lump sum with ${method}: nothing reduces the balance`)
+  checkWhole('loan_num_of_repayments', numberOfRepayments, mostRepayments)
+  if (lumpSum && numberOfRepayments !== 1) throw invalidField('loan_num_of_repayments', 'must be 1 for a lump sum')
+}
+
+function checkWhole(field: string, count: number, most: number): void {
+  if (!Number.isInteger(count) || count < 1 || count > most)
+    throw invalidField(field, `must be a whole number from 1 to ${most}`)
+}
+
+function cellsFor(terms: RecordTerms): Cells[] {
+  const { principal, currency } = terms
+  const mostInterest = (MOST_INTEREST_IN_HUNDREDTHS * 10n ** BigInt(currency.decimals)) / 100n
+  const cells = cellsOf(terms.method, {
+    principal,
+    count: terms.numberOfRepayments,
+    rate: rateOf(terms),
+    periodsInLoan: periodsInLoan(terms),
+    periodsInCycle: periodsInCycle(terms),
+    forWholeLoan: terms.interestPeriod === 'Loan',
+    lumpSum: schemeOf(terms.schemeId).spacing === 'lump_sum',
+    mostInterest,
+    round: cellRounding(terms.rounding, currency),
+  })
+  if (!cells || sum(cells.map(({ interest }) => interest)) > mostInterest) throw tooMuchInterest()
+  return cells
+}
+
+const tooMuchInterest = (): LendingError =>
+  invalidField('loan_interest', 'must not come to more than 999999999999.99 over the loan')
+
+/**
+ * Interest per interest period as a share of the principal. A fixed amount is the share that it is of the principal:
+ * multiplied by the principal again it is the same amount, exactly.
+ */
+function rateOf({ interest, interestType, principal, currency }: RecordTerms): Fraction {
+  if (interestType === 'fixed')
+    return fraction(toMinor(interest, currency, 'loan_interest', { zeroAllowed: true }), principal)
+  if (interest.units < 0n) throw invalidField('loan_interest', 'must not be negative')
+  if (interest.scale > interestDecimals)
+    throw invalidField('loan_interest', `must have at most ${interestDecimals} decimals`)
+  return fraction(interest.units, 100n * 10n ** BigInt(interest.scale))
+}

@@ -1,0 +1,63 @@
+import { addPeriods, type LocalDate, type PeriodUnit } from './dates.ts'
+import { invariant } from './errors.ts'
+import { applyRate, divideHalfEven, least, type Rate, roundToMultiple } from './money.ts'
+
+/** One line of the contractual schedule, frozen at disbursement. Amounts in minor units. */
+export interface Instalment {
+  /** From 1. */
+  readonly period: number
+  readonly fromDate: LocalDate
+  readonly dueDate: LocalDate
+  readonly principal: bigint
+  readonly interest: bigint
+  readonly fees: bigint
+}
+
+/** What a flat schedule is computed from. */
+export interface FlatTerms {
+  readonly principal: bigint
+  readonly ratePerPeriod: Rate
+  readonly numberOfRepayments: number
+  readonly repayEvery: number
+  readonly repayUnit: PeriodUnit
+  readonly totalMultipleOf: bigint | null
+  readonly disbursedOn: LocalDate
+}
+
+/**
+ * Flat interest, fixed at disbursement (contract 4.3.1): I = round(P × rate × n); each instalment takes round(I / n)
+ * of interest and round(P / n) of principal, the last takes both remainders. Where totals are rounded to a multiple,
+ * the instalment's total is, and its principal gives way; the last takes the rest. Half-even throughout.
+ */
+export function flatSchedule(terms: FlatTerms): Instalment[] {
+  const n = BigInt(terms.numberOfRepayments)
+  invariant(n >= 1n && terms.principal > 0n, 'a loan has a principal and an instalment')
+  const interestTotal = applyRate(terms.principal, terms.ratePerPeriod, n)
+  const interestEach = divideHalfEven(interestTotal, n)
+  const principalEach = principalOfInstalment(terms, divideHalfEven(terms.principal, n), interestEach)
+  let principalLeft = terms.principal
+  let interestLeft = interestTotal
+  return Array.from({ length: terms.numberOfRepayments }, (_, index) => {
+    const last = index === terms.numberOfRepayments - 1
+    // Rounding up may use either sum up before the last instalment: what is left bounds each.
+    const principal = last ? principalLeft : least(principalEach, principalLeft)
+    const interest = last ? interestLeft : least(interestEach, interestLeft)
+    principalLeft -= principal
+    interestLeft -= interest
+    return {
+      period: index + 1,
+      fromDate: addPeriods(terms.disbursedOn, index * terms.repayEvery, terms.repayUnit),
+      dueDate: addPeriods(terms.disbursedOn, (index + 1) * terms.repayEvery, terms.repayUnit),
+      principal,
+      interest,
+      fees: 0n,
+    }
+  })
+}
+
+function principalOfInstalment(terms: FlatTerms, principal: bigint, interest: bigint): bigint {
+  if (terms.totalMultipleOf === null) return principal
+  const total = roundToMultiple(principal + interest, terms.totalMultipleOf)
+  // A multiple smaller than the interest alone would leave no principal to give way.
+  return total > interest ? total - interest : 0n
+}

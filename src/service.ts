@@ -1,0 +1,36 @@
+import type { Config } from './config.ts'
+import { openDatabase } from './db/client.ts'
+import { migrate } from './db/migrate.ts'
+import type { Deps } from './deps.ts'
+import { invariant } from './domain/errors.ts'
+import { layDemo } from './services/demo.ts'
+import { openKeyRing } from './services/keyRing.ts'
+import { createSignIn } from './services/signIn.ts'
+
+/** Where the service keeps its book, and by which clock. */
+export interface ServiceOptions {
+  readonly config: Config
+  /** A `postgres://` URL: that of `DATABASE_URL`, or of the embedded server. */
+  readonly databaseUrl: string
+  readonly now: () => number
+  readonly log?: { info(message: string): void }
+}
+
+/**
+ * Everything the service is built from, on a database that is brought up to date first.
+ * @throws Error when the database cannot be reached or migrated; WrongSecretError for its signing keys
+ */
+export async function openService({ config, databaseUrl, now, log }: ServiceOptions): Promise<Deps> {
+  const secret = config.keyEncryptionSecret
+  invariant(secret !== undefined, 'a secret to encrypt the signing keys with')
+  const db = openDatabase(databaseUrl)
+  try {
+    await migrate(db.pool, log)
+    const keys = await openKeyRing(db, secret, now)
+    if (config.seedDemo) await layDemo(db, now())
+    return { config, now, db, signIn: createSignIn({ db, keys, now, issuer: config.authUrl }) }
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+}

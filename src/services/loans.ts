@@ -1,0 +1,109 @@
+import { isUniqueViolation } from '../db/client.ts'
+import { type Customer, findCustomer } from '../db/customers.ts'
+import {
+  findLoan,
+  type Listed,
+  type LoanFilter,
+  type LoanRef,
+  listLoans,
+  type Page,
+  type StoredLoan,
+} from '../db/loans.ts'
+import { findProduct } from '../db/products.ts'
+import { insertLoan } from '../db/saveLoan.ts'
+import type { Deps } from '../deps.ts'
+import { LendingError, notFound, refused } from '../domain/errors.ts'
+import { stateOf } from '../domain/loan.ts'
+import type { Decimal } from '../domain/money.ts'
+import type { Product } from '../domain/product.ts'
+import { type LoanState, replay } from '../domain/replay.ts'
+import { termsOf } from '../domain/terms.ts'
+import type { Caller } from './caller.ts'
+
+export type { LoanFilter, LoanRef, StoredLoan } from '../db/loans.ts'
+
+/** A loan and what replay makes of it at the moment of the request. */
+export interface LoanNow {
+  readonly loan: StoredLoan
+  readonly state: LoanState
+}
+
+/** What a partner asks for; every other term comes from the product. */
+export interface LoanApplication {
+  readonly customerExternalId: string
+  readonly productId: number
+  readonly principal: Decimal
+  readonly externalId?: string | undefined
+}
+
+/**
+ * Submits, approves and disburses in one go (contract 4.2).
+ * @throws LendingError `not_found` for the customer or product; `failed_precondition` for a customer that is not
+ * Active or a retired product; `invalid_argument` for the principal; `already_exists` for the external id
+ */
+export async function createLoan(deps: Deps, caller: Caller, application: LoanApplication): Promise<LoanNow> {
+  const { organizationId } = caller
+  const [customer, product] = await Promise.all([
+    findCustomer(deps.db, organizationId, { externalId: application.customerExternalId }),
+    findProduct(deps.db, organizationId, application.productId),
+  ])
+  if (!customer) throw notFound('no customer has that externalId, given as customerId')
+  if (!product) throw notFound('no loan product has that id, given as productId')
+  if (customer.status !== 'Active') throw notActive(customer)
+  const now = deps.now()
+  const terms = termsOf(product, application.principal, now, deps.config.zone)
+  const state = replay(terms, [], now)
+  const externalId = application.externalId ?? null
+  const fresh = { customerId: customer.id, productId: product.id, externalId, terms }
+  const id = await insertLoan(deps.db, caller, fresh, state, now).catch((error: unknown) => {
+    if (isUniqueViolation(error, 'loan_external_id')) throw externalIdTaken()
+    throw error
+  })
+  if (id === undefined) throw notActive({ ...customer, status: 'Closed' })
+  return { loan: asStored(organizationId, id, customer, product, fresh), state }
+}
+
+const externalIdTaken = () =>
+  new LendingError('already_exists', 'a loan with that externalId exists already', [
+    { field: 'externalId', message: 'is taken' },
+  ])
+
+const notActive = (customer: Customer) =>
+  refused(`the customer is ${customer.status}, and only an Active customer can take a loan`)
+
+const asStored = (
+  organizationId: number,
+  id: bigint,
+  customer: Customer,
+  product: Product,
+  fresh: Pick<StoredLoan, 'externalId' | 'terms'>,
+): StoredLoan => ({
+  organizationId,
+  id,
+  externalId: fresh.externalId,
+  version: 1,
+  customerId: customer.id,
+  customerExternalId: customer.externalId,
+  customerBusinessName: customer.businessName,
+  productId: product.id,
+  productName: product.name,
+  terms: fresh.terms,
+  entries: [],
+})
+
+/** @throws LendingError `not_found` */
+export async function getLoan(deps: Deps, caller: Caller, ref: LoanRef): Promise<LoanNow> {
+  const loan = await findLoan(deps.db, deps.config.zone, caller.organizationId, ref)
+  if (!loan) throw noSuchLoan(ref)
+  return { loan, state: stateOf(loan, deps.now()) }
+}
+
+/** A page of the organization's loans, each as it is now. */
+export async function pageLoans(deps: Deps, caller: Caller, filter: LoanFilter, page: Page): Promise<Listed<LoanNow>> {
+  const { items, total } = await listLoans(deps.db, deps.config.zone, caller.organizationId, filter, page)
+  const now = deps.now()
+  return { items: items.map((loan) => ({ loan, state: stateOf(loan, now) })), total }
+}
+
+/** The refusal for a loan that this organization does not have. */
+export const noSuchLoan = (ref: LoanRef) => notFound(`no loan has that ${'id' in ref ? 'id' : 'externalId'}`)

@@ -1,0 +1,1 @@
+export type { Listed, Page } from '../db/loans.ts'

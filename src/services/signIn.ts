@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto'
+import { errors, jwtVerify, SignJWT } from 'jose'
+import { LRUCache } from 'lru-cache'
+import { type Account, findAccount, findAccountByEmail } from '../db/accounts.ts'
+import { countAttempts } from '../db/attempts.ts'
+import type { Db } from '../db/client.ts'
+import { LendingError } from '../domain/errors.ts'
+import type { Caller } from './caller.ts'
+import type { KeyRing } from './keyRing.ts'
+import { unknownAccountHash, verifyPassword } from './passwords.ts'
+
+/** A token is good for a year (contract 3.1). */
+const TOKEN_DAYS = 365
+const DAY_SECONDS = 86_400
+
+/** Failed attempts before an e-mail or an address has to wait, within a quarter of an hour. */
+const MOST_FAILURES = { email: 10, address: 100 }
+const WINDOW_SECONDS = 900
+
+/** How long a verified token is taken as read: a disabled account is refused within 5 s (contract 3.6). */
+const VERIFIED_FOR_MS = 4_000
+const MOST_VERIFIED = 20_000
+
+const ALGORITHM = 'RS256'
+
+/** Signing in, and knowing who calls. */
+export interface SignIn {
+  /**
+   * A token for the account.
+   * @throws LendingError `unauthenticated` for wrong credentials or a disabled account, `resource_exhausted` after too
+   * many failures of the e-mail or the address
+   */
+  issueToken(email: string, password: string, address: string): Promise<string>
+  /** @throws LendingError `unauthenticated` for a token that is malformed, forged, expired, or of a disabled account */
+  identify(token: string): Promise<Caller>
+}
+
+/** What signing in needs: where accounts are, who signs, and what the tokens say of their issuer. */
+export interface SignInDeps {
+  readonly db: Db
+  readonly keys: KeyRing
+  readonly now: () => number
+  readonly issuer: string
+}
+
+const unauthenticated = (message: string) => new LendingError('unauthenticated', message)
+
+export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
+  const failures = {
+    email: countAttempts(db, 'signin-email', MOST_FAILURES.email, WINDOW_SECONDS),
+    address: countAttempts(db, 'signin-address', MOST_FAILURES.address, WINDOW_SECONDS),
+  }
+
+  async function requirePatience(email: string, address: string): Promise<void> {
+    const waits = await Promise.all([failures.email.waitFor(email), failures.address.waitFor(address)])
+    const seconds = Math.max(...waits)
+    if (seconds > 0)
+      throw new LendingError('resource_exhausted', `too many failed sign-ins; try again in ${seconds} s`, [], seconds)
+  }
+
+  async function issueToken(givenEmail: string, password: string, address: string): Promise<string> {
+    const email = givenEmail.toLowerCase()
+    await requirePatience(email, address)
+    const account = await findAccountByEmail(db, email)
+    const right = await verifyPassword(password, account?.passwordHash ?? (await unknownAccountHash))
+    if (!right || !account || account.disabled) {
+      await Promise.all([failures.email.fail(email), failures.address.fail(address)])
+      throw unauthenticated('wrong e-mail or password, or the account is disabled')
+    }
+    // Asked again: of many guesses sent at once, one may be right after the others used up the patience.
+    await requirePatience(email, address)
+    return sign(account)
+  }
+
+  async function sign(account: Account): Promise<string> {
+    const { kid, privateKey } = await keys.signing()
+    const issuedAt = Math.floor(now() / 1000)
+    return new SignJWT({ org: account.organizationId, roles: [...account.roles] })
+      .setProtectedHeader({ alg: ALGORITHM, kid, typ: 'JWT' })
+      .setIssuer(issuer)
+      .setSubject(String(account.id))
+      .setIssuedAt(issuedAt)
+      .setExpirationTime(issuedAt + TOKEN_DAYS * DAY_SECONDS)
+      .setJti(randomUUID())
+      .sign(privateKey)
+  }
+
+  const verified = new LRUCache<string, { caller: Promise<Caller>; until: number }>({ max: MOST_VERIFIED })
+
+  function identify(token: string): Promise<Caller> {
+    const known = verified.get(token)
+    if (known && now() < known.until) return known.caller
+    const caller = verify(token)
+    verified.set(token, { caller, until: now() + VERIFIED_FOR_MS })
+    caller.catch(() => verified.delete(token))
+    return caller
+  }
+
+  async function verify(token: string): Promise<Caller> {
+    const { payload } = await jwtVerify(
+      token,
+      async ({ kid }) => {
+        const key = kid === undefined ? undefined : await keys.verifying(kid)
+        if (!key) throw unauthenticated('the token was signed by a key that is unknown or revoked')
+        return key
+      },
+      { algorithms: [ALGORITHM], issuer, currentDate: new Date(now()), requiredClaims: ['exp', 'sub', 'org', 'jti'] },
+    ).catch((error: unknown) => {
+      if (error instanceof errors.JWTExpired) throw unauthenticated('the token has expired')
+      if (error instanceof errors.JOSEError) throw unauthenticated('the token is not one of ours')
+      throw error
+    })
+    const account = await findAccount(db, Number(payload.org), Number(payload.sub))
+    if (!account || account.disabled) throw unauthenticated('the account is disabled or gone')
+    return {
+      accountId: account.id,
+      organizationId: account.organizationId,
+      email: account.email,
+      roles: account.roles,
+      expiresAt: Number(payload.exp) * 1000,
+    }
+  }
+
+  return { issueToken, identify }
+}

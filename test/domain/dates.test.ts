@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import {
+  addPeriods,
+  dateIn,
+  dayAfter,
+  daysBetween,
+  isCalendarDate,
+  sameTimeOn,
+  startOfDay,
+  toRfc3339,
+} from '../../src/domain/dates.ts'
+
+const NAIROBI = 'Africa/Nairobi'
+
+describe('dates of the tenant, whatever zone the server is in', () => {
+  it('counts months from the first date, clamped without drift', () => {
+    expect([1, 2, 3, 12, 13].map((months) => addPeriods('2026-01-31', months, 'months'))).toEqual([
+      '2026-02-28',
+      '2026-03-31',
+      '2026-04-30',
+      '2027-01-31',
+      '2027-02-28',
+    ])
+    expect(addPeriods('2028-01-31', 1, 'months')).toBe('2028-02-29')
+    expect(addPeriods('2028-02-29', 1, 'years')).toBe('2029-02-28')
+    expect(addPeriods('2026-12-28', 1, 'weeks')).toBe('2027-01-04')
+  })
+
+  it('changes the day at midnight of the zone', () => {
+    expect(dateIn(NAIROBI, Date.UTC(2026, 1, 28, 20, 59, 59, 999))).toBe('2026-02-28')
+    expect(dateIn(NAIROBI, Date.UTC(2026, 1, 28, 21, 0, 0))).toBe('2026-03-01')
+    expect(startOfDay('2026-03-01', NAIROBI)).toBe(Date.UTC(2026, 1, 28, 21))
+  })
+
+  it('keeps the time of day on another date', () => {
+    const disbursed = Date.UTC(2026, 0, 31, 6, 30, 15, 123)
+    const due = sameTimeOn('2026-02-28', disbursed, NAIROBI)
+    expect(toRfc3339(due, NAIROBI)).toBe('2026-02-28T09:30:15.123+03:00')
+  })
+
+  it('knows which days exist', () => {
+    expect(['2026-02-28', '2028-02-29', '2026-12-31'].map(isCalendarDate)).toEqual([true, true, true])
+    expect(['2026-02-29', '2026-02-30', '2026-13-01', '2026-1-1', '20260101', ''].map(isCalendarDate)).not.toContain(
+      true,
+    )
+  })
+
+  it('counts days', () => {
+    expect(daysBetween('2026-02-28', '2026-03-01')).toBe(1)
+    expect(daysBetween('2026-03-01', '2026-03-01')).toBe(0)
+    expect(daysBetween('2028-02-28', '2028-03-01')).toBe(2)
+    expect(dayAfter('2026-12-31')).toBe('2027-01-01')
+  })
+})

@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { inject } from 'vitest'
+import { type Db, openDatabase } from '../../src/db/client.ts'
+
+/** A database of one test file's own. */
+export interface FreshDatabase {
+  readonly url: string
+  readonly db: Db
+  /** Closes `db` and removes the database, whoever else is still connected. */
+  drop(): Promise<void>
+}
+
+/**
+ * A new database, with the schema and no rows.
+ * @param template `template0` for one without the schema
+ */
+export async function freshDatabase(template = 'template_mkopo'): Promise<FreshDatabase> {
+  const name = `test_${randomBytes(8).toString('hex')}`
+  await asAdmin((admin) => createDatabase(admin, name, template))
+  const url = databaseUrl(inject('serverUrl'), name)
+  const db = openDatabase(url)
+  return {
+    url,
+    db,
+    drop: async () => {
+      await db.close()
+      await asAdmin((admin) => admin.query(`DROP DATABASE ${name} WITH (FORCE)`))
+    },
+  }
+}
+
+/** `url`, at another database of the same server. */
+export function databaseUrl(url: string, database: string): string {
+  const changed = new URL(url)
+  changed.pathname = `/${database}`
+  return changed.href
+}
+
+async function createDatabase(admin: pg.Client, name: string, template: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)
+      return
+    } catch (error) {
+      // "is being accessed by other users": a session that has not quite left the template.
+      if (attempt === 50 || !(error instanceof pg.DatabaseError && error.code === '55006')) throw error
+      await sleep(100)
+    }
+  }
+}
+
+async function asAdmin<T>(work: (admin: pg.Client) => Promise<T>): Promise<T> {
+  const admin = new pg.Client(inject('serverUrl'))
+  await admin.connect()
+  try {
+    return await work(admin)
+  } finally {
+    await admin.end()
+  }
+}

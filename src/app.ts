@@ -8,10 +8,11 @@ import { answerMalformed } from './api/malformed.ts'
 import { mountNothing, mountStyle } from './api/mount.ts'
 import { partnerStyle } from './api/partner/index.ts'
 import { recordStyle } from './api/record/index.ts'
-import { prefixOf, type Style } from './api/style.ts'
-import { trustOf } from './api/trust.ts'
+import { prefixOf, type Style, urlOf } from './api/style.ts'
+import { hostOf } from './config.ts'
 import { isUnavailable } from './db/faults.ts'
 import type { Deps } from './deps.ts'
+import { trustOf } from './trust.ts'
 
 export interface AppOptions {
   /** Nothing is logged without one. */
@@ -73,11 +74,12 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   })
 
   const mounting = { deps, ready, unavailable }
-  const choose = chooseStyle(
-    deps.config,
-    styles.map((style) => ({ style, paths: mountStyle(app, style, mounting) })),
-    trusts,
-  )
+  const mounted = styles.map((style) => ({
+    style,
+    host: hostOf(urlOf(deps.config, style.name)),
+    paths: mountStyle(app, style, mounting),
+  }))
+  const choose = chooseStyle(mounted, deps.config.fallbackStyle, trusts)
   mountNothing(app, words, mounting)
   await app.ready()
   return app

@@ -17,7 +17,8 @@ export function requireBearer(app: StyleApp, deps: Pick<Deps, 'signIn'>): void {
   app.decorateRequest('caller', null as unknown as Caller)
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.public) return
-    request.caller = await deps.signIn.identify(tokenOf(request.headers.authorization))
+    const identity = await deps.signIn.identify(tokenOf(request.headers.authorization))
+    request.caller = { ...identity, requestId: request.id }
   })
 }
 

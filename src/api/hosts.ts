@@ -1,11 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import FindMyWay from 'find-my-way'
-import { type Config, hostOf } from '../config.ts'
-import { prefixOf, type Style, urlOf } from './style.ts'
-import type { Trust } from './trust.ts'
+import type { Config } from '../config.ts'
+import { prefixOf, type Style } from './style.ts'
 
-/** Longest path parameter: an external id of 100 characters, each percent-encoded to three. */
-export const MAX_PARAM_LENGTH = 300
+/** Whether the peer at `address`, `hop` proxies away from us (0 is who called us), may speak for others. */
+export type Trust = (address: string | undefined, hop: number) => boolean
+
+/** Longest path parameter: an external id of 100 characters, each of up to four bytes, each byte percent-encoded to three. */
+export const MAX_PARAM_LENGTH = 1_200
 
 /** The paths that a style has, by pattern, whatever the method. */
 export class Paths {
@@ -29,8 +31,9 @@ export class Paths {
   }
 }
 
-/** A style, and what it turned out to serve. */
+/** A style, the host it is called by (lower case, no port), and what it turned out to serve. */
 export interface Mounted {
+  readonly host: string
   readonly style: Style
   readonly paths: Paths
 }
@@ -42,30 +45,30 @@ const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)(.*)$/i
  * path (contract 1.2). A host can name several styles, and one that no setting names stands for all of them; then a
  * path that one style has is that style's, and any other path is the chief style's.
  */
-export function chooseStyle(config: Config, mounted: readonly Mounted[], trusts: Trust) {
-  const byHost = Map.groupBy(mounted, ({ style }) => hostOf(urlOf(config, style.name)))
-  const everyone = config.fallbackStyle === 'none' ? [] : mounted
+export function chooseStyle(mounted: readonly Mounted[], fallback: Config['fallbackStyle'], trusts: Trust) {
+  const byHost = Map.groupBy(mounted, ({ host }) => host)
+  const everyone = fallback === 'none' ? [] : mounted
   return (request: Pick<IncomingMessage, 'url' | 'headers' | 'socket'>): string => {
     const target = request.url ?? '/'
     const [, authority, rest = ''] = ABSOLUTE_FORM.exec(target) ?? [undefined, undefined, target]
     const path = rest.startsWith('/') ? rest : `/${rest}`
     const candidates = byHost.get(hostNamed(request, authority, trusts)) ?? everyone
-    return prefixOf(select(candidates, path, config)) + path
+    return prefixOf(select(candidates, path, fallback)) + path
   }
 }
 
-function select(candidates: readonly Mounted[], path: string, config: Config) {
+function select(candidates: readonly Mounted[], path: string, fallback: string) {
   const [only] = candidates
   if (only === undefined) return 'none'
   if (candidates.length === 1) return only.style.name
   const having = candidates.filter(({ paths }) => paths.methodsOf(path).length > 0)
   if (having.length === 1 && having[0]) return having[0].style.name
-  return chiefOf(having.length > 0 ? having : candidates, config).style.name
+  return chiefOf(having.length > 0 ? having : candidates, fallback).style.name
 }
 
 /** Who speaks for several: the fallback style, or else the one that is not about tokens. */
-const chiefOf = (several: readonly Mounted[], config: Config): Mounted =>
-  several.find(({ style }) => style.name === config.fallbackStyle) ??
+const chiefOf = (several: readonly Mounted[], fallback: string): Mounted =>
+  several.find(({ style }) => style.name === fallback) ??
   several.find(({ style }) => style.name !== 'auth') ??
   several[0]!
 

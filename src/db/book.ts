@@ -3,10 +3,12 @@ import { LendingError } from '../domain/errors.ts'
 import type { Decision } from '../domain/loan.ts'
 import { type Db, isUniqueViolation } from './client.ts'
 import { findLoan, type LoanRef, type StoredLoan } from './loans.ts'
-import { type Author, saveLoan } from './saveLoan.ts'
+import { saveLoan } from './saveLoan.ts'
+import type { Author } from './trail.ts'
 
 /** A change of one loan: who makes it, when, and in which zone its days are counted. */
-export interface Change extends Author {
+export interface Change {
+  readonly author: Author
   readonly zone: string
   readonly now: () => number
 }
@@ -14,10 +16,16 @@ export interface Change extends Author {
 /** What a decision may be: something to save, or an answer that needs nothing saved. */
 export type Decided<T> = { readonly save: Decision } | { readonly answer: T }
 
-/** What came of a change: the loan as it was read, and what was saved of it or answered instead. */
-export type Changed<T> =
-  | { readonly loan: StoredLoan; readonly saved: Decision; readonly entryId: bigint | null }
-  | { readonly loan: StoredLoan; readonly answer: T }
+/** A change that was saved: the loan as it was read, the decision, the id of the entry it posted, and when. */
+export interface SavedChange {
+  readonly loan: StoredLoan
+  readonly saved: Decision
+  readonly entryId: bigint | null
+  readonly at: number
+}
+
+/** What came of a change: what was saved, or what was answered instead. */
+export type Changed<T> = SavedChange | { readonly loan: StoredLoan; readonly answer: T }
 
 /** How often a change is tried again when another instance was faster each time. */
 const MOST_TRIES = 60
@@ -35,20 +43,21 @@ export async function changeLoan<T>(
   ref: LoanRef,
   decide: (loan: StoredLoan, now: number) => Decided<T>,
 ): Promise<Changed<T> | undefined> {
+  const { organizationId } = change.author
   // Changes of one loan queue up inside a process: they would only make each other start over.
-  return inTurn(db, keyOf(change.organizationId, ref), async () => {
+  return inTurn(db, keyOf(organizationId, ref), async () => {
     for (let attempt = 1; attempt <= MOST_TRIES; attempt++) {
-      const loan = await findLoan(db, change.zone, change.organizationId, ref)
+      const loan = await findLoan(db, change.zone, organizationId, ref)
       if (!loan) return undefined
       const now = change.now()
       const decided = decide(loan, now)
       if ('answer' in decided) return { loan, answer: decided.answer }
-      const saved = await saveLoan(db, change, loan, decided.save, now).catch((error: unknown) => {
+      const saved = await saveLoan(db, change.author, loan, decided.save, now).catch((error: unknown) => {
         // The same token came in by another change: the next reading finds it.
         if (isUniqueViolation(error)) return { stale: true } as const
         throw error
       })
-      if (!saved.stale) return { loan, saved: decided.save, entryId: saved.entryId }
+      if (!saved.stale) return { loan, saved: decided.save, entryId: saved.entryId, at: now }
       // Another instance keeps winning on the same loan: an uneven pause lets both through.
       await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, attempt))
     }

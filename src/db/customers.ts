@@ -1,15 +1,13 @@
+import type { CustomerStanding, CustomerStatus } from '../domain/customer.ts'
 import type { LocalDate } from '../domain/dates.ts'
 import type { Db } from './client.ts'
 import { isUniqueViolation } from './client.ts'
 import type { Customer as CustomerRow } from './generated/client.ts'
 import type { Listed, Page } from './loans.ts'
+import { type Author, moment, rethrowTakenKey, type Trace, trail, trailValues } from './trail.ts'
 
 /** How a customer is named: by the service's number or by the partner's own id. */
 export type CustomerRef = { readonly id: bigint } | { readonly externalId: string }
-
-/** The states of a customer (contract 4.1). */
-export const CUSTOMER_STATUSES = ['Pending', 'Active', 'Closed'] as const
-export type CustomerStatus = (typeof CUSTOMER_STATUSES)[number]
 
 /** A customer as stored; a record system's borrower is one too. */
 export interface Customer {
@@ -50,30 +48,123 @@ export async function listCustomers(
   return { items: items.map(toCustomer), total }
 }
 
-/** @returns undefined when the external id is taken */
+const INSERT = `
+  WITH made AS (
+    INSERT INTO customer (organization_id, external_id, status, activation_date, created_at, updated_at)
+    VALUES ($1, $2, 'Active', $3, $4, $4) RETURNING id
+  ), ${trail('made', 'customer', 5)}
+  SELECT id FROM made`
+
+/**
+ * A new customer, Active.
+ * @returns undefined when the external id is taken
+ */
 export async function insertCustomer(
   db: Db,
-  organizationId: number,
-  customer: { externalId: string; activationDate: LocalDate },
+  author: Author,
+  { externalId, activationDate }: { externalId: string; activationDate: LocalDate },
   now: number,
 ): Promise<Customer | undefined> {
-  const at = new Date(now)
+  const trace: Trace = { action: 'create', before: null, after: { externalId, status: 'Active', activationDate } }
   try {
-    const row = await db.prisma.customer.create({
-      data: {
-        organizationId,
-        externalId: customer.externalId,
-        status: 'Active',
-        activationDate: new Date(customer.activationDate),
-        createdAt: at,
-        updatedAt: at,
-      },
+    const { rows } = await db.pool.query<{ id: bigint }>({
+      name: 'insert-customer',
+      text: INSERT,
+      values: [author.organizationId, externalId, activationDate, moment(now), ...trailValues(author, now, trace)],
     })
-    return toCustomer(row)
+    return { id: rows[0]!.id, externalId, status: 'Active', activationDate, businessName: null }
   } catch (error) {
-    if (isUniqueViolation(error)) return undefined
+    rethrowTakenKey(error)
+    if (isUniqueViolation(error, 'customer_external_id')) return undefined
     throw error
   }
+}
+
+/** What a change of a customer's state sets. */
+export interface CustomerChange {
+  readonly status: CustomerStatus
+  readonly activationDate: LocalDate | null
+  readonly closedOn: LocalDate | null
+  readonly closeReason: string | null
+}
+
+const LOCK = `
+  SELECT id, external_id, status, activation_date, business_name FROM customer
+  WHERE organization_id = $1 AND CASE WHEN $2::bigint IS NULL THEN external_id = $3 ELSE id = $2 END FOR UPDATE`
+
+const STANDING = `
+  SELECT count(*) FILTER (WHERE status IN ('Active', 'Overpaid')) AS open_loans, max(closed_on) AS last_closed_on
+  FROM loan WHERE organization_id = $1 AND customer_id = $2`
+
+const UPDATE = `
+  WITH changed AS (
+    UPDATE customer SET status = $3, activation_date = $4, closed_on = $5, close_reason = $6, updated_at = $7
+    WHERE organization_id = $1 AND id = $2 RETURNING id
+  ), ${trail('changed', 'customer', 8)}
+  SELECT id FROM changed`
+
+/**
+ * Changes a customer's state as `decide` says. The row is locked first and its loans counted afterwards: a new loan
+ * locks the row too, so none can be made in between.
+ * @returns undefined when there is no such customer
+ */
+export async function changeCustomer(
+  db: Db,
+  author: Author,
+  ref: CustomerRef,
+  action: string,
+  decide: (standing: CustomerStanding) => CustomerChange,
+  now: number,
+): Promise<Customer | undefined> {
+  const { organizationId } = author
+  const client = await db.pool.connect()
+  try {
+    await client.query('BEGIN')
+    const names = 'id' in ref ? [ref.id, null] : [null, ref.externalId]
+    const locked = await client.query<LockedRow>(LOCK, [organizationId, ...names])
+    const row = locked.rows[0]
+    if (!row) {
+      await client.query('ROLLBACK')
+      return undefined
+    }
+    const loans = await client.query<StandingRow>(STANDING, [organizationId, row.id])
+    const { open_loans, last_closed_on } = loans.rows[0]!
+    const before = { status: row.status, activationDate: row.activation_date }
+    const change = decide({ ...before, openLoans: Number(open_loans), lastLoanClosedOn: last_closed_on })
+    const { status, activationDate, closedOn, closeReason } = change
+    const trace = trailValues(author, now, { action, before, after: change })
+    await client.query(UPDATE, [
+      organizationId,
+      row.id,
+      status,
+      activationDate,
+      closedOn,
+      closeReason,
+      moment(now),
+      ...trace,
+    ])
+    await client.query('COMMIT')
+    return { id: row.id, externalId: row.external_id, status, activationDate, businessName: row.business_name }
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined)
+    rethrowTakenKey(error)
+    throw error
+  } finally {
+    client.release()
+  }
+}
+
+interface LockedRow {
+  id: bigint
+  external_id: string | null
+  status: CustomerStatus
+  activation_date: LocalDate | null
+  business_name: string | null
+}
+
+interface StandingRow {
+  open_loans: bigint
+  last_closed_on: LocalDate | null
 }
 
 const toCustomer = (row: CustomerRow): Customer => ({

@@ -3,6 +3,7 @@ import type { LoanState } from '../domain/replay.ts'
 import type { LoanTerms } from '../domain/terms.ts'
 import type { Db } from './client.ts'
 import type { StoredLoan } from './loans.ts'
+import { type Author, moment, rethrowTakenKey, type Trace, trail, trailValues } from './trail.ts'
 
 /** Columns that cache what replay made of the entries, in the order of `cached`. */
 const CACHED = [
@@ -41,8 +42,6 @@ const cached = (state: LoanState): unknown[] => [
   moment(state.nextChangeAt),
 ]
 
-const moment = (instant: number | null): string | null => (instant === null ? null : new Date(instant).toISOString())
-
 const numbered = (names: readonly string[], from: number) => names.map((_, index) => `$${from + index}`)
 
 /** One loan row is changed only by whoever read its latest version; the entry goes in with it, or not at all. */
@@ -60,14 +59,8 @@ const SAVE = `
   ), reversed AS (
     UPDATE loan_entry SET reversed_at = $17
     WHERE organization_id = $1 AND id = $16 AND reversed_at IS NULL AND EXISTS (SELECT FROM saved)
-  )
+  ), ${trail('saved', 'loan', 18 + CACHED.length, 'coalesce((SELECT id FROM posted), $16)')}
   SELECT saved.id AS loan_id, posted.id AS entry_id FROM saved LEFT JOIN posted ON true`
-
-/** Who changes the book. */
-export interface Author {
-  readonly organizationId: number
-  readonly accountId: number
-}
 
 /** What a save came to: `stale` when someone was faster, and nothing was saved. */
 export type Saved = { readonly stale: true } | { readonly stale: false; readonly entryId: bigint | null }
@@ -84,32 +77,60 @@ export async function saveLoan(
   now: number,
 ): Promise<Saved> {
   const { posted, reversed, state } = decision
-  const { rows } = await db.pool.query<{ entry_id: bigint | null }>({
-    name: 'save-loan',
-    text: SAVE,
-    values: [
-      loan.organizationId,
-      loan.id,
-      loan.version,
-      moment(now),
-      loan.entries.length + (posted ? 1 : 0),
-      posted?.ordinal ?? null,
-      posted?.place ?? null,
-      posted?.type ?? null,
-      posted?.valueDate ?? null,
-      posted ? moment(posted.postedAt) : null,
-      posted?.amount ?? null,
-      posted?.token ?? null,
-      posted?.note ?? null,
-      author.accountId,
-      posted?.replaces ?? null,
-      reversed?.id ?? null,
-      reversed ? moment(now) : null,
-      ...cached(state),
-    ],
-  })
+  const { rows } = await db.pool
+    .query<{ entry_id: bigint | null }>({
+      name: 'save-loan',
+      text: SAVE,
+      values: [
+        loan.organizationId,
+        loan.id,
+        loan.version,
+        moment(now),
+        loan.entries.length + (posted ? 1 : 0),
+        posted?.ordinal ?? null,
+        posted?.place ?? null,
+        posted?.type ?? null,
+        posted?.valueDate ?? null,
+        posted ? moment(posted.postedAt) : null,
+        posted?.amount ?? null,
+        posted?.token ?? null,
+        posted?.note ?? null,
+        author.accountId,
+        posted?.replaces ?? null,
+        reversed?.id ?? null,
+        reversed ? moment(now) : null,
+        ...cached(state),
+        ...trailValues(author, now, traceOf(decision)),
+      ],
+    })
+    .catch((error: unknown) => {
+      rethrowTakenKey(error)
+      throw error
+    })
   return rows[0] ? { stale: false, entryId: rows[0].entry_id } : { stale: true }
 }
+
+/** What the audit trail says of a change: the figures before and after it, and what was posted or reversed. */
+const traceOf = ({ before, reason, posted, reversed, state }: Decision): Trace => ({
+  action: reversed ? (posted ? 'adjust' : 'reverse') : (posted?.type ?? 'time'),
+  before: figures(before),
+  after: {
+    ...figures(state),
+    ...(posted && {
+      posted: { type: posted.type, amount: posted.amount, valueDate: posted.valueDate, note: posted.note },
+    }),
+    ...(reversed && { reversed: { id: reversed.id, type: reversed.type, amount: reversed.amount, reason } }),
+  },
+})
+
+const figures = ({ status, totalOutstanding, totalPaid, totalOverpaid, totalWrittenOff, chargedOffOn }: LoanState) => ({
+  status,
+  totalOutstanding,
+  totalPaid,
+  totalOverpaid,
+  totalWrittenOff,
+  chargedOffOn,
+})
 
 const TERMS = [
   'external_id',
@@ -140,7 +161,7 @@ const INSERT = `
     SELECT $1, made.id, s.* FROM made, unnest(
       ${['int', 'date', 'date', 'bigint', 'bigint', 'bigint'].map((type, index) => `$${PERIODS_FROM + index}::${type}[]`).join(', ')}
     ) AS s
-  )
+  ), ${trail('made', 'loan', PERIODS_FROM + 6)}
   SELECT id FROM made`
 
 /** A loan about to be made. */
@@ -164,32 +185,42 @@ export async function insertLoan(
   now: number,
 ): Promise<bigint | undefined> {
   const { schedule } = terms
-  const { rows } = await db.pool.query<{ id: bigint }>({
-    name: 'insert-loan',
-    text: INSERT,
-    values: [
-      author.organizationId,
-      customerId,
-      moment(now),
-      externalId,
-      productId,
-      terms.currency.code,
-      terms.principal,
-      terms.numberOfRepayments,
-      terms.ratePerPeriod,
-      terms.penaltyAmount,
-      moment(terms.disbursedAt),
-      terms.disbursedOn,
-      terms.dueOn,
-      moment(terms.dueAt),
-      ...cached(state),
-      schedule.map((line) => line.period),
-      schedule.map((line) => line.fromDate),
-      schedule.map((line) => line.dueDate),
-      schedule.map((line) => line.principal),
-      schedule.map((line) => line.interest),
-      schedule.map((line) => line.fees),
-    ],
-  })
+  const { rows } = await db.pool
+    .query<{ id: bigint }>({
+      name: 'insert-loan',
+      text: INSERT,
+      values: [
+        author.organizationId,
+        customerId,
+        moment(now),
+        externalId,
+        productId,
+        terms.currency.code,
+        terms.principal,
+        terms.numberOfRepayments,
+        terms.ratePerPeriod,
+        terms.penaltyAmount,
+        moment(terms.disbursedAt),
+        terms.disbursedOn,
+        terms.dueOn,
+        moment(terms.dueAt),
+        ...cached(state),
+        schedule.map((line) => line.period),
+        schedule.map((line) => line.fromDate),
+        schedule.map((line) => line.dueDate),
+        schedule.map((line) => line.principal),
+        schedule.map((line) => line.interest),
+        schedule.map((line) => line.fees),
+        ...trailValues(author, now, {
+          action: 'create',
+          before: null,
+          after: { ...figures(state), customerId, productId },
+        }),
+      ],
+    })
+    .catch((error: unknown) => {
+      rethrowTakenKey(error)
+      throw error
+    })
   return rows[0]?.id
 }

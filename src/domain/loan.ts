@@ -25,6 +25,10 @@ export interface Posting {
 
 /** What was decided: an entry to post, an entry to mark reversed, or both; and what the loan is then. */
 export interface Decision {
+  /** The loan before it, for the audit trail. */
+  readonly before: LoanState
+  /** Why an entry was reversed, in the operator's words; for the audit trail. */
+  readonly reason: string | null
   readonly posted: NewEntry | null
   readonly reversed: Entry | null
   readonly state: LoanState
@@ -56,9 +60,15 @@ export function post(loan: Loan, posting: Posting, now: Instant): Decision {
  * Marks an entry reversed: the loan becomes what it would be without it.
  * @throws LendingError `not_found`, or `failed_precondition` when it is reversed already
  */
-export function reverse(loan: Loan, entryId: bigint, now: Instant): Decision {
+export function reverse(loan: Loan, entryId: bigint, now: Instant, reason: string | null): Decision {
   const reversed = requireStanding(loan, entryId)
-  return { posted: null, reversed, state: stateOf(without(loan, reversed, now), now) }
+  return {
+    before: stateOf(loan, now),
+    reason,
+    posted: null,
+    reversed,
+    state: stateOf(without(loan, reversed, now), now),
+  }
 }
 
 /** The types whose amount a caller gave, and so may correct. */
@@ -88,7 +98,7 @@ export function adjust(loan: Loan, entryId: bigint, adjustment: Adjustment, now:
   if (!ADJUSTABLE.includes(original.type))
     throw refused(`a ${original.type} has no amount to adjust; it can be reversed`)
   const amount = toMinor(adjustment.amount, loan.terms.currency, 'amount', { zeroAllowed: true })
-  if (amount === 0n) return reverse(loan, entryId, now)
+  if (amount === 0n) return reverse(loan, entryId, now, adjustment.note)
   const valueDate = adjustment.valueDate ?? original.valueDate
   requireValueDate(loan.terms, valueDate, now)
   const ordinal = loan.entries.length + 1
@@ -104,7 +114,12 @@ export function adjust(loan: Loan, entryId: bigint, adjustment: Adjustment, now:
     replaces: original.id,
     reversedAt: null,
   }
-  return { ...append(without(loan, original, now), anew, now), reversed: original }
+  return {
+    ...append(without(loan, original, now), anew, now),
+    before: stateOf(loan, now),
+    reason: adjustment.note,
+    reversed: original,
+  }
 }
 
 /** Checks an entry against the loan's state before and after it. */
@@ -116,7 +131,7 @@ function append(loan: Loan, entry: NewEntry, now: Instant): Decision {
   const outcome = state.outcomes.get(entry.ordinal)
   invariant(outcome, 'a new entry has an outcome')
   requireRoom(loan.terms, before, entry, outcome)
-  return { posted: { ...entry, amount: outcome.amount }, reversed: null, state }
+  return { before, reason: null, posted: { ...entry, amount: outcome.amount }, reversed: null, state }
 }
 
 /** What the loan's state leaves of an amount: interest to waive, debt to recover, money to give back. */

@@ -1,8 +1,9 @@
 import type { Role } from '../db/accounts.ts'
+import type { Author } from '../db/trail.ts'
 import { LendingError } from '../domain/errors.ts'
 
-/** Who is asking: an account of an organization, as its token says and the book confirms. */
-export interface Caller {
+/** Who a token belongs to, as it says and the book confirms. */
+export interface Identity {
   readonly accountId: number
   readonly organizationId: number
   readonly email: string
@@ -11,8 +12,13 @@ export interface Caller {
   readonly expiresAt: number
 }
 
+/** Who is asking, in which request, and under which Idempotency-Key if any. */
+export interface Caller extends Identity, Author {
+  readonly accountId: number
+}
+
 /** @throws LendingError `permission_denied` unless the caller is an operator (contract 3.6) */
-export function requireAdmin(caller: Caller): void {
+export function requireAdmin(caller: Identity): void {
   if (!caller.roles.includes('ADMIN'))
     throw new LendingError('permission_denied', 'this takes the role ADMIN, which your account does not have')
 }

@@ -1,7 +1,16 @@
-import { type Customer, type CustomerRef, findCustomer, insertCustomer, listCustomers } from '../db/customers.ts'
+import {
+  type Customer,
+  type CustomerChange,
+  type CustomerRef,
+  changeCustomer,
+  findCustomer,
+  insertCustomer,
+  listCustomers,
+} from '../db/customers.ts'
 import type { Listed, Page } from '../db/loans.ts'
 import type { Deps } from '../deps.ts'
-import { dateIn } from '../domain/dates.ts'
+import { type CustomerStanding, requireActivatable, requireClosable } from '../domain/customer.ts'
+import { dateIn, type LocalDate } from '../domain/dates.ts'
 import { LendingError, notFound } from '../domain/errors.ts'
 import type { Caller } from './caller.ts'
 
@@ -14,7 +23,7 @@ export type { Customer, CustomerRef } from '../db/customers.ts'
 export async function createCustomer(deps: Deps, caller: Caller, externalId: string): Promise<Customer> {
   const now = deps.now()
   const activationDate = dateIn(deps.config.zone, now)
-  const customer = await insertCustomer(deps.db, caller.organizationId, { externalId, activationDate }, now)
+  const customer = await insertCustomer(deps.db, caller, { externalId, activationDate }, now)
   if (!customer)
     throw new LendingError('already_exists', 'a customer with that externalId exists already', [
       { field: 'externalId', message: 'is taken' },
@@ -22,10 +31,12 @@ export async function createCustomer(deps: Deps, caller: Caller, externalId: str
   return customer
 }
 
+const noSuchCustomer = (ref: CustomerRef) => notFound(`no customer has that ${'id' in ref ? 'id' : 'externalId'}`)
+
 /** @throws LendingError `not_found` */
 export async function getCustomer(deps: Deps, caller: Caller, ref: CustomerRef): Promise<Customer> {
   const customer = await findCustomer(deps.db, caller.organizationId, ref)
-  if (!customer) throw notFound(`no customer has that ${'id' in ref ? 'id' : 'externalId'}`)
+  if (!customer) throw noSuchCustomer(ref)
   return customer
 }
 
@@ -36,3 +47,45 @@ export const pageCustomers = (
   filter: { externalId?: string | undefined },
   page: Page,
 ): Promise<Listed<Customer>> => listCustomers(deps.db, caller.organizationId, filter, page)
+
+/**
+ * Pending → Active, from today unless told.
+ * @throws LendingError `not_found`, `failed_precondition`, `invalid_argument`
+ */
+export const activateCustomer = (deps: Deps, caller: Caller, ref: CustomerRef, activationDate: LocalDate | undefined) =>
+  change(deps, caller, ref, 'activate', (customer, today) => {
+    const on = activationDate ?? today
+    requireActivatable(customer, on, today)
+    return { status: 'Active', activationDate: on, closedOn: null, closeReason: null }
+  })
+
+/**
+ * Active → Closed, today unless told; refused while a loan is open.
+ * @throws LendingError `not_found`, `failed_precondition`, `invalid_argument`
+ */
+export const closeCustomer = (
+  deps: Deps,
+  caller: Caller,
+  ref: CustomerRef,
+  closure: { closureDate?: LocalDate | undefined; reason?: string | undefined },
+) =>
+  change(deps, caller, ref, 'close', (customer, today) => {
+    const closedOn = closure.closureDate ?? today
+    requireClosable(customer, closedOn, today)
+    const { activationDate } = customer
+    return { status: 'Closed', activationDate, closedOn, closeReason: closure.reason ?? null }
+  })
+
+async function change(
+  deps: Deps,
+  caller: Caller,
+  ref: CustomerRef,
+  action: string,
+  decide: (customer: CustomerStanding, today: LocalDate) => CustomerChange,
+): Promise<Customer> {
+  const now = deps.now()
+  const today = dateIn(deps.config.zone, now)
+  const customer = await changeCustomer(deps.db, caller, ref, action, (standing) => decide(standing, today), now)
+  if (!customer) throw noSuchCustomer(ref)
+  return customer
+}

@@ -5,7 +5,7 @@ import { type Account, findAccount, findAccountByEmail } from '../db/accounts.ts
 import { countAttempts } from '../db/attempts.ts'
 import type { Db } from '../db/client.ts'
 import { LendingError } from '../domain/errors.ts'
-import type { Caller } from './caller.ts'
+import type { Identity } from './caller.ts'
 import type { KeyRing } from './keyRing.ts'
 import { unknownAccountHash, verifyPassword } from './passwords.ts'
 
@@ -32,7 +32,7 @@ export interface SignIn {
    */
   issueToken(email: string, password: string, address: string): Promise<string>
   /** @throws LendingError `unauthenticated` for a token that is malformed, forged, expired, or of a disabled account */
-  identify(token: string): Promise<Caller>
+  identify(token: string): Promise<Identity>
 }
 
 /** What signing in needs: where accounts are, who signs, and what the tokens say of their issuer. */
@@ -85,18 +85,18 @@ export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
       .sign(privateKey)
   }
 
-  const verified = new LRUCache<string, { caller: Promise<Caller>; until: number }>({ max: MOST_VERIFIED })
+  const verified = new LRUCache<string, { identity: Promise<Identity>; until: number }>({ max: MOST_VERIFIED })
 
-  function identify(token: string): Promise<Caller> {
+  function identify(token: string): Promise<Identity> {
     const known = verified.get(token)
-    if (known && now() < known.until) return known.caller
-    const caller = verify(token)
-    verified.set(token, { caller, until: now() + VERIFIED_FOR_MS })
-    caller.catch(() => verified.delete(token))
-    return caller
+    if (known && now() < known.until) return known.identity
+    const identity = verify(token)
+    verified.set(token, { identity, until: now() + VERIFIED_FOR_MS })
+    identity.catch(() => verified.delete(token))
+    return identity
   }
 
-  async function verify(token: string): Promise<Caller> {
+  async function verify(token: string): Promise<Identity> {
     const { payload } = await jwtVerify(
       token,
       async ({ kid }) => {

@@ -1,11 +1,11 @@
-import { changeLoan } from '../db/book.ts'
+import { changeLoan, type Decided, type SavedChange } from '../db/book.ts'
 import type { Listed, LoanRef, Page, StoredLoan } from '../db/loans.ts'
 import type { Deps } from '../deps.ts'
-import { type Entry, isCustomerRepayment } from '../domain/entry.ts'
+import { type Entry, type EntryType, isCustomerRepayment } from '../domain/entry.ts'
 import { invariant, notFound } from '../domain/errors.ts'
-import { type Decision, findByToken, type Posting, post } from '../domain/loan.ts'
+import { type Adjustment, adjust, findByToken, type Posting, post, reverse } from '../domain/loan.ts'
 import { type LoanState, type Outcome, replay } from '../domain/replay.ts'
-import type { Caller } from './caller.ts'
+import { type Caller, requireAdmin } from './caller.ts'
 import { getLoan, noSuchLoan } from './loans.ts'
 
 /** A transaction of a loan, with what it did there as of the request. */
@@ -16,29 +16,70 @@ export interface TransactionNow {
   readonly outcome: Outcome | undefined
 }
 
-/** What a caller posts on a loan; what is left out is as for any transaction (contract 4.4). */
-export type TransactionRequest = Omit<Posting, 'type'>
+/** What only an operator may post (contract 4.4). */
+const FOR_ADMINS: readonly EntryType[] = ['Write-off']
 
 /**
- * Posts a customer's repayment. A token seen before on this loan answers the original, and nothing is posted.
- * @throws LendingError `not_found`, `invalid_argument`, `failed_precondition`, `aborted`
+ * Posts a transaction of any type. A token seen before on this loan answers the original, and nothing is posted.
+ * @throws LendingError `permission_denied`, `not_found`, `invalid_argument`, `failed_precondition`, `aborted`
  */
-export const postRepayment = (deps: Deps, caller: Caller, ref: LoanRef, request: TransactionRequest) =>
-  postEntry(deps, caller, ref, { ...request, type: 'Repayment' })
-
-async function postEntry(deps: Deps, caller: Caller, ref: LoanRef, posting: Posting): Promise<TransactionNow> {
-  const change = { ...caller, zone: deps.config.zone, now: deps.now }
-  const changed = await changeLoan<TransactionNow>(deps.db, change, ref, (loan, now) => {
+export function postTransaction(deps: Deps, caller: Caller, ref: LoanRef, posting: Posting): Promise<TransactionNow> {
+  if (FOR_ADMINS.includes(posting.type)) requireAdmin(caller)
+  return changeTransactions(deps, caller, ref, (loan, now) => {
     const original = posting.token === null ? undefined : findByToken(loan, posting.token)
     if (!original) return { save: post(loan, posting, now) }
     return { answer: { loan, entry: original, outcome: outcomeOf(original, replay(loan.terms, loan.entries, now)) } }
   })
-  if (!changed) throw noSuchLoan(ref)
-  return 'answer' in changed ? changed.answer : asPosted(changed.loan, changed.saved, changed.entryId)
 }
 
-function asPosted(loan: StoredLoan, { posted, state }: Decision, entryId: bigint | null): TransactionNow {
-  invariant(posted && entryId !== null, 'an entry that was posted')
+/**
+ * Marks a transaction reversed; operators only.
+ * @throws LendingError `permission_denied`, `not_found`, `failed_precondition` when it is reversed already
+ */
+export function reverseTransaction(
+  deps: Deps,
+  caller: Caller,
+  ref: LoanRef,
+  transactionId: bigint,
+  note: string | null,
+): Promise<TransactionNow> {
+  requireAdmin(caller)
+  return changeTransactions(deps, caller, ref, (loan, now) => ({ save: reverse(loan, transactionId, now, note) }))
+}
+
+/**
+ * Reverses a transaction and posts it anew; with an amount of 0 it is only reversed, and answered as that.
+ * @throws LendingError `not_found`, `invalid_argument`, `failed_precondition`
+ */
+export const adjustTransaction = (
+  deps: Deps,
+  caller: Caller,
+  ref: LoanRef,
+  transactionId: bigint,
+  adjustment: Adjustment,
+): Promise<TransactionNow> =>
+  changeTransactions(deps, caller, ref, (loan, now) => ({ save: adjust(loan, transactionId, adjustment, now) }))
+
+async function changeTransactions(
+  deps: Deps,
+  caller: Caller,
+  ref: LoanRef,
+  decide: (loan: StoredLoan, now: number) => Decided<TransactionNow>,
+): Promise<TransactionNow> {
+  const change = { author: caller, zone: deps.config.zone, now: deps.now }
+  const changed = await changeLoan(deps.db, change, ref, decide)
+  if (!changed) throw noSuchLoan(ref)
+  return 'answer' in changed ? changed.answer : asSaved(changed)
+}
+
+/** The entry that was posted, or else the one that was reversed. */
+function asSaved({ loan, saved, entryId, at }: SavedChange): TransactionNow {
+  const { posted, reversed, state } = saved
+  if (!posted) {
+    invariant(reversed, 'a decision posts or reverses an entry')
+    return { loan, entry: { ...reversed, reversedAt: at }, outcome: undefined }
+  }
+  invariant(entryId !== null, 'an entry that was posted has an id')
   const entry = { ...posted, id: entryId }
   return { loan, entry, outcome: outcomeOf(entry, state) }
 }

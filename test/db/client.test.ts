@@ -9,7 +9,7 @@ const now = new Date('2026-03-01T10:11:12.345Z')
 
 beforeAll(async () => {
   fresh = await freshDatabase()
-  await fresh.db.prisma.organization.create({ data: { id: 1, name: 'Lender', currency: 'TZS', createdAt: now } })
+  await fresh.db.prisma.organization.create({ data: { id: 77, name: 'Lender', currency: 'TZS', createdAt: now } })
 })
 afterAll(() => fresh.drop())
 
@@ -85,7 +85,7 @@ describe('values read through the pool', () => {
 describe('Prisma on the same pool', () => {
   it('writes and reads bigint, date and instant, and the pool reads the same', async () => {
     const data = {
-      organizationId: 1,
+      organizationId: 77,
       id: 9_007_199_254_740_993n,
       status: 'Active',
       activationDate: new Date('2026-02-28'),
@@ -94,7 +94,9 @@ describe('Prisma on the same pool', () => {
     }
     await fresh.db.prisma.customer.create({ data })
     expect(await fresh.db.prisma.customer.findFirst({ where: { id: data.id } })).toMatchObject(data)
-    const { rows } = await fresh.db.pool.query('SELECT id, activation_date, created_at FROM customer')
+    const { rows } = await fresh.db.pool.query(
+      'SELECT id, activation_date, created_at FROM customer WHERE organization_id = 77',
+    )
     expect(rows).toEqual([{ id: data.id, activation_date: '2026-02-28', created_at: now.getTime() }])
   })
 
@@ -108,8 +110,8 @@ describe('Prisma on the same pool', () => {
 })
 
 describe('isUniqueViolation', () => {
-  const again = { id: 1, name: 'Lender', currency: 'TZS', createdAt: now }
-  const insert = "INSERT INTO organization VALUES (1, 'a', 'b', 'c', 'd', now())"
+  const again = { id: 77, name: 'Lender', currency: 'TZS', createdAt: now }
+  const insert = "INSERT INTO organization VALUES (77, 'a', 'b', 'c', 'd', now())"
   it.each<[string, () => Promise<unknown>]>([
     ['pg', () => fresh.db.pool.query(insert)],
     ['a Prisma model', () => fresh.db.prisma.organization.create({ data: again })],

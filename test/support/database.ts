@@ -13,7 +13,7 @@ export interface FreshDatabase {
 }
 
 /**
- * A new database, with the schema and no rows.
+ * A new database, with the schema and what the template has: the demonstration data.
  * @param template `template0` for one without the schema
  */
 export async function freshDatabase(template = 'template_mkopo'): Promise<FreshDatabase> {

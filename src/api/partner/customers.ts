@@ -1,7 +1,21 @@
 import type { Deps } from '../../deps.ts'
-import { createCustomer, getCustomer, pageCustomers } from '../../services/customers.ts'
+import {
+  activateCustomer,
+  closeCustomer,
+  createCustomer,
+  getCustomer,
+  pageCustomers,
+} from '../../services/customers.ts'
 import type { StyleApp } from '../style.ts'
-import { customerPage, customerQuery, customerSchema, newCustomer, toCustomer } from './customers.wire.ts'
+import {
+  activation,
+  closure,
+  customerPage,
+  customerQuery,
+  customerSchema,
+  newCustomer,
+  toCustomer,
+} from './customers.wire.ts'
 import { ADDRESSES, toPage } from './registry.ts'
 
 const tags = ['customers']
@@ -37,10 +51,44 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
       toPage(await pageCustomers(deps, caller, { externalId }, page), page, toCustomer),
   )
 
-  for (const { path, params } of ADDRESSES)
+  for (const { path, params } of ADDRESSES) {
     app.get(
       `/v1/customers${path}`,
       { schema: { tags, summary: 'Read a customer', params, response: { 200: customerSchema } } },
       async ({ caller, params: ref }) => toCustomer(await getCustomer(deps, caller, ref)),
     )
+
+    app.post(
+      `/v1/customers${path}/activate`,
+      {
+        config: { refusals: ['failed_precondition'] },
+        schema: {
+          tags,
+          summary: 'Activate a customer',
+          description: 'Pending → Active.',
+          params,
+          body: activation,
+          response: { 200: customerSchema },
+        },
+      },
+      async ({ caller, params: ref, body }) =>
+        toCustomer(await activateCustomer(deps, caller, ref, body?.activationDate)),
+    )
+
+    app.post(
+      `/v1/customers${path}/close`,
+      {
+        config: { refusals: ['failed_precondition'] },
+        schema: {
+          tags,
+          summary: 'Close a customer',
+          description: 'Active → Closed; refused while a loan is open. A Closed customer can take no new loan.',
+          params,
+          body: closure,
+          response: { 200: customerSchema },
+        },
+      },
+      async ({ caller, params: ref, body }) => toCustomer(await closeCustomer(deps, caller, ref, body ?? {})),
+    )
+  }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { CUSTOMER_STATUSES } from '../../domain/customer.ts'
 import type { Customer } from '../../services/customers.ts'
-import { externalId, pageQuery } from '../wire.ts'
+import { externalId, localDate, note, pageQuery } from '../wire.ts'
 import { named, pageOf } from './registry.ts'
 
 export const newCustomer = named(
@@ -8,6 +9,22 @@ export const newCustomer = named(
   z.strictObject({ externalId: externalId.describe("The partner's own id of the customer; unique.") }),
   { example: { externalId: 'wallet-255700000001' } },
 )
+
+/** The bodies of the two may be left out: everything in them has a default. */
+export const activation = named(
+  'Activation',
+  z.strictObject({ activationDate: localDate.optional().describe('Default: today. Not in the future.') }),
+  { example: { activationDate: '2026-01-31' } },
+).optional()
+
+export const closure = named(
+  'Closure',
+  z.strictObject({
+    closureDate: localDate.optional().describe('Default: today. Not in the future.'),
+    reason: note.optional(),
+  }),
+  { example: { reason: 'Moved abroad' } },
+).optional()
 
 export const customerQuery = pageQuery({ rows: 10 }).extend({
   externalId: externalId.optional().describe('Only the customer with this externalId.'),
@@ -19,7 +36,7 @@ export const customerSchema = named(
     id: z.string().describe("The service's number."),
     accountNo: z.string().describe('The id, zero-padded to 9 digits.'),
     externalId: z.string().nullable().describe('Null for a customer made by a record system.'),
-    status: z.enum(['Pending', 'Active', 'Closed']),
+    status: z.enum(CUSTOMER_STATUSES),
     active: z.boolean(),
     officeId: z.string(),
     officeName: z.string(),

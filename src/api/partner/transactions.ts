@@ -1,35 +1,141 @@
 import type { Deps } from '../../deps.ts'
-import { getTransaction, pageRepayments, postRepayment } from '../../services/transactions.ts'
+import type { EntryType } from '../../domain/entry.ts'
+import {
+  adjustTransaction,
+  getTransaction,
+  pageRepayments,
+  postTransaction,
+  reverseTransaction,
+} from '../../services/transactions.ts'
 import type { StyleApp } from '../style.ts'
 import { pageQuery } from '../wire.ts'
 import { ADDRESSES, toPage } from './registry.ts'
-import { newRepayment, toPosting, toTransaction, transactionPage, transactionSchema } from './transactions.wire.ts'
+import {
+  newAdjustment,
+  newMark,
+  newMovement,
+  newRecovery,
+  newRepayment,
+  newReversal,
+  toPosting,
+  toTransaction,
+  transactionPage,
+  transactionSchema,
+} from './transactions.wire.ts'
 
 const tags = ['repayments']
 
+/** What can be posted on a loan: the path after it, what it becomes, and what it says. */
+const POSTINGS = [
+  {
+    path: '/repayments',
+    type: 'Repayment',
+    body: newRepayment,
+    summary: 'Post a repayment',
+    description:
+      'Applied to the oldest instalment first, and within one to penalty, fees, interest, principal; what exceeds the loan is overpayment. A token seen before on the loan answers the original.',
+  },
+  {
+    path: '/repayments/waive-interest',
+    type: 'Waive Interest',
+    body: newMovement,
+    summary: 'Waive interest',
+    description: 'Up to the interest outstanding; the oldest instalment first.',
+  },
+  {
+    path: '/repayments/recover',
+    type: 'Recovery Repayment',
+    body: newRecovery,
+    summary: 'Post a recovery',
+    description:
+      'Money on a charged-off loan, applied as a repayment, or on a written-off one, whose status and schedule stay; never above what was written off.',
+  },
+  {
+    path: '/repayments/refund',
+    type: 'Refund',
+    body: newMovement,
+    summary: 'Refund',
+    description:
+      'Cash back out of what was paid in: of an Overpaid loan up to the overpayment; of an Active one up to what was paid, un-paying from the latest instalment backwards.',
+  },
+  {
+    path: '/repayments/credit-balance-refund',
+    type: 'Credit Balance Refund',
+    body: newMovement,
+    summary: 'Pay out an overpayment',
+    description: 'Only of an Overpaid loan, up to `totalOverpaid`; at 0 the loan is Closed (obligations met).',
+  },
+  {
+    path: '/repayments/charge-off',
+    type: 'Charge-off',
+    body: newMark,
+    summary: 'Charge off',
+    description: 'Marks an Active loan charged off with all that is outstanding; repayments go on.',
+  },
+  {
+    path: '/write-off',
+    type: 'Write-off',
+    body: newMark,
+    summary: 'Write off',
+    description: 'Operators only (ADMIN). Active → Closed (written off).',
+  },
+] as const satisfies readonly { path: string; type: EntryType; body: unknown; summary: string; description: string }[]
+
 export function transactionRoutes(app: StyleApp, deps: Deps): void {
-  for (const { path, params, withTransaction } of ADDRESSES) {
-    const repayments = `/v1/loans${path}/repayments`
+  for (const address of ADDRESSES) {
+    const loan = `/v1/loans${address.path}`
+    const { params, withTransaction } = address
+
+    for (const { path, type, body, summary, description } of POSTINGS)
+      app.post(
+        `${loan}${path}`,
+        {
+          config: { refusals: ['failed_precondition'] },
+          schema: { tags, summary, description, params, body, response: { 200: transactionSchema } },
+        },
+        async ({ caller, params: ref, body: given }) =>
+          toTransaction(await postTransaction(deps, caller, ref, toPosting(type, given))),
+      )
 
     app.post(
-      repayments,
+      `${loan}/repayments/:transactionId/adjust`,
       {
         config: { refusals: ['failed_precondition'] },
         schema: {
           tags,
-          summary: 'Post a repayment',
-          description:
-            'Applied to the oldest instalment first, and within one to penalty, fees, interest, principal; what exceeds the loan is overpayment. A token seen before on the loan answers the original.',
-          params,
-          body: newRepayment,
+          summary: 'Adjust a transaction',
+          description: 'Reverses the original and posts it anew; an amount of 0 only reverses.',
+          params: withTransaction,
+          body: newAdjustment,
           response: { 200: transactionSchema },
         },
       },
-      async ({ caller, params: ref, body }) => toTransaction(await postRepayment(deps, caller, ref, toPosting(body))),
+      async ({ caller, params: { ref, transactionId }, body }) => {
+        const { transactionAmount: amount, transactionDate: valueDate, note = null } = body
+        return toTransaction(await adjustTransaction(deps, caller, ref, transactionId, { amount, valueDate, note }))
+      },
+    )
+
+    app.post(
+      `${loan}/repayments/:transactionId/reverse`,
+      {
+        config: { refusals: ['failed_precondition'] },
+        schema: {
+          tags,
+          summary: 'Reverse a transaction',
+          description:
+            'Operators only (ADMIN). It stays visible with `status: reversed`; the loan becomes what it would be without it.',
+          params: withTransaction,
+          body: newReversal,
+          response: { 200: transactionSchema },
+        },
+      },
+      async ({ caller, params: { ref, transactionId }, body }) =>
+        toTransaction(await reverseTransaction(deps, caller, ref, transactionId, body?.note ?? null)),
     )
 
     app.get(
-      repayments,
+      `${loan}/repayments`,
       {
         schema: {
           tags,
@@ -45,7 +151,7 @@ export function transactionRoutes(app: StyleApp, deps: Deps): void {
     )
 
     app.get(
-      `${repayments}/:transactionId`,
+      `${loan}/repayments/:transactionId`,
       {
         schema: {
           tags,

@@ -1,23 +1,24 @@
 import { z } from 'zod'
 import { COMPONENTS } from '../../domain/allocation.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
-import { ENTRY_TYPES } from '../../domain/entry.ts'
-import { minorToNumber } from '../../domain/money.ts'
-import type { TransactionNow, TransactionRequest } from '../../services/transactions.ts'
-import { amount, instant, localDate, money, text } from '../wire.ts'
+import { ENTRY_TYPES, type EntryType } from '../../domain/entry.ts'
+import type { Posting } from '../../domain/loan.ts'
+import { type Decimal, minorToNumber } from '../../domain/money.ts'
+import type { TransactionNow } from '../../services/transactions.ts'
+import { amount, instant, localDate, money, note, text } from '../wire.ts'
 import { named, pageOf } from './registry.ts'
 
 const token = text({ max: 100 })
+
+const valueDate = localDate
+  .optional()
+  .describe('The value date: the day it counts from. Default: today. Not before disbursement, not in the future.')
 
 export const newRepayment = named(
   'NewRepayment',
   z.strictObject({
     transactionAmount: amount.describe("Greater than 0, in the loan's currency."),
-    transactionDate: localDate
-      .optional()
-      .describe(
-        'The value date: the day the money counts from. Default: today. Not before disbursement, not in the future.',
-      ),
+    transactionDate: valueDate,
     idempotencyKey: token
       .optional()
       .describe('Seen before on this loan: the original transaction is answered and nothing is posted twice.'),
@@ -25,12 +26,52 @@ export const newRepayment = named(
   { example: { transactionAmount: 10_000, transactionDate: '2026-02-10', idempotencyKey: 'wallet-tx-7781' } },
 )
 
-/** A repayment's body as a posting. */
-export const toPosting = (body: z.output<typeof newRepayment>): TransactionRequest => ({
-  amount: body.transactionAmount,
+const remark = { note: note.optional() }
+
+export const newRecovery = named('NewRecovery', newRepayment.extend(remark), {
+  example: { transactionAmount: 5_000, note: 'Collected by the agency' },
+})
+
+export const newMovement = named(
+  'NewTransaction',
+  z.strictObject({ transactionAmount: amount, transactionDate: valueDate, ...remark }),
+  { example: { transactionAmount: 500, note: 'Goodwill' } },
+)
+
+/** The body may be left out: everything in it has a default. */
+export const newMark = named('NewMark', z.strictObject({ transactionDate: valueDate, ...remark }), {
+  example: { transactionDate: '2026-06-01', note: 'Unreachable for 90 days' },
+}).optional()
+
+export const newAdjustment = named(
+  'NewAdjustment',
+  z.strictObject({
+    transactionAmount: amount.describe('0 only reverses.'),
+    transactionDate: localDate.optional().describe("Default: the original's."),
+    ...remark,
+  }),
+  { example: { transactionAmount: 9_000 } },
+)
+
+export const newReversal = named('NewReversal', z.strictObject(remark), {
+  example: { note: 'Posted to the wrong loan' },
+}).optional()
+
+/** Whatever a transaction's body may have. */
+interface TransactionBody {
+  readonly transactionAmount?: Decimal
+  readonly transactionDate?: string | undefined
+  readonly idempotencyKey?: string | undefined
+  readonly note?: string | undefined
+}
+
+/** A transaction's body as a posting. */
+export const toPosting = (type: EntryType, body: TransactionBody = {}): Posting => ({
+  type,
+  amount: body.transactionAmount ?? null,
   valueDate: body.transactionDate,
   token: body.idempotencyKey ?? null,
-  note: null,
+  note: body.note ?? null,
 })
 
 export const transactionSchema = named(

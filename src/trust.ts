@@ -1,8 +1,6 @@
 import { BlockList, isIP } from 'node:net'
-import { type Config, ConfigError } from '../config.ts'
-
-/** Whether the peer at `address`, `hop` proxies away from us (0 is who called us), may speak for others. */
-export type Trust = (address: string | undefined, hop: number) => boolean
+import type { Trust } from './api/hosts.ts'
+import { type Config, ConfigError } from './config.ts'
 
 const RANGES: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1/128'],

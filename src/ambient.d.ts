@@ -1,0 +1,6 @@
+// What Node 24 has and the library of the language does not declare yet.
+
+interface JSON {
+  /** A value that `JSON.stringify` writes as this text: a number of any length, to the last digit. */
+  rawJSON(text: string): unknown
+}

@@ -1,0 +1,48 @@
+import type { LocalDate } from './dates.ts'
+import { invalidField, refused } from './errors.ts'
+
+/** The states of a customer (contract 4.1). */
+export const CUSTOMER_STATUSES = ['Pending', 'Active', 'Closed'] as const
+export type CustomerStatus = (typeof CUSTOMER_STATUSES)[number]
+
+/** What decides whether a customer may be activated or closed. */
+export interface CustomerStanding {
+  readonly status: CustomerStatus
+  readonly activationDate: LocalDate | null
+  /** Loans that are Active or Overpaid: money is still owed, one way or the other. */
+  readonly openLoans: number
+  /** The latest day on which one of its loans was closed. */
+  readonly lastLoanClosedOn: LocalDate | null
+}
+
+/**
+ * Pending → Active (contract 4.1).
+ * @throws LendingError `failed_precondition` in any other state, `invalid_argument` for a day that is yet to come
+ */
+export function requireActivatable({ status }: CustomerStanding, on: LocalDate, today: LocalDate): void {
+  if (status !== 'Pending') throw refused(`the customer is ${status}; only a Pending one can be activated`)
+  requireNotFuture('activationDate', on, today)
+}
+
+/**
+ * Active → Closed (contract 4.1).
+ * @throws LendingError `failed_precondition` in any other state or while a loan is open, `invalid_argument` for a day
+ * that is yet to come, or before the activation or the end of a loan
+ */
+export function requireClosable(customer: CustomerStanding, on: LocalDate, today: LocalDate): void {
+  const { status, activationDate, openLoans, lastLoanClosedOn } = customer
+  if (status !== 'Active') throw refused(`the customer is ${status}; only an Active one can be closed`)
+  if (openLoans > 0)
+    throw refused(
+      `the customer has ${openLoans} open ${openLoans === 1 ? 'loan' : 'loans'}; only one without can be closed`,
+    )
+  requireNotFuture('closureDate', on, today)
+  if (activationDate !== null && on < activationDate)
+    throw invalidField('closureDate', `must be on or after the activation, ${activationDate}`)
+  if (lastLoanClosedOn !== null && on < lastLoanClosedOn)
+    throw invalidField('closureDate', `must be on or after the day its last loan was closed, ${lastLoanClosedOn}`)
+}
+
+function requireNotFuture(field: string, on: LocalDate, today: LocalDate): void {
+  if (on > today) throw invalidField(field, `must not be in the future: today is ${today}`)
+}

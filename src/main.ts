@@ -10,6 +10,7 @@ import type { Deps } from './deps.ts'
 import { makeLog } from './log.ts'
 import { openService } from './service.ts'
 import { makeSecret, WrongSecretError } from './services/keyRing.ts'
+import { type Sweeper, startSweeper } from './services/sweep.ts'
 
 /** How long a stop may take before it is cut short. */
 const STOP_WITHIN_MS = 20_000
@@ -18,6 +19,7 @@ const STOP_WITHIN_MS = 20_000
 interface Running {
   server?: EmbeddedServer
   deps?: Deps
+  sweeper?: Sweeper
   app?: FastifyInstance
 }
 
@@ -30,6 +32,7 @@ async function start(running: Running, settings: Config, log: Logger): Promise<v
   running.deps = await openService({ config, databaseUrl, now: Date.now, log })
   running.app = await buildApp(running.deps, { logger: log })
   await running.app.listen({ host: config.host, port: config.port })
+  running.sweeper = startSweeper(running.deps, log)
   process.stdout.write(banner(config, running.app))
 }
 
@@ -46,8 +49,9 @@ async function withKeptSecret(config: Config): Promise<Config> {
 }
 
 /** Answers what has begun, then lets go of the database; nothing acknowledged is left unsaved. */
-async function stop({ app, deps, server }: Running): Promise<void> {
+async function stop({ app, sweeper, deps, server }: Running): Promise<void> {
   await app?.close()
+  await sweeper?.stop()
   await deps?.db.close()
   await server?.stop()
 }

@@ -19,6 +19,19 @@ const CONTENT_POLICY = {
   'frame-ancestors': ["'none'"],
 }
 
+/** What every POST accepts besides what its body offers (contract 1.11). */
+const IDEMPOTENCY_HEADER = {
+  type: 'object',
+  properties: {
+    'Idempotency-Key': {
+      type: 'string',
+      maxLength: 255,
+      description:
+        'The same request with the same key within 30 days gets the stored answer. With another request the key is refused; a refused request does not burn it.',
+    },
+  },
+}
+
 /** A document of OpenAPI 3.1, as far as it is worked on here. */
 type Document = ReturnType<SwaggerTransformObject> & { components: { schemas: Record<string, object> } }
 
@@ -67,11 +80,13 @@ export async function addDocument(scope: FastifyInstance, style: Style, prefix: 
       const { schema = {}, url } = transform({ ...input, schema: input.schema ?? {} })
       const { config: route = {}, method } = input.route as { config?: FastifyContextConfig; method: string | string[] }
       const responses = (schema as { response?: object }).response ?? { 200: { description: 'Done.', type: 'object' } }
-      const refusals = refusalResponses(style, codesOf(input.schema ?? {}, route, [method].flat()))
+      const methods = [method].flat()
+      const refusals = refusalResponses(style, codesOf(input.schema ?? {}, route, methods))
       const documented = {
         ...(route.public && { security: [] }),
         ...(input.schema?.body instanceof z.ZodOptional && { [OPTIONAL_BODY]: true }),
         ...schema,
+        ...(methods.includes('POST') && !route.public && { headers: IDEMPOTENCY_HEADER }),
         response: { ...responses, ...refusals },
       }
       return { schema: documented, url: url.slice(prefix.length) }

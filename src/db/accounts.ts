@@ -1,5 +1,6 @@
 import type { Db } from './client.ts'
 import type { Account as AccountRow } from './generated/client.ts'
+import { type Author, auditRow } from './trail.ts'
 
 /** What an account may do (contract 3.6). */
 export const ROLES = ['USER', 'ADMIN'] as const
@@ -29,13 +30,18 @@ export async function findAccount(db: Db, organizationId: number, id: number): P
 /** @throws a unique violation when the e-mail is taken, in whichever organization */
 export async function insertAccount(
   db: Db,
-  account: { organizationId: number; email: string; passwordHash: string; roles: readonly Role[] },
+  author: Author,
+  { email, passwordHash, roles }: { email: string; passwordHash: string; roles: readonly Role[] },
   now: number,
 ): Promise<Account> {
-  const row = await db.prisma.account.create({
-    data: { ...account, email: account.email.toLowerCase(), roles: [...account.roles], createdAt: new Date(now) },
+  const { organizationId } = author
+  const data = { organizationId, email: email.toLowerCase(), passwordHash, roles: [...roles], createdAt: new Date(now) }
+  return db.prisma.$transaction(async (tx) => {
+    const row = await tx.account.create({ data })
+    const trace = { action: 'create', before: null, after: { email: row.email, roles: row.roles } }
+    await tx.auditEntry.create({ data: auditRow(author, now, 'account', row.id, trace) })
+    return toAccount(row)
   })
-  return toAccount(row)
 }
 
 const toAccount = (row: AccountRow): Account => ({

@@ -13,6 +13,8 @@ export interface StoredLoan extends Loan {
   readonly id: bigint
   readonly externalId: string | null
   readonly version: number
+  /** When time alone changes its cached figures next; null: never. */
+  readonly nextChangeAt: Instant | null
   readonly customerId: bigint
   readonly customerExternalId: string | null
   readonly customerBusinessName: string | null
@@ -44,7 +46,7 @@ export interface Listed<T> {
 
 /** Bigints travel as text inside JSON, which has no integers of their size; instants as milliseconds. */
 const LOAN_COLUMNS = `
-  l.organization_id, l.id, l.external_id, l.version, l.customer_id, l.product_id, l.currency, l.principal,
+  l.organization_id, l.id, l.external_id, l.version, l.next_change_at, l.customer_id, l.product_id, l.currency, l.principal,
   l.number_of_repayments, l.rate_per_period, l.penalty_amount, l.disbursed_at, l.disbursed_on, l.due_on, l.due_at,
   c.external_id AS customer_external_id, c.business_name AS customer_business_name, p.name AS product_name,
   (SELECT json_agg(json_build_array(s.period, s.from_date, s.due_date, s.principal::text, s.interest::text, s.fees::text)
@@ -80,6 +82,10 @@ export async function findLoan(
   })
   return rows[0] && toStoredLoan(rows[0], zone)
 }
+
+/** Loans by organization and number, in no particular order. */
+export const FIND_MANY = `SELECT ${LOAN_COLUMNS} FROM loan l ${LOAN_SOURCES} WHERE (l.organization_id, l.id) IN
+  (SELECT * FROM unnest($1::int[], $2::bigint[]))`
 
 const ORDER: Readonly<Record<LoanFilter['orderBy'], string>> = {
   id: 'id',
@@ -124,11 +130,13 @@ export async function listLoans(
   return { items: listed.rows.map((row) => toStoredLoan(row, zone)), total: Number(counted.rows[0]!.total) }
 }
 
-interface LoanRow {
+/** What the statements that read loans answer, a row a loan. */
+export interface LoanRow {
   organization_id: number
   id: bigint
   external_id: string | null
   version: number
+  next_change_at: Instant | null
   customer_id: bigint
   customer_external_id: string | null
   customer_business_name: string | null
@@ -161,11 +169,13 @@ type EntryTuple = [
   reversedAt: number | null,
 ]
 
-const toStoredLoan = (row: LoanRow, zone: string): StoredLoan => ({
+/** A loan as the service knows it. */
+export const toStoredLoan = (row: LoanRow, zone: string): StoredLoan => ({
   organizationId: row.organization_id,
   id: row.id,
   externalId: row.external_id,
   version: row.version,
+  nextChangeAt: row.next_change_at,
   customerId: row.customer_id,
   customerExternalId: row.customer_external_id,
   customerBusinessName: row.customer_business_name,

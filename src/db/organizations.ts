@@ -1,4 +1,5 @@
 import type { Db } from './client.ts'
+import { auditRow, service } from './trail.ts'
 
 /** A lender: everything in the book belongs to one. */
 export interface Organization {
@@ -18,5 +19,11 @@ export async function insertOrganization(
   organization: { id: number; name: string; currency: string },
   now: number,
 ): Promise<void> {
-  await db.prisma.organization.create({ data: { ...organization, createdAt: new Date(now) } })
+  const { id, ...after } = organization
+  await db.prisma.$transaction([
+    db.prisma.organization.create({ data: { ...organization, createdAt: new Date(now) } }),
+    db.prisma.auditEntry.create({
+      data: auditRow(service(id), now, 'organization', id, { action: 'create', before: null, after }),
+    }),
+  ])
 }

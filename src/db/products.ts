@@ -4,6 +4,7 @@ import type { Product } from '../domain/product.ts'
 import type { Db } from './client.ts'
 import type { LoanProduct as ProductRow } from './generated/client.ts'
 import type { Listed, Page } from './loans.ts'
+import { type Author, auditRow } from './trail.ts'
 
 export async function findProduct(db: Db, organizationId: number, id: number): Promise<Product | undefined> {
   const row = await db.prisma.loanProduct.findUnique({ where: { organizationId_id: { organizationId, id } } })
@@ -19,11 +20,16 @@ export async function listProducts(db: Db, organizationId: number, { page, rows 
   return { items: items.map(toProduct), total }
 }
 
-export async function insertProduct(db: Db, organizationId: number, product: Product, now: number): Promise<void> {
-  const { currency, retired: _, ...columns } = product
-  await db.prisma.loanProduct.create({
-    data: { organizationId, ...columns, currency: currency.code, createdAt: new Date(now) },
-  })
+/** @throws a unique violation when the organization has a product of that id */
+export async function insertProduct(db: Db, author: Author, product: Product, now: number): Promise<void> {
+  const { currency, retired: _, ...terms } = product
+  const columns = { ...terms, currency: currency.code }
+  const { organizationId } = author
+  const audited = auditRow(author, now, 'loan product', product.id, { action: 'create', before: null, after: columns })
+  await db.prisma.$transaction([
+    db.prisma.loanProduct.create({ data: { organizationId, ...columns, createdAt: new Date(now) } }),
+    db.prisma.auditEntry.create({ data: audited }),
+  ])
 }
 
 const toProduct = (row: ProductRow): Product => ({

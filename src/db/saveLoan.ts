@@ -5,8 +5,8 @@ import type { Db } from './client.ts'
 import type { StoredLoan } from './loans.ts'
 import { type Author, moment, rethrowTakenKey, type Trace, trail, trailValues } from './trail.ts'
 
-/** Columns that cache what replay made of the entries, in the order of `cached`. */
-const CACHED = [
+/** Columns that cache what replay made of the entries, for lists, reports and the sweep. */
+export const CACHED = [
   'status',
   'principal_outstanding',
   'interest_outstanding',
@@ -24,7 +24,8 @@ const CACHED = [
   'next_change_at',
 ]
 
-const cached = (state: LoanState): unknown[] => [
+/** Their values. */
+export const cached = (state: LoanState): unknown[] => [
   state.status,
   state.outstanding.principal,
   state.outstanding.interest,
@@ -123,7 +124,15 @@ const traceOf = ({ before, reason, posted, reversed, state }: Decision): Trace =
   },
 })
 
-const figures = ({ status, totalOutstanding, totalPaid, totalOverpaid, totalWrittenOff, chargedOffOn }: LoanState) => ({
+/** A loan in the few figures that the audit trail keeps of it. */
+export const figures = ({
+  status,
+  totalOutstanding,
+  totalPaid,
+  totalOverpaid,
+  totalWrittenOff,
+  chargedOffOn,
+}: LoanState) => ({
   status,
   totalOutstanding,
   totalPaid,

@@ -61,12 +61,28 @@ export const trailValues = (author: Author, now: number, { action, before, after
   author.claim?.requestHash ?? null,
 ]
 
+/** The service by itself, or an operator at its command line. */
+export const service = (organizationId: number): Author => ({ organizationId, accountId: null, requestId: null })
+
+/** The same row for what is written through Prisma; to be created in the transaction of the change. */
+export const auditRow = (author: Author, now: number, entity: string, id: number | string, trace: Trace) => ({
+  organizationId: author.organizationId,
+  at: new Date(now),
+  accountId: author.accountId,
+  requestId: author.requestId,
+  action: trace.action,
+  entity,
+  entityId: String(id),
+  ...(trace.before && { before: JSON.parse(toJson(trace.before)) }),
+  ...(trace.after && { after: JSON.parse(toJson(trace.after)) }),
+})
+
 /** An instant as a parameter. */
 export const moment = (instant: number | null): string | null =>
   instant === null ? null : new Date(instant).toISOString()
 
 /** Bigints are written as JSON numbers, digit by digit. */
-const toJson = (value: object): string =>
+export const toJson = (value: object): string =>
   JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? JSON.rawJSON(one.toString()) : one))
 
 /** Another instance was given the same Idempotency-Key at the same time, and was faster. */

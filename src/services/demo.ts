@@ -1,7 +1,8 @@
-import { insertAccount } from '../db/accounts.ts'
-import type { Db } from '../db/client.ts'
+import { findAccountByEmail, insertAccount, type Role } from '../db/accounts.ts'
+import { type Db, isUniqueViolation } from '../db/client.ts'
 import { findOrganization, insertOrganization } from '../db/organizations.ts'
-import { insertProduct } from '../db/products.ts'
+import { findProduct, insertProduct } from '../db/products.ts'
+import { service } from '../db/trail.ts'
 import { currencyOf } from '../domain/money.ts'
 import type { Product } from '../domain/product.ts'
 import { hashPassword } from './passwords.ts'
@@ -9,6 +10,11 @@ import { hashPassword } from './passwords.ts'
 /** Who can sign in to the demonstration data (contract 7). */
 export const DEMO_PARTNER = { email: 'partner@example.com', password: 'partner-secret' }
 export const DEMO_OPERATOR = { email: 'operator@example.com', password: 'operator-secret' }
+
+const ACCOUNTS: readonly { email: string; password: string; roles: Role[] }[] = [
+  { ...DEMO_PARTNER, roles: ['USER'] },
+  { ...DEMO_OPERATOR, roles: ['ADMIN'] },
+]
 
 const ORGANIZATION = { id: 1, name: 'Demo Lender', currency: 'TZS' }
 
@@ -45,16 +51,23 @@ export const DEMO_PRODUCTS: readonly Product[] = [
   },
 ]
 
-/** Lays the demonstration organization, accounts and products, where they are not there yet. */
+/** Lays what is missing of the demonstration data: also what a start that was cut short, or is under way, left out. */
 export async function layDemo(db: Db, now: number): Promise<void> {
-  if (await findOrganization(db, ORGANIZATION.id)) return
-  await insertOrganization(db, ORGANIZATION, now)
-  for (const product of DEMO_PRODUCTS) await insertProduct(db, ORGANIZATION.id, product, now)
-  for (const { email, password, role } of [
-    { ...DEMO_PARTNER, role: 'USER' as const },
-    { ...DEMO_OPERATOR, role: 'ADMIN' as const },
-  ]) {
+  const author = service(ORGANIZATION.id)
+  if (!(await findOrganization(db, ORGANIZATION.id))) await unlessThere(insertOrganization(db, ORGANIZATION, now))
+  for (const product of DEMO_PRODUCTS)
+    if (!(await findProduct(db, ORGANIZATION.id, product.id)))
+      await unlessThere(insertProduct(db, author, product, now))
+  for (const { email, password, roles } of ACCOUNTS) {
+    if (await findAccountByEmail(db, email)) continue
     const passwordHash = await hashPassword(password)
-    await insertAccount(db, { organizationId: ORGANIZATION.id, email, passwordHash, roles: [role] }, now)
+    await unlessThere(insertAccount(db, author, { email, passwordHash, roles }, now))
   }
+}
+
+/** Another instance that starts at the same time may be faster. */
+async function unlessThere(insertion: Promise<unknown>): Promise<void> {
+  await insertion.catch((error: unknown) => {
+    if (!isUniqueViolation(error)) throw error
+  })
 }

@@ -60,7 +60,7 @@ export async function createLoan(deps: Deps, caller: Caller, application: LoanAp
     throw error
   })
   if (id === undefined) throw notActive({ ...customer, status: 'Closed' })
-  return { loan: asStored(organizationId, id, customer, product, fresh), state }
+  return { loan: asStored(organizationId, id, customer, product, fresh, state), state }
 }
 
 const externalIdTaken = () =>
@@ -77,11 +77,13 @@ const asStored = (
   customer: Customer,
   product: Product,
   fresh: Pick<StoredLoan, 'externalId' | 'terms'>,
+  state: LoanState,
 ): StoredLoan => ({
   organizationId,
   id,
   externalId: fresh.externalId,
   version: 1,
+  nextChangeAt: state.nextChangeAt,
   customerId: customer.id,
   customerExternalId: customer.externalId,
   customerBusinessName: customer.businessName,

@@ -1,10 +1,13 @@
 import { requireBearer } from '../bearer.ts'
 import { failureWords } from '../failure.ts'
+import { acceptIdempotencyKeys } from '../idempotency.ts'
 import type { Style } from '../style.ts'
+import { auditRoutes } from './audit.ts'
 import { customerRoutes } from './customers.ts'
 import { loanRoutes } from './loans.ts'
 import { productRoutes } from './products.ts'
 import { registry } from './registry.ts'
+import { sayAgain } from './sayAgain.ts'
 import { transactionRoutes } from './transactions.ts'
 
 /** camelCase, customers (contract 4). */
@@ -31,9 +34,11 @@ export const partnerStyle: Style = {
   failureBody: failureWords,
   routes(app, deps) {
     requireBearer(app, deps)
+    acceptIdempotencyKeys(app, deps, sayAgain(deps))
     customerRoutes(app, deps)
     productRoutes(app, deps)
     loanRoutes(app, deps)
     transactionRoutes(app, deps)
+    auditRoutes(app, deps)
   },
 }

@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import type { Deps } from '../../deps.ts'
+import { toRfc3339 } from '../../domain/dates.ts'
+import { type AuditEntry, pageAudit } from '../../services/audit.ts'
+import type { StyleApp } from '../style.ts'
+import { instant, pageQuery, queryInt, text } from '../wire.ts'
+import { named, pageOf, toPage } from './registry.ts'
+
+const auditQuery = pageQuery({ rows: 10 }).extend({
+  entity: z.enum(['customer', 'loan', 'account', 'loan product', 'organization']).optional(),
+  entityId: text({ max: 40 }).optional().describe('The number of the customer, loan, account or product.'),
+  accountId: queryInt({ min: 1, max: 2_147_483_647 }).optional().describe('Only the changes that this account made.'),
+})
+
+const auditSchema = named(
+  'AuditEntry',
+  z.object({
+    id: z.string(),
+    at: instant,
+    accountId: z.int().nullable().describe('Null: the service by itself.'),
+    requestId: z.string().nullable(),
+    action: z.string(),
+    entity: z.string(),
+    entityId: z.string(),
+    before: z.unknown().describe('Amounts in minor units; null where it was made by this change.'),
+    after: z.unknown(),
+  }),
+)
+
+/** The audit trail, for operators. */
+export function auditRoutes(app: StyleApp, deps: Deps): void {
+  app.get(
+    '/v1/audit-trail',
+    {
+      schema: {
+        tags: ['audit trail'],
+        summary: 'Read the audit trail',
+        description: 'Operators only (ADMIN). Every change to a customer, loan, account or product, newest first.',
+        querystring: auditQuery,
+        response: { 200: pageOf('AuditPage', auditSchema) },
+      },
+    },
+    async ({ caller, query: { page, rows, ...filter } }) => {
+      const view = (entry: AuditEntry) => ({
+        ...entry,
+        id: String(entry.id),
+        at: toRfc3339(entry.at, deps.config.zone),
+      })
+      return toPage(await pageAudit(deps, caller, filter, { page, rows }), { page, rows }, view)
+    },
+  )
+}

@@ -1,0 +1,20 @@
+import type { Deps } from '../../deps.ts'
+import { getCustomer } from '../../services/customers.ts'
+import { getLoan } from '../../services/loans.ts'
+import { getTransaction } from '../../services/transactions.ts'
+import { cannotSayAgain, type SayAgain } from '../idempotency.ts'
+import { toCustomer } from './customers.wire.ts'
+import { toLoan } from './loans.wire.ts'
+import { toTransaction } from './transactions.wire.ts'
+
+/** What was changed under an Idempotency-Key, as it is now, in the partner's words. */
+export const sayAgain =
+  (deps: Deps): SayAgain =>
+  async (caller, { entity, entityId, transactionId }) => {
+    if (entityId === null) return cannotSayAgain()
+    const ref = { id: entityId }
+    if (entity === 'customer') return toCustomer(await getCustomer(deps, caller, ref))
+    if (entity !== 'loan') return cannotSayAgain()
+    if (transactionId === null) return toLoan(await getLoan(deps, caller, ref))
+    return toTransaction(await getTransaction(deps, caller, ref, transactionId))
+  }

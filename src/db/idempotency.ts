@@ -1,0 +1,83 @@
+import type { Db } from './client.ts'
+import { type Author, type Claim, moment } from './trail.ts'
+
+/** How long a key stands for its request (contract 1.11). */
+export const KEY_DAYS = 30
+const DAY_MS = 86_400_000
+
+/** What is known of a key. */
+export interface KeptRequest {
+  readonly requestHash: string
+  /** What the request changed or read, by kind and id; null where it changed nothing. */
+  readonly entity: string | null
+  readonly entityId: bigint | null
+  readonly transactionId: bigint | null
+  /** What was answered; null where a crash came between the change and its answer. */
+  readonly answer: { readonly status: number; readonly body: string } | null
+}
+
+type Keyed = Pick<Author, 'organizationId' | 'accountId'>
+
+/** What an earlier request under this key was, if there was one in the last 30 days. */
+export async function findKept(db: Db, author: Keyed, key: string, now: number): Promise<KeptRequest | undefined> {
+  const { rows } = await db.pool.query<KeptRow>(
+    `SELECT request_hash, entity, entity_id, transaction_id, status, response FROM idempotency_key
+     WHERE organization_id = $1 AND account_id = $2 AND key = $3 AND created_at > $4`,
+    [author.organizationId, author.accountId, key, moment(now - KEY_DAYS * DAY_MS)],
+  )
+  const row = rows[0]
+  return (
+    row && {
+      requestHash: row.request_hash,
+      entity: row.entity,
+      entityId: row.entity_id,
+      transactionId: row.transaction_id,
+      answer: row.status === null || row.response === null ? null : { status: row.status, body: row.response },
+    }
+  )
+}
+
+/** Forgets this key where it is older than it is kept, so that it can be used again. */
+export async function forgetExpired(db: Db, author: Keyed, key: string, now: number): Promise<void> {
+  await db.pool.query(
+    'DELETE FROM idempotency_key WHERE organization_id = $1 AND account_id = $2 AND key = $3 AND created_at <= $4',
+    [author.organizationId, author.accountId, key, moment(now - KEY_DAYS * DAY_MS)],
+  )
+}
+
+/** Keeps what was answered, also where the request changed nothing and so left no key behind. */
+export async function keepAnswer(
+  db: Db,
+  author: Keyed,
+  claim: Claim,
+  answer: { status: number; body: string },
+  now: number,
+): Promise<void> {
+  await db.pool.query(
+    `INSERT INTO idempotency_key (organization_id, account_id, key, request_hash, status, response, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)
+     ON CONFLICT (organization_id, account_id, key) DO UPDATE SET status = excluded.status, response = excluded.response
+     WHERE idempotency_key.request_hash = excluded.request_hash AND idempotency_key.response IS NULL`,
+    [author.organizationId, author.accountId, claim.key, claim.requestHash, answer.status, answer.body, moment(now)],
+  )
+}
+
+/** Deletes keys past their days, a bounded number at a time. @returns how many */
+export async function purgeKeys(db: Db, most: number, now: number): Promise<number> {
+  const { rowCount } = await db.pool.query(
+    `DELETE FROM idempotency_key WHERE (organization_id, account_id, key) IN (
+       SELECT organization_id, account_id, key FROM idempotency_key WHERE created_at <= $1 LIMIT $2
+       FOR UPDATE SKIP LOCKED)`,
+    [moment(now - KEY_DAYS * DAY_MS), most],
+  )
+  return rowCount ?? 0
+}
+
+interface KeptRow {
+  request_hash: string
+  entity: string | null
+  entity_id: bigint | null
+  transaction_id: bigint | null
+  status: number | null
+  response: string | null
+}

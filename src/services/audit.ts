@@ -1,0 +1,20 @@
+import { type AuditEntry, type AuditFilter, listAudit } from '../db/audit.ts'
+import type { Deps } from '../deps.ts'
+import { type Caller, requireAdmin } from './caller.ts'
+import type { Listed, Page } from './paging.ts'
+
+export type { AuditEntry } from '../db/audit.ts'
+
+/**
+ * A page of the organization's audit trail, newest first; for operators.
+ * @throws LendingError `permission_denied`
+ */
+export async function pageAudit(
+  deps: Deps,
+  caller: Caller,
+  filter: AuditFilter,
+  page: Page,
+): Promise<Listed<AuditEntry>> {
+  requireAdmin(caller)
+  return listAudit(deps.db, caller.organizationId, filter, page)
+}

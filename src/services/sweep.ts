@@ -1,0 +1,75 @@
+import { purgeKeys } from '../db/idempotency.ts'
+import { type Swept, sweepLoans } from '../db/sweep.ts'
+import type { Deps } from '../deps.ts'
+import { stateOf } from '../domain/loan.ts'
+
+/** Loans saved in one transaction: few enough that a repayment never waits long for one of them. */
+const LOANS_A_ROUND = 100
+const KEYS_A_ROUND = 1_000
+
+/** How often to look for loans whose time has come, where none was found. */
+const IDLE_MS = 5_000
+/** After a failure, the database is given some time. */
+const AFTER_FAILURE_MS = 10_000
+
+/**
+ * What time does by itself, persisted: overdue marks, penalties, cached figures. Answers never wait for it, since every
+ * read is a replay as of now; lists by state, reports and totals are as fresh as the last round. Any number of
+ * instances may sweep at once.
+ * @returns how many loans were saved
+ */
+export async function sweepOnce(deps: Deps): Promise<Swept> {
+  const now = deps.now()
+  return sweepLoans(deps.db, deps.config.zone, now, LOANS_A_ROUND, (loan) => ({
+    // A moment before its time, the loan was what its columns still say.
+    before: stateOf(loan, Math.max(loan.terms.disbursedAt, (loan.nextChangeAt ?? now) - 1)),
+    after: stateOf(loan, now),
+  }))
+}
+
+/** Sweeps until nothing is due. */
+export async function sweepAll(deps: Deps): Promise<number> {
+  let total = 0
+  for (;;) {
+    const { saved, found } = await sweepOnce(deps)
+    total += saved
+    // What was found and not saved was changed by somebody else meanwhile, and says itself when it is due again.
+    if (found < LOANS_A_ROUND) return total
+  }
+}
+
+/** A background job: how it stands, and how to end it. */
+export interface Sweeper {
+  stop(): Promise<void>
+}
+
+/** Sweeps loans and expired Idempotency-Keys as long as the service runs. */
+export function startSweeper(deps: Deps, log: { error(context: object, message: string): void }): Sweeper {
+  let timer: NodeJS.Timeout | undefined
+  let stopped = false
+  let round: Promise<void> = Promise.resolve()
+
+  const next = (delay: number) => {
+    if (!stopped) timer = setTimeout(() => (round = run()), delay)
+  }
+
+  async function run(): Promise<void> {
+    try {
+      const { found } = await sweepOnce(deps)
+      const purged = await purgeKeys(deps.db, KEYS_A_ROUND, deps.now())
+      next(found === LOANS_A_ROUND || purged === KEYS_A_ROUND ? 0 : IDLE_MS)
+    } catch (error) {
+      log.error({ err: error }, 'the sweep failed; it will be tried again')
+      next(AFTER_FAILURE_MS)
+    }
+  }
+
+  next(0)
+  return {
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await round
+    },
+  }
+}

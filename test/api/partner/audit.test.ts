@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sweepAll } from '../../../src/services/sweep.ts'
+import { startService, type TestService } from '../../support/service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.close())
+
+const trailOf = async (entity: string, entityId: string) =>
+  (await service.get(`/v1/audit-trail?entity=${entity}&entityId=${entityId}`, { token: service.tokens.operator })).body
+
+describe('the audit trail', () => {
+  it('has a row for every change, with who, when, in which request, before and after', async () => {
+    const headers = { 'x-request-id': 'request-7' }
+    const { body: customer } = await service.post('/v1/customers', { body: { externalId: 'asha' }, headers })
+    expect(await trailOf('customer', customer.id)).toMatchObject({
+      total: 1,
+      items: [
+        {
+          at: '2026-01-31T09:30:00.000+03:00',
+          accountId: expect.any(Number),
+          requestId: 'request-7',
+          action: 'create',
+          before: null,
+          after: { externalId: 'asha', status: 'Active' },
+        },
+      ],
+    })
+
+    const application = { customerId: 'asha', productId: 2, principal: 100_000 }
+    const { body: loan } = await service.post('/v1/loans', { body: application })
+    const { body: repayment } = await service.post(`/v1/loans/${loan.id}/repayments`, {
+      body: { transactionAmount: 500 },
+    })
+    const token = service.tokens.operator
+    const path = `/v1/loans/${loan.id}/repayments/${repayment.id}/reverse`
+    await service.post(path, { body: { note: 'wrong loan' }, token })
+    service.clock.set('2026-02-28')
+    await sweepAll(service.deps)
+    expect(await trailOf('loan', loan.id)).toMatchObject({
+      total: 4,
+      items: [
+        { action: 'time', accountId: null, after: { totalOutstanding: 120_000_00 } },
+        {
+          action: 'reverse',
+          before: { totalPaid: 500_00 },
+          after: { totalPaid: 0, reversed: { reason: 'wrong loan' } },
+        },
+        { action: 'Repayment', before: { totalPaid: 0 }, after: { totalPaid: 500_00, posted: { amount: 500_00 } } },
+        { action: 'create' },
+      ],
+    })
+    expect(await trailOf('account', '1')).toMatchObject({ items: [{ action: 'create' }] })
+    expect(JSON.stringify(await trailOf('account', '1'))).not.toContain('scrypt')
+  })
+
+  it('a refused change leaves none', async () => {
+    const count = async () => (await service.get('/v1/audit-trail', { token: service.tokens.operator })).body.total
+    const before = await count()
+    await service.post('/v1/customers', { body: { externalId: 'asha' } })
+    expect(await count()).toBe(before)
+  })
+
+  it('403 permission_denied: for operators only', async () => {
+    expect(await service.get('/v1/audit-trail')).toMatchObject({ status: 403, body: { code: 'permission_denied' } })
+  })
+})

@@ -28,7 +28,7 @@ export async function openService({ config, databaseUrl, now, log }: ServiceOpti
     await migrate(db.pool, log)
     const keys = await openKeyRing(db, secret, now)
     if (config.seedDemo) await layDemo(db, now())
-    return { config, now, db, signIn: createSignIn({ db, keys, now, issuer: config.authUrl }) }
+    return { config, now, db, keys, signIn: createSignIn({ db, keys, now, issuer: config.authUrl }) }
   } catch (error) {
     await db.close()
     throw error

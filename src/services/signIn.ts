@@ -43,6 +43,12 @@ export interface SignInDeps {
   readonly issuer: string
 }
 
+/** A token found good: whose it is, and the key that says so. */
+interface Checked {
+  readonly kid: string
+  readonly identity: Identity
+}
+
 const unauthenticated = (message: string) => new LendingError('unauthenticated', message)
 
 export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
@@ -74,7 +80,8 @@ export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
 
   async function sign(account: Account): Promise<string> {
     const { kid, privateKey } = await keys.signing()
-    const issuedAt = Math.floor(now() / 1000)
+    // Whole seconds: in the second in which earlier tokens were revoked, a new one counts from the next.
+    const issuedAt = Math.max(Math.floor(now() / 1000), Math.ceil((account.tokensFrom ?? 0) / 1000))
     return new SignJWT({ org: account.organizationId, roles: [...account.roles] })
       .setProtectedHeader({ alg: ALGORITHM, kid, typ: 'JWT' })
       .setIssuer(issuer)
@@ -85,26 +92,36 @@ export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
       .sign(privateKey)
   }
 
-  const verified = new LRUCache<string, { identity: Promise<Identity>; until: number }>({ max: MOST_VERIFIED })
+  const verified = new LRUCache<string, { checked: Promise<Checked>; until: number }>({ max: MOST_VERIFIED })
 
-  function identify(token: string): Promise<Identity> {
+  async function identify(token: string): Promise<Identity> {
     const known = verified.get(token)
-    if (known && now() < known.until) return known.identity
-    const identity = verify(token)
-    verified.set(token, { identity, until: now() + VERIFIED_FOR_MS })
-    identity.catch(() => verified.delete(token))
-    return identity
+    if (known && now() < known.until) {
+      const { kid, identity } = await known.checked
+      // The keys are as old as their own last reading: the two ages must not add up to more than 5 s.
+      if (await keys.stillVerifies(kid)) return identity
+    }
+    const checked = verify(token)
+    const entry = { checked, until: now() + VERIFIED_FOR_MS }
+    verified.set(token, entry)
+    checked.catch(() => verified.get(token) === entry && verified.delete(token))
+    return (await checked).identity
   }
 
-  async function verify(token: string): Promise<Identity> {
-    const { payload } = await jwtVerify(
+  async function verify(token: string): Promise<Checked> {
+    const { payload, protectedHeader } = await jwtVerify(
       token,
       async ({ kid }) => {
         const key = kid === undefined ? undefined : await keys.verifying(kid)
         if (!key) throw unauthenticated('the token was signed by a key that is unknown or revoked')
         return key
       },
-      { algorithms: [ALGORITHM], issuer, currentDate: new Date(now()), requiredClaims: ['exp', 'sub', 'org', 'jti'] },
+      {
+        algorithms: [ALGORITHM],
+        issuer,
+        currentDate: new Date(now()),
+        requiredClaims: ['exp', 'iat', 'sub', 'org', 'jti'],
+      },
     ).catch((error: unknown) => {
       if (error instanceof errors.JWTExpired) throw unauthenticated('the token has expired')
       if (error instanceof errors.JOSEError) throw unauthenticated('the token is not one of ours')
@@ -112,13 +129,16 @@ export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
     })
     const account = await findAccount(db, Number(payload.org), Number(payload.sub))
     if (!account || account.disabled) throw unauthenticated('the account is disabled or gone')
-    return {
+    if (account.tokensFrom !== null && Number(payload.iat) * 1000 < account.tokensFrom)
+      throw unauthenticated('the token was revoked; sign in again')
+    const identity = {
       accountId: account.id,
       organizationId: account.organizationId,
       email: account.email,
       roles: account.roles,
       expiresAt: Number(payload.exp) * 1000,
     }
+    return { kid: String(protectedHeader.kid), identity }
   }
 
   return { issueToken, identify }

@@ -5,6 +5,7 @@ import { type Logger, pino } from 'pino'
 import { buildApp } from './app.ts'
 import { banner } from './banner.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
+import { isUnavailable } from './db/client.ts'
 import { type EmbeddedServer, startEmbedded } from './db/embedded.ts'
 import type { Deps } from './deps.ts'
 import { makeLog } from './log.ts'
@@ -65,7 +66,8 @@ function explain(error: unknown): string {
   if (code === 'EACCES' && port !== undefined) return `PORT: ${port} may not be used by this user; set PORT to another`
   if (code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL')
     return `HOST: ${address ?? ''} is not an address of this machine`
-  return error instanceof Error ? error.message : String(error)
+  const message = error instanceof Error ? error.message : String(error)
+  return isUnavailable(error) ? `DATABASE_URL: the database cannot be reached: ${message}` : message
 }
 
 const running: Running = {}

@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Db } from './client.ts'
 
@@ -15,14 +16,14 @@ export interface Attempts {
  */
 export function countAttempts(db: Db, name: string, most: number, windowSeconds: number): Attempts {
   const limiter = new RateLimiterPostgres({
-    storeClient: db.pool,
+    // The library reads a bigint as text, and ours come as bigints: it gets the driver's own types.
+    storeClient: { query: (config: pg.QueryConfig) => db.pool.query({ ...config, types: pg.types }) },
     storeType: 'pool',
     keyPrefix: name,
     tableName: 'rate_limit',
     tableCreated: true,
     points: most,
     duration: windowSeconds,
-    clearExpiredByTimeout: false,
   })
   return {
     async waitFor(key) {

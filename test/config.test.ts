@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { ConfigError, readConfig } from '../src/config.ts'
+
+describe('settings', () => {
+  it('have the defaults of the contract', () => {
+    expect(readConfig({})).toEqual({
+      host: '127.0.0.1',
+      port: 3000,
+      opsPort: 3001,
+      databaseUrl: '',
+      dataDir: '.data',
+      authUrl: 'http://auth.localhost:3000',
+      baseUrl: 'http://api.localhost:3000',
+      recordsUrl: 'http://records.localhost:3000',
+      fallbackStyle: 'partner',
+      zone: 'Africa/Nairobi',
+      keyEncryptionSecret: undefined,
+      logLevel: 'info',
+      trustProxy: false,
+      seedDemo: true,
+    })
+  })
+
+  it('an empty variable counts as not set; the local hosts follow the port', () => {
+    expect(readConfig({ PORT: '4000', TENANT_ZONE: '' })).toMatchObject({
+      authUrl: 'http://auth.localhost:4000',
+      zone: 'Africa/Nairobi',
+    })
+  })
+
+  it('demonstration data only with the embedded database, unless told', () => {
+    const own = { DATABASE_URL: 'postgres://localhost/mkopo', KEY_ENCRYPTION_SECRET: 'a secret that is long' }
+    expect(readConfig(own).seedDemo).toBe(false)
+    expect(readConfig({ ...own, SEED_DEMO: 'true' }).seedDemo).toBe(true)
+  })
+
+  it.each([
+    [{ PORT: 'http' }, 'PORT: must be a port number (it is "http")'],
+    [{ PORT: '70000' }, 'PORT: must be a port number, 0 to 65535 (it is "70000")'],
+    [{ TENANT_ZONE: 'Nairobi' }, 'TENANT_ZONE: must be an IANA time zone such as Africa/Nairobi (it is "Nairobi")'],
+    [{ FALLBACK_STYLE: 'both' }, 'FALLBACK_STYLE: must be partner, record or none (it is "both")'],
+    [{ SEED_DEMO: 'yes' }, 'SEED_DEMO: must be true or false (it is "yes")'],
+    [
+      { BASE_URL: 'api.localhost' },
+      'BASE_URL: must be an http(s) URL such as http://api.localhost:3000 (it is "api.localhost")',
+    ],
+    [{ BASE_URL: 'http://a.b/v1' }, 'BASE_URL: must have no path: the host selects the style (it is "http://a.b/v1")'],
+    [
+      { DATABASE_URL: 'mysql://u:secret@h/d' },
+      'DATABASE_URL: must be a postgres:// URL, or empty for the embedded database',
+    ],
+    [
+      { DATABASE_URL: 'postgres://localhost/mkopo' },
+      'KEY_ENCRYPTION_SECRET: is required with DATABASE_URL; signing keys are stored encrypted with it',
+    ],
+    [{ KEY_ENCRYPTION_SECRET: 'short' }, 'KEY_ENCRYPTION_SECRET: must be at least 16 characters'],
+    [
+      { BASE_URL: 'http://Same.host', RECORDS_URL: 'http://same.host:81' },
+      'BASE_URL and RECORDS_URL: both name the host same.host, but the partner and record styles share paths; give each its own host',
+    ],
+  ])('a bad value stops the start with one line that names it: %j', (env, message) => {
+    expect(() => readConfig(env)).toThrow(new ConfigError(message))
+  })
+
+  it('auth may share a host with either', () => {
+    expect(readConfig({ AUTH_URL: 'http://one.host', BASE_URL: 'http://one.host' }).authUrl).toBe('http://one.host')
+  })
+})

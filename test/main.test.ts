@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+let directory: string
+const running: ChildProcess[] = []
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'mkopo-main-'))
+  await chmod(directory, 0o755)
+})
+afterAll(async () => {
+  for (const child of running) child.kill('SIGKILL')
+  await pause(500)
+  await rm(directory, { recursive: true, force: true, maxRetries: 20 })
+})
+
+interface Started {
+  readonly child: ChildProcess
+  output(): string
+  /** Resolves with the exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string>
+}
+
+/** `node src/main.ts`, as `npm start` runs it, with as good as no environment. */
+function start(settings: Record<string, string>): Started {
+  const child = spawn(process.execPath, ['src/main.ts'], {
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      DATA_DIR: directory,
+      LOG_LEVEL: 'warn',
+      OPS_PORT: '0',
+      ...settings,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.push(child)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk))
+  const ended = once(child, 'exit').then(([code, signal]) => code ?? signal)
+  return { child, output: () => output, ended }
+}
+
+/** Waits until the banner names where it listens. */
+async function listening({ child, output }: Started): Promise<string> {
+  for (let waited = 0; waited < 30_000; waited += 50) {
+    const origin = /listens on (http:\S+)/.exec(output())?.[1]
+    if (origin !== undefined) return origin
+    if (child.exitCode !== null) throw new Error(`it ended: ${output()}`)
+    await pause(50)
+  }
+  throw new Error(`it did not start: ${output()}`)
+}
+
+const tokenFrom = async (origin: string): Promise<string> => {
+  const authorization = `Basic ${Buffer.from('partner@example.com:partner-secret').toString('base64')}`
+  const answer = await fetch(`${origin}/v1/auth/token`, { headers: { authorization } })
+  return ((await answer.json()) as { token: string }).token
+}
+
+const customers = async (origin: string, token: string, body?: object) => {
+  const answer = await fetch(`${origin}/v1/customers`, {
+    method: body ? 'POST' : 'GET',
+    headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  return (await answer.json()) as { total: number }
+}
+
+describe('npm start', () => {
+  it('serves on the embedded database; stopped, killed and started again, it finds the same data and token', async () => {
+    const first = start({ PORT: '0' })
+    const origin = await listening(first)
+    expect(first.output()).toContain('partner@example.com')
+    const token = await tokenFrom(origin)
+    await customers(origin, token, { externalId: 'asha' })
+    first.child.kill('SIGINT')
+    expect(await first.ended).toBe(0)
+
+    const second = start({ PORT: '0' })
+    expect(await customers(await listening(second), token)).toMatchObject({ total: 1 })
+    second.child.kill('SIGKILL')
+    expect(await second.ended).toBe('SIGKILL')
+
+    const third = start({ PORT: '0' })
+    const again = await listening(third)
+    expect(await customers(again, token)).toMatchObject({ total: 1 })
+
+    // While it runs: another on the same data, and another on the same port.
+    const fourth = start({ PORT: '0' })
+    expect(await fourth.ended).toBe(1)
+    expect(fourth.output()).toMatch(/^mkopo could not start: .*using/m)
+    third.child.kill('SIGTERM')
+    expect(await third.ended).toBe(0)
+  })
+
+  it('a port that is taken: one line that says which', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as { port: number }
+    const refused = start({ PORT: String(port) })
+    expect(await refused.ended).toBe(1)
+    expect(refused.output().trim()).toBe(
+      `mkopo could not start: PORT: ${port} on 127.0.0.1 is taken by another program; stop it, or set PORT to a free one`,
+    )
+    taken.close()
+  })
+
+  it('a bad setting: one line that names it', async () => {
+    const refused = start({ TENANT_ZONE: 'Nowhere' })
+    expect(await refused.ended).toBe(1)
+    expect(refused.output().trim()).toMatch(/^mkopo could not start: TENANT_ZONE: must be .* \(it is "Nowhere"\)$/)
+  })
+
+  it('a wrong KEY_ENCRYPTION_SECRET: one line that names it', async () => {
+    const refused = start({ PORT: '0', KEY_ENCRYPTION_SECRET: 'not the one of before' })
+    expect(await refused.ended).toBe(1)
+    expect(refused.output().trim()).toMatch(/^mkopo could not start: KEY_ENCRYPTION_SECRET: is not the one/)
+  })
+
+  it('a database that cannot be reached: one line', async () => {
+    const refused = start({
+      PORT: '0',
+      DATABASE_URL: 'postgres://nobody:hidden@127.0.0.1:1/none',
+      KEY_ENCRYPTION_SECRET: 'a secret of the tests',
+    })
+    expect(await refused.ended).toBe(1)
+    expect(refused.output()).toMatch(/^mkopo could not start: .*DATABASE_URL/)
+    expect(refused.output()).not.toContain('hidden')
+  })
+})

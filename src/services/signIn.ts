@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { errors, jwtVerify, SignJWT } from 'jose'
-import { LRUCache } from 'lru-cache'
 import { type Account, findAccount, findAccountByEmail } from '../db/accounts.ts'
 import { countAttempts } from '../db/attempts.ts'
 import type { Db } from '../db/client.ts'
 import { LendingError } from '../domain/errors.ts'
+import { identifyApiKey } from './apiKeys.ts'
 import type { Identity } from './caller.ts'
 import type { KeyRing } from './keyRing.ts'
 import { unknownAccountHash, verifyPassword } from './passwords.ts'
+import { remembering, type Verified } from './verified.ts'
 
 /** A token is good for a year (contract 3.1). */
 const TOKEN_DAYS = 365
@@ -16,10 +17,6 @@ const DAY_SECONDS = 86_400
 /** Failed attempts before an e-mail or an address has to wait, within a quarter of an hour. */
 const MOST_FAILURES = { email: 10, address: 100 }
 const WINDOW_SECONDS = 900
-
-/** How long a verified token is taken as read: a disabled account is refused within 5 s (contract 3.6). */
-const VERIFIED_FOR_MS = 4_000
-const MOST_VERIFIED = 20_000
 
 const ALGORITHM = 'RS256'
 
@@ -33,6 +30,8 @@ export interface SignIn {
   issueToken(email: string, password: string, address: string): Promise<string>
   /** @throws LendingError `unauthenticated` for a token that is malformed, forged, expired, or of a disabled account */
   identify(token: string): Promise<Identity>
+  /** @throws LendingError `unauthenticated` for an API key that is unknown or revoked */
+  identifyKey(key: string): Promise<Identity>
 }
 
 /** What signing in needs: where accounts are, who signs, and what the tokens say of their issuer. */
@@ -41,12 +40,6 @@ export interface SignInDeps {
   readonly keys: KeyRing
   readonly now: () => number
   readonly issuer: string
-}
-
-/** A token found good: whose it is, and the key that says so. */
-interface Checked {
-  readonly kid: string
-  readonly identity: Identity
 }
 
 const unauthenticated = (message: string) => new LendingError('unauthenticated', message)
@@ -92,23 +85,7 @@ export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
       .sign(privateKey)
   }
 
-  const verified = new LRUCache<string, { checked: Promise<Checked>; until: number }>({ max: MOST_VERIFIED })
-
-  async function identify(token: string): Promise<Identity> {
-    const known = verified.get(token)
-    if (known && now() < known.until) {
-      const { kid, identity } = await known.checked
-      // The keys are as old as their own last reading: the two ages must not add up to more than 5 s.
-      if (await keys.stillVerifies(kid)) return identity
-    }
-    const checked = verify(token)
-    const entry = { checked, until: now() + VERIFIED_FOR_MS }
-    verified.set(token, entry)
-    checked.catch(() => verified.get(token) === entry && verified.delete(token))
-    return (await checked).identity
-  }
-
-  async function verify(token: string): Promise<Checked> {
+  async function verify(token: string): Promise<Verified> {
     const { payload, protectedHeader } = await jwtVerify(
       token,
       async ({ kid }) => {
@@ -138,8 +115,14 @@ export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
       roles: account.roles,
       expiresAt: Number(payload.exp) * 1000,
     }
-    return { kid: String(protectedHeader.kid), identity }
+    const kid = String(protectedHeader.kid)
+    return { identity, stillGood: () => keys.stillVerifies(kid) }
   }
 
-  return { issueToken, identify }
+  // Apart from each other: a style that takes no keys must not find one among the tokens it remembers.
+  return {
+    issueToken,
+    identify: remembering(now, verify),
+    identifyKey: remembering(now, async (key) => ({ identity: await identifyApiKey(db, key) })),
+  }
 }

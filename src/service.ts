@@ -1,6 +1,6 @@
 import type { Config } from './config.ts'
 import { openDatabase } from './db/client.ts'
-import { migrate } from './db/migrate.ts'
+import { migrate, requireMigrated } from './db/migrate.ts'
 import type { Deps } from './deps.ts'
 import { invariant } from './domain/errors.ts'
 import { layDemo } from './services/demo.ts'
@@ -14,20 +14,24 @@ export interface ServiceOptions {
   readonly databaseUrl: string
   readonly now: () => number
   readonly log?: { info(message: string): void }
+  /** `as it is`: the schema has to be this program's already, and no demonstration data is laid. */
+  readonly database?: 'brought up to date' | 'as it is'
 }
 
 /**
  * Everything the service is built from, on a database that is brought up to date first.
  * @throws Error when the database cannot be reached or migrated; WrongSecretError for its signing keys
  */
-export async function openService({ config, databaseUrl, now, log }: ServiceOptions): Promise<Deps> {
+export async function openService(options: ServiceOptions): Promise<Deps> {
+  const { config, databaseUrl, now, log, database = 'brought up to date' } = options
   const secret = config.keyEncryptionSecret
   invariant(secret !== undefined, 'a secret to encrypt the signing keys with')
   const db = openDatabase(databaseUrl)
   try {
-    await migrate(db.pool, log)
+    if (database === 'as it is') await requireMigrated(db.pool)
+    else await migrate(db.pool, log)
     const keys = await openKeyRing(db, secret, now)
-    if (config.seedDemo) await layDemo(db, now())
+    if (config.seedDemo && database !== 'as it is') await layDemo(db, now())
     return { config, now, db, keys, signIn: createSignIn({ db, keys, now, issuer: config.authUrl }) }
   } catch (error) {
     await db.close()

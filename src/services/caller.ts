@@ -15,9 +15,20 @@ export interface Identity {
 }
 
 /** Who is asking, in which request, and under which Idempotency-Key if any. */
-export interface Caller extends Identity, Author {
-  readonly accountId: number
-}
+export interface Caller extends Omit<Identity, 'accountId'>, Author {}
+
+/**
+ * An operator at the command line: no account, and every right.
+ * @param run names who ran it and which run it was, in place of a request's id
+ */
+export const operator = (organizationId: number, run: string): Caller => ({
+  organizationId,
+  accountId: null,
+  requestId: run,
+  email: 'operator',
+  roles: ['ADMIN'],
+  expiresAt: Number.POSITIVE_INFINITY,
+})
 
 /** @throws LendingError `permission_denied` unless the caller is an operator (contract 3.6) */
 export function requireAdmin(caller: Pick<Identity, 'roles'>): void {

@@ -1,16 +1,9 @@
 import { isUniqueViolation } from '../db/client.ts'
 import { type Customer, findCustomer } from '../db/customers.ts'
-import {
-  findLoan,
-  type Listed,
-  type LoanFilter,
-  type LoanRef,
-  listLoans,
-  type Page,
-  type StoredLoan,
-} from '../db/loans.ts'
+import { type Listed, type LoanFilter, type LoanRef, listLoans, type Page, type StoredLoan } from '../db/loans.ts'
+import { makeLoan } from '../db/makeLoan.ts'
 import { findProduct } from '../db/products.ts'
-import { insertLoan } from '../db/saveLoan.ts'
+import { trafficOf } from '../db/traffic.ts'
 import type { Deps } from '../deps.ts'
 import { LendingError, notFound, refused } from '../domain/errors.ts'
 import { stateOf } from '../domain/loan.ts'
@@ -54,13 +47,13 @@ export async function createLoan(deps: Deps, caller: Caller, application: LoanAp
   const terms = termsOf(product, application.principal, now, deps.config.zone)
   const state = replay(terms, [], now)
   const externalId = application.externalId ?? null
-  const fresh = { customerId: customer.id, productId: product.id, externalId, terms }
-  const id = await insertLoan(deps.db, caller, fresh, state, now).catch((error: unknown) => {
+  const fresh = { author: caller, customerId: customer.id, productId: product.id, externalId, terms, state, at: now }
+  const id = await makeLoan(deps.db, fresh).catch((error: unknown) => {
     if (isUniqueViolation(error, 'loan_external_id')) throw externalIdTaken()
     throw error
   })
   if (id === undefined) throw notActive({ ...customer, status: 'Closed' })
-  return { loan: asStored(organizationId, id, customer, product, fresh, state), state }
+  return { loan: asStored(organizationId, id, customer, product, fresh), state }
 }
 
 const externalIdTaken = () =>
@@ -76,14 +69,13 @@ const asStored = (
   id: bigint,
   customer: Customer,
   product: Product,
-  fresh: Pick<StoredLoan, 'externalId' | 'terms'>,
-  state: LoanState,
+  fresh: Pick<StoredLoan, 'externalId' | 'terms'> & { state: LoanState },
 ): StoredLoan => ({
   organizationId,
   id,
   externalId: fresh.externalId,
   version: 1,
-  nextChangeAt: state.nextChangeAt,
+  nextChangeAt: fresh.state.nextChangeAt,
   customerId: customer.id,
   customerExternalId: customer.externalId,
   customerBusinessName: customer.businessName,
@@ -95,7 +87,8 @@ const asStored = (
 
 /** @throws LendingError `not_found` */
 export async function getLoan(deps: Deps, caller: Caller, ref: LoanRef): Promise<LoanNow> {
-  const loan = await findLoan(deps.db, deps.config.zone, caller.organizationId, ref)
+  const { organizationId } = caller
+  const loan = await trafficOf(deps.db).readLoan({ organizationId, ref, zone: deps.config.zone })
   if (!loan) throw noSuchLoan(ref)
   return { loan, state: stateOf(loan, deps.now()) }
 }

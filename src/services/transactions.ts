@@ -73,15 +73,13 @@ async function changeTransactions(
 }
 
 /** The entry that was posted, or else the one that was reversed. */
-function asSaved({ loan, saved, entryId, at }: SavedChange): TransactionNow {
-  const { posted, reversed, state } = saved
+function asSaved({ loan, saved, posted, at }: SavedChange): TransactionNow {
+  const { reversed, state } = saved
   if (!posted) {
     invariant(reversed, 'a decision posts or reverses an entry')
     return { loan, entry: { ...reversed, reversedAt: at }, outcome: undefined }
   }
-  invariant(entryId !== null, 'an entry that was posted has an id')
-  const entry = { ...posted, id: entryId }
-  return { loan, entry, outcome: outcomeOf(entry, state) }
+  return { loan, entry: posted, outcome: outcomeOf(posted, state) }
 }
 
 const outcomeOf = (entry: Entry, state: LoanState): Outcome | undefined => state.outcomes.get(entry.ordinal)

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Entry } from '../domain/entry.ts'
 import { LendingError } from '../domain/errors.ts'
-import type { Decision } from '../domain/loan.ts'
+import { type Decision, remember } from '../domain/loan.ts'
 import { type Db, isUniqueViolation } from './client.ts'
 import { reserveIds } from './ids.ts'
 import type { LoanRef, StoredLoan } from './loans.ts'
@@ -176,12 +176,14 @@ const apply = (loan: StoredLoan, { reversed, state }: Decision, posted: Entry | 
   const entries = reversed
     ? loan.entries.map((entry) => (entry.id === reversed.id ? { ...entry, reversedAt: now } : entry))
     : loan.entries
-  return {
+  const after = {
     ...loan,
     version: loan.version + 1,
     nextChangeAt: state.nextChangeAt,
     entries: posted ? [...entries, posted] : entries,
   }
+  remember(after, state)
+  return after
 }
 
 /** `stale` where someone was faster, `taken` where a token, id or key of the chain came in by another change. */

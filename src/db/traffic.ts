@@ -2,11 +2,13 @@ import type { Db } from './client.ts'
 import { isConflict, isUniqueViolation } from './faults.ts'
 import { insertLoans, type NewLoan } from './insertLoans.ts'
 import { type LoanKey, readLoans, type StoredLoan } from './loans.ts'
+import { findParties, type Parties, type PartiesKey } from './parties.ts'
 import { type Chain, saveLoans } from './saveLoans.ts'
 import { type Settled, together } from './together.ts'
 
 /** What travels together to the database and back, whoever asked for it. */
 export interface Traffic {
+  readonly readParties: (key: PartiesKey) => Promise<Parties>
   readonly readLoan: (key: LoanKey) => Promise<StoredLoan | undefined>
   /** @returns false when someone was faster; @throws a unique violation of the chain's own */
   readonly saveLoan: (chain: Chain) => Promise<boolean>
@@ -33,11 +35,14 @@ function makeTraffic(db: Db): Traffic {
   const reading = db.together ? READ : ALONE
   const writing = db.together ? WRITE : ALONE
   return {
-    readLoan: together({ ...reading, run: async (keys) => (await readLoans(db, keys)).map((result) => ({ result })) }),
+    readParties: together({ ...reading, run: async (keys) => (await findParties(db, keys)).map(asResult) }),
+    readLoan: together({ ...reading, run: async (keys) => (await readLoans(db, keys)).map(asResult) }),
     saveLoan: together({ ...writing, run: (chains) => eachOnItsOwn(chains, (some) => saveLoans(db, some)) }),
     insertLoan: together({ ...writing, run: (loans) => eachOnItsOwn(loans, (some) => insertLoans(db, some)) }),
   }
 }
+
+const asResult = <Result>(result: Result) => ({ result })
 
 /**
  * Runs items in one statement; where one of them breaks it, each in a statement of its own, so that the fault is that
@@ -48,7 +53,7 @@ async function eachOnItsOwn<Item, Result>(
   run: (items: readonly Item[]) => Promise<Result[]>,
 ): Promise<Settled<Result>[]> {
   try {
-    return (await run(items)).map((result) => ({ result }))
+    return (await run(items)).map(asResult)
   } catch (error) {
     if (!isUniqueViolation(error) && !isConflict(error)) throw error
     if (items.length === 1 && !isConflict(error)) return [{ error }]

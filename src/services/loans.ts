@@ -1,8 +1,7 @@
 import { isUniqueViolation } from '../db/client.ts'
-import { type Customer, findCustomer } from '../db/customers.ts'
+import type { Customer } from '../db/customers.ts'
 import { type Listed, type LoanFilter, type LoanRef, listLoans, type Page, type StoredLoan } from '../db/loans.ts'
 import { makeLoan } from '../db/makeLoan.ts'
-import { findProduct } from '../db/products.ts'
 import { trafficOf } from '../db/traffic.ts'
 import type { Deps } from '../deps.ts'
 import { LendingError, notFound, refused } from '../domain/errors.ts'
@@ -36,10 +35,9 @@ export interface LoanApplication {
  */
 export async function createLoan(deps: Deps, caller: Caller, application: LoanApplication): Promise<LoanNow> {
   const { organizationId } = caller
-  const [customer, product] = await Promise.all([
-    findCustomer(deps.db, organizationId, { externalId: application.customerExternalId }),
-    findProduct(deps.db, organizationId, application.productId),
-  ])
+  const { customerExternalId, productId } = application
+  const wanted = { organizationId, customerExternalId, productId }
+  const { customer, product } = await trafficOf(deps.db).readParties(wanted)
   if (!customer) throw notFound('no customer has that externalId, given as customerId')
   if (!product) throw notFound('no loan product has that id, given as productId')
   if (customer.status !== 'Active') throw notActive(customer)

@@ -1,5 +1,5 @@
 import type { Config } from './config.ts'
-import { openDatabase } from './db/client.ts'
+import { type DatabaseOptions, openDatabase } from './db/client.ts'
 import { migrate } from './db/migrate.ts'
 import type { Deps } from './deps.ts'
 import { invariant } from './domain/errors.ts'
@@ -14,16 +14,18 @@ export interface ServiceOptions {
   readonly databaseUrl: string
   readonly now: () => number
   readonly log?: { info(message: string): void }
+  /** How the database is used; as production does when left out. */
+  readonly database?: DatabaseOptions
 }
 
 /**
  * Everything the service is built from, on a database that is brought up to date first.
  * @throws Error when the database cannot be reached or migrated; WrongSecretError for its signing keys
  */
-export async function openService({ config, databaseUrl, now, log }: ServiceOptions): Promise<Deps> {
+export async function openService({ config, databaseUrl, now, log, database }: ServiceOptions): Promise<Deps> {
   const secret = config.keyEncryptionSecret
   invariant(secret !== undefined, 'a secret to encrypt the signing keys with')
-  const db = openDatabase(databaseUrl)
+  const db = openDatabase(databaseUrl, database)
   try {
     await migrate(db.pool, log)
     const keys = await openKeyRing(db, secret, now)

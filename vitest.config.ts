@@ -18,6 +18,21 @@ export default defineConfig({
           globalSetup: ['test/support/globalSetup.ts'],
         },
       },
+      // What is about time, on a server that is elsewhere: nothing may depend on its zone.
+      {
+        extends: true,
+        test: {
+          name: 'elsewhere',
+          include: [
+            'test/domain/{dates,replay,schedule,worked}.test.ts',
+            'test/api/partner/{loans,repayments}.test.ts',
+            'test/services/sweep.test.ts',
+          ],
+          env: { TZ: 'America/Los_Angeles' },
+          setupFiles: ['test/support/elsewhere.ts'],
+          globalSetup: ['test/support/globalSetup.ts'],
+        },
+      },
       // The rules of the house need no database, so that checking them takes a second.
       { extends: true, test: { name: 'tidy', include: ['test/tidy.test.ts'] } },
     ],

@@ -1,5 +1,5 @@
 import type { Config } from './config.ts'
-import { openDatabase } from './db/client.ts'
+import { type DatabaseOptions, openDatabase } from './db/client.ts'
 import { migrate, requireMigrated } from './db/migrate.ts'
 import type { Deps } from './deps.ts'
 import { invariant } from './domain/errors.ts'
@@ -14,8 +14,10 @@ export interface ServiceOptions {
   readonly databaseUrl: string
   readonly now: () => number
   readonly log?: { info(message: string): void }
-  /** `as it is`: the schema has to be this program's already, and no demonstration data is laid. */
-  readonly database?: 'brought up to date' | 'as it is'
+  /** How the database is used; as production does when left out. */
+  readonly database?: DatabaseOptions
+  /** True takes the database as it is: its schema has to be this program's already, and no demonstration data is laid. */
+  readonly asItIs?: boolean
 }
 
 /**
@@ -23,15 +25,15 @@ export interface ServiceOptions {
  * @throws Error when the database cannot be reached or migrated; WrongSecretError for its signing keys
  */
 export async function openService(options: ServiceOptions): Promise<Deps> {
-  const { config, databaseUrl, now, log, database = 'brought up to date' } = options
+  const { config, databaseUrl, now, log, database, asItIs = false } = options
   const secret = config.keyEncryptionSecret
   invariant(secret !== undefined, 'a secret to encrypt the signing keys with')
-  const db = openDatabase(databaseUrl)
+  const db = openDatabase(databaseUrl, database)
   try {
-    if (database === 'as it is') await requireMigrated(db.pool)
+    if (asItIs) await requireMigrated(db.pool)
     else await migrate(db.pool, log)
     const keys = await openKeyRing(db, secret, now)
-    if (config.seedDemo && database !== 'as it is') await layDemo(db, now())
+    if (config.seedDemo && !asItIs) await layDemo(db, now())
     return { config, now, db, keys, signIn: createSignIn({ db, keys, now, issuer: config.authUrl }) }
   } catch (error) {
     await db.close()

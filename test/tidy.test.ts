@@ -97,7 +97,7 @@ const bans: readonly Ban[] = [
     instead: 'domain decides without waiting: load first, in a service',
   },
   {
-    what: /\bDate\.now\b|\bnew Date\(|\bperformance\.now\b|\bDateTime\.(now|local|utc)\(\s*\)/,
+    what: /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\.now\b|\bDateTime\.(now|local|utc)\(\s*\)/,
     where: /^src\/domain\//,
     instead: 'time is an argument: take the instant from the caller, who has deps.now()',
   },

@@ -1,10 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Entry } from '../domain/entry.ts'
 import { LendingError } from '../domain/errors.ts'
-import type { Decision } from '../domain/loan.ts'
+import { type Decision, remember } from '../domain/loan.ts'
 import { type Db, isUniqueViolation } from './client.ts'
-import { findLoan, type LoanRef, type StoredLoan } from './loans.ts'
-import { saveLoan } from './saveLoan.ts'
-import type { Author } from './trail.ts'
+import { reserveIds } from './ids.ts'
+import type { LoanRef, StoredLoan } from './loans.ts'
+import type { Step } from './saveLoans.ts'
+import { type Traffic, trafficOf } from './traffic.ts'
+import { type Author, rethrowTakenKey } from './trail.ts'
 
 /** A change of one loan: who makes it, when, and in which zone its days are counted. */
 export interface Change {
@@ -16,11 +19,11 @@ export interface Change {
 /** What a decision may be: something to save, or an answer that needs nothing saved. */
 export type Decided<T> = { readonly save: Decision } | { readonly answer: T }
 
-/** A change that was saved: the loan as it was read, the decision, the id of the entry it posted, and when. */
+/** A change that was saved: the loan before it, the decision, the entry it posted, and when. */
 export interface SavedChange {
   readonly loan: StoredLoan
   readonly saved: Decision
-  readonly entryId: bigint | null
+  readonly posted: Entry | null
   readonly at: number
 }
 
@@ -30,57 +33,186 @@ export type Changed<T> = SavedChange | { readonly loan: StoredLoan; readonly ans
 /** How often a change is tried again when another instance was faster each time. */
 const MOST_TRIES = 60
 const LONGEST_PAUSE_MS = 25
+/** Changes of one loan that are saved together, and how many may wait for their turn. */
+const MOST_IN_A_CHAIN = 128
+const MOST_WAITING = 5_000
+
+/** A change that waits for its turn on a loan. */
+interface Job {
+  readonly change: Change
+  readonly decide: (loan: StoredLoan, now: number) => Decided<unknown>
+  readonly resolve: (changed: Changed<unknown> | undefined) => void
+  readonly reject: (error: unknown) => void
+  tries: number
+  /** Saved by itself: together with others it broke on a token, an id or a key that is taken. */
+  alone: boolean
+}
 
 /**
  * The one write path of every operation on a loan: load it, let `decide` say what to do, save that where the loan is
- * still what was read, and start over where someone was faster. `decide` is pure and may be asked more than once.
+ * still what was read, and start over where someone was faster. Changes of one loan that arrive at once are decided one
+ * after the other, each on what the one before left, and saved in one go. `decide` is pure and may be asked again.
  * @returns undefined when there is no such loan
  * @throws LendingError from `decide`; `aborted` when others were faster every time
  */
-export async function changeLoan<T>(
+export function changeLoan<T>(
   db: Db,
   change: Change,
   ref: LoanRef,
   decide: (loan: StoredLoan, now: number) => Decided<T>,
 ): Promise<Changed<T> | undefined> {
-  const { organizationId } = change.author
-  // Changes of one loan queue up inside a process: they would only make each other start over.
-  return inTurn(db, keyOf(organizationId, ref), async () => {
-    for (let attempt = 1; attempt <= MOST_TRIES; attempt++) {
-      const loan = await findLoan(db, change.zone, organizationId, ref)
-      if (!loan) return undefined
-      const now = change.now()
-      const decided = decide(loan, now)
-      if ('answer' in decided) return { loan, answer: decided.answer }
-      const saved = await saveLoan(db, change.author, loan, decided.save, now).catch((error: unknown) => {
-        // The same token came in by another change: the next reading finds it.
-        if (isUniqueViolation(error)) return { stale: true } as const
-        throw error
-      })
-      if (!saved.stale) return { loan, saved: decided.save, entryId: saved.entryId, at: now }
-      // Another instance keeps winning on the same loan: an uneven pause lets both through.
-      await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, attempt))
-    }
-    throw new LendingError('aborted', 'the loan is being changed by many others at once; try again', [], 1)
+  return new Promise((resolve, reject) => {
+    const job = { change, decide, resolve: resolve as Job['resolve'], reject, tries: 0, alone: false }
+    const lanes = lanesOf(db)
+    const { organizationId } = change.author
+    const key = 'id' in ref ? `${organizationId} #${ref.id}` : `${organizationId} ${ref.externalId}`
+    const lane = lanes.get(key)
+    if (lane && lane.length >= MOST_WAITING) return reject(tooMany())
+    if (lane) return void lane.push(job)
+    const opened = [job]
+    lanes.set(key, opened)
+    void run(db, { organizationId, ref, zone: change.zone }, opened).finally(() => lanes.delete(key))
   })
 }
 
-const keyOf = (organizationId: number, ref: LoanRef): string =>
-  'id' in ref ? `${organizationId} #${ref.id}` : `${organizationId} ${ref.externalId}`
+const tooMany = () => new LendingError('aborted', 'the loan is being changed by many others at once; try again', [], 1)
 
-const queues = new WeakMap<Db, Map<string, Promise<unknown>>>()
+/** The loans that are being changed by this process, each with the changes that wait for their turn. */
+const allLanes = new WeakMap<Db, Map<string, Job[]>>()
 
-/** Runs tasks of one key one after the other, in the order in which they came. */
-async function inTurn<T>(db: Db, key: string, task: () => Promise<T>): Promise<T> {
-  const tails = queues.get(db) ?? new Map<string, Promise<unknown>>()
-  queues.set(db, tails)
-  const before = tails.get(key) ?? Promise.resolve()
-  const mine = before.then(task, task)
-  const tail = mine.catch(() => undefined)
-  tails.set(key, tail)
-  try {
-    return await mine
-  } finally {
-    if (tails.get(key) === tail) tails.delete(key)
+function lanesOf(db: Db): Map<string, Job[]> {
+  const lanes = allLanes.get(db) ?? new Map<string, Job[]>()
+  allLanes.set(db, lanes)
+  return lanes
+}
+
+interface Address {
+  readonly organizationId: number
+  readonly ref: LoanRef
+  readonly zone: string
+}
+
+/** Works off the changes that wait for a loan, also those that come while it does. */
+async function run(db: Db, address: Address, lane: Job[]): Promise<void> {
+  const traffic = trafficOf(db)
+  // What the last save left is where the next begins; another instance's change shows when that is saved.
+  let known: StoredLoan | undefined
+  while (lane.length > 0) {
+    const jobs = lane.splice(0, db.together ? together(lane) : 1)
+    try {
+      known = await runChain(db, traffic, address, jobs, known, lane)
+    } catch (error) {
+      for (const job of jobs) job.reject(error)
+      known = undefined
+    }
   }
+}
+
+/** How many of those that wait can be saved together. */
+function together(lane: readonly Job[]): number {
+  const alone = lane.findIndex((job) => job.alone)
+  return alone === -1 ? MOST_IN_A_CHAIN : Math.min(MOST_IN_A_CHAIN, Math.max(1, alone))
+}
+
+/** What was decided on each job, to be told when it has been saved. */
+type Told = { job: Job; changed: Changed<unknown> } | { job: Job; refused: unknown }
+
+/** @returns the loan as it is after what was saved; undefined where that is not known */
+async function runChain(
+  db: Db,
+  traffic: Traffic,
+  { organizationId, ref, zone }: Address,
+  jobs: readonly Job[],
+  known: StoredLoan | undefined,
+  lane: Job[],
+): Promise<StoredLoan | undefined> {
+  const nextId = await reserveIds(db, 'entry', jobs.length)
+  const loan = known ?? (await traffic.readLoan({ organizationId, ref, zone }))
+  if (!loan) {
+    for (const job of jobs) job.resolve(undefined)
+    return undefined
+  }
+  const { steps, told, after } = decideAll(loan, jobs, nextId)
+  // A refusal or an answer that nothing was saved with has to be of the loan as it is stored now.
+  if (steps.length === 0 && known) return runChain(db, traffic, { organizationId, ref, zone }, jobs, undefined, lane)
+  const saved = steps.length === 0 ? 'saved' : await saveChain(traffic, loan, steps, jobs)
+  if (saved !== 'saved') {
+    await again(jobs, lane, saved === 'taken')
+    return undefined
+  }
+  for (const one of told) {
+    if ('refused' in one) one.job.reject(one.refused)
+    else one.job.resolve(one.changed)
+  }
+  return after
+}
+
+/** Decides job by job, each on what the one before left. */
+function decideAll(loan: StoredLoan, jobs: readonly Job[], nextId: () => bigint) {
+  const steps: Step[] = []
+  const told: Told[] = []
+  let after = loan
+  for (const job of jobs) {
+    const now = job.change.now()
+    try {
+      const decided = job.decide(after, now)
+      if ('answer' in decided) {
+        told.push({ job, changed: { loan: after, answer: decided.answer } })
+        continue
+      }
+      const decision = decided.save
+      const posted = decision.posted && { ...decision.posted, id: nextId() }
+      told.push({ job, changed: { loan: after, saved: decision, posted, at: now } })
+      steps.push({ author: job.change.author, decision, posted, at: now })
+      after = apply(after, decision, posted, now)
+    } catch (refused) {
+      told.push({ job, refused })
+    }
+  }
+  return { steps, told, after }
+}
+
+const apply = (loan: StoredLoan, { reversed, state }: Decision, posted: Entry | null, now: number): StoredLoan => {
+  const entries = reversed
+    ? loan.entries.map((entry) => (entry.id === reversed.id ? { ...entry, reversedAt: now } : entry))
+    : loan.entries
+  const after = {
+    ...loan,
+    version: loan.version + 1,
+    nextChangeAt: state.nextChangeAt,
+    entries: posted ? [...entries, posted] : entries,
+  }
+  remember(after, state)
+  return after
+}
+
+/** `stale` where someone was faster, `taken` where a token, id or key of the chain came in by another change. */
+async function saveChain(
+  traffic: Traffic,
+  loan: StoredLoan,
+  steps: readonly Step[],
+  jobs: readonly Job[],
+): Promise<'saved' | 'stale' | 'taken'> {
+  try {
+    return (await traffic.saveLoan({ loan, steps })) ? 'saved' : 'stale'
+  } catch (error) {
+    // Of one change by itself it is known whose key it was; of several, each is tried again by itself.
+    if (jobs.length === 1) rethrowTakenKey(error)
+    if (isUniqueViolation(error)) return 'taken'
+    throw error
+  }
+}
+
+/** Puts changes back to be decided anew, up to a number of times. */
+async function again(jobs: readonly Job[], lane: Job[], alone: boolean): Promise<void> {
+  const left = jobs.filter((job) => {
+    job.tries++
+    job.alone ||= alone
+    if (job.tries < MOST_TRIES) return true
+    job.reject(tooMany())
+    return false
+  })
+  lane.unshift(...left)
+  // Another instance keeps winning on the same loan: an uneven pause lets both through.
+  await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, left[0]?.tries ?? 0))
 }

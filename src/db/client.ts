@@ -2,12 +2,14 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { PrismaClient } from './generated/client.ts'
 
-export { isUnavailable, isUniqueViolation } from './faults.ts'
+export { isConflict, isUnavailable, isUniqueViolation } from './faults.ts'
 
 /** One pool, and Prisma over the same pool. */
 export interface Db {
   readonly pool: pg.Pool
   readonly prisma: PrismaClient
+  /** Whether requests that arrive together share statements. */
+  readonly together: boolean
   close(): Promise<void>
 }
 
@@ -15,13 +17,20 @@ export interface Db {
 const statementTimeout = 30_000
 const connectTimeout = 3_000
 
+/** How a database is used. */
+export interface DatabaseOptions {
+  /** Connections at most, 20 unless told. */
+  readonly max?: number
+  /** False: each request has statements of its own, to compare with. */
+  readonly together?: boolean
+}
+
 /**
  * Opens the pool; nothing is connected yet. Values read through `pool` are: bigint for `bigint`, `YYYY-MM-DD` for
  * `date`, epoch milliseconds for `timestamptz`, decimal text for `numeric`, and parsed JSON. Prisma has its own
  * conversions and is not affected.
- * @param options.max connections at most, 20 unless told
  */
-export function openDatabase(url: string, options: { readonly max?: number } = {}): Db {
+export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
   const pool = new pg.Pool({
     connectionString: url,
     max: options.max ?? 20,
@@ -48,6 +57,7 @@ export function openDatabase(url: string, options: { readonly max?: number } = {
   return {
     pool,
     prisma,
+    together: options.together ?? true,
     close: () => {
       closed ??= prisma.$disconnect().then(() => pool.end())
       return closed

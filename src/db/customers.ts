@@ -5,7 +5,8 @@ import { isUniqueViolation } from './client.ts'
 import { drawingId } from './drawnId.ts'
 import type { Customer as CustomerRow } from './generated/client.ts'
 import type { Listed, Page } from './loans.ts'
-import { type Author, moment, rethrowTakenKey, type Trace, trail, trailValues } from './trail.ts'
+import { moment } from './rows.ts'
+import { type Author, rethrowTakenKey, type Trace, trail, trailValues } from './trail.ts'
 
 /** How a customer is named: by the service's number or by the partner's own id. */
 export type CustomerRef = { readonly id: bigint } | { readonly externalId: string }

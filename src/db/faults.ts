@@ -48,6 +48,10 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   return unique && (constraint === undefined || faults.some((fault) => constraintOf(fault) === constraint))
 }
 
+/** Two statements waited for each other, and this one was ended: the same again will do. */
+export const isConflict = (error: unknown): boolean =>
+  faultsOf(error).some(({ code, originalCode }) => ['40P01', '40001'].includes(String(originalCode ?? code)))
+
 /** The driver gives the name, Prisma's adapter `{ index: name }`. */
 function constraintOf({ constraint }: Fault): unknown {
   return typeof constraint === 'object' && constraint !== null && 'index' in constraint ? constraint.index : constraint

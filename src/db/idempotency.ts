@@ -1,5 +1,6 @@
 import type { Db } from './client.ts'
-import { type Author, type Claim, moment } from './trail.ts'
+import { moment } from './rows.ts'
+import type { Author, Claim } from './trail.ts'
 
 /** How long a key stands for its request (contract 1.11). */
 export const KEY_DAYS = 30

@@ -62,30 +62,55 @@ const LOAN_SOURCES = `
   JOIN customer c ON c.organization_id = l.organization_id AND c.id = l.customer_id
   LEFT JOIN loan_product p ON p.organization_id = l.organization_id AND p.id = l.product_id`
 
+/** Loans by organization and number or external id, in no particular order. */
 const FIND_BY = {
-  id: `SELECT ${LOAN_COLUMNS} FROM loan l ${LOAN_SOURCES} WHERE l.organization_id = $1 AND l.id = $2`,
-  externalId: `SELECT ${LOAN_COLUMNS} FROM loan l ${LOAN_SOURCES} WHERE l.organization_id = $1 AND l.external_id = $2`,
+  id: `SELECT ${LOAN_COLUMNS} FROM unnest($1::int[], $2::bigint[]) AS k (organization_id, id)
+    JOIN loan l ON l.organization_id = k.organization_id AND l.id = k.id ${LOAN_SOURCES}`,
+  externalId: `SELECT ${LOAN_COLUMNS} FROM unnest($1::int[], $2::text[]) AS k (organization_id, external_id)
+    JOIN loan l ON l.organization_id = k.organization_id AND l.external_id = k.external_id ${LOAN_SOURCES}`,
 }
 
-/** One loan with its schedule and entries, in one round trip. */
-export async function findLoan(
-  db: Db,
-  zone: string,
-  organizationId: number,
-  ref: LoanRef,
-): Promise<StoredLoan | undefined> {
-  const by = 'id' in ref ? 'id' : 'externalId'
-  const { rows } = await db.pool.query<LoanRow>({
-    name: `find-loan-by-${by}`,
-    text: FIND_BY[by],
-    values: [organizationId, 'id' in ref ? ref.id : ref.externalId],
+export const FIND_MANY = FIND_BY.id
+
+/** Which loan of whom, and the zone its days are counted in. */
+export interface LoanKey {
+  readonly organizationId: number
+  readonly ref: LoanRef
+  readonly zone: string
+}
+
+/** Loans with their schedules and entries, in one round trip; in the order of the keys, undefined where there is none. */
+export async function readLoans(db: Db, keys: readonly LoanKey[]): Promise<(StoredLoan | undefined)[]> {
+  const found = await Promise.all([findBy(db, 'id', keys), findBy(db, 'externalId', keys)])
+  const rows = new Map(found.flat())
+  return keys.map((key) => {
+    const row = rows.get(nameOf(key.organizationId, key.ref))
+    return row && toStoredLoan(row, key.zone)
   })
-  return rows[0] && toStoredLoan(rows[0], zone)
 }
 
-/** Loans by organization and number, in no particular order. */
-export const FIND_MANY = `SELECT ${LOAN_COLUMNS} FROM loan l ${LOAN_SOURCES} WHERE (l.organization_id, l.id) IN
-  (SELECT * FROM unnest($1::int[], $2::bigint[]))`
+const nameOf = (organizationId: number, ref: LoanRef): string =>
+  'id' in ref ? `${organizationId} #${ref.id}` : `${organizationId} ${ref.externalId}`
+
+async function findBy(db: Db, by: keyof typeof FIND_BY, keys: readonly LoanKey[]): Promise<[string, LoanRow][]> {
+  const wanted = new Map(
+    keys.filter(({ ref }) => by in ref).map((key) => [nameOf(key.organizationId, key.ref), key] as const),
+  )
+  if (wanted.size === 0) return []
+  const named = [...wanted.values()]
+  const { rows } = await db.pool.query<LoanRow>({
+    name: `find-loans-by-${by}`,
+    text: FIND_BY[by],
+    values: [
+      named.map(({ organizationId }) => organizationId),
+      named.map(({ ref }) => ('id' in ref ? ref.id : ref.externalId)),
+    ],
+  })
+  return rows.map((row) => {
+    const ref = by === 'id' ? { id: row.id } : { externalId: row.external_id ?? '' }
+    return [nameOf(row.organization_id, ref), row]
+  })
+}
 
 const ORDER: Readonly<Record<LoanFilter['orderBy'], string>> = {
   id: 'id',

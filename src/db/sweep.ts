@@ -1,8 +1,9 @@
 import type { LoanState } from '../domain/replay.ts'
 import type { Db } from './client.ts'
+import { CACHED, CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
 import { FIND_MANY, type LoanRow, type StoredLoan, toStoredLoan } from './loans.ts'
-import { CACHED, cached, figures } from './saveLoan.ts'
-import { moment, toJson } from './trail.ts'
+import { type ColumnTypes, columnsOf, moment, rowsOf, widthOf } from './rows.ts'
+import { toJson } from './trail.ts'
 
 /** What a round of the sweep came to. */
 export interface Swept {
@@ -17,19 +18,19 @@ const CLAIM = `
   SELECT organization_id, id FROM loan WHERE next_change_at <= $1
   ORDER BY next_change_at LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED`
 
-/** The types of the cached columns, for arrays of them. */
-const TYPES = CACHED.map((column) => {
-  if (column === 'status') return 'text'
-  if (column === 'next_change_at') return 'timestamptz'
-  return /_on$|_since$/.test(column) ? 'date' : 'bigint'
-})
+const COMPUTED: ColumnTypes = {
+  organization_id: 'int',
+  id: 'bigint',
+  version: 'int',
+  before: 'jsonb',
+  after: 'jsonb',
+  ...CACHED_COLUMNS,
+}
 
 /** Takes the same version check as every other change. */
 const SAVE = `
   WITH computed AS (
-    SELECT * FROM unnest($2::int[], $3::bigint[], $4::int[], $5::text[], $6::text[],
-      ${TYPES.map((type, index) => `$${7 + index}::${type}[]`).join(', ')}
-    ) AS c (organization_id, id, version, before, after, ${CACHED.join(', ')})
+    SELECT * FROM ${rowsOf('c', COMPUTED, 2)}
   ), swept AS (
     UPDATE loan SET version = loan.version + 1, updated_at = $1,
       ${CACHED.map((column) => `${column} = computed.${column}`).join(', ')}
@@ -38,7 +39,7 @@ const SAVE = `
     RETURNING loan.organization_id, loan.id, computed.before, computed.after
   ), audited AS (
     INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, before, after)
-    SELECT organization_id, $1::timestamptz, 'time', 'loan', id::text, before::jsonb, after::jsonb FROM swept
+    SELECT organization_id, $1::timestamptz, 'time', 'loan', id::text, before, after FROM swept
   )
   SELECT count(*) AS saved FROM swept`
 
@@ -84,11 +85,10 @@ export async function sweepLoans(
         ...cached(after),
       ]
     })
-    const columns = Array.from({ length: 5 + CACHED.length }, (_, index) => changes.map((change) => change[index]))
     const saved = await client.query<{ saved: bigint }>({
       name: 'sweep-save',
       text: SAVE,
-      values: [moment(now), ...columns],
+      values: [moment(now), ...columnsOf(widthOf(COMPUTED), changes)],
     })
     await client.query('COMMIT')
     return { saved: Number(saved.rows[0]!.saved), found }

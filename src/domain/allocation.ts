@@ -15,6 +15,13 @@ export const noPortions = (): Portions => ({ penalty: 0n, fees: 0n, interest: 0n
 export const totalOf = (portions: Readonly<Portions>): bigint =>
   portions.penalty + portions.fees + portions.interest + portions.principal
 
+export const add = (a: Readonly<Portions>, b: Readonly<Portions>): Portions => ({
+  penalty: a.penalty + b.penalty,
+  fees: a.fees + b.fees,
+  interest: a.interest + b.interest,
+  principal: a.principal + b.principal,
+})
+
 /** An instalment and what has become of it so far. */
 export interface Period {
   readonly period: number
@@ -41,6 +48,16 @@ export const openPeriod = ({ period, fromDate, dueDate, principal, interest, fee
   writtenOff: noPortions(),
   recovered: noPortions(),
   completedOn: null,
+})
+
+/** The same, to be changed on its own. */
+export const copyPeriod = (period: Period): Period => ({
+  ...period,
+  due: { ...period.due },
+  paid: { ...period.paid },
+  waived: { ...period.waived },
+  writtenOff: { ...period.writtenOff },
+  recovered: { ...period.recovered },
 })
 
 /** What is owed of one component of a period. */

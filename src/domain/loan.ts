@@ -3,7 +3,7 @@ import type { Entry, EntryType, NewEntry } from './entry.ts'
 import { invalidField, invariant, notFound, refused } from './errors.ts'
 import { requireTakes } from './lifecycle.ts'
 import { type Decimal, minorToText, toMinor } from './money.ts'
-import { type LoanState, type Outcome, replay } from './replay.ts'
+import { extend, type LoanState, type Outcome, replay, stillHolds } from './replay.ts'
 import type { LoanTerms } from './terms.ts'
 
 /** A loan is its terms and its entries (in the order of posting). */
@@ -34,8 +34,20 @@ export interface Decision {
   readonly state: LoanState
 }
 
-/** The loan as of a moment. */
-export const stateOf = (loan: Loan, asOf: Instant): LoanState => replay(loan.terms, loan.entries, asOf)
+const states = new WeakMap<Loan, LoanState>()
+
+/** The loan as of a moment. A loan never changes, so what was replayed once is kept as long as time lets it hold. */
+export function stateOf(loan: Loan, asOf: Instant): LoanState {
+  const known = states.get(loan)
+  if (known && stillHolds(loan.terms, known, asOf)) return known
+  return remember(loan, replay(loan.terms, loan.entries, asOf))
+}
+
+/** Keeps what a decision found the loan to be, for whoever decides next. */
+export function remember(loan: Loan, state: LoanState): LoanState {
+  states.set(loan, state)
+  return state
+}
 
 /** The entry that carried this dedupe token, if it was seen before on this loan (contract 4.4.2). */
 export const findByToken = (loan: Loan, token: string): Entry | undefined =>
@@ -127,7 +139,7 @@ function append(loan: Loan, entry: NewEntry, now: Instant): Decision {
   const before = stateOf(loan, now)
   requireTakes(before, entry.type)
   requirePlace(loan, before, entry)
-  const state = replay(loan.terms, [...loan.entries, entry], now)
+  const state = extend(loan.terms, before, entry, now) ?? replay(loan.terms, [...loan.entries, entry], now)
   const outcome = state.outcomes.get(entry.ordinal)
   invariant(outcome, 'a new entry has an outcome')
   requireRoom(loan.terms, before, entry, outcome)

@@ -38,7 +38,6 @@ export async function openBook({ migrate } = { migrate: false }): Promise<Opened
 }
 
 async function openAt(config: Config, databaseUrl: string, migrate: boolean): Promise<Opened> {
-  const database = migrate ? 'brought up to date' : 'as it is'
-  const deps = await openService({ config, databaseUrl, now: Date.now, database })
+  const deps = await openService({ config, databaseUrl, now: Date.now, asItIs: !migrate })
   return { deps, close: () => deps.db.close() }
 }

@@ -1,16 +1,8 @@
 import { isUniqueViolation } from '../db/client.ts'
-import { type Customer, findCustomer } from '../db/customers.ts'
-import {
-  findLoan,
-  type Listed,
-  type LoanFilter,
-  type LoanRef,
-  listLoans,
-  type Page,
-  type StoredLoan,
-} from '../db/loans.ts'
-import { findProduct } from '../db/products.ts'
-import { insertLoan } from '../db/saveLoan.ts'
+import type { Customer } from '../db/customers.ts'
+import { type Listed, type LoanFilter, type LoanRef, listLoans, type Page, type StoredLoan } from '../db/loans.ts'
+import { makeLoan } from '../db/makeLoan.ts'
+import { trafficOf } from '../db/traffic.ts'
 import type { Deps } from '../deps.ts'
 import { LendingError, notFound, refused } from '../domain/errors.ts'
 import { stateOf } from '../domain/loan.ts'
@@ -43,10 +35,9 @@ export interface LoanApplication {
  */
 export async function createLoan(deps: Deps, caller: Caller, application: LoanApplication): Promise<LoanNow> {
   const { organizationId } = caller
-  const [customer, product] = await Promise.all([
-    findCustomer(deps.db, organizationId, { externalId: application.customerExternalId }),
-    findProduct(deps.db, organizationId, application.productId),
-  ])
+  const { customerExternalId, productId } = application
+  const wanted = { organizationId, customerExternalId, productId }
+  const { customer, product } = await trafficOf(deps.db).readParties(wanted)
   if (!customer) throw notFound('no customer has that externalId, given as customerId')
   if (!product) throw notFound('no loan product has that id, given as productId')
   if (customer.status !== 'Active') throw notActive(customer)
@@ -54,13 +45,13 @@ export async function createLoan(deps: Deps, caller: Caller, application: LoanAp
   const terms = termsOf(product, application.principal, now, deps.config.zone)
   const state = replay(terms, [], now)
   const externalId = application.externalId ?? null
-  const fresh = { customerId: customer.id, productId: product.id, externalId, terms }
-  const id = await insertLoan(deps.db, caller, fresh, state, now).catch((error: unknown) => {
+  const fresh = { author: caller, customerId: customer.id, productId: product.id, externalId, terms, state, at: now }
+  const id = await makeLoan(deps.db, fresh).catch((error: unknown) => {
     if (isUniqueViolation(error, 'loan_external_id')) throw externalIdTaken()
     throw error
   })
   if (id === undefined) throw notActive({ ...customer, status: 'Closed' })
-  return { loan: asStored(organizationId, id, customer, product, fresh, state), state }
+  return { loan: asStored(organizationId, id, customer, product, fresh), state }
 }
 
 const externalIdTaken = () =>
@@ -76,14 +67,13 @@ const asStored = (
   id: bigint,
   customer: Customer,
   product: Product,
-  fresh: Pick<StoredLoan, 'externalId' | 'terms'>,
-  state: LoanState,
+  fresh: Pick<StoredLoan, 'externalId' | 'terms'> & { state: LoanState },
 ): StoredLoan => ({
   organizationId,
   id,
   externalId: fresh.externalId,
   version: 1,
-  nextChangeAt: state.nextChangeAt,
+  nextChangeAt: fresh.state.nextChangeAt,
   customerId: customer.id,
   customerExternalId: customer.externalId,
   customerBusinessName: customer.businessName,
@@ -95,7 +85,8 @@ const asStored = (
 
 /** @throws LendingError `not_found` */
 export async function getLoan(deps: Deps, caller: Caller, ref: LoanRef): Promise<LoanNow> {
-  const loan = await findLoan(deps.db, deps.config.zone, caller.organizationId, ref)
+  const { organizationId } = caller
+  const loan = await trafficOf(deps.db).readLoan({ organizationId, ref, zone: deps.config.zone })
   if (!loan) throw noSuchLoan(ref)
   return { loan, state: stateOf(loan, deps.now()) }
 }

@@ -3,8 +3,8 @@ import type { Listed, LoanRef, Page, StoredLoan } from '../db/loans.ts'
 import type { Deps } from '../deps.ts'
 import { type Entry, type EntryType, isCustomerRepayment } from '../domain/entry.ts'
 import { invariant, notFound } from '../domain/errors.ts'
-import { type Adjustment, adjust, findByToken, type Posting, post, reverse } from '../domain/loan.ts'
-import { type LoanState, type Outcome, replay } from '../domain/replay.ts'
+import { type Adjustment, adjust, findByToken, type Posting, post, reverse, stateOf } from '../domain/loan.ts'
+import type { LoanState, Outcome } from '../domain/replay.ts'
 import { type Caller, requireAdmin } from './caller.ts'
 import { getLoan, noSuchLoan } from './loans.ts'
 
@@ -28,7 +28,7 @@ export function postTransaction(deps: Deps, caller: Caller, ref: LoanRef, postin
   return changeTransactions(deps, caller, ref, (loan, now) => {
     const original = posting.token === null ? undefined : findByToken(loan, posting.token)
     if (!original) return { save: post(loan, posting, now) }
-    return { answer: { loan, entry: original, outcome: outcomeOf(original, replay(loan.terms, loan.entries, now)) } }
+    return { answer: { loan, entry: original, outcome: outcomeOf(original, stateOf(loan, now)) } }
   })
 }
 
@@ -73,15 +73,13 @@ async function changeTransactions(
 }
 
 /** The entry that was posted, or else the one that was reversed. */
-function asSaved({ loan, saved, entryId, at }: SavedChange): TransactionNow {
-  const { posted, reversed, state } = saved
+function asSaved({ loan, saved, posted, at }: SavedChange): TransactionNow {
+  const { reversed, state } = saved
   if (!posted) {
     invariant(reversed, 'a decision posts or reverses an entry')
     return { loan, entry: { ...reversed, reversedAt: at }, outcome: undefined }
   }
-  invariant(entryId !== null, 'an entry that was posted has an id')
-  const entry = { ...posted, id: entryId }
-  return { loan, entry, outcome: outcomeOf(entry, state) }
+  return { loan, entry: posted, outcome: outcomeOf(posted, state) }
 }
 
 const outcomeOf = (entry: Entry, state: LoanState): Outcome | undefined => state.outcomes.get(entry.ordinal)

@@ -1,3 +1,5 @@
+import fc from 'fast-check'
+import { DateTime } from 'luxon'
 import { describe, expect, it } from 'vitest'
 import {
   addPeriods,
@@ -36,6 +38,31 @@ describe('dates of the tenant, whatever zone the server is in', () => {
     const disbursed = Date.UTC(2026, 0, 31, 6, 30, 15, 123)
     const due = sameTimeOn('2026-02-28', disbursed, NAIROBI)
     expect(toRfc3339(due, NAIROBI)).toBe('2026-02-28T09:30:15.123+03:00')
+  })
+
+  it('tells the time as luxon does, in zones that change their clocks too', () => {
+    const zones = [
+      'Africa/Nairobi',
+      'America/Los_Angeles',
+      'Australia/Lord_Howe',
+      'Asia/Kathmandu',
+      'Africa/Casablanca',
+    ]
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...zones),
+        fc.integer({ min: Date.UTC(1990, 0), max: Date.UTC(2040, 0) }),
+        (zone, instant) => {
+          const moment = DateTime.fromMillis(instant, { zone })
+          expect(toRfc3339(instant, zone)).toBe(
+            moment.toISO({ suppressMilliseconds: false, includeOffset: true })?.replace(/Z$/, '+00:00'),
+          )
+          expect(dateIn(zone, instant)).toBe(moment.toISODate())
+          expect(startOfDay(dateIn(zone, instant), zone)).toBe(moment.startOf('day').toMillis())
+        },
+      ),
+      { numRuns: 500 },
+    )
   })
 
   it('knows which days exist', () => {

@@ -2,6 +2,7 @@ import type { FastifyInstance, InjectOptions } from 'fastify'
 import { buildApp } from '../../src/app.ts'
 import type { Config } from '../../src/config.ts'
 import { readConfig } from '../../src/config.ts'
+import type { DatabaseOptions } from '../../src/db/client.ts'
 import type { Deps } from '../../src/deps.ts'
 import { openService } from '../../src/service.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/demo.ts'
@@ -75,15 +76,24 @@ export interface TestService {
 /** The day on which the held clock of a test stands at first. */
 export const FIRST_DAY = '2026-01-31T09:30:00+03:00'
 
-export async function startService(settings: Record<string, string> = {}): Promise<TestService> {
+export async function startService(
+  settings: Record<string, string> = {},
+  options: DatabaseOptions = {},
+): Promise<TestService> {
   const database = await freshDatabase()
   await database.db.close()
   const clock = heldClock(FIRST_DAY)
-  return open(database.url, clock, testConfig(settings), database.drop)
+  return open(database.url, clock, { config: testConfig(settings), database: options }, database.drop)
 }
 
-async function open(url: string, clock: Clock, config: Config, drop?: () => Promise<void>): Promise<TestService> {
-  const deps = await openService({ config, databaseUrl: url, now: clock.now })
+async function open(
+  url: string,
+  clock: Clock,
+  options: { config: Config; database: DatabaseOptions },
+  drop?: () => Promise<void>,
+): Promise<TestService> {
+  const { config } = options
+  const deps = await openService({ ...options, databaseUrl: url, now: clock.now })
   const app = await buildApp(deps)
   const signIn = ({ email, password }: typeof DEMO_PARTNER) => deps.signIn.issueToken(email, password, '127.0.0.1')
   const tokens = { partner: await signIn(DEMO_PARTNER), operator: await signIn(DEMO_OPERATOR) }
@@ -102,7 +112,7 @@ async function open(url: string, clock: Clock, config: Config, drop?: () => Prom
     post: send('POST'),
     put: send('PUT'),
     another: async () => {
-      const other = await open(url, clock, config)
+      const other = await open(url, clock, options)
       others.push(other)
       return other
     },

@@ -1,0 +1,129 @@
+import type { LoanState } from '../domain/replay.ts'
+import type { LoanTerms } from '../domain/terms.ts'
+import type { Db } from './client.ts'
+import { CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
+import { type ColumnTypes, columnsOf, moment, rowsOf, widthOf } from './rows.ts'
+import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from './trail.ts'
+
+/** A loan about to be made, by whom, and what replay makes of it now. */
+export interface NewLoan {
+  readonly author: Author
+  readonly id: bigint
+  readonly customerId: bigint
+  readonly productId: number
+  readonly externalId: string | null
+  readonly terms: LoanTerms
+  readonly state: LoanState
+  readonly at: number
+}
+
+const LOAN: ColumnTypes = {
+  organization_id: 'int',
+  id: 'bigint',
+  customer_id: 'bigint',
+  product_id: 'int',
+  external_id: 'text',
+  currency: 'text',
+  principal: 'bigint',
+  number_of_repayments: 'int',
+  rate_per_period: 'bigint',
+  penalty_amount: 'bigint',
+  disbursed_at: 'timestamptz',
+  disbursed_on: 'date',
+  due_on: 'date',
+  due_at: 'timestamptz',
+  created_at: 'timestamptz',
+  updated_at: 'timestamptz',
+  ...CACHED_COLUMNS,
+}
+
+const PERIOD: ColumnTypes = {
+  organization_id: 'int',
+  loan_id: 'bigint',
+  period: 'int',
+  from_date: 'date',
+  due_date: 'date',
+  principal: 'bigint',
+  interest: 'bigint',
+  fees: 'bigint',
+}
+
+const AT_PERIODS = 1 + widthOf(LOAN)
+const AT_TRAIL = AT_PERIODS + widthOf(PERIOD)
+
+/** The customers' rows are share-locked, so that none can be closed while a loan is being made for it. */
+const INSERT = `
+  WITH asked AS (
+    SELECT * FROM ${rowsOf('a', LOAN, 1)}
+  ), borrower AS (
+    SELECT c.organization_id, c.id FROM customer c
+    WHERE (c.organization_id, c.id) IN (SELECT organization_id, customer_id FROM asked) AND c.status = 'Active'
+    FOR SHARE
+  ), made AS (
+    INSERT INTO loan (${Object.keys(LOAN).join(', ')})
+    SELECT asked.* FROM asked
+    JOIN borrower ON borrower.organization_id = asked.organization_id AND borrower.id = asked.customer_id
+    RETURNING organization_id, id
+  ), periods AS (
+    INSERT INTO loan_period (${Object.keys(PERIOD).join(', ')})
+    SELECT s.* FROM ${rowsOf('s', PERIOD, AT_PERIODS)}
+    JOIN made ON made.organization_id = s.organization_id AND made.id = s.loan_id
+  ), ${trailRows('made', 'loan', AT_TRAIL)}
+  SELECT organization_id, id FROM made`
+
+/**
+ * Inserts loans with their schedules, in one statement.
+ * @returns of each whether it was made; if not, its customer is no longer Active
+ * @throws a unique violation, after which none is made, when an external id (`loan_external_id`), an id or an
+ * Idempotency-Key of one of them is taken
+ */
+export async function insertLoans(db: Db, loans: readonly NewLoan[]): Promise<boolean[]> {
+  const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>({
+    name: 'insert-loans',
+    text: INSERT,
+    values: [
+      ...columnsOf(widthOf(LOAN), loans.map(loanRow)),
+      ...columnsOf(widthOf(PERIOD), loans.flatMap(periodRows)),
+      ...columnsOf(widthOf(TRAIL_COLUMNS), loans.map(trailOf)),
+    ],
+  })
+  const made = new Set(rows.map((row) => `${row.organization_id} ${row.id}`))
+  return loans.map(({ author, id }) => made.has(`${author.organizationId} ${id}`))
+}
+
+const loanRow = ({ author, id, customerId, productId, externalId, terms, state, at }: NewLoan): unknown[] => [
+  author.organizationId,
+  id,
+  customerId,
+  productId,
+  externalId,
+  terms.currency.code,
+  terms.principal,
+  terms.numberOfRepayments,
+  terms.ratePerPeriod,
+  terms.penaltyAmount,
+  moment(terms.disbursedAt),
+  terms.disbursedOn,
+  terms.dueOn,
+  moment(terms.dueAt),
+  moment(at),
+  moment(at),
+  ...cached(state),
+]
+
+const periodRows = ({ author, id, terms }: NewLoan): unknown[][] =>
+  terms.schedule.map(({ period, fromDate, dueDate, principal, interest, fees }) => [
+    author.organizationId,
+    id,
+    period,
+    fromDate,
+    dueDate,
+    principal,
+    interest,
+    fees,
+  ])
+
+const trailOf = ({ author, id, customerId, productId, state, at }: NewLoan): unknown[] => {
+  const after = { ...figures(state), customerId, productId }
+  return trailRow(author, at, id, { action: 'create', before: null, after }, null)
+}

@@ -1,0 +1,168 @@
+import type { Entry } from '../domain/entry.ts'
+import type { Decision } from '../domain/loan.ts'
+import type { Db } from './client.ts'
+import { CACHED, CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
+import type { StoredLoan } from './loans.ts'
+import { type ColumnTypes, columnsOf, moment, rowsOf, widthOf } from './rows.ts'
+import { type Author, TRAIL_COLUMNS, type Trace, trailRow, trailRows } from './trail.ts'
+
+/** A decision on a loan, the entry it posts with its id, and who took it when. */
+export interface Step {
+  readonly author: Author
+  readonly decision: Decision
+  readonly posted: Entry | null
+  readonly at: number
+}
+
+/** Decisions on one loan, each taken on what the one before left; saved together or not at all. */
+export interface Chain {
+  /** The loan as it was read, before the first of them. */
+  readonly loan: StoredLoan
+  readonly steps: readonly Step[]
+}
+
+const LOAN: ColumnTypes = {
+  organization_id: 'int',
+  id: 'bigint',
+  version: 'int',
+  steps: 'int',
+  entry_count: 'int',
+  updated_at: 'timestamptz',
+  ...CACHED_COLUMNS,
+}
+
+const POSTED: ColumnTypes = {
+  organization_id: 'int',
+  id: 'bigint',
+  loan_id: 'bigint',
+  ordinal: 'int',
+  place: 'int',
+  type: 'text',
+  value_date: 'date',
+  posted_at: 'timestamptz',
+  amount: 'bigint',
+  token: 'text',
+  note: 'text',
+  account_id: 'int',
+  replaces: 'bigint',
+}
+
+const REVERSED: ColumnTypes = { organization_id: 'int', id: 'bigint', loan_id: 'bigint', reversed_at: 'timestamptz' }
+
+const AT_POSTED = 1 + widthOf(LOAN)
+const AT_REVERSED = AT_POSTED + widthOf(POSTED)
+const AT_TRAIL = AT_REVERSED + widthOf(REVERSED)
+
+/**
+ * Many loans in one statement and one commit, each only where its version is still what was read; with a loan go its
+ * entries, reversals, audit rows and keys, or none of them.
+ */
+const SAVE = `
+  WITH saved AS (
+    UPDATE loan SET version = loan.version + c.steps, entry_count = c.entry_count, updated_at = c.updated_at,
+      ${CACHED.map((column) => `${column} = c.${column}`).join(', ')}
+    FROM ${rowsOf('c', LOAN, 1)}
+    WHERE loan.organization_id = c.organization_id AND loan.id = c.id AND loan.version = c.version
+    RETURNING loan.organization_id, loan.id
+  ), posted AS (
+    INSERT INTO loan_entry (${Object.keys(POSTED).join(', ')})
+    SELECT p.* FROM ${rowsOf('p', POSTED, AT_POSTED)}
+    JOIN saved ON saved.organization_id = p.organization_id AND saved.id = p.loan_id
+  ), reversed AS (
+    UPDATE loan_entry SET reversed_at = r.reversed_at FROM ${rowsOf('r', REVERSED, AT_REVERSED)}
+    JOIN saved ON saved.organization_id = r.organization_id AND saved.id = r.loan_id
+    WHERE loan_entry.organization_id = r.organization_id AND loan_entry.id = r.id
+  ), ${trailRows('saved', 'loan', AT_TRAIL)}
+  SELECT organization_id, id FROM saved`
+
+/**
+ * Saves chains of decisions, in one statement.
+ * @returns of each chain whether it was saved; if not, someone was faster
+ * @throws a unique violation, after which nothing of any chain is saved, when a token, an id or an Idempotency-Key of
+ * one of them is taken
+ */
+export async function saveLoans(db: Db, chains: readonly Chain[]): Promise<boolean[]> {
+  // Always in the same order, so that two instances that save the same loans do not wait for each other in a circle.
+  const ordered = chains.toSorted((a, b) => byKey(a.loan, b.loan))
+  const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>({
+    name: 'save-loans',
+    text: SAVE,
+    values: [
+      ...columnsOf(widthOf(LOAN), ordered.map(loanRow)),
+      ...columnsOf(widthOf(POSTED), ordered.flatMap(postedRows)),
+      ...columnsOf(widthOf(REVERSED), ordered.flatMap(reversedRows)),
+      ...columnsOf(widthOf(TRAIL_COLUMNS), ordered.flatMap(trailOf)),
+    ],
+  })
+  const saved = new Set(rows.map(keyOf))
+  return chains.map(({ loan }) => saved.has(`${loan.organizationId} ${loan.id}`))
+}
+
+const keyOf = (row: { organization_id: number; id: bigint }) => `${row.organization_id} ${row.id}`
+
+function byKey(a: StoredLoan, b: StoredLoan): number {
+  if (a.organizationId !== b.organizationId) return a.organizationId - b.organizationId
+  return a.id < b.id ? -1 : 1
+}
+
+function loanRow({ loan, steps }: Chain): unknown[] {
+  const { decision, at } = steps.at(-1)!
+  const posted = steps.filter((step) => step.posted !== null).length
+  const entries = loan.entries.length + posted
+  return [loan.organizationId, loan.id, loan.version, steps.length, entries, moment(at), ...cached(decision.state)]
+}
+
+const postedRows = ({ loan, steps }: Chain): unknown[][] =>
+  steps.flatMap(({ posted, author }) =>
+    posted === null
+      ? []
+      : [
+          [
+            loan.organizationId,
+            posted.id,
+            loan.id,
+            posted.ordinal,
+            posted.place,
+            posted.type,
+            posted.valueDate,
+            moment(posted.postedAt),
+            posted.amount,
+            posted.token,
+            posted.note,
+            author.accountId,
+            posted.replaces,
+          ],
+        ],
+  )
+
+const reversedRows = ({ loan, steps }: Chain): unknown[][] =>
+  steps.flatMap(({ decision: { reversed }, at }) =>
+    reversed === null ? [] : [[loan.organizationId, reversed.id, loan.id, moment(at)]],
+  )
+
+const trailOf = ({ loan, steps }: Chain): unknown[][] =>
+  steps.map((step) => {
+    const transaction = step.posted?.id ?? step.decision.reversed?.id ?? null
+    return trailRow(step.author, step.at, loan.id, traceOf(step), transaction)
+  })
+
+/** What the audit trail says of a change: the figures before and after it, and what was posted or reversed. */
+function traceOf({ decision: { before, reason, reversed, state }, posted }: Step): Trace {
+  return {
+    action: reversed ? (posted ? 'adjust' : 'reverse') : (posted?.type ?? 'time'),
+    before: figures(before),
+    after: {
+      ...figures(state),
+      ...(posted && {
+        posted: {
+          id: posted.id,
+          type: posted.type,
+          amount: posted.amount,
+          valueDate: posted.valueDate,
+          note: posted.note,
+        },
+      }),
+      ...(reversed && { reversed: { id: reversed.id, type: reversed.type, amount: reversed.amount, reason } }),
+    },
+  }
+}

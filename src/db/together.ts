@@ -1,0 +1,64 @@
+/** What becomes of one item of a batch: its own result, or its own failure. */
+export type Settled<Result> = { readonly result: Result } | { readonly error: unknown }
+
+/** How a batcher runs. */
+export interface TogetherOptions<Item, Result> {
+  /** Runs several items in one go, and says in the same order what became of each. Rejecting fails them all. */
+  readonly run: (items: readonly Item[]) => Promise<readonly Settled<Result>[]>
+  /** Items in one go at most. */
+  readonly most: number
+  /** Batches under way at once at most: while one waits for the disk, the next is made ready. */
+  readonly inFlight: number
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item
+  readonly resolve: (result: Result) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Lets items that arrive together travel together: those that arrive in one turn of the event loop, and those that
+ * arrive while all that may be under way is. One that comes alone to an idle batcher goes at once, without waiting for
+ * company. Items run in the order in which they came, each standing or falling alone.
+ */
+export function together<Item, Result>({ run, most, inFlight }: TogetherOptions<Item, Result>) {
+  let waiting: Waiting<Item, Result>[] = []
+  let underWay = 0
+  let scheduled = false
+
+  function launch(): void {
+    scheduled = false
+    while (underWay < inFlight && waiting.length > 0) {
+      const batch = waiting.slice(0, most)
+      waiting = waiting.slice(most)
+      underWay++
+      void fly(batch)
+    }
+  }
+
+  async function fly(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const settled = await run(batch.map(({ item }) => item))
+      for (const [index, { resolve, reject }] of batch.entries()) {
+        const outcome = settled[index]
+        if (outcome === undefined) reject(new Error('a batch says of every item what became of it'))
+        else if ('error' in outcome) reject(outcome.error)
+        else resolve(outcome.result)
+      }
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    }
+    underWay--
+    launch()
+  }
+
+  return (item: Item): Promise<Result> =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject })
+      if (scheduled || underWay >= inFlight) return
+      scheduled = true
+      // After the input of this turn has been read: what came with it goes with it.
+      setImmediate(launch)
+    })
+}

@@ -1,0 +1,88 @@
+import { type CreditPolicy, DEFAULT_POLICY } from '../../domain/credit/policy.ts'
+import { daysBetween, type LocalDate } from '../../domain/dates.ts'
+import { invalidField } from '../../domain/errors.ts'
+import type { StatementFigures } from './parse.ts'
+
+/** Who a statement should be of, and when it is shown. */
+export interface StatementClaim {
+  readonly fullName: string | undefined
+  readonly mobileNumber: string | undefined
+  readonly today: LocalDate
+}
+
+/**
+ * Checks that a statement is the customer's, recent and long enough. In this order: name, phone, age, length.
+ * @throws LendingError `invalid_argument` on `fullName`, `mobileNumber` or `statement`, saying which
+ */
+export function checkStatement(
+  figures: StatementFigures,
+  { fullName, mobileNumber, today }: StatementClaim,
+  { leastMonths, oldestDays }: Pick<CreditPolicy['statement'], 'leastMonths' | 'oldestDays'> = DEFAULT_POLICY.statement,
+): void {
+  if (fullName !== undefined && !namesMatch(fullName, figures.owner))
+    throw invalidField('fullName', 'is not the name on the statement')
+  if (mobileNumber !== undefined && figures.phone !== null && !phonesMatch(mobileNumber, figures.phone))
+    throw invalidField('mobileNumber', 'is not the number on the statement')
+  if (figures.to > today) throw invalidField('statement', `ends on ${figures.to}, in the future: today is ${today}`)
+  const age = daysBetween(figures.to, today)
+  if (age > oldestDays) throw invalidField('statement', `ended ${age} days ago: at most ${oldestDays} are accepted`)
+  if (figures.months < leastMonths)
+    throw invalidField('statement', `covers ${figures.months} whole months: at least ${leastMonths} are needed`)
+}
+
+/**
+ * Whether two spellings can be one person's name: every word of the shorter is in the longer, in any order, whatever
+ * the case, accents and apostrophes; an initial stands for a word. Two words have to agree, one of them in full, unless
+ * the statement itself has one word only. Misspellings do not match: siblings' names differ by as little.
+ */
+export function namesMatch(given: string, shown: string): boolean {
+  const names = [wordsOf(given), wordsOf(shown)] as const
+  const [shorter, longer] = names[0].length <= names[1].length ? names : [names[1], names[0]]
+  if (shorter.length === 0 || (shorter.length === 1 && names[1].length > 1)) return false
+  const left = [...longer]
+  let full = 0
+  // Whole words first, so that an initial does not take the place of the word that another one needs.
+  for (const word of shorter.toSorted((a, b) => b.length - a.length)) {
+    const same = left.indexOf(word)
+    const at = same === -1 ? left.findIndex((other) => isInitial(word, other) || isInitial(other, word)) : same
+    if (at === -1) return false
+    if (same !== -1 && word.length > 1) full += 1
+    left.splice(at, 1)
+  }
+  return full > 0
+}
+
+const isInitial = (short: string, long: string): boolean => short.length === 1 && long.startsWith(short)
+
+const TITLES = new Set(['mr', 'mrs', 'ms', 'miss', 'dr', 'prof', 'eng', 'hon', 'bw', 'bi'])
+
+const wordsOf = (name: string): string[] =>
+  name
+    .normalize('NFD')
+    .replace(/[\p{M}'’‘`]/gu, '')
+    .toLowerCase()
+    .split(/[^\p{L}]+/u)
+    .filter((word) => word !== '' && !TITLES.has(word))
+
+/** Digits after the country code or the leading nought, in every country of the region. */
+const SUBSCRIBER_DIGITS = 9
+/** A mask that shows fewer digits than this says nothing. */
+const LEAST_SHOWN = 3
+
+/**
+ * Whether two numbers are one subscriber's: their last nine digits are compared, and where the statement masks some
+ * (`2557*****123`), those that it shows.
+ */
+export function phonesMatch(given: string, shown: string): boolean {
+  const number = given.replace(/\D/g, '').slice(-SUBSCRIBER_DIGITS)
+  if (number.length < SUBSCRIBER_DIGITS) return false
+  const signs = shown.replace(/[^\d*x•#]/gi, '').replace(/\D/g, '*')
+  if (!signs.includes('*')) return signs.slice(-SUBSCRIBER_DIGITS) === number
+  const local = signs.replace(/^(?:25[0-7]|0)/, '')
+  if (local.replaceAll('*', '').length < LEAST_SHOWN) return false
+  if (local.length === SUBSCRIBER_DIGITS) return [...local].every((sign, at) => sign === '*' || sign === number[at])
+  // Some masks stand for more or fewer digits than they have signs: what is before and after them counts.
+  const head = local.slice(0, local.indexOf('*'))
+  const tail = local.slice(local.lastIndexOf('*') + 1)
+  return number.startsWith(head) && number.endsWith(tail)
+}

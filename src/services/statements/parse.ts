@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto'
+import { wholeMonths } from '../../domain/credit/history.ts'
+import { addPeriods, dayAfter, type LocalDate } from '../../domain/dates.ts'
+import { invalidField } from '../../domain/errors.ts'
+import { type Currency, least, sum } from '../../domain/money.ts'
+import { LAYOUTS, type Layout } from './layouts.ts'
+import { openingOf, requireSums } from './sums.ts'
+import { type Row, type Sheet, takeApart } from './table.ts'
+import { type Line, type StatementText, textOf } from './text.ts'
+import { currencyOfPhone, readAmount, readCurrency, readDate } from './values.ts'
+
+/** A month of a statement: what came in as income, and the balance at its end. Minor units. */
+export interface StatementMonth {
+  readonly from: LocalDate
+  readonly to: LocalDate
+  readonly inflow: bigint
+  readonly closingBalance: bigint
+}
+
+/** What a statement says of its owner. Amounts in minor units of the organization's currency. */
+export interface StatementFigures {
+  readonly layout: string
+  readonly owner: string
+  /** As the statement writes it, masked or not; null where such statements name none. */
+  readonly phone: string | null
+  readonly from: LocalDate
+  readonly to: LocalDate
+  /** Whole months, counted back from the last day; days before them are in no month. */
+  readonly months: number
+  /** The latest month first. */
+  readonly monthly: readonly StatementMonth[]
+  /** Rounded down; 0 without a whole month. */
+  readonly averageMonthlyInflow: bigint
+  readonly leastMonthlyInflow: bigint
+  readonly openingBalance: bigint
+  readonly closingBalance: bigint
+  readonly transactions: number
+  /** The same for the same transactions, however often the statement is asked for anew or saved again. */
+  readonly fingerprint: string
+}
+
+/** Nobody's statement is longer, and the months are gone through one by one. */
+const LONGEST_MONTHS = 120
+
+/**
+ * Reads a statement's figures off its text by the first layout that fits.
+ * @throws LendingError `invalid_argument` on `statement`, saying which part could not be read or does not agree
+ */
+export function parseStatement(pages: StatementText, currency: Currency): StatementFigures {
+  for (const layout of LAYOUTS) {
+    const sheet = takeApart(pages, layout, currency)
+    if (sheet) return figuresOf(sheet, layout, currency)
+  }
+  const known = LAYOUTS.map(({ name }) => name).join(', ')
+  throw invalidField('statement', `fits no layout of the statements that are read: ${known}`)
+}
+
+function figuresOf(sheet: Sheet, layout: Layout, currency: Currency): StatementFigures {
+  const owner = required(findLabelled(sheet.head, layout.owner)?.[0], layout, 'owner')
+  const phone = layout.phone && required(findLabelled(sheet.head, layout.phone)?.[0], layout, 'phone number')
+  const period = findLabelled(sheet.head, layout.period)?.map((text) => readDate(text, layout.dates)) ?? []
+  const from = required(period[0], layout, 'period')
+  const to = required(period[1], layout, 'period')
+  if (from > to || wholeMonths(from, to) > LONGEST_MONTHS)
+    throw invalidField('statement', `has a period that cannot be right: ${from} to ${to}`)
+  requireCurrency(sheet, layout, phone, currency)
+
+  const rows = oldestFirst(sheet.rows, layout)
+  const first = rows[0]
+  const last = rows.at(-1)
+  if (!first || !last) throw invalidField('statement', 'lists no transactions')
+  const totals = amountsOf(sheet.others, layout.totals, currency)
+  requireSums(rows, {
+    from,
+    to,
+    opening: amountsOf(sheet.others, layout.opening, currency)?.[0] ?? null,
+    closing: amountsOf(sheet.others, layout.closing, currency)?.[0] ?? null,
+    totals: totals ? { paidIn: totals[0]!, paidOut: magnitude(totals[1]!) } : null,
+  })
+  const monthly = monthsOf(rows, from, to, layout)
+  const inflows = monthly.map(({ inflow }) => inflow)
+  return {
+    layout: layout.id,
+    owner,
+    phone,
+    from,
+    to,
+    months: monthly.length,
+    monthly,
+    averageMonthlyInflow: inflows.length === 0 ? 0n : sum(inflows) / BigInt(inflows.length),
+    leastMonthlyInflow: inflows.length === 0 ? 0n : inflows.reduce(least),
+    openingBalance: openingOf(first),
+    closingBalance: last.balance,
+    transactions: rows.length,
+    fingerprint: fingerprintOf(rows, layout),
+  }
+}
+
+/** No name or number is longer: what is, is not given back. */
+const LONGEST_LABELLED = 200
+
+/** The groups of the first line that a label matches: in a cell, in two that stand side by side, or in the whole line. */
+function findLabelled(lines: readonly Line[], label: RegExp): string[] | null {
+  for (const line of lines) {
+    const pairs = line.slice(1).map((cell, index) => `${line[index]!.text} ${cell.text}`)
+    for (const text of [...line.map((cell) => cell.text), ...pairs, textOf(line)]) {
+      const match = label.exec(text)
+      if (match) return match.slice(1).map((group) => group.slice(0, LONGEST_LABELLED).trim())
+    }
+  }
+  return null
+}
+
+function amountsOf(lines: readonly Line[], label: RegExp | null, currency: Currency): bigint[] | null {
+  const texts = label && findLabelled(lines, label)
+  const amounts = texts?.map((text) => readAmount(text, currency)).filter((amount) => amount !== null)
+  return amounts && amounts.length === texts?.length ? amounts : null
+}
+
+/** A limit is in the organization's currency, and so has to be what supports it. */
+function requireCurrency(sheet: Sheet, layout: Layout, phone: string | null, currency: Currency): void {
+  const written = layout.currency && findLabelled(sheet.others, layout.currency)?.[0]
+  const said = written ? (readCurrency(written) ?? written) : phone && currencyOfPhone(phone)
+  if (said && said !== currency.code)
+    throw invalidField('statement', `is in ${said}: limits here are in ${currency.code}`)
+}
+
+/** As the layout lists them, unless their dates say otherwise: some issuers let the customer choose. */
+function oldestFirst(rows: readonly Row[], { newestFirst }: Layout): readonly Row[] {
+  const first = rows[0]?.on ?? ''
+  const last = rows.at(-1)?.on ?? ''
+  return (first === last ? newestFirst : first > last) ? rows.toReversed() : rows
+}
+
+/** Counted back from the last day, so that the latest months are whole ones. */
+function monthsOf(rows: readonly Row[], from: LocalDate, to: LocalDate, layout: Layout): StatementMonth[] {
+  const end = dayAfter(to)
+  const months: StatementMonth[] = []
+  for (;;) {
+    const start = addPeriods(end, -months.length - 1, 'months')
+    const stop = addPeriods(end, -months.length, 'months')
+    if (start < from) return months
+    const within = rows.filter((row) => row.on >= start && row.on < stop)
+    months.push({
+      from: start,
+      to: addPeriods(stop, -1, 'days'),
+      inflow: sum(within.filter((row) => !layout.notIncome.test(row.details)).map((row) => row.paidIn)),
+      closingBalance: rows.findLast((row) => row.on < stop)?.balance ?? openingOf(rows[0]!),
+    })
+  }
+}
+
+function fingerprintOf(rows: readonly Row[], layout: Layout): string {
+  const hash = createHash('sha256').update(layout.id)
+  for (const row of rows) hash.update(`\n${row.on} ${row.reference} ${row.paidIn} ${row.paidOut} ${row.balance}`)
+  return hash.digest('hex')
+}
+
+function required<T>(value: T | null | undefined, layout: Layout, what: string): T {
+  if (value === undefined || value === null || value === '')
+    throw invalidField(
+      'statement',
+      `looks like a statement of the layout ${layout.name}, but its ${what} cannot be read`,
+    )
+  return value
+}
+
+const magnitude = (amount: bigint): bigint => (amount < 0n ? -amount : amount)

@@ -1,0 +1,135 @@
+import type { LocalDate } from '../../domain/dates.ts'
+import { invalidField } from '../../domain/errors.ts'
+import type { Currency } from '../../domain/money.ts'
+import type { Column, Layout, Role } from './layouts.ts'
+import { type Cell, type Line, type StatementText, textOf } from './text.ts'
+import { readAmount, readDate } from './values.ts'
+
+/** A transaction as the statement lists it. Minor units; what went out includes its fee. */
+export interface Row {
+  /** From 1. */
+  readonly page: number
+  readonly on: LocalDate
+  readonly reference: string
+  readonly details: string
+  readonly paidIn: bigint
+  readonly paidOut: bigint
+  readonly balance: bigint
+}
+
+/** A statement taken apart: what stands above the table, its rows as listed, and every line that is none. */
+export interface Sheet {
+  readonly head: readonly Line[]
+  readonly rows: readonly Row[]
+  readonly others: readonly Line[]
+}
+
+/** Where a column stands: the extent of its title. */
+interface Placed extends Cell {
+  readonly role: Role
+}
+
+/** Takes a statement apart by a layout; null when its first page has no table of that layout under that mark. */
+export function takeApart(pages: StatementText, layout: Layout, currency: Currency): Sheet | null {
+  const first = pages[0] ?? []
+  const top = first.findIndex((line) => titlesOf(line, layout.columns) !== null)
+  if (top === -1) return null
+  const head = first.slice(0, top)
+  if (!head.some((line) => layout.mark.test(textOf(line)))) return null
+  const rows: Row[] = []
+  const others: Line[] = [...head]
+  let titles: readonly Placed[] = []
+  /** The line above is a row, and its details may go on. */
+  let open = false
+  for (const [index, lines] of pages.entries())
+    for (const line of index === 0 ? lines.slice(top) : lines) {
+      const repeated = titlesOf(line, layout.columns)
+      if (repeated) {
+        titles = repeated
+        continue
+      }
+      const row = readRow(line, titles, layout, currency, index + 1)
+      const above = open ? rows.at(-1) : undefined
+      if (row === null && above && isMoreDetails(line, titles)) {
+        rows[rows.length - 1] = { ...above, details: `${above.details} ${textOf(line)}` }
+        continue
+      }
+      open = row !== null && row !== 'moved nothing'
+      if (row === null) others.push(line)
+      else if (row !== 'moved nothing') rows.push(row)
+    }
+  return { head, rows, others }
+}
+
+/** The columns of a line of titles; null when the line is not one: it has every title that is not optional, in order. */
+function titlesOf(line: Line, columns: readonly Column[]): readonly Placed[] | null {
+  const found: Placed[] = []
+  let next = 0
+  for (const { role, title, optional } of columns) {
+    const at = line.findIndex((cell, index) => index >= next && title.test(cell.text))
+    if (at === -1 && !optional) return null
+    if (at === -1) continue
+    found.push({ ...line[at]!, role })
+    next = at + 1
+  }
+  return found
+}
+
+/** A line with a date in the column of dates is a transaction, or it is refused: none is left out unnoticed. */
+function readRow(
+  line: Line,
+  titles: readonly Placed[],
+  layout: Layout,
+  currency: Currency,
+  page: number,
+): Row | 'moved nothing' | null {
+  const fields = fieldsOf(line, titles)
+  const on = readDate(fields.get('date') ?? '', layout.dates)
+  if (on === null || layout.furniture?.test(textOf(line))) return null
+  const details = fields.get('details') ?? ''
+  if (layout.carried?.test(details)) return 'moved nothing'
+  if (layout.done && !layout.done.test(fields.get('status') ?? '')) return 'moved nothing'
+  const amount = (role: Role): bigint | null => {
+    const text = fields.get(role)
+    return text === undefined || /^-*$/.test(text) ? 0n : readAmount(text, currency)
+  }
+  const paid = { in: amount('in'), out: amount('out'), amount: amount('amount'), fee: amount('fee') }
+  const balance = fields.has('balance') ? amount('balance') : null
+  if (balance === null || paid.in === null || paid.out === null || paid.amount === null || paid.fee === null)
+    throw invalidField('statement', `has a line on page ${page}, of ${on}, whose amounts cannot be read`)
+  const signed = layout.incoming?.test(fields.get('direction') ?? '') === false ? -magnitude(paid.amount) : paid.amount
+  const moved = { in: paid.in + (signed > 0n ? signed : 0n), out: magnitude(paid.out) + (signed < 0n ? -signed : 0n) }
+  const reference = fields.get('reference') ?? ''
+  return { page, on, reference, details, paidIn: moved.in, paidOut: moved.out + magnitude(paid.fee), balance }
+}
+
+/** Details too long for their column go on below, where nothing else stands. */
+const isMoreDetails = (line: Line, titles: readonly Placed[]): boolean =>
+  line.every((cell) => columnOf(cell, titles) === 'details')
+
+function fieldsOf(line: Line, titles: readonly Placed[]): Map<Role, string> {
+  const fields = new Map<Role, string>()
+  for (const cell of line) {
+    const role = columnOf(cell, titles)
+    if (role === undefined) continue
+    const text = fields.get(role)
+    fields.set(role, text === undefined ? cell.text : `${text} ${cell.text}`)
+  }
+  return fields
+}
+
+/** The column whose title a cell stands under most; where it stands under none, the one it begins in. */
+function columnOf(cell: Cell, titles: readonly Placed[]): Role | undefined {
+  let best: Placed | undefined
+  let most = 0
+  for (const title of titles) {
+    const overlap = Math.min(cell.right, title.right) - Math.max(cell.left, title.left)
+    if (overlap > most) {
+      best = title
+      most = overlap
+    }
+  }
+  return (best ?? titles.findLast((title) => title.left <= cell.left))?.role
+}
+
+const magnitude = (amount: bigint): bigint => (amount < 0n ? -amount : amount)

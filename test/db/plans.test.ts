@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sweepAll } from '../../src/services/sweep.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+/** The statements of the money path, by name, as the service sends them. */
+const statements = new Map<string, string>()
+let service: TestService
+
+beforeAll(async () => {
+  service = await startService()
+  const { pool } = service.deps.db
+  const listen = (config: unknown) => {
+    if (typeof config === 'string') statements.set(config.slice(0, 60), config)
+    else if (typeof config === 'object' && config !== null && 'text' in config)
+      statements.set('name' in config ? String(config.name) : String(config.text).slice(0, 60), String(config.text))
+  }
+  const query = pool.query.bind(pool) as (...args: unknown[]) => unknown
+  pool.query = ((...args: unknown[]) => {
+    listen(args[0])
+    return query(...args)
+  }) as typeof pool.query
+
+  await service.post('/v1/customers', { body: { externalId: 'asha' } })
+  const application = { customerId: 'asha', productId: 2, principal: 5_000, externalId: 'order' }
+  const { body: loan } = await service.post('/v1/loans', { body: application, headers: { 'idempotency-key': 'k' } })
+  for (const path of [`/v1/loans/${loan.id}`, '/v1/loans/external/order']) {
+    await service.post(`${path}/repayments`, { body: { transactionAmount: 5 } })
+    await service.get(path)
+  }
+  await service.get('/v1/loans?customerExternalId=asha&status=Active')
+  await service.get(`/v1/loans?customerId=${loan.customerId}&orderBy=disbursedAt`)
+  await service.get('/v1/loans?orderBy=principal&sortOrder=DESC')
+  service.clock.set('2026-03-05')
+  await sweepAll(service.deps)
+})
+afterAll(() => service.close())
+
+describe('the plans of the money path', () => {
+  it('know an index for every table: nothing has to be read from end to end', async () => {
+    const client = await service.deps.db.pool.connect()
+    try {
+      // Small tables are read whole because that is cheaper; forbidden to, the planner shows whether it has a choice.
+      await client.query('SET enable_seqscan = off')
+      const scanned: string[] = []
+      for (const [name, text] of statements) {
+        if (!/^\s*(SELECT|WITH|INSERT|UPDATE|DELETE)/i.test(text) || /count\(\*\) AS total/.test(text)) continue
+        const { rows } = await client.query(`EXPLAIN (GENERIC_PLAN) ${text}`)
+        const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+        if (/Seq Scan/.test(plan)) scanned.push(`${name}\n${plan}`)
+      }
+      expect(scanned).toEqual([])
+    } finally {
+      client.release(true)
+    }
+  })
+
+  it('are of the statements that matter', () => {
+    expect([...statements.keys()]).toEqual(
+      expect.arrayContaining([
+        'find-loans-by-id',
+        'find-loans-by-externalId',
+        'save-loans',
+        'insert-loans',
+        'find-parties',
+      ]),
+    )
+  })
+})

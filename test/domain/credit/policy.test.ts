@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_POLICY, defaultPolicy } from '../../../src/domain/credit/policy.ts'
+import { policyToJson, readPolicy } from '../../../src/domain/credit/policyJson.ts'
+import { currencyCodes, currencyOf } from '../../../src/domain/money.ts'
+
+type Stored = Record<string, unknown>
+
+/** The default as stored, with one figure changed: `'score.base'` → value; undefined removes it. */
+function storedWith(path: string, value: unknown): Stored {
+  const stored = structuredClone(policyToJson(DEFAULT_POLICY)) as Stored
+  const names = path.split('.')
+  const last = names.pop()!
+  let part: Stored = stored
+  for (const name of names) part = part[name] as Stored
+  if (value === undefined) delete part[last]
+  else part[last] = value
+  return stored
+}
+
+describe('a stored policy', () => {
+  it.each([...currencyCodes])('the default of %s is read back as it was written', (code) => {
+    const policy = defaultPolicy(currencyOf(code))
+    expect(readPolicy(JSON.parse(JSON.stringify(policyToJson(policy))))).toEqual(policy)
+  })
+
+  it('holds amounts as text in the currency', () => {
+    const { limits } = policyToJson(DEFAULT_POLICY) as { limits: { A: Stored } }
+    expect(limits.A).toEqual({ percent: 200, least: '200000.00', most: '10000000.00' })
+  })
+
+  it.each([
+    ['version', '', 'policy.version', /1 to 100 characters/],
+    ['currency', 'USD', 'policy.currency', /must be one of KES/],
+    ['score.base', 1.5, 'policy.score.base', /whole number from 0 to 1000/],
+    ['score.base', undefined, 'policy.score.base', /whole number/],
+    ['score.onTime.weight', 301, 'policy.score', /1000 at most, not 1001/],
+    ['score.months.full', 0, 'policy.score.months.full', /from 1/],
+    ['score.surprise', 1, 'policy.score.surprise', /not a figure/],
+    ['score.overdueNow.first', 301, 'policy.score.overdueNow', /not begin above/],
+    ['grades.B', 750, 'policy.grades', /fall from A to C/],
+    ['limits.C.percent', 151, 'policy.limits.C', /better grade/],
+    ['limits.D.least', '1.00', 'policy.limits.D', /not be above its most/],
+    ['limits.A.most', 5, 'policy.limits.A.most', /as text/],
+    ['limits.A.most', '1.001', 'policy.limits.A.most', /at most 2 decimals/],
+    ['step', '0', 'policy.step', /greater than 0/],
+    ['statement.grades', ['E'], 'policy.statement.grades', /list of A, B, C, D, XX/],
+    ['statement', null, 'policy.statement', /must be an object/],
+  ])('%s: %j is refused, naming it', (path, value, field, message) => {
+    expect(() => readPolicy(storedWith(path, value))).toThrow(
+      expect.objectContaining({
+        code: 'invalid_argument',
+        details: [{ field, message: expect.stringMatching(message) }],
+      }),
+    )
+  })
+})

@@ -1,6 +1,6 @@
 import type { AuditEntry } from './audit.ts'
 import type { Db } from './client.ts'
-import { moment } from './trail.ts'
+import { moment } from './rows.ts'
 
 /** A row of the trail, and whose it is: 0 is the service itself. */
 export interface TrailRow extends AuditEntry {

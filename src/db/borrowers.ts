@@ -3,7 +3,8 @@ import type { Instant, LocalDate } from '../domain/dates.ts'
 import { arrivalsSql, listArrivals } from './arrivals.ts'
 import type { Db } from './client.ts'
 import type { Listed, Page } from './loans.ts'
-import { type Author, moment, rethrowTakenKey, type Trace, trail, trailValues } from './trail.ts'
+import { moment } from './rows.ts'
+import { type Author, rethrowTakenKey, type Trace, trail, trailValues } from './trail.ts'
 
 /** A customer as a record system knows it, whichever style made it. */
 export interface Borrower extends BorrowerDetails {

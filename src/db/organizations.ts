@@ -41,3 +41,9 @@ export async function insertOrganization(
     }),
   ])
 }
+
+/** A row of the trail for whoever took the organization's book away with him. */
+export async function noteExport(db: Db, author: Author, now: number): Promise<void> {
+  const trace = { action: 'export', before: null, after: null }
+  await db.prisma.auditEntry.create({ data: auditRow(author, now, 'organization', author.organizationId, trace) })
+}

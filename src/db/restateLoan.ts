@@ -9,16 +9,7 @@ import type { Step } from './saveLoans.ts'
 import { trail, trailValues } from './trail.ts'
 
 const CHANGED = [
-  ...[
-    'principal',
-    'number_of_repayments',
-    'rate_per_period',
-    'disbursed_at',
-    'disbursed_on',
-    'due_on',
-    'due_at',
-    'record',
-  ],
+  ...['principal', 'rate_per_period', 'disbursed_at', 'disbursed_on', 'due_on', 'due_at', 'record'],
   ...CACHED,
 ]
 const AT_CHANGED = 7
@@ -27,8 +18,7 @@ const AT_TRAIL = AT_PERIODS + widthOf(PERIOD)
 
 /**
  * As every change of a loan this is made by whoever read its latest version. A new borrower's row is share-locked, so
- * that it cannot be closed meanwhile. Schedule lines are written over, and those past the new end go: no line is both
- * deleted and inserted by one statement.
+ * that it cannot be closed meanwhile. The schedule keeps its number of lines: an update cannot name another.
  */
 const RESTATE = `
   WITH borrower AS (
@@ -37,15 +27,13 @@ const RESTATE = `
     UPDATE loan SET version = version + 1, updated_at = $4, customer_id = borrower.id,
       ${CHANGED.map((column, index) => `${column} = $${AT_CHANGED + index}`).join(', ')}
     FROM borrower WHERE loan.organization_id = $1 AND loan.id = $2 AND version = $3
-    RETURNING loan.id, loan.number_of_repayments
-  ), gone AS (
-    DELETE FROM loan_period USING saved
-    WHERE organization_id = $1 AND loan_id = saved.id AND period > saved.number_of_repayments
-  ), periods AS (
-    INSERT INTO loan_period (${Object.keys(PERIOD).join(', ')})
-    SELECT s.* FROM ${rowsOf('s', PERIOD, AT_PERIODS)} JOIN saved ON saved.id = s.loan_id
-    ON CONFLICT (organization_id, loan_id, period) DO UPDATE SET from_date = excluded.from_date,
-      due_date = excluded.due_date, principal = excluded.principal, interest = excluded.interest, fees = excluded.fees
+    RETURNING loan.id
+  ), lines AS (
+    UPDATE loan_period SET from_date = s.from_date, due_date = s.due_date, principal = s.principal,
+      interest = s.interest, fees = s.fees
+    FROM ${rowsOf('s', PERIOD, AT_PERIODS)} JOIN saved ON saved.id = s.loan_id
+    WHERE loan_period.organization_id = s.organization_id AND loan_period.loan_id = s.loan_id
+      AND loan_period.period = s.period
   ), ${trail('saved', 'loan', AT_TRAIL)}
   SELECT id FROM saved`
 
@@ -57,6 +45,7 @@ export async function restateLoan(db: Db, loan: StoredLoan, { author, decision, 
   const { before, restated, state } = decision
   invariant(restated, 'a loan agreed anew')
   const { terms, borrowerId, record } = restated
+  invariant(terms.numberOfRepayments === loan.terms.numberOfRepayments, 'a schedule keeps its number of lines')
   // Only other remarks: the schedule stays as it is.
   const schedule = terms === loan.terms ? [] : terms.schedule
   const trace = {
@@ -75,7 +64,6 @@ export async function restateLoan(db: Db, loan: StoredLoan, { author, decision, 
       borrowerId,
       loan.customerId,
       terms.principal,
-      terms.numberOfRepayments,
       terms.ratePerPeriod,
       moment(terms.disbursedAt),
       terms.disbursedOn,
@@ -90,9 +78,4 @@ export async function restateLoan(db: Db, loan: StoredLoan, { author, decision, 
   return rowCount === 1
 }
 
-const summaryOf = ({ principal, numberOfRepayments, disbursedOn, dueOn }: LoanTerms) => ({
-  principal,
-  numberOfRepayments,
-  disbursedOn,
-  dueOn,
-})
+const summaryOf = ({ principal, disbursedOn, dueOn }: LoanTerms) => ({ principal, disbursedOn, dueOn })

@@ -21,14 +21,11 @@ const CONTENT_POLICY = {
 
 /** What every POST accepts besides what its body offers (contract 1.11). */
 const IDEMPOTENCY_HEADER = {
-  type: 'object',
-  properties: {
-    'Idempotency-Key': {
-      type: 'string',
-      maxLength: 255,
-      description:
-        'The same request with the same key within 30 days gets the stored answer. With another request the key is refused; a refused request does not burn it.',
-    },
+  'Idempotency-Key': {
+    type: 'string',
+    maxLength: 255,
+    description:
+      'The same request with the same key within 30 days gets the stored answer. With another request the key is refused; a refused request does not burn it.',
   },
 }
 
@@ -69,7 +66,11 @@ export async function addDocument(scope: FastifyInstance, style: Style, prefix: 
       security: [{ bearer: [] }],
       components: {
         securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer', description: 'The token that GET /v1/auth/token answers.' },
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: style.bearer ?? 'The token that GET /v1/auth/token answers.',
+          },
           ...(style.name === 'auth' && {
             basic: { type: 'http', scheme: 'basic', description: 'E-mail and password.' },
           }),
@@ -86,7 +87,7 @@ export async function addDocument(scope: FastifyInstance, style: Style, prefix: 
         ...(route.public && { security: [] }),
         ...(input.schema?.body instanceof z.ZodOptional && { [OPTIONAL_BODY]: true }),
         ...schema,
-        ...(methods.includes('POST') && !route.public && { headers: IDEMPOTENCY_HEADER }),
+        ...(!route.public && headersOf(style, methods)),
         response: { ...responses, ...refusals },
       }
       return { schema: documented, url: url.slice(prefix.length) }
@@ -130,6 +131,12 @@ export async function addDocument(scope: FastifyInstance, style: Style, prefix: 
 
 const describe = ({ description }: Style) =>
   `${description}\n\nEvery answer carries \`x-request-id\`, the one you sent or a new one: quote it when you ask about an answer.`
+
+/** The headers that an operation reads. */
+function headersOf({ requestHeaders = {} }: Style, methods: readonly string[]) {
+  const properties = { ...requestHeaders, ...(methods.includes('POST') && IDEMPOTENCY_HEADER) }
+  return Object.keys(properties).length > 0 && { headers: { type: 'object', properties } }
+}
 
 /** The codes a route can refuse with: those it names, and those that anything with its schema can. */
 function codesOf(schema: FastifySchema, route: FastifyContextConfig, methods: readonly string[]): Set<ErrorCode> {

@@ -2,13 +2,15 @@ import type { Role } from '../db/accounts.ts'
 import type { Author } from '../db/trail.ts'
 import { LendingError } from '../domain/errors.ts'
 
-/** Who a token belongs to, as it says and the book confirms. */
+/** Who a token or an API key belongs to, as it says and the book confirms. */
 export interface Identity {
+  /** Of an API key: the key's own id, which no account has. */
   readonly accountId: number
   readonly organizationId: number
+  /** Of an API key: its name. */
   readonly email: string
   readonly roles: readonly Role[]
-  /** When the token ends. */
+  /** When the token ends; an API key never does. */
   readonly expiresAt: number
 }
 

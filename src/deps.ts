@@ -1,5 +1,6 @@
 import type { Config } from './config.ts'
 import type { Db } from './db/client.ts'
+import type { KeyRing } from './services/keyRing.ts'
 import type { SignIn } from './services/signIn.ts'
 
 /** What the service is built from, made once in `main.ts` and handed down. */
@@ -8,5 +9,6 @@ export interface Deps {
   /** The clock, in milliseconds since 1970: the only one there is. */
   readonly now: () => number
   readonly db: Db
+  readonly keys: KeyRing
   readonly signIn: SignIn
 }

@@ -1,5 +1,3 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { type Logger, pino } from 'pino'
 import { buildApp } from './app.ts'
@@ -8,9 +6,10 @@ import { type Config, ConfigError, readConfig } from './config.ts'
 import { isUnavailable } from './db/client.ts'
 import { type EmbeddedServer, startEmbedded } from './db/embedded.ts'
 import type { Deps } from './deps.ts'
+import { withKeptSecret } from './keptSecret.ts'
 import { makeLog } from './log.ts'
 import { openService } from './service.ts'
-import { makeSecret, WrongSecretError } from './services/keyRing.ts'
+import { WrongSecretError } from './services/keyRing.ts'
 import { type Sweeper, startSweeper } from './services/sweep.ts'
 
 /** How long a stop may take before it is cut short. */
@@ -35,18 +34,6 @@ async function start(running: Running, settings: Config, log: Logger): Promise<v
   await running.app.listen({ host: config.host, port: config.port })
   running.sweeper = startSweeper(running.deps, log)
   process.stdout.write(banner(config, running.app))
-}
-
-/** With the embedded database the secret is made once and kept beside the data (contract 7). */
-async function withKeptSecret(config: Config): Promise<Config> {
-  if (config.keyEncryptionSecret !== undefined) return config
-  await mkdir(config.dataDir, { recursive: true })
-  const file = join(config.dataDir, 'key-encryption-secret')
-  // `wx`: of two starts at once, both use the one that was written.
-  await writeFile(file, makeSecret(), { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
-  })
-  return { ...config, keyEncryptionSecret: (await readFile(file, 'utf8')).trim() }
 }
 
 /** Answers what has begun, then lets go of the database; nothing acknowledged is left unsaved. */

@@ -1,6 +1,6 @@
 import type { Config } from './config.ts'
 import { type DatabaseOptions, openDatabase } from './db/client.ts'
-import { migrate } from './db/migrate.ts'
+import { migrate, requireMigrated } from './db/migrate.ts'
 import type { Deps } from './deps.ts'
 import { invariant } from './domain/errors.ts'
 import { layDemo } from './services/demo.ts'
@@ -16,21 +16,25 @@ export interface ServiceOptions {
   readonly log?: { info(message: string): void }
   /** How the database is used; as production does when left out. */
   readonly database?: DatabaseOptions
+  /** True takes the database as it is: its schema has to be this program's already, and no demonstration data is laid. */
+  readonly asItIs?: boolean
 }
 
 /**
  * Everything the service is built from, on a database that is brought up to date first.
  * @throws Error when the database cannot be reached or migrated; WrongSecretError for its signing keys
  */
-export async function openService({ config, databaseUrl, now, log, database }: ServiceOptions): Promise<Deps> {
+export async function openService(options: ServiceOptions): Promise<Deps> {
+  const { config, databaseUrl, now, log, database, asItIs = false } = options
   const secret = config.keyEncryptionSecret
   invariant(secret !== undefined, 'a secret to encrypt the signing keys with')
   const db = openDatabase(databaseUrl, database)
   try {
-    await migrate(db.pool, log)
+    if (asItIs) await requireMigrated(db.pool)
+    else await migrate(db.pool, log)
     const keys = await openKeyRing(db, secret, now)
-    if (config.seedDemo) await layDemo(db, now())
-    return { config, now, db, signIn: createSignIn({ db, keys, now, issuer: config.authUrl }) }
+    if (config.seedDemo && !asItIs) await layDemo(db, now())
+    return { config, now, db, keys, signIn: createSignIn({ db, keys, now, issuer: config.authUrl }) }
   } catch (error) {
     await db.close()
     throw error

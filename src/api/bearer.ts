@@ -1,13 +1,13 @@
 import type { Deps } from '../deps.ts'
 import { LendingError } from '../domain/errors.ts'
 import { API_KEY_PREFIX } from '../services/apiKeys.ts'
-import type { Caller } from '../services/caller.ts'
+import type { Caller, Identity } from '../services/caller.ts'
 import type { StyleApp } from './style.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Who is asking; there on every route that is not public. */
-    caller: Caller
+    caller: Caller & Identity
   }
 }
 
@@ -18,7 +18,7 @@ const LONGEST_TOKEN = 8_192
  * then knows its caller.
  */
 export function requireBearer(app: StyleApp, { signIn }: Pick<Deps, 'signIn'>, { apiKeys = false } = {}): void {
-  app.decorateRequest('caller', null as unknown as Caller)
+  app.decorateRequest('caller', null as unknown as Caller & Identity)
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.public) return
     const given = tokenOf(request.headers.authorization)

@@ -184,7 +184,13 @@ function decideAll(loan: StoredLoan, jobs: readonly Job[], nextId: () => bigint)
   return { steps, told, after }
 }
 
-const apply = (loan: StoredLoan, { reversed, state }: Decision, posted: Entry | null, now: number): StoredLoan => {
+/** The loan as a decision leaves it, before or after it is saved. */
+export const apply = (
+  loan: StoredLoan,
+  { reversed, state }: Decision,
+  posted: Entry | null,
+  now: number,
+): StoredLoan => {
   const entries = reversed
     ? loan.entries.map((entry) => (entry.id === reversed.id ? { ...entry, reversedAt: now } : entry))
     : loan.entries

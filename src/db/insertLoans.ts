@@ -2,8 +2,8 @@ import type { LoanRecord } from '../domain/loanRecord.ts'
 import type { LoanState } from '../domain/replay.ts'
 import type { Instalment } from '../domain/schedule.ts'
 import type { LoanTerms } from '../domain/terms.ts'
-import type { Db } from './client.ts'
 import { CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
+import type { Queries } from './queries.ts'
 import { type ColumnTypes, columnsOf, moment, rowsOf, widthOf } from './rows.ts'
 import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from './trail.ts'
 
@@ -81,7 +81,7 @@ const INSERT = `
  * @throws a unique violation, after which none is made, when an external id (`loan_external_id`), an id or an
  * Idempotency-Key of one of them is taken
  */
-export async function insertLoans(db: Db, loans: readonly NewLoan[]): Promise<boolean[]> {
+export async function insertLoans(db: Queries, loans: readonly NewLoan[]): Promise<boolean[]> {
   const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>({
     name: 'insert-loans',
     text: INSERT,

@@ -48,7 +48,7 @@ export interface Listed<T> {
 }
 
 /** Bigints travel as text inside JSON, which has no integers of their size; instants as milliseconds. */
-const LOAN_COLUMNS = `
+export const LOAN_COLUMNS = `
   l.organization_id, l.id, l.external_id, l.version, l.next_change_at, l.customer_id, l.product_id, l.currency, l.principal,
   l.number_of_repayments, l.rate_per_period, l.penalty_amount, l.disbursed_at, l.disbursed_on, l.due_on, l.due_at, l.record,
   c.external_id AS customer_external_id, c.business_name AS customer_business_name, p.name AS product_name,
@@ -61,7 +61,7 @@ const LOAN_COLUMNS = `
                    ORDER BY e.ordinal)
      FROM loan_entry e WHERE e.organization_id = l.organization_id AND e.loan_id = l.id) AS entries`
 
-const LOAN_SOURCES = `
+export const LOAN_SOURCES = `
   JOIN customer c ON c.organization_id = l.organization_id AND c.id = l.customer_id
   LEFT JOIN loan_product p ON p.organization_id = l.organization_id AND p.id = l.product_id`
 

@@ -1,9 +1,9 @@
 import type { Entry } from '../domain/entry.ts'
 import { LendingError } from '../domain/errors.ts'
 import type { Decision } from '../domain/loan.ts'
-import type { Db } from './client.ts'
 import { CACHED, CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
 import type { StoredLoan } from './loans.ts'
+import type { Queries } from './queries.ts'
 import { type ColumnTypes, columnsOf, moment, rowsOf, widthOf } from './rows.ts'
 import { type Author, TRAIL_COLUMNS, type Trace, trailRow, trailRows } from './trail.ts'
 
@@ -83,7 +83,7 @@ const SAVE = `
  * @throws a unique violation, after which nothing of any chain is saved, when a token, an id or an Idempotency-Key of
  * one of them is taken
  */
-export async function saveLoans(db: Db, chains: readonly Chain[]): Promise<boolean[]> {
+export async function saveLoans(db: Queries, chains: readonly Chain[]): Promise<boolean[]> {
   // Always in the same order, so that two instances that save the same loans do not wait for each other in a circle.
   const ordered = chains.toSorted((a, b) => byKey(a.loan, b.loan))
   const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>({

@@ -8,7 +8,7 @@ import { identifyApiKey } from './apiKeys.ts'
 import type { Identity } from './caller.ts'
 import type { KeyRing } from './keyRing.ts'
 import { unknownAccountHash, verifyPassword } from './passwords.ts'
-import { remembering } from './verified.ts'
+import { remembering, type Verified } from './verified.ts'
 
 /** A token is good for a year (contract 3.1). */
 const TOKEN_DAYS = 365
@@ -73,7 +73,8 @@ export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
 
   async function sign(account: Account): Promise<string> {
     const { kid, privateKey } = await keys.signing()
-    const issuedAt = Math.floor(now() / 1000)
+    // Whole seconds: in the second in which earlier tokens were revoked, a new one counts from the next.
+    const issuedAt = Math.max(Math.floor(now() / 1000), Math.ceil((account.tokensFrom ?? 0) / 1000))
     return new SignJWT({ org: account.organizationId, roles: [...account.roles] })
       .setProtectedHeader({ alg: ALGORITHM, kid, typ: 'JWT' })
       .setIssuer(issuer)
@@ -84,15 +85,20 @@ export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
       .sign(privateKey)
   }
 
-  async function verify(token: string): Promise<Identity> {
-    const { payload } = await jwtVerify(
+  async function verify(token: string): Promise<Verified> {
+    const { payload, protectedHeader } = await jwtVerify(
       token,
       async ({ kid }) => {
         const key = kid === undefined ? undefined : await keys.verifying(kid)
         if (!key) throw unauthenticated('the token was signed by a key that is unknown or revoked')
         return key
       },
-      { algorithms: [ALGORITHM], issuer, currentDate: new Date(now()), requiredClaims: ['exp', 'sub', 'org', 'jti'] },
+      {
+        algorithms: [ALGORITHM],
+        issuer,
+        currentDate: new Date(now()),
+        requiredClaims: ['exp', 'iat', 'sub', 'org', 'jti'],
+      },
     ).catch((error: unknown) => {
       if (error instanceof errors.JWTExpired) throw unauthenticated('the token has expired')
       if (error instanceof errors.JOSEError) throw unauthenticated('the token is not one of ours')
@@ -100,19 +106,23 @@ export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
     })
     const account = await findAccount(db, Number(payload.org), Number(payload.sub))
     if (!account || account.disabled) throw unauthenticated('the account is disabled or gone')
-    return {
+    if (account.tokensFrom !== null && Number(payload.iat) * 1000 < account.tokensFrom)
+      throw unauthenticated('the token was revoked; sign in again')
+    const identity = {
       accountId: account.id,
       organizationId: account.organizationId,
       email: account.email,
       roles: account.roles,
       expiresAt: Number(payload.exp) * 1000,
     }
+    const kid = String(protectedHeader.kid)
+    return { identity, stillGood: () => keys.stillVerifies(kid) }
   }
 
   // Apart from each other: a style that takes no keys must not find one among the tokens it remembers.
   return {
     issueToken,
     identify: remembering(now, verify),
-    identifyKey: remembering(now, (key) => identifyApiKey(db, key)),
+    identifyKey: remembering(now, async (key) => ({ identity: await identifyApiKey(db, key) })),
   }
 }

@@ -5,18 +5,28 @@ import type { Identity } from './caller.ts'
 const VERIFIED_FOR_MS = 4_000
 const MOST_VERIFIED = 20_000
 
+/** Whom a credential belongs to. */
+export interface Verified {
+  readonly identity: Identity
+  /** Whether what it was verified with still holds, where that has an age of its own: the two must not add up. */
+  readonly stillGood?: () => Promise<boolean>
+}
+
 /** A check of credentials that remembers for a few seconds whom it found; a refusal is never remembered. */
 export function remembering(
   now: () => number,
-  verify: (credential: string) => Promise<Identity>,
+  verify: (credential: string) => Promise<Verified>,
 ): (credential: string) => Promise<Identity> {
-  const verified = new LRUCache<string, { identity: Promise<Identity>; until: number }>({ max: MOST_VERIFIED })
-  return (credential) => {
-    const known = verified.get(credential)
-    if (known && now() < known.until) return known.identity
-    const identity = verify(credential)
-    verified.set(credential, { identity, until: now() + VERIFIED_FOR_MS })
-    identity.catch(() => verified.delete(credential))
-    return identity
+  const remembered = new LRUCache<string, { verified: Promise<Verified>; until: number }>({ max: MOST_VERIFIED })
+  return async (credential) => {
+    const known = remembered.get(credential)
+    if (known && now() < known.until) {
+      const { identity, stillGood } = await known.verified
+      if (!stillGood || (await stillGood())) return identity
+    }
+    const entry = { verified: verify(credential), until: now() + VERIFIED_FOR_MS }
+    remembered.set(credential, entry)
+    entry.verified.catch(() => remembered.get(credential) === entry && remembered.delete(credential))
+    return (await entry.verified).identity
   }
 }

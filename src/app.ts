@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { tellAnswers, tellUnrouted } from './api/answered.ts'
 import { authStyle } from './api/auth/index.ts'
 import { sendFailure, toFailure } from './api/failure.ts'
 import { chooseStyle, MAX_PARAM_LENGTH } from './api/hosts.ts'
@@ -57,6 +58,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
       const style = styles.find(({ name }) => request.url.startsWith(`${prefixOf(name)}/`)) ?? words
       reply.headers({ 'x-request-id': request.id, ...style.headers })
       const failure = toFailure(error, { fieldNames: style.fieldNames, requestId: request.id, unavailable })
+      tellUnrouted(deps.events, request, reply)
       sendFailure(style, failure, error, request, reply)
     },
   })
@@ -67,11 +69,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     reply.header('x-request-id', request.id)
     done()
   })
-  app.addHook('onResponse', (request, reply, done) => {
-    const { method, originalUrl: url } = request
-    request.log.info({ method, url, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 }, 'answered')
-    done()
-  })
+  tellAnswers(app, deps.events)
 
   const mounting = { deps, ready, unavailable }
   const mounted = styles.map((style) => ({

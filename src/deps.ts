@@ -1,5 +1,6 @@
 import type { Config } from './config.ts'
 import type { Db } from './db/client.ts'
+import type { Events } from './services/events.ts'
 import type { SignIn } from './services/signIn.ts'
 
 /** What the service is built from, made once in `main.ts` and handed down. */
@@ -9,4 +10,6 @@ export interface Deps {
   readonly now: () => number
   readonly db: Db
   readonly signIn: SignIn
+  /** Told what happens, for whoever counts it. */
+  readonly events: Events
 }

@@ -4,6 +4,7 @@ import { migrate } from './db/migrate.ts'
 import type { Deps } from './deps.ts'
 import { invariant } from './domain/errors.ts'
 import { layDemo } from './services/demo.ts'
+import { type Events, noEvents } from './services/events.ts'
 import { openKeyRing } from './services/keyRing.ts'
 import { createSignIn } from './services/signIn.ts'
 
@@ -16,13 +17,16 @@ export interface ServiceOptions {
   readonly log?: { info(message: string): void }
   /** How the database is used; as production does when left out. */
   readonly database?: DatabaseOptions
+  /** Nobody counts without one. */
+  readonly events?: Events
 }
 
 /**
  * Everything the service is built from, on a database that is brought up to date first.
  * @throws Error when the database cannot be reached or migrated; WrongSecretError for its signing keys
  */
-export async function openService({ config, databaseUrl, now, log, database }: ServiceOptions): Promise<Deps> {
+export async function openService(options: ServiceOptions): Promise<Deps> {
+  const { config, databaseUrl, now, log, database, events = noEvents } = options
   const secret = config.keyEncryptionSecret
   invariant(secret !== undefined, 'a secret to encrypt the signing keys with')
   const db = openDatabase(databaseUrl, database)
@@ -30,7 +34,7 @@ export async function openService({ config, databaseUrl, now, log, database }: S
     await migrate(db.pool, log)
     const keys = await openKeyRing(db, secret, now)
     if (config.seedDemo) await layDemo(db, now())
-    return { config, now, db, signIn: createSignIn({ db, keys, now, issuer: config.authUrl }) }
+    return { config, now, db, events, signIn: createSignIn({ db, keys, now, issuer: config.authUrl }) }
   } catch (error) {
     await db.close()
     throw error

@@ -29,7 +29,7 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
   const { config, databaseUrl, now, log, database, events = noEvents } = options
   const secret = config.keyEncryptionSecret
   invariant(secret !== undefined, 'a secret to encrypt the signing keys with')
-  const db = openDatabase(databaseUrl, database)
+  const db = openDatabase(databaseUrl, { max: config.databaseConnections, ...database })
   try {
     await migrate(db.pool, log)
     const keys = await openKeyRing(db, secret, now)

@@ -1,5 +1,6 @@
 import type { Config } from './config.ts'
 import type { Db } from './db/client.ts'
+import type { Events } from './services/events.ts'
 import type { KeyRing } from './services/keyRing.ts'
 import type { SignIn } from './services/signIn.ts'
 
@@ -11,4 +12,6 @@ export interface Deps {
   readonly db: Db
   readonly keys: KeyRing
   readonly signIn: SignIn
+  /** Told what happens, for whoever counts it. */
+  readonly events: Events
 }

@@ -17,6 +17,8 @@ export interface Change {
   readonly now: () => number
   /** The loan may be agreed anew, which is saved by itself. */
   readonly restates?: true
+  /** Told each time that it has to be decided anew. */
+  readonly retried?: () => void
 }
 
 /** What a decision may be: something to save, or an answer that needs nothing saved. */
@@ -233,6 +235,7 @@ async function again(jobs: readonly Job[], lane: Job[], alone: boolean): Promise
   const left = jobs.filter((job) => {
     job.tries++
     job.alone ||= alone
+    job.change.retried?.()
     if (job.tries < MOST_TRIES) return true
     job.reject(tooMany())
     return false

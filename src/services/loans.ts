@@ -51,6 +51,7 @@ export async function createLoan(deps: Deps, caller: Caller, application: LoanAp
     throw error
   })
   if (id === undefined) throw notActive({ status: 'Closed' })
+  deps.events.loanDisbursed({ organizationId, currency: terms.currency.code, amount: terms.principal })
   return { loan: asStored(organizationId, id, customer, product, fresh), state }
 }
 

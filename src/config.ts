@@ -52,6 +52,12 @@ const settings = z.object({
     .default('info'),
   TRUST_PROXY: z.string().max(1000).default('false'),
   SEED_DEMO: flag.optional(),
+  BOOST_COOLDOWN_DAYS: z
+    .string()
+    .regex(/^\d{1,4}$/, 'must be a whole number of days')
+    .transform(Number)
+    .refine((days) => days <= 3660, 'must be 0 to 3660 days')
+    .default(30),
 })
 
 /** The service's settings: read once, frozen, handed in. Nothing else reads the environment. */
@@ -74,6 +80,8 @@ export interface Config {
   /** `false`, `true`, a hop count, or a list of addresses: what Fastify's `trustProxy` takes. */
   readonly trustProxy: boolean | number | string
   readonly seedDemo: boolean
+  /** Days between two raises of a credit limit, for organizations without a policy of their own. */
+  readonly boostCooldownDays: number
 }
 
 /** A setting that stops the start; the message is one line that names it. */
@@ -123,6 +131,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     logLevel: value.LOG_LEVEL,
     trustProxy: readTrustProxy(value.TRUST_PROXY),
     seedDemo: value.SEED_DEMO ?? value.DATABASE_URL === '',
+    boostCooldownDays: value.BOOST_COOLDOWN_DAYS,
   })
 }
 

@@ -1,6 +1,7 @@
 import type { Config } from './config.ts'
 import type { Db } from './db/client.ts'
 import type { SignIn } from './services/signIn.ts'
+import type { StatementReader } from './services/statements/reader.ts'
 
 /** What the service is built from, made once in `main.ts` and handed down. */
 export interface Deps {
@@ -9,4 +10,5 @@ export interface Deps {
   readonly now: () => number
   readonly db: Db
   readonly signIn: SignIn
+  readonly statements: StatementReader
 }

@@ -53,6 +53,7 @@ async function withKeptSecret(config: Config): Promise<Config> {
 async function stop({ app, sweeper, deps, server }: Running): Promise<void> {
   await app?.close()
   await sweeper?.stop()
+  deps?.statements.close()
   await deps?.db.close()
   await server?.stop()
 }

@@ -6,6 +6,7 @@ import { invariant } from './domain/errors.ts'
 import { layDemo } from './services/demo.ts'
 import { openKeyRing } from './services/keyRing.ts'
 import { createSignIn } from './services/signIn.ts'
+import { openStatementReader } from './services/statements/reader.ts'
 
 /** Where the service keeps its book, and by which clock. */
 export interface ServiceOptions {
@@ -30,7 +31,8 @@ export async function openService({ config, databaseUrl, now, log, database }: S
     await migrate(db.pool, log)
     const keys = await openKeyRing(db, secret, now)
     if (config.seedDemo) await layDemo(db, now())
-    return { config, now, db, signIn: createSignIn({ db, keys, now, issuer: config.authUrl }) }
+    const signIn = createSignIn({ db, keys, now, issuer: config.authUrl })
+    return { config, now, db, signIn, statements: openStatementReader() }
   } catch (error) {
     await db.close()
     throw error

@@ -4,6 +4,9 @@ import { PrismaClient } from './generated/client.ts'
 
 export { isConflict, isUnavailable, isUniqueViolation } from './faults.ts'
 
+/** Whatever takes a statement: the pool, or one connection of it that is in a transaction. */
+export type Queries = Pick<pg.ClientBase, 'query'>
+
 /** One pool, and Prisma over the same pool. */
 export interface Db {
   readonly pool: pg.Pool

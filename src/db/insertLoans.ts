@@ -1,6 +1,6 @@
 import type { LoanState } from '../domain/replay.ts'
 import type { LoanTerms } from '../domain/terms.ts'
-import type { Db } from './client.ts'
+import type { Queries } from './client.ts'
 import { CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
 import { type ColumnTypes, columnsOf, moment, rowsOf, widthOf } from './rows.ts'
 import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from './trail.ts'
@@ -77,8 +77,8 @@ const INSERT = `
  * @throws a unique violation, after which none is made, when an external id (`loan_external_id`), an id or an
  * Idempotency-Key of one of them is taken
  */
-export async function insertLoans(db: Db, loans: readonly NewLoan[]): Promise<boolean[]> {
-  const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>({
+export async function insertLoans(db: Queries, loans: readonly NewLoan[]): Promise<boolean[]> {
+  const { rows } = await db.query<{ organization_id: number; id: bigint }>({
     name: 'insert-loans',
     text: INSERT,
     values: [

@@ -71,6 +71,12 @@ export const settings = z.object({
   STOP_GRACE_MS: count(3_000, { max: 60_000 }),
   STOP_WITHIN_MS: count(25_000, { min: 100 }),
   FIGURES_EVERY_S: count(60, { min: 1 }),
+  BOOST_COOLDOWN_DAYS: z
+    .string()
+    .regex(/^\d{1,4}$/, 'must be a whole number of days')
+    .transform(Number)
+    .refine((days) => days <= 3660, 'must be 0 to 3660 days')
+    .default(30),
 })
 
 /** The service's settings: read once, frozen, handed in. Nothing else reads the environment. */
@@ -106,6 +112,8 @@ export interface Config {
   readonly stopWithinMs: number
   /** How old the totals of the book may become before one instance computes them anew. */
   readonly figuresEverySeconds: number
+  /** Days between two raises of a credit limit, for organizations without a policy of their own. */
+  readonly boostCooldownDays: number
 }
 
 /** A setting that stops the start; the message is one line that names it. */
@@ -163,6 +171,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     stopGraceMs: value.STOP_GRACE_MS,
     stopWithinMs: value.STOP_WITHIN_MS,
     figuresEverySeconds: value.FIGURES_EVERY_S,
+    boostCooldownDays: value.BOOST_COOLDOWN_DAYS,
   })
 }
 

@@ -3,6 +3,7 @@ import type { Db } from './db/client.ts'
 import type { Events } from './services/events.ts'
 import type { KeyRing } from './services/keyRing.ts'
 import type { SignIn } from './services/signIn.ts'
+import type { StatementReader } from './services/statements/reader.ts'
 
 /** What the service is built from, made once in `main.ts` and handed down. */
 export interface Deps {
@@ -14,4 +15,5 @@ export interface Deps {
   readonly signIn: SignIn
   /** Told what happens, for whoever counts it. */
   readonly events: Events
+  readonly statements: StatementReader
 }

@@ -57,6 +57,7 @@ async function stop(running: Running, graceMs: number): Promise<void> {
   await drainable?.drain()
   await app?.close()
   await Promise.all([sweeper?.stop(), limits?.stop(), vitals?.stop()])
+  deps?.statements.close()
   await deps?.db.close()
   await server?.stop()
 }

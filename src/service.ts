@@ -7,6 +7,7 @@ import { layDemo } from './services/demo.ts'
 import { type Events, noEvents } from './services/events.ts'
 import { openKeyRing } from './services/keyRing.ts'
 import { createSignIn } from './services/signIn.ts'
+import { openStatementReader } from './services/statements/reader.ts'
 
 /** Where the service keeps its book, and by which clock. */
 export interface ServiceOptions {
@@ -37,7 +38,8 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     else await migrate(db.pool, log)
     const keys = await openKeyRing(db, secret, now)
     if (config.seedDemo && !asItIs) await layDemo(db, now())
-    return { config, now, db, keys, events, signIn: createSignIn({ db, keys, now, issuer: config.authUrl }) }
+    const signIn = createSignIn({ db, keys, now, issuer: config.authUrl })
+    return { config, now, db, keys, events, signIn, statements: openStatementReader() }
   } catch (error) {
     await db.close()
     throw error

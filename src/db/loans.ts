@@ -75,6 +75,11 @@ const FIND_BY = {
 
 export const FIND_MANY = FIND_BY.id
 
+/** All loans of some customers of an organization, in the order in which each borrowed. */
+export const FIND_OF_CUSTOMERS = `
+  SELECT ${LOAN_COLUMNS} FROM loan l ${LOAN_SOURCES}
+  WHERE l.organization_id = $1 AND l.customer_id = ANY ($2::bigint[]) ORDER BY l.disbursed_at, l.id`
+
 /** Which loan of whom, and the zone its days are counted in. */
 export interface LoanKey {
   readonly organizationId: number

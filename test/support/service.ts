@@ -51,7 +51,7 @@ export interface Answer {
 export interface Call {
   readonly body?: unknown
   /** Sent as it is, instead of `body`. */
-  readonly raw?: string
+  readonly raw?: string | Buffer
   readonly token?: string
   readonly host?: string
   readonly headers?: Record<string, string>

@@ -1,7 +1,9 @@
 import type { Config } from './config.ts'
 import type { Db } from './db/client.ts'
+import type { Events } from './services/events.ts'
 import type { KeyRing } from './services/keyRing.ts'
 import type { SignIn } from './services/signIn.ts'
+import type { StatementReader } from './services/statements/reader.ts'
 
 /** What the service is built from, made once in `main.ts` and handed down. */
 export interface Deps {
@@ -11,4 +13,7 @@ export interface Deps {
   readonly db: Db
   readonly keys: KeyRing
   readonly signIn: SignIn
+  /** Told what happens, for whoever counts it. */
+  readonly events: Events
+  readonly statements: StatementReader
 }

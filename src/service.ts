@@ -4,8 +4,10 @@ import { migrate, requireMigrated } from './db/migrate.ts'
 import type { Deps } from './deps.ts'
 import { invariant } from './domain/errors.ts'
 import { layDemo } from './services/demo.ts'
+import { type Events, noEvents } from './services/events.ts'
 import { openKeyRing } from './services/keyRing.ts'
 import { createSignIn } from './services/signIn.ts'
+import { openStatementReader } from './services/statements/reader.ts'
 
 /** Where the service keeps its book, and by which clock. */
 export interface ServiceOptions {
@@ -18,6 +20,8 @@ export interface ServiceOptions {
   readonly database?: DatabaseOptions
   /** True takes the database as it is: its schema has to be this program's already, and no demonstration data is laid. */
   readonly asItIs?: boolean
+  /** Nobody counts without one. */
+  readonly events?: Events
 }
 
 /**
@@ -25,16 +29,17 @@ export interface ServiceOptions {
  * @throws Error when the database cannot be reached or migrated; WrongSecretError for its signing keys
  */
 export async function openService(options: ServiceOptions): Promise<Deps> {
-  const { config, databaseUrl, now, log, database, asItIs = false } = options
+  const { config, databaseUrl, now, log, database, events = noEvents, asItIs = false } = options
   const secret = config.keyEncryptionSecret
   invariant(secret !== undefined, 'a secret to encrypt the signing keys with')
-  const db = openDatabase(databaseUrl, database)
+  const db = openDatabase(databaseUrl, { max: config.databaseConnections, ...database })
   try {
     if (asItIs) await requireMigrated(db.pool)
     else await migrate(db.pool, log)
     const keys = await openKeyRing(db, secret, now)
     if (config.seedDemo && !asItIs) await layDemo(db, now())
-    return { config, now, db, keys, signIn: createSignIn({ db, keys, now, issuer: config.authUrl }) }
+    const signIn = createSignIn({ db, keys, now, issuer: config.authUrl })
+    return { config, now, db, keys, events, signIn, statements: openStatementReader() }
   } catch (error) {
     await db.close()
     throw error

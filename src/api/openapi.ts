@@ -37,21 +37,28 @@ type Operation = { [OPTIONAL_BODY]?: boolean; requestBody?: { required: boolean 
 /** Marks an operation whose body may be left out, on its way through the generator: that takes every body to be required. */
 const OPTIONAL_BODY = 'x-optional-body'
 
-/** What zod says of a schema, and what its `.meta()` says of it: the provider reads only the style's own registry. */
-const override: NonNullable<z.core.ToJSONSchemaParams['override']> = ({ zodSchema, jsonSchema }) => {
-  const { id: _, ...meta } = z.globalRegistry.get(zodSchema) ?? {}
-  Object.assign(jsonSchema, meta)
-  // A caller has to bear members that a later version adds to an answer; only a strict object is closed.
-  const { def } = zodSchema._zod
-  if (def.type === 'object' && (def as z.core.$ZodObjectDef).catchall === undefined)
-    delete jsonSchema.additionalProperties
-}
+/**
+ * What zod says of a schema, what its `.meta()` says of it, and what the style's own registry does, of which the
+ * provider reads only the names.
+ */
+const overrideOf =
+  ({ registry }: Style): NonNullable<z.core.ToJSONSchemaParams['override']> =>
+  ({ zodSchema, jsonSchema }) => {
+    const { id: _, ...meta } = z.globalRegistry.get(zodSchema) ?? {}
+    const { id: __, ...named } = registry.get(zodSchema) ?? {}
+    Object.assign(jsonSchema, meta, '$ref' in jsonSchema ? {} : named)
+    // A caller has to bear members that a later version adds to an answer; only a strict object is closed.
+    const { def } = zodSchema._zod
+    if (def.type === 'object' && (def as z.core.$ZodObjectDef).catchall === undefined)
+      delete jsonSchema.additionalProperties
+  }
 
 /**
  * `/openapi.json` and `/docs` of one style. Every route added to `scope` afterwards is in it, with the refusals that
  * follow from its schema and those its `config.refusals` names.
  */
 export async function addDocument(scope: FastifyInstance, style: Style, prefix: string, config: Config) {
+  const override = overrideOf(style)
   const transform = createJsonSchemaTransform({ schemaRegistry: style.registry, zodToJsonConfig: { override } })
   const addComponents = createJsonSchemaTransformObject({
     schemaRegistry: style.registry,

@@ -3,12 +3,14 @@ import type { Listed, Page } from './loans.ts'
 
 /** A list in the order in which its rows came. */
 export interface Arrivals {
-  /** The table, and the condition that its rows meet; `$1` is the organization, `$4` and on are the caller's own. */
   readonly table: string
+  /** The condition that its rows meet, of `a`; `$1` is the organization, `$4` and on are the caller's own. */
   readonly where: string
-  /** What is read of each row: columns, and where from; the table's alias is `a`. */
+  /** What is read of each row: columns, of `a` and of what is joined to it. */
   readonly columns: string
-  readonly from: string
+  readonly joined?: string
+  /** The column that says the order, where an index begins with what `where` fixes and goes on with it. */
+  readonly by?: 'arrival' | 'ordinal'
 }
 
 /**
@@ -16,20 +18,19 @@ export interface Arrivals {
  * has `$3`. The place of the page is found in the index, from whichever end is nearer: the last page costs what the
  * first does.
  */
-export const arrivalsSql = ({ table, where, columns, from }: Arrivals): string => `
+export const arrivalsSql = ({ table, where, columns, joined = '', by = 'arrival' }: Arrivals): string => `
   WITH counted AS (
-    SELECT count(*) AS total, $2::bigint * 2 > count(*) AS from_end FROM ${table} WHERE ${where}
+    SELECT count(*) AS total, $2::bigint * 2 > count(*) AS from_end FROM ${table} a WHERE ${where}
   ), page AS (
-    (SELECT arrival FROM ${table} WHERE ${where} ORDER BY arrival
+    (SELECT a.${by} FROM ${table} a WHERE ${where} ORDER BY a.${by}
      LIMIT (SELECT CASE WHEN from_end THEN 0 ELSE $3::bigint END FROM counted) OFFSET $2::bigint)
     UNION ALL
-    (SELECT arrival FROM ${table} WHERE ${where} ORDER BY arrival DESC
+    (SELECT a.${by} FROM ${table} a WHERE ${where} ORDER BY a.${by} DESC
      LIMIT (SELECT CASE WHEN from_end THEN greatest(least($3::bigint, total - $2::bigint), 0) ELSE 0 END FROM counted)
      OFFSET (SELECT greatest(total - $2::bigint - $3::bigint, 0) FROM counted))
   )
   SELECT counted.total, item.* FROM counted LEFT JOIN (
-    SELECT a.arrival, ${columns} FROM ${from}
-    WHERE a.organization_id = $1 AND a.arrival = ANY (ARRAY(SELECT arrival FROM page))
+    SELECT a.arrival, ${columns} FROM ${table} a ${joined} WHERE ${where} AND a.${by} = ANY (ARRAY(SELECT ${by} FROM page))
   ) AS item ON true
   ORDER BY item.arrival`
 

@@ -42,9 +42,8 @@ export async function findBorrower(db: Db, organizationId: number, id: bigint): 
 
 const LIST = arrivalsSql({
   table: 'customer',
-  where: 'organization_id = $1',
+  where: 'a.organization_id = $1',
   columns: COLUMNS.map((column) => `a.${column}`).join(', '),
-  from: 'customer a',
 })
 
 /** A page of the organization's customers, oldest first. */

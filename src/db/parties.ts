@@ -21,7 +21,7 @@ export interface Parties {
 const FIND = `
   SELECT k.ordinality, c.id AS customer_id, c.external_id, c.status, c.activation_date, c.business_name,
     p.id AS product_id, p.name, p.currency, p.principal_min, p.principal_max, p.number_of_repayments, p.repay_every,
-    p.repay_unit, p.rate_per_period, p.total_multiple_of, p.penalty_rate, p.retired_at IS NOT NULL AS retired
+    p.repay_unit, p.rate_per_period, p.total_multiple_of, p.penalty_rate, p.enforce_credit_limit, p.retired_at IS NOT NULL AS retired
   FROM unnest($1::int[], $2::text[], $3::int[]) WITH ORDINALITY AS k (organization_id, external_id, product_id, ordinality)
   LEFT JOIN customer c ON c.organization_id = k.organization_id AND c.external_id = k.external_id
   LEFT JOIN loan_product p ON p.organization_id = k.organization_id AND p.id = k.product_id`
@@ -59,6 +59,7 @@ interface PartiesRow {
   rate_per_period: bigint
   total_multiple_of: bigint | null
   penalty_rate: bigint | null
+  enforce_credit_limit: boolean
   retired: boolean
 }
 
@@ -88,6 +89,7 @@ const toParties = (row: PartiesRow): Parties => ({
           ratePerPeriod: row.rate_per_period,
           totalMultipleOf: row.total_multiple_of,
           penaltyRate: row.penalty_rate,
+          enforceCreditLimit: row.enforce_credit_limit,
           retired: row.retired,
         },
 })

@@ -66,5 +66,6 @@ const toProduct = (row: ProductRow): Product => ({
   ratePerPeriod: row.ratePerPeriod,
   totalMultipleOf: row.totalMultipleOf,
   penaltyRate: row.penaltyRate,
+  enforceCreditLimit: row.enforceCreditLimit,
   retired: row.retiredAt !== null,
 })

@@ -1,4 +1,5 @@
 import type { Entry } from '../domain/entry.ts'
+import { LendingError } from '../domain/errors.ts'
 import type { Decision } from '../domain/loan.ts'
 import { CACHED, CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
 import type { StoredLoan } from './loans.ts'
@@ -45,6 +46,7 @@ const POSTED: ColumnTypes = {
   note: 'text',
   account_id: 'int',
   replaces: 'bigint',
+  record: 'jsonb',
 }
 
 const REVERSED: ColumnTypes = { organization_id: 'int', id: 'bigint', loan_id: 'bigint', reversed_at: 'timestamptz' }
@@ -98,6 +100,12 @@ export async function saveLoans(db: Queries, chains: readonly Chain[]): Promise<
   return chains.map(({ loan }) => saved.has(`${loan.organizationId} ${loan.id}`))
 }
 
+/** The refusal for an entry whose id, chosen by a client, another entry has. */
+export const entryIdTaken = () =>
+  new LendingError('already_exists', 'a repayment with that id exists already, with other content', [
+    { field: 'entryId', message: 'is taken' },
+  ])
+
 const keyOf = (row: { organization_id: number; id: bigint }) => `${row.organization_id} ${row.id}`
 
 function byKey(a: StoredLoan, b: StoredLoan): number {
@@ -111,6 +119,8 @@ function loanRow({ loan, steps }: Chain): unknown[] {
   const entries = loan.entries.length + posted
   return [loan.organizationId, loan.id, loan.version, steps.length, entries, moment(at), ...cached(decision.state)]
 }
+
+const jsonOf = (record: object | null | undefined) => record && JSON.stringify(record)
 
 const postedRows = ({ loan, steps }: Chain): unknown[][] =>
   steps.flatMap(({ posted, author }) =>
@@ -131,6 +141,7 @@ const postedRows = ({ loan, steps }: Chain): unknown[][] =>
             posted.note,
             author.accountId,
             posted.replaces,
+            jsonOf(posted.record),
           ],
         ],
   )

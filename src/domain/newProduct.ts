@@ -17,6 +17,8 @@ export interface NewProduct {
   readonly ratePerPeriod: Decimal
   readonly totalMultipleOf?: Decimal | undefined
   readonly penaltyRate?: Decimal | undefined
+  /** Keeps its loans to the customer's credit limit. */
+  readonly enforceCreditLimit?: boolean | undefined
 }
 
 const UNITS: readonly PeriodUnit[] = ['days', 'weeks', 'months', 'years']
@@ -58,6 +60,7 @@ export function productOf(asked: NewProduct, id: number): Product {
     totalMultipleOf: asked.totalMultipleOf ? toMinor(asked.totalMultipleOf, currency, 'totalMultipleOf') : null,
     penaltyRate: asked.penaltyRate ? rate('penaltyRate', asked.penaltyRate, 1n) : null,
     retired: false,
+    enforceCreditLimit: asked.enforceCreditLimit ?? false,
   }
 }
 

@@ -19,6 +19,8 @@ export interface Product {
   readonly totalMultipleOf: bigint | null
   /** Share of the principal raised once as a penalty at the last due time; null: none. */
   readonly penaltyRate: Rate | null
+  /** Whether a loan may not be above what is available of the customer's credit limit. */
+  readonly enforceCreditLimit: boolean
   readonly retired: boolean
 }
 

@@ -32,6 +32,7 @@ const monthly: Product = {
   ratePerPeriod: 10n * PERCENT,
   totalMultipleOf: null,
   penaltyRate: null,
+  enforceCreditLimit: false,
   retired: false,
 }
 

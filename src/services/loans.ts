@@ -11,6 +11,7 @@ import type { Product } from '../domain/product.ts'
 import { type LoanState, replay } from '../domain/replay.ts'
 import { termsOf } from '../domain/terms.ts'
 import type { Caller } from './caller.ts'
+import { withinLimit } from './loanWithinLimit.ts'
 
 export type { LoanFilter, LoanRef, StoredLoan } from '../db/loans.ts'
 
@@ -31,7 +32,8 @@ export interface LoanApplication {
 /**
  * Submits, approves and disburses in one go (contract 4.2).
  * @throws LendingError `not_found` for the customer or product; `failed_precondition` for a customer that is not
- * Active or a retired product; `invalid_argument` for the principal; `already_exists` for the external id
+ * Active, a retired product, or a principal above the available credit limit where the product keeps to it;
+ * `invalid_argument` for the principal; `already_exists` for the external id
  */
 export async function createLoan(deps: Deps, caller: Caller, application: LoanApplication): Promise<LoanNow> {
   const { organizationId } = caller
@@ -46,11 +48,13 @@ export async function createLoan(deps: Deps, caller: Caller, application: LoanAp
   const state = replay(terms, [], now)
   const externalId = application.externalId ?? null
   const fresh = { author: caller, customerId: customer.id, productId: product.id, externalId, terms, state, at: now }
-  const id = await makeLoan(deps.db, fresh).catch((error: unknown) => {
+  const insert = product.enforceCreditLimit ? withinLimit(deps, customer) : undefined
+  const id = await makeLoan(deps.db, fresh, insert).catch((error: unknown) => {
     if (isUniqueViolation(error, 'loan_external_id')) throw externalIdTaken()
     throw error
   })
-  if (id === undefined) throw notActive({ ...customer, status: 'Closed' })
+  if (id === undefined) throw notActive({ status: 'Closed' })
+  deps.events.loanDisbursed({ organizationId, currency: terms.currency.code, amount: terms.principal })
   return { loan: asStored(organizationId, id, customer, product, fresh), state }
 }
 
@@ -59,7 +63,8 @@ const externalIdTaken = () =>
     { field: 'externalId', message: 'is taken' },
   ])
 
-const notActive = (customer: Customer) =>
+/** The refusal for a customer that may not borrow. */
+export const notActive = (customer: Pick<Customer, 'status'>) =>
   refused(`the customer is ${customer.status}, and only an Active customer can take a loan`)
 
 const asStored = (
@@ -79,6 +84,7 @@ const asStored = (
   customerBusinessName: customer.businessName,
   productId: product.id,
   productName: product.name,
+  record: null,
   terms: fresh.terms,
   entries: [],
 })

@@ -24,7 +24,7 @@ CREATE TABLE api_key (
   id              integer NOT NULL DEFAULT nextval('account_id_seq'),
   name            text NOT NULL,
   -- sha256 of the key, in hexadecimal; the key itself is shown once and kept nowhere.
-  hash            text NOT NULL,
+  hash            text NOT NULL UNIQUE,
   -- The key's first characters, by which people tell keys apart.
   prefix          text NOT NULL,
   roles           text[] NOT NULL,
@@ -32,4 +32,3 @@ CREATE TABLE api_key (
   revoked_at      timestamptz,
   PRIMARY KEY (organization_id, id)
 );
-CREATE UNIQUE INDEX api_key_hash ON api_key (hash);

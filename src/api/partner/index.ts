@@ -3,6 +3,7 @@ import { failureWords } from '../failure.ts'
 import { acceptIdempotencyKeys } from '../idempotency.ts'
 import type { Style } from '../style.ts'
 import { auditRoutes } from './audit.ts'
+import { creditRoutes } from './credit.ts'
 import { customerRoutes } from './customers.ts'
 import { loanRoutes } from './loans.ts'
 import { productRoutes } from './products.ts'
@@ -39,6 +40,7 @@ export const partnerStyle: Style = {
     productRoutes(app, deps)
     loanRoutes(app, deps)
     transactionRoutes(app, deps)
+    creditRoutes(app, deps)
     auditRoutes(app, deps)
   },
 }

@@ -21,6 +21,9 @@ export const productSchema = named(
       .number()
       .optional()
       .describe('Raised once, at the last due time, when anything is unpaid then.'),
+    enforceCreditLimit: z
+      .boolean()
+      .describe("True: a loan may not be above what is available of the customer's credit limit."),
     active: z.boolean().describe('False: takes no new loans.'),
   }),
   {
@@ -34,6 +37,7 @@ export const productSchema = named(
       repaymentEvery: 1,
       repaymentFrequencyType: 'months',
       interestRatePerPeriod: 10,
+      enforceCreditLimit: false,
       active: true,
     },
   },
@@ -56,5 +60,6 @@ export const toProduct = (product: Product): z.infer<typeof productSchema> => ({
     ? {}
     : { installmentAmountInMultiplesOf: minorToNumber(product.totalMultipleOf, product.currency) }),
   ...(product.penaltyRate === null ? {} : { penaltyPercentOfPrincipal: rateToNumber(product.penaltyRate) }),
+  enforceCreditLimit: product.enforceCreditLimit,
   active: !product.retired,
 })

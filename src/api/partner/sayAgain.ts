@@ -1,8 +1,10 @@
 import type { Deps } from '../../deps.ts'
+import { getBoost } from '../../services/creditBoosts.ts'
 import { getCustomer } from '../../services/customers.ts'
 import { getLoan } from '../../services/loans.ts'
 import { getTransaction } from '../../services/transactions.ts'
 import { cannotSayAgain, type SayAgain } from '../idempotency.ts'
+import { toBoost } from './credit.wire.ts'
 import { toCustomer } from './customers.wire.ts'
 import { toLoan } from './loans.wire.ts'
 import { toTransaction } from './transactions.wire.ts'
@@ -13,6 +15,7 @@ export const sayAgain =
   async (caller, { entity, entityId, transactionId }) => {
     if (entityId === null) return cannotSayAgain()
     const ref = { id: entityId }
+    if (entity === 'customer' && transactionId !== null) return toBoost(await getBoost(deps, caller, transactionId))
     if (entity === 'customer') return toCustomer(await getCustomer(deps, caller, ref))
     if (entity !== 'loan') return cannotSayAgain()
     if (transactionId === null) return toLoan(await getLoan(deps, caller, ref))

@@ -4,7 +4,9 @@ import { failureWords } from '../failure.ts'
 import { acceptIdempotencyKeys } from '../idempotency.ts'
 import type { Style, StyleApp } from '../style.ts'
 import { borrowerRoutes } from './borrowers.ts'
+import { loanRoutes } from './loans.ts'
 import { registry } from './registry.ts'
+import { repaymentRoutes } from './repayments.ts'
 import { sayAgain } from './sayAgain.ts'
 
 /** snake_case, borrowers, ids of the client’s own (contract 5). */
@@ -27,7 +29,7 @@ export const recordStyle: Style = {
     internal: 500,
     unavailable: 503,
   },
-  fieldNames: { principal: 'principal_amount', valueDate: 'collection_date' },
+  fieldNames: { principal: 'principal_amount', valueDate: 'collection_date', entryId: 'repayment_id' },
   failureBody: (failure) => ({ success: false, ...failureWords(failure) }),
   headers: { 'x-api-version': '1.2' },
   requestHeaders: {
@@ -39,6 +41,8 @@ export const recordStyle: Style = {
     requireOwnOrganization(app)
     acceptIdempotencyKeys(app, deps, sayAgain(deps))
     borrowerRoutes(app, deps)
+    loanRoutes(app, deps)
+    repaymentRoutes(app, deps)
   },
 }
 

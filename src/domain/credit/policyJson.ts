@@ -1,23 +1,14 @@
 import { invalidField } from '../errors.ts'
-import { type Currency, currencyCodes, currencyOf, minorToText, parseDecimal, toMinor } from '../money.ts'
+import { type Currency, currencyCodes, currencyOf, parseDecimal, toMinor } from '../money.ts'
 import { type CreditPolicy, GRADES, type Grade, type GradeLimit, type Ramp } from './policy.ts'
-
-/** A value that JSON can hold. */
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json }
+import { type Json, toStored } from './stored.ts'
 
 /** The highest score (contract 4.5). */
 export const HIGHEST_SCORE = 1000
 
 /** A policy as it is stored: the same shape, amounts as decimal text (`"250000.00"`), the currency as its code. */
-export function policyToJson(policy: CreditPolicy): Json {
-  const toJson = (value: unknown): Json => {
-    if (typeof value === 'bigint') return minorToText(value, policy.currency)
-    if (Array.isArray(value)) return value.map(toJson)
-    if (typeof value !== 'object' || value === null) return value as Json
-    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, toJson(part)]))
-  }
-  return toJson({ ...policy, currency: policy.currency.code })
-}
+export const policyToJson = (policy: CreditPolicy): Json =>
+  toStored({ ...policy, currency: policy.currency.code }, policy.currency)
 
 /**
  * A policy that an organization stored.

@@ -83,7 +83,7 @@ function raising(history: CreditHistory, { score, currency }: CreditPolicy): Eff
     },
     {
       points: share(score.largestRepaid.weight, largestRepaid, score.largestRepaid.full),
-      words: `the largest loan repaid was of ${money(largestRepaid, currency)}`,
+      words: `the largest loan repaid was of ${inWords(largestRepaid, currency)}`,
     },
   ]
 }
@@ -107,8 +107,8 @@ function lowering({ worstDaysOverdue, daysOverdueNow }: CreditHistory, { score }
 function ceilingsOf(history: CreditHistory, { score, currency }: CreditPolicy) {
   const { writtenOff, chargedOff, recovered } = score.ceilings
   const { loansWrittenOff, loansChargedOff, loansRecovered } = history
-  const missing = money(history.writtenOff, currency)
-  const owed = money(history.chargedOff, currency)
+  const missing = inWords(history.writtenOff, currency)
+  const owed = inWords(history.chargedOff, currency)
   return [
     { loans: loansWrittenOff, ceiling: writtenOff, what: `written off, ${missing} never recovered` },
     { loans: loansChargedOff, ceiling: chargedOff, what: `charged off, ${owed} still owed` },
@@ -143,8 +143,8 @@ function say({ points, words }: Effect): string {
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
-/** `250,000 TZS`: cents only where there are any. */
-function money(minor: bigint, currency: Currency): string {
+/** An amount for people, `250,000 TZS`: cents only where there are any. */
+export function inWords(minor: bigint, currency: Currency): string {
   const [whole = '', cents = ''] = minorToText(minor, currency).split('.')
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',')
   return `${grouped}${/[1-9]/.test(cents) ? `.${cents}` : ''} ${currency.code}`

@@ -21,6 +21,7 @@ export function productCommands(program: Command, shell: Shell): void {
     .option('--unit <unit>', 'days, weeks, months or years', 'months')
     .option('--currency <code>', "the organization's when left out")
     .option('--multiple-of <amount>', "round each instalment's total to a multiple of this", decimalNumber)
+    .option('--enforce-limit', "keep its loans to the customer's credit limit")
     .option(
       '--penalty <percent>',
       'of the principal, once, when anything is unpaid at the last due time',
@@ -85,6 +86,7 @@ interface ProductOptions {
   readonly rate: Decimal
   readonly multipleOf?: Decimal
   readonly penalty?: Decimal
+  readonly enforceLimit?: boolean
 }
 
 const asked = (options: ProductOptions): NewProduct => ({
@@ -99,6 +101,7 @@ const asked = (options: ProductOptions): NewProduct => ({
   ratePerPeriod: options.rate,
   totalMultipleOf: options.multipleOf,
   penaltyRate: options.penalty,
+  enforceCreditLimit: options.enforceLimit,
 })
 
 const view = (product: Product) => ({

@@ -15,8 +15,11 @@ export type Ending = Reading | { readonly is: 'tookTooLong' | 'usedTooMuchMemory
 const HERE = import.meta.dirname
 const PROGRAM = join(HERE, 'worker.ts')
 const SOURCES = join(HERE, '../..')
-/** Where the library is installed, and beside it what the sources import. */
-const LIBRARIES = join(dirname(createRequire(import.meta.url).resolve('unpdf')), '../..')
+/** Where the library is installed, and what the sources import; twice, because a folder of packages may be a link. */
+const LIBRARIES = [
+  join(SOURCES, '../node_modules'),
+  join(dirname(createRequire(import.meta.url).resolve('unpdf')), '../..'),
+]
 /** Node's own heap, in MiB: below the memory limit, so that a heap that fills up is seen to be one. */
 const HEAP_SHARE = 0.6
 /** Bytes: the figures of ten years take a tenth of it. */
@@ -44,7 +47,7 @@ export function readInProcess(
         '--no-warnings',
         '--permission',
         '--allow-worker',
-        ...[SOURCES, LIBRARIES, join(SOURCES, '../package.json')].map((path) => `--allow-fs-read=${path}`),
+        ...[SOURCES, ...LIBRARIES, join(SOURCES, '../package.json')].map((path) => `--allow-fs-read=${path}`),
         '--disallow-code-generation-from-strings',
         `--max-old-space-size=${Math.floor((memory * HEAP_SHARE) / 1024 / 1024)}`,
         PROGRAM,

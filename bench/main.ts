@@ -1,0 +1,139 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { arch, cpus, platform, totalmem } from 'node:os'
+import { dirname, join } from 'node:path'
+import { bars } from './bars.ts'
+import { checkBooks } from './checkBooks.ts'
+import { type Options, readOptions, USAGE } from './options.ts'
+import { residentBytes } from './processes.ts'
+import { compareProfiles, microseconds } from './profile.ts'
+import { figure, type Line, linesOf, table } from './report.ts'
+import { type Row, Runner, runRounds } from './rounds.ts'
+import type { Scenario, Target } from './scenarios.ts'
+import { CONNECTIONS, soak } from './soak.ts'
+import { type Stack, startStack } from './stack.ts'
+
+const say = (text: string) => process.stdout.write(`${text}\n`)
+
+class Interrupted extends Error {}
+
+const ended = Promise.withResolvers<never>()
+ended.promise.catch(() => undefined)
+process.once('SIGINT', () => ended.reject(new Interrupted()))
+process.once('SIGTERM', () => ended.reject(new Interrupted()))
+
+let options: Options
+try {
+  options = readOptions(process.argv.slice(2))
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${USAGE}\n`)
+  process.exit(2)
+}
+
+/** What was started, last first to be ended. */
+const closing: (() => unknown)[] = []
+let failed = true
+try {
+  failed = !(await Promise.race([run(options), ended.promise]))
+} catch (error) {
+  process.stderr.write(`${error instanceof Interrupted ? 'interrupted' : (error as Error).stack}\n`)
+}
+for (const close of closing.reverse()) await Promise.resolve(close()).catch((error: unknown) => say(String(error)))
+process.exit(failed ? 1 : 0)
+
+/** @returns whether every request was answered and the books are right */
+async function run(options: Options): Promise<boolean> {
+  const started = new Date()
+  const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${platform()} ${arch()}, Node ${process.version}`
+  say(machine)
+  const stack = await startStack(options, closing, say)
+  const runner = new Runner(stack, options)
+  const atStart = residentBytes(stack.service.pid)
+  const scenarios = await servedOf(runner, options.soak === undefined ? options.scenarios : ['repayments'])
+  await warmUp(runner, scenarios)
+
+  const soaked = options.soak === undefined ? undefined : await soak(runner, stack, options.soak, say)
+  const from = microseconds()
+  const rows = soaked ? [] : await runRounds(runner, scenarios, options, say)
+  const span = { from, until: microseconds() }
+  const lines = linesOf(rows)
+  if (!soaked) say(`\n${table(lines, await earlierLines(options.against))}\n`)
+  const paced = await pace(runner, lines, options)
+  const resident = residentBytes(stack.service.pid)
+  say(
+    `memory of the service: ${mebibytes(atStart.now)} MiB at its start, ${mebibytes(resident.now)} MiB now, ` +
+      `${mebibytes(resident.peak)} MiB at most\n`,
+  )
+  for (const bar of soaked ? [] : bars({ lines, pacedP99: paced?.p99, resident: resident.now })) say(bar)
+
+  const right = await verdict(runner, stack)
+  const size = { loans: options.loans, transactions: options.transactions }
+  await keep(options, started, { machine, size, durability: stack.durability, lines, paced, soaked, resident, rows })
+  if (options.profile) {
+    await Promise.all([stack.service.stop(), stack.floor.end()])
+    const ours = { pid: stack.service.pid, answered: answeredBy(rows, 'ours') }
+    const floor = { pid: stack.floor.pid, answered: answeredBy(rows, 'floor') }
+    say(`\n${await compareProfiles(stack.directory, ours, floor, span)}`)
+  }
+  return right
+}
+
+/** Requests of a target that were answered, the warm-up's too. */
+function answeredBy(rows: readonly Row[], target: Target): number {
+  const samples = rows.filter((row) => row.target === target).flatMap((row) => row.samples)
+  return samples.reduce((sum, { answered }) => sum + answered, 0)
+}
+
+/** Leaves out what the service does not serve yet. */
+async function servedOf(runner: Runner, asked: readonly Scenario[]): Promise<Scenario[]> {
+  const served: Scenario[] = []
+  for (const scenario of asked)
+    if (await runner.isServed(scenario)) served.push(scenario)
+    else say(`${scenario}: skipped, the service has no such route yet`)
+  return served
+}
+
+/** Compilers and caches first, on every target alike. */
+async function warmUp(runner: Runner, scenarios: readonly Scenario[]): Promise<void> {
+  const [scenario = 'repayments'] = scenarios
+  for (const target of runner.targetsOf(scenario))
+    await runner.measure(scenario, target, 16, { seconds: 1, warmUp: 0.5 })
+}
+
+/** Latency where the service is half busy: requests come when they come. */
+async function pace(runner: Runner, lines: readonly Line[], { rounds, seconds }: Options) {
+  const highest = lines.find((one) => one.scenario === 'repayments' && one.connections === CONNECTIONS)
+  if (!highest) return undefined
+  const rate = highest.perSecond / 2
+  const samples = []
+  for (let round = 0; round < rounds; round++)
+    samples.push(await runner.measure('repayments', 'ours', CONNECTIONS, { rate, seconds }))
+  const [line] = linesOf([{ scenario: 'repayments', connections: CONNECTIONS, target: 'ours', samples }])
+  const { p50, p99, perSecond } = line!
+  say(`at half of the highest rate, ${figure(perSecond)}/s in the open: p50 ${figure(p50)} ms, p99 ${figure(p99)} ms`)
+  return { rate, p50, p99, samples }
+}
+
+/** Says what went wrong, and whether nothing did. */
+async function verdict(runner: Runner, stack: Stack): Promise<boolean> {
+  const { said, wrong } = await checkBooks(stack.databaseUrl, stack.book, runner.tallies, stack.filledAt)
+  say(['', 'the books', ...said, ...wrong.map((one) => `WRONG: ${one}`)].join('\n'))
+  if (runner.errors > 0) say([`${runner.errors} requests failed:`, ...runner.firstErrors.slice(0, 10)].join('\n  '))
+  return wrong.length === 0 && runner.errors === 0
+}
+
+async function earlierLines(file: string | undefined): Promise<Line[] | undefined> {
+  return file === undefined ? undefined : (JSON.parse(await readFile(file, 'utf8')) as { lines: Line[] }).lines
+}
+
+async function keep(options: Options, started: Date, results: object): Promise<void> {
+  const name = `${started.toISOString().slice(0, 19).replaceAll(':', '-')}.json`
+  const file = options.out ?? join(import.meta.dirname, 'results', name)
+  await mkdir(dirname(file), { recursive: true })
+  const about = { startedAt: started, memoryMiB: Math.round(totalmem() / 2 ** 20), options }
+  await writeFile(file, JSON.stringify({ ...about, ...results }))
+  say(`\nresults: ${file}`)
+}
+
+function mebibytes(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(0)
+}

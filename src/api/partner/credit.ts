@@ -1,0 +1,62 @@
+import type { FastifyReply } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { Deps } from '../../deps.ts'
+import { LendingError } from '../../domain/errors.ts'
+import { getScorecard } from '../../services/credit.ts'
+import { boostLimit } from '../../services/creditBoosts.ts'
+import { STATEMENT_LIMITS } from '../../services/statements/limits.ts'
+import type { StyleApp } from '../style.ts'
+import { acceptUploads } from '../upload.ts'
+import { boostBody, boostSchema, eitherId, scorecardSchema, toBoost, toScorecard } from './credit.wire.ts'
+
+const tags = ['credit']
+
+export function creditRoutes(app: StyleApp, deps: Deps): void {
+  app.get(
+    '/v1/credit-scorecard/:customer',
+    {
+      schema: {
+        tags,
+        summary: 'Read a credit scorecard',
+        description:
+          'As of now: a repayment or a due date that has passed is in it at once. A customer of whom the book says nothing yet has grade `XX`, score 0 and limit 0.',
+        params: eitherId,
+        response: { 200: scorecardSchema },
+      },
+    },
+    async ({ caller, params }) => toScorecard(await getScorecard(deps, caller, params), deps.config.zone),
+  )
+
+  app.register(async (scope) => {
+    const uploads = scope.withTypeProvider<ZodTypeProvider>()
+    acceptUploads(uploads, { bytes: STATEMENT_LIMITS.bytes })
+    uploads.post(
+      '/v1/credit-scorecard/:customer/boost',
+      {
+        schema: {
+          tags,
+          summary: 'Raise a credit limit by a statement',
+          description:
+            'Reads a statement of a wallet or a bank account, and raises the limit to what flows through it supports. A limit is never lowered, a statement raises one only once, and the next raise has to wait for `nextBoostOn`. A statement that cannot be read, is not of the name or number given, is too old or too short is refused, saying which, and nothing is changed.',
+          consumes: ['multipart/form-data'],
+          params: eitherId,
+          body: boostBody,
+          response: { 200: boostSchema },
+        },
+      },
+      async ({ caller, params, body: { statement, fullName, mobileNumber } }, reply) => {
+        const shown = { file: statement.bytes, fullName, mobileNumber }
+        return toBoost(await boostLimit(deps, caller, params, shown, endOf(reply)))
+      },
+    )
+  })
+}
+
+/** Says when the caller goes before he has an answer. */
+function endOf({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort(new LendingError('aborted', 'the caller did not wait for the answer'))
+  })
+  return gone.signal
+}

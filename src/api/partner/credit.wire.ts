@@ -1,0 +1,204 @@
+import { z } from 'zod'
+import { GRADES } from '../../domain/credit/policy.ts'
+import { toRfc3339 } from '../../domain/dates.ts'
+import { type Currency, minorToNumber } from '../../domain/money.ts'
+import type { CustomerNames, ScorecardNow } from '../../services/credit.ts'
+import type { BoostDecided } from '../../services/creditBoosts.ts'
+import { upload } from '../upload.ts'
+import { externalIdParam, idParam, instant, money, text } from '../wire.ts'
+import { named } from './registry.ts'
+
+/** One part of the path that may be either; read as both, and found by whichever there is. */
+export const eitherId = z
+  .object({
+    customer: externalIdParam.describe(
+      "Your own id of the customer, or the service's number. Where one customer's externalId is another's number, the externalId wins.",
+    ),
+  })
+  .transform(({ customer }): CustomerNames => {
+    const id = idParam.safeParse(customer).data ?? null
+    return { externalId: customer, id }
+  })
+
+const creditScore = z.int().min(0).max(1000).describe('0 to 1000; 0 while unscored.')
+const grade = z
+  .enum([...GRADES, 'XX'])
+  .describe('A is best. `XX`: unscored, because the book says nothing of the customer yet.')
+
+export const scorecardSchema = named(
+  'CreditScorecard',
+  z.object({
+    externalId: z.string().nullable(),
+    customerId: z.string(),
+    grade,
+    creditScore,
+    creditLimit: money.describe("What the history earns, or a statement raised it to; in the organization's currency."),
+    availableCreditLimit: money.describe('The limit while nothing is outstanding, else 0.'),
+    totalOutstanding: money,
+    totalPaid: money,
+    currencyCode: z.string(),
+    reasons: z.array(z.string()).describe('What raised and lowered the score, strongest first; then the limit.'),
+    scoredAt: instant.describe('The moment that the scorecard is of: that of the request.'),
+  }),
+  {
+    example: {
+      externalId: 'wallet-255700000001',
+      customerId: '4000000000000001',
+      grade: 'B',
+      creditScore: 612,
+      creditLimit: 150_000,
+      availableCreditLimit: 150_000,
+      totalOutstanding: 0,
+      totalPaid: 220_000,
+      currencyCode: 'TZS',
+      reasons: ['raised by 200: 4 of 4 instalments paid by the due date', 'raised by 75: 3 loans repaid in full'],
+      scoredAt: '2026-11-20T14:30:00.000+03:00',
+    },
+  },
+)
+
+export const boostBody = named(
+  'CreditBoostRequest',
+  z.strictObject({
+    statement: upload({
+      description:
+        'The statement as it was issued: a PDF with text, at most 10 MiB and 200 pages, without a password. Of at least two whole months, ended at most 90 days ago (an organization may have set other bounds).',
+      contentMediaType: 'application/pdf',
+    }),
+    fullName: text({ max: 200 }).describe('If given, it has to be the name on the statement.').optional(),
+    mobileNumber: text({ max: 30 })
+      .describe('If given, it has to be the number on the statement, where such statements name one.')
+      .optional(),
+  }),
+)
+
+const month = z.object({
+  from: z.iso.date(),
+  to: z.iso.date(),
+  inflow: money.describe('What came in as income: loans and reversals are none.'),
+  closingBalance: money,
+})
+
+const readStatement = z.object({
+  layout: z.string().describe('Which kind of statement it was read as.'),
+  from: z.iso.date(),
+  to: z.iso.date(),
+  months: z.int().describe('Whole months, counted back from the last day.'),
+  averageMonthlyInflow: money,
+  leastMonthlyInflow: money,
+  openingBalance: money,
+  closingBalance: money,
+  transactions: z.int(),
+  monthly: z.array(month).describe('The latest month first.'),
+  nameChecked: z.boolean().describe('A name was given, and is that on the statement.'),
+  mobileNumberChecked: z
+    .boolean()
+    .describe('A number was given, and is that on the statement. Statements of banks name none.'),
+  usedBefore: z.boolean().describe('It has raised a limit before, and raises none again.'),
+})
+
+export const boostSchema = named(
+  'CreditBoost',
+  z.object({
+    externalId: z.string().nullable(),
+    boostStatus: z
+      .enum(['raised', 'unchanged', 'cooldown'])
+      .describe(
+        '`unchanged`: the statement supports no higher limit, or has raised one before. `cooldown`: a statement raised the limit too short a time ago.',
+      ),
+    originalCreditLimit: money,
+    statementCreditLimit: money.describe('What the statement supports.'),
+    creditLimit: money.describe('The limit now.'),
+    creditScore,
+    grade,
+    nextBoostOn: z.iso.date().describe('The first day on which another statement may raise the limit.'),
+    statement: readStatement.describe('What was read. Neither the file nor whose it is is kept.'),
+  }),
+  {
+    example: {
+      externalId: 'wallet-255700000001',
+      boostStatus: 'raised',
+      originalCreditLimit: 150_000,
+      statementCreditLimit: 400_000,
+      creditLimit: 400_000,
+      creditScore: 612,
+      grade: 'B',
+      nextBoostOn: '2026-12-20',
+      statement: {
+        layout: 'mpesa',
+        from: '2026-10-01',
+        to: '2026-11-30',
+        months: 2,
+        averageMonthlyInflow: 4_000_000,
+        leastMonthlyInflow: 3_500_000,
+        openingBalance: 12_500,
+        closingBalance: 31_000,
+        transactions: 214,
+        monthly: [
+          { from: '2026-11-01', to: '2026-11-30', inflow: 4_500_000, closingBalance: 31_000 },
+          { from: '2026-10-01', to: '2026-10-31', inflow: 3_500_000, closingBalance: 8_200 },
+        ],
+        nameChecked: true,
+        mobileNumberChecked: false,
+        usedBefore: false,
+      },
+    },
+  },
+)
+
+const amounts = (currency: Currency) => (minor: bigint) => minorToNumber(minor, currency)
+
+/** A scorecard in the partner's words. */
+export function toScorecard(scored: ScorecardNow, zone: string): z.infer<typeof scorecardSchema> {
+  const { standing, currency, card, inputs, scoredAt } = scored
+  const number = amounts(currency)
+  return {
+    externalId: standing.externalId,
+    customerId: String(standing.customerId),
+    grade: card.grade,
+    creditScore: card.score,
+    creditLimit: number(card.creditLimit),
+    availableCreditLimit: number(card.availableLimit),
+    totalOutstanding: number(inputs.history.outstanding),
+    totalPaid: number(inputs.history.repaid),
+    currencyCode: currency.code,
+    reasons: [...card.reasons],
+    scoredAt: toRfc3339(scoredAt, zone),
+  }
+}
+
+/** What became of a boost, in the partner's words. */
+export function toBoost({ externalId, currency, inputs, result }: BoostDecided): z.infer<typeof boostSchema> {
+  const number = amounts(currency)
+  const { statement, seenBefore } = inputs
+  return {
+    externalId,
+    boostStatus: result.boostStatus,
+    originalCreditLimit: number(inputs.currentLimit),
+    statementCreditLimit: number(result.statementLimit),
+    creditLimit: number(result.creditLimit),
+    creditScore: inputs.score,
+    grade: inputs.grade,
+    nextBoostOn: result.nextBoostOn,
+    statement: {
+      layout: statement.layout,
+      from: statement.from,
+      to: statement.to,
+      months: statement.months,
+      averageMonthlyInflow: number(statement.averageMonthlyInflow),
+      leastMonthlyInflow: number(statement.leastMonthlyInflow),
+      openingBalance: number(statement.openingBalance),
+      closingBalance: number(statement.closingBalance),
+      transactions: statement.transactions,
+      monthly: statement.monthly.map(({ from, to, inflow, closingBalance }) => ({
+        from,
+        to,
+        inflow: number(inflow),
+        closingBalance: number(closingBalance),
+      })),
+      nameChecked: statement.nameChecked,
+      mobileNumberChecked: statement.mobileNumberChecked,
+      usedBefore: seenBefore,
+    },
+  }
+}

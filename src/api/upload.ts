@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import multipart, { type MultipartValue } from '@fastify/multipart'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { LendingError } from '../domain/errors.ts'
+import { InvalidRequest } from './invalidRequest.ts'
+import type { StyleApp } from './style.ts'
+
+/** A file of a multipart body, held in memory for as long as the request lasts. */
+export class Upload {
+  readonly bytes: Uint8Array
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+  /** Stands for the file where requests are compared: two are the same when their bytes are. */
+  toJSON(): { sha256: string } {
+    return { sha256: createHash('sha256').update(this.bytes).digest('hex') }
+  }
+}
+
+/** A field of a multipart body that is a file. */
+export const upload = (meta: { readonly description: string; readonly contentMediaType: string }) =>
+  z
+    .unknown()
+    .transform((value, context): Upload => {
+      if (value instanceof Upload) return value
+      const message = value === undefined ? 'is required' : 'must be a file: its part needs a filename'
+      context.issues.push({ code: 'custom', message, input: value })
+      return z.NEVER
+    })
+    .meta({ type: 'string', format: 'binary', ...meta })
+
+/** More than any request has; a body of thousands of parts is nobody's slip. */
+const MOST_PARTS = 20
+const LONGEST_TEXT = 4_096
+const LONGEST_NAME = 100
+const MIB = 1024 * 1024
+/** What a body has besides its file. */
+const ROOM = MIB
+
+/**
+ * Routes of the scope take `multipart/form-data` and nothing else; its parts are the body that their schema checks. A
+ * scope of their own, because elsewhere only JSON is a body.
+ * @param bytes how large a file may be
+ */
+export function acceptUploads(app: StyleApp, { bytes }: { readonly bytes: number }): void {
+  app.register(multipart, {
+    limits: {
+      fileSize: bytes,
+      parts: MOST_PARTS,
+      fieldSize: LONGEST_TEXT,
+      fieldNameSize: LONGEST_NAME,
+      headerPairs: 20,
+    },
+  })
+
+  app.addHook('preParsing', async (request, reply) => {
+    if (request.method !== 'POST' || request.is404) return
+    if (!/^multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
+      throw refuse(reply, new LendingError('unsupported_media_type', 'the content type must be multipart/form-data'))
+    if (Number(request.headers['content-length'] ?? 0) > bytes + ROOM) throw refuse(reply, tooLarge(bytes))
+  })
+
+  app.addHook('preValidation', async (request, reply) => {
+    if (request.method !== 'POST' || request.is404) return
+    try {
+      request.body = await readParts(request)
+    } catch (error) {
+      throw refuse(reply, toRefusal(error, bytes))
+    }
+  })
+}
+
+/** What the caller is still sending is not read. */
+function refuse(reply: FastifyReply, error: Error): Error {
+  reply.header('connection', 'close')
+  return error
+}
+
+const tooLarge = (bytes: number) =>
+  new LendingError('payload_too_large', `the file is larger than ${bytes / MIB} MiB, which is the most that is read`)
+
+async function readParts(request: FastifyRequest): Promise<Record<string, unknown>> {
+  const body: Record<string, unknown> = {}
+  for await (const part of request.parts()) {
+    const name = part.fieldname
+    if (name === undefined || name === '') throw new InvalidRequest('a part of the body has no name')
+    if (Object.hasOwn(body, name))
+      throw new InvalidRequest('is given twice', [{ field: name, message: 'is given twice' }])
+    body[name] = part.type === 'file' ? new Upload(await part.toBuffer()) : textOf(name, part)
+  }
+  return body
+}
+
+function textOf(name: string, { value, valueTruncated }: MultipartValue): unknown {
+  if (valueTruncated) throw new InvalidRequest('is too long', [{ field: name, message: 'is too long' }])
+  return value
+}
+
+/** Our words for what the parser has against a body; what is ours already, and what is our own fault, stays as it is. */
+function toRefusal(error: unknown, bytes: number): Error {
+  const { name, code, message } = error as Error & { code?: string }
+  switch (code) {
+    case 'FST_REQ_FILE_TOO_LARGE':
+      return tooLarge(bytes)
+    case 'FST_PARTS_LIMIT':
+      return new InvalidRequest(`the body has more than ${MOST_PARTS} parts`)
+    case 'FST_PROTO_VIOLATION':
+      return new InvalidRequest('a part of the body has a name that no field has')
+    case 'FST_INVALID_JSON_FIELD_ERROR':
+      return new InvalidRequest('a part of the body says that it is JSON, and is not')
+    default:
+      // The parser's own have neither a code nor a name of their own.
+      return name === 'Error' ? new InvalidRequest(`the body is not multipart/form-data: ${message}`) : (error as Error)
+  }
+}

@@ -1,0 +1,155 @@
+import type { LocalDate } from '../domain/dates.ts'
+import type { Db } from './client.ts'
+import { FIND_OF_CUSTOMERS, type LoanRow, type StoredLoan, toStoredLoan } from './loans.ts'
+import type { Queries } from './queries.ts'
+import { moment } from './rows.ts'
+import { type Author, type Trace, trail, trailValues } from './trail.ts'
+
+/** A customer by the partner's own id or the service's number, where it is not known which: the partner's id comes first. */
+export interface CustomerNames {
+  readonly externalId: string | null
+  readonly id: bigint | null
+}
+
+/** Where a customer stands between two decisions. */
+export interface CreditStanding {
+  readonly customerId: bigint
+  readonly externalId: string | null
+  /** The organization's, in which its limits are. */
+  readonly currency: string
+  /** The organization's own policy in force, as stored; null: it has none. */
+  readonly policy: unknown
+  /** Of the last kept score. */
+  readonly scoreDigest: string | null
+  /** Minor units. */
+  readonly boosted: { readonly limit: bigint; readonly on: LocalDate } | null
+  /** How often a statement has raised the limit; a raise has to name it. */
+  readonly boosts: number
+}
+
+const POLICY = 'SELECT p.policy FROM credit_policy p WHERE p.organization_id = $1 ORDER BY p.arrival DESC LIMIT 1'
+
+const FIND = `
+  SELECT c.id, c.external_id, o.currency, (${POLICY}) AS policy, s.score_digest, s.boosted_limit, s.boosted_on,
+    coalesce(s.boosts, 0) AS boosts
+  FROM organization o
+  JOIN customer c ON c.organization_id = o.id
+  LEFT JOIN credit_standing s ON s.organization_id = c.organization_id AND s.customer_id = c.id
+  WHERE o.id = $1 AND c.organization_id = $1 AND (c.external_id = $2 OR c.id = $3)
+  ORDER BY c.external_id = $2 DESC NULLS LAST LIMIT 1`
+
+export async function findStanding(
+  db: Queries,
+  organizationId: number,
+  { externalId, id }: CustomerNames,
+): Promise<CreditStanding | undefined> {
+  const { rows } = await db.pool.query<StandingRow>({
+    name: 'find-credit-standing',
+    text: FIND,
+    values: [organizationId, externalId, id],
+  })
+  const row = rows[0]
+  return (
+    row && {
+      customerId: row.id,
+      externalId: row.external_id,
+      currency: row.currency,
+      policy: row.policy,
+      scoreDigest: row.score_digest,
+      boosted:
+        row.boosted_limit === null || row.boosted_on === null ? null : { limit: row.boosted_limit, on: row.boosted_on },
+      boosts: row.boosts,
+    }
+  )
+}
+
+interface StandingRow {
+  id: bigint
+  external_id: string | null
+  currency: string
+  policy: unknown
+  score_digest: string | null
+  boosted_limit: bigint | null
+  boosted_on: LocalDate | null
+  boosts: number
+}
+
+/** What an organization's limits are counted in, and its own policy in force; null: it has none. */
+export async function findPolicyInForce(
+  db: Db,
+  organizationId: number,
+): Promise<{ currency: string; policy: unknown } | undefined> {
+  const { rows } = await db.pool.query<{ currency: string; policy: unknown }>({
+    name: 'find-credit-policy',
+    text: `SELECT o.currency, (${POLICY}) AS policy FROM organization o WHERE o.id = $1`,
+    values: [organizationId],
+  })
+  return rows[0]
+}
+
+/** The loans of some customers, with their schedules and entries, in one statement. Who has none is not in the answer. */
+export async function readLoansOf(
+  db: Queries,
+  zone: string,
+  organizationId: number,
+  customerIds: readonly bigint[],
+): Promise<ReadonlyMap<bigint, StoredLoan[]>> {
+  const { rows } = await db.pool.query<LoanRow>({
+    name: 'find-loans-of-customers',
+    text: FIND_OF_CUSTOMERS,
+    values: [organizationId, customerIds],
+  })
+  return Map.groupBy(
+    rows.map((row) => toStoredLoan(row, zone)),
+    ({ customerId }) => customerId,
+  )
+}
+
+/** A decision about to be kept. */
+export interface NewDecision {
+  readonly customerId: bigint
+  readonly at: number
+  readonly policyVersion: string
+  /** As JSON text. */
+  readonly inputs: string
+  readonly result: string
+  readonly trace: Trace
+}
+
+/** How many parameters `decisionValues` fills, before those of the trail. */
+export const DECISION_SIZE = 6
+
+export const decisionValues = (author: Author, decision: NewDecision): unknown[] => [
+  author.organizationId,
+  decision.customerId,
+  moment(decision.at),
+  decision.policyVersion,
+  decision.inputs,
+  decision.result,
+  ...trailValues(author, decision.at, decision.trace),
+]
+
+/** The customer's row makes reads that arrive together wait for each other; the second finds nothing left to keep. */
+const KEEP_SCORE = `
+  WITH changed AS (
+    INSERT INTO credit_standing AS s (organization_id, customer_id, score_digest) VALUES ($1, $2, $15)
+    ON CONFLICT (organization_id, customer_id) DO UPDATE SET score_digest = excluded.score_digest
+    WHERE s.score_digest IS DISTINCT FROM excluded.score_digest
+    RETURNING s.customer_id AS id
+  ), decided AS (
+    INSERT INTO credit_decision (organization_id, customer_id, at, kind, policy_version, inputs, result)
+    SELECT $1, id, $3, 'score', $4, $5::jsonb, $6::jsonb FROM changed
+  ), ${trail('changed', 'customer', DECISION_SIZE + 1)}
+  SELECT id FROM changed`
+
+/**
+ * Keeps a score, unless it is the one that was kept last.
+ * @param digest of inputs and result, without what changes from day to day by itself
+ */
+export async function keepScore(db: Db, author: Author, decision: NewDecision, digest: string): Promise<void> {
+  await db.pool.query({
+    name: 'keep-credit-score',
+    text: KEEP_SCORE,
+    values: [...decisionValues(author, decision), digest],
+  })
+}

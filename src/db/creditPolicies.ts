@@ -1,0 +1,41 @@
+import type { Json } from '../domain/credit/stored.ts'
+import { type Db, isUniqueViolation } from './client.ts'
+import { moment } from './rows.ts'
+import { type Author, trail, trailValues } from './trail.ts'
+
+/** An organization's own policy of that version, as stored. */
+export async function findPolicy(db: Db, organizationId: number, version: string): Promise<Json | undefined> {
+  const where = { organizationId_version: { organizationId, version } }
+  const row = await db.prisma.creditPolicy.findUnique({ where })
+  return row ? (row.policy as Json) : undefined
+}
+
+const INSERT = `
+  WITH made AS (
+    INSERT INTO credit_policy (organization_id, version, policy, created_at) VALUES ($1, $2, $3::jsonb, $4)
+    RETURNING organization_id AS id
+  ), ${trail('made', 'organization', 5)}
+  SELECT id FROM made`
+
+/**
+ * Stores a policy, which is then the one in force.
+ * @returns false when the organization has one of that version
+ */
+export async function insertPolicy(
+  db: Db,
+  author: Author,
+  { version, policy }: { version: string; policy: Json },
+  now: number,
+): Promise<boolean> {
+  const trace = { action: 'set credit policy', before: null, after: { version } }
+  try {
+    await db.pool.query({
+      text: INSERT,
+      values: [author.organizationId, version, JSON.stringify(policy), moment(now), ...trailValues(author, now, trace)],
+    })
+    return true
+  } catch (error) {
+    if (isUniqueViolation(error, 'credit_policy_pkey')) return false
+    throw error
+  }
+}

@@ -1,0 +1,33 @@
+import type { Db } from './client.ts'
+import { insertLoans, type NewLoan } from './insertLoans.ts'
+import type { Queries } from './queries.ts'
+
+const HOLD = 'SELECT FROM customer WHERE organization_id = $1 AND id = $2 FOR NO KEY UPDATE'
+
+/**
+ * Inserts a loan once `check` has found nothing against it. The customer's row is held meanwhile, and whoever makes a
+ * loan for him waits for it: of two at once, the second is checked on a book that has the first. It takes a transaction
+ * that waits for `check`, and so is not the way of every loan.
+ * @returns false when the customer is no longer Active
+ * @throws what `check` throws, and a unique violation as `insertLoans` does; no loan is made then
+ */
+export async function insertLoanHeld(
+  db: Db,
+  loan: NewLoan,
+  check: (queries: Queries) => Promise<void>,
+): Promise<boolean> {
+  const client = await db.pool.connect()
+  try {
+    await client.query('BEGIN')
+    await client.query(HOLD, [loan.author.organizationId, loan.customerId])
+    await check({ pool: client })
+    const [made = false] = await insertLoans({ pool: client }, [loan])
+    await client.query('COMMIT')
+    return made
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined)
+    throw error
+  } finally {
+    client.release()
+  }
+}

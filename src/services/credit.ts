@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto'
+import {
+  type CreditStanding,
+  type CustomerNames,
+  findPolicyInForce,
+  findStanding,
+  keepScore,
+  readLoansOf,
+} from '../db/credit.ts'
+import type { StoredLoan } from '../db/loans.ts'
+import type { Queries } from '../db/queries.ts'
+import type { Author } from '../db/trail.ts'
+import type { Deps } from '../deps.ts'
+import { decideScore, type ScoreInputs } from '../domain/credit/decision.ts'
+import { historyOf } from '../domain/credit/history.ts'
+import { scoreCustomer } from '../domain/credit/score.ts'
+import type { Scorecard } from '../domain/credit/scorecard.ts'
+import { toStored } from '../domain/credit/stored.ts'
+import type { Instant } from '../domain/dates.ts'
+import { notFound } from '../domain/errors.ts'
+import { type Currency, currencyOf } from '../domain/money.ts'
+import { type PolicyInForce, policyInForce } from './creditPolicies.ts'
+
+export type { CustomerNames } from '../db/credit.ts'
+
+/** A customer's scorecard at a moment, and what it was made of. Amounts in minor units of `currency`. */
+export interface ScorecardNow {
+  readonly standing: CreditStanding
+  readonly currency: Currency
+  readonly inForce: PolicyInForce
+  readonly inputs: ScoreInputs
+  readonly card: Scorecard
+  readonly scoredAt: Instant
+}
+
+/**
+ * A customer's scorecard (contract 4.5), computed from the book as it is at this moment, and so never stale. Kept as a
+ * decision when it is not the one that was kept last.
+ * @throws LendingError `not_found`
+ */
+export async function getScorecard(deps: Deps, caller: Author, names: CustomerNames): Promise<ScorecardNow> {
+  const scored = await scoreNow(deps, deps.db, caller.organizationId, names)
+  if (!scored) throw noSuchCustomer()
+  await keep(deps, caller, scored)
+  return scored
+}
+
+export const noSuchCustomer = () => notFound('no customer has that externalId or id')
+
+/** Scores without keeping, by whatever takes a statement: within a transaction, the book as that sees it. */
+export async function scoreNow(
+  deps: Pick<Deps, 'now' | 'config'>,
+  queries: Queries,
+  organizationId: number,
+  names: CustomerNames,
+): Promise<ScorecardNow | undefined> {
+  const standing = await findStanding(queries, organizationId, names)
+  if (!standing) return undefined
+  const { customerId } = standing
+  const { zone } = deps.config
+  const loans = await readLoansOf(queries, zone, organizationId, [customerId])
+  const currency = currencyOf(standing.currency)
+  const inForce = policyInForce(deps, standing.policy, currency)
+  const scoredAt = deps.now()
+  const history = historyOf(loans.get(customerId) ?? [], { asOf: scoredAt, zone, currency })
+  const inputs = { history, boosted: standing.boosted }
+  return { standing, currency, inForce, inputs, card: decideScore(inputs, inForce.policy), scoredAt }
+}
+
+async function keep({ db }: Pick<Deps, 'db'>, author: Author, scored: ScorecardNow): Promise<void> {
+  const { standing, currency, inputs, card, scoredAt } = scored
+  const digest = digestOf(scored)
+  if (digest === standing.scoreDigest) return
+  const { score, grade, creditLimit, availableLimit, policyVersion } = card
+  const decision = {
+    customerId: standing.customerId,
+    at: scoredAt,
+    policyVersion,
+    inputs: JSON.stringify(toStored(inputs, currency)),
+    result: JSON.stringify(toStored(card, currency)),
+    trace: { action: 'score', before: null, after: { score, grade, creditLimit, availableLimit, policyVersion } },
+  }
+  // The key of the request, if it has one, is for what the request changes.
+  await keepScore(db, { ...author, claim: undefined }, decision, digest)
+}
+
+/** The same as long as facts, policy and result are: the day alone makes no new decision. */
+function digestOf({ inputs: { history, boosted }, currency, card }: ScorecardNow): string {
+  const { asOf: _, ...facts } = history
+  const decided = JSON.stringify(toStored({ facts, boosted, card }, currency))
+  return createHash('sha256').update(decided).digest('hex')
+}
+
+/**
+ * The scores of some customers of an organization, as of now, in two statements for all of them. Who is unscored (`XX`)
+ * is not in the answer. Nothing is kept: a list is no decision on anybody.
+ */
+export async function scoresOf(
+  deps: Deps,
+  { organizationId }: Pick<Author, 'organizationId'>,
+  customerIds: readonly bigint[],
+): Promise<ReadonlyMap<bigint, number>> {
+  if (customerIds.length === 0) return new Map()
+  const { zone } = deps.config
+  const [found, loans] = await Promise.all([
+    findPolicyInForce(deps.db, organizationId),
+    readLoansOf(deps.db, zone, organizationId, customerIds),
+  ])
+  if (!found) return new Map()
+  const currency = currencyOf(found.currency)
+  const { policy } = policyInForce(deps, found.policy, currency)
+  const asOf = deps.now()
+  const score = (of: readonly StoredLoan[]) => scoreCustomer(historyOf(of, { asOf, zone, currency }), policy)
+  return new Map(
+    [...loans].flatMap(([customerId, borrowed]) => {
+      const scored = score(borrowed)
+      return scored.grade === 'XX' ? [] : [[customerId, scored.score] as const]
+    }),
+  )
+}

@@ -1,0 +1,142 @@
+import { hasRaised, keepBoost, raiseLimit, type StatementPrint } from '../db/boosts.ts'
+import { type CustomerNames, findStanding } from '../db/credit.ts'
+import { findDecision } from '../db/creditDecisions.ts'
+import type { Deps } from '../deps.ts'
+import { type BoostInputs, type BoostResult, decideStatement } from '../domain/credit/decision.ts'
+import { fromStored, toStored } from '../domain/credit/stored.ts'
+import { dateIn } from '../domain/dates.ts'
+import { LendingError, notFound } from '../domain/errors.ts'
+import { type Currency, currencyOf } from '../domain/money.ts'
+import type { Caller } from './caller.ts'
+import { getScorecard, noSuchCustomer, type ScorecardNow } from './credit.ts'
+import { findStandingOf } from './creditDecisions.ts'
+import { policyInForce } from './creditPolicies.ts'
+import { checkStatement } from './statements/check.ts'
+import type { StatementFigures } from './statements/parse.ts'
+import { statementHash } from './statements/reader.ts'
+
+/** A statement that a customer shows, and whose it is said to be. */
+export interface ShownStatement {
+  readonly file: Uint8Array
+  readonly fullName: string | undefined
+  readonly mobileNumber: string | undefined
+}
+
+/** What is kept of a statement: its figures, neither the file nor whose it is. Minor units. */
+export type ReadStatement = Omit<StatementFigures, 'owner' | 'phone' | 'fingerprint'> & {
+  /** Whether a name and a number were given, and found to be those on it. */
+  readonly nameChecked: boolean
+  readonly mobileNumberChecked: boolean
+}
+
+/** A boost as it was decided. */
+export interface BoostDecided {
+  readonly externalId: string | null
+  readonly currency: Currency
+  readonly inputs: BoostInputs & { readonly statement: ReadStatement }
+  readonly result: BoostResult
+}
+
+/** How often a raise is decided anew when another was faster each time. */
+const MOST_TRIES = 20
+
+/**
+ * Raises a customer's limit by a statement of what flows through a wallet or an account (contract 4.5), or says why not.
+ * @param signal the request's: when the caller goes, the reading ends
+ * @throws LendingError `not_found`; `invalid_argument` on `statement`, `fullName` or `mobileNumber`, saying what is wrong
+ * with it; `resource_exhausted` when too many statements are being read; nothing is changed then
+ */
+export async function boostLimit(
+  deps: Deps,
+  caller: Caller,
+  names: CustomerNames,
+  shown: ShownStatement,
+  signal: AbortSignal,
+): Promise<BoostDecided> {
+  const standing = await findStanding(deps.db, caller.organizationId, names)
+  if (!standing) throw noSuchCustomer()
+  const currency = currencyOf(standing.currency)
+  const { policy } = policyInForce(deps, standing.policy, currency)
+  const figures = await deps.statements.read(shown.file, currency, signal)
+  const { fullName, mobileNumber } = shown
+  const claim = { fullName, mobileNumber, today: dateIn(deps.config.zone, deps.now()) }
+  checkStatement(figures, claim, policy.statement)
+  const print = { hash: statementHash(shown.file), fingerprint: figures.fingerprint }
+  const { owner: _owner, phone, fingerprint: _print, ...read } = figures
+  const statement = {
+    ...read,
+    nameChecked: fullName !== undefined,
+    mobileNumberChecked: mobileNumber !== undefined && phone !== null,
+  }
+  for (let attempt = 1; attempt <= MOST_TRIES; attempt++) {
+    const decided = await tryBoost(deps, caller, names, statement, print)
+    if (decided) return decided
+  }
+  throw new LendingError('aborted', "the customer's limit is being changed by others at once; try again", [], 1)
+}
+
+/** Decides on the customer as he is now. @returns undefined when another raise was faster */
+async function tryBoost(
+  deps: Deps,
+  caller: Caller,
+  names: CustomerNames,
+  statement: ReadStatement,
+  print: StatementPrint,
+): Promise<BoostDecided | undefined> {
+  const scored = await getScorecard(deps, caller, names)
+  const { standing, currency, card, scoredAt, inForce } = scored
+  const inputs = {
+    statement,
+    score: card.score,
+    grade: card.grade,
+    currentLimit: card.creditLimit,
+    lastRaisedOn: standing.boosted?.on ?? null,
+    seenBefore: await hasRaised(deps.db, caller.organizationId, print),
+    today: dateIn(deps.config.zone, scoredAt),
+    cooldownDays: inForce.cooldownDays,
+  }
+  const result = decideStatement(inputs, inForce.policy)
+  const decision = toDecision(scored, inputs, result, print)
+  if (result.boostStatus === 'raised') {
+    const raise = { ...print, limit: result.creditLimit, on: inputs.today, boosts: standing.boosts }
+    if (!(await raiseLimit(deps.db, caller, decision, raise))) return undefined
+  } else await keepBoost(deps.db, caller, decision)
+  return { externalId: standing.externalId, currency, inputs, result }
+}
+
+function toDecision(
+  { standing, currency, card, scoredAt }: ScorecardNow,
+  inputs: BoostInputs,
+  result: BoostResult,
+  print: StatementPrint,
+) {
+  const { boostStatus, creditLimit } = result
+  return {
+    customerId: standing.customerId,
+    at: scoredAt,
+    policyVersion: card.policyVersion,
+    inputs: JSON.stringify(toStored({ ...inputs, ...print }, currency)),
+    result: JSON.stringify(toStored(result, currency)),
+    trace: {
+      action: 'boost',
+      before: { creditLimit: inputs.currentLimit },
+      after: { boostStatus, creditLimit, statement: print.hash },
+    },
+  }
+}
+
+/**
+ * A boost as it was kept.
+ * @throws LendingError `not_found`
+ */
+export async function getBoost(deps: Deps, caller: Caller, decisionId: bigint): Promise<BoostDecided> {
+  const kept = await findDecision(deps.db, caller.organizationId, decisionId)
+  if (kept?.kind !== 'boost') throw notFound('no boost has that id')
+  const standing = await findStandingOf(deps, caller.organizationId, kept.customerId)
+  return {
+    externalId: standing.externalId,
+    currency: currencyOf(standing.currency),
+    inputs: fromStored(kept.inputs) as BoostDecided['inputs'],
+    result: fromStored(kept.result) as BoostResult,
+  }
+}

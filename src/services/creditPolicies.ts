@@ -1,0 +1,77 @@
+import { findPolicyInForce } from '../db/credit.ts'
+import { findPolicy, insertPolicy } from '../db/creditPolicies.ts'
+import type { Author } from '../db/trail.ts'
+import type { Deps } from '../deps.ts'
+import { type CreditPolicy, defaultPolicy } from '../domain/credit/policy.ts'
+import { policyToJson, readPolicy } from '../domain/credit/policyJson.ts'
+import { invalidField, invariant, LendingError, notFound } from '../domain/errors.ts'
+import { type Currency, currencyOf } from '../domain/money.ts'
+
+/** Versions that begin so are the service's own. */
+const OF_THE_SERVICE = 'default-'
+
+/** What an organization decides by. */
+export interface PolicyInForce {
+  readonly policy: CreditPolicy
+  /** Days between two raises of a limit: the organization's own, or else the service's setting. */
+  readonly cooldownDays: number
+}
+
+/** The organization's own policy, or the default of its currency. */
+export function policyInForce({ config }: Pick<Deps, 'config'>, stored: unknown, currency: Currency): PolicyInForce {
+  if (stored === null) return { policy: defaultPolicy(currency), cooldownDays: config.boostCooldownDays }
+  const policy = readPolicy(stored)
+  return { policy, cooldownDays: policy.statement.cooldownDays }
+}
+
+/** The policy that a decision was made by. */
+export async function policyOfVersion(
+  { db }: Pick<Deps, 'db'>,
+  organizationId: number,
+  version: string,
+  currency: Currency,
+): Promise<CreditPolicy> {
+  const stored = await findPolicy(db, organizationId, version)
+  if (stored !== undefined) return readPolicy(stored)
+  const policy = defaultPolicy(currency)
+  // A default of other figures has another version, and is added beside this one.
+  invariant(policy.version === version, `a credit policy of version ${version}`)
+  return policy
+}
+
+/** @throws LendingError `not_found` */
+export async function getCreditPolicy(
+  deps: Pick<Deps, 'db' | 'config'>,
+  organizationId: number,
+): Promise<PolicyInForce> {
+  const found = await findPolicyInForce(deps.db, organizationId)
+  if (!found) throw notFound('no organization has that id')
+  return policyInForce(deps, found.policy, currencyOf(found.currency))
+}
+
+/**
+ * Puts a policy in force for the author's organization, from the next request on. Told again with the same figures, the
+ * version in force stays as it is.
+ * @throws LendingError `invalid_argument` naming the first figure at fault, `not_found` for the organization,
+ * `already_exists` when the version stands for other figures or is no longer the one in force
+ */
+export async function setCreditPolicy(
+  deps: Pick<Deps, 'db' | 'now' | 'config'>,
+  author: Author,
+  json: unknown,
+): Promise<CreditPolicy> {
+  const policy = readPolicy(json)
+  const { version, currency } = policy
+  const { policy: before } = await getCreditPolicy(deps, author.organizationId)
+  if (version.startsWith(OF_THE_SERVICE))
+    throw invalidField('policy.version', `must not begin with ${OF_THE_SERVICE}: those are the service's own`)
+  if (currency.code !== before.currency.code)
+    throw invalidField('policy.currency', `must be ${before.currency.code}, the organization's`)
+  const stored = policyToJson(policy)
+  if (JSON.stringify(policyToJson(before)) === JSON.stringify(stored)) return policy
+  if (!(await insertPolicy(deps.db, author, { version, policy: stored }, deps.now())))
+    throw new LendingError('already_exists', 'a credit policy of that version exists already: take a new one', [
+      { field: 'policy.version', message: 'is taken' },
+    ])
+  return policy
+}

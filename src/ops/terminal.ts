@@ -5,7 +5,7 @@ import confirm from '@inquirer/confirm'
 import password from '@inquirer/password'
 import { Presets, SingleBar } from 'cli-progress'
 import { openBook } from './open.ts'
-import type { Progress, World } from './world.ts'
+import { Declined, type Progress, type World } from './world.ts'
 
 /** Where the command line usually runs. Questions and progress go to stderr: stdout is for results. */
 export function terminal(): World {
@@ -22,13 +22,19 @@ export function terminal(): World {
     out: (line) => process.stdout.write(line),
     err: (line) => process.stderr.write(line),
     interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,
-    confirm: (message) => confirm({ message, default: false }, { output: process.stderr }),
-    askPassword: (message) => password({ message, mask: true }, { output: process.stderr }),
+    confirm: (message) => answered(confirm({ message, default: false }, { output: process.stderr })),
+    askPassword: (message) => answered(password({ message, mask: true }, { output: process.stderr })),
     readStdin: () => text(process.stdin),
     startProgress,
     stopping: stopping.signal,
   }
 }
+
+/** Ctrl-C at a question is an answer, too. */
+const answered = <T>(question: Promise<T>): Promise<T> =>
+  question.catch((error: Error) => {
+    throw error.name === 'ExitPromptError' ? new Declined('nothing was done') : error
+  })
 
 function startProgress(what: string, total: number): Progress {
   if (!process.stderr.isTTY) return { update: () => undefined, stop: () => undefined }

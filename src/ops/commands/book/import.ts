@@ -127,6 +127,7 @@ async function importOne(
       loans: () => go(toLoanLine, loanImporter(task.deps, caller)),
       transactions: () => go(toTransactionLine, transactionImporter(task.deps, caller)),
     }[kind]()
+    if (finished) bar.update(Math.ceil(size / 1024))
     const seconds = (performance.now() - begun) / 1000
     return { kind, file: path, report: reportPath, ...mark, resumedAt, finished, seconds }
   } finally {

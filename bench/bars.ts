@@ -30,7 +30,7 @@ export function bars({ lines, pacedP99, resident }: Shown): string[] {
     ...atLeast('loan creation at 64, of the floor', 1.5, line('creation', 64)?.toFloor),
     ...atLeast('single read at 64, of the floor', 0.8, line('read', 64)?.toFloor),
     ...atMost('p99 at half of the highest rate', 25, pacedP99, ' ms'),
-    ...atMost('resident memory of the service', 250, resident / MEBIBYTE, ' MiB'),
+    ...atMost('resident memory of the service', 250, resident > 0 ? resident / MEBIBYTE : undefined, ' MiB'),
   ]
 }
 

@@ -1,6 +1,6 @@
 import { type Db, openDatabase } from '../src/db/client.ts'
-import { findLoan } from '../src/db/loans.ts'
-import { CACHED, cached } from '../src/db/saveLoan.ts'
+import { CACHED, cached } from '../src/db/loanColumns.ts'
+import { readLoans } from '../src/db/loans.ts'
 import { stateOf } from '../src/domain/loan.ts'
 import { type Book, LANES, laneOf, TARGETS, type Target } from './scenarios.ts'
 import type { Tally } from './window.ts'
@@ -140,7 +140,7 @@ async function compareReplay(db: Db, book: Book, since: Date, said: string[]): P
   const left = rows.values()
   const replayThem = async () => {
     for (const row of left) {
-      const loan = await findLoan(db, zone, organizationId, { id: row.id })
+      const [loan] = await readLoans(db, [{ organizationId, ref: { id: row.id }, zone }])
       if (!loan) continue
       const expected = cached(stateOf(loan, row.updated_at)).map(asText)
       const stored = CACHED.map((column) => asText(column.endsWith('_at') ? toMoment(row[column]) : row[column]))

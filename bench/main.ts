@@ -5,19 +5,21 @@ import { bars } from './bars.ts'
 import { checkBooks } from './checkBooks.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
 import { residentBytes } from './processes.ts'
-import { readProfile } from './profile.ts'
+import { compareProfiles, microseconds } from './profile.ts'
 import { figure, type Line, linesOf, table } from './report.ts'
-import { Runner, runRounds } from './rounds.ts'
-import type { Scenario } from './scenarios.ts'
+import { type Row, Runner, runRounds } from './rounds.ts'
+import type { Scenario, Target } from './scenarios.ts'
 import { CONNECTIONS, soak } from './soak.ts'
 import { type Stack, startStack } from './stack.ts'
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
+class Interrupted extends Error {}
+
 const ended = Promise.withResolvers<never>()
 ended.promise.catch(() => undefined)
-process.once('SIGINT', () => ended.reject(new Error('interrupted')))
-process.once('SIGTERM', () => ended.reject(new Error('interrupted')))
+process.once('SIGINT', () => ended.reject(new Interrupted()))
+process.once('SIGTERM', () => ended.reject(new Interrupted()))
 
 let options: Options
 try {
@@ -33,7 +35,7 @@ let failed = true
 try {
   failed = !(await Promise.race([run(options), ended.promise]))
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.stack : error}\n`)
+  process.stderr.write(`${error instanceof Interrupted ? 'interrupted' : (error as Error).stack}\n`)
 }
 for (const close of closing.reverse()) await Promise.resolve(close()).catch((error: unknown) => say(String(error)))
 process.exit(failed ? 1 : 0)
@@ -46,11 +48,13 @@ async function run(options: Options): Promise<boolean> {
   const stack = await startStack(options, closing, say)
   const runner = new Runner(stack, options)
   const atStart = residentBytes(stack.service.pid)
-  const scenarios = await servedOf(runner, options.scenarios)
+  const scenarios = await servedOf(runner, options.soak === undefined ? options.scenarios : ['repayments'])
   await warmUp(runner, scenarios)
 
   const soaked = options.soak === undefined ? undefined : await soak(runner, stack, options.soak, say)
+  const from = microseconds()
   const rows = soaked ? [] : await runRounds(runner, scenarios, options, say)
+  const span = { from, until: microseconds() }
   const lines = linesOf(rows)
   if (!soaked) say(`\n${table(lines, await earlierLines(options.against))}\n`)
   const paced = await pace(runner, lines, options)
@@ -65,10 +69,18 @@ async function run(options: Options): Promise<boolean> {
   const size = { loans: options.loans, transactions: options.transactions }
   await keep(options, started, { machine, size, durability: stack.durability, lines, paced, soaked, resident, rows })
   if (options.profile) {
-    await stack.service.stop()
-    say(`\n${await readProfile(stack.directory)}`)
+    await Promise.all([stack.service.stop(), stack.floor.end()])
+    const ours = { pid: stack.service.pid, answered: answeredBy(rows, 'ours') }
+    const floor = { pid: stack.floor.pid, answered: answeredBy(rows, 'floor') }
+    say(`\n${await compareProfiles(stack.directory, ours, floor, span)}`)
   }
   return right
+}
+
+/** Requests of a target that were answered, the warm-up's too. */
+function answeredBy(rows: readonly Row[], target: Target): number {
+  const samples = rows.filter((row) => row.target === target).flatMap((row) => row.samples)
+  return samples.reduce((sum, { answered }) => sum + answered, 0)
 }
 
 /** Leaves out what the service does not serve yet. */

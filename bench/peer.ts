@@ -20,12 +20,12 @@ export interface Peer<D extends Duties> {
     duty: Name,
     argument: Parameters<D[Name]>[0],
   ): Promise<Awaited<ReturnType<D[Name]>>>
-  end(): void
+  end(): Promise<void>
 }
 
 /** Starts `file`, of this folder, as a process of its own; it ends when this one does. */
-export function startPeer<D extends Duties>(file: string): Peer<D> {
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), { serialization: 'advanced', execArgv: [] })
+export function startPeer<D extends Duties>(file: string, execArgv: string[] = []): Peer<D> {
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), { serialization: 'advanced', execArgv })
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
   let last = 0
   let ended: Error | undefined
@@ -35,7 +35,9 @@ export function startPeer<D extends Duties>(file: string): Peer<D> {
     if ('failure' in message) asked?.reject(new Error(`${file}: ${message.failure}`))
     else asked?.resolve(message.result)
   })
+  const gone = Promise.withResolvers<void>()
   child.once('exit', (code, signal) => {
+    gone.resolve()
     ended = new Error(`${file} ended (${signal ?? code})`)
     for (const asked of waiting.values()) asked.reject(ended)
   })
@@ -51,6 +53,7 @@ export function startPeer<D extends Duties>(file: string): Peer<D> {
     },
     end: () => {
       if (child.connected) child.disconnect()
+      return gone.promise
     },
   }
 }

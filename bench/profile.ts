@@ -2,50 +2,94 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-interface Node {
-  readonly id: number
-  readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number }
-  readonly children?: readonly number[]
+interface Profile {
+  readonly nodes: readonly {
+    readonly id: number
+    readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number }
+  }[]
+  readonly samples: readonly number[]
+  /** Microseconds from each sample to the one before; the first from `startTime`, on the clock of `hrtime`. */
+  readonly timeDeltas: readonly number[]
+  readonly startTime: number
 }
 
-interface Profile {
-  readonly nodes: readonly Node[]
-  readonly samples: readonly number[]
-  readonly timeDeltas: readonly number[]
+/** A process that was profiled, and how many requests it answered meanwhile. */
+export interface Profiled {
+  readonly pid: number
+  readonly answered: number
+}
+
+/** From when to when, in microseconds of `process.hrtime`. */
+export interface Span {
+  readonly from: number
+  readonly until: number
 }
 
 const IDLE = new Set(['(idle)', '(program)', '(root)'])
 const MOST_LINES = 30
 
-/** Where the service's CPU time went: by package or layer, and by function, each by its own time. */
-export async function readProfile(directory: string): Promise<string> {
-  const file = (await readdir(directory)).find((name) => name.endsWith('.cpuprofile'))
-  if (file === undefined) return 'the service left no profile'
-  const { nodes, samples, timeDeltas } = JSON.parse(await readFile(join(directory, file), 'utf8')) as Profile
-  const own = new Map<number, number>()
-  for (const [index, id] of samples.entries()) own.set(id, (own.get(id) ?? 0) + Math.max(0, timeDeltas[index] ?? 0))
-  const functions = new Map<string, number>()
-  const places = new Map<string, number>()
-  let total = 0
-  for (const { id, callFrame } of nodes) {
-    const time = own.get(id) ?? 0
-    const { functionName, url, lineNumber } = callFrame
-    if (time === 0 || IDLE.has(functionName)) continue
-    total += time
-    const path = url === '' ? '' : shorten(url)
-    const name = `${functionName || '(anonymous)'}  ${path}${path === '' ? '' : `:${lineNumber + 1}`}`
-    functions.set(name, (functions.get(name) ?? 0) + time)
-    const place = functionName === '(garbage collector)' ? 'garbage collector' : placeOf(path)
-    places.set(place, (places.get(place) ?? 0) + time)
+export const microseconds = (): number => Number(process.hrtime.bigint() / 1000n)
+
+/**
+ * Where the time of a request goes, in the main thread, in microseconds of CPU time a request: ours beside the floor's,
+ * by package or layer and by function, each by its own time. Written by the processes as they ended.
+ */
+export async function compareProfiles(directory: string, ours: Profiled, floor: Profiled, span: Span): Promise<string> {
+  const [mine, its] = [await read(directory, ours, span), await read(directory, floor, span)]
+  const list = (title: string, pick: (times: Times) => Map<string, number>) => {
+    const [left, right] = [pick(mine), pick(its)]
+    const names = [...new Set([...left.keys(), ...right.keys()])]
+    const most = (name: string) => Math.max(left.get(name) ?? 0, right.get(name) ?? 0)
+    return [
+      `    ours    floor  µs a request, ${title}`,
+      ...names
+        .sort((a, b) => most(b) - most(a))
+        .slice(0, MOST_LINES)
+        .map((name) => `${column(left.get(name))} ${column(right.get(name))}  ${name}`),
+    ]
   }
-  const list = (title: string, times: Map<string, number>) => [
-    title,
-    ...[...times]
-      .sort(([, a], [, b]) => b - a)
-      .slice(0, MOST_LINES)
-      .map(([name, time]) => `${((time / total) * 100).toFixed(1).padStart(6)} %  ${name}`),
-  ]
-  return [...list('CPU time by place', places), '', ...list('by function', functions)].join('\n')
+  const total = `${column(mine.total)} ${column(its.total)}  µs a request in all`
+  return [
+    total,
+    '',
+    ...list('by place', (times) => times.places),
+    '',
+    ...list('by function', (times) => times.functions),
+  ].join('\n')
+}
+
+const column = (time = 0) => time.toFixed(1).padStart(8)
+
+/** Microseconds a request. */
+interface Times {
+  readonly total: number
+  readonly places: Map<string, number>
+  readonly functions: Map<string, number>
+}
+
+async function read(directory: string, { pid, answered }: Profiled, span: Span): Promise<Times> {
+  const file = (await readdir(directory)).find((name) => name.endsWith('.cpuprofile') && name.includes(`.${pid}.`))
+  if (file === undefined) throw new Error(`process ${pid} left no profile`)
+  const profile = JSON.parse(await readFile(join(directory, file), 'utf8')) as Profile
+  const own = new Map<number, number>()
+  let at = profile.startTime
+  for (const [index, id] of profile.samples.entries()) {
+    const delta = Math.max(0, profile.timeDeltas[index] ?? 0)
+    at += delta
+    if (at >= span.from && at <= span.until) own.set(id, (own.get(id) ?? 0) + delta)
+  }
+  const times = { total: 0, places: new Map<string, number>(), functions: new Map<string, number>() }
+  const add = (map: Map<string, number>, name: string, time: number) => map.set(name, (map.get(name) ?? 0) + time)
+  for (const { id, callFrame } of profile.nodes) {
+    const { functionName, url, lineNumber } = callFrame
+    if (IDLE.has(functionName)) continue
+    const time = (own.get(id) ?? 0) / answered
+    const path = shorten(url)
+    times.total += time
+    add(times.places, functionName === '(garbage collector)' ? 'garbage collector' : placeOf(path), time)
+    add(times.functions, `${functionName || '(anonymous)'}  ${path}${path === '' ? '' : `:${lineNumber + 1}`}`, time)
+  }
+  return times
 }
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -57,8 +101,8 @@ const shorten = (url: string) => {
 
 /** The package, the layer of ours, or Node itself. */
 function placeOf(path: string): string {
-  if (path === '') return 'native code'
-  if (path.startsWith('node:')) return path.split('/').slice(0, 2).join('/')
+  if (path === '') return 'native code: sockets, JSON, text'
+  if (path.startsWith('node:')) return 'Node itself'
   const inPackage = /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]
-  return inPackage ?? (/^src\/[^/]+/.exec(path)?.[0] || path)
+  return inPackage ?? (/^(src|bench)\/(domain|services|db|api)?/.exec(path)?.[0] || path)
 }

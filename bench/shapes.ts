@@ -1,4 +1,4 @@
-import { CACHED, cached } from '../src/db/saveLoan.ts'
+import { CACHED, cached } from '../src/db/loanColumns.ts'
 import { dateIn } from '../src/domain/dates.ts'
 import type { NewEntry } from '../src/domain/entry.ts'
 import type { Product } from '../src/domain/product.ts'

@@ -46,7 +46,7 @@ export interface Stack {
   readonly load: Peer<LoadDuties>
   readonly credentials: Credentials
   readonly caller: Caller
-  /** Where the service leaves its CPU profile, when it is asked for one. */
+  /** Where the service and the floor leave their CPU profiles when they end, if they were asked for them. */
   readonly directory: string
 }
 
@@ -97,14 +97,15 @@ export async function startStack(
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   say(`book: ${book.loans} loans, ${entries} transactions, ${size}, made in ${seconds} s; ${durability}`)
 
-  const service = await startService('.', databaseUrl, options, options.profile ? directory : undefined)
+  const profiling = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${directory}`] : []
+  const service = await startService('.', databaseUrl, options, profiling)
   closing.push(() => service.stop())
   const versus = options.versus === undefined ? undefined : await startService(options.versus, databaseUrl, options)
   if (versus) closing.push(() => versus.stop())
-  const floor = startPeer<FloorDuties>('floor.ts')
+  const floor = startPeer<FloorDuties>('floor.ts', profiling)
   const driver = startPeer<DriverDuties>('driver.ts')
   const load = startPeer<LoadDuties>('load.ts')
-  closing.push(() => [floor, driver, load].map((peer) => peer.end()))
+  closing.push(() => Promise.all([floor, driver, load].map((peer) => peer.end())))
   const floorPort = await floor.ask('start', { databaseUrl })
 
   const basic = Buffer.from(`${DEMO_PARTNER.email}:${DEMO_PARTNER.password}`).toString('base64')
@@ -135,10 +136,9 @@ async function startService(
   checkout: string,
   databaseUrl: string,
   { processes }: Options,
-  profileInto?: string,
+  flags: readonly string[] = [],
 ): Promise<Service> {
   const port = await freePort()
-  const flags = profileInto === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileInto}`]
   const child = spawn(process.execPath, [...flags, 'src/main.ts'], {
     cwd: resolve(import.meta.dirname, '..', checkout),
     env: {
@@ -148,6 +148,10 @@ async function startService(
       KEY_ENCRYPTION_SECRET: SECRET,
       LOG_LEVEL: 'info',
       PORT: String(port),
+      // The same for every service of the run: they take each other's tokens.
+      AUTH_URL: 'http://auth.localhost',
+      BASE_URL: 'http://api.localhost',
+      RECORDS_URL: 'http://records.localhost',
       OPS_PORT: '0',
       ...(processes !== undefined && { WEB_CONCURRENCY: String(processes) }),
     },

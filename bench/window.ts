@@ -28,6 +28,8 @@ export interface Tally {
 /** What a slot came to. Times in milliseconds. */
 export interface Sample {
   readonly requests: number
+  /** Those outside the measured time too. */
+  readonly answered: number
   readonly perSecond: number
   readonly p50: number
   readonly p99: number
@@ -50,6 +52,7 @@ export async function measure(slot: Slot, send: Send): Promise<Sample> {
   const times: number[] = []
   const tally = noTally()
   let measuring = false
+  let answered = 0
   let stopped = false
   let errors = 0
   let firstError: string | undefined
@@ -58,6 +61,7 @@ export async function measure(slot: Slot, send: Send): Promise<Sample> {
     const ask = next()
     try {
       await send(connection, ask)
+      answered++
       if (measuring) times.push(performance.now() - since)
       count(tally, ask)
     } catch (error) {
@@ -81,6 +85,7 @@ export async function measure(slot: Slot, send: Send): Promise<Sample> {
   times.sort((a, b) => a - b)
   return {
     requests: times.length,
+    answered,
     perSecond: times.length / ((until - from) / 1000),
     p50: percentile(times, 0.5),
     p99: percentile(times, 0.99),

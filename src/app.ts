@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { tellAnswers, tellUnrouted } from './api/answered.ts'
 import { authStyle } from './api/auth/index.ts'
 import { sendFailure, toFailure } from './api/failure.ts'
+import { type Guard, turnAwayEarly, unguarded } from './api/guard.ts'
+import { secureHeaders } from './api/headers.ts'
 import { chooseStyle, MAX_PARAM_LENGTH } from './api/hosts.ts'
+import { limitRates } from './api/limits.ts'
 import { answerMalformed } from './api/malformed.ts'
 import { mountNothing, mountStyle } from './api/mount.ts'
 import { partnerStyle } from './api/partner/index.ts'
@@ -12,6 +16,7 @@ import { prefixOf, type Style, urlOf } from './api/style.ts'
 import { hostOf } from './config.ts'
 import { isUnavailable } from './db/faults.ts'
 import type { Deps } from './deps.ts'
+import type { Limits } from './services/limits.ts'
 import { trustOf } from './trust.ts'
 
 export interface AppOptions {
@@ -22,10 +27,18 @@ export interface AppOptions {
   /** Whether the database answers; `select 1` when left out. */
   readonly ready?: () => Promise<boolean>
   readonly styles?: readonly Style[]
+  /** How the process stands; all is well when left out. */
+  readonly guard?: Guard
+  /** No limits when left out. */
+  readonly limits?: Limits
 }
 
 const BODY_LIMIT = 1024 * 1024
-const REQUEST_TIMEOUT_MS = 60_000
+/** Headers have to be there in a third of the time that a whole request may take; who is late is looked for this often. */
+const HEADERS_SHARE = 3
+const CHECK_EVERY_MS = 2_000
+/** A connection on which nothing moves, not even the answer: longer than any statement may take. */
+const SILENT_MS = 90_000
 /** Longer than the idle timeout of the usual load balancers (60 s), so that they close first and never hit a closed one. */
 const KEEP_ALIVE_MS = 72_000
 
@@ -34,7 +47,7 @@ const KEEP_ALIVE_MS = 72_000
  * @throws ConfigError for a `TRUST_PROXY` that is not understood
  */
 export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<FastifyInstance> {
-  const { styles = [authStyle, partnerStyle, recordStyle], unavailable = isUnavailable } = options
+  const { styles = [authStyle, partnerStyle, recordStyle], unavailable = isUnavailable, guard = unguarded } = options
   const ready = options.ready ?? (async () => (await deps.db.pool.query('select 1')).rowCount === 1)
   const words = styles.find(({ name }) => name === 'partner') ?? styles[0]!
   const trusts = trustOf(deps.config.trustProxy)
@@ -44,19 +57,25 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: deps.config.requestTimeoutMs,
+    connectionTimeout: SILENT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     trustProxy: trusts,
     // What still arrives on an open connection while we close is served, not refused.
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true },
-    http: { requireHostHeader: false },
+    http: {
+      requireHostHeader: false,
+      headersTimeout: Math.ceil(deps.config.requestTimeoutMs / HEADERS_SHARE),
+      connectionsCheckingInterval: Math.min(CHECK_EVERY_MS, Math.ceil(deps.config.requestTimeoutMs / HEADERS_SHARE)),
+    },
     rewriteUrl: (request) => choose(request),
     clientErrorHandler: answerMalformed(words),
     frameworkErrors: (error, request, reply) => {
       const style = styles.find(({ name }) => request.url.startsWith(`${prefixOf(name)}/`)) ?? words
       reply.headers({ 'x-request-id': request.id, ...style.headers })
       const failure = toFailure(error, { fieldNames: style.fieldNames, requestId: request.id, unavailable })
+      tellUnrouted(deps.events, request, reply)
       sendFailure(style, failure, error, request, reply)
     },
   })
@@ -67,13 +86,12 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     reply.header('x-request-id', request.id)
     done()
   })
-  app.addHook('onResponse', (request, reply, done) => {
-    const { method, originalUrl: url } = request
-    request.log.info({ method, url, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 }, 'answered')
-    done()
-  })
+  tellAnswers(app, deps.events)
+  secureHeaders(app, { https: deps.config.baseUrl.startsWith('https:') })
+  turnAwayEarly(app, guard, deps.config, deps.events)
+  if (options.limits) limitRates(app, options.limits, deps.events)
 
-  const mounting = { deps, ready, unavailable }
+  const mounting = { deps, ready, stopping: guard.stopping, unavailable }
   const mounted = styles.map((style) => ({
     style,
     host: hostOf(urlOf(deps.config, style.name)),

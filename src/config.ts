@@ -19,9 +19,19 @@ const port = (fallback: number) =>
     .refine((value) => value <= 65_535, 'must be a port number, 0 to 65535')
     .default(fallback)
 
+/** A whole number of whatever the setting's name says. */
+const count = (fallback: number, { min = 0, max = 1_000_000_000 }: { min?: number; max?: number } = {}) =>
+  z
+    .string()
+    .regex(/^\d{1,10}$/, 'must be a whole number')
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be ${min} to ${max}`)
+    .default(fallback)
+
 const flag = z.enum(['true', 'false'], { error: 'must be true or false' }).transform((value) => value === 'true')
 
-const settings = z.object({
+/** Every setting by its name in the environment; `.env.example` says what each is for. */
+export const settings = z.object({
   HOST: z.string().min(1).max(255).default('127.0.0.1'),
   PORT: port(3000),
   OPS_PORT: port(3001),
@@ -52,12 +62,16 @@ const settings = z.object({
     .default('info'),
   TRUST_PROXY: z.string().max(1000).default('false'),
   SEED_DEMO: flag.optional(),
-  BOOST_COOLDOWN_DAYS: z
-    .string()
-    .regex(/^\d{1,4}$/, 'must be a whole number of days')
-    .transform(Number)
-    .refine((days) => days <= 3660, 'must be 0 to 3660 days')
-    .default(30),
+  DATABASE_CONNECTIONS: count(20, { min: 2, max: 1_000 }),
+  RATE_LIMIT_ACCOUNT: count(60_000),
+  RATE_LIMIT_ADDRESS: count(120_000),
+  MAX_IN_FLIGHT: count(1_000, { min: 1 }),
+  MAX_LAG_MS: count(500, { min: 50 }),
+  REQUEST_TIMEOUT_MS: count(60_000, { min: 100 }),
+  STOP_GRACE_MS: count(3_000, { max: 60_000 }),
+  STOP_WITHIN_MS: count(25_000, { min: 100 }),
+  FIGURES_EVERY_S: count(60, { min: 1 }),
+  BOOST_COOLDOWN_DAYS: count(30, { max: 3_660 }),
 })
 
 /** The service's settings: read once, frozen, handed in. Nothing else reads the environment. */
@@ -80,6 +94,19 @@ export interface Config {
   /** `false`, `true`, a hop count, or a list of addresses: what Fastify's `trustProxy` takes. */
   readonly trustProxy: boolean | number | string
   readonly seedDemo: boolean
+  /** Connections to the database, at most. */
+  readonly databaseConnections: number
+  /** Requests a minute, over all instances; 0: as many as there are. */
+  readonly rateLimits: { readonly account: number; readonly address: number }
+  /** Requests in work at once, and how late timers may be, before more are turned away. */
+  readonly maxInFlight: number
+  readonly maxLagMs: number
+  readonly requestTimeoutMs: number
+  /** How long a stop goes on serving while it says that it is not ready, and how long it may take after that. */
+  readonly stopGraceMs: number
+  readonly stopWithinMs: number
+  /** How old the totals of the book may become before one instance computes them anew. */
+  readonly figuresEverySeconds: number
   /** Days between two raises of a credit limit, for organizations without a policy of their own. */
   readonly boostCooldownDays: number
 }
@@ -131,6 +158,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     logLevel: value.LOG_LEVEL,
     trustProxy: readTrustProxy(value.TRUST_PROXY),
     seedDemo: value.SEED_DEMO ?? value.DATABASE_URL === '',
+    databaseConnections: value.DATABASE_CONNECTIONS,
+    rateLimits: Object.freeze({ account: value.RATE_LIMIT_ACCOUNT, address: value.RATE_LIMIT_ADDRESS }),
+    maxInFlight: value.MAX_IN_FLIGHT,
+    maxLagMs: value.MAX_LAG_MS,
+    requestTimeoutMs: value.REQUEST_TIMEOUT_MS,
+    stopGraceMs: value.STOP_GRACE_MS,
+    stopWithinMs: value.STOP_WITHIN_MS,
+    figuresEverySeconds: value.FIGURES_EVERY_S,
     boostCooldownDays: value.BOOST_COOLDOWN_DAYS,
   })
 }

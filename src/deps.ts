@@ -1,5 +1,7 @@
 import type { Config } from './config.ts'
 import type { Db } from './db/client.ts'
+import type { Events } from './services/events.ts'
+import type { KeyRing } from './services/keyRing.ts'
 import type { SignIn } from './services/signIn.ts'
 import type { StatementReader } from './services/statements/reader.ts'
 
@@ -9,6 +11,9 @@ export interface Deps {
   /** The clock, in milliseconds since 1970: the only one there is. */
   readonly now: () => number
   readonly db: Db
+  readonly keys: KeyRing
   readonly signIn: SignIn
+  /** Told what happens, for whoever counts it. */
+  readonly events: Events
   readonly statements: StatementReader
 }

@@ -1,12 +1,30 @@
 import { createRequire } from 'node:module'
-import { type Logger, pino } from 'pino'
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
 import type { Config } from './config.ts'
+import { redact, toLoggedError } from './redact.ts'
 
-/** JSON lines; in a terminal, where pino-pretty is installed (it is for development), lines for people. */
-export function makeLog({ logLevel }: Pick<Config, 'logLevel'>): Logger {
+/** Members that are secret or personal by their name, wherever an object carries one. */
+const BY_NAME = ['password', 'token', 'authorization', 'secret', 'apiKey', 'phone', 'email', 'mobileNumber', 'fullName']
+
+const optionsOf = (level: string): LoggerOptions => ({
+  level,
+  redact: { paths: BY_NAME.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
+  serializers: { err: toLoggedError, error: toLoggedError },
+  // The finished line, whoever wrote it and however deep a secret sits in it.
+  hooks: { streamWrite: redact },
+})
+
+/**
+ * JSON lines without secrets and personal data; in a terminal, where pino-pretty is installed (it is for development),
+ * lines for people.
+ * @param to where the lines go, standard output unless told
+ */
+export function makeLog({ logLevel }: Pick<Config, 'logLevel'>, to?: DestinationStream): Logger {
+  const options = optionsOf(logLevel)
+  if (to) return pino(options, to)
   return process.stdout.isTTY && isInstalled('pino-pretty')
-    ? pino({ level: logLevel, transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname' } } })
-    : pino({ level: logLevel })
+    ? pino({ ...options, transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname' } } })
+    : pino(options)
 }
 
 function isInstalled(name: string): boolean {

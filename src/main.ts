@@ -1,5 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { type Logger, pino } from 'pino'
 import { buildApp } from './app.ts'
@@ -8,51 +7,56 @@ import { type Config, ConfigError, readConfig } from './config.ts'
 import { isUnavailable } from './db/client.ts'
 import { type EmbeddedServer, startEmbedded } from './db/embedded.ts'
 import type { Deps } from './deps.ts'
+import { type Drainable, makeDrainable } from './drain.ts'
+import { withKeptSecret } from './keptSecret.ts'
 import { makeLog } from './log.ts'
 import { openService } from './service.ts'
-import { makeSecret, WrongSecretError } from './services/keyRing.ts'
+import { WrongSecretError } from './services/keyRing.ts'
+import { createLimits, type Limits } from './services/limits.ts'
 import { type Sweeper, startSweeper } from './services/sweep.ts'
-
-/** How long a stop may take before it is cut short. */
-const STOP_WITHIN_MS = 20_000
+import { type Vitals, watchVitals } from './vitals.ts'
 
 /** What has been started, so that a stop can end it in the reverse order. */
 interface Running {
   server?: EmbeddedServer
   deps?: Deps
+  config?: Config
+  vitals?: Vitals
+  limits?: Limits
   sweeper?: Sweeper
   app?: FastifyInstance
+  drainable?: Drainable
 }
 
 async function start(running: Running, settings: Config, log: Logger): Promise<void> {
   const embedded = settings.databaseUrl === ''
   const config = embedded ? await withKeptSecret(settings) : settings
+  running.config = config
   if (embedded)
     running.server = await startEmbedded({ directory: config.dataDir, log: log.child({ part: 'postgres' }) })
   const databaseUrl = running.server?.url ?? config.databaseUrl
   running.deps = await openService({ config, databaseUrl, now: Date.now, log })
-  running.app = await buildApp(running.deps, { logger: log })
+  const stages = { stopping: () => stopping !== undefined, draining: () => running.drainable?.draining() ?? false }
+  running.vitals = watchVitals(running.deps.db, stages, log)
+  running.limits = createLimits(running.deps)
+  const { guard } = running.vitals
+  running.app = await buildApp(running.deps, { logger: log, guard, limits: running.limits })
+  running.drainable = makeDrainable(running.app.server)
   await running.app.listen({ host: config.host, port: config.port })
   running.sweeper = startSweeper(running.deps, log)
   process.stdout.write(banner(config, running.app))
 }
 
-/** With the embedded database the secret is made once and kept beside the data (contract 7). */
-async function withKeptSecret(config: Config): Promise<Config> {
-  if (config.keyEncryptionSecret !== undefined) return config
-  await mkdir(config.dataDir, { recursive: true })
-  const file = join(config.dataDir, 'key-encryption-secret')
-  // `wx`: of two starts at once, both use the one that was written.
-  await writeFile(file, makeSecret(), { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
-  })
-  return { ...config, keyEncryptionSecret: (await readFile(file, 'utf8')).trim() }
-}
-
-/** Answers what has begun, then lets go of the database; nothing acknowledged is left unsaved. */
-async function stop({ app, sweeper, deps, server }: Running): Promise<void> {
+/**
+ * Says for a while that it is not ready, and serves; then accepts nothing new, answers what has begun, and lets go of the
+ * database. Nothing acknowledged is left unsaved.
+ */
+async function stop(running: Running, graceMs: number): Promise<void> {
+  const { app, drainable, sweeper, limits, vitals, deps, server } = running
+  if (app?.server.listening) await pause(graceMs)
+  await drainable?.drain()
   await app?.close()
-  await sweeper?.stop()
+  await Promise.all([sweeper?.stop(), limits?.stop(), vitals?.stop()])
   deps?.statements.close()
   await deps?.db.close()
   await server?.stop()
@@ -75,15 +79,17 @@ const running: Running = {}
 let log: Logger = pino({ level: 'silent' })
 let stopping: Promise<void> | undefined
 
-function shutDown(exitCode: number): void {
+/** A second signal ends it at once. */
+function shutDown(exitCode: number, graceMs = 0): void {
   if (stopping) process.exit(exitCode || 130)
-  setTimeout(() => process.exit(exitCode || 1), STOP_WITHIN_MS).unref()
-  stopping = stop(running)
+  setTimeout(() => process.exit(exitCode || 1), graceMs + (running.config?.stopWithinMs ?? 0)).unref()
+  stopping = stop(running, graceMs)
     .catch((error: unknown) => log.error({ err: error }, 'the stop went wrong'))
     .finally(() => process.exit(exitCode))
 }
 
-process.once('SIGTERM', () => shutDown(0))
+// Whoever sends SIGTERM has others to send requests to, and needs a moment to notice; whoever presses Ctrl-C has not.
+process.on('SIGTERM', () => shutDown(0, running.config?.stopGraceMs))
 process.on('SIGINT', () => shutDown(0))
 
 try {

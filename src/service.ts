@@ -1,9 +1,10 @@
 import type { Config } from './config.ts'
 import { type DatabaseOptions, openDatabase } from './db/client.ts'
-import { migrate } from './db/migrate.ts'
+import { migrate, requireMigrated } from './db/migrate.ts'
 import type { Deps } from './deps.ts'
 import { invariant } from './domain/errors.ts'
 import { layDemo } from './services/demo.ts'
+import { type Events, noEvents } from './services/events.ts'
 import { openKeyRing } from './services/keyRing.ts'
 import { createSignIn } from './services/signIn.ts'
 import { openStatementReader } from './services/statements/reader.ts'
@@ -17,22 +18,28 @@ export interface ServiceOptions {
   readonly log?: { info(message: string): void }
   /** How the database is used; as production does when left out. */
   readonly database?: DatabaseOptions
+  /** True takes the database as it is: its schema has to be this program's already, and no demonstration data is laid. */
+  readonly asItIs?: boolean
+  /** Nobody counts without one. */
+  readonly events?: Events
 }
 
 /**
  * Everything the service is built from, on a database that is brought up to date first.
  * @throws Error when the database cannot be reached or migrated; WrongSecretError for its signing keys
  */
-export async function openService({ config, databaseUrl, now, log, database }: ServiceOptions): Promise<Deps> {
+export async function openService(options: ServiceOptions): Promise<Deps> {
+  const { config, databaseUrl, now, log, database, events = noEvents, asItIs = false } = options
   const secret = config.keyEncryptionSecret
   invariant(secret !== undefined, 'a secret to encrypt the signing keys with')
-  const db = openDatabase(databaseUrl, database)
+  const db = openDatabase(databaseUrl, { max: config.databaseConnections, ...database })
   try {
-    await migrate(db.pool, log)
+    if (asItIs) await requireMigrated(db.pool)
+    else await migrate(db.pool, log)
     const keys = await openKeyRing(db, secret, now)
-    if (config.seedDemo) await layDemo(db, now())
+    if (config.seedDemo && !asItIs) await layDemo(db, now())
     const signIn = createSignIn({ db, keys, now, issuer: config.authUrl })
-    return { config, now, db, signIn, statements: openStatementReader() }
+    return { config, now, db, keys, signIn, statements: openStatementReader(), events }
   } catch (error) {
     await db.close()
     throw error

@@ -18,6 +18,14 @@ describe('settings', () => {
       logLevel: 'info',
       trustProxy: false,
       seedDemo: true,
+      databaseConnections: 20,
+      rateLimits: { account: 60_000, address: 120_000 },
+      maxInFlight: 1_000,
+      maxLagMs: 500,
+      requestTimeoutMs: 60_000,
+      stopGraceMs: 3_000,
+      stopWithinMs: 25_000,
+      figuresEverySeconds: 60,
       boostCooldownDays: 30,
     })
   })
@@ -36,12 +44,14 @@ describe('settings', () => {
   })
 
   it.each([
-    [{ BOOST_COOLDOWN_DAYS: 'a month' }, 'BOOST_COOLDOWN_DAYS: must be a whole number of days (it is "a month")'],
-    [{ BOOST_COOLDOWN_DAYS: '9999' }, 'BOOST_COOLDOWN_DAYS: must be 0 to 3660 days (it is "9999")'],
+    [{ BOOST_COOLDOWN_DAYS: 'a month' }, 'BOOST_COOLDOWN_DAYS: must be a whole number (it is "a month")'],
+    [{ BOOST_COOLDOWN_DAYS: '9999' }, 'BOOST_COOLDOWN_DAYS: must be 0 to 3660 (it is "9999")'],
     [{ PORT: 'http' }, 'PORT: must be a port number (it is "http")'],
     [{ PORT: '70000' }, 'PORT: must be a port number, 0 to 65535 (it is "70000")'],
     [{ TENANT_ZONE: 'Nairobi' }, 'TENANT_ZONE: must be an IANA time zone such as Africa/Nairobi (it is "Nairobi")'],
     [{ FALLBACK_STYLE: 'both' }, 'FALLBACK_STYLE: must be partner, record or none (it is "both")'],
+    [{ MAX_IN_FLIGHT: '0' }, 'MAX_IN_FLIGHT: must be 1 to 1000000000 (it is "0")'],
+    [{ RATE_LIMIT_ACCOUNT: '-1' }, 'RATE_LIMIT_ACCOUNT: must be a whole number (it is "-1")'],
     [{ SEED_DEMO: 'yes' }, 'SEED_DEMO: must be true or false (it is "yes")'],
     [
       { BASE_URL: 'api.localhost' },

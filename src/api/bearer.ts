@@ -1,23 +1,29 @@
 import type { Deps } from '../deps.ts'
 import { LendingError } from '../domain/errors.ts'
-import type { Caller } from '../services/caller.ts'
+import { API_KEY_PREFIX } from '../services/apiKeys.ts'
+import type { Caller, Identity } from '../services/caller.ts'
 import type { StyleApp } from './style.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Who is asking; there on every route that is not public. */
-    caller: Caller
+    caller: Caller & Identity
   }
 }
 
 const LONGEST_TOKEN = 8_192
 
-/** Every route of the scope that is not public needs a Bearer token; the request then knows its caller. */
-export function requireBearer(app: StyleApp, deps: Pick<Deps, 'signIn'>): void {
-  app.decorateRequest('caller', null as unknown as Caller)
+/**
+ * Every route of the scope that is not public needs a Bearer token, or an API key where those are taken; the request
+ * then knows its caller.
+ */
+export function requireBearer(app: StyleApp, { signIn }: Pick<Deps, 'signIn'>, { apiKeys = false } = {}): void {
+  app.decorateRequest('caller', null as unknown as Caller & Identity)
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.public) return
-    const identity = await deps.signIn.identify(tokenOf(request.headers.authorization))
+    const given = tokenOf(request.headers.authorization)
+    const isKey = apiKeys && given.startsWith(API_KEY_PREFIX)
+    const identity = await (isKey ? signIn.identifyKey(given) : signIn.identify(given))
     request.caller = { ...identity, requestId: request.id }
   })
 }

@@ -81,7 +81,7 @@ function withDetails(code: ErrorCode, message: string, details: readonly FieldFa
   return { code, message: message === first.message ? `${first.field}: ${message}` : message, details }
 }
 
-/** Answers in the words of the style, and tells the log: all about what is ours, a line about what is not. */
+/** Answers in the words of the style. The log is told all about what is ours; a refusal is in the line of its request. */
 export function sendFailure(
   style: Style,
   failure: Failure,
@@ -89,10 +89,10 @@ export function sendFailure(
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
-  const { code, message, details, retryAfter } = failure
+  const { code, retryAfter } = failure
   if (code === 'internal') request.log.error({ err: error }, 'failed')
   else if (code === 'unavailable') request.log.warn({ err: error }, 'unavailable')
-  else request.log.info({ code, details }, `refused: ${message}`)
+  request.failure = failure
   if (retryAfter !== undefined) reply.header('retry-after', String(Math.max(1, Math.ceil(retryAfter))))
   // RFC 9110 15.5.2: a 401 says how to authenticate. The token call has said Basic by now.
   if (code === 'unauthenticated' && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', 'Bearer')

@@ -7,7 +7,7 @@ const PATIENCE_MS = 2000
 const health = z.object({ status: z.literal('ok') })
 
 /** Liveness and readiness (contract 6), on every host and without a token. `ready` asks the database. */
-export function addHealth(app: FastifyInstance, ready: () => Promise<boolean>) {
+export function addHealth(app: FastifyInstance, ready: () => Promise<boolean>, stopping: () => boolean) {
   let closing = false
   app.addHook('preClose', async () => {
     closing = true
@@ -17,7 +17,7 @@ export function addHealth(app: FastifyInstance, ready: () => Promise<boolean>) {
     '/health/live',
     {
       schema: { tags: ['Service'], summary: 'The process is up', response: { 200: health } },
-      config: { public: true },
+      config: { public: true, vital: true },
       logLevel: 'warn',
     },
     () => ({ status: 'ok' }),
@@ -27,11 +27,11 @@ export function addHealth(app: FastifyInstance, ready: () => Promise<boolean>) {
     '/health/ready',
     {
       schema: { tags: ['Service'], summary: 'Requests can be served: the database answers', response: { 200: health } },
-      config: { public: true, refusals: ['unavailable'] },
+      config: { public: true, vital: true, refusals: ['unavailable'] },
       logLevel: 'warn',
     },
     async () => {
-      if (closing) throw new LendingError('unavailable', 'the service is closing')
+      if (closing || stopping()) throw new LendingError('unavailable', 'the service is stopping')
       if (!(await inTime(ready))) throw new LendingError('unavailable', 'the database does not answer')
       return { status: 'ok' }
     },

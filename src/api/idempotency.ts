@@ -37,6 +37,7 @@ export function acceptIdempotencyKeys(app: StyleApp, deps: Deps, sayAgain: SayAg
       request.caller = { ...request.caller, claim: { key, requestHash } }
       return
     }
+    deps.events.duplicateAnswered('idempotency_key')
     reply.header('idempotency-replayed', 'true')
     const { answer } = begun.kept
     if (answer === null) return reply.send(await sayAgain(request.caller, begun.kept))

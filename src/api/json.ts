@@ -10,6 +10,9 @@ const { rawJSON } = JSON as unknown as { rawJSON(text: string): RawJson }
 /** An integer of any size as a JSON number, to the last digit. */
 export const wireInteger = (value: bigint): RawJson => rawJSON(value.toString())
 
+/** A value as the JSON it was sent as. */
+export const wireSource = (source: string): RawJson => rawJSON(source)
+
 /** A number of a request's body, as it was written: a double would lose digits of an int64 or of a decimal. */
 export class JsonNumber {
   readonly source: string

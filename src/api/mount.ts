@@ -16,6 +16,8 @@ export interface Mounting {
   readonly deps: Deps
   /** Whether the database answers. */
   readonly ready: () => Promise<boolean>
+  /** Whether a stop has begun. */
+  readonly stopping: () => boolean
   /** Whether an error means that it cannot be reached. */
   readonly unavailable: (error: unknown) => boolean
 }
@@ -24,7 +26,11 @@ export interface Mounting {
  * Mounts a style under its prefix, closed off from the others: its error words, its 404, its document, its routes.
  * @returns the paths it serves, known once the app is ready
  */
-export function mountStyle(app: FastifyInstance, style: Style, { deps, ready, unavailable }: Mounting): Paths {
+export function mountStyle(
+  app: FastifyInstance,
+  style: Style,
+  { deps, ready, stopping, unavailable }: Mounting,
+): Paths {
   const paths = new Paths()
   const prefix = prefixOf(style.name)
   app.register(
@@ -32,7 +38,7 @@ export function mountStyle(app: FastifyInstance, style: Style, { deps, ready, un
       scope.addHook('onRoute', ({ url, method }) => paths.add(url.slice(prefix.length) || '/', method))
       speak(scope, style, unavailable, paths)
       await addDocument(scope, style, prefix, deps.config)
-      addHealth(scope, ready)
+      addHealth(scope, ready, stopping)
       // In a scope of their own, so that their hooks (who is calling?) do not reach the documents and health.
       scope.register(async (routes) => style.routes(routes.withTypeProvider<ZodTypeProvider>(), deps))
     },
@@ -42,11 +48,11 @@ export function mountStyle(app: FastifyInstance, style: Style, { deps, ready, un
 }
 
 /** What answers on a host that no setting names, where none is to be served: health, and 404 for the rest. */
-export function mountNothing(app: FastifyInstance, words: Style, { ready, unavailable }: Mounting) {
+export function mountNothing(app: FastifyInstance, words: Style, { ready, stopping, unavailable }: Mounting) {
   app.register(
     async (scope) => {
       speak(scope, words, unavailable)
-      addHealth(scope, ready)
+      addHealth(scope, ready, stopping)
     },
     { prefix: prefixOf('none') },
   )

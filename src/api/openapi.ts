@@ -21,14 +21,11 @@ const CONTENT_POLICY = {
 
 /** What every POST accepts besides what its body offers (contract 1.11). */
 const IDEMPOTENCY_HEADER = {
-  type: 'object',
-  properties: {
-    'Idempotency-Key': {
-      type: 'string',
-      maxLength: 255,
-      description:
-        'The same request with the same key within 30 days gets the stored answer. With another request the key is refused; a refused request does not burn it.',
-    },
+  'Idempotency-Key': {
+    type: 'string',
+    maxLength: 255,
+    description:
+      'The same request with the same key within 30 days gets the stored answer. With another request the key is refused; a refused request does not burn it.',
   },
 }
 
@@ -40,21 +37,28 @@ type Operation = { [OPTIONAL_BODY]?: boolean; requestBody?: { required: boolean 
 /** Marks an operation whose body may be left out, on its way through the generator: that takes every body to be required. */
 const OPTIONAL_BODY = 'x-optional-body'
 
-/** What zod says of a schema, and what its `.meta()` says of it: the provider reads only the style's own registry. */
-const override: NonNullable<z.core.ToJSONSchemaParams['override']> = ({ zodSchema, jsonSchema }) => {
-  const { id: _, ...meta } = z.globalRegistry.get(zodSchema) ?? {}
-  Object.assign(jsonSchema, meta)
-  // A caller has to bear members that a later version adds to an answer; only a strict object is closed.
-  const { def } = zodSchema._zod
-  if (def.type === 'object' && (def as z.core.$ZodObjectDef).catchall === undefined)
-    delete jsonSchema.additionalProperties
-}
+/**
+ * What zod says of a schema, what its `.meta()` says of it, and what the style's own registry does, of which the
+ * provider reads only the names.
+ */
+const overrideOf =
+  ({ registry }: Style): NonNullable<z.core.ToJSONSchemaParams['override']> =>
+  ({ zodSchema, jsonSchema }) => {
+    const { id: _, ...meta } = z.globalRegistry.get(zodSchema) ?? {}
+    const { id: __, ...named } = registry.get(zodSchema) ?? {}
+    Object.assign(jsonSchema, meta, '$ref' in jsonSchema ? {} : named)
+    // A caller has to bear members that a later version adds to an answer; only a strict object is closed.
+    const { def } = zodSchema._zod
+    if (def.type === 'object' && (def as z.core.$ZodObjectDef).catchall === undefined)
+      delete jsonSchema.additionalProperties
+  }
 
 /**
  * `/openapi.json` and `/docs` of one style. Every route added to `scope` afterwards is in it, with the refusals that
  * follow from its schema and those its `config.refusals` names.
  */
 export async function addDocument(scope: FastifyInstance, style: Style, prefix: string, config: Config) {
+  const override = overrideOf(style)
   const transform = createJsonSchemaTransform({ schemaRegistry: style.registry, zodToJsonConfig: { override } })
   const addComponents = createJsonSchemaTransformObject({
     schemaRegistry: style.registry,
@@ -69,7 +73,11 @@ export async function addDocument(scope: FastifyInstance, style: Style, prefix: 
       security: [{ bearer: [] }],
       components: {
         securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer', description: 'The token that GET /v1/auth/token answers.' },
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: style.bearer ?? 'The token that GET /v1/auth/token answers.',
+          },
           ...(style.name === 'auth' && {
             basic: { type: 'http', scheme: 'basic', description: 'E-mail and password.' },
           }),
@@ -86,7 +94,7 @@ export async function addDocument(scope: FastifyInstance, style: Style, prefix: 
         ...(route.public && { security: [] }),
         ...(input.schema?.body instanceof z.ZodOptional && { [OPTIONAL_BODY]: true }),
         ...schema,
-        ...(methods.includes('POST') && !route.public && { headers: IDEMPOTENCY_HEADER }),
+        ...(!route.public && headersOf(style, methods)),
         response: { ...responses, ...refusals },
       }
       return { schema: documented, url: url.slice(prefix.length) }
@@ -130,6 +138,12 @@ export async function addDocument(scope: FastifyInstance, style: Style, prefix: 
 
 const describe = ({ description }: Style) =>
   `${description}\n\nEvery answer carries \`x-request-id\`, the one you sent or a new one: quote it when you ask about an answer.`
+
+/** The headers that an operation reads. */
+function headersOf({ requestHeaders = {} }: Style, methods: readonly string[]) {
+  const properties = { ...requestHeaders, ...(methods.includes('POST') && IDEMPOTENCY_HEADER) }
+  return Object.keys(properties).length > 0 && { headers: { type: 'object', properties } }
+}
 
 /** The codes a route can refuse with: those it names, and those that anything with its schema can. */
 function codesOf(schema: FastifySchema, route: FastifyContextConfig, methods: readonly string[]): Set<ErrorCode> {

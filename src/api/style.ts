@@ -40,6 +40,10 @@ export interface Style {
   failureBody(failure: Failure): object
   /** Headers on every answer of the style. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Headers that its operations read, besides those of every style; for the document. */
+  readonly requestHeaders?: Readonly<Record<string, object>>
+  /** What its Bearer value may be; for the document. */
+  readonly bearer?: string
   routes(app: StyleApp, deps: Deps): void | Promise<void>
 }
 

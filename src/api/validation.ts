@@ -1,9 +1,10 @@
 import { distance } from 'fastest-levenshtein'
 import type { FastifySchemaCompiler } from 'fastify'
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { FieldFault } from '../domain/errors.ts'
 import { InvalidRequest } from './invalidRequest.ts'
 import { JsonNumber } from './json.ts'
+import { shapeOf } from './shapes.ts'
 
 const MOST_FAULTS = 20
 const LONGEST_NAME = 100
@@ -78,7 +79,9 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
       if (repeated.length > 0)
         return { error: refusal(repeated.map(([field]) => ({ field, message: 'must be given only once' }))) }
     }
-    const parsed = schema.safeParse(input, { error: inWords })
+    const shape = shapeOf(schema, input)
+    if (!(shape instanceof z.ZodType)) return { error: refusal(shape) }
+    const parsed = shape.safeParse(input, { error: inWords })
     if (parsed.success) return { value: parsed.data }
     const { issues } = parsed.error
     if (httpPart === 'body' && issues.some(({ path, code }) => path.length === 0 && code === 'invalid_type'))

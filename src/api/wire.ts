@@ -178,6 +178,13 @@ export function queryInt({ min, max }: Required<Bounds<number>>, meta: Record<st
   )
 }
 
+/** An int64 in a query, exact to the last digit. */
+export const queryInt64 = ({ min = INT64_MIN, max = INT64_MAX }: Bounds<bigint> = {}) =>
+  codec<bigint>(
+    (value) => (typeof value === 'string' ? readInteger(value, min, max) : new Refused('must be a whole number')),
+    { type: 'integer', format: 'int64' },
+  )
+
 /** `page` and `rows` of a list (contract 1.10); a list with filters extends it. Out of range is refused, not clamped. */
 export const pageQuery = ({ rows }: { readonly rows: number }) =>
   z.strictObject({

@@ -14,6 +14,8 @@ export interface Account {
   readonly passwordHash: string
   readonly roles: readonly Role[]
   readonly disabled: boolean
+  /** Tokens issued before this instant are no longer taken; null: all are. */
+  readonly tokensFrom: number | null
 }
 
 /** E-mails are compared without regard to case, and stored in lower case. */
@@ -44,11 +46,13 @@ export async function insertAccount(
   })
 }
 
-const toAccount = (row: AccountRow): Account => ({
+/** An account as the service knows it. */
+export const toAccount = (row: AccountRow): Account => ({
   organizationId: row.organizationId,
   id: row.id,
   email: row.email,
   passwordHash: row.passwordHash,
   roles: row.roles as Role[],
   disabled: row.disabledAt !== null,
+  tokensFrom: row.tokensFrom?.getTime() ?? null,
 })

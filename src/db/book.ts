@@ -5,7 +5,8 @@ import { type Decision, remember } from '../domain/loan.ts'
 import { type Db, isUniqueViolation } from './client.ts'
 import { reserveIds } from './ids.ts'
 import type { LoanRef, StoredLoan } from './loans.ts'
-import type { Step } from './saveLoans.ts'
+import { restateLoan } from './restateLoan.ts'
+import { entryIdTaken, type Step } from './saveLoans.ts'
 import { type Traffic, trafficOf } from './traffic.ts'
 import { type Author, rethrowTakenKey } from './trail.ts'
 
@@ -14,6 +15,10 @@ export interface Change {
   readonly author: Author
   readonly zone: string
   readonly now: () => number
+  /** The loan may be agreed anew, which is saved by itself. */
+  readonly restates?: true
+  /** Told each time that it has to be decided anew. */
+  readonly retried?: () => void
 }
 
 /** What a decision may be: something to save, or an answer that needs nothing saved. */
@@ -44,7 +49,7 @@ interface Job {
   readonly resolve: (changed: Changed<unknown> | undefined) => void
   readonly reject: (error: unknown) => void
   tries: number
-  /** Saved by itself: together with others it broke on a token, an id or a key that is taken. */
+  /** Saved by itself: it may agree the loan anew, or together with others it broke on what is taken. */
   alone: boolean
 }
 
@@ -53,7 +58,8 @@ interface Job {
  * still what was read, and start over where someone was faster. Changes of one loan that arrive at once are decided one
  * after the other, each on what the one before left, and saved in one go. `decide` is pure and may be asked again.
  * @returns undefined when there is no such loan
- * @throws LendingError from `decide`; `aborted` when others were faster every time
+ * @throws LendingError from `decide`; `already_exists` when a client chose the id of another entry; `aborted` when
+ *   others were faster every time
  */
 export function changeLoan<T>(
   db: Db,
@@ -62,7 +68,14 @@ export function changeLoan<T>(
   decide: (loan: StoredLoan, now: number) => Decided<T>,
 ): Promise<Changed<T> | undefined> {
   return new Promise((resolve, reject) => {
-    const job = { change, decide, resolve: resolve as Job['resolve'], reject, tries: 0, alone: false }
+    const job = {
+      change,
+      decide,
+      resolve: resolve as Job['resolve'],
+      reject,
+      tries: 0,
+      alone: change.restates ?? false,
+    }
     const lanes = lanesOf(db)
     const { organizationId } = change.author
     const key = 'id' in ref ? `${organizationId} #${ref.id}` : `${organizationId} ${ref.externalId}`
@@ -135,7 +148,7 @@ async function runChain(
   const { steps, told, after } = decideAll(loan, jobs, nextId)
   // A refusal or an answer that nothing was saved with has to be of the loan as it is stored now.
   if (steps.length === 0 && known) return runChain(db, traffic, { organizationId, ref, zone }, jobs, undefined, lane)
-  const saved = steps.length === 0 ? 'saved' : await saveChain(traffic, loan, steps, jobs)
+  const saved = steps.length === 0 ? 'saved' : await saveChain(db, traffic, loan, steps, jobs)
   if (saved !== 'saved') {
     await again(jobs, lane, saved === 'taken')
     return undefined
@@ -144,7 +157,8 @@ async function runChain(
     if ('refused' in one) one.job.reject(one.refused)
     else one.job.resolve(one.changed)
   }
-  return after
+  // Agreed anew, with another borrower perhaps, it has to be read.
+  return steps.some(({ decision }) => decision.restated) ? undefined : after
 }
 
 /** Decides job by job, each on what the one before left. */
@@ -161,7 +175,7 @@ function decideAll(loan: StoredLoan, jobs: readonly Job[], nextId: () => bigint)
         continue
       }
       const decision = decided.save
-      const posted = decision.posted && { ...decision.posted, id: nextId() }
+      const posted = decision.posted && { ...decision.posted, id: decision.posted.id ?? nextId() }
       told.push({ job, changed: { loan: after, saved: decision, posted, at: now } })
       steps.push({ author: job.change.author, decision, posted, at: now })
       after = apply(after, decision, posted, now)
@@ -172,7 +186,13 @@ function decideAll(loan: StoredLoan, jobs: readonly Job[], nextId: () => bigint)
   return { steps, told, after }
 }
 
-const apply = (loan: StoredLoan, { reversed, state }: Decision, posted: Entry | null, now: number): StoredLoan => {
+/** The loan as a decision leaves it, before or after it is saved. */
+export const apply = (
+  loan: StoredLoan,
+  { reversed, state }: Decision,
+  posted: Entry | null,
+  now: number,
+): StoredLoan => {
   const entries = reversed
     ? loan.entries.map((entry) => (entry.id === reversed.id ? { ...entry, reversedAt: now } : entry))
     : loan.entries
@@ -188,16 +208,23 @@ const apply = (loan: StoredLoan, { reversed, state }: Decision, posted: Entry | 
 
 /** `stale` where someone was faster, `taken` where a token, id or key of the chain came in by another change. */
 async function saveChain(
+  db: Db,
   traffic: Traffic,
   loan: StoredLoan,
   steps: readonly Step[],
   jobs: readonly Job[],
 ): Promise<'saved' | 'stale' | 'taken'> {
+  const [first] = steps
   try {
-    return (await traffic.saveLoan({ loan, steps })) ? 'saved' : 'stale'
+    const saved = await (first?.decision.restated ? restateLoan(db, loan, first) : traffic.saveLoan({ loan, steps }))
+    return saved ? 'saved' : 'stale'
   } catch (error) {
     // Of one change by itself it is known whose key it was; of several, each is tried again by itself.
-    if (jobs.length === 1) rethrowTakenKey(error)
+    if (jobs.length === 1) {
+      rethrowTakenKey(error)
+      // Had this loan an entry with the id that a client chose, it would have been read: it is another loan's.
+      if (first?.decision.posted?.id !== undefined && isUniqueViolation(error, 'loan_entry_pkey')) throw entryIdTaken()
+    }
     if (isUniqueViolation(error)) return 'taken'
     throw error
   }
@@ -208,6 +235,7 @@ async function again(jobs: readonly Job[], lane: Job[], alone: boolean): Promise
   const left = jobs.filter((job) => {
     job.tries++
     job.alone ||= alone
+    job.change.retried?.()
     if (job.tries < MOST_TRIES) return true
     job.reject(tooMany())
     return false

@@ -4,9 +4,6 @@ import { PrismaClient } from './generated/client.ts'
 
 export { isConflict, isUnavailable, isUniqueViolation } from './faults.ts'
 
-/** Whatever takes a statement: the pool, or one connection of it that is in a transaction. */
-export type Queries = Pick<pg.ClientBase, 'query'>
-
 /** One pool, and Prisma over the same pool. */
 export interface Db {
   readonly pool: pg.Pool
@@ -14,11 +11,17 @@ export interface Db {
   /** Whether requests that arrive together share statements. */
   readonly together: boolean
   close(): Promise<void>
+  /**
+   * Whether the server answers, for whoever watches it to say. Gone, every connection ends where it stands, so that what
+   * waits on one fails at once, and no other is opened.
+   */
+  setGone(gone: boolean): void
 }
 
 /** No statement of the service takes this long unless something is wrong; milliseconds. */
 const statementTimeout = 30_000
-const connectTimeout = 3_000
+/** Below the 3 s within which a request has to be told that the database is gone. */
+const connectTimeout = 2_000
 
 /** How a database is used. */
 export interface DatabaseOptions {
@@ -34,7 +37,7 @@ export interface DatabaseOptions {
  * conversions and is not affected.
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
-  const pool = new pg.Pool({
+  const pool = new GatedPool({
     connectionString: url,
     max: options.max ?? 20,
     application_name: 'mkopo',
@@ -54,7 +57,12 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
   // A connection that dies, idle or in somebody's hands, is an event with no listener: the process would end. Whoever
   // uses the connection gets the error from his statement; the pool opens another.
   pool.on('error', () => undefined)
-  pool.on('connect', (client) => client.on('error', () => undefined))
+  const clients = new Set<pg.PoolClient>()
+  pool.on('connect', (client) => {
+    clients.add(client)
+    client.on('error', () => undefined)
+  })
+  pool.on('remove', (client) => clients.delete(client))
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) })
   let closed: Promise<void> | undefined
   return {
@@ -65,7 +73,35 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
       closed ??= prisma.$disconnect().then(() => pool.end())
       return closed
     },
+    setGone: (gone) => {
+      pool.gone = gone
+      if (gone) for (const client of clients) cut(client)
+    },
   }
+}
+
+/** Opens no connection while the server is known to be gone: trying would take the time in which to say so. */
+class GatedPool extends pg.Pool {
+  gone = false
+
+  override connect(): Promise<pg.PoolClient>
+  override connect(callback: PoolCallback): void
+  override connect(callback?: PoolCallback): Promise<pg.PoolClient> | undefined {
+    if (!callback) return this.gone ? Promise.reject(itIsGone()) : super.connect()
+    if (this.gone) process.nextTick(callback, itIsGone(), undefined, () => undefined)
+    else super.connect(callback)
+    return undefined
+  }
+}
+
+const itIsGone = () => Object.assign(new Error('the database is known to be gone'), { code: 'EHOSTUNREACH' })
+
+type PoolCallback = Parameters<pg.Pool['connect']>[0] & object
+
+/** Without a goodbye: the server that it would be for does not answer. */
+export function cut(client: pg.ClientBase): void {
+  const { connection } = client as { connection?: { stream?: { destroy(): void } } }
+  connection?.stream?.destroy()
 }
 
 type Parse = (text: string) => unknown

@@ -1,6 +1,7 @@
 import type { LocalDate } from '../domain/dates.ts'
-import type { Db, Queries } from './client.ts'
+import type { Db } from './client.ts'
 import { FIND_OF_CUSTOMERS, type LoanRow, type StoredLoan, toStoredLoan } from './loans.ts'
+import type { Queries } from './queries.ts'
 import { moment } from './rows.ts'
 import { type Author, type Trace, trail, trailValues } from './trail.ts'
 
@@ -42,7 +43,7 @@ export async function findStanding(
   organizationId: number,
   { externalId, id }: CustomerNames,
 ): Promise<CreditStanding | undefined> {
-  const { rows } = await db.query<StandingRow>({
+  const { rows } = await db.pool.query<StandingRow>({
     name: 'find-credit-standing',
     text: FIND,
     values: [organizationId, externalId, id],
@@ -93,7 +94,7 @@ export async function readLoansOf(
   organizationId: number,
   customerIds: readonly bigint[],
 ): Promise<ReadonlyMap<bigint, StoredLoan[]>> {
-  const { rows } = await db.query<LoanRow>({
+  const { rows } = await db.pool.query<LoanRow>({
     name: 'find-loans-of-customers',
     text: FIND_OF_CUSTOMERS,
     values: [organizationId, customerIds],

@@ -2,6 +2,7 @@ import type { CustomerStanding, CustomerStatus } from '../domain/customer.ts'
 import type { LocalDate } from '../domain/dates.ts'
 import type { Db } from './client.ts'
 import { isUniqueViolation } from './client.ts'
+import { drawingId } from './drawnId.ts'
 import type { Customer as CustomerRow } from './generated/client.ts'
 import type { Listed, Page } from './loans.ts'
 import { moment } from './rows.ts'
@@ -41,7 +42,7 @@ export async function listCustomers(
     db.prisma.customer.count({ where }),
     db.prisma.customer.findMany({
       where,
-      orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+      orderBy: { arrival: 'asc' },
       skip: (page - 1) * rows,
       take: rows,
     }),
@@ -68,11 +69,13 @@ export async function insertCustomer(
 ): Promise<Customer | undefined> {
   const trace: Trace = { action: 'create', before: null, after: { externalId, status: 'Active', activationDate } }
   try {
-    const { rows } = await db.pool.query<{ id: bigint }>({
-      name: 'insert-customer',
-      text: INSERT,
-      values: [author.organizationId, externalId, activationDate, moment(now), ...trailValues(author, now, trace)],
-    })
+    const { rows } = await drawingId('customer_pkey', () =>
+      db.pool.query<{ id: bigint }>({
+        name: 'insert-customer',
+        text: INSERT,
+        values: [author.organizationId, externalId, activationDate, moment(now), ...trailValues(author, now, trace)],
+      }),
+    )
     return { id: rows[0]!.id, externalId, status: 'Active', activationDate, businessName: null }
   } catch (error) {
     rethrowTakenKey(error)

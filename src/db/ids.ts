@@ -1,7 +1,7 @@
 import type { Db } from './client.ts'
 
 /** What the service gives ids to, and the sequence they come from. */
-const SEQUENCES = { loan: 'loan_id_seq', entry: 'loan_entry_id_seq' } as const
+const SEQUENCES = { customer: 'customer_id_seq', loan: 'loan_id_seq', entry: 'loan_entry_id_seq' } as const
 
 /** Ids taken from a sequence at once: a change of the book then knows its ids without asking. */
 const BLOCK = 500

@@ -1,5 +1,6 @@
-import type { Db, Queries } from './client.ts'
+import type { Db } from './client.ts'
 import { insertLoans, type NewLoan } from './insertLoans.ts'
+import type { Queries } from './queries.ts'
 
 const HOLD = 'SELECT FROM customer WHERE organization_id = $1 AND id = $2 FOR NO KEY UPDATE'
 
@@ -19,8 +20,9 @@ export async function insertLoanHeld(
   try {
     await client.query('BEGIN')
     await client.query(HOLD, [loan.author.organizationId, loan.customerId])
-    await check(client)
-    const [made = false] = await insertLoans(client, [loan])
+    const held = { pool: client }
+    await check(held)
+    const [made = false] = await insertLoans(held, [loan])
     await client.query('COMMIT')
     return made
   } catch (error) {

@@ -1,7 +1,9 @@
+import type { LoanRecord } from '../domain/loanRecord.ts'
 import type { LoanState } from '../domain/replay.ts'
+import type { Instalment } from '../domain/schedule.ts'
 import type { LoanTerms } from '../domain/terms.ts'
-import type { Queries } from './client.ts'
 import { CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
+import type { Queries } from './queries.ts'
 import { type ColumnTypes, columnsOf, moment, rowsOf, widthOf } from './rows.ts'
 import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from './trail.ts'
 
@@ -10,10 +12,11 @@ export interface NewLoan {
   readonly author: Author
   readonly id: bigint
   readonly customerId: bigint
-  readonly productId: number
+  readonly productId: number | null
   readonly externalId: string | null
   readonly terms: LoanTerms
   readonly state: LoanState
+  readonly record?: LoanRecord
   readonly at: number
 }
 
@@ -32,12 +35,13 @@ const LOAN: ColumnTypes = {
   disbursed_on: 'date',
   due_on: 'date',
   due_at: 'timestamptz',
+  record: 'jsonb',
   created_at: 'timestamptz',
   updated_at: 'timestamptz',
   ...CACHED_COLUMNS,
 }
 
-const PERIOD: ColumnTypes = {
+export const PERIOD: ColumnTypes = {
   organization_id: 'int',
   loan_id: 'bigint',
   period: 'int',
@@ -78,12 +82,15 @@ const INSERT = `
  * Idempotency-Key of one of them is taken
  */
 export async function insertLoans(db: Queries, loans: readonly NewLoan[]): Promise<boolean[]> {
-  const { rows } = await db.query<{ organization_id: number; id: bigint }>({
+  const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>({
     name: 'insert-loans',
     text: INSERT,
     values: [
       ...columnsOf(widthOf(LOAN), loans.map(loanRow)),
-      ...columnsOf(widthOf(PERIOD), loans.flatMap(periodRows)),
+      ...columnsOf(
+        widthOf(PERIOD),
+        loans.flatMap(({ author, id, terms }) => periodRows(author.organizationId, id, terms.schedule)),
+      ),
       ...columnsOf(widthOf(TRAIL_COLUMNS), loans.map(trailOf)),
     ],
   })
@@ -91,7 +98,7 @@ export async function insertLoans(db: Queries, loans: readonly NewLoan[]): Promi
   return loans.map(({ author, id }) => made.has(`${author.organizationId} ${id}`))
 }
 
-const loanRow = ({ author, id, customerId, productId, externalId, terms, state, at }: NewLoan): unknown[] => [
+const loanRow = ({ author, id, customerId, productId, externalId, terms, state, record, at }: NewLoan): unknown[] => [
   author.organizationId,
   id,
   customerId,
@@ -106,15 +113,17 @@ const loanRow = ({ author, id, customerId, productId, externalId, terms, state, 
   terms.disbursedOn,
   terms.dueOn,
   moment(terms.dueAt),
+  record ? JSON.stringify(record) : null,
   moment(at),
   moment(at),
   ...cached(state),
 ]
 
-const periodRows = ({ author, id, terms }: NewLoan): unknown[][] =>
-  terms.schedule.map(({ period, fromDate, dueDate, principal, interest, fees }) => [
-    author.organizationId,
-    id,
+/** The lines of a loan's schedule, as `PERIOD` has them. */
+export const periodRows = (organizationId: number, loanId: bigint, schedule: readonly Instalment[]): unknown[][] =>
+  schedule.map(({ period, fromDate, dueDate, principal, interest, fees }) => [
+    organizationId,
+    loanId,
     period,
     fromDate,
     dueDate,

@@ -1,6 +1,7 @@
 import type { Instant, LocalDate } from '../domain/dates.ts'
 import type { Entry, EntryType } from '../domain/entry.ts'
 import type { Loan } from '../domain/loan.ts'
+import type { LoanRecord, RepaymentRecord } from '../domain/loanRecord.ts'
 import { currencyOf } from '../domain/money.ts'
 import type { Db } from './client.ts'
 
@@ -20,6 +21,8 @@ export interface StoredLoan extends Loan {
   readonly customerBusinessName: string | null
   readonly productId: number | null
   readonly productName: string | null
+  /** What a record system told of it besides; null: nothing. */
+  readonly record: LoanRecord | null
 }
 
 /** Which loans to list, and in which order. */
@@ -45,20 +48,20 @@ export interface Listed<T> {
 }
 
 /** Bigints travel as text inside JSON, which has no integers of their size; instants as milliseconds. */
-const LOAN_COLUMNS = `
+export const LOAN_COLUMNS = `
   l.organization_id, l.id, l.external_id, l.version, l.next_change_at, l.customer_id, l.product_id, l.currency, l.principal,
-  l.number_of_repayments, l.rate_per_period, l.penalty_amount, l.disbursed_at, l.disbursed_on, l.due_on, l.due_at,
+  l.number_of_repayments, l.rate_per_period, l.penalty_amount, l.disbursed_at, l.disbursed_on, l.due_on, l.due_at, l.record,
   c.external_id AS customer_external_id, c.business_name AS customer_business_name, p.name AS product_name,
   (SELECT json_agg(json_build_array(s.period, s.from_date, s.due_date, s.principal::text, s.interest::text, s.fees::text)
                    ORDER BY s.period)
      FROM loan_period s WHERE s.organization_id = l.organization_id AND s.loan_id = l.id) AS periods,
   (SELECT json_agg(json_build_array(e.id::text, e.type, e.value_date, (extract(epoch FROM e.posted_at) * 1000)::bigint,
                                     e.ordinal, e.place, e.amount::text, e.token, e.note, e.replaces::text,
-                                    (extract(epoch FROM e.reversed_at) * 1000)::bigint)
+                                    (extract(epoch FROM e.reversed_at) * 1000)::bigint, e.record)
                    ORDER BY e.ordinal)
      FROM loan_entry e WHERE e.organization_id = l.organization_id AND e.loan_id = l.id) AS entries`
 
-const LOAN_SOURCES = `
+export const LOAN_SOURCES = `
   JOIN customer c ON c.organization_id = l.organization_id AND c.id = l.customer_id
   LEFT JOIN loan_product p ON p.organization_id = l.organization_id AND p.id = l.product_id`
 
@@ -181,6 +184,7 @@ export interface LoanRow {
   disbursed_on: LocalDate
   due_on: LocalDate
   due_at: Instant
+  record: LoanRecord | null
   periods: [number, LocalDate, LocalDate, string, string, string][]
   entries: EntryTuple[] | null
 }
@@ -197,6 +201,7 @@ type EntryTuple = [
   note: string | null,
   replaces: string | null,
   reversedAt: number | null,
+  record: RepaymentRecord | null,
 ]
 
 /** A loan as the service knows it. */
@@ -211,6 +216,7 @@ export const toStoredLoan = (row: LoanRow, zone: string): StoredLoan => ({
   customerBusinessName: row.customer_business_name,
   productId: row.product_id,
   productName: row.product_name,
+  record: row.record,
   terms: {
     currency: currencyOf(row.currency),
     zone,
@@ -235,7 +241,7 @@ export const toStoredLoan = (row: LoanRow, zone: string): StoredLoan => ({
 })
 
 const toEntry = (tuple: EntryTuple): Entry => {
-  const [id, type, valueDate, postedAt, ordinal, place, amount, token, note, replaces, reversedAt] = tuple
+  const [id, type, valueDate, postedAt, ordinal, place, amount, token, note, replaces, reversedAt, record] = tuple
   return {
     id: BigInt(id),
     type,
@@ -248,5 +254,6 @@ const toEntry = (tuple: EntryTuple): Entry => {
     note,
     replaces: replaces === null ? null : BigInt(replaces),
     reversedAt,
+    record,
   }
 }

@@ -4,8 +4,8 @@ import type { NewLoan } from './insertLoans.ts'
 import { trafficOf } from './traffic.ts'
 import { rethrowTakenKey } from './trail.ts'
 
-/** A record system may have taken a number that the service was about to give; the next one is free. */
-const MOST_TRIES = 5
+/** A client would have to take this many of the service's numbers in a row before a loan is refused one. */
+const MOST_TRIES = 1_000
 
 /**
  * Makes a loan with its schedule, under a number of the service's own.
@@ -24,7 +24,22 @@ export async function makeLoan(
       return (await insert({ ...loan, id })) ? id : undefined
     } catch (error) {
       rethrowTakenKey(error)
+      // A record system may have taken the number: then the next one is drawn.
       if (!isUniqueViolation(error, 'loan_pkey') || attempt === MOST_TRIES) throw error
     }
+  }
+}
+
+/**
+ * Makes a loan with its schedule, under a number of a client's own.
+ * @returns false when the customer is no longer Active
+ * @throws a unique violation (`loan_pkey`) when the number is taken
+ */
+export async function makeLoanAs(db: Db, loan: NewLoan): Promise<boolean> {
+  try {
+    return await trafficOf(db).insertLoan(loan)
+  } catch (error) {
+    rethrowTakenKey(error)
+    throw error
   }
 }

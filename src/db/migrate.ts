@@ -72,6 +72,18 @@ export async function migrate(
   }
 }
 
+/**
+ * For a program that changes the book and not its schema.
+ * @throws Error when the database has not all of this program's migrations, or others
+ */
+export async function requireMigrated(pool: pg.Pool, folder: string = migrations): Promise<void> {
+  const known = await readMigrations(folder)
+  const { rows } = await pool.query(`SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists`)
+  const next = findNext(known, rows[0].exists ? await readApplied(pool) : [])
+  if (next)
+    throw new Error(`the database has not got migration ${next.name}: start the service on it, or run mkopo migrate`)
+}
+
 /** One transaction: the first migration that is missing, or undefined when there is none. */
 async function applyNext(client: pg.PoolClient, known: readonly Migration[]): Promise<string | undefined> {
   const run = (text: string, values?: unknown[]) =>
@@ -80,6 +92,8 @@ async function applyNext(client: pg.PoolClient, known: readonly Migration[]): Pr
   try {
     await run('SET LOCAL statement_timeout = 0')
     await run('SELECT pg_advisory_xact_lock($1)', [lockKey])
+    const { rows } = await run(`SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists`)
+    if (!rows[0].exists) await run(bookkeeping)
     const next = findNext(known, await readApplied(client))
     if (next) {
       const started = new Date()
@@ -101,10 +115,8 @@ async function applyNext(client: pg.PoolClient, known: readonly Migration[]): Pr
   }
 }
 
-/** The records that count; makes the table where there is none. One rolled back by hand counts as never applied. */
-async function readApplied(client: pg.PoolClient): Promise<Applied[]> {
-  const { rows } = await client.query(`SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists`)
-  if (!rows[0].exists) await client.query(bookkeeping)
+/** The records that count. One rolled back by hand counts as never applied. */
+async function readApplied(client: pg.PoolClient | pg.Pool): Promise<Applied[]> {
   const applied = await client.query<Applied>(
     `SELECT migration_name, checksum, finished_at IS NOT NULL AS finished
      FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY migration_name`,

@@ -1,5 +1,5 @@
 import type { Db } from './client.ts'
-import { auditRow, service } from './trail.ts'
+import { type Author, auditRow, service } from './trail.ts'
 
 /** A lender: everything in the book belongs to one. */
 export interface Organization {
@@ -14,16 +14,36 @@ export async function findOrganization(db: Db, id: number): Promise<Organization
   return (await db.prisma.organization.findUnique({ where: { id } })) ?? undefined
 }
 
+/** Every organization, by id. */
+export async function listOrganizations(db: Db): Promise<Organization[]> {
+  return db.prisma.organization.findMany({ orderBy: { id: 'asc' } })
+}
+
+/** One more than the highest. */
+export async function nextOrganizationId(db: Db): Promise<number> {
+  const { _max } = await db.prisma.organization.aggregate({ _max: { id: true } })
+  return (_max.id ?? 0) + 1
+}
+
+/** @throws a unique violation when the id is taken */
 export async function insertOrganization(
   db: Db,
-  organization: { id: number; name: string; currency: string },
+  organization: Pick<Organization, 'id' | 'name' | 'currency'> & Partial<Organization>,
   now: number,
+  author: Author = service(organization.id),
 ): Promise<void> {
   const { id, ...after } = organization
+  const by = { ...author, organizationId: id }
   await db.prisma.$transaction([
     db.prisma.organization.create({ data: { ...organization, createdAt: new Date(now) } }),
     db.prisma.auditEntry.create({
-      data: auditRow(service(id), now, 'organization', id, { action: 'create', before: null, after }),
+      data: auditRow(by, now, 'organization', id, { action: 'create', before: null, after }),
     }),
   ])
+}
+
+/** A row of the trail for whoever took the organization's book away with him. */
+export async function noteExport(db: Db, author: Author, now: number): Promise<void> {
+  const trace = { action: 'export', before: null, after: null }
+  await db.prisma.auditEntry.create({ data: auditRow(author, now, 'organization', author.organizationId, trace) })
 }

@@ -32,6 +32,28 @@ export async function insertProduct(db: Db, author: Author, product: Product, no
   ])
 }
 
+/** The id after the organization's highest. */
+export async function nextProductId(db: Db, organizationId: number): Promise<number> {
+  const { _max } = await db.prisma.loanProduct.aggregate({ where: { organizationId }, _max: { id: true } })
+  return (_max.id ?? 0) + 1
+}
+
+/**
+ * Marks a product retired. Its terms stay as they are: loans have their own.
+ * @returns false when the organization has no such product that is not retired
+ */
+export async function markProductRetired(db: Db, author: Author, id: number, now: number): Promise<boolean> {
+  const { organizationId } = author
+  return db.prisma.$transaction(async (tx) => {
+    const where = { organizationId, id, retiredAt: null }
+    const { count } = await tx.loanProduct.updateMany({ where, data: { retiredAt: new Date(now) } })
+    if (count === 0) return false
+    const trace = { action: 'retire', before: { retired: false }, after: { retired: true } }
+    await tx.auditEntry.create({ data: auditRow(author, now, 'loan product', id, trace) })
+    return true
+  })
+}
+
 const toProduct = (row: ProductRow): Product => ({
   id: row.id,
   name: row.name,

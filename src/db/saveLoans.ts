@@ -1,8 +1,9 @@
 import type { Entry } from '../domain/entry.ts'
+import { LendingError } from '../domain/errors.ts'
 import type { Decision } from '../domain/loan.ts'
-import type { Db } from './client.ts'
 import { CACHED, CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
 import type { StoredLoan } from './loans.ts'
+import type { Queries } from './queries.ts'
 import { type ColumnTypes, columnsOf, moment, rowsOf, widthOf } from './rows.ts'
 import { type Author, TRAIL_COLUMNS, type Trace, trailRow, trailRows } from './trail.ts'
 
@@ -45,6 +46,7 @@ const POSTED: ColumnTypes = {
   note: 'text',
   account_id: 'int',
   replaces: 'bigint',
+  record: 'jsonb',
 }
 
 const REVERSED: ColumnTypes = { organization_id: 'int', id: 'bigint', loan_id: 'bigint', reversed_at: 'timestamptz' }
@@ -81,7 +83,7 @@ const SAVE = `
  * @throws a unique violation, after which nothing of any chain is saved, when a token, an id or an Idempotency-Key of
  * one of them is taken
  */
-export async function saveLoans(db: Db, chains: readonly Chain[]): Promise<boolean[]> {
+export async function saveLoans(db: Queries, chains: readonly Chain[]): Promise<boolean[]> {
   // Always in the same order, so that two instances that save the same loans do not wait for each other in a circle.
   const ordered = chains.toSorted((a, b) => byKey(a.loan, b.loan))
   const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>({
@@ -98,6 +100,12 @@ export async function saveLoans(db: Db, chains: readonly Chain[]): Promise<boole
   return chains.map(({ loan }) => saved.has(`${loan.organizationId} ${loan.id}`))
 }
 
+/** The refusal for an entry whose id, chosen by a client, another entry has. */
+export const entryIdTaken = () =>
+  new LendingError('already_exists', 'a repayment with that id exists already, with other content', [
+    { field: 'entryId', message: 'is taken' },
+  ])
+
 const keyOf = (row: { organization_id: number; id: bigint }) => `${row.organization_id} ${row.id}`
 
 function byKey(a: StoredLoan, b: StoredLoan): number {
@@ -111,6 +119,8 @@ function loanRow({ loan, steps }: Chain): unknown[] {
   const entries = loan.entries.length + posted
   return [loan.organizationId, loan.id, loan.version, steps.length, entries, moment(at), ...cached(decision.state)]
 }
+
+const jsonOf = (record: object | null | undefined) => record && JSON.stringify(record)
 
 const postedRows = ({ loan, steps }: Chain): unknown[][] =>
   steps.flatMap(({ posted, author }) =>
@@ -131,6 +141,7 @@ const postedRows = ({ loan, steps }: Chain): unknown[][] =>
             posted.note,
             author.accountId,
             posted.replaces,
+            jsonOf(posted.record),
           ],
         ],
   )

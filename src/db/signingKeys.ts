@@ -1,8 +1,10 @@
+import { notFound, refused } from '../domain/errors.ts'
 import type { Db } from './client.ts'
-import { auditRow, service } from './trail.ts'
+import type { Prisma, SigningKey as SigningKeyRow } from './generated/client.ts'
+import { type Author, auditRow, service } from './trail.ts'
 
-/** Signing keys belong to no organization. */
-const WHOLE_SERVICE = 0
+/** Signing keys belong to no organization: their trail is organization 0's. */
+export const WHOLE_SERVICE = 0
 
 /** An RSA key pair that signs tokens, or did; its private half is encrypted. */
 export interface SigningKey {
@@ -11,23 +13,103 @@ export interface SigningKey {
   readonly privateEncrypted: string
 }
 
-/** The keys that may still verify a token, the one that signs now first. */
-export async function listSigningKeys(db: Db): Promise<SigningKey[]> {
-  return db.prisma.signingKey.findMany({
+/** A key that may still verify a token. */
+export interface VerifyingKey extends SigningKey {
+  /** It may sign, too; of several that may, the newest does. */
+  readonly active: boolean
+}
+
+/** What operators see of a key. `active` may sign, `retired` only verifies, `revoked` does nothing any more. */
+export interface KeyRecord {
+  readonly kid: string
+  readonly state: 'active' | 'retired' | 'revoked'
+  /** Of the active keys, the one that signs. */
+  readonly signs: boolean
+  readonly createdAt: number
+  readonly retiredAt: number | null
+  readonly revokedAt: number | null
+}
+
+const NEWEST_FIRST = [{ activatedAt: 'desc' as const }, { kid: 'asc' as const }]
+
+/** The keys that may still verify a token, newest first. */
+export async function listVerifyingKeys(db: Db): Promise<VerifyingKey[]> {
+  const rows = await db.prisma.signingKey.findMany({
     where: { revokedAt: null, activatedAt: { not: null } },
-    orderBy: { activatedAt: 'desc' },
-    select: { kid: true, publicPem: true, privateEncrypted: true },
+    orderBy: NEWEST_FIRST,
+    select: { kid: true, publicPem: true, privateEncrypted: true, retiredAt: true },
   })
+  return rows.map(({ retiredAt, ...key }) => ({ ...key, active: retiredAt === null }))
+}
+
+/** Every key there ever was, newest first. */
+export async function listKeyRecords(db: Db): Promise<KeyRecord[]> {
+  const rows = await db.prisma.signingKey.findMany({ where: { activatedAt: { not: null } }, orderBy: NEWEST_FIRST })
+  const signing = rows.find((row) => stateOf(row) === 'active')
+  return rows.map((row) => ({
+    kid: row.kid,
+    state: stateOf(row),
+    signs: row === signing,
+    createdAt: row.createdAt.getTime(),
+    retiredAt: row.retiredAt?.getTime() ?? null,
+    revokedAt: row.revokedAt?.getTime() ?? null,
+  }))
+}
+
+const stateOf = ({ retiredAt, revokedAt }: Pick<SigningKeyRow, 'retiredAt' | 'revokedAt'>): KeyRecord['state'] => {
+  if (revokedAt) return 'revoked'
+  return retiredAt ? 'retired' : 'active'
 }
 
 /** Stores the service's first key; where another instance was faster, that one's stands. */
 export async function insertFirstSigningKey(db: Db, key: SigningKey, now: number): Promise<void> {
-  await db.prisma.$transaction(async (tx) => {
-    await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('mkopo first signing key'))`
-    const at = new Date(now)
-    if ((await tx.signingKey.count()) > 0) return
-    await tx.signingKey.create({ data: { ...key, createdAt: at, activatedAt: at } })
-    const trace = { action: 'create', before: null, after: { active: true } }
-    await tx.auditEntry.create({ data: auditRow(service(WHOLE_SERVICE), now, 'signing key', key.kid, trace) })
+  await alone(db, async (tx) => {
+    if ((await tx.signingKey.count()) === 0) await insert(tx, service(WHOLE_SERVICE), key, now)
   })
 }
+
+/** Stores a new key, which signs from then on; those before it go on verifying. */
+export async function insertSigningKey(db: Db, author: Author, key: SigningKey, now: number): Promise<void> {
+  await alone(db, (tx) => insert(tx, author, key, now))
+}
+
+async function insert(tx: Prisma.TransactionClient, author: Author, key: SigningKey, now: number): Promise<void> {
+  const at = new Date(now)
+  await tx.signingKey.create({ data: { ...key, createdAt: at, activatedAt: at } })
+  const trace = { action: 'create', before: null, after: { state: 'active' } }
+  await tx.auditEntry.create({ data: auditRow(author, now, 'signing key', key.kid, trace) })
+}
+
+/**
+ * Retires or revokes a key.
+ * @throws LendingError `not_found`; `failed_precondition` when it is so already, or when no other key could sign
+ */
+export async function endSigningKey(
+  db: Db,
+  author: Author,
+  kid: string,
+  end: 'retired' | 'revoked',
+  now: number,
+): Promise<void> {
+  await alone(db, async (tx) => {
+    const row = await tx.signingKey.findUnique({ where: { kid } })
+    if (!row) throw notFound('no signing key has that id')
+    const before = stateOf(row)
+    if (before === end || before === 'revoked') throw refused(`the key is ${before} already`)
+    const others = { kid: { not: kid }, activatedAt: { not: null }, retiredAt: null, revokedAt: null }
+    if (before === 'active' && (await tx.signingKey.count({ where: others })) === 0)
+      throw refused('it is the only key that can sign; make a new one first, with keys rotate')
+    const at = new Date(now)
+    await tx.signingKey.update({ where: { kid }, data: end === 'retired' ? { retiredAt: at } : { revokedAt: at } })
+    const action = end === 'retired' ? 'retire' : 'revoke'
+    const trace = { action, before: { state: before }, after: { state: end } }
+    await tx.auditEntry.create({ data: auditRow(author, now, 'signing key', kid, trace) })
+  })
+}
+
+/** One change of the keys at a time: two that each end the other's last key must not both be right. */
+const alone = (db: Db, change: (tx: Prisma.TransactionClient) => Promise<void>): Promise<void> =>
+  db.prisma.$transaction(async (tx) => {
+    await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('mkopo signing keys'))`
+    await change(tx)
+  })

@@ -38,7 +38,7 @@ function makeTraffic(db: Db): Traffic {
     readParties: together({ ...reading, run: async (keys) => (await findParties(db, keys)).map(asResult) }),
     readLoan: together({ ...reading, run: async (keys) => (await readLoans(db, keys)).map(asResult) }),
     saveLoan: together({ ...writing, run: (chains) => eachOnItsOwn(chains, (some) => saveLoans(db, some)) }),
-    insertLoan: together({ ...writing, run: (loans) => eachOnItsOwn(loans, (some) => insertLoans(db.pool, some)) }),
+    insertLoan: together({ ...writing, run: (loans) => eachOnItsOwn(loans, (some) => insertLoans(db, some)) }),
   }
 }
 

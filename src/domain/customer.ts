@@ -5,6 +5,10 @@ import { invalidField, refused } from './errors.ts'
 export const CUSTOMER_STATUSES = ['Pending', 'Active', 'Closed'] as const
 export type CustomerStatus = (typeof CUSTOMER_STATUSES)[number]
 
+/** A partner's customer is known by its external id only, a record system's by its business name. */
+export const displayName = (customer: { externalId: string | null; businessName: string | null }): string =>
+  customer.externalId === null ? (customer.businessName ?? '') : `${customer.externalId} Customer`
+
 /** What decides whether a customer may be activated or closed. */
 export interface CustomerStanding {
   readonly status: CustomerStatus

@@ -1,4 +1,5 @@
 import type { Instant, LocalDate } from './dates.ts'
+import type { RepaymentRecord } from './loanRecord.ts'
 
 /** What can happen to a loan after disbursement; also the names that integrators see (contract 4.4.4). */
 export const ENTRY_TYPES = [
@@ -32,10 +33,12 @@ export interface Entry {
   /** The entry that this one was posted in place of. */
   readonly replaces: bigint | null
   readonly reversedAt: Instant | null
+  /** What a record system told of it besides; null or left out: nothing. */
+  readonly record?: RepaymentRecord | null
 }
 
-/** An entry that is about to be posted: the database gives it its id. */
-export type NewEntry = Omit<Entry, 'id'>
+/** An entry that is about to be posted: the database gives it its id, unless it has one of a client's own. */
+export type NewEntry = Omit<Entry, 'id'> & { readonly id?: bigint }
 
 /** Money that a customer paid: what `repaymentHistory` and the lists of repayments hold (contract 4.4.5). */
 export const isCustomerRepayment = (type: EntryType): boolean => type === 'Repayment' || type === 'Recovery Repayment'

@@ -2,6 +2,7 @@ import { dateIn, type Instant, type LocalDate } from './dates.ts'
 import type { Entry, EntryType, NewEntry } from './entry.ts'
 import { invalidField, invariant, notFound, refused } from './errors.ts'
 import { requireTakes } from './lifecycle.ts'
+import type { RepaymentRecord, Restated } from './loanRecord.ts'
 import { type Decimal, minorToText, toMinor } from './money.ts'
 import { extend, type LoanState, type Outcome, replay, stillHolds } from './replay.ts'
 import type { LoanTerms } from './terms.ts'
@@ -21,6 +22,10 @@ export interface Posting {
   readonly valueDate: LocalDate | undefined
   readonly token: string | null
   readonly note: string | null
+  /** An id of the client's own; undefined: the service gives it one. */
+  readonly id?: bigint | undefined
+  /** What a record system told of it besides. */
+  readonly record?: RepaymentRecord | undefined
 }
 
 /** What was decided: an entry to post, an entry to mark reversed, or both; and what the loan is then. */
@@ -32,6 +37,8 @@ export interface Decision {
   readonly posted: NewEntry | null
   readonly reversed: Entry | null
   readonly state: LoanState
+  /** Where the loan is agreed anew: its terms from now on. */
+  readonly restated?: Restated
 }
 
 const states = new WeakMap<Loan, LoanState>()
@@ -63,9 +70,9 @@ export function post(loan: Loan, posting: Posting, now: Instant): Decision {
   const valueDate = posting.valueDate ?? dateIn(terms.zone, now)
   requireValueDate(terms, valueDate, now)
   const ordinal = loan.entries.length + 1
-  const { type, token, note } = posting
+  const { type, token, note, id, record = null } = posting
   const plain = { type, amount, valueDate, token, note, ordinal, place: ordinal, postedAt: now, replaces: null }
-  return append(loan, { ...plain, reversedAt: null }, now)
+  return append(loan, { ...plain, ...(id !== undefined && { id }), record, reversedAt: null }, now)
 }
 
 /**
@@ -125,6 +132,7 @@ export function adjust(loan: Loan, entryId: bigint, adjustment: Adjustment, now:
     postedAt: now,
     replaces: original.id,
     reversedAt: null,
+    record: original.record ?? null,
   }
   return {
     ...append(without(loan, original, now), anew, now),

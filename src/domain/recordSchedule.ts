@@ -1,7 +1,7 @@
 import type { LocalDate } from './dates.ts'
 import { invalidField, invariant, type LendingError } from './errors.ts'
-import { type Fraction, fraction } from './fraction.ts'
-import { sum, toMinor } from './money.ts'
+import { dividedBy, type Fraction, fraction, times } from './fraction.ts'
+import { divideHalfEven, least, RATE_UNIT, type Rate, sum, toMinor } from './money.ts'
 import type { RecordTerms } from './recordTerms.ts'
 import type { Instalment } from './schedule.ts'
 import { type Cells, cellsOf } from './scheduleMethods.ts'
@@ -44,6 +44,20 @@ export function recordSchedule(terms: RecordTerms): Instalment[] {
     ...cells,
     fees: 0n,
   }))
+}
+
+/** The largest rate that the book has room for (int64). */
+const LARGEST_RATE = 9_223_372_036_854_775_807n
+
+/**
+ * The interest of one instalment as a share of the principal, rounded: what views tell of a loan as its rate per
+ * period. Of flat interest an equal part of the whole, of any other what one cycle costs on the full principal.
+ */
+export function ratePerCycle(terms: RecordTerms): Rate {
+  const periods =
+    terms.method === 'flat_rate' ? dividedBy(periodsInLoan(terms), terms.numberOfRepayments) : periodsInCycle(terms)
+  const { over, under } = times(rateOf(terms), periods)
+  return least(divideHalfEven(over * RATE_UNIT, under), LARGEST_RATE)
 }
 
 /** What a loan of the basic body is computed from; the principal in minor units. */

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { Queries } from '../db/client.ts'
 import {
   type CreditStanding,
   type CustomerNames,
@@ -9,6 +8,7 @@ import {
   readLoansOf,
 } from '../db/credit.ts'
 import type { StoredLoan } from '../db/loans.ts'
+import type { Queries } from '../db/queries.ts'
 import type { Author } from '../db/trail.ts'
 import type { Deps } from '../deps.ts'
 import { decideScore, type ScoreInputs } from '../domain/credit/decision.ts'
@@ -39,7 +39,7 @@ export interface ScorecardNow {
  * @throws LendingError `not_found`
  */
 export async function getScorecard(deps: Deps, caller: Author, names: CustomerNames): Promise<ScorecardNow> {
-  const scored = await scoreNow(deps, deps.db.pool, caller.organizationId, names)
+  const scored = await scoreNow(deps, deps.db, caller.organizationId, names)
   if (!scored) throw noSuchCustomer()
   await keep(deps, caller, scored)
   return scored
@@ -104,7 +104,7 @@ export async function scoresOf(
   const { zone } = deps.config
   const [found, loans] = await Promise.all([
     findPolicyInForce(deps.db, organizationId),
-    readLoansOf(deps.db.pool, zone, organizationId, customerIds),
+    readLoansOf(deps.db, zone, organizationId, customerIds),
   ])
   if (!found) return new Map()
   const currency = currencyOf(found.currency)

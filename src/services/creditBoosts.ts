@@ -53,7 +53,7 @@ export async function boostLimit(
   shown: ShownStatement,
   signal: AbortSignal,
 ): Promise<BoostDecided> {
-  const standing = await findStanding(deps.db.pool, caller.organizationId, names)
+  const standing = await findStanding(deps.db, caller.organizationId, names)
   if (!standing) throw noSuchCustomer()
   const currency = currencyOf(standing.currency)
   const { policy } = policyInForce(deps, standing.policy, currency)

@@ -36,7 +36,7 @@ export async function findStandingOf(
   organizationId: number,
   customerId: bigint,
 ): Promise<CreditStanding> {
-  const standing = await findStanding(db.pool, organizationId, { externalId: null, id: customerId })
+  const standing = await findStanding(db, organizationId, { externalId: null, id: customerId })
   if (!standing) throw notFound('no customer has that id')
   return standing
 }

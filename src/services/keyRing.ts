@@ -9,13 +9,19 @@ import {
   randomUUID,
   scryptSync,
 } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { LRUCache } from 'lru-cache'
 import type { Db } from '../db/client.ts'
-import { insertFirstSigningKey, listSigningKeys, type SigningKey } from '../db/signingKeys.ts'
+import { insertFirstSigningKey, listVerifyingKeys, type SigningKey } from '../db/signingKeys.ts'
 import { invariant } from '../domain/errors.ts'
 
 /** Keys are read again when this old: within 5 s, a revoked one verifies nothing on any instance (contract 3.6). */
 const FRESH_FOR_MS = 4_000
+/** For a key that is not known they are read at once, but no more often than this. */
+const REREAD_EVERY_MS = 1_000
+/** Ids of no key, remembered so that whoever repeats one waits only the first time. */
+const MOST_UNKNOWN = 1_000
 
 /** The key that signs now, and those that may still verify, by `kid`. */
 interface Ring {
@@ -24,11 +30,25 @@ interface Ring {
   readonly readAt: number
 }
 
+/** A public key as others read it (RFC 7517). */
+export interface PublishedKey {
+  readonly kty: string
+  readonly use: 'sig'
+  readonly alg: 'RS256'
+  readonly kid: string
+  readonly n: string
+  readonly e: string
+}
+
 /** The signing keys of the service, shared by its instances through the database. */
 export interface KeyRing {
   signing(): Promise<Ring['active']>
-  /** The public key of that id; undefined when no such key may verify. */
+  /** The public key of that id; undefined when no such key may verify. A new one is found as soon as it signs. */
   verifying(kid: string): Promise<KeyObject | undefined>
+  /** Whether the key that verified a token a moment ago still may. */
+  stillVerifies(kid: string): Promise<boolean>
+  /** Every key that may still verify, the one that signs first. */
+  published(): Promise<readonly PublishedKey[]>
 }
 
 /** The secret does not open the stored keys. */
@@ -42,38 +62,71 @@ export class WrongSecretError extends Error {
  */
 export async function openKeyRing(db: Db, secret: string, now: () => number): Promise<KeyRing> {
   const decrypt = decrypterOf(secret)
-  let ring = await readRing(db, decrypt, now())
-  if (!ring) {
+  let first = await readRing(db, decrypt, now())
+  if (!first) {
     await insertFirstSigningKey(db, await makeSigningKey(secret), now())
-    ring = await readRing(db, decrypt, now())
+    first = await readRing(db, decrypt, now())
   }
-  invariant(ring, 'a signing key after one was made')
-  let current = ring
-  let reading: Promise<unknown> | undefined
+  invariant(first, 'a signing key after one was made')
+  let current = first
+  const unknown = new LRUCache<string, true>({ max: MOST_UNKNOWN })
 
-  const fresh = async (): Promise<Ring> => {
+  async function read(): Promise<void> {
+    const ring = await readRing(db, decrypt, now())
+    invariant(ring, 'a signing key that is active')
+    // Of two readings at once, the one that began last knows best.
+    if (ring.readAt >= current.readAt) current = ring
+  }
+
+  let refreshing: Promise<void> | undefined
+  async function fresh(): Promise<Ring> {
     if (now() - current.readAt < FRESH_FOR_MS) return current
-    reading ??= readRing(db, decrypt, now())
-      .then((read) => {
-        invariant(read, 'a signing key that is active')
-        current = read
-      })
-      .finally(() => {
-        reading = undefined
-      })
-    await reading
+    refreshing ??= read().finally(() => {
+      refreshing = undefined
+    })
+    await refreshing
     return current
+  }
+
+  let rereadAt = Number.NEGATIVE_INFINITY
+  let reread: Promise<void> | undefined
+  /** A reading that begins after this call: one that is under way may have begun before the key was made. */
+  function readAnew(): Promise<void> {
+    reread ??= (async () => {
+      const wait = rereadAt + REREAD_EVERY_MS - now()
+      if (wait > 0) await pause(Math.min(wait, REREAD_EVERY_MS))
+      reread = undefined
+      rereadAt = now()
+      await read()
+    })()
+    return reread
   }
 
   return {
     signing: async () => (await fresh()).active,
-    verifying: async (kid) => (await fresh()).verifying.get(kid),
+    stillVerifies: async (kid) => (await fresh()).verifying.has(kid),
+    async verifying(kid) {
+      const known = (await fresh()).verifying.get(kid)
+      if (known || unknown.has(kid)) return known
+      await readAnew()
+      // A token is signed after its key was stored, so a key that is not there by now never will be.
+      if (!current.verifying.has(kid)) unknown.set(kid, true)
+      return current.verifying.get(kid)
+    },
+    async published() {
+      const { active, verifying } = await fresh()
+      const others = [...verifying].filter(([kid]) => kid !== active.kid)
+      return [[active.kid, verifying.get(active.kid)!] as const, ...others].map(([kid, key]) => {
+        const { kty = '', n = '', e = '' } = key.export({ format: 'jwk' })
+        return { kty, use: 'sig', alg: 'RS256', kid, n, e }
+      })
+    },
   }
 }
 
 async function readRing(db: Db, decrypt: (text: string) => string, readAt: number): Promise<Ring | undefined> {
-  const keys = await listSigningKeys(db)
-  const [active] = keys
+  const keys = await listVerifyingKeys(db)
+  const active = keys.find((key) => key.active)
   if (!active) return undefined
   return {
     active: { kid: active.kid, privateKey: createPrivateKey(decrypt(active.privateEncrypted)) },

@@ -53,7 +53,8 @@ export async function createLoan(deps: Deps, caller: Caller, application: LoanAp
     if (isUniqueViolation(error, 'loan_external_id')) throw externalIdTaken()
     throw error
   })
-  if (id === undefined) throw notActive({ ...customer, status: 'Closed' })
+  if (id === undefined) throw notActive({ status: 'Closed' })
+  deps.events.loanDisbursed({ organizationId, currency: terms.currency.code, amount: terms.principal })
   return { loan: asStored(organizationId, id, customer, product, fresh), state }
 }
 
@@ -62,7 +63,8 @@ const externalIdTaken = () =>
     { field: 'externalId', message: 'is taken' },
   ])
 
-const notActive = (customer: Customer) =>
+/** The refusal for a customer that may not borrow. */
+export const notActive = (customer: Pick<Customer, 'status'>) =>
   refused(`the customer is ${customer.status}, and only an Active customer can take a loan`)
 
 const asStored = (
@@ -82,6 +84,7 @@ const asStored = (
   customerBusinessName: customer.businessName,
   productId: product.id,
   productName: product.name,
+  record: null,
   terms: fresh.terms,
   entries: [],
 })

@@ -1,7 +1,11 @@
+import { isUniqueViolation } from '../db/client.ts'
 import type { Listed, Page } from '../db/loans.ts'
-import { findProduct, listProducts } from '../db/products.ts'
+import { findOrganization } from '../db/organizations.ts'
+import { findProduct, insertProduct, listProducts, markProductRetired, nextProductId } from '../db/products.ts'
+import type { Author } from '../db/trail.ts'
 import type { Deps } from '../deps.ts'
-import { notFound } from '../domain/errors.ts'
+import { LendingError, notFound, refused } from '../domain/errors.ts'
+import { type NewProduct, productOf } from '../domain/newProduct.ts'
 import type { Product } from '../domain/product.ts'
 import type { Caller } from './caller.ts'
 
@@ -19,3 +23,43 @@ export async function getProduct(deps: Deps, caller: Caller, id: bigint | null):
 /** A page of the organization's loan products, by id. */
 export const pageProducts = (deps: Deps, caller: Caller, page: Page): Promise<Listed<Product>> =>
   listProducts(deps.db, caller.organizationId, page)
+
+/**
+ * A new product of the author's organization.
+ * @throws LendingError `invalid_argument`, `not_found` for the organization, `already_exists` for the id
+ */
+export async function createProduct(
+  { db, now }: Pick<Deps, 'db' | 'now'>,
+  author: Author,
+  asked: NewProduct,
+): Promise<Product> {
+  const organization = await findOrganization(db, author.organizationId)
+  if (!organization) throw notFound('no organization has that id')
+  for (;;) {
+    const id = asked.id ?? (await nextProductId(db, author.organizationId))
+    const product = productOf({ ...asked, currency: asked.currency ?? organization.currency }, id)
+    try {
+      await insertProduct(db, author, product, now())
+      return product
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error
+      // Of two that take the next id at once, one asks again.
+      if (asked.id !== undefined) throw new LendingError('already_exists', 'a loan product with that id exists already')
+    }
+  }
+}
+
+/**
+ * The product takes no new loans; those there are keep their terms.
+ * @throws LendingError `not_found`, `failed_precondition` when it is retired already
+ */
+export async function retireProduct(
+  { db, now }: Pick<Deps, 'db' | 'now'>,
+  author: Author,
+  id: number,
+): Promise<Product> {
+  const product = await findProduct(db, author.organizationId, id)
+  if (!product) throw notFound('no loan product has that id')
+  if (!(await markProductRetired(db, author, id, now()))) throw refused('the product is retired already')
+  return { ...product, retired: true }
+}

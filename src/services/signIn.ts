@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { errors, jwtVerify, SignJWT } from 'jose'
-import { LRUCache } from 'lru-cache'
 import { type Account, findAccount, findAccountByEmail } from '../db/accounts.ts'
 import { countAttempts } from '../db/attempts.ts'
 import type { Db } from '../db/client.ts'
 import { LendingError } from '../domain/errors.ts'
+import { identifyApiKey } from './apiKeys.ts'
 import type { Identity } from './caller.ts'
 import type { KeyRing } from './keyRing.ts'
 import { unknownAccountHash, verifyPassword } from './passwords.ts'
+import { remembering, type Verified } from './verified.ts'
 
 /** A token is good for a year (contract 3.1). */
 const TOKEN_DAYS = 365
@@ -16,10 +17,6 @@ const DAY_SECONDS = 86_400
 /** Failed attempts before an e-mail or an address has to wait, within a quarter of an hour. */
 const MOST_FAILURES = { email: 10, address: 100 }
 const WINDOW_SECONDS = 900
-
-/** How long a verified token is taken as read: a disabled account is refused within 5 s (contract 3.6). */
-const VERIFIED_FOR_MS = 4_000
-const MOST_VERIFIED = 20_000
 
 const ALGORITHM = 'RS256'
 
@@ -33,6 +30,8 @@ export interface SignIn {
   issueToken(email: string, password: string, address: string): Promise<string>
   /** @throws LendingError `unauthenticated` for a token that is malformed, forged, expired, or of a disabled account */
   identify(token: string): Promise<Identity>
+  /** @throws LendingError `unauthenticated` for an API key that is unknown or revoked */
+  identifyKey(key: string): Promise<Identity>
 }
 
 /** What signing in needs: where accounts are, who signs, and what the tokens say of their issuer. */
@@ -74,7 +73,8 @@ export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
 
   async function sign(account: Account): Promise<string> {
     const { kid, privateKey } = await keys.signing()
-    const issuedAt = Math.floor(now() / 1000)
+    // Whole seconds: in the second in which earlier tokens were revoked, a new one counts from the next.
+    const issuedAt = Math.max(Math.floor(now() / 1000), Math.ceil((account.tokensFrom ?? 0) / 1000))
     return new SignJWT({ org: account.organizationId, roles: [...account.roles] })
       .setProtectedHeader({ alg: ALGORITHM, kid, typ: 'JWT' })
       .setIssuer(issuer)
@@ -85,26 +85,20 @@ export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
       .sign(privateKey)
   }
 
-  const verified = new LRUCache<string, { identity: Promise<Identity>; until: number }>({ max: MOST_VERIFIED })
-
-  function identify(token: string): Promise<Identity> {
-    const known = verified.get(token)
-    if (known && now() < known.until) return known.identity
-    const identity = verify(token)
-    verified.set(token, { identity, until: now() + VERIFIED_FOR_MS })
-    identity.catch(() => verified.delete(token))
-    return identity
-  }
-
-  async function verify(token: string): Promise<Identity> {
-    const { payload } = await jwtVerify(
+  async function verify(token: string): Promise<Verified> {
+    const { payload, protectedHeader } = await jwtVerify(
       token,
       async ({ kid }) => {
         const key = kid === undefined ? undefined : await keys.verifying(kid)
         if (!key) throw unauthenticated('the token was signed by a key that is unknown or revoked')
         return key
       },
-      { algorithms: [ALGORITHM], issuer, currentDate: new Date(now()), requiredClaims: ['exp', 'sub', 'org', 'jti'] },
+      {
+        algorithms: [ALGORITHM],
+        issuer,
+        currentDate: new Date(now()),
+        requiredClaims: ['exp', 'iat', 'sub', 'org', 'jti'],
+      },
     ).catch((error: unknown) => {
       if (error instanceof errors.JWTExpired) throw unauthenticated('the token has expired')
       if (error instanceof errors.JOSEError) throw unauthenticated('the token is not one of ours')
@@ -112,14 +106,23 @@ export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
     })
     const account = await findAccount(db, Number(payload.org), Number(payload.sub))
     if (!account || account.disabled) throw unauthenticated('the account is disabled or gone')
-    return {
+    if (account.tokensFrom !== null && Number(payload.iat) * 1000 < account.tokensFrom)
+      throw unauthenticated('the token was revoked; sign in again')
+    const identity = {
       accountId: account.id,
       organizationId: account.organizationId,
       email: account.email,
       roles: account.roles,
       expiresAt: Number(payload.exp) * 1000,
     }
+    const kid = String(protectedHeader.kid)
+    return { identity, stillGood: () => keys.stillVerifies(kid) }
   }
 
-  return { issueToken, identify }
+  // Apart from each other: a style that takes no keys must not find one among the tokens it remembers.
+  return {
+    issueToken,
+    identify: remembering(now, verify),
+    identifyKey: remembering(now, async (key) => ({ identity: await identifyApiKey(db, key) })),
+  }
 }

@@ -55,10 +55,12 @@ export function startSweeper(deps: Deps, log: { error(context: object, message: 
 
   async function run(): Promise<void> {
     try {
-      const { found } = await sweepOnce(deps)
+      const { found, saved } = await sweepOnce(deps)
       const purged = await purgeKeys(deps.db, KEYS_A_ROUND, deps.now())
+      deps.events.swept(saved)
       next(found === LOANS_A_ROUND || purged === KEYS_A_ROUND ? 0 : IDLE_MS)
     } catch (error) {
+      deps.events.sweepFailed()
       log.error({ err: error }, 'the sweep failed; it will be tried again')
       next(AFTER_FAILURE_MS)
     }

@@ -66,10 +66,21 @@ async function changeTransactions(
   ref: LoanRef,
   decide: (loan: StoredLoan, now: number) => Decided<TransactionNow>,
 ): Promise<TransactionNow> {
-  const change = { author: caller, zone: deps.config.zone, now: deps.now }
+  const change = { author: caller, zone: deps.config.zone, now: deps.now, retried: deps.events.retried }
   const changed = await changeLoan(deps.db, change, ref, decide)
   if (!changed) throw noSuchLoan(ref)
-  return 'answer' in changed ? changed.answer : asSaved(changed)
+  if ('answer' in changed) {
+    deps.events.duplicateAnswered('token')
+    return changed.answer
+  }
+  tellPosted(deps, changed)
+  return asSaved(changed)
+}
+
+function tellPosted({ events }: Deps, { loan, posted }: SavedChange): void {
+  if (!posted) return
+  const { organizationId, terms } = loan
+  events.transactionPosted({ organizationId, currency: terms.currency.code, type: posted.type, amount: posted.amount })
 }
 
 /** The entry that was posted, or else the one that was reversed. */

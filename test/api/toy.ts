@@ -12,6 +12,7 @@ import { type Config, readConfig } from '../../src/config.ts'
 import type { Db } from '../../src/db/client.ts'
 import type { Deps } from '../../src/deps.ts'
 import { invalidField, LendingError } from '../../src/domain/errors.ts'
+import { noEvents } from '../../src/services/events.ts'
 
 /** A style with the words of a real one, its own registry, and a few routes that need no database. */
 const toy = (style: Style, routes: (app: StyleApp, style: Style) => void): Style => {
@@ -94,7 +95,7 @@ export function toyApp(env: Record<string, string> = {}, options: AppOptions = {
       throw new Error('there is no database here')
     },
   })
-  const deps = { config: settings(env), now: () => 0, db } as Deps
+  const deps = { config: settings(env), now: () => 0, db, events: noEvents } as unknown as Deps
   return buildApp(deps, { styles: [auth, partner, record], ready: async () => true, ...options })
 }
 

@@ -1,6 +1,8 @@
 import { requireBearer } from '../bearer.ts'
 import { failureWords } from '../failure.ts'
 import type { Style } from '../style.ts'
+import { authenticateRoutes } from './authenticate.ts'
+import { jwksRoutes } from './jwks.ts'
 import { registry } from './registry.ts'
 import { tokenRoutes } from './token.ts'
 
@@ -29,5 +31,7 @@ export const authStyle: Style = {
   async routes(app, deps) {
     requireBearer(app, deps)
     await tokenRoutes(app, deps)
+    authenticateRoutes(app, deps)
+    jwksRoutes(app, deps)
   },
 }

@@ -1,6 +1,7 @@
 import basicAuth from '@fastify/basic-auth'
 import { z } from 'zod'
 import type { Deps } from '../../deps.ts'
+import { LendingError } from '../../domain/errors.ts'
 import type { StyleApp } from '../style.ts'
 import { named } from './registry.ts'
 
@@ -16,7 +17,8 @@ export async function tokenRoutes(app: StyleApp, deps: Deps): Promise<void> {
     authenticate: { realm: 'Mkopo' },
     async validate(email, password, request) {
       const fits = email.length <= LONGEST.email && password.length <= LONGEST.password
-      tokens.set(request, await deps.signIn.issueToken(fits ? email : '', fits ? password : '', request.ip))
+      const issued = deps.signIn.issueToken(fits ? email : '', fits ? password : '', request.ip)
+      tokens.set(request, await issued.catch(notTheCallers))
     },
   })
 
@@ -38,4 +40,9 @@ export async function tokenRoutes(app: StyleApp, deps: Deps): Promise<void> {
       return { token: tokens.get(request) ?? '' }
     },
   )
+}
+
+/** The plugin makes a 401 of every error without a status, also of a database that cannot be reached. */
+function notTheCallers(error: unknown): never {
+  throw error instanceof LendingError ? error : Object.assign(Object(error), { statusCode: 500 })
 }

@@ -7,7 +7,7 @@ import { instant, pageQuery, queryInt, text } from '../wire.ts'
 import { named, pageOf, toPage } from './registry.ts'
 
 const auditQuery = pageQuery({ rows: 10 }).extend({
-  entity: z.enum(['customer', 'loan', 'account', 'loan product', 'organization']).optional(),
+  entity: z.enum(['customer', 'loan', 'account', 'loan product', 'api key', 'organization']).optional(),
   entityId: text({ max: 40 }).optional().describe('The number of the customer, loan, account or product.'),
   accountId: queryInt({ min: 1, max: 2_147_483_647 }).optional().describe('Only the changes that this account made.'),
 })

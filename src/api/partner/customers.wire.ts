@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CUSTOMER_STATUSES } from '../../domain/customer.ts'
+import { CUSTOMER_STATUSES, displayName } from '../../domain/customer.ts'
 import type { Customer } from '../../services/customers.ts'
 import { externalId, localDate, note, pageQuery } from '../wire.ts'
 import { named, pageOf } from './registry.ts'
@@ -83,10 +83,6 @@ export function toCustomer(customer: Customer): CustomerView {
     activationDate: customer.activationDate,
   }
 }
-
-/** A partner's customer is known by its external id only, a record system's by its business name. */
-export const displayName = (customer: { externalId: string | null; businessName: string | null }): string =>
-  customer.externalId === null ? (customer.businessName ?? '') : `${customer.externalId} Customer`
 
 /** The id, zero-padded to 9; longer ones are not cut. */
 export const accountNo = (id: bigint): string => String(id).padStart(9, '0')

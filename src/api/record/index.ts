@@ -1,13 +1,20 @@
-import { z } from 'zod'
+import { LendingError } from '../../domain/errors.ts'
+import { requireBearer } from '../bearer.ts'
 import { failureWords } from '../failure.ts'
-import type { Style } from '../style.ts'
+import { acceptIdempotencyKeys } from '../idempotency.ts'
+import type { Style, StyleApp } from '../style.ts'
+import { borrowerRoutes } from './borrowers.ts'
+import { loanRoutes } from './loans.ts'
+import { registry } from './registry.ts'
+import { repaymentRoutes } from './repayments.ts'
+import { sayAgain } from './sayAgain.ts'
 
 /** snake_case, borrowers, ids of the client’s own (contract 5). */
 export const recordStyle: Style = {
   name: 'record',
   title: 'Mkopo: record API',
   description: 'Borrowers, loans and repayments as records under ids of the client’s own, on the same book.',
-  registry: z.registry(),
+  registry,
   statuses: {
     invalid_argument: 400,
     unauthenticated: 401,
@@ -22,8 +29,28 @@ export const recordStyle: Style = {
     internal: 500,
     unavailable: 503,
   },
-  fieldNames: { principal: 'principal_amount', valueDate: 'collection_date' },
+  fieldNames: { principal: 'principal_amount', valueDate: 'collection_date', entryId: 'repayment_id' },
   failureBody: (failure) => ({ success: false, ...failureWords(failure) }),
   headers: { 'x-api-version': '1.2' },
-  routes() {},
+  requestHeaders: {
+    'x-user-id': { type: 'integer', description: "The id of your organization; when present it must be the caller's." },
+  },
+  bearer: 'An API key (`mk_…`), or the token that GET /v1/auth/token answers.',
+  routes(app, deps) {
+    requireBearer(app, deps, { apiKeys: true })
+    requireOwnOrganization(app)
+    acceptIdempotencyKeys(app, deps, sayAgain(deps))
+    borrowerRoutes(app, deps)
+    loanRoutes(app, deps)
+    repaymentRoutes(app, deps)
+  },
+}
+
+/** `x-user-id` carries the organization's id; when present it must be the caller's (contract 3.5). */
+function requireOwnOrganization(app: StyleApp): void {
+  app.addHook('onRequest', async ({ caller, headers }) => {
+    const named = headers['x-user-id']
+    if (named !== undefined && named !== String(caller.organizationId))
+      throw new LendingError('permission_denied', "x-user-id must be the id of the caller's organization")
+  })
 }

@@ -1,0 +1,66 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Events } from '../services/events.ts'
+import type { Failure } from './failure.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Why it was refused, if it was. */
+    failure: Failure | undefined
+  }
+}
+
+/** A field as a log may name it: the caller's own inventions may be anything, a phone number too. */
+const NAME = /^[A-Za-z_][\w.[\]-]{0,60}$/
+
+/**
+ * One line in the log for every request, and one event: its route by pattern, whose it was, what it was answered and how
+ * long that took. Nothing that the caller sent is in it.
+ */
+export function tellAnswers(app: FastifyInstance, events: Events): void {
+  app.decorateRequest('failure', undefined)
+  app.addHook('onRequest', (_request, _reply, done) => {
+    events.requestBegun()
+    done()
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    tellAnswer(events, request, reply)
+    done()
+  })
+}
+
+/** For a request that came to no route, and so has no hooks. */
+export function tellUnrouted(events: Events, request: FastifyRequest, reply: FastifyReply): void {
+  events.requestBegun()
+  reply.raw.once('finish', () => tellAnswer(events, request, reply))
+}
+
+function tellAnswer(events: Events, request: FastifyRequest, reply: FastifyReply): void {
+  const { method, failure, id: requestId } = request
+  const [style, route] = placeOf(request)
+  const organizationId = (request.caller as FastifyRequest['caller'] | null | undefined)?.organizationId
+  const { statusCode: status, elapsedTime } = reply
+  events.answered({ style, route, method, status, seconds: elapsedTime / 1000 })
+  const answer = { style, method, route, organization: organizationId, status, ms: Math.round(elapsedTime * 10) / 10 }
+  if (failure === undefined) {
+    request.log.info(answer, 'answered')
+    return
+  }
+  const reason = reasonOf(failure)
+  events.refused({ style, route, requestId, organizationId, code: failure.code, reason })
+  request.log.info({ ...answer, code: failure.code, reason }, 'refused')
+}
+
+/** `/~partner/v1/loans/:id` → `partner`, `/v1/loans/:id`; a path that is none of ours has no pattern. */
+function placeOf(request: FastifyRequest): [style: string, route: string] {
+  const pattern = request.is404 ? undefined : request.routeOptions?.url
+  const [, style = 'none', route] = /^\/~(\w+)(\/.*)?$/.exec(pattern ?? request.url) ?? []
+  return [style, pattern === undefined ? '(unknown)' : (route ?? '/')]
+}
+
+/** What the log may know of a refusal: our own words, and fields that have a name. */
+function reasonOf({ code, message, details = [] }: Failure): string {
+  if (details.length > 0)
+    return details.map(({ field, message: why }) => `${NAME.test(field) ? field : '…'}: ${why}`).join('; ')
+  // It quotes the path.
+  return code === 'not_found' && message.startsWith('no such path') ? 'no such path' : message
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import type { Deps } from '../../deps.ts'
+import { toRfc3339 } from '../../domain/dates.ts'
+import { RULES, requireRule } from '../../services/caller.ts'
+import type { StyleApp } from '../style.ts'
+import { instant } from '../wire.ts'
+import { named } from './registry.ts'
+
+const identitySchema = named(
+  'Identity',
+  z.object({
+    accountId: z.int(),
+    organizationId: z.int(),
+    email: z.string(),
+    roles: z.array(z.enum(['USER', 'ADMIN'])),
+    expiresAt: instant.describe('When the token ends.'),
+  }),
+  {
+    example: {
+      accountId: 1,
+      organizationId: 1,
+      email: 'partner@example.com',
+      roles: ['USER'],
+      expiresAt: '2027-11-20T14:30:00.000+03:00',
+    },
+  },
+)
+
+const askedRule = named(
+  'Rule',
+  z.strictObject({
+    rule: z.enum(RULES).describe('`any` token; the role `user` (an ADMIN passes too); the role `admin`.'),
+  }),
+  { example: { rule: 'user' } },
+)
+
+/** Whose a token is, and what it may do: for gateways that ask before they let a request through (contract 3.3). */
+export function authenticateRoutes(app: StyleApp, { config }: Pick<Deps, 'config'>): void {
+  app.get(
+    '/v1/auth/authenticate',
+    {
+      schema: {
+        tags: ['tokens'],
+        summary: 'Say whose a token is',
+        description: 'As the account is now: a role given or taken since the token was issued counts within 5 seconds.',
+        response: { 200: identitySchema },
+      },
+    },
+    async ({ caller }, reply) => {
+      reply.header('cache-control', 'no-store')
+      return {
+        accountId: caller.accountId,
+        organizationId: caller.organizationId,
+        email: caller.email,
+        roles: [...caller.roles],
+        expiresAt: toRfc3339(caller.expiresAt, config.zone),
+      }
+    },
+  )
+
+  app.post(
+    '/v1/auth/authorize',
+    {
+      schema: {
+        tags: ['tokens'],
+        summary: 'Say whether a token may pass',
+        description: '204 when it may, 403 `permission_denied` when its role may not; for a gateway’s forward-auth.',
+        body: askedRule,
+        response: { 204: z.null().describe('It may.') },
+      },
+    },
+    async ({ caller, body }, reply) => {
+      requireRule(caller, body.rule)
+      return reply.code(204).header('cache-control', 'no-store').send(null)
+    },
+  )
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import type { Deps } from '../../deps.ts'
+import type { StyleApp } from '../style.ts'
+import { named } from './registry.ts'
+
+const example = { kty: 'RSA', use: 'sig', alg: 'RS256', kid: '1f0c1d5e-6d0b-4e0e-9a58-0d7f6d1c2b3a', n: '…', e: 'AQAB' }
+
+const keySet = named(
+  'KeySet',
+  z.object({
+    keys: z.array(
+      z.object({
+        kty: z.string(),
+        use: z.string(),
+        alg: z.string(),
+        kid: z.string().describe('The one that a token names in its header.'),
+        n: z.string(),
+        e: z.string(),
+      }),
+    ),
+  }),
+  { example: { keys: [example] } },
+)
+
+/** How long others may keep the set; they read it again for a `kid` that is not in it. */
+const KEEP_SECONDS = 60
+
+/** The keys that tokens can be checked with elsewhere (contract 3.4; RFC 7517). */
+export function jwksRoutes(app: StyleApp, { keys }: Pick<Deps, 'keys'>): void {
+  app.get(
+    '/.well-known/jwks.json',
+    {
+      config: { public: true, refusals: ['unavailable'] },
+      schema: {
+        tags: ['tokens'],
+        summary: 'The keys that may verify a token',
+        description:
+          'The one that signs now first. Read it again when a token names a key that is not in it: keys rotate.',
+        response: { 200: keySet },
+      },
+    },
+    async (_request, reply) => {
+      reply.header('cache-control', `public, max-age=${KEEP_SECONDS}`)
+      return { keys: [...(await keys.published())] }
+    },
+  )
+}

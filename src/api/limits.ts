@@ -1,0 +1,60 @@
+import { isIPv6 } from 'node:net'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { LendingError } from '../domain/errors.ts'
+import type { Events } from '../services/events.ts'
+import type { Limited, Limits, Standing } from '../services/limits.ts'
+
+/**
+ * Requests a minute by address, before anything is asked of them, and by account, once it is known. Every answer says
+ * how much is left (RateLimit-Limit, -Remaining, -Reset, -Policy); a refused one, when to come back.
+ */
+export function limitRates(app: FastifyInstance, limits: Limits, events: Events): void {
+  const check = (by: Limited, key: string, request: FastifyRequest, reply: FastifyReply) => {
+    if (request.routeOptions.config.vital) return
+    const standing = limits.take(by, key)
+    if (standing === undefined) return
+    say(standing, reply)
+    if (standing.allowed) return
+    events.limited(by)
+    const { limit, reset } = standing
+    const whose = by === 'account' ? 'this account' : 'this address'
+    throw new LendingError(
+      'resource_exhausted',
+      `more than ${limit} requests a minute from ${whose}; try again in ${reset} s`,
+      [],
+      reset,
+    )
+  }
+
+  app.addHook('onRequest', async (request, reply) => check('address', networkOf(request.ip), request, reply))
+  // After the style's own hooks have found out who calls.
+  app.addHook('preParsing', async (request, reply) => {
+    const caller = request.caller as FastifyRequest['caller'] | null | undefined
+    if (caller) check('account', `${caller.organizationId}/${caller.accountId}`, request, reply)
+  })
+}
+
+/** The limit that is nearer to its end is the one that is told. */
+function say({ limit, remaining, reset, window }: Standing, reply: FastifyReply): void {
+  const told = reply.getHeader('ratelimit-remaining')
+  if (told !== undefined && Number(told) < remaining) return
+  reply.header('ratelimit-limit', String(limit))
+  reply.header('ratelimit-remaining', String(remaining))
+  reply.header('ratelimit-reset', String(reset))
+  reply.header('ratelimit-policy', `${limit};w=${window}`)
+}
+
+/** An address of IPv4; of IPv6 the network of 64 bits, all of which is one customer's. */
+function networkOf(address: string): string {
+  if (!isIPv6(address)) return address
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
+  if (mapped?.[1] !== undefined) return mapped[1]
+  const [head = '', tail] = address.split('::')
+  const left = head === '' ? [] : head.split(':')
+  const right = tail === undefined || tail === '' ? [] : tail.split(':')
+  const whole = tail === undefined ? left : [...left, ...Array(8 - left.length - right.length).fill('0'), ...right]
+  return `${whole
+    .slice(0, 4)
+    .map((part) => part.toLowerCase().replace(/^0+(?=.)/, ''))
+    .join(':')}::/64`
+}

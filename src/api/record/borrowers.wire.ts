@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import type { BorrowerDetails } from '../../domain/borrower.ts'
+import { displayName } from '../../domain/customer.ts'
+import { toRfc3339 } from '../../domain/dates.ts'
+import type { Borrower } from '../../services/borrowers.ts'
+import { wireInteger } from '../json.ts'
+import { instant, pageQuery, text } from '../wire.ts'
+import { itemOf, listOf, named, recordId, wireId } from './registry.ts'
+
+const EXAMPLE = {
+  id: 1,
+  business_name: 'Mama Asha Stores',
+  phone: '255700000001',
+  email: 'asha@example.com',
+  address: 'Plot 12, Kariakoo',
+  type: 'Retailer',
+  region: 'Dar es Salaam',
+  country: 'TZ',
+}
+
+/** How long each may be, in characters. */
+const MOST = { business_name: 200, phone: 50, email: 254, address: 500, type: 100, region: 100, country: 100 }
+
+export const newBorrower = named(
+  'NewBorrower',
+  z.strictObject({
+    id: recordId.describe('Your own id of the borrower; unique.'),
+    business_name: text({ max: MOST.business_name }),
+    phone: text({ max: MOST.phone }),
+    email: text({ min: 0, max: MOST.email }).optional(),
+    address: text({ max: MOST.address, lines: true }),
+    type: text({ max: MOST.type }),
+    region: text({ max: MOST.region }),
+    country: text({ min: 0, max: MOST.country }).optional(),
+  }),
+  { example: EXAMPLE },
+)
+
+/** All but the name may be empty here: nothing is known of it then, as of a borrower that a partner made. */
+export const borrowerChanges = named(
+  'BorrowerChanges',
+  z.strictObject({
+    id: recordId.optional().describe('If given, that of the path.'),
+    business_name: text({ max: MOST.business_name }).optional(),
+    phone: text({ min: 0, max: MOST.phone }).optional(),
+    email: text({ min: 0, max: MOST.email }).optional(),
+    address: text({ min: 0, max: MOST.address, lines: true }).optional(),
+    type: text({ min: 0, max: MOST.type }).optional(),
+    region: text({ min: 0, max: MOST.region }).optional(),
+    country: text({ min: 0, max: MOST.country }).optional(),
+  }),
+  { example: { phone: '255700000002', region: 'Arusha' } },
+)
+
+export const borrowerQuery = pageQuery({ rows: 100 })
+
+const borrowerSchema = named(
+  'Borrower',
+  z.object({
+    id: wireId,
+    business_name: z.string(),
+    phone: z.string().describe('An empty text where nothing is known; so are those that follow.'),
+    email: z.string(),
+    address: z.string(),
+    type: z.string(),
+    region: z.string(),
+    country: z.string(),
+    credit_score: z.int().optional().describe('0 to 1000; absent while unscored.'),
+    created_at: instant,
+    updated_at: instant,
+  }),
+)
+
+export const borrowerItem = itemOf('BorrowerItem', borrowerSchema)
+export const borrowerList = listOf('BorrowerList', borrowerSchema)
+
+export type BorrowerView = z.infer<typeof borrowerSchema>
+
+const NAMES = {
+  business_name: 'businessName',
+  phone: 'phone',
+  email: 'email',
+  address: 'address',
+  type: 'type',
+  region: 'region',
+  country: 'country',
+} as const satisfies Record<string, keyof BorrowerDetails>
+
+type Told = { readonly [Name in keyof typeof NAMES]?: string | undefined }
+
+/** What a body tells of a borrower; an empty text tells that nothing is known. */
+export function toChanges(body: Told): Partial<BorrowerDetails> {
+  const told = (Object.keys(NAMES) as (keyof Told)[]).filter((name) => body[name] !== undefined)
+  return Object.fromEntries(told.map((name) => [NAMES[name], body[name] || null]))
+}
+
+const NOTHING_KNOWN: BorrowerDetails = {
+  businessName: null,
+  phone: null,
+  email: null,
+  address: null,
+  type: null,
+  region: null,
+  country: null,
+}
+
+export const toDetails = (body: Told): BorrowerDetails => ({ ...NOTHING_KNOWN, ...toChanges(body) })
+
+/** A borrower in the words of the record style. */
+export const toBorrower = (borrower: Borrower, zone: string): BorrowerView => ({
+  id: wireInteger(borrower.id),
+  business_name: borrower.businessName ?? displayName(borrower),
+  phone: borrower.phone ?? '',
+  email: borrower.email ?? '',
+  address: borrower.address ?? '',
+  type: borrower.type ?? '',
+  region: borrower.region ?? '',
+  country: borrower.country ?? '',
+  created_at: toRfc3339(borrower.createdAt, zone),
+  updated_at: toRfc3339(borrower.updatedAt, zone),
+})

@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import { toRfc3339 } from '../../domain/dates.ts'
+import type { ExtendedBody } from '../../domain/loanRecord.ts'
+import { minorToNumber } from '../../domain/money.ts'
+import type { RecordLoan } from '../../services/recordLoans.ts'
+import { type RawJson, wireInteger, wireSource } from '../json.ts'
+import { instant, money } from '../wire.ts'
+import { itemOf, listOf, named, wireId } from './registry.ts'
+
+const rawNumber = z.unknown().meta({ type: 'number' }) as z.ZodType<RawJson>
+const rawText = z.unknown().meta({ type: 'string' }) as z.ZodType<RawJson>
+const raw = z.unknown().meta({ type: ['string', 'integer'] }) as z.ZodType<RawJson>
+
+const productSchema = named('LoanProduct', z.object({ stock_id: wireId, quantity: rawNumber, price: rawNumber }))
+
+const loanSchema = named(
+  'Loan',
+  z.object({
+    borrower_id: wireId,
+    loan_id: wireId,
+    loan_type: z.string().describe('Of a loan that a partner made, the name of its product.'),
+    principal_amount: money,
+    released_date: z.iso.date(),
+    due_date: z.iso.date().describe('Of several instalments, the last.'),
+    duration: z.int(),
+    duration_period: z.string().describe('As it was sent.'),
+    description: z.string(),
+    products: z.array(productSchema).optional().describe('When there are any.'),
+    loan_application_id: wireId.optional().describe('This and what follows: of an extended loan, as it was sent.'),
+    loan_disbursed_by_id: wireId.optional(),
+    loan_principal_amount: rawNumber.optional(),
+    loan_released_date: rawText.optional(),
+    loan_interest_method: rawText.optional(),
+    loan_interest_type: rawText.optional(),
+    loan_interest_period: rawText.optional(),
+    loan_interest: rawNumber.optional(),
+    loan_duration_period: rawText.optional(),
+    loan_duration: wireId.optional(),
+    loan_payment_scheme_id: wireId.optional(),
+    loan_num_of_repayments: wireId.optional(),
+    loan_decimal_places: raw.optional(),
+    created_at: instant,
+    updated_at: instant,
+  }),
+)
+
+export const loanItem = itemOf('LoanItem', loanSchema)
+export const loanList = listOf('LoanList', loanSchema)
+
+export type LoanView = z.infer<typeof loanSchema>
+
+/** The order in which an extended loan's fields are given back: that of the contract. */
+const EXTENDED: readonly (keyof ExtendedBody)[] = [
+  'loan_application_id',
+  'loan_disbursed_by_id',
+  'loan_principal_amount',
+  'loan_released_date',
+  'loan_interest_method',
+  'loan_interest_type',
+  'loan_interest_period',
+  'loan_interest',
+  'loan_duration_period',
+  'loan_duration',
+  'loan_payment_scheme_id',
+  'loan_num_of_repayments',
+  'loan_decimal_places',
+]
+
+function extendedAsSent(sent: ExtendedBody): { readonly [Field in keyof ExtendedBody]?: RawJson } {
+  return Object.fromEntries(
+    EXTENDED.flatMap((field) => {
+      const source = sent[field]
+      return source === undefined ? [] : [[field, wireSource(source)]]
+    }),
+  )
+}
+
+/** A loan in the words of the record style. */
+export function toLoan(loan: RecordLoan, zone: string): LoanView {
+  const { record, product } = loan
+  const products = record?.products ?? []
+  return {
+    borrower_id: wireInteger(loan.borrowerId),
+    loan_id: wireInteger(loan.id),
+    loan_type: record?.loanType ?? product?.name ?? '',
+    principal_amount: minorToNumber(loan.principal, loan.currency),
+    released_date: loan.disbursedOn,
+    due_date: loan.dueOn,
+    ...durationOf(loan),
+    description: record?.description ?? '',
+    ...(products.length > 0 && {
+      products: products.map(({ stockId, quantity, price }) => ({
+        stock_id: wireSource(stockId),
+        quantity: wireSource(quantity),
+        price: wireSource(price),
+      })),
+    }),
+    ...(record?.extended && extendedAsSent(record.extended)),
+    created_at: toRfc3339(loan.createdAt, zone),
+    updated_at: toRfc3339(loan.updatedAt, zone),
+  }
+}
+
+/** As it was told; of a partner's loan, what its product makes of it: 6 × 1 months are 6 Months. */
+function durationOf({ record, product, numberOfRepayments }: RecordLoan) {
+  const { repayEvery = 1, repayUnit = 'months' } = product ?? {}
+  return {
+    duration: record?.duration ?? numberOfRepayments * repayEvery,
+    duration_period: record?.durationPeriod ?? repayUnit.charAt(0).toUpperCase() + repayUnit.slice(1),
+  }
+}

@@ -1,0 +1,77 @@
+import type { Deps } from '../../deps.ts'
+import {
+  createRecordLoan,
+  getRecordLoan,
+  pageRecordLoans,
+  type RecordLoan,
+  updateRecordLoan,
+} from '../../services/recordLoans.ts'
+import type { StyleApp } from '../style.ts'
+import { loanChanges, loanQuery, newLoan, toAsked, toUpdate } from './loans.wire.ts'
+import { loanItem, loanList, toLoan } from './loanView.ts'
+import { byId, requireSameId, toItem, toList } from './registry.ts'
+
+const tags = ['loans']
+
+export function loanRoutes(app: StyleApp, deps: Deps): void {
+  const view = (loan: RecordLoan) => toLoan(loan, deps.config.zone)
+
+  app.post(
+    '/v1/loans',
+    {
+      config: { refusals: ['not_found', 'already_exists', 'failed_precondition'] },
+      schema: {
+        tags,
+        summary: 'Book a loan',
+        description:
+          'With the basic body: no interest, one instalment, due on `due_date`. With the extended one, told by its `loan_…` terms: the schedule that those terms make. The same id with the same content answers the loan again; with other content it is refused.',
+        body: newLoan,
+        response: { 200: loanItem },
+      },
+    },
+    async ({ caller, body }) => {
+      const { loan_id: id, borrower_id: borrowerId } = body
+      return toItem(view(await createRecordLoan(deps, caller, { id, borrowerId, asked: toAsked(body) })))
+    },
+  )
+
+  app.put(
+    '/v1/loans/:id',
+    {
+      config: { refusals: ['failed_precondition', 'aborted'] },
+      schema: {
+        tags,
+        summary: 'Update a loan',
+        description:
+          'What is left out stays as it is. Other terms rebuild the schedule and replay the repayments; they are refused once the loan is written off or charged off, and for a loan that came from a product.',
+        params: byId,
+        body: loanChanges,
+        response: { 200: loanItem },
+      },
+    },
+    async ({ caller, params: { id }, body }) => {
+      requireSameId('loan_id', id, body.loan_id)
+      return toItem(view(await updateRecordLoan(deps, caller, id, toUpdate(body))))
+    },
+  )
+
+  app.get(
+    '/v1/loans',
+    {
+      schema: {
+        tags,
+        summary: 'List loans',
+        description: 'In the order in which they came, whichever style made them.',
+        querystring: loanQuery,
+        response: { 200: loanList },
+      },
+    },
+    async ({ caller, query }) => toList(await pageRecordLoans(deps, caller, query), query, view),
+  )
+
+  app.get(
+    '/v1/loans/:id',
+    { schema: { tags, summary: 'Read a loan', params: byId, response: { 200: loanItem } } },
+    async ({ caller, params: { id } }) => toItem(view(await getRecordLoan(deps, caller, id))),
+  )
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { invalidField } from '../../domain/errors.ts'
+import type { Listed, Page } from '../../services/paging.ts'
+import type { RawJson } from '../json.ts'
+import { idParam, int64 } from '../wire.ts'
+
+/** The components of the record style's document. */
+export const registry = z.registry<{ id?: string | undefined; [key: string]: unknown }>()
+
+/** A schema that appears by name in the document, with an example. */
+export function named<T extends z.ZodType>(id: string, schema: T, meta: { example?: z.input<T> } = {}): T {
+  const { example } = meta
+  registry.add(schema, { id, ...(example === undefined ? {} : { examples: [example] }) })
+  return schema
+}
+
+/** An id of the client's own, in a body. */
+export const recordId = int64({ min: 1n })
+
+/** In answers: an id, exact to the last digit. */
+export const wireId = z.unknown().meta({ type: 'integer', format: 'int64', examples: [1] }) as z.ZodType<RawJson>
+
+/** The id in a path. What cannot be one is 0, which nothing has: an id in a path is never malformed. */
+export const byId = z
+  .object({
+    id: idParam.meta({ type: 'integer', format: 'int64', minimum: 1, description: 'Your own id.', examples: [1] }),
+  })
+  .transform(({ id }) => ({ id: id ?? 0n }))
+
+/** The envelope of one resource (contract 5). */
+export const itemOf = <T extends z.ZodType>(id: string, item: T) =>
+  named(id, z.object({ item, success: z.literal(true) }))
+
+/** The envelope of a list (contract 5). */
+export const listOf = <T extends z.ZodType>(id: string, item: T) =>
+  named(
+    id,
+    z.object({ items: z.array(item), total: z.int(), page: z.int(), rowsPerPage: z.int(), success: z.literal(true) }),
+  )
+
+/** One resource, in its envelope. */
+export const toItem = <View>(item: View) => ({ item, success: true as const })
+
+/** A page of what a service listed, each in the words of the style, in its envelope. */
+export const toList = <T, View>({ items, total }: Listed<T>, { page, rows }: Page, toView: (item: T) => View) => ({
+  items: items.map(toView),
+  total,
+  page,
+  rowsPerPage: rows,
+  success: true as const,
+})
+
+/** @throws LendingError `invalid_argument` when a body names another id than the path (contract 5.4) */
+export function requireSameId(field: string, inPath: bigint, inBody: bigint | undefined): void {
+  if (inBody !== undefined && inBody !== inPath)
+    throw invalidField(field, inPath === 0n ? 'is not the id of the path' : `must be that of the path, ${inPath}`)
+}

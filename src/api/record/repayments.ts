@@ -1,0 +1,62 @@
+import type { Deps } from '../../deps.ts'
+import {
+  getRecordRepayment,
+  pageRecordRepayments,
+  postRecordRepayment,
+  type RecordRepayment,
+} from '../../services/recordRepayments.ts'
+import type { StyleApp } from '../style.ts'
+import { byId, toItem, toList } from './registry.ts'
+import { newRepayment, repaymentItem, repaymentList, repaymentQuery, toRepayment, toTold } from './repayments.wire.ts'
+
+const tags = ['repayments']
+
+export function repaymentRoutes(app: StyleApp, deps: Deps): void {
+  const view = (repayment: RecordRepayment) => toRepayment(repayment, deps.config.zone)
+
+  app.post(
+    '/v1/repayments',
+    {
+      config: { refusals: ['not_found', 'already_exists', 'failed_precondition'] },
+      schema: {
+        tags,
+        summary: 'Post a repayment',
+        description:
+          'Applied to the oldest instalment first, interest before principal; what exceeds the loan is overpayment. The same id with the same content answers the repayment again, and nothing is posted twice; with other content it is refused.',
+        body: newRepayment,
+        response: { 200: repaymentItem },
+      },
+    },
+    async ({ caller, body }) => toItem(view(await postRecordRepayment(deps, caller, body.loan_id, toTold(body)))),
+  )
+
+  app.get(
+    '/v1/repayments',
+    {
+      schema: {
+        tags,
+        summary: 'List repayments',
+        description:
+          'Those that stand, in the order in which they came, whichever style posted them. One that was reversed is no longer listed; one that was adjusted is listed as the one that replaced it.',
+        querystring: repaymentQuery,
+        response: { 200: repaymentList },
+      },
+    },
+    async ({ caller, query: { loan_id, ...page } }) =>
+      toList(await pageRecordRepayments(deps, caller, loan_id, page), page, view),
+  )
+
+  app.get(
+    '/v1/repayments/:id',
+    {
+      schema: {
+        tags,
+        summary: 'Read a repayment',
+        description: 'A reversed one too: it then has `status: reversed`.',
+        params: byId,
+        response: { 200: repaymentItem },
+      },
+    },
+    async ({ caller, params: { id } }) => toItem(view(await getRecordRepayment(deps, caller, id))),
+  )
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { toRfc3339 } from '../../domain/dates.ts'
+import { minorToNumber } from '../../domain/money.ts'
+import type { ToldRepayment } from '../../domain/recordRepayment.ts'
+import type { RecordRepayment } from '../../services/recordRepayments.ts'
+import { wireInteger } from '../json.ts'
+import { amount, instant, localDate, money, note, pageQuery, queryInt64, text } from '../wire.ts'
+import { itemOf, listOf, named, recordId, wireId } from './registry.ts'
+
+const remark = text({ min: 0, max: 100 })
+
+export const newRepayment = named(
+  'NewRepayment',
+  z.strictObject({
+    repayment_id: recordId.describe('Your own id of the repayment; unique, and its dedupe token.'),
+    loan_id: recordId,
+    amount: amount.describe("Greater than 0, in the loan's currency."),
+    collection_date: localDate.describe("On or after the loan's released_date, not in the future."),
+    method: remark.optional(),
+    collected_by: remark.optional(),
+    description: note.optional(),
+  }),
+  {
+    example: {
+      repayment_id: 1,
+      loan_id: 1,
+      amount: 50_000,
+      collection_date: '2026-02-10',
+      method: 'Mobile Money',
+      collected_by: 'Neema',
+      description: 'First of five',
+    },
+  },
+)
+
+export const repaymentQuery = pageQuery({ rows: 100 }).extend({
+  loan_id: queryInt64({ min: 1n }).optional().describe('Only the repayments of this loan; of an unknown one, none.'),
+})
+
+const repaymentSchema = named(
+  'Repayment',
+  z.object({
+    repayment_id: wireId,
+    loan_id: wireId,
+    amount: money,
+    collection_date: z.iso.date(),
+    method: z.string().describe('An empty text where nothing is known.'),
+    collected_by: z.string(),
+    description: z.string(),
+    status: z.literal('reversed').optional().describe('Of a repayment that counts no longer; lists leave it out.'),
+    created_at: instant,
+    updated_at: instant,
+  }),
+)
+
+export const repaymentItem = itemOf('RepaymentItem', repaymentSchema)
+export const repaymentList = listOf('RepaymentList', repaymentSchema)
+
+export type RepaymentView = z.infer<typeof repaymentSchema>
+
+/** A body as the repayment it tells of. An empty text tells nothing. */
+export const toTold = (body: z.infer<typeof newRepayment>): ToldRepayment => ({
+  id: body.repayment_id,
+  amount: body.amount,
+  collectedOn: body.collection_date,
+  description: body.description || null,
+  record: { method: body.method || null, collectedBy: body.collected_by || null },
+})
+
+/** A repayment in the words of the record style. */
+export const toRepayment = (repayment: RecordRepayment, zone: string): RepaymentView => ({
+  repayment_id: wireInteger(repayment.id),
+  loan_id: wireInteger(repayment.loanId),
+  amount: minorToNumber(repayment.amount, repayment.currency),
+  collection_date: repayment.valueDate,
+  method: repayment.record?.method ?? '',
+  collected_by: repayment.record?.collectedBy ?? '',
+  description: repayment.note ?? '',
+  ...(repayment.reversedAt !== null && { status: 'reversed' as const }),
+  created_at: toRfc3339(repayment.postedAt, zone),
+  updated_at: toRfc3339(repayment.reversedAt ?? repayment.postedAt, zone),
+})

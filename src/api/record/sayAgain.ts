@@ -1,0 +1,21 @@
+import type { Deps } from '../../deps.ts'
+import { getBorrower } from '../../services/borrowers.ts'
+import { getRecordLoan } from '../../services/recordLoans.ts'
+import { getRecordRepayment } from '../../services/recordRepayments.ts'
+import { cannotSayAgain, type SayAgain } from '../idempotency.ts'
+import { toBorrower } from './borrowers.wire.ts'
+import { toLoan } from './loanView.ts'
+import { toItem } from './registry.ts'
+import { toRepayment } from './repayments.wire.ts'
+
+/** What was changed under an Idempotency-Key, as it is now, in the words of the record style. */
+export const sayAgain =
+  (deps: Deps): SayAgain =>
+  async (caller, { entity, entityId, transactionId }) => {
+    const { zone } = deps.config
+    if (entityId === null) return cannotSayAgain()
+    if (entity === 'customer') return toItem(toBorrower(await getBorrower(deps, caller, entityId), zone))
+    if (entity !== 'loan') return cannotSayAgain()
+    if (transactionId !== null) return toItem(toRepayment(await getRecordRepayment(deps, caller, transactionId), zone))
+    return toItem(toLoan(await getRecordLoan(deps, caller, entityId), zone))
+  }

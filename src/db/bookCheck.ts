@@ -1,0 +1,116 @@
+import type { LocalDate } from '../domain/dates.ts'
+import { CACHED } from './loanColumns.ts'
+import { LOAN_COLUMNS, LOAN_SOURCES, type LoanRow, type StoredLoan, toStoredLoan } from './loans.ts'
+import type { Snapshot } from './snapshot.ts'
+
+/** A loan with what its row says of it besides. */
+export interface CheckedLoan {
+  readonly loan: StoredLoan
+  readonly entryCount: number
+  /** The columns that cache what replay made of it, by name: instants in milliseconds. */
+  readonly cached: Readonly<Record<string, unknown>>
+}
+
+/** Where a walk through the loans has come. */
+export interface Place {
+  readonly organizationId: number
+  readonly id: bigint
+}
+
+/** Before every loan. */
+export const START: Place = { organizationId: 0, id: -(2n ** 63n) }
+
+const READ = `
+  SELECT ${LOAN_COLUMNS}, l.entry_count, ${CACHED.map((column) => `l.${column}`).join(', ')}
+  FROM loan l ${LOAN_SOURCES}
+  WHERE (l.organization_id, l.id) > ($1, $2) AND ($3::int IS NULL OR l.organization_id = $3)
+  ORDER BY l.organization_id, l.id LIMIT $4`
+
+/** The next loans of the book, or of an organization, in the order of their keys. */
+export async function readChecked(
+  snapshot: Snapshot,
+  zone: string,
+  after: Place,
+  organizationId: number | undefined,
+  most: number,
+): Promise<CheckedLoan[]> {
+  const { rows } = await snapshot.query<LoanRow & { entry_count: number } & Record<string, unknown>>({
+    name: 'read-checked',
+    text: READ,
+    values: [after.organizationId, after.id, organizationId ?? null, most],
+  })
+  return rows.map((row) => ({
+    loan: toStoredLoan(row, zone),
+    entryCount: row.entry_count,
+    cached: Object.fromEntries(CACHED.map((column) => [column, row[column]])),
+  }))
+}
+
+/** An organization's loans in one currency, in sums over the cached columns and over the rows of entries. */
+export interface StoredTotals {
+  readonly organizationId: number
+  readonly currency: string
+  readonly loans: bigint
+  readonly entries: bigint
+  readonly principal: bigint
+  readonly outstanding: bigint
+  readonly paid: bigint
+  readonly overpaid: bigint
+}
+
+const TOTALS = `
+  SELECT l.organization_id AS "organizationId", l.currency, count(*) AS loans, coalesce(sum(e.entries), 0)::bigint AS entries,
+    sum(l.principal)::bigint AS principal,
+    sum(l.principal_outstanding + l.interest_outstanding + l.fees_outstanding + l.penalty_outstanding)::bigint AS outstanding,
+    sum(l.total_paid)::bigint AS paid, sum(l.total_overpaid)::bigint AS overpaid
+  FROM loan l LEFT JOIN (
+    SELECT organization_id, loan_id, count(*) AS entries FROM loan_entry GROUP BY organization_id, loan_id
+  ) e ON e.organization_id = l.organization_id AND e.loan_id = l.id
+  WHERE $1::int IS NULL OR l.organization_id = $1
+  GROUP BY l.organization_id, l.currency ORDER BY l.organization_id, l.currency`
+
+/** Sums as the database makes them, to hold against those of the replay. */
+export async function readTotals(snapshot: Snapshot, organizationId: number | undefined): Promise<StoredTotals[]> {
+  await snapshot.query('SET LOCAL statement_timeout = 0')
+  const { rows } = await snapshot.query<StoredTotals>({
+    text: TOTALS,
+    values: [organizationId ?? null],
+    query_timeout: LONG,
+  } as { text: string; values: unknown[] })
+  return rows
+}
+
+/** Sums over a whole book take their time. */
+const LONG = 3_600_000
+
+/** How many loans there are to read. */
+export async function countLoans(snapshot: Snapshot, organizationId: number | undefined): Promise<number> {
+  const { rows } = await snapshot.query<{ loans: bigint }>(
+    'SELECT count(*) AS loans FROM loan WHERE $1::int IS NULL OR organization_id = $1',
+    [organizationId ?? null],
+  )
+  return Number(rows[0]!.loans)
+}
+
+/** A Closed customer with a loan that is not. */
+export interface ClosedTooSoon {
+  readonly organizationId: number
+  readonly customerId: bigint
+  readonly closedOn: LocalDate | null
+  readonly loans: bigint
+}
+
+/** Customers that were closed although a loan of theirs is open: none, if all is well. */
+export async function findClosedTooSoon(
+  snapshot: Snapshot,
+  organizationId: number | undefined,
+): Promise<ClosedTooSoon[]> {
+  const { rows } = await snapshot.query<ClosedTooSoon>(
+    `SELECT c.organization_id AS "organizationId", c.id AS "customerId", c.closed_on AS "closedOn", count(*) AS loans
+     FROM customer c JOIN loan l ON l.organization_id = c.organization_id AND l.customer_id = c.id
+     WHERE c.status = 'Closed' AND l.status IN ('Active', 'Overpaid') AND ($1::int IS NULL OR c.organization_id = $1)
+     GROUP BY 1, 2, 3 LIMIT 1000`,
+    [organizationId ?? null],
+  )
+  return rows
+}

@@ -1,0 +1,75 @@
+import type { Snapshot } from './snapshot.ts'
+
+/** Rows fetched at once. */
+const BATCH = 2_000
+
+/** What an export has a file of. */
+export const EXPORT_KINDS = ['customers', 'loans', 'instalments', 'transactions'] as const
+export type ExportKind = (typeof EXPORT_KINDS)[number]
+
+/** A row as stored: amounts in minor units of its `currency`, instants in milliseconds. */
+export type ExportRow = Readonly<Record<string, unknown>>
+
+const ROWS: Readonly<Record<ExportKind, string>> = {
+  customers: `
+    SELECT id, external_id AS "externalId", status, activation_date AS "activationDate", closed_on AS "closedOn",
+      close_reason AS "closeReason", business_name AS "businessName", phone, email, address, type, region, country,
+      created_at AS "createdAt"
+    FROM customer WHERE organization_id = $1 ORDER BY id`,
+  loans: `
+    SELECT l.id, l.external_id AS "externalId", c.external_id AS "customerId", l.customer_id AS "customerNumber",
+      l.product_id AS "productId", l.currency AS "currencyCode", l.principal, l.disbursed_at AS "disbursedAt",
+      l.number_of_repayments AS "numberOfRepayments", l.rate_per_period AS "interestRatePerPeriod",
+      l.due_on AS "dueDate", l.due_at AS "dueDateTime", l.status, l.principal_outstanding AS "principalOutstanding",
+      l.interest_outstanding AS "interestOutstanding", l.fees_outstanding AS "feesOutstanding",
+      l.penalty_outstanding AS "penaltyOutstanding", l.total_paid AS "totalPaid", l.total_overpaid AS "totalOverpaid",
+      l.total_overdue AS "totalOverdue", l.total_written_off AS "totalWrittenOff", l.total_recovered AS "totalRecovered",
+      l.next_due_on AS "nextDueDate", l.overdue_since AS "overdueSince", l.charged_off_on AS "chargedOffOn",
+      l.closed_on AS "closedOn", l.created_at AS "createdAt", l.updated_at AS "updatedAt"
+    FROM loan l JOIN customer c ON c.organization_id = l.organization_id AND c.id = l.customer_id
+    WHERE l.organization_id = $1 ORDER BY l.id`,
+  instalments: `
+    SELECT s.loan_id AS "loanId", l.external_id AS "loanExternalId", s.period, s.from_date AS "fromDate",
+      s.due_date AS "dueDate", l.currency AS "currencyCode", s.principal, s.interest, s.fees
+    FROM loan_period s JOIN loan l ON l.organization_id = s.organization_id AND l.id = s.loan_id
+    WHERE s.organization_id = $1 ORDER BY s.loan_id, s.period`,
+  transactions: `
+    SELECT e.id, e.loan_id AS "loanId", l.external_id AS "loanExternalId", e.ordinal, e.type,
+      l.currency AS "currencyCode", e.amount AS "transactionAmount", e.value_date AS "transactionDate",
+      e.posted_at AS "transactionAt", e.token AS "idempotencyKey", e.note,
+      CASE WHEN e.reversed_at IS NULL THEN 'posted' ELSE 'reversed' END AS status, e.reversed_at AS "reversedAt",
+      e.account_id AS "accountId", e.replaces
+    FROM loan_entry e JOIN loan l ON l.organization_id = e.organization_id AND l.id = e.loan_id
+    WHERE e.organization_id = $1 ORDER BY e.loan_id, e.ordinal`,
+}
+
+const TABLES: Readonly<Record<ExportKind, string>> = {
+  customers: 'customer',
+  loans: 'loan',
+  instalments: 'loan_period',
+  transactions: 'loan_entry',
+}
+
+/** An organization's rows of a kind, in the order of their keys, a bounded number at a time. */
+export async function* readForExport(
+  snapshot: Snapshot,
+  kind: ExportKind,
+  organizationId: number,
+): AsyncGenerator<ExportRow[]> {
+  const cursor = `export_${kind}`
+  await snapshot.query(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${ROWS[kind]}`, [organizationId])
+  for (;;) {
+    const { rows } = await snapshot.query<ExportRow>(`FETCH ${BATCH} FROM ${cursor}`)
+    if (rows.length > 0) yield rows
+    if (rows.length < BATCH) break
+  }
+  await snapshot.query(`CLOSE ${cursor}`)
+}
+
+export async function countForExport(snapshot: Snapshot, kind: ExportKind, organizationId: number): Promise<number> {
+  const { rows } = await snapshot.query<{ rows: bigint }>(
+    `SELECT count(*) AS rows FROM ${TABLES[kind]} WHERE organization_id = $1`,
+    [organizationId],
+  )
+  return Number(rows[0]!.rows)
+}

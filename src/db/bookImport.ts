@@ -1,0 +1,156 @@
+import type pg from 'pg'
+import { notFound } from '../domain/errors.ts'
+import { type Db, isConflict, isUniqueViolation } from './client.ts'
+import type { Queries } from './queries.ts'
+import { moment } from './rows.ts'
+
+/** What a file of an import holds. */
+export type ImportKind = 'customers' | 'loans' | 'transactions'
+
+/** Which import: a file is known by its content. */
+export interface ImportKey {
+  readonly organizationId: number
+  readonly kind: ImportKind
+  readonly digest: string
+}
+
+/** How far it has come. */
+export interface ImportMark {
+  readonly linesDone: number
+  readonly imported: number
+  /** Lines whose customer, loan or transaction was there already. */
+  readonly present: number
+  readonly refused: number
+  /** How long the report of refused lines is. */
+  readonly reportBytes: number
+}
+
+const NOTHING: ImportMark = { linesDone: 0, imported: 0, present: 0, refused: 0, reportBytes: 0 }
+
+/** Where an import of this file was cut short; the beginning where it never was, or was finished. */
+export async function openImport(db: Pick<Db, 'pool'>, key: ImportKey, now: number): Promise<ImportMark> {
+  const { rows } = await db.pool.query<MarkRow>(
+    `INSERT INTO book_import AS b (organization_id, kind, digest, started_at, updated_at) VALUES ($1, $2, $3, $4, $4)
+     ON CONFLICT (organization_id, kind, digest) DO UPDATE SET
+       lines_done = CASE WHEN b.finished_at IS NULL THEN b.lines_done ELSE 0 END,
+       imported = CASE WHEN b.finished_at IS NULL THEN b.imported ELSE 0 END,
+       present = CASE WHEN b.finished_at IS NULL THEN b.present ELSE 0 END,
+       refused = CASE WHEN b.finished_at IS NULL THEN b.refused ELSE 0 END,
+       report_bytes = CASE WHEN b.finished_at IS NULL THEN b.report_bytes ELSE 0 END,
+       finished_at = NULL, updated_at = $4
+     RETURNING lines_done, imported, present, refused, report_bytes`,
+    [key.organizationId, key.kind, key.digest, moment(now)],
+  )
+  const row = rows[0]
+  if (!row) return NOTHING
+  return {
+    linesDone: Number(row.lines_done),
+    imported: Number(row.imported),
+    present: Number(row.present),
+    refused: Number(row.refused),
+    reportBytes: Number(row.report_bytes),
+  }
+}
+
+interface MarkRow {
+  lines_done: bigint
+  imported: bigint
+  present: bigint
+  refused: bigint
+  report_bytes: bigint
+}
+
+/** Somebody else imports the same file at the same time. */
+export class ImportedElsewhereError extends Error {
+  override readonly name = 'ImportedElsewhereError'
+}
+
+/**
+ * A batch and the mark behind it, in one transaction: after a crash at whatever point, either both are there or
+ * neither.
+ * @param work answers the mark behind the batch, or undefined where someone was faster and the batch is to be decided
+ *   anew
+ * @returns undefined where it is to be decided anew, and nothing was saved
+ * @throws ImportedElsewhereError
+ */
+export async function saveBatch(
+  db: Pick<Db, 'pool'>,
+  key: ImportKey,
+  before: ImportMark,
+  now: number,
+  work: (batch: Queries) => Promise<ImportMark | undefined>,
+): Promise<ImportMark | undefined> {
+  const client = await db.pool.connect()
+  try {
+    await client.query('BEGIN')
+    const after = await work({ pool: client })
+    if (!after) {
+      await client.query('ROLLBACK')
+      return undefined
+    }
+    await mark(client, key, before, after, now)
+    await client.query('COMMIT')
+    return after
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined)
+    // A number or an external id that was free a moment ago, or a row that two saved at once.
+    if (isUniqueViolation(error) || isConflict(error)) return undefined
+    throw error
+  } finally {
+    client.release()
+  }
+}
+
+async function mark(
+  client: pg.PoolClient,
+  { organizationId, kind, digest }: ImportKey,
+  before: ImportMark,
+  after: ImportMark,
+  now: number,
+): Promise<void> {
+  const { linesDone, imported, present, refused, reportBytes } = after
+  const { rowCount } = await client.query(
+    `UPDATE book_import SET lines_done = $5, imported = $6, present = $7, refused = $8, report_bytes = $9, updated_at = $10
+     WHERE organization_id = $1 AND kind = $2 AND digest = $3 AND lines_done = $4 AND finished_at IS NULL`,
+    [
+      ...[organizationId, kind, digest, before.linesDone],
+      ...[linesDone, imported, present, refused, reportBytes, moment(now)],
+    ],
+  )
+  if (rowCount !== 1) throw new ImportedElsewhereError('another run imports the same file; let that one finish')
+}
+
+/** Every line of the file was dealt with. */
+export async function finishImport(db: Pick<Db, 'pool'>, key: ImportKey, now: number): Promise<void> {
+  const { organizationId, kind, digest } = key
+  const { rowCount } = await db.pool.query(
+    `UPDATE book_import SET finished_at = $4, updated_at = $4 WHERE organization_id = $1 AND kind = $2 AND digest = $3`,
+    [organizationId, kind, digest, moment(now)],
+  )
+  if (rowCount !== 1) throw notFound('the import was forgotten meanwhile')
+}
+
+/** What is there under an external id, to tell the same line again from another one. */
+export interface PresentLoan {
+  readonly externalId: string
+  readonly customerExternalId: string | null
+  readonly productId: number | null
+  readonly principal: bigint
+  readonly disbursedAt: number
+}
+
+export async function findPresentLoans(
+  db: Queries,
+  organizationId: number,
+  externalIds: readonly string[],
+): Promise<Map<string, PresentLoan>> {
+  const { rows } = await db.pool.query<PresentLoan>({
+    name: 'find-present-loans',
+    text: `SELECT l.external_id AS "externalId", c.external_id AS "customerExternalId", l.product_id AS "productId",
+        l.principal, l.disbursed_at AS "disbursedAt"
+      FROM loan l JOIN customer c ON c.organization_id = l.organization_id AND c.id = l.customer_id
+      WHERE l.organization_id = $1 AND l.external_id = ANY($2::text[])`,
+    values: [organizationId, externalIds],
+  })
+  return new Map(rows.map((row) => [row.externalId, row]))
+}

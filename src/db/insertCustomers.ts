@@ -1,0 +1,95 @@
+import type { LocalDate } from '../domain/dates.ts'
+import type { Queries } from './queries.ts'
+import { type ColumnTypes, columnsOf, moment, rowsOf, widthOf } from './rows.ts'
+import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from './trail.ts'
+
+/** A customer to be made, Active; what a record system would tell of it where it is known. */
+export interface NewCustomer {
+  readonly id: bigint
+  readonly externalId: string
+  readonly activationDate: LocalDate
+  readonly details: Readonly<Record<DetailName, string | null>>
+}
+
+export const DETAIL_NAMES = ['businessName', 'phone', 'email', 'address', 'type', 'region', 'country'] as const
+export type DetailName = (typeof DETAIL_NAMES)[number]
+
+const CUSTOMER: ColumnTypes = {
+  organization_id: 'int',
+  id: 'bigint',
+  external_id: 'text',
+  status: 'text',
+  activation_date: 'date',
+  business_name: 'text',
+  phone: 'text',
+  email: 'text',
+  address: 'text',
+  type: 'text',
+  region: 'text',
+  country: 'text',
+  created_at: 'timestamptz',
+  updated_at: 'timestamptz',
+}
+
+const INSERT = `
+  WITH made AS (
+    INSERT INTO customer (${Object.keys(CUSTOMER).join(', ')}) SELECT * FROM ${rowsOf('c', CUSTOMER, 1)}
+    RETURNING organization_id, id
+  ), ${trailRows('made', 'customer', 1 + widthOf(CUSTOMER))}
+  SELECT count(*) FROM made`
+
+/** @throws a unique violation, after which none is made, when an external id or an id of one is taken */
+export async function insertCustomers(
+  db: Queries,
+  author: Author,
+  customers: readonly NewCustomer[],
+  now: number,
+): Promise<void> {
+  const at = moment(now)
+  const { organizationId } = author
+  await db.pool.query({
+    name: 'insert-customers',
+    text: INSERT,
+    values: [
+      ...columnsOf(
+        widthOf(CUSTOMER),
+        customers.map(({ id, externalId, activationDate, details }) => [
+          ...[organizationId, id, externalId, 'Active', activationDate],
+          ...DETAIL_NAMES.map((name) => details[name]),
+          ...[at, at],
+        ]),
+      ),
+      ...columnsOf(
+        widthOf(TRAIL_COLUMNS),
+        customers.map(({ id, externalId, activationDate }) => {
+          const after = { externalId, status: 'Active', activationDate }
+          return trailRow(author, now, id, { action: 'create', before: null, after }, null)
+        }),
+      ),
+    ],
+  })
+}
+
+/** What is there under an external id, to tell the same line again from another one. */
+export interface PresentCustomer {
+  readonly externalId: string
+  readonly activationDate: LocalDate | null
+  readonly details: Readonly<Record<DetailName, string | null>>
+}
+
+export async function findPresentCustomers(
+  db: Queries,
+  organizationId: number,
+  externalIds: readonly string[],
+): Promise<Map<string, PresentCustomer>> {
+  const { rows } = await db.pool.query<PresentCustomer & Record<DetailName, string | null>>({
+    name: 'find-present-customers',
+    text: `SELECT external_id AS "externalId", activation_date AS "activationDate", business_name AS "businessName",
+        phone, email, address, type, region, country
+      FROM customer WHERE organization_id = $1 AND external_id = ANY($2::text[])`,
+    values: [organizationId, externalIds],
+  })
+  return new Map(
+    rows.map(({ externalId, activationDate, ...details }) => [externalId, { externalId, activationDate, details }]),
+  )
+}

@@ -1,0 +1,113 @@
+import { COMPONENTS, totalOf } from './allocation.ts'
+import type { Entry } from './entry.ts'
+import type { Loan } from './loan.ts'
+import { sum } from './money.ts'
+import type { LoanState, Outcome } from './replay.ts'
+import type { LoanTerms } from './terms.ts'
+
+/** What must hold of every loan, whatever happened to it: the rules that its stored rows break, in words. */
+export function brokenRules(loan: Loan, state: LoanState): string[] {
+  return [...brokenByTerms(loan.terms), ...brokenByEntries(loan), ...brokenByOutcomes(loan, state), ...brokenBy(state)]
+}
+
+/** The contractual schedule is the loan's principal, instalment by instalment. */
+function brokenByTerms({ principal, numberOfRepayments, disbursedOn, dueOn, schedule }: LoanTerms): string[] {
+  const total = sum(schedule.map((line) => line.principal))
+  const last = schedule.at(-1)
+  return faults([
+    [total === principal, `the schedule's principal sums to ${total}, and the loan's is ${principal}`],
+    [schedule.length === numberOfRepayments, `${schedule.length} instalments, and ${numberOfRepayments} were agreed`],
+    [inOrder(schedule.map((line) => line.period)), 'the instalments are not numbered 1, 2, 3 …'],
+    [last?.dueDate === dueOn, `the last instalment is due on ${last?.dueDate}, and the loan on ${dueOn}`],
+    [
+      schedule.every((line, index) => line.dueDate >= (schedule[index - 1]?.dueDate ?? disbursedOn)),
+      'an instalment is due before the one before it, or before disbursement',
+    ],
+    [
+      schedule.every(({ principal: p, interest, fees }) => p >= 0n && interest >= 0n && fees >= 0n),
+      'an instalment is negative',
+    ],
+  ])
+}
+
+/** Entries are numbered as they were posted, dated within the loan's life, and name each other rightly. */
+function brokenByEntries({ terms, entries }: Loan): string[] {
+  const tokens = entries.flatMap(({ token }) => (token === null ? [] : [token]))
+  const byId = new Map(entries.map((entry) => [entry.id, entry]))
+  const replaced = (entry: Entry) => (entry.replaces === null ? undefined : byId.get(entry.replaces))
+  return faults([
+    [inOrder(entries.map((entry) => entry.ordinal)), 'the entries are not numbered 1, 2, 3 …'],
+    [new Set(tokens).size === tokens.length, 'two entries have the same token'],
+    ...entries.flatMap((entry): Rule[] => [
+      [entry.amount > 0n, `entry ${entry.id} has no amount`],
+      [entry.valueDate >= terms.disbursedOn, `entry ${entry.id} is dated before disbursement`],
+      [entry.place >= 1 && entry.place <= entry.ordinal, `entry ${entry.id} has the place ${entry.place}`],
+      [
+        entry.replaces === null || (replaced(entry)?.reversedAt ?? null) !== null,
+        `entry ${entry.id} replaces ${entry.replaces}, which is no reversed entry of the loan`,
+      ],
+    ]),
+  ])
+}
+
+/** What each entry did sums to its amount, and all of it together to the money that came in and went out. */
+function brokenByOutcomes({ entries }: Loan, state: LoanState): string[] {
+  const standing = entries.filter((entry) => entry.reversedAt === null)
+  const of = (...types: Entry['type'][]) =>
+    sum(standing.filter((entry) => types.includes(entry.type)).map((entry) => entry.amount))
+  const credited = sum([...state.outcomes.values()].map((outcome) => outcome.credited))
+  const cash = of('Repayment', 'Recovery Repayment') - of('Refund', 'Credit Balance Refund')
+  const kept = state.totalPaid + state.totalRecovered + state.totalOverpaid - credited
+  return faults([
+    [state.outcomes.size === standing.length, 'an entry that stands did nothing, or one that does not stand did'],
+    ...standing.map((entry): Rule => {
+      const outcome = state.outcomes.get(entry.ordinal)
+      return [
+        outcome === undefined || partsOf(outcome) === outcome.amount,
+        `the portions of entry ${entry.id} do not sum to its amount`,
+      ]
+    }),
+    [cash === kept, `${cash} came in on balance, and ${kept} are accounted for`],
+  ])
+}
+
+const partsOf = ({ portions, overpayment, dropped }: Outcome): bigint => totalOf(portions) + overpayment + dropped
+
+/** Every balance is what was charged less what became of it, and none is negative. */
+function brokenBy(state: LoanState): string[] {
+  const { charged, paid, waived, writtenOff, outstanding, totalOutstanding, totalOverpaid, totalOverdue } = state
+  const owedInAll = sum(
+    state.periods.map(
+      (period) => totalOf(period.due) - totalOf(period.paid) - totalOf(period.waived) - totalOf(period.writtenOff),
+    ),
+  )
+  return faults([
+    ...COMPONENTS.map(
+      (part): Rule => [
+        charged[part] === paid[part] + waived[part] + writtenOff[part] + outstanding[part] && outstanding[part] >= 0n,
+        `the ${part} charged is not what was paid, waived, written off and is outstanding`,
+      ],
+    ),
+    [totalOf(outstanding) === totalOutstanding, 'the outstanding components do not sum to the total outstanding'],
+    [owedInAll === totalOutstanding, 'the instalments do not sum to the total outstanding'],
+    [totalOutstanding === 0n || totalOverpaid === 0n, 'outstanding and overpaid at once'],
+    [totalOverdue <= totalOutstanding, 'more is overdue than outstanding'],
+    [totalOverpaid >= 0n, 'the overpayment is negative'],
+    [state.totalRecovered <= state.totalWrittenOff, 'more was recovered than was written off'],
+    [
+      (state.status === 'Active') === totalOutstanding > 0n,
+      `it is ${state.status}, and ${totalOutstanding} are outstanding`,
+    ],
+    [(state.status === 'Overpaid') === totalOverpaid > 0n, `it is ${state.status}, and ${totalOverpaid} are overpaid`],
+    [
+      (state.closedOn !== null) === state.status.startsWith('Closed'),
+      `it is ${state.status}, and closed on ${state.closedOn}`,
+    ],
+  ])
+}
+
+type Rule = readonly [holds: boolean, broken: string]
+
+const faults = (rules: readonly Rule[]): string[] => rules.flatMap(([holds, broken]) => (holds ? [] : [broken]))
+
+const inOrder = (numbers: readonly number[]): boolean => numbers.every((number, index) => number === index + 1)

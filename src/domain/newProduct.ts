@@ -1,0 +1,83 @@
+import type { PeriodUnit } from './dates.ts'
+import { invalidField } from './errors.ts'
+import { type Currency, currencyCodes, currencyOf, type Decimal, type Rate, toMinor } from './money.ts'
+import type { Product } from './product.ts'
+
+/** What is told of a new product; rates in percent. */
+export interface NewProduct {
+  /** Undefined: the next one. */
+  readonly id?: number | undefined
+  readonly name: string
+  readonly currency?: string | undefined
+  readonly principalMin: Decimal
+  readonly principalMax: Decimal
+  readonly numberOfRepayments: number
+  readonly repayEvery: number
+  readonly repayUnit: string
+  readonly ratePerPeriod: Decimal
+  readonly totalMultipleOf?: Decimal | undefined
+  readonly penaltyRate?: Decimal | undefined
+  readonly enforceCreditLimit?: boolean | undefined
+}
+
+const UNITS: readonly PeriodUnit[] = ['days', 'weeks', 'months', 'years']
+const LARGEST_ID = 2_147_483_647
+const LONGEST_NAME = 100
+const MOST_REPAYMENTS = 2_000
+const MOST_EVERY = 3_650
+/** Decimals of a percentage, which is held in millionths. */
+const RATE_DECIMALS = 6
+const MOST_PERCENT = 10_000n
+
+/**
+ * A product as it is told, checked.
+ * @throws LendingError `invalid_argument`
+ */
+export function productOf(asked: NewProduct, id: number): Product {
+  const { name, repayUnit } = asked
+  if (name.trim() === '' || name.length > LONGEST_NAME || /\p{Cc}/u.test(name))
+    throw invalidField('name', `must be 1 to ${LONGEST_NAME} characters`)
+  whole('id', id, LARGEST_ID)
+  whole('numberOfRepayments', asked.numberOfRepayments, MOST_REPAYMENTS)
+  whole('repayEvery', asked.repayEvery, MOST_EVERY)
+  const unit = UNITS.find((one) => one === repayUnit)
+  if (!unit) throw invalidField('repayUnit', `must be one of ${UNITS.join(', ')}`)
+  const currency = currencyFor(asked.currency ?? '')
+  const principalMin = toMinor(asked.principalMin, currency, 'principalMin')
+  const principalMax = toMinor(asked.principalMax, currency, 'principalMax')
+  if (principalMax < principalMin) throw invalidField('principalMax', 'must not be less than principalMin')
+  return {
+    id,
+    name,
+    currency,
+    principalMin,
+    principalMax,
+    numberOfRepayments: asked.numberOfRepayments,
+    repayEvery: asked.repayEvery,
+    repayUnit: unit,
+    ratePerPeriod: rate('ratePerPeriod', asked.ratePerPeriod),
+    totalMultipleOf: asked.totalMultipleOf ? toMinor(asked.totalMultipleOf, currency, 'totalMultipleOf') : null,
+    penaltyRate: asked.penaltyRate ? rate('penaltyRate', asked.penaltyRate, 1n) : null,
+    enforceCreditLimit: asked.enforceCreditLimit ?? false,
+    retired: false,
+  }
+}
+
+function currencyFor(code: string): Currency {
+  if (!currencyCodes.includes(code)) throw invalidField('currency', `must be one of ${currencyCodes.join(', ')}`)
+  return currencyOf(code)
+}
+
+function whole(field: string, value: number, most: number): void {
+  if (!Number.isInteger(value) || value < 1 || value > most)
+    throw invalidField(field, `must be a whole number, 1 to ${most}`)
+}
+
+/** Percent → millionths of a percent, exactly. */
+function rate(field: string, { units, scale }: Decimal, least: Rate = 0n): Rate {
+  if (scale > RATE_DECIMALS) throw invalidField(field, `must have at most ${RATE_DECIMALS} decimals`)
+  const millionths = units * 10n ** BigInt(RATE_DECIMALS - scale)
+  if (millionths < least || millionths > MOST_PERCENT * 1_000_000n)
+    throw invalidField(field, `must be ${least > 0n ? 'above 0' : '0'} to ${MOST_PERCENT} percent`)
+  return millionths
+}

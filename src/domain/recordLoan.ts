@@ -1,0 +1,160 @@
+import { dateIn, type Instant, type LocalDate, sameTimeOn, startOfDay } from './dates.ts'
+import { invariant } from './errors.ts'
+import type { ExtendedBody, LoanRecord, Source } from './loanRecord.ts'
+import { type Currency, type Decimal, parseDecimal, toMinor } from './money.ts'
+import { basicSchedule, ratePerCycle, recordSchedule } from './recordSchedule.ts'
+import {
+  defaultDecimalPlaces,
+  type RecordTerms,
+  readDecimalPlaces,
+  readDurationPeriod,
+  readInterestMethod,
+  readInterestPeriod,
+  readInterestType,
+} from './recordTerms.ts'
+import type { LoanTerms } from './terms.ts'
+
+/** A loan of the basic body: one instalment without interest (contract 5.2). */
+export interface BasicLoan {
+  readonly principal: Decimal
+  readonly releasedOn: LocalDate
+  readonly dueOn: LocalDate
+  readonly duration: number
+  readonly durationPeriod: string
+  readonly loanType: string | null
+  readonly description: string | null
+}
+
+/** What a record system asks to book: a loan of either body. */
+export type LoanAsked = { readonly basic: BasicLoan } | { readonly extended: ExtendedBody }
+
+/** A loan's terms, and what was told of it besides. */
+export interface Agreed {
+  readonly terms: LoanTerms
+  readonly record: LoanRecord
+}
+
+/**
+ * The terms of a record-style loan. Released today it is disbursed now, released on another day at its first moment.
+ * @throws LendingError `invalid_argument` naming the field of the body
+ */
+export const agree = (asked: LoanAsked, currency: Currency, zone: string, now: Instant): Agreed =>
+  'basic' in asked ? agreeBasic(asked.basic, currency, zone, now) : agreeExtended(asked.extended, currency, zone, now)
+
+function agreeBasic(basic: BasicLoan, currency: Currency, zone: string, now: Instant): Agreed {
+  const { releasedOn, dueOn, duration, durationPeriod, loanType, description } = basic
+  const principal = toMinor(basic.principal, currency, 'principal')
+  const schedule = basicSchedule({ principal, releasedOn, dueOn })
+  return {
+    terms: termsWith({ currency, zone, principal, ratePerPeriod: 0n, schedule }, releasedOn, now),
+    record: { loanType, description, duration, durationPeriod, products: [], extended: null },
+  }
+}
+
+function agreeExtended(extended: ExtendedBody, currency: Currency, zone: string, now: Instant): Agreed {
+  const asked = readExtended(extended, currency)
+  const schedule = recordSchedule(asked)
+  const { principal, duration, releasedOn } = asked
+  const durationPeriod = textOf(extended.loan_duration_period)
+  return {
+    terms: termsWith({ currency, zone, principal, ratePerPeriod: ratePerCycle(asked), schedule }, releasedOn, now),
+    record: { loanType: null, description: null, duration, durationPeriod, products: [], extended },
+  }
+}
+
+function termsWith(
+  agreed: Pick<LoanTerms, 'currency' | 'zone' | 'principal' | 'ratePerPeriod' | 'schedule'>,
+  releasedOn: LocalDate,
+  now: Instant,
+): LoanTerms {
+  const { zone, schedule } = agreed
+  const disbursedAt = releasedOn === dateIn(zone, now) ? now : startOfDay(releasedOn, zone)
+  const dueOn = schedule.at(-1)!.dueDate
+  return {
+    ...agreed,
+    numberOfRepayments: schedule.length,
+    penaltyAmount: null,
+    disbursedAt,
+    disbursedOn: releasedOn,
+    dueOn,
+    dueAt: sameTimeOn(dueOn, disbursedAt, zone),
+  }
+}
+
+/**
+ * What the schedule of an extended body is computed from. Its words and numbers were read before, when it was sent.
+ * @throws LendingError `invalid_argument` for the principal
+ */
+export function readExtended(sent: ExtendedBody, currency: Currency): RecordTerms {
+  const places = sent.loan_decimal_places
+  return {
+    currency,
+    principal: toMinor(decimalOf(sent.loan_principal_amount), currency, 'loan_principal_amount'),
+    releasedOn: textOf(sent.loan_released_date),
+    method: known(readInterestMethod(textOf(sent.loan_interest_method))),
+    interestType: known(readInterestType(textOf(sent.loan_interest_type))),
+    interest: decimalOf(sent.loan_interest),
+    interestPeriod: known(readInterestPeriod(textOf(sent.loan_interest_period))),
+    durationUnit: known(readDurationPeriod(textOf(sent.loan_duration_period))),
+    duration: Number(sent.loan_duration),
+    schemeId: Number(sent.loan_payment_scheme_id),
+    numberOfRepayments: Number(sent.loan_num_of_repayments),
+    rounding: places === undefined ? defaultDecimalPlaces : known(readDecimalPlaces(textOf(places))),
+  }
+}
+
+/** The text of a source; of a number, its digits (`loan_decimal_places` may be 2 or "2"). */
+export const textOf = (source: Source): string => (source.startsWith('"') ? String(JSON.parse(source)) : source)
+
+function decimalOf(source: Source): Decimal {
+  const decimal = parseDecimal(source)
+  invariant(decimal, 'a number that was read before')
+  return decimal
+}
+
+function known<Word>(word: Word | undefined): Word {
+  invariant(word !== undefined, 'a word that was read before')
+  return word
+}
+
+/** A stored loan, as far as a client could have told it. */
+export interface ToldLoan {
+  readonly borrowerId: bigint
+  readonly principal: bigint
+  readonly disbursedOn: LocalDate
+  readonly dueOn: LocalDate
+  /** Null for a loan that came from a product. */
+  readonly record: LoanRecord | null
+}
+
+/**
+ * Whether two tell the same loan: what makes the same id told twice a repetition, and not a clash (contract 5.1).
+ * Numbers count by their value. Products are left out: they are not told when a loan is made.
+ */
+export function sameLoan(a: ToldLoan, b: ToldLoan): boolean {
+  if (a.record === null || b.record === null) return false
+  return (
+    a.borrowerId === b.borrowerId &&
+    a.principal === b.principal &&
+    a.disbursedOn === b.disbursedOn &&
+    a.dueOn === b.dueOn &&
+    a.record.duration === b.record.duration &&
+    a.record.durationPeriod === b.record.durationPeriod &&
+    a.record.loanType === b.record.loanType &&
+    a.record.description === b.record.description &&
+    sameSources(a.record.extended ?? {}, b.record.extended ?? {})
+  )
+}
+
+/** Whether two lists of fields say the same: each the same text, or the same number. */
+export function sameSources(a: object, b: object): boolean {
+  const [left, right] = [new Map<string, unknown>(Object.entries(a)), new Map<string, unknown>(Object.entries(b))]
+  return [...new Set([...left.keys(), ...right.keys()])].every((name) => sameSource(left.get(name), right.get(name)))
+}
+
+function sameSource(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'string' || typeof b !== 'string') return false
+  const [x, y] = [parseDecimal(a), parseDecimal(b)]
+  return x !== undefined && y !== undefined && x.units === y.units && x.scale === y.scale
+}

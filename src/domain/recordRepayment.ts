@@ -1,0 +1,32 @@
+import type { LocalDate } from './dates.ts'
+import { type Entry, isCustomerRepayment } from './entry.ts'
+import type { Loan } from './loan.ts'
+import type { RepaymentRecord } from './loanRecord.ts'
+import { type Decimal, toMinor } from './money.ts'
+
+/** A repayment as a record system tells it (contract 5). */
+export interface ToldRepayment {
+  readonly id: bigint
+  readonly amount: Decimal
+  readonly collectedOn: LocalDate
+  readonly description: string | null
+  readonly record: RepaymentRecord
+}
+
+/** The entry with this id, if the loan has it: a repayment's id is its dedupe token (contract 5.6). */
+export const findById = (loan: Loan, id: bigint): Entry | undefined => loan.entries.find((entry) => entry.id === id)
+
+/**
+ * Whether an entry is this repayment, told again.
+ * @throws LendingError `invalid_argument` for the amount
+ */
+export function sameRepayment(loan: Loan, entry: Entry, told: ToldRepayment): boolean {
+  return (
+    isCustomerRepayment(entry.type) &&
+    entry.amount === toMinor(told.amount, loan.terms.currency, 'amount') &&
+    entry.valueDate === told.collectedOn &&
+    entry.note === told.description &&
+    (entry.record?.method ?? null) === told.record.method &&
+    (entry.record?.collectedBy ?? null) === told.record.collectedBy
+  )
+}

@@ -1,0 +1,175 @@
+import type { LocalDate } from './dates.ts'
+import { invalidField, invariant, LendingError, refused } from './errors.ts'
+import { type Decision, type Loan, stateOf } from './loan.ts'
+import type { ExtendedBody, LoanRecord, RecordProduct, Source } from './loanRecord.ts'
+import { minorToText, parseDecimal } from './money.ts'
+import { type Agreed, agree, type LoanAsked, sameLoan, sameSources, type ToldLoan } from './recordLoan.ts'
+import { type LoanState, replay } from './replay.ts'
+import type { LoanTerms } from './terms.ts'
+
+/** What an update of a loan may say; what is left out stays (contract 5, PUT). */
+export interface LoanUpdate {
+  readonly borrowerId?: bigint | undefined
+  readonly principal?: Source | undefined
+  readonly releasedOn?: LocalDate | undefined
+  readonly dueOn?: LocalDate | undefined
+  readonly duration?: number | undefined
+  readonly durationPeriod?: string | undefined
+  /** Empty: none. */
+  readonly loanType?: string | undefined
+  readonly description?: string | undefined
+  readonly products?: readonly RecordProduct[] | undefined
+}
+
+/** A loan as an update finds it. */
+export interface RestatableLoan extends Loan {
+  readonly customerId: bigint
+  /** Null unless its terms came from a product. */
+  readonly productId: number | null
+  readonly record: LoanRecord | null
+}
+
+const NOTHING_TOLD: LoanRecord = {
+  loanType: null,
+  description: null,
+  duration: null,
+  durationPeriod: null,
+  products: [],
+  extended: null,
+}
+
+/**
+ * Agrees a loan anew: rebuilds its schedule and replays its repayments (contract 5.4). Refusals, in this order: a loan
+ * whose terms are not to be changed any more, the terms themselves, repayments that they would leave without ground.
+ * @returns undefined when it says what is so already
+ * @throws LendingError `failed_precondition` or `invalid_argument`, naming the field
+ */
+export function restate(loan: RestatableLoan, update: LoanUpdate, now: number): Decision | undefined {
+  const before = stateOf(loan, now)
+  const borrowerId = update.borrowerId ?? loan.customerId
+  const namesTerms = hasTerms(update) || borrowerId !== loan.customerId
+  if (namesTerms) requireOpenTerms(loan, before)
+  const agreed = hasTerms(update) ? agreeAnew(loan, update, now) : { terms: loan.terms, record: recordOf(loan) }
+  const { loanType, description, products, extended } = recordOf(loan)
+  const record: LoanRecord = {
+    ...agreed.record,
+    loanType: update.loanType === undefined ? loanType : update.loanType || null,
+    description: update.description === undefined ? description : update.description || null,
+    products: update.products ?? products,
+  }
+  if (unchanged(loan, { ...toldOf(loan), ...summaryOf(agreed.terms), borrowerId, record })) return undefined
+  invariant((record.extended === null) === (extended === null), 'a loan keeps the shape of its body')
+  const terms = hasTerms(update) ? agreed.terms : loan.terms
+  if (terms !== loan.terms) requireGround(loan, before, terms)
+  return {
+    before,
+    reason: null,
+    posted: null,
+    reversed: null,
+    state: replay(terms, loan.entries, now),
+    restated: { terms, borrowerId, record },
+  }
+}
+
+const recordOf = ({ record }: RestatableLoan): LoanRecord => record ?? NOTHING_TOLD
+
+const hasTerms = ({ principal, releasedOn, dueOn, duration, durationPeriod }: LoanUpdate): boolean =>
+  [principal, releasedOn, dueOn, duration, durationPeriod].some((term) => term !== undefined)
+
+function requireOpenTerms({ productId }: RestatableLoan, { status, chargedOffOn }: LoanState): void {
+  const others = 'only loan_type, description and products can be changed'
+  if (productId !== null) throw refused(`the loan came from a product, which sets its terms: ${others}`)
+  if (status === 'Closed (written off)') throw refused(`the loan is ${status}: ${others}`)
+  if (chargedOffOn !== null) throw refused(`the loan was charged off on ${chargedOffOn}: ${others}`)
+}
+
+/** The loan with the changes, agreed as a new one is; on the same day it was released at the same moment. */
+function agreeAnew(loan: RestatableLoan, update: LoanUpdate, now: number): Agreed {
+  const { currency, zone, disbursedOn, disbursedAt } = loan.terms
+  const asked = changed(loan, update)
+  const releasedOn = update.releasedOn ?? disbursedOn
+  const agreed = inNamesOfUpdate(() => agree(asked, currency, zone, releasedOn === disbursedOn ? disbursedAt : now))
+  const { dueOn } = agreed.terms
+  if ('extended' in asked && update.dueOn !== undefined && update.dueOn !== dueOn)
+    throw invalidField('due_date', `follows from the other terms of this loan: leave it out, or give ${dueOn}`)
+  return agreed
+}
+
+/** The names that an update has for terms of the extended body. */
+const UPDATE_NAMES: Readonly<Record<string, string>> = {
+  loan_principal_amount: 'principal_amount',
+  loan_released_date: 'released_date',
+  loan_duration: 'duration',
+  loan_duration_period: 'duration_period',
+}
+
+function inNamesOfUpdate<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof LendingError)) throw error
+    const details = error.details.map(({ field, message }) => ({ field: UPDATE_NAMES[field] ?? field, message }))
+    throw new LendingError(error.code, error.message, details)
+  }
+}
+
+function changed({ terms, ...loan }: RestatableLoan, update: LoanUpdate): LoanAsked {
+  const record = recordOf({ terms, ...loan })
+  if (record.extended !== null) return { extended: withTerms(record.extended, update) }
+  const duration = update.duration ?? record.duration
+  const durationPeriod = update.durationPeriod ?? record.durationPeriod
+  invariant(duration !== null && durationPeriod !== null, 'a loan without a product was told with a duration')
+  const releasedOn = update.releasedOn ?? terms.disbursedOn
+  const dueOn = update.dueOn ?? terms.dueOn
+  // Blamed on the date that was given.
+  if (update.dueOn === undefined && dueOn < releasedOn)
+    throw invalidField('released_date', `must not be after due_date, ${dueOn}`)
+  const principal = parseDecimal(update.principal ?? minorToText(terms.principal, terms.currency))
+  invariant(principal, 'a number that was read before')
+  const { loanType, description } = record
+  return { basic: { principal, releasedOn, dueOn, duration, durationPeriod, loanType, description } }
+}
+
+/** The extended body as if it had been sent with the new terms. */
+const withTerms = (sent: ExtendedBody, update: LoanUpdate): ExtendedBody => ({
+  ...sent,
+  ...(update.principal !== undefined && { loan_principal_amount: update.principal }),
+  ...(update.releasedOn !== undefined && { loan_released_date: JSON.stringify(update.releasedOn) }),
+  ...(update.duration !== undefined && { loan_duration: String(update.duration) }),
+  ...(update.durationPeriod !== undefined && { loan_duration_period: JSON.stringify(update.durationPeriod) }),
+})
+
+const summaryOf = ({ principal, disbursedOn, dueOn }: LoanTerms) => ({ principal, disbursedOn, dueOn })
+
+const toldOf = (loan: RestatableLoan): ToldLoan => ({
+  ...summaryOf(loan.terms),
+  borrowerId: loan.customerId,
+  record: recordOf(loan),
+})
+
+const unchanged = (loan: RestatableLoan, told: ToldLoan): boolean => {
+  const [before, after] = [recordOf(loan).products, told.record?.products ?? []]
+  return (
+    sameLoan(toldOf(loan), told) &&
+    before.length === after.length &&
+    before.every((product, index) => sameSources(product, after[index]!))
+  )
+}
+
+/** Repayments that stand need a day after the release and a principal to have repaid. */
+function requireGround(loan: Loan, before: LoanState, { principal, currency, disbursedOn }: LoanTerms): void {
+  const first = loan.entries
+    .filter((entry) => entry.reversedAt === null && entry.valueDate < disbursedOn)
+    .reduce<LocalDate | null>((day, { valueDate }) => (day === null || valueDate < day ? valueDate : day), null)
+  if (first !== null)
+    throw refusedField('released_date', `must not be after ${first}, the day of a transaction on this loan`)
+  const repaid = before.paid.principal
+  if (principal < repaid)
+    throw refusedField(
+      'principal_amount',
+      `must not be less than what was repaid of it, ${minorToText(repaid, currency)} ${currency.code}`,
+    )
+}
+
+const refusedField = (field: string, message: string) =>
+  new LendingError('failed_precondition', message, [{ field, message }])

@@ -1,0 +1,137 @@
+import type { Command } from 'commander'
+import {
+  type AccountRecord,
+  createAccount,
+  disableAccount,
+  enableAccount,
+  listAccounts,
+  type Role,
+  resetPassword,
+  revokeTokens,
+  setRoles,
+} from '../../services/accounts.ts'
+import { organizationOption, role } from '../options.ts'
+import { passwordFrom } from '../passwords.ts'
+import { perform, type Shell } from '../perform.ts'
+import { toSecond } from '../say.ts'
+
+const GENERATE = ['--generate', 'make a password and show it, once; else it is asked for, or read from stdin'] as const
+
+/** No account of the author's own: the change is told in the trail of the account's organization. */
+const ANY = 0
+
+export function accountCommands(program: Command, shell: Shell): void {
+  const accounts = program.command('accounts').description('who may sign in')
+
+  accounts
+    .command('create')
+    .description('make an account')
+    .argument('<email>')
+    .addOption(organizationOption())
+    .option('--role <role>', 'USER (an integrator) or ADMIN (an operator); may be given twice', role)
+    .option(...GENERATE)
+    .action((email: string, options: CreateOptions, command: Command) =>
+      perform(shell, command, async ({ world, deps, say, by, organization }) => {
+        const { id } = await organization(options.organization)
+        const { password, generated } = await passwordFrom(world, options)
+        const roles = options.role ?? ['USER']
+        const made = await createAccount(deps, by(id), { email, password, roles })
+        const view = { id: made.id, organizationId: id, email: made.email, roles: made.roles }
+        const shown = generated ? `\nIts password, shown only now: ${password}` : ''
+        say.done(
+          generated ? { ...view, password } : view,
+          `Account ${made.id}, ${made.email}, ${roles.join(' and ')} of organization ${id}.${shown}`,
+        )
+      }),
+    )
+
+  accounts
+    .command('list')
+    .description('list the accounts')
+    .addOption(organizationOption())
+    .action((options: { organization?: number }, command: Command) =>
+      perform(shell, command, async ({ deps, say }) => {
+        const at = (instant: number | null) => toSecond(instant, deps.config.zone)
+        say.list<AccountRecord>(
+          await listAccounts(deps, options.organization),
+          [
+            ['organization', (one) => one.organizationId, 'right'],
+            ['id', (one) => one.id, 'right'],
+            ['email', (one) => one.email],
+            ['roles', (one) => one.roles.join(' ')],
+            ['disabled', (one) => at(one.disabledAt)],
+            ['created', (one) => at(one.createdAt)],
+          ],
+          ({ disabledAt, createdAt, tokensFrom, ...one }) => ({
+            ...one,
+            disabledAt: at(disabledAt) || null,
+            tokensFrom: at(tokensFrom) || null,
+            createdAt: at(createdAt),
+          }),
+        )
+      }),
+    )
+
+  for (const [name, description, change] of [
+    ['disable', 'refuse the account and its tokens, within 5 s on every instance', disableAccount],
+    ['enable', 'take a disabled account again', enableAccount],
+  ] as const)
+    accounts
+      .command(name)
+      .description(description)
+      .argument('<email>')
+      .action((email: string, _options: object, command: Command) =>
+        perform(shell, command, async ({ deps, say, by }) => {
+          const { id, disabled } = await change(deps, by(ANY), email)
+          say.done({ id, email, disabled }, `The account ${email} is ${name}d.`)
+        }),
+      )
+
+  accounts
+    .command('reset-password')
+    .description('set another password, and revoke the tokens issued so far')
+    .argument('<email>')
+    .option(...GENERATE)
+    .action((email: string, options: { generate?: boolean }, command: Command) =>
+      perform(shell, command, async ({ world, deps, say, by, confirm }) => {
+        await confirm(`Set another password for ${email}, and revoke its tokens?`)
+        const { password, generated } = await passwordFrom(world, options)
+        const { id } = await resetPassword(deps, by(ANY), email, password)
+        const shown = generated ? `\nIt is, shown only now: ${password}` : ''
+        say.done(
+          generated ? { id, email, password } : { id, email },
+          `The account ${email} has another password.${shown}`,
+        )
+      }),
+    )
+
+  accounts
+    .command('revoke-tokens')
+    .description('revoke every token issued to the account so far, within 5 s on every instance')
+    .argument('<email>')
+    .action((email: string, _options: object, command: Command) =>
+      perform(shell, command, async ({ deps, say, by, confirm }) => {
+        await confirm(`Revoke every token issued to ${email} so far?`)
+        const { id } = await revokeTokens(deps, by(ANY), email)
+        say.done({ id, email }, `Tokens issued to ${email} before now are revoked.`)
+      }),
+    )
+
+  accounts
+    .command('roles')
+    .description('give an account these roles, and no others')
+    .argument('<email>')
+    .argument('<roles...>', 'USER, ADMIN', role)
+    .action((email: string, roles: Role[], _options: object, command: Command) =>
+      perform(shell, command, async ({ deps, say, by }) => {
+        const { id } = await setRoles(deps, by(ANY), email, roles)
+        say.done({ id, email, roles }, `The account ${email} is ${roles.join(' and ')}.`)
+      }),
+    )
+}
+
+interface CreateOptions {
+  readonly organization?: number
+  readonly role?: Role[]
+  readonly generate?: boolean
+}

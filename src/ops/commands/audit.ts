@@ -1,0 +1,78 @@
+import type { Command } from 'commander'
+import { followTrail, readTrail, type TrailFilter, type TrailRow } from '../../services/auditTail.ts'
+import { momentBefore, wholeNumber } from '../options.ts'
+import { perform, type Shell } from '../perform.ts'
+import { type Say, toSecond } from '../say.ts'
+import type { World } from '../world.ts'
+
+interface AuditOptions extends Omit<TrailFilter, 'organizationId' | 'accountId' | 'requestId' | 'above'> {
+  readonly organization?: number
+  readonly account?: number
+  readonly request?: string
+  readonly rows: number
+  readonly follow?: boolean
+}
+
+export function auditCommand(program: Command, shell: Shell): void {
+  const moment = momentBefore(Date.now)
+  program
+    .command('audit')
+    .description('read and follow the audit trail: who changed what, of every organization unless told otherwise')
+    .option('-o, --organization <id>', 'only of this one; 0 is the service itself', (text) =>
+      text === '0' ? 0 : wholeNumber(text),
+    )
+    .option('--entity <kind>', 'customer, loan, loan product, account, api key, signing key or organization')
+    .option('--entity-id <id>', 'the number of one of them')
+    .option('--account <id>', 'only what this account, or API key, changed', wholeNumber)
+    .option('--action <action>', 'create, Repayment, reverse, …')
+    .option('--request <id>', 'one request, or one run of this command line')
+    .option('--since <time>', '2026-11-20T14:30:00+03:00, or an age: 15m, 36h, 7d', moment)
+    .option('--until <time>', 'the same', moment)
+    .option('-n, --rows <number>', 'the latest so many', wholeNumber, 50)
+    .option('-f, --follow', 'go on with each change as it is made, until Ctrl-C; with --json, a line each')
+    .action((options: AuditOptions, command: Command) =>
+      perform(shell, command, async ({ world, deps, say }) => {
+        const { organization: organizationId, account: accountId, request: requestId, rows, follow, ...rest } = options
+        const filter = { ...rest, organizationId, accountId, requestId }
+        const { zone } = deps.config
+        if (follow) {
+          for await (const row of followTrail(deps, filter, rows, world.stopping)) tell(world, say, row, zone)
+          return
+        }
+        say.list(
+          await readTrail(deps, filter, rows),
+          [
+            ['at', (row) => toSecond(row.at, zone)],
+            ['org', (row) => row.organizationId, 'right'],
+            ['who', who],
+            ['action', (row) => row.action],
+            ['of', (row) => `${row.entity} ${row.entityId}`],
+            ['became', became],
+          ],
+          (row) => view(row, zone),
+        )
+      }),
+    )
+}
+
+const view = (row: TrailRow, zone: string) => ({ ...row, id: String(row.id), at: toSecond(row.at, zone) })
+
+function tell(world: World, say: Say, row: TrailRow, zone: string): void {
+  const { organizationId, action, entity, entityId } = row
+  world.out(
+    say.json
+      ? `${JSON.stringify(view(row, zone))}\n`
+      : `${toSecond(row.at, zone)}  ${organizationId}  ${who(row)}  ${action}  ${entity} ${entityId}  ${became(row)}\n`,
+  )
+}
+
+/** An account, a run of the command line, or the service by itself. */
+const who = ({ accountId, requestId }: TrailRow): string =>
+  accountId === null ? (requestId ?? 'the service') : `account ${accountId}`
+
+const LONGEST = 120
+
+function became({ after }: TrailRow): string {
+  const text = after === null ? '' : JSON.stringify(after)
+  return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text
+}

@@ -1,0 +1,87 @@
+import type { Command } from 'commander'
+import { currencyOf, minorToText } from '../../../domain/money.ts'
+import { type Checked, checkBook } from '../../../services/bookCheck.ts'
+import { wholeNumber } from '../../options.ts'
+import { perform, type Shell } from '../../perform.ts'
+import { type Say, toTable } from '../../say.ts'
+import type { Progress, World } from '../../world.ts'
+
+export function checkCommand(book: Command, shell: Shell): void {
+  book
+    .command('check')
+    .description('replay every loan, and hold each cached figure, each total and each rule of the domain against it')
+    .option('-o, --organization <id>', 'only this one; all when left out', wholeNumber)
+    .addHelpText(
+      'after',
+      '\nReads one snapshot in bounded batches while the service goes on. Exits with 1 and names what differs, if anything does.',
+    )
+    .action((options: { organization?: number }, command: Command) =>
+      perform(shell, command, async ({ world, deps, say }) => {
+        const begun = performance.now()
+        const checked = await withProgress(world, 'loans', (onProgress) =>
+          checkBook(deps, { organizationId: options.organization, stopping: world.stopping, onProgress }),
+        )
+        tell(say, world, checked, (performance.now() - begun) / 1000)
+        return checked.found > 0 || checked.stopped ? 1 : 0
+      }),
+    )
+}
+
+/** Shows a bar as soon as it is known how much there is. */
+export async function withProgress<T>(
+  world: World,
+  what: string,
+  run: (onProgress: (done: number, total: number) => void) => Promise<T>,
+): Promise<T> {
+  let bar: Progress | undefined
+  try {
+    return await run((done, total) => {
+      bar ??= world.startProgress(what, total)
+      bar.update(done)
+    })
+  } finally {
+    bar?.stop()
+  }
+}
+
+function tell(say: Say, world: World, checked: Checked, seconds: number): void {
+  const totals = checked.totals.map((total) => {
+    const money = (minor: bigint) => minorToText(minor, currencyOf(total.currency))
+    const { organizationId, currency, loans, entries } = total
+    return {
+      organizationId,
+      currency,
+      loans: Number(loans),
+      entries: Number(entries),
+      principal: money(total.principal),
+      outstanding: money(total.outstanding),
+      paid: money(total.paid),
+      overpaid: money(total.overpaid),
+    }
+  })
+  const { loans, entries, waitingForSweep, found, stopped, differences } = checked
+  const rate = Math.round(loans / Math.max(seconds, 0.001))
+  const verdict = stopped ? 'stopped before the end' : found === 0 ? 'nothing differs' : `${found} differences`
+  if (!say.json) {
+    for (const { organizationId, of, message } of differences)
+      world.out(`${of} (organization ${organizationId}): ${message}\n`)
+    if (found > differences.length) world.out(`… and ${found - differences.length} more\n`)
+    world.out(
+      `${toTable(totals, [
+        ['organization', (one) => one.organizationId, 'right'],
+        ['currency', (one) => one.currency],
+        ['loans', (one) => one.loans, 'right'],
+        ['entries', (one) => one.entries, 'right'],
+        ['principal', (one) => one.principal, 'right'],
+        ['outstanding', (one) => one.outstanding, 'right'],
+        ['paid', (one) => one.paid, 'right'],
+        ['overpaid', (one) => one.overpaid, 'right'],
+      ])}\n`,
+    )
+    if (waitingForSweep > 0) say.note(`${waitingForSweep} loans wait for the sweep.`)
+  }
+  say.done(
+    { loans, entries, waitingForSweep, seconds, totals, found, stopped, differences },
+    `${loans} loans and ${entries} entries replayed, ${rate} loans a second: ${verdict}.`,
+  )
+}

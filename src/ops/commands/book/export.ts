@@ -1,0 +1,45 @@
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Command, Option } from 'commander'
+import { EXPORT_KINDS, exportBook } from '../../../services/bookExport.ts'
+import type { Format } from '../../files/readLines.ts'
+import { openFolder } from '../../files/writeRecords.ts'
+import { organizationOption } from '../../options.ts'
+import { perform, type Shell } from '../../perform.ts'
+import { Declined } from '../../world.ts'
+
+export function exportCommand(book: Command, shell: Shell): void {
+  book
+    .command('export')
+    .description("write an organization's book as it is at one moment: customers, loans, instalments, transactions")
+    .argument('<folder>', 'where the four files go; it may not have them yet')
+    .addOption(new Option('--format <format>', 'how they are written').choices(['ndjson', 'csv']).default('ndjson'))
+    .addOption(organizationOption())
+    .action((folder: string, options: { organization?: number; format: Format }, command: Command) =>
+      perform(shell, command, async ({ world, deps, say, by, organization }) => {
+        const { id } = await organization(options.organization)
+        const files = EXPORT_KINDS.map((kind) => ({ kind, path: join(folder, `${kind}.${options.format}`) }))
+        for (const { path } of files)
+          if (
+            await access(path).then(
+              () => true,
+              () => false,
+            )
+          )
+            throw new Declined(`${path} is there already: name another folder`)
+        const sink = await openFolder(folder, options.format, world)
+        try {
+          const rows = await exportBook(deps, by(id), sink, world.stopping)
+          say.list(
+            files.map(({ kind, path }) => ({ kind, file: path, rows: rows[kind] })),
+            [
+              ['file', (one) => one.file],
+              ['rows', (one) => one.rows, 'right'],
+            ],
+          )
+        } finally {
+          await sink.abandon()
+        }
+      }),
+    )
+}

@@ -1,0 +1,136 @@
+import { access, stat } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { type Importer, type ImportKind, type ImportMark, importFile } from '../../../services/bookImport.ts'
+import type { Caller } from '../../../services/caller.ts'
+import { customerImporter } from '../../../services/importCustomers.ts'
+import { loanImporter } from '../../../services/importLoans.ts'
+import { transactionImporter } from '../../../services/importTransactions.ts'
+import { toCustomerLine, toLoanLine, toTransactionLine } from '../../files/lines.ts'
+import { digestOf, formatOf, readLines } from '../../files/readLines.ts'
+import { openReport } from '../../files/report.ts'
+import { organizationOption } from '../../options.ts'
+import { perform, type Shell, type Task } from '../../perform.ts'
+import { UsageError } from '../../world.ts'
+
+interface ImportOptions {
+  readonly organization?: number
+  readonly customers?: string
+  readonly loans?: string
+  readonly transactions?: string
+  readonly report?: string
+}
+
+/** In the order in which they need each other. */
+const KINDS: readonly ImportKind[] = ['customers', 'loans', 'transactions']
+
+const HELP = `
+Each file is NDJSON (.ndjson, .jsonl: a JSON object a line) or CSV (.csv: names in its first line). Its fields:
+  customers     externalId; activationDate, businessName, phone, email, address, type, region, country
+  loans         externalId, customerId (the customer's externalId), productId, principal, disbursedAt (RFC 3339)
+  transactions  loanExternalId, transactionAmount, transactionDate, idempotencyKey; type (Repayment), note
+What an export says besides is passed over. The ids make a line idempotent: what is there already stays.
+An import that was cut short, however, goes on where it was when the same file is given again.`
+
+export function importCommand(book: Command, shell: Shell): void {
+  book
+    .command('import')
+    .description('import customers, loans and transactions, through the same rules as a request')
+    .option('--customers <file>', 'customers')
+    .option('--loans <file>', 'loans')
+    .option('--transactions <file>', 'what happened to the loans: repayments, and the other types')
+    .option(
+      '--report <prefix>',
+      'where refused lines go: <prefix>.customers.ndjson and so on; beside each file when left out',
+    )
+    .addOption(organizationOption())
+    .addHelpText('after', HELP)
+    .action((options: ImportOptions, command: Command) =>
+      perform(shell, command, async (task) => {
+        const files = KINDS.flatMap((kind) => {
+          const path = options[kind]
+          return path === undefined ? [] : [{ kind, path, report: reportOf(options.report, kind, path) }]
+        })
+        if (files.length === 0) throw new UsageError('name a file: --customers, --loans or --transactions')
+        for (const { path } of files) {
+          formatOf(path)
+          await access(path).catch(() => {
+            throw new UsageError(`${path} cannot be read`)
+          })
+        }
+        const organization = await task.organization(options.organization)
+        const named = files.map(({ kind, path }) => `${kind} of ${path}`).join(', ')
+        await task.confirm(`Import into organization ${organization.id}, ${organization.name}: ${named}?`)
+        return importFiles(task, task.by(organization.id), files)
+      }),
+    )
+}
+
+const reportOf = (prefix: string | undefined, kind: ImportKind, path: string): string =>
+  prefix === undefined ? `${path}.refused.ndjson` : `${prefix}.${kind}.ndjson`
+
+interface Imported extends ImportMark {
+  readonly kind: ImportKind
+  readonly file: string
+  readonly report: string
+  readonly resumedAt: number
+  readonly finished: boolean
+  readonly seconds: number
+}
+
+async function importFiles(
+  task: Task,
+  caller: Caller,
+  files: readonly { kind: ImportKind; path: string; report: string }[],
+): Promise<number> {
+  const done: Imported[] = []
+  for (const { kind, path, report } of files) {
+    if (task.world.stopping.aborted) break
+    done.push(await importOne(task, caller, kind, path, report))
+  }
+  const stopped = task.world.stopping.aborted
+  task.say.list(done, [
+    ['file', (one) => one.file],
+    ['lines', (one) => one.linesDone, 'right'],
+    ['imported', (one) => one.imported, 'right'],
+    ['there already', (one) => one.present, 'right'],
+    ['refused', (one) => one.refused, 'right'],
+    ['a second', (one) => Math.round((one.linesDone - one.resumedAt) / Math.max(one.seconds, 0.001)), 'right'],
+  ])
+  for (const { refused, report, resumedAt, file } of done) {
+    if (resumedAt > 0) task.say.note(`${file}: went on behind line ${resumedAt}, where an earlier run was cut short.`)
+    if (refused > 0) task.say.note(`${file}: refused lines are in ${report}.`)
+  }
+  if (stopped) task.say.note('Stopped. Give the same files again, and it goes on where it was.')
+  return stopped || done.some(({ refused }) => refused > 0) ? 1 : 0
+}
+
+async function importOne(
+  task: Task,
+  caller: Caller,
+  kind: ImportKind,
+  path: string,
+  reportPath: string,
+): Promise<Imported> {
+  const { world } = task
+  const [{ size }, digest, report] = await Promise.all([stat(path), digestOf(path), openReport(reportPath)])
+  const bar = world.startProgress(kind, Math.ceil(size / 1024))
+  const begun = performance.now()
+  const go = <T>(toValue: (record: unknown) => T, importer: Importer<T>) => {
+    const { lines, bytesRead } = readLines(path, toValue)
+    const onProgress = () => bar.update(Math.floor(bytesRead() / 1024))
+    const run = { stopping: world.stopping, onProgress }
+    return importFile(task.deps, caller.organizationId, { kind, digest, lines, report }, importer, run)
+  }
+  try {
+    const { mark, resumedAt, finished } = await {
+      customers: () => go(toCustomerLine, customerImporter(task.deps, caller)),
+      loans: () => go(toLoanLine, loanImporter(task.deps, caller)),
+      transactions: () => go(toTransactionLine, transactionImporter(task.deps, caller)),
+    }[kind]()
+    const seconds = (performance.now() - begun) / 1000
+    return { kind, file: path, report: reportPath, ...mark, resumedAt, finished, seconds }
+  } finally {
+    bar.stop()
+    await report.close()
+  }
+}

@@ -1,0 +1,94 @@
+import { type Command, Option } from 'commander'
+import { minorToText } from '../../domain/money.ts'
+import { getLoan, type LoanRef } from '../../services/loans.ts'
+import { postTransaction, reverseTransaction } from '../../services/transactions.ts'
+import { toLoanText, toLoanView } from '../loanView.ts'
+import { calendarDate, longNumber, organizationOption } from '../options.ts'
+import { perform, type Shell } from '../perform.ts'
+import { UsageError } from '../world.ts'
+
+interface LoanOptions {
+  readonly organization?: number
+  readonly external?: boolean
+}
+
+const LOAN = ['<loan>', 'its number; with --external, your own id of it'] as const
+const EXTERNAL = () => new Option('--external', 'the loan is named by its externalId')
+
+export function loanCommands(program: Command, shell: Shell): void {
+  const loans = program.command('loans').description('single loans')
+
+  loans
+    .command('show')
+    .description('show a loan as it is now, with its schedule and every entry')
+    .argument(...LOAN)
+    .addOption(EXTERNAL())
+    .addOption(organizationOption())
+    .action((named: string, options: LoanOptions, command: Command) =>
+      perform(shell, command, async ({ deps, say, by, organization }) => {
+        const { id } = await organization(options.organization)
+        const view = toLoanView(await getLoan(deps, by(id), refOf(named, options)))
+        say.done(view, say.json ? '' : toLoanText(view))
+      }),
+    )
+
+  loans
+    .command('reverse')
+    .description('mark a transaction reversed: the loan becomes what it would be without it')
+    .argument(...LOAN)
+    .argument('<transaction>', 'its number', longNumber)
+    .option('--note <text>', 'why; kept in the audit trail')
+    .addOption(EXTERNAL())
+    .addOption(organizationOption())
+    .action((named: string, transaction: bigint, options: LoanOptions & { note?: string }, command: Command) =>
+      perform(shell, command, async ({ deps, say, by, organization, confirm }) => {
+        const caller = by((await organization(options.organization)).id)
+        const ref = refOf(named, options)
+        const { loan } = await getLoan(deps, caller, ref)
+        await confirm(`Reverse transaction ${transaction} of loan ${loan.id}?`)
+        const { entry } = await reverseTransaction(deps, caller, ref, transaction, options.note ?? null)
+        const amount = `${minorToText(entry.amount, loan.terms.currency)} ${loan.terms.currency.code}`
+        say.done(
+          toLoanView(await getLoan(deps, caller, ref)),
+          `The ${entry.type} of ${amount}, ${entry.valueDate}, is reversed.`,
+        )
+      }),
+    )
+
+  loans
+    .command('write-off')
+    .description('write off what is outstanding: Active becomes Closed (written off)')
+    .argument(...LOAN)
+    .option('--date <date>', 'its value date; today when left out', calendarDate)
+    .option('--note <text>', 'why')
+    .addOption(EXTERNAL())
+    .addOption(organizationOption())
+    .action((named: string, options: LoanOptions & { note?: string; date?: string }, command: Command) =>
+      perform(shell, command, async ({ deps, say, by, organization, confirm }) => {
+        const caller = by((await organization(options.organization)).id)
+        const ref = refOf(named, options)
+        const { loan, state } = await getLoan(deps, caller, ref)
+        const owed = `${minorToText(state.totalOutstanding, loan.terms.currency)} ${loan.terms.currency.code}`
+        await confirm(`Write off loan ${loan.id}, on which ${owed} are outstanding?`)
+        const { date: valueDate, note = null } = options
+        const { entry } = await postTransaction(deps, caller, ref, {
+          type: 'Write-off',
+          amount: null,
+          valueDate,
+          token: null,
+          note,
+        })
+        const amount = `${minorToText(entry.amount, loan.terms.currency)} ${loan.terms.currency.code}`
+        say.done(
+          toLoanView(await getLoan(deps, caller, ref)),
+          `Loan ${loan.id}: ${amount} are written off, as transaction ${entry.id}.`,
+        )
+      }),
+    )
+}
+
+function refOf(named: string, { external = false }: LoanOptions): LoanRef {
+  if (external) return { externalId: named }
+  if (!/^\d{1,19}$/.test(named)) throw new UsageError(`${named} is no loan's number; say --external for your own id`)
+  return { id: BigInt(named) }
+}

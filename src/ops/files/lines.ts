@@ -1,0 +1,127 @@
+import { z } from 'zod'
+import { InvalidRequest } from '../../api/invalidRequest.ts'
+import { JsonNumber, parseJson } from '../../api/json.ts'
+import { validatorCompiler } from '../../api/validation.ts'
+import { amount, externalId, localDate, note, smallInt, text } from '../../api/wire.ts'
+import { ENTRY_TYPES } from '../../domain/entry.ts'
+import { LendingError } from '../../domain/errors.ts'
+import type { CustomerLine } from '../../services/importCustomers.ts'
+import type { LoanLine } from '../../services/importLoans.ts'
+import type { TransactionLine } from '../../services/importTransactions.ts'
+
+const detail = text({ min: 0, max: 1_000, lines: true }).nullable().optional()
+
+/** What an export says besides, that an import works out again for itself. */
+const derived = (...names: string[]) => Object.fromEntries(names.map((name) => [name, z.unknown().optional()]))
+
+const customer = z.strictObject({
+  externalId,
+  activationDate: localDate.nullable().optional(),
+  businessName: detail,
+  phone: detail,
+  email: detail,
+  address: detail,
+  type: detail,
+  region: detail,
+  country: detail,
+  status: z.literal('Active', { error: 'must be Active: close the customer after its loans are imported' }).optional(),
+  ...derived('id', 'closedOn', 'closeReason', 'createdAt'),
+})
+
+const rfc3339 = z
+  .string()
+  .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/, {
+    error: 'must be a time such as 2026-01-31T09:30:00+03:00',
+  })
+  .transform((given) => Date.parse(given))
+  .refine((instant) => !Number.isNaN(instant), 'is not a time on the calendar')
+
+const LARGEST_ID = 2_147_483_647
+
+const loan = z.strictObject({
+  externalId,
+  customerId: externalId,
+  productId: smallInt({ min: 1, max: LARGEST_ID }),
+  principal: amount,
+  disbursedAt: rfc3339,
+  ...derived('id', 'customerNumber', 'currencyCode', 'status', 'numberOfRepayments', 'interestRatePerPeriod'),
+  ...derived('principalOutstanding', 'interestOutstanding', 'feesOutstanding', 'penaltyOutstanding', 'totalPaid'),
+  ...derived('totalOverpaid', 'totalOverdue', 'totalWrittenOff', 'totalRecovered', 'nextDueDate', 'overdueSince'),
+  ...derived('dueDate', 'dueDateTime', 'chargedOffOn', 'closedOn', 'createdAt', 'updatedAt', 'record'),
+})
+
+const transaction = z.strictObject({
+  loanExternalId: externalId,
+  type: z.enum(ENTRY_TYPES).optional(),
+  transactionAmount: amount.nullable().optional(),
+  transactionDate: localDate,
+  idempotencyKey: text({ max: 100 }),
+  note: note.nullable().optional(),
+  status: z.literal('posted', { error: 'must be posted: what was reversed is not imported' }).optional(),
+  ...derived('id', 'loanId', 'ordinal', 'transactionAt', 'currencyCode', 'accountId', 'replaces', 'reversedAt'),
+})
+
+/** Columns of a CSV file that are numbers; everything else is text. */
+const NUMBERS = new Set(['productId', 'principal', 'transactionAmount'])
+
+/** A schema's word on a record, in the same words as a request would be refused with. */
+function checked<T extends z.ZodType>(schema: T, record: unknown): z.output<T> {
+  const validate = validatorCompiler({ schema, method: 'POST', url: '', httpPart: 'body' })
+  const result = validate(record)
+  if (typeof result === 'object' && result !== null && 'value' in result) return result.value as z.output<T>
+  const { error } = result as unknown as { error: InvalidRequest }
+  throw invalid(error)
+}
+
+const invalid = ({ message, details }: InvalidRequest) => new LendingError('invalid_argument', message, details)
+
+/** A line of NDJSON as values, numbers as they are written. */
+export function recordOfJson(line: string): unknown {
+  try {
+    return parseJson(line)
+  } catch (error) {
+    if (error instanceof InvalidRequest)
+      throw invalid(new InvalidRequest(error.message.replace('the body', 'the line'), error.details))
+    throw error
+  }
+}
+
+/** A record of CSV as values; an empty field says nothing. */
+export const recordOfCsv = (fields: Readonly<Record<string, string>>): unknown =>
+  Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, value]) => value !== '')
+      .map(([name, value]) => [name, NUMBERS.has(name) ? new JsonNumber(value.trim()) : value]),
+  )
+
+export function toCustomerLine(record: unknown): CustomerLine {
+  const { externalId: id, activationDate, ...rest } = checked(customer, record)
+  const { businessName, phone, email, address, type, region, country } = rest
+  const given = { businessName, phone, email, address, type, region, country }
+  const details = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value ?? undefined]))
+  return { externalId: id, activationDate: activationDate ?? undefined, details }
+}
+
+export function toLoanLine(record: unknown): LoanLine {
+  const { externalId: id, customerId, productId, principal, disbursedAt } = checked(loan, record)
+  return { externalId: id, customerExternalId: customerId, productId, principal, disbursedAt }
+}
+
+/** Types whose amount is what is owed, and not the caller's. */
+const WITHOUT_AMOUNT: readonly string[] = ['Charge-off', 'Write-off']
+
+export function toTransactionLine(record: unknown): TransactionLine {
+  const line = checked(transaction, record)
+  const { type = 'Repayment', transactionAmount = null } = line
+  const own = !WITHOUT_AMOUNT.includes(type)
+  if (own && transactionAmount === null)
+    throw new LendingError('invalid_argument', 'is required', [{ field: 'transactionAmount', message: 'is required' }])
+  return {
+    loanExternalId: line.loanExternalId,
+    type,
+    amount: own ? transactionAmount : null,
+    valueDate: line.transactionDate,
+    token: line.idempotencyKey,
+    note: line.note ?? null,
+  }
+}

@@ -1,0 +1,26 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import type { Report } from '../../services/bookImport.ts'
+
+/** The report of a file's refused lines, as NDJSON; it holds what the lines hold, so only its owner may read it. */
+export interface ReportFile extends Report {
+  close(): Promise<void>
+}
+
+/** Opens the report, and keeps what an earlier run has written: `write` says from where on it is cut off. */
+export async function openReport(path: string): Promise<ReportFile> {
+  const file: FileHandle = await open(path, 'a+', 0o600)
+  return {
+    async write(from, refusals) {
+      const { size } = await file.stat()
+      // An earlier run's report may be gone, or somebody's editor may have shortened it: nothing is made up for it.
+      const start = Math.min(from, size)
+      if (size > start) await file.truncate(start)
+      if (refusals.length === 0) return start
+      const text = refusals.map((refusal) => `${JSON.stringify(refusal)}\n`).join('')
+      await file.appendFile(text)
+      await file.datasync()
+      return start + Buffer.byteLength(text)
+    },
+    close: () => file.close(),
+  }
+}

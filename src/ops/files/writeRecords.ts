@@ -1,0 +1,62 @@
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { stringify } from 'csv-stringify/sync'
+import { Amount, type ExportKind, type ExportRecord, type ExportSink } from '../../services/bookExport.ts'
+import type { Progress, World } from '../world.ts'
+import { Declined } from '../world.ts'
+import type { Format } from './readLines.ts'
+
+/** Files of an export in a folder. Each gets its name when it is whole; they hold personal data, so are their owner's. */
+export async function openFolder(
+  folder: string,
+  format: Format,
+  world: World,
+): Promise<ExportSink & { abandon(): Promise<void> }> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const pathOf = (kind: ExportKind) => join(folder, `${kind}.${format}`)
+  let writing: { file: FileHandle; path: string; bar: Progress; rows: number } | undefined
+  return {
+    async begin(kind, total) {
+      const path = pathOf(kind)
+      const file = await open(`${path}.part`, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+        throw error.code === 'EEXIST' ? new Declined(`${path}.part is there already: name another folder`) : error
+      })
+      writing = { file, path, bar: world.startProgress(kind, total), rows: 0 }
+    },
+    async write(_kind, records) {
+      if (!writing) return
+      await writing.file.appendFile(format === 'csv' ? toCsv(records, writing.rows === 0) : toNdjson(records))
+      writing.rows += records.length
+      writing.bar.update(writing.rows)
+    },
+    async end() {
+      if (!writing) return
+      const { file, path, bar } = writing
+      writing = undefined
+      bar.stop()
+      await file.sync()
+      await file.close()
+      await rename(`${path}.part`, path)
+    },
+    async abandon() {
+      if (!writing) return
+      writing.bar.stop()
+      await writing.file.close()
+      await rm(`${writing.path}.part`, { force: true })
+    },
+  }
+}
+
+const toNdjson = (records: readonly ExportRecord[]): string =>
+  records
+    .map(
+      (record) =>
+        `${JSON.stringify(record, (_, value: unknown) => (value instanceof Amount ? JSON.rawJSON(value.text) : value))}\n`,
+    )
+    .join('')
+
+const toCsv = (records: readonly ExportRecord[], first: boolean): string =>
+  stringify(records as ExportRecord[], {
+    header: first,
+    cast: { object: (value) => (value instanceof Amount ? value.text : String(value)) },
+  })

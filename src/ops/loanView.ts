@@ -1,0 +1,155 @@
+import { owedIn, totalOf } from '../domain/allocation.ts'
+import type { LocalDate } from '../domain/dates.ts'
+import type { Entry } from '../domain/entry.ts'
+import { minorToText } from '../domain/money.ts'
+import type { LoanNow } from '../services/loans.ts'
+import { type Column, toSecond, toTable } from './say.ts'
+
+/** A line of a loan's schedule, as operators see it; amounts are texts, exact. */
+interface PeriodView {
+  readonly period: number
+  readonly dueDate: LocalDate
+  readonly principal: string
+  readonly interest: string
+  readonly fees: string
+  readonly penalty: string
+  readonly due: string
+  readonly paid: string
+  readonly owed: string
+  readonly completedOn: LocalDate | null
+}
+
+/** Anything that happened to a loan, of whatever type, reversed or not. */
+interface EntryView {
+  readonly id: string
+  readonly type: string
+  readonly valueDate: LocalDate
+  readonly postedAt: string
+  readonly amount: string
+  readonly principal: string
+  readonly interest: string
+  readonly fees: string
+  readonly penalty: string
+  readonly overpayment: string
+  readonly reversedAt: string | null
+  readonly token: string | null
+  readonly note: string | null
+}
+
+/** A loan with its schedule and all its entries, as of the question. */
+export function toLoanView({ loan, state }: LoanNow) {
+  const { terms } = loan
+  const { currency, zone } = terms
+  const money = (minor: bigint) => minorToText(minor, currency)
+  return {
+    id: String(loan.id),
+    externalId: loan.externalId,
+    organizationId: loan.organizationId,
+    customerId: String(loan.customerId),
+    customerExternalId: loan.customerExternalId,
+    productId: loan.productId,
+    productName: loan.productName,
+    status: state.status,
+    currency: currency.code,
+    principal: money(terms.principal),
+    disbursedAt: toSecond(terms.disbursedAt, zone),
+    dueAt: toSecond(terms.dueAt, zone),
+    totalPaid: money(state.totalPaid),
+    totalOutstanding: money(state.totalOutstanding),
+    totalOverdue: money(state.totalOverdue),
+    totalOverpaid: money(state.totalOverpaid),
+    totalWrittenOff: money(state.totalWrittenOff),
+    totalRecovered: money(state.totalRecovered),
+    daysOverdue: state.daysOverdue,
+    chargedOffOn: state.chargedOffOn,
+    closedOn: state.closedOn,
+    version: loan.version,
+    schedule: state.periods.map((period): PeriodView => {
+      const { due, paid } = period
+      return {
+        period: period.period,
+        dueDate: period.dueDate,
+        principal: money(due.principal),
+        interest: money(due.interest),
+        fees: money(due.fees),
+        penalty: money(due.penalty),
+        due: money(totalOf(due)),
+        paid: money(totalOf(paid)),
+        owed: money(owedIn(period)),
+        completedOn: period.completedOn,
+      }
+    }),
+    entries: loan.entries.map((entry: Entry): EntryView => {
+      const outcome = state.outcomes.get(entry.ordinal)
+      const part = (minor = 0n) => money(minor)
+      return {
+        id: String(entry.id),
+        type: entry.type,
+        valueDate: entry.valueDate,
+        postedAt: toSecond(entry.postedAt, zone),
+        amount: money(outcome?.amount ?? entry.amount),
+        principal: part(outcome?.portions.principal),
+        interest: part(outcome?.portions.interest),
+        fees: part(outcome?.portions.fees),
+        penalty: part(outcome?.portions.penalty),
+        overpayment: part(outcome?.overpayment),
+        reversedAt: toSecond(entry.reversedAt, zone) || null,
+        token: entry.token,
+        note: entry.note,
+      }
+    }),
+  }
+}
+
+export type LoanPicture = ReturnType<typeof toLoanView>
+
+const PERIODS: readonly Column<PeriodView>[] = [
+  ['#', (line) => line.period, 'right'],
+  ['due date', (line) => line.dueDate],
+  ['principal', (line) => line.principal, 'right'],
+  ['interest', (line) => line.interest, 'right'],
+  ['fees', (line) => line.fees, 'right'],
+  ['penalty', (line) => line.penalty, 'right'],
+  ['due', (line) => line.due, 'right'],
+  ['paid', (line) => line.paid, 'right'],
+  ['owed', (line) => line.owed, 'right'],
+  ['completed', (line) => line.completedOn],
+]
+
+const ENTRIES: readonly Column<EntryView>[] = [
+  ['id', (line) => line.id, 'right'],
+  ['type', (line) => line.type],
+  ['value date', (line) => line.valueDate],
+  ['amount', (line) => line.amount, 'right'],
+  ['principal', (line) => line.principal, 'right'],
+  ['interest', (line) => line.interest, 'right'],
+  ['penalty', (line) => line.penalty, 'right'],
+  ['overpayment', (line) => line.overpayment, 'right'],
+  ['posted', (line) => line.postedAt],
+  ['reversed', (line) => line.reversedAt],
+  ['token', (line) => line.token],
+  ['note', (line) => line.note],
+]
+
+/** The same for people: the loan in a few lines, its schedule and its entries as tables. */
+export function toLoanText(loan: LoanPicture): string {
+  const { currency } = loan
+  const facts: (readonly [string, string | number | null])[] = [
+    ['loan', `${loan.id}${loan.externalId === null ? '' : ` (${loan.externalId})`}`],
+    ['customer', `${loan.customerId}${loan.customerExternalId === null ? '' : ` (${loan.customerExternalId})`}`],
+    ['product', loan.productId === null ? null : `${loan.productId} ${loan.productName}`],
+    ['status', `${loan.status}${loan.chargedOffOn === null ? '' : `, charged off ${loan.chargedOffOn}`}`],
+    ['principal', `${loan.principal} ${currency}, disbursed ${loan.disbursedAt}`],
+    ['outstanding', loan.totalOutstanding],
+    ['paid', loan.totalPaid],
+    ['overdue', loan.daysOverdue === 0 ? null : `${loan.totalOverdue}, ${loan.daysOverdue} days`],
+    ['overpaid', nonZero(loan.totalOverpaid)],
+    ['written off', nonZero(loan.totalWrittenOff)],
+    ['recovered', nonZero(loan.totalRecovered)],
+    ['closed', loan.closedOn],
+  ]
+  const lines = facts.filter(([, value]) => value !== null).map(([name, value]) => `${name.padEnd(12)}${value}`)
+  return [...lines, '', toTable(loan.schedule, PERIODS), '', toTable(loan.entries, ENTRIES)].join('\n')
+}
+
+const nonZero = (text: string): string | null => (/[1-9]/.test(text) ? text : null)

@@ -1,0 +1,62 @@
+import { InvalidArgumentError, Option } from 'commander'
+import { isCalendarDate } from '../domain/dates.ts'
+import { type Decimal, parseDecimal } from '../domain/money.ts'
+import { ROLES, type Role } from '../services/accounts.ts'
+
+/** A whole number above 0, as far as the database's integers go. */
+export function wholeNumber(text: string): number {
+  const value = Number(text)
+  if (!/^\d{1,10}$/.test(text) || value < 1 || value > 2_147_483_647)
+    throw new InvalidArgumentError('It must be a whole number above 0.')
+  return value
+}
+
+/** A number of the service's, as text and as JSON show it. */
+export function longNumber(text: string): bigint {
+  if (!/^\d{1,19}$/.test(text)) throw new InvalidArgumentError('It must be a number.')
+  return BigInt(text)
+}
+
+/** An amount or a percentage, exactly. */
+export function decimalNumber(text: string): Decimal {
+  const decimal = parseDecimal(text)
+  if (!decimal) throw new InvalidArgumentError('It must be a number such as 1500 or 2.5.')
+  return decimal
+}
+
+export function calendarDate(text: string): string {
+  if (!isCalendarDate(text)) throw new InvalidArgumentError('It must be a date, YYYY-MM-DD.')
+  return text
+}
+
+/** `2026-11-20T14:30:00+03:00`, or how long ago: `15m`, `36h`, `7d`. */
+export function momentBefore(now: () => number): (text: string) => number {
+  const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+  return (text) => {
+    const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+    if (count !== undefined) return now() - Number(count) * units[unit]!
+    const instant = /^\d{4}-\d{2}-\d{2}T.*(Z|[+-]\d{2}:\d{2})$/.test(text) ? Date.parse(text) : Number.NaN
+    if (Number.isNaN(instant))
+      throw new InvalidArgumentError(
+        'It must be a time such as 2026-11-20T14:30:00+03:00, or an age such as 15m or 7d.',
+      )
+    return instant
+  }
+}
+
+/** Collects `USER ADMIN` or `USER,ADMIN`. */
+export function role(text: string, before: readonly Role[] = []): Role[] {
+  const roles = new Set(before)
+  for (const name of text.split(',')) {
+    const known = ROLES.find((one) => one === name.toUpperCase())
+    if (!known) throw new InvalidArgumentError(`It must be ${ROLES.join(' or ')}.`)
+    roles.add(known)
+  }
+  return [...roles]
+}
+
+/** Which organization; may be left out where there is only one. */
+export const organizationOption = () =>
+  new Option('-o, --organization <id>', 'the organization; may be left out where there is only one').argParser(
+    wholeNumber,
+  )

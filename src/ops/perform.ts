@@ -1,0 +1,78 @@
+import type { Command } from 'commander'
+import type { Deps } from '../deps.ts'
+import { type Caller, operator } from '../services/caller.ts'
+import { listOrganizations, type Organization } from '../services/organizations.ts'
+import { type Say, sayTo } from './say.ts'
+import { Declined, UsageError, type World } from './world.ts'
+
+/** What every command is registered with. */
+export interface Shell {
+  readonly world: World
+  /** What the run will exit with, unless it fails. */
+  exitCode: number
+}
+
+/** What a command works with. */
+export interface Task {
+  readonly world: World
+  readonly deps: Deps
+  readonly say: Say
+  /** The operator, in the name of an organization. */
+  by(organizationId: number): Caller
+  /** The organization that was named or, where there is only one, that one. */
+  organization(given: number | undefined): Promise<Organization>
+  /** Asks before what cannot be undone. Without anybody to ask it is refused, unless `--yes` was said. */
+  confirm(question: string): Promise<void>
+}
+
+/** The options that every command takes. */
+interface GlobalOptions {
+  readonly json?: boolean
+  readonly yes?: boolean
+}
+
+/**
+ * Runs a command on the opened book, and closes that whatever comes of it.
+ * @param work may answer the exit code, a number
+ */
+export async function perform(
+  shell: Shell,
+  command: Command,
+  work: (task: Task) => Promise<unknown>,
+  how?: { readonly migrate: boolean },
+): Promise<void> {
+  const { world } = shell
+  const { json = false, yes = false } = command.optsWithGlobals<GlobalOptions>()
+  const { deps, close } = await world.open(how)
+  const by = (organizationId: number) => operator(organizationId, world.run)
+  try {
+    const code = await work({
+      world,
+      deps,
+      say: sayTo(world, json),
+      by,
+      organization: (given) => organizationNamed(deps, given),
+      async confirm(question) {
+        if (yes) return
+        if (!world.interactive) throw new Declined(`${question} Say --yes, for there is no terminal to ask at.`)
+        if (!(await world.confirm(question))) throw new Declined('nothing was done')
+      },
+    })
+    shell.exitCode = typeof code === 'number' ? code : 0
+  } finally {
+    await close()
+  }
+}
+
+async function organizationNamed(deps: Deps, given: number | undefined): Promise<Organization> {
+  const all = await listOrganizations(deps)
+  if (given !== undefined) {
+    const named = all.find(({ id }) => id === given)
+    if (!named) throw new Declined(`there is no organization ${given}`)
+    return named
+  }
+  const [only, ...others] = all
+  if (!only) throw new Declined('there is no organization yet; make one with organizations create')
+  if (others.length > 0) throw new UsageError('there are several organizations: say which, with --organization <id>')
+  return only
+}

@@ -1,0 +1,87 @@
+import { Command, CommanderError } from 'commander'
+import manifest from '../../package.json' with { type: 'json' }
+import { isUnavailable } from '../db/faults.ts'
+import { LendingError } from '../domain/errors.ts'
+import { accountCommands } from './commands/accounts.ts'
+import { apiKeyCommands } from './commands/apiKeys.ts'
+import { auditCommand } from './commands/audit.ts'
+import { bookCommands } from './commands/book/index.ts'
+import { loanCommands } from './commands/loans.ts'
+import { migrateCommand } from './commands/migrate.ts'
+import { organizationCommands } from './commands/organizations.ts'
+import { productCommands } from './commands/products.ts'
+import { signingKeyCommands } from './commands/signingKeys.ts'
+import type { Shell } from './perform.ts'
+import { UsageError, type World } from './world.ts'
+
+/** What a run exits with. */
+const EXIT = { done: 0, refused: 1, usage: 2 } as const
+
+const ABOUT = `Runs Mkopo from the command line, on the database that the service has by the same settings.
+
+Exit codes: 0 done; 1 refused or failed; 2 the command was given wrongly.`
+
+/** Runs one command of the operators' command line. @returns its exit code */
+export async function runOps(args: readonly string[], world: World): Promise<number> {
+  const shell: Shell = { world, exitCode: EXIT.done }
+  try {
+    await programOf(shell, args.includes('--json')).parseAsync(args, { from: 'user' })
+    return shell.exitCode
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
+    world.err(args.includes('--json') ? `${JSON.stringify(inJson(error))}\n` : `mkopo: ${inWords(error)}\n`)
+    return error instanceof UsageError ? EXIT.usage : EXIT.refused
+  }
+}
+
+function programOf(shell: Shell, json: boolean): Command {
+  const { world } = shell
+  const program = new Command('mkopo')
+    .description(ABOUT)
+    .version(manifest.version)
+    .option('--json', 'answer with JSON on stdout, and with errors as JSON on stderr')
+    .option('-y, --yes', 'do not ask before what cannot be undone')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: world.out,
+      writeErr: world.err,
+      outputError: (text, write) => write(json ? `${JSON.stringify({ code: 'usage', message: text.trim() })}\n` : text),
+    })
+    .showSuggestionAfterError()
+    .exitOverride()
+  for (const add of [
+    organizationCommands,
+    accountCommands,
+    apiKeyCommands,
+    signingKeyCommands,
+    productCommands,
+    loanCommands,
+    bookCommands,
+    auditCommand,
+    migrateCommand,
+  ])
+    add(program, shell)
+  return program
+}
+
+function inWords(error: unknown): string {
+  if (isUnavailable(error)) return `the database cannot be reached: ${messageOf(error)}`
+  if (!(error instanceof LendingError)) return messageOf(error)
+  const [first] = error.details
+  return first && first.message === error.message ? `${first.field}: ${error.message}` : error.message
+}
+
+function inJson(error: unknown): object {
+  if (error instanceof LendingError) {
+    const { code, message, details } = error
+    return details.length > 0 ? { code, message, details } : { code, message }
+  }
+  const usage = error instanceof UsageError
+  return { code: usage ? 'usage' : isUnavailable(error) ? 'unavailable' : 'failed', message: inWords(error) }
+}
+
+/** One line, whatever the error: a connection that fails on several addresses has none of its own. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto'
+import { userInfo } from 'node:os'
+import { text } from 'node:stream/consumers'
+import confirm from '@inquirer/confirm'
+import password from '@inquirer/password'
+import { Presets, SingleBar } from 'cli-progress'
+import { openBook } from './open.ts'
+import type { Progress, World } from './world.ts'
+
+/** Where the command line usually runs. Questions and progress go to stderr: stdout is for results. */
+export function terminal(): World {
+  const stopping = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => {
+      // Asked twice, it leaves at once; whatever is half done is undone by the database.
+      if (stopping.signal.aborted) process.exit(130)
+      stopping.abort()
+    })
+  return {
+    open: openBook,
+    run: `ops:${userName()}:${randomBytes(4).toString('hex')}`,
+    out: (line) => process.stdout.write(line),
+    err: (line) => process.stderr.write(line),
+    interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,
+    confirm: (message) => confirm({ message, default: false }, { output: process.stderr }),
+    askPassword: (message) => password({ message, mask: true }, { output: process.stderr }),
+    readStdin: () => text(process.stdin),
+    startProgress,
+    stopping: stopping.signal,
+  }
+}
+
+function startProgress(what: string, total: number): Progress {
+  if (!process.stderr.isTTY) return { update: () => undefined, stop: () => undefined }
+  const format = `${what} [{bar}] {percentage}% {value}/{total}, {eta_formatted} left`
+  const bar = new SingleBar({ format, stream: process.stderr, etaBuffer: 50 }, Presets.shades_classic)
+  bar.start(total, 0)
+  return { update: (done) => bar.update(done), stop: () => bar.stop() }
+}
+
+/** The operating system may know no name for the user of a container. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.() ?? 'unknown')
+  }
+}

@@ -1,0 +1,48 @@
+/** What must not be in a log whoever put it there, and what stands in its place. The last guard, not the first. */
+const SECRETS: readonly (readonly [what: RegExp, instead: string])[] = [
+  // A JWT, whole or its head and body; an API key of ours; credentials as a header or a URL carries them.
+  [/eyJ[\w-]{8,}(?:\.[\w-]+){0,2}/g, '[token]'],
+  [/mk_[\w-]{8,}/g, '[api key]'],
+  [/\b(Basic|Bearer) +[\w.~+/-]{6,}=*/gi, '$1 [redacted]'],
+  [/(:\/\/)[^\s/@"]{1,500}@/g, '$1[redacted]@'],
+  [/[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}/g, '[e-mail]'],
+  // Phones: with a plus, or as East Africa writes them without. A line break inside JSON is a backslash and a letter.
+  [/(?<=^|\\[nrt]|[^\w.-])(?:\+\d[\d ()-]{6,17}\d|0[1-9]\d{8}|25[0-7]\d{9})(?![\w.]\d|\d)/g, '[phone]'],
+]
+
+/** A text without secrets and personal data, as far as they can be told by their looks. */
+export function redact(text: string): string {
+  let clean = text
+  for (const [what, instead] of SECRETS) clean = clean.replace(what, instead)
+  return clean
+}
+
+/** What a log tells of an error. */
+export interface LoggedError {
+  readonly type: string
+  readonly message: string
+  readonly code?: string
+  readonly stack?: string
+  readonly cause?: LoggedError
+}
+
+const DEEPEST_CAUSE = 3
+
+/**
+ * What a log may say of an error: a driver's errors carry the row at fault (`detail`, `where`) and Prisma's the arguments
+ * of the call, so only what is named here is told, and never a value in quotes that the database could not read.
+ */
+export function toLoggedError(error: unknown, depth = 0): LoggedError {
+  if (!(error instanceof Error)) return { type: typeof error, message: redact(String(error)) }
+  const { name, code, cause } = error as Error & { code?: unknown }
+  // SQLSTATE class 22: the message quotes the value that would not do.
+  const unreadable = typeof code === 'string' && /^22/.test(code)
+  const clean = (text: string) => redact(unreadable ? text.replace(/"[^"\n]*"/g, '"…"') : text)
+  return {
+    type: error.constructor.name || name,
+    message: clean(error.message),
+    ...(typeof code === 'string' && { code }),
+    ...(error.stack !== undefined && { stack: clean(error.stack) }),
+    ...(cause !== undefined && depth < DEEPEST_CAUSE && { cause: toLoggedError(cause, depth + 1) }),
+  }
+}

@@ -1,0 +1,112 @@
+import { type Account, findAccountByEmail, insertAccount, ROLES, type Role } from '../db/accounts.ts'
+import { type AccountChange, type AccountRecord, changeAccount, listAccounts as list } from '../db/changeAccount.ts'
+import { isUniqueViolation } from '../db/client.ts'
+import { findOrganization } from '../db/organizations.ts'
+import type { Author } from '../db/trail.ts'
+import type { Deps } from '../deps.ts'
+import { invalidField, LendingError, notFound, refused } from '../domain/errors.ts'
+import { hashPassword } from './passwords.ts'
+
+export { ROLES, type Role } from '../db/accounts.ts'
+export type { AccountRecord } from '../db/changeAccount.ts'
+
+type AccountDeps = Pick<Deps, 'db' | 'now'>
+
+const EMAIL = /^[^\s@]+@[^\s@]+$/
+const LONGEST_EMAIL = 254
+/** Long rather than complicated (NIST SP 800-63B 3.1.1): the accounts belong to programs and to operators. */
+const PASSWORD = { min: 12, max: 1_000 }
+
+/**
+ * A new account of the author's organization.
+ * @throws LendingError `invalid_argument`, `not_found` for the organization, `already_exists` for the e-mail
+ */
+export async function createAccount(
+  { db, now }: AccountDeps,
+  author: Author,
+  { email, password, roles }: { email: string; password: string; roles: readonly Role[] },
+): Promise<Account> {
+  if (!EMAIL.test(email) || email.length > LONGEST_EMAIL) throw invalidField('email', 'must be an e-mail address')
+  requireRoles(roles)
+  requirePassword(password)
+  if (!(await findOrganization(db, author.organizationId))) throw notFound('no organization has that id')
+  const passwordHash = await hashPassword(password)
+  return insertAccount(db, author, { email, passwordHash, roles }, now()).catch((error: unknown) => {
+    if (isUniqueViolation(error)) throw new LendingError('already_exists', 'an account with that e-mail exists already')
+    throw error
+  })
+}
+
+/** The accounts of an organization, or of all. */
+export const listAccounts = ({ db }: Pick<Deps, 'db'>, organizationId?: number): Promise<AccountRecord[]> =>
+  list(db, organizationId)
+
+/**
+ * Disables an account: within 5 s no instance takes its tokens (contract 3.6).
+ * @throws LendingError `not_found`; `failed_precondition` when it is disabled already
+ */
+export const disableAccount = (deps: AccountDeps, author: Author, email: string) =>
+  change(deps, author, email, 'disable', (account, now) => {
+    if (account.disabled) throw refused('the account is disabled already')
+    return { disabledAt: now }
+  })
+
+/**
+ * Lets a disabled account sign in again; its tokens are good again too, unless they were revoked.
+ * @throws LendingError `not_found`; `failed_precondition` when it is not disabled
+ */
+export const enableAccount = (deps: AccountDeps, author: Author, email: string) =>
+  change(deps, author, email, 'enable', (account) => {
+    if (!account.disabled) throw refused('the account is not disabled')
+    return { disabledAt: null }
+  })
+
+/**
+ * Sets another password. Tokens issued so far are revoked: whoever knew the old password may have some.
+ * @throws LendingError `not_found`, `invalid_argument`
+ */
+export async function resetPassword(deps: AccountDeps, author: Author, email: string, password: string) {
+  requirePassword(password)
+  const passwordHash = await hashPassword(password)
+  return change(deps, author, email, 'reset password', (_, now) => ({ passwordHash, tokensFrom: now }))
+}
+
+/**
+ * Revokes every token issued to the account so far: within 5 s no instance takes them (contract 3.6).
+ * @throws LendingError `not_found`
+ */
+export const revokeTokens = (deps: AccountDeps, author: Author, email: string) =>
+  change(deps, author, email, 'revoke tokens', (_, now) => ({ tokensFrom: now }))
+
+/**
+ * Gives an account these roles and no others.
+ * @throws LendingError `not_found`, `invalid_argument`
+ */
+export const setRoles = (deps: AccountDeps, author: Author, email: string, roles: readonly Role[]) =>
+  change(deps, author, email, 'set roles', () => {
+    requireRoles(roles)
+    return { roles }
+  })
+
+async function change(
+  { db, now }: AccountDeps,
+  author: Author,
+  email: string,
+  action: string,
+  decide: (account: Account, now: number) => AccountChange,
+): Promise<Account> {
+  const account = await findAccountByEmail(db, email)
+  if (!account) throw notFound('no account has that e-mail')
+  const at = now()
+  return changeAccount(db, author, account, action, decide(account, at), at)
+}
+
+function requireRoles(roles: readonly Role[]): void {
+  if (roles.length === 0 || new Set(roles).size < roles.length || roles.some((role) => !ROLES.includes(role)))
+    throw invalidField('roles', `must be of ${ROLES.join(' and ')}, each once`)
+}
+
+function requirePassword(password: string): void {
+  if (password.length < PASSWORD.min || password.length > PASSWORD.max)
+    throw invalidField('password', `must be ${PASSWORD.min} to ${PASSWORD.max} characters long`)
+}

@@ -1,0 +1,150 @@
+import {
+  type CheckedLoan,
+  countLoans,
+  findClosedTooSoon,
+  readChecked,
+  readTotals,
+  START,
+  type StoredTotals,
+} from '../db/bookCheck.ts'
+import { CACHED, cached } from '../db/loanColumns.ts'
+import { inSnapshot } from '../db/snapshot.ts'
+import type { Deps } from '../deps.ts'
+import { stateOf } from '../domain/loan.ts'
+import { brokenRules } from '../domain/loanRules.ts'
+import type { LoanState } from '../domain/replay.ts'
+
+/** Loans read and replayed at once. */
+const BATCH = 500
+/** Differences kept in words; all are counted. */
+const MOST_TOLD = 1_000
+
+/** Something that is not as it must be. */
+export interface Difference {
+  readonly organizationId: number
+  /** `loan 4000000000000001`, `customer …` or `totals TZS`. */
+  readonly of: string
+  readonly message: string
+}
+
+/** What a check of the book came to. */
+export interface Checked {
+  readonly loans: number
+  readonly entries: number
+  /** Loans whose time has come and that the sweep has not saved yet: no fault, and checked as of the moment before. */
+  readonly waitingForSweep: number
+  readonly totals: readonly StoredTotals[]
+  readonly differences: readonly Difference[]
+  /** How many there are, also where not all are told. */
+  readonly found: number
+  /** It was stopped before the end. */
+  readonly stopped: boolean
+}
+
+export interface CheckOptions {
+  readonly organizationId?: number | undefined
+  readonly stopping?: AbortSignal
+  onProgress?(done: number, total: number): void
+}
+
+type Sums = { -readonly [Name in keyof StoredTotals]: StoredTotals[Name] }
+
+/**
+ * Replays every loan and holds its cached columns, its entries and its schedule against what must be, and the sums of
+ * all against the database's own; in bounded batches of one snapshot, while the service goes on.
+ */
+export async function checkBook({ db, config, now }: Deps, options: CheckOptions = {}): Promise<Checked> {
+  const { organizationId, stopping, onProgress } = options
+  const asOf = now()
+  const differences: Difference[] = []
+  const sums = new Map<string, Sums>()
+  let [loans, entries, waitingForSweep, found] = [0, 0, 0, 0]
+  const tell = (difference: Difference) => {
+    if (found++ < MOST_TOLD) differences.push(difference)
+  }
+
+  return inSnapshot(db, async (snapshot) => {
+    const total = await countLoans(snapshot, organizationId)
+    const read = (after: typeof START) => readChecked(snapshot, config.zone, after, organizationId, BATCH)
+    let next = read(START)
+    for (let batch = await next; batch.length > 0 && !stopping?.aborted; batch = await next) {
+      const last = batch.at(-1)!.loan
+      // Read while these are replayed: the database and this process then work at once.
+      next = batch.length < BATCH ? Promise.resolve([]) : read(last)
+      for (const one of batch) {
+        const { state, waiting } = stateAsCached(one, asOf)
+        if (waiting) waitingForSweep++
+        for (const message of differencesOf(one, state))
+          tell({ organizationId: one.loan.organizationId, of: `loan ${one.loan.id}`, message })
+        addTo(sums, one, state)
+        entries += one.loan.entries.length
+      }
+      loans += batch.length
+      onProgress?.(loans, total)
+    }
+    await next
+    const stopped = stopping?.aborted ?? false
+    const totals = stopped ? [] : await readTotals(snapshot, organizationId)
+    for (const stored of totals)
+      for (const difference of differencesOfTotals(stored, sums.get(`${stored.organizationId} ${stored.currency}`)))
+        tell(difference)
+    if (!stopped)
+      for (const { organizationId: of, customerId, loans: open } of await findClosedTooSoon(snapshot, organizationId))
+        tell({ organizationId: of, of: `customer ${customerId}`, message: `is Closed, and has ${open} open loans` })
+    return { loans, entries, waitingForSweep, totals, differences, found, stopped }
+  })
+}
+
+/** The columns hold until time changes them next: then they wait for the sweep, and are what they were before. */
+function stateAsCached({ loan }: CheckedLoan, asOf: number): { state: LoanState; waiting: boolean } {
+  const waiting = loan.nextChangeAt !== null && loan.nextChangeAt <= asOf
+  const moment = waiting ? Math.max(loan.terms.disbursedAt, (loan.nextChangeAt ?? asOf) - 1) : asOf
+  return { state: stateOf(loan, moment), waiting }
+}
+
+function differencesOf({ loan, entryCount, cached: stored }: CheckedLoan, state: LoanState): string[] {
+  const computed = cached(state)
+  const columns = CACHED.flatMap((column, index) => {
+    const [is, shouldBe] = [stored[column], computed[index]]
+    const same = column.endsWith('_at') && shouldBe !== null ? is === Date.parse(String(shouldBe)) : is === shouldBe
+    return same ? [] : [`${column} is ${show(column, is)}, and replay says ${show(column, shouldBe)}`]
+  })
+  const { length } = loan.entries
+  const count = entryCount === length ? [] : [`entry_count is ${entryCount}, and there are ${length} entries`]
+  return [...columns, ...count, ...brokenRules(loan, state)]
+}
+
+function show(column: string, value: unknown): string {
+  if (column.endsWith('_at') && typeof value === 'number') return new Date(value).toISOString()
+  return value === null ? 'empty' : String(value)
+}
+
+function addTo(sums: Map<string, Sums>, { loan }: CheckedLoan, state: LoanState): void {
+  const { organizationId, terms } = loan
+  const currency = terms.currency.code
+  const key = `${organizationId} ${currency}`
+  const none = { loans: 0n, entries: 0n, principal: 0n, outstanding: 0n, paid: 0n, overpaid: 0n }
+  const sum = sums.get(key) ?? { organizationId, currency, ...none }
+  sum.loans += 1n
+  sum.entries += BigInt(loan.entries.length)
+  sum.principal += terms.principal
+  sum.outstanding += state.totalOutstanding
+  sum.paid += state.totalPaid
+  sum.overpaid += state.totalOverpaid
+  sums.set(key, sum)
+}
+
+function differencesOfTotals(stored: StoredTotals, computed: Sums | undefined): Difference[] {
+  const { organizationId, currency } = stored
+  return (['loans', 'entries', 'principal', 'outstanding', 'paid', 'overpaid'] as const).flatMap((name) =>
+    computed?.[name] === stored[name]
+      ? []
+      : [
+          {
+            organizationId,
+            of: `totals ${currency}`,
+            message: `${name} sum to ${stored[name]}, and replay says ${computed?.[name] ?? 'nothing'}`,
+          },
+        ],
+  )
+}

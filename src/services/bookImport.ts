@@ -1,0 +1,171 @@
+import {
+  finishImport,
+  type ImportKey,
+  type ImportKind,
+  type ImportMark,
+  openImport,
+  saveBatch,
+} from '../db/bookImport.ts'
+import type { Queries } from '../db/queries.ts'
+import type { Deps } from '../deps.ts'
+import { LendingError } from '../domain/errors.ts'
+
+export type { ImportKind, ImportMark } from '../db/bookImport.ts'
+
+/** A line of a file. */
+export interface Line<T> {
+  /** Its number in the file, from 1. */
+  readonly number: number
+  /** As it stands there, for the report. */
+  readonly raw: unknown
+  /** @throws LendingError `invalid_argument` when it does not say what it must */
+  read(): T
+}
+
+/** What came of a line; a refusal says why. */
+export type Said = 'imported' | 'present' | LendingError
+
+/** What a kind of line becomes: decided a batch at a time on what the book is, then saved. */
+export interface Importer<T> {
+  decide(values: readonly (T | LendingError)[]): Promise<DecidedBatch>
+}
+
+export interface DecidedBatch {
+  /** @returns what came of each line; undefined where someone was faster, and it is to be decided anew */
+  save(batch: Queries): Promise<readonly Said[] | undefined>
+}
+
+/** A refused line, as the report has it. */
+export interface Refusal {
+  readonly line: number
+  readonly code: string
+  readonly message: string
+  readonly record: unknown
+}
+
+/** Where refused lines are told. */
+export interface Report {
+  /**
+   * Writes refusals from this many bytes on, and cuts off what an earlier run left behind that point.
+   * @returns how many bytes it has then, safely kept
+   */
+  write(from: number, refusals: readonly Refusal[]): Promise<number>
+}
+
+/** A file to be imported. */
+export interface ImportFile<T> {
+  readonly kind: ImportKind
+  /** SHA-256 of its content. */
+  readonly digest: string
+  readonly lines: AsyncIterable<Line<T>>
+  readonly report: Report
+}
+
+export interface ImportRun {
+  readonly stopping: AbortSignal
+  onProgress(mark: ImportMark): void
+}
+
+/** Lines that are decided and saved together. */
+const BATCH: Readonly<Record<ImportKind, number>> = { customers: 2_000, loans: 1_000, transactions: 5_000 }
+/** How often a batch is decided anew when others change the same loans meanwhile. */
+const MOST_TRIES = 30
+
+/**
+ * Imports a file, a batch at a time, each in one transaction with the mark of how far it has come: after a crash at
+ * whatever point, the same file goes on where it was, and ends with the same book. A line whose customer, loan or
+ * transaction is there already changes nothing, so that a finished or a corrected file can be imported again.
+ * @returns the mark it ended with, and whether that is the end of the file
+ * @throws LendingError `aborted` when others were faster every time; ImportedElsewhereError
+ */
+export async function importFile<T>(
+  { db, now }: Pick<Deps, 'db' | 'now'>,
+  organizationId: number,
+  { kind, digest, lines, report }: ImportFile<T>,
+  importer: Importer<T>,
+  { stopping, onProgress }: ImportRun,
+): Promise<{ readonly mark: ImportMark; readonly resumedAt: number; readonly finished: boolean }> {
+  const key: ImportKey = { organizationId, kind, digest }
+  let mark = await openImport(db, key, now())
+  const resumedAt = mark.linesDone
+  await report.write(mark.reportBytes, [])
+  const save = async (batch: readonly Line<T>[]) => {
+    mark = await importBatch(db, key, mark, batch, { importer, report, now })
+    onProgress(mark)
+  }
+
+  let skip = mark.linesDone
+  let batch: Line<T>[] = []
+  for await (const line of lines) {
+    if (skip-- > 0) continue
+    batch.push(line)
+    if (batch.length < BATCH[kind]) continue
+    await save(batch)
+    batch = []
+    if (stopping.aborted) return { mark, resumedAt, finished: false }
+  }
+  if (batch.length > 0) await save(batch)
+  await finishImport(db, key, now())
+  return { mark, resumedAt, finished: true }
+}
+
+async function importBatch<T>(
+  db: Deps['db'],
+  key: ImportKey,
+  before: ImportMark,
+  lines: readonly Line<T>[],
+  { importer, report, now }: { importer: Importer<T>; report: Report; now: () => number },
+): Promise<ImportMark> {
+  const values = lines.map(readValue)
+  for (let attempt = 1; attempt <= MOST_TRIES; attempt++) {
+    const decided = await importer.decide(values)
+    const after = await saveBatch(db, key, before, now(), async (batch) => {
+      const said = await decided.save(batch)
+      if (!said) return undefined
+      const refusals = said.flatMap((one, index) =>
+        one instanceof LendingError ? [refusalOf(lines[index]!, one)] : [],
+      )
+      // Before the mark: what the report has behind it is cut off when the import goes on.
+      const reportBytes = await report.write(before.reportBytes, refusals)
+      const count = (what: Said) => said.filter((one) => one === what).length
+      return {
+        linesDone: before.linesDone + lines.length,
+        imported: before.imported + count('imported'),
+        present: before.present + count('present'),
+        refused: before.refused + refusals.length,
+        reportBytes,
+      }
+    })
+    if (after) return after
+  }
+  throw new LendingError('aborted', 'the same loans are being changed by many others; run the import again later')
+}
+
+function readValue<T>(line: Line<T>): T | LendingError {
+  try {
+    return line.read()
+  } catch (error) {
+    if (error instanceof LendingError) return error
+    throw error
+  }
+}
+
+function refusalOf({ number, raw }: Line<unknown>, { code, message, details }: LendingError): Refusal {
+  const [first] = details
+  const led = first && first.message === message ? `${first.field}: ${message}` : message
+  return { line: number, code, message: led, record: raw }
+}
+
+/** What `decide` may throw of a single line is that line's refusal; anything else is nobody's. */
+export function saidOf(decide: () => Said): Said {
+  try {
+    return decide()
+  } catch (error) {
+    if (error instanceof LendingError) return error
+    throw error
+  }
+}
+
+/** A line says something else than what is there under its id. */
+export const otherThere = (what: string) =>
+  new LendingError('already_exists', `${what} is there already, and says something else`)

@@ -1,0 +1,62 @@
+import { type Borrower, changeBorrower, findBorrower, insertBorrower, listBorrowers } from '../db/borrowers.ts'
+import type { Deps } from '../deps.ts'
+import { type BorrowerDetails, sameDetails, withChanges } from '../domain/borrower.ts'
+import { dateIn } from '../domain/dates.ts'
+import { LendingError, notFound } from '../domain/errors.ts'
+import type { Caller } from './caller.ts'
+import type { Listed, Page } from './paging.ts'
+
+export type { Borrower } from '../db/borrowers.ts'
+
+const noSuchBorrower = () => notFound('no borrower has that id')
+
+/**
+ * A customer under an id of the client's own, Active at once (contract 5.1, 5.5). Told again with the same content it is
+ * answered as it is stored.
+ * @throws LendingError `already_exists` when the id is taken by another
+ */
+export async function createBorrower(
+  deps: Deps,
+  caller: Caller,
+  id: bigint,
+  details: BorrowerDetails,
+): Promise<Borrower> {
+  const now = deps.now()
+  const made = await insertBorrower(deps.db, caller, id, details, dateIn(deps.config.zone, now), now)
+  const borrower = made ?? (await getBorrower(deps, caller, id))
+  if (borrower.externalId !== null || !sameDetails(borrower, details))
+    throw new LendingError('already_exists', 'a borrower with that id exists already, with other content', [
+      { field: 'id', message: 'is taken' },
+    ])
+  return borrower
+}
+
+/**
+ * Changes some of what is known of a borrower; what is left out stays.
+ * @throws LendingError `not_found`
+ */
+export async function updateBorrower(
+  deps: Deps,
+  caller: Caller,
+  id: bigint,
+  changes: Partial<BorrowerDetails>,
+): Promise<Borrower> {
+  const decide = (borrower: Borrower) => {
+    const details = withChanges(borrower, changes)
+    return sameDetails(borrower, details) ? undefined : details
+  }
+  const borrower = await changeBorrower(deps.db, caller, id, decide, deps.now())
+  if (!borrower) throw noSuchBorrower()
+  return borrower
+}
+
+/** @throws LendingError `not_found` */
+export async function getBorrower(deps: Deps, caller: Caller, id: bigint): Promise<Borrower> {
+  const borrower = await findBorrower(deps.db, caller.organizationId, id)
+  if (!borrower) throw noSuchBorrower()
+  return borrower
+}
+
+/** A page of the organization's borrowers, in the order in which they came. */
+export const pageBorrowers = (deps: Deps, caller: Caller, page: Page): Promise<Listed<Borrower>> =>
+  listBorrowers(deps.db, caller.organizationId, page)

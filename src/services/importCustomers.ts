@@ -1,0 +1,66 @@
+import { reserveIds } from '../db/ids.ts'
+import {
+  DETAIL_NAMES,
+  type DetailName,
+  findPresentCustomers,
+  insertCustomers,
+  type NewCustomer,
+  type PresentCustomer,
+} from '../db/insertCustomers.ts'
+import type { Author } from '../db/trail.ts'
+import type { Deps } from '../deps.ts'
+import { dateIn, type LocalDate } from '../domain/dates.ts'
+import { invalidField, LendingError } from '../domain/errors.ts'
+import { type Importer, otherThere, type Said, saidOf } from './bookImport.ts'
+
+/** What a line says of a customer; Active from the activation date, today when left out. */
+export interface CustomerLine {
+  readonly externalId: string
+  readonly activationDate?: LocalDate | undefined
+  readonly details: Readonly<Partial<Record<DetailName, string | undefined>>>
+}
+
+/** Customers, as `createCustomer` makes them, with what a record system would tell of them. */
+export function customerImporter({ db, now, config }: Deps, author: Author): Importer<CustomerLine> {
+  return {
+    async decide(values) {
+      const at = now()
+      const today = dateIn(config.zone, at)
+      const externalIds = values.flatMap((value) => (value instanceof LendingError ? [] : [value.externalId]))
+      const known = await findPresentCustomers(db, author.organizationId, externalIds)
+      const nextId = await reserveIds(db, 'customer', values.length)
+      const made: NewCustomer[] = []
+      const said = values.map(
+        (value): Said =>
+          saidOf(() => {
+            if (value instanceof LendingError) return value
+            if (value.activationDate !== undefined && value.activationDate > today)
+              throw invalidField('activationDate', `must not be in the future: today is ${today}`)
+            const present = known.get(value.externalId)
+            if (present) return isSame(value, present) ? 'present' : otherThere('the customer')
+            const details = Object.fromEntries(DETAIL_NAMES.map((name) => [name, value.details[name] ?? null]))
+            const customer = {
+              id: nextId(),
+              externalId: value.externalId,
+              activationDate: value.activationDate ?? today,
+              details: details as NewCustomer['details'],
+            }
+            made.push(customer)
+            known.set(customer.externalId, customer)
+            return 'imported'
+          }),
+      )
+      return {
+        async save(batch) {
+          if (made.length > 0) await insertCustomers(batch, author, made, at)
+          return said
+        },
+      }
+    },
+  }
+}
+
+/** What a line leaves out it says nothing against. */
+const isSame = ({ activationDate, details }: CustomerLine, present: PresentCustomer): boolean =>
+  (activationDate === undefined || activationDate === present.activationDate) &&
+  DETAIL_NAMES.every((name) => details[name] === undefined || details[name] === present.details[name])

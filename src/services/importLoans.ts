@@ -1,0 +1,92 @@
+import { findPresentLoans, type PresentLoan } from '../db/bookImport.ts'
+import { reserveIds } from '../db/ids.ts'
+import { insertLoans, type NewLoan } from '../db/insertLoans.ts'
+import { findParties, type Parties } from '../db/parties.ts'
+import type { Author } from '../db/trail.ts'
+import type { Deps } from '../deps.ts'
+import type { Instant } from '../domain/dates.ts'
+import { invalidField, LendingError, notFound, refused } from '../domain/errors.ts'
+import { type Decimal, toMinor } from '../domain/money.ts'
+import { replay } from '../domain/replay.ts'
+import { termsOf } from '../domain/terms.ts'
+import { type Importer, otherThere, type Said, saidOf } from './bookImport.ts'
+
+/** What a line says of a loan; every other term comes from the product. */
+export interface LoanLine {
+  readonly externalId: string
+  readonly customerExternalId: string
+  readonly productId: number
+  readonly principal: Decimal
+  /** When it was disbursed; its schedule counts from then. */
+  readonly disbursedAt: Instant
+}
+
+/** Loans, as `createLoan` makes them, but of the moment at which they were disbursed. */
+export function loanImporter({ db, now, config }: Deps, author: Author): Importer<LoanLine> {
+  const { organizationId } = author
+  return {
+    async decide(values) {
+      const at = now()
+      const lines = values.filter((value): value is LoanLine => !(value instanceof LendingError))
+      const [known, found] = await Promise.all([
+        findPresentLoans(
+          db,
+          organizationId,
+          lines.map(({ externalId }) => externalId),
+        ),
+        findParties(
+          db,
+          lines.map(({ customerExternalId, productId }) => ({ organizationId, customerExternalId, productId })),
+        ),
+      ])
+      const parties = new Map(lines.map((line, index) => [line, found[index]!]))
+      const nextId = await reserveIds(db, 'loan', lines.length)
+      const made: { readonly index: number; readonly loan: NewLoan }[] = []
+      const said = values.map(
+        (value, index): Said =>
+          saidOf(() => {
+            if (value instanceof LendingError) return value
+            const { customer, product } = requireParties(parties.get(value))
+            const present = known.get(value.externalId)
+            const principal = toMinor(value.principal, product.currency, 'principal')
+            if (present) return isSame(value, principal, present) ? 'present' : otherThere('the loan')
+            if (customer.status !== 'Active')
+              throw refused(`the customer is ${customer.status}, and only an Active customer can take a loan`)
+            if (value.disbursedAt > at) throw invalidField('disbursedAt', 'must not be in the future')
+            const { externalId, customerExternalId, productId, disbursedAt } = value
+            const terms = termsOf(product, value.principal, disbursedAt, config.zone)
+            const state = replay(terms, [], at)
+            made.push({
+              index,
+              loan: { author, id: nextId(), customerId: customer.id, productId, externalId, terms, state, at },
+            })
+            known.set(externalId, { externalId, customerExternalId, productId, principal, disbursedAt })
+            return 'imported'
+          }),
+      )
+      return {
+        async save(batch) {
+          if (made.length === 0) return said
+          const inserted = await insertLoans(
+            batch,
+            made.map(({ loan }) => loan),
+          )
+          // A customer was closed since it was read: decided anew, its lines are refused.
+          return inserted.every(Boolean) ? said : undefined
+        },
+      }
+    },
+  }
+}
+
+function requireParties({ customer, product }: Parties = { customer: undefined, product: undefined }) {
+  if (!customer) throw notFound('no customer has that externalId, given as customerId')
+  if (!product) throw notFound('no loan product has that id, given as productId')
+  return { customer, product }
+}
+
+const isSame = (line: LoanLine, principal: bigint, present: PresentLoan): boolean =>
+  line.customerExternalId === present.customerExternalId &&
+  line.productId === present.productId &&
+  principal === present.principal &&
+  line.disbursedAt === present.disbursedAt

@@ -1,0 +1,87 @@
+import { apply } from '../db/book.ts'
+import { reserveIds } from '../db/ids.ts'
+import { readLoans, type StoredLoan } from '../db/loans.ts'
+import { type Chain, type Step, saveLoans } from '../db/saveLoans.ts'
+import type { Author } from '../db/trail.ts'
+import type { Deps } from '../deps.ts'
+import type { LocalDate } from '../domain/dates.ts'
+import type { Entry, EntryType } from '../domain/entry.ts'
+import { LendingError, notFound } from '../domain/errors.ts'
+import { findByToken, post } from '../domain/loan.ts'
+import { type Decimal, toMinor } from '../domain/money.ts'
+import { type Importer, otherThere, type Said, saidOf } from './bookImport.ts'
+
+/** What a line says of something that happened to a loan. */
+export interface TransactionLine {
+  readonly loanExternalId: string
+  readonly type: EntryType
+  /** Null for a charge-off or write-off. */
+  readonly amount: Decimal | null
+  readonly valueDate: LocalDate
+  /** The dedupe token, by which the line is known again. */
+  readonly token: string
+  readonly note: string | null
+}
+
+/** A loan while the lines of a batch are posted on it, one after the other. */
+interface Working {
+  readonly before: StoredLoan
+  after: StoredLoan
+  readonly steps: Step[]
+}
+
+/** Transactions, posted as `postTransaction` posts them, in the order of the file. */
+export function transactionImporter({ db, now, config }: Deps, author: Author): Importer<TransactionLine> {
+  const { organizationId } = author
+  return {
+    async decide(values) {
+      const at = now()
+      const lines = values.filter((value): value is TransactionLine => !(value instanceof LendingError))
+      const named = [...new Set(lines.map(({ loanExternalId }) => loanExternalId))]
+      const read = await readLoans(
+        db,
+        named.map((externalId) => ({ organizationId, ref: { externalId }, zone: config.zone })),
+      )
+      const loans = new Map<string, Working>()
+      for (const [index, loan] of read.entries())
+        if (loan) loans.set(named[index]!, { before: loan, after: loan, steps: [] })
+      const nextId = await reserveIds(db, 'entry', lines.length)
+      const said = values.map(
+        (value): Said =>
+          value instanceof LendingError ? value : saidOf(() => postLine(value, loans, { author, at, nextId })),
+      )
+      const chains: Chain[] = [...loans.values()]
+        .filter(({ steps }) => steps.length > 0)
+        .map(({ before, steps }) => ({ loan: before, steps }))
+      return {
+        async save(batch) {
+          if (chains.length === 0) return said
+          return (await saveLoans(batch, chains)).every(Boolean) ? said : undefined
+        },
+      }
+    },
+  }
+}
+
+function postLine(
+  line: TransactionLine,
+  loans: ReadonlyMap<string, Working>,
+  { author, at, nextId }: { readonly author: Author; readonly at: number; readonly nextId: () => bigint },
+): Said {
+  const loan = loans.get(line.loanExternalId)
+  if (!loan) throw notFound('no loan has that externalId, given as loanExternalId')
+  const { type, amount, valueDate, token, note } = line
+  const present = findByToken(loan.after, token)
+  if (present) return isSame(line, present, loan.after) ? 'present' : otherThere('the transaction')
+  const decision = post(loan.after, { type, amount, valueDate, token, note }, at)
+  const posted = decision.posted && { ...decision.posted, id: nextId() }
+  loan.steps.push({ author, decision, posted, at })
+  loan.after = apply(loan.after, decision, posted, at)
+  return 'imported'
+}
+
+/** A charge-off or write-off has no amount of its own: it is as large as what is owed. */
+const isSame = ({ type, amount, valueDate }: TransactionLine, entry: Entry, { terms }: StoredLoan): boolean =>
+  type === entry.type &&
+  valueDate === entry.valueDate &&
+  (amount === null || toMinor(amount, terms.currency, 'amount') === entry.amount)

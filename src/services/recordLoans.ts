@@ -1,0 +1,105 @@
+import { changeLoan } from '../db/book.ts'
+import { isUniqueViolation } from '../db/client.ts'
+import { type Customer, findCustomer } from '../db/customers.ts'
+import { makeLoanAs } from '../db/makeLoan.ts'
+import { findOrganization } from '../db/organizations.ts'
+import { findRecordLoan, listRecordLoans, type RecordLoan } from '../db/recordLoans.ts'
+import type { Deps } from '../deps.ts'
+import { invariant, LendingError, notFound } from '../domain/errors.ts'
+import { currencyOf } from '../domain/money.ts'
+import { type Agreed, agree, type LoanAsked, sameLoan } from '../domain/recordLoan.ts'
+import { replay } from '../domain/replay.ts'
+import { type LoanUpdate, restate } from '../domain/restate.ts'
+import type { Caller } from './caller.ts'
+import { noSuchLoan, notActive } from './loans.ts'
+import type { Listed, Page } from './paging.ts'
+
+export type { RecordLoan } from '../db/recordLoans.ts'
+
+/** A loan that a record system asks to book, under an id of its own. */
+export interface NewRecordLoan {
+  readonly id: bigint
+  readonly borrowerId: bigint
+  readonly asked: LoanAsked
+}
+
+/**
+ * Books a loan under an id of the client's own (contract 5.1–5.3), in the organization's currency. Told again with the
+ * same content it is answered as it is stored.
+ * @throws LendingError `invalid_argument` for its terms, `already_exists` when the id is taken by another, `not_found`
+ * for the borrower, `failed_precondition` for one that is not Active
+ */
+export async function createRecordLoan(deps: Deps, caller: Caller, asked: NewRecordLoan): Promise<RecordLoan> {
+  const { organizationId } = caller
+  const { id, borrowerId } = asked
+  const [organization, existing, borrower] = await Promise.all([
+    findOrganization(deps.db, organizationId),
+    findRecordLoan(deps.db, organizationId, id),
+    findCustomer(deps.db, organizationId, { id: borrowerId }),
+  ])
+  invariant(organization, 'a caller belongs to an organization')
+  const now = deps.now()
+  const agreed = agree(asked.asked, currencyOf(organization.currency), deps.config.zone, now)
+  if (existing) return toldAgain(existing, borrowerId, agreed)
+  if (!borrower) throw noSuchBorrower()
+  if (borrower.status !== 'Active') throw notActive(borrower)
+
+  const { terms, record } = agreed
+  const whose = { author: caller, id, customerId: borrowerId, productId: null, externalId: null }
+  const fresh = { ...whose, terms, record, state: replay(terms, [], now), at: now }
+  const made = await makeLoanAs(deps.db, fresh).catch((error: unknown) => {
+    if (isUniqueViolation(error, 'loan_pkey')) return true
+    throw error
+  })
+  if (!made) throw notActive({ status: 'Closed' })
+  // Just made, or made by somebody who was faster.
+  return toldAgain(await getRecordLoan(deps, caller, id), borrowerId, agreed)
+}
+
+function toldAgain(stored: RecordLoan, borrowerId: bigint, { terms, record }: Agreed): RecordLoan {
+  if (sameLoan(stored, { ...terms, borrowerId, record })) return stored
+  throw new LendingError('already_exists', 'a loan with that id exists already, with other content', [
+    { field: 'loan_id', message: 'is taken' },
+  ])
+}
+
+const noSuchBorrower = () => notFound('no borrower has that id, given as borrower_id')
+
+/**
+ * Changes what was told of a loan; other terms rebuild its schedule and replay its repayments (contract 5.4).
+ * @throws LendingError `not_found` for the loan or a new borrower, `failed_precondition`, `invalid_argument`, `aborted`
+ */
+export async function updateRecordLoan(
+  deps: Deps,
+  caller: Caller,
+  id: bigint,
+  update: LoanUpdate,
+): Promise<RecordLoan> {
+  const { borrowerId } = update
+  const borrower =
+    borrowerId === undefined ? undefined : await findCustomer(deps.db, caller.organizationId, { id: borrowerId })
+  const change = { author: caller, zone: deps.config.zone, now: deps.now, restates: true as const }
+  const changed = await changeLoan(deps.db, change, { id }, (loan, now) => {
+    if (borrowerId !== undefined && borrowerId !== loan.customerId) requireBorrower(borrower)
+    const decision = restate(loan, update, now)
+    return decision ? { save: decision } : { answer: undefined }
+  })
+  if (!changed) throw noSuchLoan({ id })
+  return getRecordLoan(deps, caller, id)
+}
+
+function requireBorrower(borrower: Customer | undefined): void {
+  if (!borrower) throw noSuchBorrower()
+  if (borrower.status !== 'Active') throw notActive(borrower)
+}
+
+/** @throws LendingError `not_found` */
+export async function getRecordLoan(deps: Deps, caller: Caller, id: bigint): Promise<RecordLoan> {
+  const loan = await findRecordLoan(deps.db, caller.organizationId, id)
+  if (!loan) throw noSuchLoan({ id })
+  return loan
+}
+
+/** A page of the organization's loans, in the order in which they came. */
+export const pageRecordLoans = (deps: Deps, caller: Caller, page: Page): Promise<Listed<RecordLoan>> =>
+  listRecordLoans(deps.db, caller.organizationId, page)

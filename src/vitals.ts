@@ -1,0 +1,47 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { Guard } from './api/guard.ts'
+import type { Db } from './db/client.ts'
+import { watchDatabase } from './db/watch.ts'
+
+const RESOLUTION_MS = 20
+const WINDOW_MS = 500
+
+/** How the process stands: its database, its event loop, and whether it is being stopped. */
+export interface Vitals {
+  readonly guard: Guard
+  stop(): Promise<void>
+}
+
+export function watchVitals(
+  db: Db,
+  stages: Pick<Guard, 'stopping' | 'draining'>,
+  log: { warn(message: string): void; info(message: string): void },
+): Vitals {
+  const watch = watchDatabase(db, log)
+  const lag = watchLag()
+  return {
+    guard: { reachable: watch.reachable, lagMs: lag.ms, ...stages },
+    async stop() {
+      lag.stop()
+      await watch.stop()
+    },
+  }
+}
+
+/** How late the event loop is, as a mean over the last half second: one long turn is not yet overload. */
+function watchLag() {
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  delays.enable()
+  let mean = 0
+  const timer = setInterval(() => {
+    mean = Number.isFinite(delays.mean) ? Math.max(0, delays.mean / 1e6 - RESOLUTION_MS) : 0
+    delays.reset()
+  }, WINDOW_MS).unref()
+  return {
+    ms: () => mean,
+    stop() {
+      clearInterval(timer)
+      delays.disable()
+    },
+  }
+}

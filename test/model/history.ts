@@ -1,0 +1,178 @@
+import type { Day } from './calendar.ts'
+import { type Debt, owedOf, type Part, type Row, rowsOf, rowsOfInstalment } from './debt.ts'
+
+// What a history of transactions makes of a debt: everything from scratch, row by row, each time it is asked.
+
+export const KINDS = [
+  'Repayment',
+  'Recovery Repayment',
+  'Waive Interest',
+  'Refund',
+  'Credit Balance Refund',
+  'Charge-off',
+  'Write-off',
+] as const
+
+export type Kind = (typeof KINDS)[number]
+
+/** A transaction. */
+export interface Happened {
+  /** What the service calls it. */
+  id: string
+  readonly kind: Kind
+  readonly day: Day
+  /** Which it is among those of its day: the number of its posting, or that of the one it replaced. */
+  readonly place: number
+  readonly number: number
+  /** In cents, as it was when it was posted. */
+  amount: bigint
+  readonly token: string | undefined
+  readonly note: string | undefined
+  readonly postedAt: number
+  reversed: boolean
+}
+
+/** What a transaction did at its place. */
+export interface Effect {
+  amount: bigint
+  readonly parts: Record<Part, bigint>
+  overpayment: bigint
+  /** What it was to take or give, and could not: it was not there. */
+  missing: bigint
+}
+
+export interface Outcome {
+  readonly rows: Row[]
+  readonly dueDays: Day[]
+  overpaid: bigint
+  chargedOffOn: Day | null
+  writtenOffOn: Day | null
+  /** The day since which nothing is owed. */
+  clearSince: Day | null
+  /** The same, by instalment. */
+  readonly clear: (Day | null)[]
+  readonly effects: Map<Happened, Effect>
+}
+
+export const total = (rows: readonly Row[], of: (row: Row) => bigint): bigint =>
+  rows.reduce((sum, row) => sum + of(row), 0n)
+
+export function outcomeOf(debt: Debt, history: readonly Happened[], now: number): Outcome {
+  const outcome: Outcome = {
+    rows: rowsOf(debt),
+    dueDays: [...debt.dueDays],
+    overpaid: 0n,
+    chargedOffOn: null,
+    writtenOffOn: null,
+    clearSince: null,
+    clear: debt.dueDays.map(() => null),
+    effects: new Map(),
+  }
+  const inOrder = history
+    .filter(({ reversed }) => !reversed)
+    .sort((a, b) => a.day.localeCompare(b.day) || a.place - b.place || a.number - b.number)
+  const lastDue = debt.dueDays.at(-1)!
+  for (const one of inOrder) if (one.day <= lastDue) happen(outcome, one)
+  if (now >= debt.dueAt && total(outcome.rows, owedOf) > 0n) {
+    const row = outcome.rows.find(
+      ({ instalment, part }) => instalment === debt.dueDays.length - 1 && part === 'penalty',
+    )!
+    row.due += debt.penalty
+    if (debt.penalty > 0n) outcome.clear[row.instalment] = null
+  }
+  for (const one of inOrder) if (one.day > lastDue) happen(outcome, one)
+  return outcome
+}
+
+function happen(outcome: Outcome, one: Happened): void {
+  const effect = {
+    amount: one.amount,
+    parts: { penalty: 0n, interest: 0n, principal: 0n },
+    overpayment: 0n,
+    missing: 0n,
+  }
+  outcome.effects.set(one, effect)
+  if (one.kind === 'Repayment' || one.kind === 'Recovery Repayment') receive(outcome, effect)
+  if (one.kind === 'Waive Interest') waive(outcome, effect)
+  if (one.kind === 'Refund' || one.kind === 'Credit Balance Refund') giveBack(outcome, effect, one)
+  if (one.kind === 'Charge-off' || one.kind === 'Write-off') mark(outcome, effect, one)
+  noteWhatIsClear(outcome, one.day)
+}
+
+/** Moves up to `most` of `room` into a column of the row, and into the effect. */
+function move(
+  row: Row,
+  column: 'paid' | 'waived' | 'writtenOff' | 'recovered',
+  most: bigint,
+  room: bigint,
+  effect: Effect,
+) {
+  const moved = most < room ? most : room
+  row[column] += moved
+  effect.parts[row.part] += moved
+  return most - moved
+}
+
+/** First what is owed; then, where it was written off, what was; the rest is overpayment. */
+function receive(outcome: Outcome, effect: Effect): void {
+  let rest = effect.amount
+  for (const row of outcome.rows) rest = move(row, 'paid', rest, owedOf(row), effect)
+  for (const row of outcome.rows) rest = move(row, 'recovered', rest, row.writtenOff - row.recovered, effect)
+  effect.overpayment = rest
+  outcome.overpaid += rest
+}
+
+function waive(outcome: Outcome, effect: Effect): void {
+  let rest = effect.amount
+  for (const row of outcome.rows) if (row.part === 'interest') rest = move(row, 'waived', rest, owedOf(row), effect)
+  effect.missing = rest
+}
+
+/** Out of the overpayment; a refund then un-pays, from the last row to the first; the rest is principal owed again. */
+function giveBack(outcome: Outcome, effect: Effect, one: Happened): void {
+  effect.overpayment = effect.amount < outcome.overpaid ? effect.amount : outcome.overpaid
+  outcome.overpaid -= effect.overpayment
+  let rest = effect.amount - effect.overpayment
+  if (one.kind === 'Refund')
+    for (const row of outcome.rows.toReversed()) {
+      const taken = rest < row.paid ? rest : row.paid
+      row.paid -= taken
+      effect.parts[row.part] += taken
+      rest -= taken
+    }
+  effect.missing = rest
+  if (rest > 0n) {
+    let instalment = outcome.dueDays.findIndex((day) => day >= one.day)
+    if (instalment < 0) {
+      instalment = outcome.dueDays.push(one.day) - 1
+      outcome.clear.push(null)
+      outcome.rows.push(...rowsOfInstalment(instalment, { interest: 0n, principal: 0n }))
+    }
+    outcome.rows.find((row) => row.instalment === instalment && row.part === 'principal')!.due += rest
+    effect.parts.principal += rest
+  }
+}
+
+/** All that is owed: charged off it stays owed, written off it does not. Where nothing is owed nothing is marked. */
+function mark(outcome: Outcome, effect: Effect, one: Happened): void {
+  const owed = total(outcome.rows, owedOf)
+  effect.amount = 0n
+  if (owed === 0n || (one.kind === 'Charge-off' && outcome.chargedOffOn !== null)) return
+  effect.amount = owed
+  for (const row of outcome.rows) {
+    effect.parts[row.part] += owedOf(row)
+    if (one.kind === 'Write-off') row.writtenOff += owedOf(row)
+  }
+  if (one.kind === 'Charge-off') outcome.chargedOffOn = one.day
+  else outcome.writtenOffOn = one.day
+}
+
+function noteWhatIsClear(outcome: Outcome, day: Day): void {
+  const since = (before: Day | null, rows: Row[]) => (total(rows, owedOf) > 0n ? null : (before ?? day))
+  outcome.clearSince = since(outcome.clearSince, outcome.rows)
+  for (const instalment of outcome.dueDays.keys())
+    outcome.clear[instalment] = since(
+      outcome.clear[instalment] ?? null,
+      outcome.rows.filter((row) => row.instalment === instalment),
+    )
+}

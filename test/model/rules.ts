@@ -1,0 +1,131 @@
+import { type Day, dayAt } from './calendar.ts'
+import { type Debt, owedOf } from './debt.ts'
+import { type Happened, type Kind, type Outcome, outcomeOf, total } from './history.ts'
+
+// What may be done to a loan, and in which order it is refused (contract 4.4, and the choices it leaves open).
+
+/** A loan in the model. */
+export interface ModelLoan {
+  readonly debt: Debt
+  readonly history: Happened[]
+}
+
+/** An amount as it is sent: cents, or something that is no amount of this currency. */
+export type Asked = bigint | 'too fine'
+
+export interface PostAsked {
+  readonly kind: Kind
+  /** Null of a charge-off or write-off. */
+  readonly amount: Asked | null
+  readonly day: Day | undefined
+  readonly token?: string | undefined
+  readonly note?: string | undefined
+}
+
+export interface AdjustAsked {
+  readonly amount: Asked
+  readonly day: Day | undefined
+  readonly note: string | undefined
+}
+
+export type Refusal = 'invalid_argument' | 'failed_precondition'
+
+/** What should come of it: a refusal, or the transaction that is answered (already in the history). */
+export type Verdict = { readonly refused: Refusal } | { readonly answered: Happened }
+
+const WRONG_ARGUMENT = { refused: 'invalid_argument' } as const
+const WRONG_STATE = { refused: 'failed_precondition' } as const
+
+export type Status = 'Active' | 'Closed (obligations met)' | 'Closed (written off)' | 'Overpaid'
+
+export function statusOf(outcome: Outcome): Status {
+  if (outcome.overpaid > 0n) return 'Overpaid'
+  if (total(outcome.rows, owedOf) > 0n) return 'Active'
+  return outcome.writtenOffOn === null ? 'Closed (obligations met)' : 'Closed (written off)'
+}
+
+export function takes(outcome: Outcome, kind: Kind): boolean {
+  const chargedOff = outcome.chargedOffOn !== null
+  switch (statusOf(outcome)) {
+    case 'Active':
+      if (kind === 'Recovery Repayment') return chargedOff
+      if (kind === 'Charge-off') return !chargedOff
+      return kind !== 'Credit Balance Refund'
+    case 'Closed (obligations met)':
+      return kind === 'Repayment'
+    case 'Closed (written off)':
+      return kind === 'Recovery Repayment'
+    case 'Overpaid':
+      return kind === 'Repayment' || kind === 'Refund' || kind === 'Credit Balance Refund'
+  }
+}
+
+function isOverLimit(outcome: Outcome, kind: Kind, amount: bigint): boolean {
+  const { rows, overpaid } = outcome
+  const status = statusOf(outcome)
+  if (kind === 'Waive Interest') return amount > total(rows, (row) => (row.part === 'interest' ? owedOf(row) : 0n))
+  if (kind === 'Credit Balance Refund') return amount > overpaid
+  if (kind === 'Refund') return amount > (status === 'Overpaid' ? overpaid : total(rows, (row) => row.paid))
+  if (kind === 'Recovery Repayment' && status === 'Closed (written off)')
+    return amount > total(rows, (row) => row.writtenOff - row.recovered)
+  return false
+}
+
+export function post(loan: ModelLoan, asked: PostAsked, now: number): Verdict {
+  const seen = asked.token === undefined ? undefined : loan.history.find(({ token }) => token === asked.token)
+  if (seen) return { answered: seen }
+  const amount = asked.amount ?? 1n
+  if (amount === 'too fine' || amount <= 0n) return WRONG_ARGUMENT
+  const day = asked.day ?? dayAt(now)
+  if (!isInRange(loan, day, now)) return WRONG_ARGUMENT
+  const number = loan.history.length + 1
+  const { kind, token, note } = asked
+  const happened = { id: '', kind, day, place: number, number, amount, token, note, postedAt: now, reversed: false }
+  return append(loan, happened, loan.history, now)
+}
+
+export function adjust(loan: ModelLoan, original: Happened, asked: AdjustAsked, now: number): Verdict {
+  if (original.reversed || original.kind === 'Charge-off' || original.kind === 'Write-off') return WRONG_STATE
+  if (asked.amount === 'too fine' || asked.amount < 0n) return WRONG_ARGUMENT
+  if (asked.amount === 0n) return reverse(original)
+  const day = asked.day ?? original.day
+  if (!isInRange(loan, day, now)) return WRONG_ARGUMENT
+  const number = loan.history.length + 1
+  const anew = {
+    ...original,
+    id: '',
+    day,
+    place: day === original.day ? original.place : number,
+    number,
+    amount: asked.amount,
+    token: undefined,
+    note: asked.note ?? original.note,
+    postedAt: now,
+  }
+  const without = loan.history.filter((one) => one !== original)
+  const verdict = append(loan, anew, without, now)
+  if ('answered' in verdict) original.reversed = true
+  return verdict
+}
+
+export function reverse(original: Happened): Verdict {
+  if (original.reversed) return WRONG_STATE
+  original.reversed = true
+  return { answered: original }
+}
+
+const isInRange = ({ debt }: ModelLoan, day: Day, now: number): boolean => day >= debt.disbursedOn && day <= dayAt(now)
+
+/** Adds a transaction to the history, if what stands without it takes it. */
+function append(loan: ModelLoan, one: Happened, standing: readonly Happened[], now: number): Verdict {
+  const before = outcomeOf(loan.debt, standing, now)
+  if (!takes(before, one.kind)) return WRONG_STATE
+  if (one.kind === 'Write-off' && standing.some((other) => !other.reversed && other.day > one.day)) return WRONG_STATE
+  if (statusOf(before) === 'Closed (written off)' && one.day < before.writtenOffOn!) return WRONG_ARGUMENT
+  if (isOverLimit(before, one.kind, one.amount)) return WRONG_STATE
+  const effect = outcomeOf(loan.debt, [...standing, one], now).effects.get(one)!
+  if (effect.missing > 0n || effect.amount === 0n) return WRONG_STATE
+  one.amount = effect.amount
+  loan.history.push(one)
+  return { answered: one }
+}

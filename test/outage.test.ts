@@ -1,0 +1,143 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type EmbeddedServer, startEmbedded } from '../src/db/embedded.ts'
+import { type Gateway, openGateway } from './support/gateway.ts'
+import { startLoad } from './support/load.ts'
+import { type ServiceProcess, startProcess, tokenFrom } from './support/process.ts'
+
+const log = { debug: () => undefined, info: () => undefined, warn: () => undefined }
+
+let directory: string
+let server: EmbeddedServer
+let gateway: Gateway
+let service: ServiceProcess
+let authorization: string
+const loans: string[] = []
+
+const call = async (path: string, body?: object) => {
+  const began = performance.now()
+  const answer = await fetch(`${service.origin}${path}`, {
+    method: body ? 'POST' : 'GET',
+    headers: { authorization, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  const { status, headers } = answer
+  const answered = (await answer.json()) as { id: string; code?: string }
+  return { status, body: answered, ms: performance.now() - began, headers }
+}
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'mkopo-outage-'))
+  await chmod(directory, 0o755)
+  server = await startEmbedded({ directory, log })
+  gateway = await openGateway(server.url)
+  service = await startProcess({
+    DATABASE_URL: gateway.url,
+    KEY_ENCRYPTION_SECRET: 'a secret of the tests',
+    SEED_DEMO: 'true',
+    STOP_GRACE_MS: '0',
+  })
+  authorization = `Bearer ${await tokenFrom(service.origin)}`
+  await call('/v1/customers', { externalId: 'asha' })
+  for (let index = 0; index < 20; index++)
+    loans.push((await call('/v1/loans', { customerId: 'asha', productId: 1, principal: 1_000_000 })).body.id)
+})
+afterAll(async () => {
+  service.child.kill('SIGTERM')
+  await service.ended
+  await gateway.close()
+  await server.stop()
+  await rm(directory, { recursive: true, force: true, maxRetries: 20 })
+})
+
+/** Repayments by token, as the book has them. */
+async function posted(): Promise<Map<string, number>> {
+  const client = new pg.Client(server.url)
+  await client.connect()
+  const { rows } = await client.query('SELECT token, count(*)::int AS times FROM loan_entry GROUP BY token')
+  await client.end()
+  return new Map(rows.map(({ token, times }) => [token, times]))
+}
+
+describe('the database', { timeout: 60_000 }, () => {
+  it('stopped for ten seconds under load: unavailable within 3 s, not ready, alive; it serves within 3 s of the return', async () => {
+    const load = startLoad({ origin: service.origin, authorization, loans, connections: 20 })
+    await pause(2_000)
+    const goneAt = performance.now()
+    await server.stop()
+    await pause(1_000)
+    expect((await call('/health/ready')).status).toBe(503)
+    expect((await call('/health/live')).status).toBe(200)
+    const refused = await call('/v1/customers')
+    expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await tokenStatus()).toBe(503)
+    await pause(Math.max(0, goneAt + 10_000 - performance.now()))
+    server = await startEmbedded({ directory, log })
+    gateway.lead(server.url)
+    const backAt = performance.now()
+    while ((await call('/health/ready')).status !== 200) await pause(50)
+    const readyAfter = performance.now() - backAt
+    await pause(3_000)
+    await load.stop()
+
+    expect(readyAfter).toBeLessThan(3_000)
+    const ofOutage = load.sent.filter(({ at }) => at > goneAt + 1_000 && at < backAt)
+    expect(new Set(ofOutage.map(({ status }) => status))).toEqual(new Set([503]))
+    expect(new Set(load.sent.filter(({ at }) => at > backAt + 3_000).map(({ status }) => status))).toEqual(
+      new Set([200]),
+    )
+    expect(new Set(load.sent.map(({ status }) => status))).toEqual(new Set([200, 503]))
+    expect(Math.max(...load.sent.map(({ ms }) => ms))).toBeLessThan(3_000)
+    await expectExact(load.sent)
+    expect(service.child.exitCode).toBeNull()
+  })
+
+  it('fallen silent: what waits for it is answered unavailable within 3 s, too', async () => {
+    const load = startLoad({ origin: service.origin, authorization, loans, connections: 20 })
+    await pause(1_000)
+    const silentAt = performance.now()
+    gateway.silence(true)
+    await pause(6_000)
+    expect((await call('/health/ready')).status).toBe(503)
+    gateway.silence(false)
+    const backAt = performance.now()
+    while ((await call('/health/ready')).status !== 200) await pause(50)
+    expect(performance.now() - backAt).toBeLessThan(3_000)
+    await pause(500)
+    await load.stop()
+    const unanswered = load.sent.filter(({ at }) => at > silentAt - 500 && at < backAt)
+    expect(unanswered.some(({ status }) => status === 503)).toBe(true)
+    expect(Math.max(...load.sent.map(({ ms }) => ms))).toBeLessThan(3_000)
+    await expectExact(load.sent)
+  })
+
+  it('the sweep goes on afterwards', async () => {
+    const client = new pg.Client(server.url)
+    await client.connect()
+    await client.query('UPDATE loan SET next_change_at = now() WHERE id = $1', [loans[0]])
+    const due = async () =>
+      (await client.query('SELECT count(*)::int AS n FROM loan WHERE next_change_at <= now()')).rows[0].n
+    await expect.poll(due, { timeout: 20_000, interval: 200 }).toBe(0)
+    await client.end()
+  })
+})
+
+const tokenStatus = async () => {
+  const basic = `Basic ${Buffer.from('partner@example.com:partner-secret').toString('base64')}`
+  return (await fetch(`${service.origin}/v1/auth/token`, { headers: { authorization: basic } })).status
+}
+
+/** Nothing acknowledged is missing, and nothing is there twice. */
+async function expectExact(sent: readonly { token: string; status: number | undefined }[]): Promise<void> {
+  const book = await posted()
+  const acknowledged = sent.filter(({ status }) => status === 200)
+  expect(acknowledged.length).toBeGreaterThan(100)
+  expect(acknowledged.filter(({ token }) => book.get(token) !== 1)).toEqual([])
+  expect([...book].filter(([token, times]) => token !== null && times !== 1)).toEqual([])
+}

@@ -1,0 +1,136 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type FreshDatabase, freshDatabase } from './support/database.ts'
+import { startLoad } from './support/load.ts'
+import { type ServiceProcess, startProcess, tokenFrom } from './support/process.ts'
+
+let database: FreshDatabase
+const started: ServiceProcess[] = []
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(async () => {
+  for (const { child } of started) child.kill('SIGKILL')
+  await database.drop()
+})
+
+async function start(settings: Record<string, string> = {}): Promise<ServiceProcess> {
+  const service = await startProcess({
+    DATABASE_URL: database.url,
+    KEY_ENCRYPTION_SECRET: 'a secret of the tests',
+    SEED_DEMO: 'true',
+    ...settings,
+  })
+  started.push(service)
+  return service
+}
+
+async function lend({ origin }: ServiceProcess, count: number): Promise<{ authorization: string; loans: string[] }> {
+  const authorization = `Bearer ${await tokenFrom(origin)}`
+  const post = async (path: string, body: object) => {
+    const headers = { authorization, 'content-type': 'application/json' }
+    const answer = await fetch(`${origin}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    return (await answer.json()) as { id: string }
+  }
+  const externalId = `asha-${performance.now()}`
+  await post('/v1/customers', { externalId })
+  const loans: string[] = []
+  while (loans.length < count)
+    loans.push((await post('/v1/loans', { customerId: externalId, productId: 1, principal: 1_000_000 })).id)
+  return { authorization, loans }
+}
+
+describe('kill -TERM', { timeout: 60_000 }, () => {
+  it('under load: not ready first, every request accepted gets its answer, none is reset, and the book is exact', async () => {
+    const service = await start({ STOP_GRACE_MS: '1500' })
+    const { authorization, loans } = await lend(service, 20)
+    const load = startLoad({ origin: service.origin, authorization, loans, connections: 40 })
+    await pause(1_500)
+    const before = load.sent.length
+    service.child.kill('SIGTERM')
+    await pause(300)
+    const ready = await fetch(`${service.origin}/health/ready`)
+    expect({ status: ready.status, body: await ready.json() }).toMatchObject({
+      status: 503,
+      body: { message: 'the service is stopping' },
+    })
+    expect((await fetch(`${service.origin}/health/live`)).status).toBe(200)
+    expect(await service.ended).toBe(0)
+    await load.stop()
+
+    expect(before).toBeGreaterThan(100)
+    // While it was not ready, it went on serving.
+    expect(load.sent.length).toBeGreaterThan(before + 100)
+    const outcomes = Map.groupBy(load.sent, ({ status, error }) => String(status ?? error))
+    expect([...outcomes.keys()].sort()).toEqual(['200', 'ECONNREFUSED'])
+    const { rows } = await database.db.pool.query('SELECT token FROM loan_entry WHERE loan_id = ANY($1)', [loans])
+    const book = rows.map(({ token }) => token).sort()
+    const acknowledged = load.sent.flatMap(({ status, token }) => (status === 200 ? [token] : [])).sort()
+    expect(book).toEqual(acknowledged)
+  })
+
+  it('a client that comes anew for each request, too: answered, or never accepted', async () => {
+    const service = await start({ STOP_GRACE_MS: '500' })
+    const { authorization, loans } = await lend(service, 20)
+    const load = startLoad({ origin: service.origin, authorization, loans, connections: 8, keepAlive: false })
+    await pause(1_000)
+    service.child.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+    await load.stop()
+    const { rows } = await database.db.pool.query('SELECT token FROM loan_entry WHERE loan_id = ANY($1)', [loans])
+    const acknowledged = load.sent.flatMap(({ status, token }) => (status === 200 ? [token] : []))
+    expect(rows.map(({ token }) => token).sort()).toEqual(acknowledged.sort())
+    expect(new Set(load.sent.map(({ status }) => status))).toEqual(new Set([200, undefined]))
+  })
+
+  it('waits for the slowest request, with the connection closed after its answer', async () => {
+    const service = await start({ STOP_GRACE_MS: '0' })
+    const { authorization, loans } = await lend(service, 1)
+    const client = await database.db.pool.connect()
+    await client.query('BEGIN')
+    await client.query('SELECT 1 FROM loan WHERE id = $1 FOR UPDATE', [loans[0]])
+    const sending = request(`${service.origin}/v1/loans/${loans[0]}/repayments`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json', connection: 'keep-alive' },
+    })
+    sending.end(JSON.stringify({ transactionAmount: 5 }))
+    await pause(500)
+    service.child.kill('SIGTERM')
+    await pause(1_000)
+    expect(service.child.exitCode).toBeNull()
+    await client.query('COMMIT')
+    client.release()
+    const [response] = await once(sending, 'response')
+    response.resume()
+    expect(response.statusCode).toBe(200)
+    expect(await service.ended).toBe(0)
+  })
+
+  it('is over within its limit, whatever still runs', async () => {
+    const service = await start({ STOP_GRACE_MS: '0', STOP_WITHIN_MS: '1000' })
+    const socket = connect(Number(new URL(service.origin).port), '127.0.0.1')
+    socket.on('error', () => undefined)
+    await once(socket, 'connect')
+    socket.write('POST /v1/loans HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\nhalf')
+    await pause(300)
+    const began = performance.now()
+    service.child.kill('SIGTERM')
+    expect(await service.ended).toBe(1)
+    expect(performance.now() - began).toBeLessThan(2_500)
+    socket.destroy()
+  })
+
+  it('twice: ends at once', async () => {
+    const service = await start({ STOP_GRACE_MS: '20000' })
+    const began = performance.now()
+    service.child.kill('SIGTERM')
+    await pause(300)
+    service.child.kill('SIGTERM')
+    expect(await service.ended).toBe(130)
+    expect(performance.now() - began).toBeLessThan(3_000)
+  })
+})

@@ -1,0 +1,54 @@
+import { createServer, connect as open, type Socket } from 'node:net'
+
+/** A port in front of a database, so that it can go, come back elsewhere, or fall silent, under one URL. */
+export interface Gateway {
+  /** The same URL as the database's, by way of the gateway. */
+  readonly url: string
+  /** Where it leads from now on. */
+  lead(url: string): void
+  /** Bytes are taken and not passed on, as by a machine that has lost its network. */
+  silence(on: boolean): void
+  close(): Promise<void>
+}
+
+export async function openGateway(url: string): Promise<Gateway> {
+  let target = new URL(url)
+  let silent = false
+  const sockets = new Set<Socket>()
+
+  const pass = (from: Socket, to: Socket) => {
+    from.on('data', (chunk) => {
+      if (!silent) to.write(chunk)
+    })
+    from.on('close', () => to.destroy())
+    from.on('error', () => to.destroy())
+    sockets.add(from)
+    from.on('close', () => sockets.delete(from))
+  }
+
+  const server = createServer((client) => {
+    const upstream = open(Number(target.port), target.hostname)
+    pass(client, upstream)
+    pass(upstream, client)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const through = new URL(url)
+  through.port = String(typeof address === 'object' && address?.port)
+  through.hostname = '127.0.0.1'
+  return {
+    url: through.href,
+    lead: (next) => {
+      target = new URL(next)
+    },
+    silence: (on) => {
+      silent = on
+      // What was lost on the way stays lost: a connection that missed a byte is of no more use.
+      if (!on) for (const socket of sockets) socket.destroy()
+    },
+    close: async () => {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

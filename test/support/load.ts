@@ -1,0 +1,88 @@
+import { Agent, request } from 'node:http'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** What became of one request. */
+export interface Sent {
+  /** The status; undefined when no answer came. */
+  readonly status: number | undefined
+  /** Why no answer came: `ECONNREFUSED` was never accepted, `ECONNRESET` was. */
+  readonly error?: string
+  readonly body: string
+  readonly ms: number
+  /** When it was sent, on this process's clock. */
+  readonly at: number
+  readonly token: string
+}
+
+/** Repayments on loans in turn, one after the other on each of some kept connections, until it is stopped. */
+export interface Load {
+  readonly sent: readonly Sent[]
+  stop(): Promise<void>
+}
+
+export interface LoadOptions {
+  readonly origin: string
+  readonly authorization: string
+  readonly loans: readonly string[]
+  readonly connections: number
+  /** False: a new connection for each request. */
+  readonly keepAlive?: boolean
+  /** Pause of a connection after an answer other than 200. */
+  readonly pauseMs?: number
+}
+
+export function startLoad({
+  origin,
+  authorization,
+  loans,
+  connections,
+  keepAlive = true,
+  pauseMs = 20,
+}: LoadOptions): Load {
+  const agent = new Agent({ keepAlive, maxSockets: connections })
+  const sent: Sent[] = []
+  let stopped = false
+  let number = 0
+
+  async function run(): Promise<void> {
+    while (!stopped) {
+      const token = `load-${number++}`
+      const loan = loans[number % loans.length]
+      const body = JSON.stringify({ transactionAmount: 1, idempotencyKey: token })
+      const outcome = await post(agent, `${origin}/v1/loans/${loan}/repayments`, authorization, body)
+      sent.push({ ...outcome, token })
+      if (outcome.error === 'ECONNREFUSED') return
+      if (outcome.status !== 200) await pause(pauseMs)
+    }
+  }
+
+  const runs = Array.from({ length: connections }, run)
+  return {
+    sent,
+    async stop() {
+      stopped = true
+      await Promise.all(runs)
+      agent.destroy()
+    },
+  }
+}
+
+function post(agent: Agent, url: string, authorization: string, body: string): Promise<Omit<Sent, 'token'>> {
+  const at = performance.now()
+  return new Promise((resolve) => {
+    const done = (outcome: Pick<Sent, 'status' | 'body' | 'error'>) =>
+      resolve({ ...outcome, at, ms: performance.now() - at })
+    const headers = { authorization, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+    const sending = request(url, { agent, method: 'POST', headers }, (response) => {
+      let text = ''
+      response.on('data', (chunk) => (text += chunk))
+      response.on('end', () => done({ status: response.statusCode, body: text }))
+      response.on('error', (error) => done({ status: undefined, body: text, error: codeOf(error) }))
+    })
+    sending.on('error', (error) => done({ status: undefined, body: '', error: codeOf(error) }))
+    sending.end(body)
+  })
+}
+
+const codeOf = (error: NodeJS.ErrnoException): string => error.code ?? error.message

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 
 const REPAYMENTS = 6
 const DAY_MS = 86_400_000
-const FIRST = Date.parse('2026-01-01T06:00:00Z')
+const FIRST = Date.parse('2024-01-01T06:00:00Z')
 
 /** How the lines of transactions stand: loan after loan, or day after day, as a cash book has them. */
 export type Order = 'by loan' | 'by date'
@@ -63,7 +63,7 @@ function repayment(loan: number, number: number) {
 }
 
 const principalOf = (loan: number): number => 10_000 + ((loan * 7_919) % 90_000)
-/** Within three months; the last repayment is then made before November 2026. */
+/** Within three months. */
 const disbursed = (loan: number): number => FIRST + ((loan * 613) % 90) * DAY_MS
 
 function* range<T>(count: number, make: (index: number) => T): Generator<T> {

@@ -130,7 +130,7 @@ async function keep(options: Options, started: Date, results: object): Promise<v
   const file = options.out ?? join(import.meta.dirname, 'results', name)
   await mkdir(dirname(file), { recursive: true })
   const about = { startedAt: started, memoryMiB: Math.round(totalmem() / 2 ** 20), options }
-  await writeFile(file, JSON.stringify({ ...about, ...results }, null, 1))
+  await writeFile(file, JSON.stringify({ ...about, ...results }))
   say(`\nresults: ${file}`)
 }
 

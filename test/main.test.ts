@@ -5,7 +5,10 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+
+// Starting a database and a service several times takes as long as the machine is busy.
+vi.setConfig({ testTimeout: 120_000 })
 
 let directory: string
 const running: ChildProcess[] = []
@@ -48,7 +51,7 @@ function start(settings: Record<string, string>): Started {
 
 /** Waits until the banner names where it listens. */
 async function listening({ child, output }: Started): Promise<string> {
-  for (let waited = 0; waited < 30_000; waited += 50) {
+  for (let waited = 0; waited < 60_000; waited += 50) {
     const origin = /listens on (http:\S+)/.exec(output())?.[1]
     if (origin !== undefined) return origin
     if (child.exitCode !== null) throw new Error(`it ended: ${output()}`)

@@ -83,6 +83,8 @@ export async function saveBatch(
   const client = await db.pool.connect()
   try {
     await client.query('BEGIN')
+    // Thousands of rows a statement: a plan that is made once for all sizes joins them row by row.
+    await client.query('SET LOCAL plan_cache_mode = force_custom_plan')
     const after = await work({ pool: client })
     if (!after) {
       await client.query('ROLLBACK')

@@ -1,12 +1,8 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 
 const NAME = 'database-url'
-
-/** How long a service that holds the directory may take to say where its database is. */
-const PATIENCE_MS = 20_000
 
 /**
  * Leaves the URL of the running database in the directory, for whoever may read the data anyway: the command line
@@ -22,17 +18,12 @@ export async function leaveUrl(directory: string, url: string): Promise<() => Pr
 }
 
 /**
- * The URL that the service which holds the directory has left there, tried. One that an earlier run left behind does
- * not answer, and is waited out until the new one stands.
- * @throws Error when none answers in time
+ * The URL that the service which holds the directory has left there, if it answers: one that an earlier run left behind
+ * does not.
  */
-export async function findLeftUrl(directory: string, patience = PATIENCE_MS): Promise<string> {
-  for (const end = performance.now() + patience; ; await pause(200)) {
-    const url = await readFile(join(directory, NAME), 'utf8').catch(() => '')
-    if (url !== '' && (await answers(url.trim()))) return url.trim()
-    if (performance.now() > end)
-      throw new Error(`another mkopo is using ${directory}, and its database does not answer; try again in a while`)
-  }
+export async function findLeftUrl(directory: string): Promise<string | undefined> {
+  const url = await readFile(join(directory, NAME), 'utf8').catch(() => '')
+  return url !== '' && (await answers(url.trim())) ? url.trim() : undefined
 }
 
 async function answers(connectionString: string): Promise<boolean> {

@@ -104,12 +104,12 @@ describe('a host selects its style', () => {
   })
 
   test('404 for an id that is longer than any', async () => {
-    expect(await ask(PARTNER, `/v1/loans/${'9'.repeat(301)}`)).toMatchObject({
+    expect(await ask(PARTNER, `/v1/loans/${'9'.repeat(1_201)}`)).toMatchObject({
       status: 404,
       body: { code: 'not_found' },
     })
-    expect((await ask(PARTNER, `/v1/loans/${'9'.repeat(300)}`)).body).toEqual({ id: 'null' })
-    expect((await ask('localhost', `/v1/loans/${'9'.repeat(301)}`)).status).toBe(404)
+    expect((await ask(PARTNER, `/v1/loans/${'9'.repeat(1_200)}`)).body).toEqual({ id: 'null' })
+    expect((await ask('localhost', `/v1/loans/${'9'.repeat(1_201)}`)).status).toBe(404)
   })
 
   test('a request id is kept when it is fit for a header, and replaced when not', async () => {

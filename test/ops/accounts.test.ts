@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { opsOn, RUN } from '../support/ops.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let other: TestService
+let ops: ReturnType<typeof opsOn>
+beforeAll(async () => {
+  service = await startService()
+  other = await service.another()
+  ops = opsOn(service)
+})
+afterAll(() => service.close())
+beforeEach(() => later(10_000))
+
+const later = (ms: number) => service.clock.set(new Date(service.clock.now() + ms).toISOString())
+const PASSWORD = 'twelve letters'
+const signIn = async (email: string, password = PASSWORD) => {
+  const { status, body } = await service.get('/v1/auth/token', {
+    host: 'auth.localhost',
+    headers: { authorization: `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}` },
+  })
+  return { status, token: String(body.token) }
+}
+const statuses = async (token: string) =>
+  Promise.all([service, other].map(async (one) => (await one.get('/v1/loan-products', { token })).status))
+const audited = async (action: string, entityId: number) =>
+  (
+    await service.deps.db.pool.query(
+      `SELECT account_id, request_id, before, after FROM audit_entry
+       WHERE entity = 'account' AND entity_id = $1::text AND action = $2`,
+      [entityId, action],
+    )
+  ).rows
+
+async function newAccount(email: string): Promise<number> {
+  const { code, json } = await ops(`accounts create ${email} --json`, { stdin: `${PASSWORD}\n` })
+  expect(code).toBe(0)
+  return json.id
+}
+
+describe('accounts create', () => {
+  it('with the password of stdin; the account can sign in, and the trail tells who made it, without the password', async () => {
+    const id = await newAccount('new@lender.example')
+    expect((await signIn('new@lender.example')).status).toBe(200)
+    const rows = await audited('create', id)
+    expect(rows).toMatchObject([{ account_id: null, request_id: RUN, after: { roles: ['USER'] } }])
+    expect(JSON.stringify(rows)).not.toContain(PASSWORD)
+  })
+
+  it('with a generated password, shown once and good for signing in', async () => {
+    const { out, code } = await ops('accounts create generated@lender.example --role ADMIN,USER --generate')
+    expect(code).toBe(0)
+    const [, password = ''] = /shown only now: (\S+)/.exec(out) ?? []
+    expect(password.length).toBeGreaterThanOrEqual(24)
+    expect((await signIn('generated@lender.example', password)).status).toBe(200)
+  })
+
+  it('asks at a terminal, twice, and shows nothing', async () => {
+    const differ = await ops('accounts create asked@lender.example', { passwords: [PASSWORD, 'another one of those'] })
+    expect(differ).toMatchObject({ code: 2, err: 'mkopo: the two passwords differ\n' })
+    const asked = await ops('accounts create asked@lender.example', { passwords: [PASSWORD, PASSWORD] })
+    expect(asked.code).toBe(0)
+    expect(asked.out + asked.err).not.toContain(PASSWORD)
+  })
+
+  it.each([
+    ['accounts create partner@example.com', PASSWORD, 1, /exists already/],
+    ['accounts create Partner@Example.com', PASSWORD, 1, /exists already/],
+    ['accounts create nobody', PASSWORD, 1, /must be an e-mail address/],
+    ['accounts create short@lender.example', 'short', 1, /12 to 1000 characters/],
+    ['accounts create none@lender.example', '', 2, /first line of stdin/],
+    ['accounts create none@lender.example --role ROOT', PASSWORD, 2, /USER or ADMIN/],
+    ['accounts create none@lender.example -o 77', PASSWORD, 1, /no organization 77/],
+  ])('%s with "%s": exit code %i', async (command, stdin, code, message) => {
+    const run = await ops(command, { stdin })
+    expect(run.code).toBe(code)
+    expect(run.err).toMatch(message)
+    expect(run.out).toBe('')
+  })
+})
+
+describe('accounts list', () => {
+  it('of all organizations or of one, never with a hash', async () => {
+    const { out, code } = await ops('accounts list')
+    expect(code).toBe(0)
+    expect(out).toContain('partner@example.com')
+    expect(out).not.toContain('scrypt')
+    const { json } = await ops('accounts list -o 1 --json')
+    expect(json[0]).toEqual({
+      organizationId: 1,
+      id: expect.any(Number),
+      email: 'partner@example.com',
+      roles: ['USER'],
+      disabled: false,
+      disabledAt: null,
+      tokensFrom: null,
+      createdAt: expect.stringContaining('+03:00'),
+    })
+    expect((await ops('accounts list -o 77 --json')).json).toEqual([])
+  })
+})
+
+describe('accounts disable and enable', () => {
+  it('its token is refused within 5 s on both of two instances, and taken again when it is enabled', async () => {
+    const id = await newAccount('left@lender.example')
+    const { token } = await signIn('left@lender.example')
+    expect(await statuses(token)).toEqual([200, 200])
+    expect((await ops('accounts disable left@lender.example')).code).toBe(0)
+    later(4_999)
+    expect(await statuses(token)).toEqual([401, 401])
+    expect((await signIn('left@lender.example')).status).toBe(401)
+    expect(await ops('accounts disable left@lender.example')).toMatchObject({
+      code: 1,
+      err: 'mkopo: the account is disabled already\n',
+    })
+    expect((await ops('accounts enable left@lender.example')).code).toBe(0)
+    expect(await statuses(token)).toEqual([200, 200])
+    expect(await audited('disable', id)).toMatchObject([{ before: { disabled: false }, after: { disabled: true } }])
+    expect(await audited('enable', id)).toHaveLength(1)
+  })
+
+  it('exit code 1 for an e-mail that nobody has', async () => {
+    expect(await ops('accounts disable who@lender.example --json')).toMatchObject({
+      code: 1,
+      out: '',
+      err: '{"code":"not_found","message":"no account has that e-mail"}\n',
+    })
+  })
+})
+
+describe('accounts reset-password and revoke-tokens', () => {
+  it('asks first; without a terminal it takes --yes', async () => {
+    await newAccount('careful@lender.example')
+    const refused = await ops('accounts reset-password careful@lender.example', { stdin: 'another password' })
+    expect(refused).toMatchObject({ code: 1, out: '' })
+    expect(refused.err).toContain('Say --yes')
+    const declined = await ops('accounts reset-password careful@lender.example --generate', { says: false })
+    expect(declined).toMatchObject({ code: 1, out: '' })
+    expect((await signIn('careful@lender.example')).status).toBe(200)
+  })
+
+  it('the old password and the old tokens end within 5 s; the new ones are good in the same second', async () => {
+    await newAccount('leaked@lender.example')
+    const before = await signIn('leaked@lender.example')
+    expect(await statuses(before.token)).toEqual([200, 200])
+    later(500)
+    const { code } = await ops('accounts reset-password leaked@lender.example --yes', { stdin: 'another password' })
+    expect(code).toBe(0)
+    const after = await signIn('leaked@lender.example', 'another password')
+    expect(after.status).toBe(200)
+    expect((await signIn('leaked@lender.example')).status).toBe(401)
+    later(4_999)
+    expect(await statuses(before.token)).toEqual([401, 401])
+    expect(await statuses(after.token)).toEqual([200, 200])
+  })
+
+  it('revoke-tokens ends every token issued so far, and nothing else', async () => {
+    await newAccount('phone@lender.example')
+    const { token } = await signIn('phone@lender.example')
+    expect((await ops('accounts revoke-tokens phone@lender.example', { says: true })).code).toBe(0)
+    later(4_999)
+    expect(await statuses(token)).toEqual([401, 401])
+    expect(await statuses((await signIn('phone@lender.example')).token)).toEqual([200, 200])
+  })
+})
+
+describe('accounts roles', () => {
+  it('count within 5 s, for tokens issued before', async () => {
+    await newAccount('promoted@lender.example')
+    const { token } = await signIn('promoted@lender.example')
+    const asAdmin = async () =>
+      (await other.post('/v1/auth/authorize', { host: 'auth.localhost', token, body: { rule: 'admin' } })).status
+    expect(await asAdmin()).toBe(403)
+    expect((await ops('accounts roles promoted@lender.example USER ADMIN')).out).toContain('USER and ADMIN')
+    later(4_999)
+    expect(await asAdmin()).toBe(204)
+    expect((await ops('accounts roles promoted@lender.example')).code).toBe(2)
+  })
+})

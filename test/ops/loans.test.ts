@@ -1,0 +1,117 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { opsOn, RUN } from '../support/ops.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let ops: ReturnType<typeof opsOn>
+let loan: string
+let repayment: string
+beforeAll(async () => {
+  service = await startService()
+  ops = opsOn(service)
+  await service.post('/v1/customers', { body: { externalId: 'asha' } })
+  loan = await lend('order-1')
+  repayment = (
+    await service.post(`/v1/loans/${loan}/repayments`, { body: { transactionAmount: 4_000, idempotencyKey: 'tx-1' } })
+  ).body.id
+})
+afterAll(() => service.close())
+
+const lend = async (externalId: string): Promise<string> =>
+  (await service.post('/v1/loans', { body: { customerId: 'asha', productId: 3, principal: 60_000, externalId } })).body
+    .id
+
+describe('loans show', () => {
+  it('the loan, its schedule and its entries as tables', async () => {
+    const { out, code } = await ops(`loans show ${loan}`)
+    expect(code).toBe(0)
+    expect(out).toContain(`loan        ${loan} (order-1)\ncustomer    `)
+    expect(out).toContain('principal   60000.00 TZS, disbursed 2026-01-31 09:30:00+03:00')
+    expect(out).toContain('#  DUE DATE    PRINCIPAL  INTEREST')
+    expect(out).toContain('1  2026-02-28   10000.00   3000.00  0.00     0.00  13000.00  4000.00   9000.00')
+    expect(out).toMatch(new RegExp(`${repayment} {2}Repayment {2}2026-01-31 {2}4000.00 +1000.00 +3000.00`))
+  })
+
+  it('by the external id, as JSON with exact amounts', async () => {
+    const { json } = await ops('loans show order-1 --external --json')
+    expect(json).toMatchObject({ id: loan, status: 'Active', totalOutstanding: '74000.00' })
+    expect(json.schedule).toHaveLength(6)
+    expect(json.entries).toMatchObject([{ id: repayment, amount: '4000.00', token: 'tx-1', reversedAt: null }])
+  })
+
+  it('exit code 1 for a loan that is not there, 2 for what is no number', async () => {
+    expect(await ops('loans show 17')).toMatchObject({ code: 1, err: 'mkopo: no loan has that id\n' })
+    expect(await ops('loans show order-1')).toMatchObject({ code: 2, err: expect.stringContaining('--external') })
+    expect((await ops('loans show 1 -o 9')).code).toBe(1)
+  })
+})
+
+describe('loans reverse', () => {
+  it('asks, and then marks the transaction reversed, with the reason in the trail', async () => {
+    expect(await ops(`loans reverse ${loan} ${repayment}`)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('--yes'),
+    })
+    expect((await ops(`loans reverse ${loan} ${repayment}`, { says: false })).code).toBe(1)
+    expect((await service.get(`/v1/loans/${loan}`)).body.totalPaid).toBe(4_000)
+    const run = await ops(['loans', 'reverse', loan, repayment, '--note', 'wrong loan'], { says: true })
+    expect(run).toMatchObject({ code: 0, out: 'The Repayment of 4000.00 TZS, 2026-01-31, is reversed.\n' })
+    expect((await service.get(`/v1/loans/${loan}`)).body).toMatchObject({ totalPaid: 0, totalOutstanding: 78_000 })
+    const { json } = await ops(`audit --entity loan --entity-id ${loan} --action reverse --json`)
+    expect(json).toMatchObject([{ requestId: RUN, accountId: null, after: { reversed: { reason: 'wrong loan' } } }])
+    expect(await ops(`loans reverse ${loan} ${repayment} --yes`)).toMatchObject({
+      code: 1,
+      err: 'mkopo: the transaction is reversed already\n',
+    })
+  })
+})
+
+describe('loans write-off', () => {
+  it('asks with what is outstanding, and closes the loan', async () => {
+    const id = await lend('order-2')
+    const asked = await ops(`loans write-off ${id}`, { says: false })
+    expect(asked.err).toContain('on which 78000.00 TZS are outstanding?')
+    const { code, json } = await ops('loans write-off order-2 --external --date 2026-01-31 --yes --json')
+    expect(code).toBe(0)
+    expect(json).toMatchObject({ status: 'Closed (written off)', totalWrittenOff: '78000.00', closedOn: '2026-01-31' })
+    expect(await ops(`loans write-off ${id} --yes`)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('Closed (written off)'),
+    })
+    expect((await ops(`loans write-off ${loan} --date 2026-02-30`)).code).toBe(2)
+    expect((await ops(`loans write-off ${loan} --date 2026-02-28 --yes`)).err).toContain('must not be in the future')
+  })
+})
+
+describe('audit', () => {
+  it('filters, latest rows last, also those of the service itself', async () => {
+    const { json } = await ops(`audit --entity loan --entity-id ${loan} --json`)
+    expect(json.map(({ action }: { action: string }) => action)).toEqual(['create', 'Repayment', 'reverse'])
+    expect((await ops('audit -o 0 --json')).json).toMatchObject([{ entity: 'signing key', organizationId: 0 }])
+    expect((await ops(`audit --request ${RUN} --json`)).json).toHaveLength(2)
+    expect((await ops('audit --action create --entity customer -n 1')).out).toMatch(/AT +ORG +WHO +ACTION/)
+    expect((await ops('audit --since 2026-02-01T00:00:00Z')).out).toBe('none\n')
+    expect((await ops('audit --since yesterday')).code).toBe(2)
+  })
+
+  it('follows: each change as it is made, once, until it is stopped', async () => {
+    const stopping = new AbortController()
+    const lines: string[] = []
+    const following = ops('audit -f --entity loan --action Repayment -n 1 --json', {
+      stopping: stopping.signal,
+      onOut: (line) => lines.push(line),
+    }).catch((error: unknown) => error)
+    await pause(700)
+    const told = lines.length
+    for (const transactionAmount of [1_000, 2_000])
+      await service.post(`/v1/loans/${loan}/repayments`, { body: { transactionAmount } })
+    await service.post('/v1/customers', { body: { externalId: 'juma' } })
+    for (let waited = 0; lines.length < told + 2 && waited < 5_000; waited += 50) await pause(50)
+    await pause(1_100)
+    stopping.abort()
+    await following
+    expect(told).toBe(1)
+    expect(lines.slice(1).map((line) => JSON.parse(line).after.posted.amount)).toEqual([100_000, 200_000])
+  })
+})

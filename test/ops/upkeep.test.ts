@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { opsOn, RUN } from '../support/ops.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let ops: ReturnType<typeof opsOn>
+beforeAll(async () => {
+  service = await startService()
+  ops = opsOn(service)
+  await service.post('/v1/customers', { body: { externalId: 'asha' } })
+})
+afterAll(() => service.close())
+
+const trail = async (entity: string, entityId: string | number) =>
+  (
+    await service.deps.db.pool.query(
+      'SELECT organization_id, action, request_id FROM audit_entry WHERE entity = $1 AND entity_id = $2::text ORDER BY id',
+      [entity, entityId],
+    )
+  ).rows
+
+const PRODUCT = ['--name', 'Boda', '--min', '500.50', '--max', '90000', '--instalments', '4', '--rate', '2.5']
+
+describe('organizations', () => {
+  it('create gives the next number, and the trail has it', async () => {
+    const { json, code } = await ops(['organizations', 'create', '--name', 'Umoja', '--currency', 'UGX', '--json'])
+    expect({ json, code }).toEqual({
+      code: 0,
+      json: { id: 2, name: 'Umoja', currency: 'UGX', officeId: '1', officeName: 'Head Office' },
+    })
+    expect(await trail('organization', 2)).toEqual([{ organization_id: 2, action: 'create', request_id: RUN }])
+    expect((await ops('organizations list')).out).toMatch(/ 2 {2}Umoja/)
+  })
+
+  it.each([
+    [['--name', 'X', '--currency', 'USD'], 1, /currency: must be one of KES/],
+    [['--name', ' ', '--currency', 'KES'], 1, /name: must be 1 to 200/],
+    [['--name', 'X', '--currency', 'KES', '--id', '1'], 1, /exists already/],
+    [['--name', 'X', '--currency', 'KES', '--id', '-1'], 2, /whole number/],
+    [['--name', 'X'], 2, /required option/],
+  ])('create %j: exit code %i', async (options, code, message) => {
+    const run = await ops(['organizations', 'create', ...options])
+    expect(run.code).toBe(code)
+    expect(run.err).toMatch(message)
+  })
+
+  it('where there are several, a command asks which', async () => {
+    expect(await ops('products list')).toMatchObject({ code: 2, err: expect.stringContaining('--organization') })
+  })
+})
+
+describe('products', () => {
+  it('create, in the currency of the organization, exactly as it is told', async () => {
+    const { json, code } = await ops(['products', 'create', ...PRODUCT, '-o', '1', '--penalty', '10', '--json'])
+    expect(code).toBe(0)
+    expect(json).toEqual({
+      id: 5,
+      name: 'Boda',
+      currency: 'TZS',
+      min: '500.50',
+      max: '90000.00',
+      instalments: 4,
+      every: 1,
+      unit: 'months',
+      rate: 2.5,
+      multipleOf: null,
+      penalty: 10,
+      retired: false,
+    })
+    expect((await service.get('/v1/loan-products/5')).body).toMatchObject({ minPrincipal: 500.5, active: true })
+  })
+
+  it('retire: takes no new loans, and the terms of those there are stay', async () => {
+    const lend = () => service.post('/v1/loans', { body: { customerId: 'asha', productId: 4, principal: 60_000 } })
+    const { body: loan } = await lend()
+    const declined = await ops('products retire 4 -o 1', { says: false })
+    expect(declined).toMatchObject({ code: 1, err: expect.stringContaining('nothing was done') })
+    expect((await ops('products retire 4 -o 1', { says: true })).code).toBe(0)
+    expect(await lend()).toMatchObject({ status: 409, body: { code: 'failed_precondition' } })
+    expect((await service.get(`/v1/loans/${loan.id}`)).body).toEqual({ ...loan, repaymentHistory: [] })
+    expect(await ops('products retire 4 -o 1 -y')).toMatchObject({
+      code: 1,
+      err: 'mkopo: the product is retired already\n',
+    })
+    expect((await ops('products list -o 1')).out).toMatch(/Weekly flat .* yes/)
+    expect((await trail('loan product', 4)).map(({ action }) => action)).toEqual(['create', 'retire'])
+  })
+
+  it.each([
+    [['--min', '0'], /principalMin: must be greater than 0/],
+    [['--max', '1'], /principalMax: must not be less/],
+    [['--rate', '2.1234567'], /at most 6 decimals/],
+    [['--unit', 'fortnights'], /must be one of days/],
+    [['--min', '1.001'], /at most 2 decimals in TZS/],
+    [['--instalments', '2001'], /1 to 2000/],
+    [['--id', '1'], /exists already/],
+  ])('create with %j is refused', async (options, message) => {
+    const run = await ops(['products', 'create', ...PRODUCT, '-o', '1', ...options])
+    expect(run).toMatchObject({ code: 1, out: '' })
+    expect(run.err).toMatch(message)
+  })
+})
+
+describe('api-keys', () => {
+  it('create shows the key once; list never; revoke ends it within 5 s', async () => {
+    const created = await ops(['api-keys', 'create', 'till 7', '-o', '1', '--json'])
+    expect(created.code).toBe(0)
+    const { id, key } = created.json
+    expect(key).toMatch(/^mk_/)
+    const use = () => service.get('/v1/borrowers', { host: 'records.localhost', token: key })
+    expect((await use()).status).toBe(200)
+    const { out } = await ops('api-keys list -o 1')
+    expect(out).toContain('till 7')
+    expect(out).not.toContain(key)
+    expect((await ops(`api-keys revoke ${id} -o 1`)).code).toBe(1)
+    expect((await ops(`api-keys revoke ${id} -o 1 --yes`)).code).toBe(0)
+    service.clock.set(new Date(service.clock.now() + 4_999).toISOString())
+    expect((await use()).status).toBe(401)
+    expect((await trail('api key', id)).map(({ action }) => action)).toEqual(['create', 'revoke'])
+    expect((await ops(`api-keys revoke 9999 -o 1 --yes`)).err).toContain('no API key has that id')
+  })
+})
+
+describe('keys', () => {
+  it('rotate, retire and revoke, with what each key is and the trail of it', async () => {
+    const list = async () => (await ops('keys list --json')).json as { kid: string; state: string; signs: boolean }[]
+    const [old] = await list()
+    expect(old).toMatchObject({ state: 'active', signs: true })
+    expect(await ops(`keys revoke ${old!.kid} --yes`)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('make a new one first'),
+    })
+    service.clock.set(new Date(service.clock.now() + 1_000).toISOString())
+    const { json } = await ops('keys rotate --json')
+    expect(await list()).toMatchObject([
+      { kid: json.kid, state: 'active', signs: true },
+      { kid: old!.kid, state: 'active', signs: false },
+    ])
+    expect((await ops(`keys retire ${old!.kid}`, { says: true })).code).toBe(0)
+    expect((await ops(`keys revoke ${old!.kid}`, { says: false })).code).toBe(1)
+    expect((await ops(`keys revoke ${old!.kid}`, { says: true })).code).toBe(0)
+    expect((await list())[1]).toMatchObject({ state: 'revoked', signs: false })
+    expect((await ops('keys list')).out).toContain('active, signs')
+    expect((await trail('signing key', old!.kid)).map(({ action }) => action)).toEqual(['create', 'retire', 'revoke'])
+    expect(await ops('keys revoke nobody --yes')).toMatchObject({ code: 1, err: 'mkopo: no signing key has that id\n' })
+  })
+})

@@ -1,0 +1,47 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+/** What a program of its own came to. */
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly out: string
+  readonly err: string
+}
+
+export interface Child {
+  readonly process: ChildProcess
+  readonly ended: Promise<Ended>
+  out(): string
+}
+
+const running = new Set<ChildProcess>()
+
+/** `node <script> …args`, with as good as no environment and nobody at its terminal. */
+export function startNode(args: readonly string[], env: Record<string, string>, stdin = ''): Child {
+  const child = spawn(process.execPath, args, {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: '1', ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  let [out, err] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    out += chunk
+  })
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    err += chunk
+  })
+  child.stdin.on('error', () => undefined).end(stdin)
+  const ended = once(child, 'close').then(([code, signal]) => {
+    running.delete(child)
+    return { code, signal, out, err }
+  })
+  return { process: child, ended, out: () => out }
+}
+
+/** Ends what a test left running. */
+export async function endChildren(): Promise<void> {
+  const last = [...running].map((child) => once(child, 'close'))
+  for (const child of running) child.kill('SIGKILL')
+  await Promise.all(last)
+}

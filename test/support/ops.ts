@@ -1,0 +1,59 @@
+import { runOps } from '../../src/ops/run.ts'
+import type { World } from '../../src/ops/world.ts'
+import type { TestService } from './service.ts'
+
+/** What a run of the command line came to. */
+export interface Run {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+  // biome-ignore lint/suspicious/noExplicitAny: what is asserted on is the answer, whatever its shape
+  readonly json: any
+}
+
+/** Who sits at the terminal of a test; nobody, unless told. */
+export interface Operator {
+  /** What is answered when asked whether to go on. */
+  readonly says?: boolean
+  readonly passwords?: readonly string[]
+  readonly stdin?: string
+  readonly stopping?: AbortSignal
+  onOut?(text: string): void
+}
+
+export const RUN = 'ops:tester:1'
+
+/** The command line in this process, on the service's own database and by its clock. */
+export function opsOn({ deps }: Pick<TestService, 'deps'>) {
+  return async (command: string | readonly string[], operator: Operator = {}): Promise<Run> => {
+    const args = typeof command === 'string' ? command.split(' ') : command
+    const [out, err]: [string[], string[]] = [[], []]
+    const passwords = [...(operator.passwords ?? [])]
+    const world: World = {
+      open: async () => ({ deps, close: async () => undefined }),
+      run: RUN,
+      out: (text) => {
+        out.push(text)
+        operator.onOut?.(text)
+      },
+      err: (text) => err.push(text),
+      interactive: operator.says !== undefined || operator.passwords !== undefined,
+      confirm: async (question) => {
+        err.push(`${question}\n`)
+        return operator.says ?? false
+      },
+      askPassword: async () => passwords.shift() ?? '',
+      readStdin: async () => operator.stdin ?? '',
+      startProgress: () => ({ update: () => undefined, stop: () => undefined }),
+      stopping: operator.stopping ?? new AbortController().signal,
+    }
+    const code = await runOps(args, world)
+    const text = out.join('')
+    return {
+      code,
+      out: text,
+      err: err.join(''),
+      json: args.includes('--json') && text !== '' ? JSON.parse(text) : null,
+    }
+  }
+}

@@ -44,8 +44,8 @@ describe('settings', () => {
   })
 
   it.each([
-    [{ BOOST_COOLDOWN_DAYS: 'a month' }, 'BOOST_COOLDOWN_DAYS: must be a whole number of days (it is "a month")'],
-    [{ BOOST_COOLDOWN_DAYS: '9999' }, 'BOOST_COOLDOWN_DAYS: must be 0 to 3660 days (it is "9999")'],
+    [{ BOOST_COOLDOWN_DAYS: 'a month' }, 'BOOST_COOLDOWN_DAYS: must be a whole number (it is "a month")'],
+    [{ BOOST_COOLDOWN_DAYS: '9999' }, 'BOOST_COOLDOWN_DAYS: must be 0 to 3660 (it is "9999")'],
     [{ PORT: 'http' }, 'PORT: must be a port number (it is "http")'],
     [{ PORT: '70000' }, 'PORT: must be a port number, 0 to 65535 (it is "70000")'],
     [{ TENANT_ZONE: 'Nairobi' }, 'TENANT_ZONE: must be an IANA time zone such as Africa/Nairobi (it is "Nairobi")'],

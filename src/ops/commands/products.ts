@@ -26,6 +26,7 @@ export function productCommands(program: Command, shell: Shell): void {
       'of the principal, once, when anything is unpaid at the last due time',
       decimalNumber,
     )
+    .option('--enforce-credit-limit', "lend no more than is available of the customer's credit limit")
     .option('--id <number>', 'its number; the next one when left out', wholeNumber)
     .addOption(organizationOption())
     .action((options: ProductOptions, command: Command) =>
@@ -52,6 +53,7 @@ export function productCommands(program: Command, shell: Shell): void {
           ['rate', (one) => `${one.rate} %`, 'right'],
           ['multiple of', (one) => one.multipleOf],
           ['penalty', (one) => (one.penalty === null ? '' : `${one.penalty} %`), 'right'],
+          ['credit limit', (one) => (one.enforceCreditLimit ? 'enforced' : '')],
           ['retired', (one) => (one.retired ? 'yes' : '')],
         ])
       }),
@@ -85,6 +87,7 @@ interface ProductOptions {
   readonly rate: Decimal
   readonly multipleOf?: Decimal
   readonly penalty?: Decimal
+  readonly enforceCreditLimit?: boolean
 }
 
 const asked = (options: ProductOptions): NewProduct => ({
@@ -99,6 +102,7 @@ const asked = (options: ProductOptions): NewProduct => ({
   ratePerPeriod: options.rate,
   totalMultipleOf: options.multipleOf,
   penaltyRate: options.penalty,
+  enforceCreditLimit: options.enforceCreditLimit,
 })
 
 const view = (product: Product) => ({
@@ -113,5 +117,6 @@ const view = (product: Product) => ({
   rate: rateToNumber(product.ratePerPeriod),
   multipleOf: product.totalMultipleOf === null ? null : minorToText(product.totalMultipleOf, product.currency),
   penalty: product.penaltyRate === null ? null : rateToNumber(product.penaltyRate),
+  enforceCreditLimit: product.enforceCreditLimit,
   retired: product.retired,
 })

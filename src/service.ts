@@ -39,7 +39,7 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     const keys = await openKeyRing(db, secret, now)
     if (config.seedDemo && !asItIs) await layDemo(db, now())
     const signIn = createSignIn({ db, keys, now, issuer: config.authUrl })
-    return { config, now, db, keys, signIn, statements: openStatementReader(), events }
+    return { config, now, db, keys, events, signIn, statements: openStatementReader() }
   } catch (error) {
     await db.close()
     throw error

@@ -20,9 +20,8 @@ export async function insertLoanHeld(
   try {
     await client.query('BEGIN')
     await client.query(HOLD, [loan.author.organizationId, loan.customerId])
-    const held = { pool: client }
-    await check(held)
-    const [made = false] = await insertLoans(held, [loan])
+    await check({ pool: client })
+    const [made = false] = await insertLoans({ pool: client }, [loan])
     await client.query('COMMIT')
     return made
   } catch (error) {

@@ -16,7 +16,8 @@ export async function findOrganization(db: Db, id: number): Promise<Organization
 
 /** Every organization, by id. */
 export async function listOrganizations(db: Db): Promise<Organization[]> {
-  return db.prisma.organization.findMany({ orderBy: { id: 'asc' } })
+  const rows = await db.prisma.organization.findMany({ orderBy: { id: 'asc' } })
+  return rows.map(({ createdAt: _, ...organization }) => organization)
 }
 
 /** One more than the highest. */

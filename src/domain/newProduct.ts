@@ -17,6 +17,7 @@ export interface NewProduct {
   readonly ratePerPeriod: Decimal
   readonly totalMultipleOf?: Decimal | undefined
   readonly penaltyRate?: Decimal | undefined
+  /** Keeps its loans to the customer's credit limit. */
   readonly enforceCreditLimit?: boolean | undefined
 }
 
@@ -58,8 +59,8 @@ export function productOf(asked: NewProduct, id: number): Product {
     ratePerPeriod: rate('ratePerPeriod', asked.ratePerPeriod),
     totalMultipleOf: asked.totalMultipleOf ? toMinor(asked.totalMultipleOf, currency, 'totalMultipleOf') : null,
     penaltyRate: asked.penaltyRate ? rate('penaltyRate', asked.penaltyRate, 1n) : null,
-    enforceCreditLimit: asked.enforceCreditLimit ?? false,
     retired: false,
+    enforceCreditLimit: asked.enforceCreditLimit ?? false,
   }
 }
 

@@ -53,5 +53,11 @@ async function findEmbedded(directory: string): Promise<string | EmbeddedServer>
 
 async function openAt(config: Config, databaseUrl: string, migrate: boolean): Promise<Opened> {
   const deps = await openService({ config, databaseUrl, now: Date.now, asItIs: !migrate })
-  return { deps, close: () => deps.db.close() }
+  return {
+    deps,
+    close: async () => {
+      deps.statements.close()
+      await deps.db.close()
+    },
+  }
 }

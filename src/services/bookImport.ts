@@ -27,6 +27,8 @@ export type Said = 'imported' | 'present' | LendingError
 
 /** What a kind of line becomes: decided a batch at a time on what the book is, then saved. */
 export interface Importer<T> {
+  /** Lines with the same key are decided one after the other. */
+  keyOf(value: T): string
   decide(values: readonly (T | LendingError)[]): Promise<DecidedBatch>
 }
 
@@ -66,15 +68,24 @@ export interface ImportRun {
   onProgress(mark: ImportMark): void
 }
 
-/** Lines that are decided and saved together. */
+/** Lines that are decided and saved together; more where the last ones have the same key. */
 const BATCH: Readonly<Record<ImportKind, number>> = { customers: 2_000, loans: 1_000, transactions: 5_000 }
+const MOST_OF_A_KEY = 1_000
 /** How often a batch is decided anew when others change the same loans meanwhile. */
 const MOST_TRIES = 30
+
+/** Lines with what they say, or why they say nothing. */
+interface Batch<T> {
+  readonly lines: Line<T>[]
+  readonly values: (T | LendingError)[]
+  readonly keys: Set<string>
+}
 
 /**
  * Imports a file, a batch at a time, each in one transaction with the mark of how far it has come: after a crash at
  * whatever point, the same file goes on where it was, and ends with the same book. A line whose customer, loan or
  * transaction is there already changes nothing, so that a finished or a corrected file can be imported again.
+ * While a batch is saved, the next one is decided, unless the two have keys in common.
  * @returns the mark it ended with, and whether that is the end of the file
  * @throws LendingError `aborted` when others were faster every time; ImportedElsewhereError
  */
@@ -89,36 +100,66 @@ export async function importFile<T>(
   let mark = await openImport(db, key, now())
   const resumedAt = mark.linesDone
   await report.write(mark.reportBytes, [])
-  const save = async (batch: readonly Line<T>[]) => {
-    mark = await importBatch(db, key, mark, batch, { importer, report, now })
-    onProgress(mark)
-  }
 
-  let skip = mark.linesDone
-  let batch: Line<T>[] = []
-  for await (const line of lines) {
-    if (skip-- > 0) continue
-    batch.push(line)
-    if (batch.length < BATCH[kind]) continue
-    await save(batch)
-    batch = []
-    if (stopping.aborted) return { mark, resumedAt, finished: false }
+  let saving: Promise<void> = Promise.resolve()
+  let busy: ReadonlySet<string> = new Set()
+  for await (const batch of batchesOf(lines, resumedAt, BATCH[kind], importer)) {
+    if (stopping.aborted) break
+    if ([...batch.keys].some((one) => busy.has(one))) await saving
+    const deciding = importer.decide(batch.values)
+    deciding.catch(() => undefined)
+    await saving
+    busy = batch.keys
+    saving = saveDecided(db, key, mark, batch, deciding, { importer, report, now }).then((after) => {
+      mark = after
+      onProgress(mark)
+    })
+    saving.catch(() => undefined)
   }
-  if (batch.length > 0) await save(batch)
+  await saving
+  if (stopping.aborted) return { mark, resumedAt, finished: false }
   await finishImport(db, key, now())
   return { mark, resumedAt, finished: true }
 }
 
-async function importBatch<T>(
+/** The lines behind those done already, in batches that no key goes beyond, unless very many lines have it. */
+async function* batchesOf<T>(
+  lines: AsyncIterable<Line<T>>,
+  done: number,
+  most: number,
+  { keyOf }: Importer<T>,
+): AsyncGenerator<Batch<T>> {
+  const empty = (): Batch<T> => ({ lines: [], values: [], keys: new Set() })
+  let skip = done
+  let batch = empty()
+  let last: string | undefined
+  for await (const line of lines) {
+    if (skip-- > 0) continue
+    const value = readValue(line)
+    const key = value instanceof LendingError ? undefined : keyOf(value)
+    const full = batch.lines.length >= most && (key !== last || batch.lines.length >= most + MOST_OF_A_KEY)
+    if (full) {
+      yield batch
+      batch = empty()
+    }
+    batch.lines.push(line)
+    batch.values.push(value)
+    if (key !== undefined) batch.keys.add(key)
+    last = key
+  }
+  if (batch.lines.length > 0) yield batch
+}
+
+async function saveDecided<T>(
   db: Deps['db'],
   key: ImportKey,
   before: ImportMark,
-  lines: readonly Line<T>[],
+  { lines, values }: Batch<T>,
+  deciding: Promise<DecidedBatch>,
   { importer, report, now }: { importer: Importer<T>; report: Report; now: () => number },
 ): Promise<ImportMark> {
-  const values = lines.map(readValue)
+  let decided = await deciding
   for (let attempt = 1; attempt <= MOST_TRIES; attempt++) {
-    const decided = await importer.decide(values)
     const after = await saveBatch(db, key, before, now(), async (batch) => {
       const said = await decided.save(batch)
       if (!said) return undefined
@@ -137,6 +178,7 @@ async function importBatch<T>(
       }
     })
     if (after) return after
+    decided = await importer.decide(values)
   }
   throw new LendingError('aborted', 'the same loans are being changed by many others; run the import again later')
 }

@@ -23,6 +23,7 @@ export interface CustomerLine {
 /** Customers, as `createCustomer` makes them, with what a record system would tell of them. */
 export function customerImporter({ db, now, config }: Deps, author: Author): Importer<CustomerLine> {
   return {
+    keyOf: ({ externalId }) => externalId,
     async decide(values) {
       const at = now()
       const today = dateIn(config.zone, at)

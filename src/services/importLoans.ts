@@ -25,6 +25,7 @@ export interface LoanLine {
 export function loanImporter({ db, now, config }: Deps, author: Author): Importer<LoanLine> {
   const { organizationId } = author
   return {
+    keyOf: ({ externalId }) => externalId,
     async decide(values) {
       const at = now()
       const lines = values.filter((value): value is LoanLine => !(value instanceof LendingError))

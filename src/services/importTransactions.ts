@@ -34,6 +34,7 @@ interface Working {
 export function transactionImporter({ db, now, config }: Deps, author: Author): Importer<TransactionLine> {
   const { organizationId } = author
   return {
+    keyOf: ({ loanExternalId }) => loanExternalId,
     async decide(values) {
       const at = now()
       const lines = values.filter((value): value is TransactionLine => !(value instanceof LendingError))

@@ -21,6 +21,47 @@ const trail = async (entity: string, entityId: string | number) =>
 
 const PRODUCT = ['--name', 'Boda', '--min', '500.50', '--max', '90000', '--instalments', '4', '--rate', '2.5']
 
+describe('help', () => {
+  it('is there for every command, and for the commands below it', async () => {
+    const below = async (path: readonly string[]): Promise<string[][]> => {
+      const { code, out } = await ops([...path, '--help'])
+      expect({ path, code }).toEqual({ path, code: 0 })
+      if (path.length > 0) expect(out).toContain('Global Options:')
+      const [, listed = ''] = out.split('\nCommands:\n')
+      const names = [...listed.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name!).filter((name) => name !== 'help')
+      return names.map((name) => [...path, name])
+    }
+    const top = await below([])
+    expect(top.flat()).toEqual([
+      ...['organizations', 'accounts', 'api-keys', 'keys', 'products', 'loans', 'book', 'audit', 'migrate'],
+    ])
+    const commands = (await Promise.all(top.map(below))).flat()
+    expect(commands).toHaveLength(25)
+    expect((await Promise.all(commands.map(below))).flat()).toEqual([])
+  })
+})
+
+describe('exit code 2: the command was given wrongly', () => {
+  it.each([
+    ['', /Usage: mkopo/],
+    ['loan show', /Did you mean loans\?/],
+    ['products retire x', /must be a whole number above 0/],
+    ['products retire', /missing required argument 'id'/],
+    ['products retire 1 --force', /unknown option '--force'/],
+    ['products retire 1 2', /too many arguments/],
+  ])('%s', async (command, message) => {
+    const run = await ops(command === '' ? [] : command)
+    expect(run).toMatchObject({ code: 2, out: '' })
+    expect(run.err).toMatch(message)
+  })
+
+  it('as JSON on stderr where JSON is asked for', async () => {
+    const { code, err } = await ops('products retire x --json')
+    expect(code).toBe(2)
+    expect(JSON.parse(err)).toMatchObject({ code: 'usage' })
+  })
+})
+
 describe('organizations', () => {
   it('create gives the next number, and the trail has it', async () => {
     const { json, code } = await ops(['organizations', 'create', '--name', 'Umoja', '--currency', 'UGX', '--json'])

@@ -21,12 +21,12 @@ export function productCommands(program: Command, shell: Shell): void {
     .option('--unit <unit>', 'days, weeks, months or years', 'months')
     .option('--currency <code>', "the organization's when left out")
     .option('--multiple-of <amount>', "round each instalment's total to a multiple of this", decimalNumber)
+    .option('--enforce-limit', "keep its loans to the customer's credit limit")
     .option(
       '--penalty <percent>',
       'of the principal, once, when anything is unpaid at the last due time',
       decimalNumber,
     )
-    .option('--enforce-credit-limit', "lend no more than is available of the customer's credit limit")
     .option('--id <number>', 'its number; the next one when left out', wholeNumber)
     .addOption(organizationOption())
     .action((options: ProductOptions, command: Command) =>
@@ -87,7 +87,7 @@ interface ProductOptions {
   readonly rate: Decimal
   readonly multipleOf?: Decimal
   readonly penalty?: Decimal
-  readonly enforceCreditLimit?: boolean
+  readonly enforceLimit?: boolean
 }
 
 const asked = (options: ProductOptions): NewProduct => ({
@@ -102,7 +102,7 @@ const asked = (options: ProductOptions): NewProduct => ({
   ratePerPeriod: options.rate,
   totalMultipleOf: options.multipleOf,
   penaltyRate: options.penalty,
-  enforceCreditLimit: options.enforceCreditLimit,
+  enforceCreditLimit: options.enforceLimit,
 })
 
 const view = (product: Product) => ({

@@ -1,0 +1,150 @@
+import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { endChildren, startNode } from '../support/children.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+
+let database: FreshDatabase
+let directory: string
+beforeAll(async () => {
+  database = await freshDatabase()
+  directory = await mkdtemp(join(tmpdir(), 'mkopo-ops-'))
+  await chmod(directory, 0o755)
+})
+afterAll(async () => {
+  await endChildren()
+  await database.drop()
+  await pause(500)
+  await rm(directory, { recursive: true, force: true, maxRetries: 20 })
+})
+
+const SECRET = 'a secret of the tests'
+const mkopo = (args: readonly string[], env: Record<string, string> = {}, stdin = '') =>
+  startNode(['src/ops/main.ts', ...args], { DATABASE_URL: database.url, KEY_ENCRYPTION_SECRET: SECRET, ...env }, stdin)
+    .ended
+
+describe('the program', () => {
+  it('has help, which needs no database', async () => {
+    const help = await mkopo(['accounts', 'create', '--help'], { DATABASE_URL: 'none at all' })
+    expect(help).toMatchObject({
+      code: 0,
+      err: '',
+      out: expect.stringContaining('Usage: mkopo accounts create [options] <email>'),
+    })
+  })
+
+  it('exit codes: 0 done, 1 refused, 2 given wrongly; results on stdout and everything else on stderr', async () => {
+    const done = await mkopo(['organizations', 'list', '--json'])
+    expect({ ...done, out: JSON.parse(done.out) }).toEqual({
+      code: 0,
+      signal: null,
+      err: '',
+      out: [{ id: 1, name: 'Demo Lender', currency: 'TZS', officeId: '1', officeName: 'Head Office' }],
+    })
+    expect(await mkopo(['loans', 'show', '7', '--json'])).toMatchObject({
+      code: 1,
+      out: '',
+      err: '{"code":"not_found","message":"no loan has that id"}\n',
+    })
+    expect(await mkopo(['loan', 'show'])).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringContaining('Did you mean loans'),
+    })
+  })
+
+  it('asks before what cannot be undone; without a terminal it is refused unless --yes is said', async () => {
+    const refused = await mkopo(['products', 'retire', '4'])
+    expect(refused).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('Say --yes, for there is no terminal'),
+    })
+    expect(await mkopo(['products', 'retire', '4', '--yes'])).toMatchObject({ code: 0, err: '' })
+  })
+
+  it('takes a password from stdin, and never shows it; the trail names who ran it', async () => {
+    const made = await mkopo(['accounts', 'create', 'ops@lender.example', '--json'], {}, 'from the standard input\n')
+    expect(made).toMatchObject({ code: 0, err: '' })
+    expect(made.out).not.toContain('standard')
+    const { id } = JSON.parse(made.out)
+    const { rows } = await database.db.pool.query(
+      `SELECT request_id FROM audit_entry WHERE entity = 'account' AND entity_id = $1::text`,
+      [id],
+    )
+    expect(rows).toEqual([{ request_id: expect.stringMatching(/^ops:[^:]+:[0-9a-f]{8}$/) }])
+  })
+
+  it('a wrong KEY_ENCRYPTION_SECRET, a database that is away, a bad setting: one line each, exit code 1', async () => {
+    const wrong = await mkopo(['keys', 'list'], { KEY_ENCRYPTION_SECRET: 'not the secret of the tests' })
+    expect(wrong).toMatchObject({ code: 1, out: '' })
+    expect(wrong.err).toMatch(/^mkopo: KEY_ENCRYPTION_SECRET: [^\n]+\n$/)
+    const away = await mkopo(['keys', 'list'], { DATABASE_URL: 'postgres://mkopo:hidden@127.0.0.1:1/none' })
+    expect(away).toMatchObject({ code: 1, out: '' })
+    expect(away.err).toMatch(/^mkopo: the database cannot be reached: [^\n]+\n$/)
+    expect(away.err).not.toContain('hidden')
+    expect((await mkopo(['keys', 'list'], { TENANT_ZONE: 'Mars' })).err).toMatch(/^mkopo: TENANT_ZONE: [^\n]+\n$/)
+  })
+
+  it('a database without the schema is refused, and brought up to date by migrate', async () => {
+    const bare = await freshDatabase('template0')
+    const refused = await mkopo(['organizations', 'list'], { DATABASE_URL: bare.url })
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('run mkopo migrate') })
+    expect((await mkopo(['migrate'], { DATABASE_URL: bare.url })).code).toBe(0)
+    expect(await mkopo(['organizations', 'list'], { DATABASE_URL: bare.url })).toMatchObject({ code: 0, out: 'none\n' })
+    await bare.drop()
+  })
+})
+
+describe('the service', () => {
+  it('does not start with another KEY_ENCRYPTION_SECRET, and says so in one line', async () => {
+    const { code, err } = await startNode(['src/main.ts'], {
+      DATABASE_URL: database.url,
+      KEY_ENCRYPTION_SECRET: 'not the secret of the tests',
+      PORT: '0',
+      OPS_PORT: '0',
+      LOG_LEVEL: 'silent',
+    }).ended
+    expect(code).toBe(1)
+    expect(err).toMatch(/^mkopo could not start: KEY_ENCRYPTION_SECRET: [^\n]+\n$/)
+  })
+})
+
+describe('with the embedded database', () => {
+  const embedded = () => ({ DATABASE_URL: '', KEY_ENCRYPTION_SECRET: '', DATA_DIR: directory })
+
+  it('starts it for as long as the command takes, and reaches that of the service while that runs', async () => {
+    const first = await mkopo(['accounts', 'create', 'early@lender.example', '--generate', '--json'], embedded())
+    expect(first).toMatchObject({ code: 0, err: '' })
+    const { password } = JSON.parse(first.out)
+    expect((await stat(join(directory, 'key-encryption-secret'))).mode & 0o777).toBe(0o600)
+
+    const service = startNode(['src/main.ts'], {
+      ...embedded(),
+      PORT: '0',
+      OPS_PORT: '0',
+      LOG_LEVEL: 'silent',
+      STOP_GRACE_MS: '0',
+    })
+    for (let waited = 0; !service.out().includes('Ctrl-C') && waited < 30_000; waited += 50) await pause(50)
+    const [, origin = ''] = /listens on (http:\S+)/.exec(service.out()) ?? []
+    const basic = Buffer.from(`early@lender.example:${password}`).toString('base64')
+    const answer = await fetch(`${origin}/v1/auth/token`, { headers: { authorization: `Basic ${basic}` } })
+    expect(answer.status).toBe(200)
+
+    const left = join(directory, 'database-url')
+    expect((await stat(left)).mode & 0o777).toBe(0o600)
+    expect(await readFile(left, 'utf8')).toMatch(/^postgres:\/\//)
+    const disabled = await mkopo(['accounts', 'disable', 'early@lender.example'], embedded())
+    expect(disabled).toMatchObject({ code: 0, err: '' })
+    const refused = await fetch(`${origin}/v1/auth/token`, { headers: { authorization: `Basic ${basic}` } })
+    expect(refused.status).toBe(401)
+
+    service.process.kill('SIGTERM')
+    expect((await service.ended).code).toBe(0)
+    await expect(stat(left)).rejects.toThrow('ENOENT')
+    expect(await mkopo(['book', 'check', '--json'], embedded())).toMatchObject({ code: 0, err: '' })
+  }, 60_000)
+})

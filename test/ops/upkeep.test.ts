@@ -106,6 +106,7 @@ describe('products', () => {
       rate: 2.5,
       multipleOf: null,
       penalty: 10,
+      enforceCreditLimit: false,
       retired: false,
     })
     expect((await service.get('/v1/loan-products/5')).body).toMatchObject({ minPrincipal: 500.5, active: true })

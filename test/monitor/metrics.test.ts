@@ -44,6 +44,13 @@ beforeAll(async () => {
   const twice = { 'idempotency-key': 'three' }
   for (let index = 0; index < 2; index++)
     await call('POST', `/v1/loans/${id}/repayments/waive-interest`, { transactionAmount: 100 }, twice)
+  const records = { host: new URL(deps.config.recordsUrl).host }
+  const address = { business_name: 'Duka', phone: '+255700000001', address: 'Arusha', type: 'shop', region: 'Arusha' }
+  await call('POST', '/v1/borrowers', { id: 1, ...address }, records)
+  const lent = { principal_amount: 500, released_date: '2026-01-31', due_date: '2026-03-31', duration: 2 }
+  await call('POST', '/v1/loans', { loan_id: 1, borrower_id: 1, ...lent, duration_period: 'Months' }, records)
+  const collected = { repayment_id: 1, loan_id: 1, amount: 50, collection_date: '2026-01-31' }
+  for (let index = 0; index < 2; index++) await call('POST', '/v1/repayments', collected, records)
   await call('GET', '/v1/loans/1')
   await call('GET', '/v1/nothing/"quoted"')
   await call('GET', '/v1/%E0')
@@ -87,23 +94,23 @@ describe('the metrics page', () => {
     expect(routes.filter((one) => /asha|quoted|\d{4}/.test(one))).toEqual([])
   })
 
-  it('has the money that moved, in units of its currency', () => {
+  it('has the money that moved in both styles, in units of its currency', () => {
     const tzs = { organization: '1', currency: 'TZS' }
-    expect(value('mkopo_loans_disbursed_total', tzs)).toBe(1)
-    expect(value('mkopo_disbursed_amount_total', tzs)).toBe(100_000)
-    expect(value('mkopo_repayments_posted_total', tzs)).toBe(3)
-    expect(value('mkopo_repaid_amount_total', tzs)).toBe(3_002)
+    expect(value('mkopo_loans_disbursed_total', tzs)).toBe(2)
+    expect(value('mkopo_disbursed_amount_total', tzs)).toBe(100_500)
+    expect(value('mkopo_repayments_posted_total', tzs)).toBe(4)
+    expect(value('mkopo_repaid_amount_total', tzs)).toBe(3_052)
     expect(value('mkopo_transactions_posted_total', { ...tzs, type: 'Waive Interest' })).toBe(1)
-    expect(value('mkopo_duplicates_answered_total', { by: 'token' })).toBe(1)
+    expect(value('mkopo_duplicates_answered_total', { by: 'token' })).toBe(2)
     expect(value('mkopo_duplicates_answered_total', { by: 'idempotency_key' })).toBe(1)
     expect(value('mkopo_retries_total')).toBeGreaterThanOrEqual(0)
   })
 
   it('has the book by organization and currency, the pool and the event loop', () => {
     const tzs = { organization: '1', currency: 'TZS' }
-    expect(value('mkopo_book_loans', tzs)).toBe(1)
+    expect(value('mkopo_book_loans', tzs)).toBe(2)
     // Interest 10,000 less 100 waived; 3,003 paid by both instances.
-    expect(value('mkopo_book_outstanding', tzs)).toBe(106_897)
+    expect(value('mkopo_book_outstanding', tzs)).toBe(106_897 + 450)
     expect(value('mkopo_book_overdue', tzs)).toBe(0)
     expect(value('mkopo_book_computed_timestamp_seconds')).toBe(service.clock.now() / 1000)
     expect(value('mkopo_db_pool_connections', { state: 'idle' })).toBeGreaterThan(0)

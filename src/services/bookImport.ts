@@ -69,7 +69,7 @@ export interface ImportRun {
 }
 
 /** Lines that are decided and saved together; more where the last ones have the same key. */
-const BATCH: Readonly<Record<ImportKind, number>> = { customers: 2_000, loans: 1_000, transactions: 5_000 }
+const BATCH: Readonly<Record<ImportKind, number>> = { customers: 2_000, loans: 1_000, transactions: 2_500 }
 const MOST_OF_A_KEY = 1_000
 /** How often a batch is decided anew when others change the same loans meanwhile. */
 const MOST_TRIES = 30

@@ -56,11 +56,12 @@ describe('a host selects its style', () => {
     })
   })
 
-  test.each([
-    ['/v1/loans', 'partner'],
-  ])('on a host that no setting names, %s goes to the fallback style', async (path, style) => {
-    expect((await ask('localhost:3000', path)).body).toEqual({ style })
-  })
+  test.each([['/v1/loans', 'partner']])(
+    'on a host that no setting names, %s goes to the fallback style',
+    async (path, style) => {
+      expect((await ask('localhost:3000', path)).body).toEqual({ style })
+    },
+  )
 
   test('on a host that no setting names, a path that one style has goes to that style', async () => {
     expect((await ask('192.168.0.7:3000', '/v1/borrowers')).body).toEqual({ items: [] })

@@ -3,7 +3,7 @@ import type { Config } from './config.ts'
 import { DEMO_PARTNER } from './services/demo.ts'
 
 /** What a newcomer needs first: where the service listens, what it serves there, and a call to paste. */
-export function banner(config: Config, app: FastifyInstance): string {
+export function banner(config: Config, app: FastifyInstance, monitor: FastifyInstance): string {
   const at = app.listeningOrigin
   const lines = [
     `Mkopo listens on ${at}`,
@@ -11,6 +11,7 @@ export function banner(config: Config, app: FastifyInstance): string {
     `  tokens    ${config.authUrl}    ${config.authUrl}/docs`,
     `  partner   ${config.baseUrl}    ${config.baseUrl}/docs`,
     `  records   ${config.recordsUrl}    ${config.recordsUrl}/docs`,
+    `  operators ${monitor.listeningOrigin}    ${monitor.listeningOrigin}/metrics`,
     '',
   ]
   if (config.seedDemo)

@@ -71,12 +71,7 @@ export const settings = z.object({
   STOP_GRACE_MS: count(3_000, { max: 60_000 }),
   STOP_WITHIN_MS: count(25_000, { min: 100 }),
   FIGURES_EVERY_S: count(60, { min: 1 }),
-  BOOST_COOLDOWN_DAYS: z
-    .string()
-    .regex(/^\d{1,4}$/, 'must be a whole number of days')
-    .transform(Number)
-    .refine((days) => days <= 3660, 'must be 0 to 3660 days')
-    .default(30),
+  BOOST_COOLDOWN_DAYS: count(30, { max: 3_660 }),
 })
 
 /** The service's settings: read once, frozen, handed in. Nothing else reads the environment. */

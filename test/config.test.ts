@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, readConfig } from '../src/config.ts'
+import { ConfigError, readConfig, settings } from '../src/config.ts'
 
 describe('settings', () => {
   it('have the defaults of the contract', () => {
@@ -44,8 +45,8 @@ describe('settings', () => {
   })
 
   it.each([
-    [{ BOOST_COOLDOWN_DAYS: 'a month' }, 'BOOST_COOLDOWN_DAYS: must be a whole number of days (it is "a month")'],
-    [{ BOOST_COOLDOWN_DAYS: '9999' }, 'BOOST_COOLDOWN_DAYS: must be 0 to 3660 days (it is "9999")'],
+    [{ BOOST_COOLDOWN_DAYS: 'a month' }, 'BOOST_COOLDOWN_DAYS: must be a whole number (it is "a month")'],
+    [{ BOOST_COOLDOWN_DAYS: '9999' }, 'BOOST_COOLDOWN_DAYS: must be 0 to 3660 (it is "9999")'],
     [{ PORT: 'http' }, 'PORT: must be a port number (it is "http")'],
     [{ PORT: '70000' }, 'PORT: must be a port number, 0 to 65535 (it is "70000")'],
     [{ TENANT_ZONE: 'Nairobi' }, 'TENANT_ZONE: must be an IANA time zone such as Africa/Nairobi (it is "Nairobi")'],
@@ -77,5 +78,11 @@ describe('settings', () => {
 
   it('auth may share a host with either', () => {
     expect(readConfig({ AUTH_URL: 'http://one.host', BASE_URL: 'http://one.host' }).authUrl).toBe('http://one.host')
+  })
+
+  it('.env.example names every setting, and no other', () => {
+    const text = readFileSync(new URL('../.env.example', import.meta.url), 'utf8')
+    const named = [...text.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name)
+    expect(named.sort()).toEqual(Object.keys(settings.shape).sort())
   })
 })

@@ -38,6 +38,7 @@ function start(settings: Record<string, string>): Started {
       DATA_DIR: directory,
       LOG_LEVEL: 'warn',
       OPS_PORT: '0',
+      STOP_GRACE_MS: '0',
       ...settings,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -75,7 +76,7 @@ const customers = async (origin: string, token: string, body?: object) => {
   return (await answer.json()) as { total: number }
 }
 
-describe('npm start', () => {
+describe('npm start', { timeout: 90_000 }, () => {
   it('serves on the embedded database; stopped, killed and started again, it finds the same data and token', async () => {
     const first = start({ PORT: '0' })
     const origin = await listening(first)
@@ -102,14 +103,14 @@ describe('npm start', () => {
     expect(await third.ended).toBe(0)
   })
 
-  it('a port that is taken: one line that says which', async () => {
+  it.each(['PORT', 'OPS_PORT'])('%s that is taken: one line that says which', async (setting) => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const { port } = taken.address() as { port: number }
-    const refused = start({ PORT: String(port) })
+    const refused = start({ PORT: '0', [setting]: String(port) })
     expect(await refused.ended).toBe(1)
     expect(refused.output().trim()).toBe(
-      `mkopo could not start: PORT: ${port} on 127.0.0.1 is taken by another program; stop it, or set PORT to a free one`,
+      `mkopo could not start: ${setting}: ${port} on 127.0.0.1 is taken by another program; stop it, or set ${setting} to a free one`,
     )
     taken.close()
   })

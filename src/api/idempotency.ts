@@ -46,15 +46,31 @@ export function acceptIdempotencyKeys(app: StyleApp, deps: Deps, sayAgain: SayAg
 
   app.addHook('onSend', async (request, reply, payload) => {
     const { turn } = request
-    if (turn && reply.statusCode < 400)
+    if (!turn) return payload
+    try {
       // The change stands whether or not its answer is kept: without it, the answer is made again.
-      await turn
-        .keep({ status: reply.statusCode, body: String(payload) })
-        .catch((error: unknown) => request.log.warn({ err: error }, 'an answer could not be kept for its key'))
+      if (reply.statusCode < 400) await turn.keep({ status: reply.statusCode, body: String(payload) })
+    } catch (error) {
+      request.log.warn({ err: error }, 'an answer could not be kept for its key')
+    } finally {
+      // Here, and not when the answer has gone out: a caller that hung up never gets it, and comes again.
+      turn.end()
+    }
     return payload
   })
 
-  app.addHook('onResponse', async (request) => request.turn?.end())
+  // Another instance may have done under the same key what this one then found done: that is no conflict of the caller's.
+  app.setErrorHandler(async (error, request) => {
+    const taken = error instanceof LendingError && ['already_exists', 'failed_precondition'].includes(error.code)
+    if (taken && request.turn && (await request.turn.isKept()))
+      throw new LendingError(
+        'aborted',
+        `the first request with this ${KEY_HEADER} has just been answered; try again`,
+        [],
+        1,
+      )
+    throw error
+  })
 }
 
 function readKey(given: string | string[]): string {

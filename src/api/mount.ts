@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { notFound } from '../domain/errors.ts'
 import { sendFailure, toFailure } from './failure.ts'
@@ -10,6 +11,8 @@ import { acceptJson } from './json.ts'
 import { addDocument } from './openapi.ts'
 import { prefixOf, type Style } from './style.ts'
 import { validatorCompiler } from './validation.ts'
+
+const NO_QUERY = z.strictObject({})
 
 /** What every style is mounted with. */
 export interface Mounting {
@@ -35,7 +38,12 @@ export function mountStyle(
   const prefix = prefixOf(style.name)
   app.register(
     async (scope) => {
-      scope.addHook('onRoute', ({ url, method }) => paths.add(url.slice(prefix.length) || '/', method))
+      scope.addHook('onRoute', (route) => {
+        const path = route.url.slice(prefix.length) || '/'
+        paths.add(path, route.method)
+        // A route that takes no query refuses whatever is in one: a token there must not silently be none.
+        if (path.startsWith('/v1/')) route.schema = { querystring: NO_QUERY, ...route.schema }
+      })
       speak(scope, style, unavailable, paths)
       await addDocument(scope, style, prefix, deps.config)
       addHealth(scope, ready, stopping)

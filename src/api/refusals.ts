@@ -11,7 +11,7 @@ const EXPLAINED: Readonly<Record<ErrorCode, readonly [when: string, example: str
   already_exists: ['The id is already taken.', 'that id is already taken'],
   failed_precondition: [
     'The state of the resource does not allow it.',
-    'the loan is closed; only an Active loan can be repaid',
+    'the loan is Closed (written off): a repayment needs a loan that is Active, Closed (obligations met) or Overpaid; this one takes a recovery',
   ],
   aborted: ['Lost a race; try again.', 'the same request is still running; try again'],
   payload_too_large: ['The body is over its limit.', 'the body is larger than is accepted here'],

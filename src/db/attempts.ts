@@ -7,7 +7,6 @@ export interface Attempts {
   /** Seconds to wait; 0 when the key may go on. */
   waitFor(key: string): Promise<number>
   fail(key: string): Promise<void>
-  forget(key: string): Promise<void>
 }
 
 /**
@@ -35,9 +34,6 @@ export function countAttempts(db: Db, name: string, most: number, windowSeconds:
       await limiter.consume(key).catch((outcome: unknown) => {
         if (!(outcome instanceof RateLimiterRes)) throw outcome
       })
-    },
-    async forget(key) {
-      await limiter.delete(key)
     },
   }
 }

@@ -84,7 +84,7 @@ export function changeLoan<T>(
     if (lane) return void lane.push(job)
     const opened = [job]
     lanes.set(key, opened)
-    void run(db, { organizationId, ref, zone: change.zone }, opened).finally(() => lanes.delete(key))
+    void run(db, { organizationId, ref, zone: change.zone }, opened, () => lanes.delete(key))
   })
 }
 
@@ -106,7 +106,7 @@ interface Address {
 }
 
 /** Works off the changes that wait for a loan, also those that come while it does. */
-async function run(db: Db, address: Address, lane: Job[]): Promise<void> {
+async function run(db: Db, address: Address, lane: Job[], close: () => void): Promise<void> {
   const traffic = trafficOf(db)
   // What the last save left is where the next begins; another instance's change shows when that is saved.
   let known: StoredLoan | undefined
@@ -119,6 +119,8 @@ async function run(db: Db, address: Address, lane: Job[]): Promise<void> {
       known = undefined
     }
   }
+  // In the same breath as the last look: whoever comes later opens a lane of his own.
+  close()
 }
 
 /** How many of those that wait can be saved together. */

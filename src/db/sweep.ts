@@ -99,3 +99,13 @@ export async function sweepLoans(
     client.release()
   }
 }
+
+/** How many loans of all organizations wait for the sweep; counting ends after `most`. */
+export async function countDue(db: Db, now: number, most: number): Promise<number> {
+  const { rows } = await db.pool.query<{ due: bigint }>({
+    name: 'count-due',
+    text: 'SELECT count(*) AS due FROM (SELECT FROM loan WHERE next_change_at <= $1 LIMIT $2) AS waiting',
+    values: [moment(now), most + 1],
+  })
+  return Number(rows[0]!.due)
+}

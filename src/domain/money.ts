@@ -120,6 +120,10 @@ export const applyRate = (amount: bigint, rate: Rate, times = 1n): bigint =>
 /** A rate as a JSON number of percent: 2.5 % → 2.5. */
 export const rateToNumber = (rate: Rate): number => Number(rate) / 1_000_000
 
+/** Whether an amount in minor units is the one that a decimal says. */
+export const isAmount = (minor: bigint, decimal: Decimal, currency: Currency): boolean =>
+  minor * 10n ** BigInt(decimal.scale) === decimal.units * 10n ** BigInt(currency.decimals)
+
 /** The smaller of two amounts. */
 export const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 

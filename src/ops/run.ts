@@ -6,6 +6,7 @@ import { accountCommands } from './commands/accounts.ts'
 import { apiKeyCommands } from './commands/apiKeys.ts'
 import { auditCommand } from './commands/audit.ts'
 import { bookCommands } from './commands/book/index.ts'
+import { creditPolicyCommands } from './commands/creditPolicies.ts'
 import { loanCommands } from './commands/loans.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { organizationCommands } from './commands/organizations.ts'
@@ -55,6 +56,7 @@ function programOf(shell: Shell, json: boolean): Command {
     apiKeyCommands,
     signingKeyCommands,
     productCommands,
+    creditPolicyCommands,
     loanCommands,
     bookCommands,
     auditCommand,

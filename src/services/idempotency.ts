@@ -15,6 +15,8 @@ export type Begun = { readonly kept: KeptRequest } | { readonly turn: Turn }
 export interface Turn {
   /** Keeps the answer of a request that was not refused. */
   keep(answer: { status: number; body: string }): Promise<void>
+  /** Whether an answer, or a change, of this very request is kept by now: another instance was faster. */
+  isKept(): Promise<boolean>
   /** Lets the next request with this key run or be answered; has to be called, whatever came of it. */
   end(): void
 }
@@ -60,6 +62,7 @@ export function createIdempotency({ db, now }: Pick<Deps, 'db' | 'now'>): Idempo
       return {
         turn: {
           keep: (answer) => keepAnswer(db, caller, { key, requestHash }, answer, now()),
+          isKept: async () => (await findKept(db, caller, key, now()))?.requestHash === requestHash,
           end: () => running.delete(name),
         },
       }

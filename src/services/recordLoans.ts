@@ -48,10 +48,12 @@ export async function createRecordLoan(deps: Deps, caller: Caller, asked: NewRec
   const whose = { author: caller, id, customerId: borrowerId, productId: null, externalId: null }
   const fresh = { ...whose, terms, record, state: replay(terms, [], now), at: now }
   const made = await makeLoanAs(deps.db, fresh).catch((error: unknown) => {
-    if (isUniqueViolation(error, 'loan_pkey')) return true
+    if (isUniqueViolation(error, 'loan_pkey')) return 'taken'
     throw error
   })
   if (!made) throw notActive({ status: 'Closed' })
+  if (made !== 'taken')
+    deps.events.loanDisbursed({ organizationId, currency: terms.currency.code, amount: terms.principal })
   // Just made, or made by somebody who was faster.
   return toldAgain(await getRecordLoan(deps, caller, id), borrowerId, agreed)
 }
@@ -78,7 +80,13 @@ export async function updateRecordLoan(
   const { borrowerId } = update
   const borrower =
     borrowerId === undefined ? undefined : await findCustomer(deps.db, caller.organizationId, { id: borrowerId })
-  const change = { author: caller, zone: deps.config.zone, now: deps.now, restates: true as const }
+  const change = {
+    author: caller,
+    zone: deps.config.zone,
+    now: deps.now,
+    restates: true as const,
+    retried: deps.events.retried,
+  }
   const changed = await changeLoan(deps.db, change, { id }, (loan, now) => {
     if (borrowerId !== undefined && borrowerId !== loan.customerId) requireBorrower(borrower)
     const decision = restate(loan, update, now)

@@ -9,6 +9,7 @@ import { post } from '../domain/loan.ts'
 import { findById, sameRepayment, type ToldRepayment } from '../domain/recordRepayment.ts'
 import type { Caller } from './caller.ts'
 import type { Listed, Page } from './paging.ts'
+import { tellPosted } from './transactions.ts'
 
 export type { RecordRepayment } from '../db/recordRepayments.ts'
 
@@ -25,7 +26,7 @@ export async function postRecordRepayment(
   told: ToldRepayment,
 ): Promise<RecordRepayment> {
   const { id, amount, collectedOn: valueDate, description: note, record } = told
-  const change = { author: caller, zone: deps.config.zone, now: deps.now }
+  const change = { author: caller, zone: deps.config.zone, now: deps.now, retried: deps.events.retried }
   const changed = await changeLoan(deps.db, change, { id: loanId }, (loan, now) => {
     const original = findById(loan, id)
     if (!original)
@@ -34,7 +35,12 @@ export async function postRecordRepayment(
     return { answer: original }
   })
   if (!changed) throw notFound('no loan has that id, given as loan_id')
-  return asRecord(changed.loan, 'answer' in changed ? changed.answer : entryOf(changed))
+  if ('answer' in changed) {
+    deps.events.duplicateAnswered('token')
+    return asRecord(changed.loan, changed.answer)
+  }
+  tellPosted(deps.events, changed)
+  return asRecord(changed.loan, entryOf(changed))
 }
 
 function entryOf({ posted }: SavedChange): Entry {

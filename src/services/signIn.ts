@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { errors, jwtVerify, SignJWT } from 'jose'
 import { type Account, findAccount, findAccountByEmail } from '../db/accounts.ts'
 import { countAttempts } from '../db/attempts.ts'
@@ -59,15 +59,16 @@ export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
 
   async function issueToken(givenEmail: string, password: string, address: string): Promise<string> {
     const email = givenEmail.toLowerCase()
-    await requirePatience(email, address)
+    const guessed = createHash('sha256').update(email).digest('base64url')
+    await requirePatience(guessed, address)
     const account = await findAccountByEmail(db, email)
     const right = await verifyPassword(password, account?.passwordHash ?? (await unknownAccountHash))
     if (!right || !account || account.disabled) {
-      await Promise.all([failures.email.fail(email), failures.address.fail(address)])
+      await Promise.all([failures.email.fail(guessed), failures.address.fail(address)])
       throw unauthenticated('wrong e-mail or password, or the account is disabled')
     }
     // Asked again: of many guesses sent at once, one may be right after the others used up the patience.
-    await requirePatience(email, address)
+    await requirePatience(guessed, address)
     return sign(account)
   }
 

@@ -6,6 +6,7 @@ import { invariant, notFound } from '../domain/errors.ts'
 import { type Adjustment, adjust, findByToken, type Posting, post, reverse, stateOf } from '../domain/loan.ts'
 import type { LoanState, Outcome } from '../domain/replay.ts'
 import { type Caller, requireAdmin } from './caller.ts'
+import type { Events } from './events.ts'
 import { getLoan, noSuchLoan } from './loans.ts'
 
 /** A transaction of a loan, with what it did there as of the request. */
@@ -73,11 +74,12 @@ async function changeTransactions(
     deps.events.duplicateAnswered('token')
     return changed.answer
   }
-  tellPosted(deps, changed)
+  tellPosted(deps.events, changed)
   return asSaved(changed)
 }
 
-function tellPosted({ events }: Deps, { loan, posted }: SavedChange): void {
+/** Tells whoever counts that money moved. */
+export function tellPosted(events: Events, { loan, posted }: SavedChange): void {
   if (!posted) return
   const { organizationId, terms } = loan
   events.transactionPosted({ organizationId, currency: terms.currency.code, type: posted.type, amount: posted.amount })

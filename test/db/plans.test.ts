@@ -30,6 +30,8 @@ beforeAll(async () => {
   await service.get('/v1/loans?customerExternalId=asha&status=Active')
   await service.get(`/v1/loans?customerId=${loan.customerId}&orderBy=disbursedAt`)
   await service.get('/v1/loans?orderBy=principal&sortOrder=DESC')
+  await service.get('/v1/credit-scorecard/asha')
+  await service.get('/v1/borrowers')
   service.clock.set('2026-03-05')
   await sweepAll(service.deps)
 })

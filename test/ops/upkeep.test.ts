@@ -33,7 +33,18 @@ describe('help', () => {
     }
     const top = await below([])
     expect(top.flat()).toEqual([
-      ...['organizations', 'accounts', 'api-keys', 'keys', 'products', 'loans', 'book', 'audit', 'migrate'],
+      ...[
+        'organizations',
+        'accounts',
+        'api-keys',
+        'keys',
+        'products',
+        'credit-policy',
+        'loans',
+        'book',
+        'audit',
+        'migrate',
+      ],
     ])
     const commands = (await Promise.all(top.map(below))).flat()
     expect(commands).toHaveLength(25)
@@ -106,6 +117,7 @@ describe('products', () => {
       rate: 2.5,
       multipleOf: null,
       penalty: 10,
+      enforceCreditLimit: false,
       retired: false,
     })
     expect((await service.get('/v1/loan-products/5')).body).toMatchObject({ minPrincipal: 500.5, active: true })

@@ -26,7 +26,7 @@ export async function startProcess(settings: Record<string, string>): Promise<Se
   const ended = once(child, 'exit').then(([code, signal]) => code ?? signal)
   for (let waited = 0; waited < 30_000; waited += 50) {
     const origin = /listens on (http:\S+)/.exec(output)?.[1]
-    const opsOrigin = /operators {2,}(http:\S+)/.exec(output)?.[1] ?? ''
+    const opsOrigin = /operators +(http:\S+)/.exec(output)?.[1] ?? ''
     if (origin !== undefined && output.includes('Ctrl-C'))
       return { child, origin, opsOrigin, output: () => output, ended }
     if (child.exitCode !== null) throw new Error(`it ended: ${output}`)

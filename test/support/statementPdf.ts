@@ -28,6 +28,12 @@ export function fictionalStatement(changes: Partial<StatementSketch> = {}): Stat
   }
 }
 
+/** A statement of nine transactions, all in its first days, which is quick to read. */
+export function smallStatement(from: string, to: string, layout: StatementSketch['layout'] = 'bank'): Promise<Buffer> {
+  const { movements } = fictionalStatement({ layout, from, to })
+  return statementPdf(fictionalStatement({ layout, from, to, movements: movements.slice(0, 9) }))
+}
+
 /** Wages, sales and spending, the same every time: three movements a day, a loan and a failed one now and then. */
 function movementsOf(from: string, to: string, layout: StatementSketch['layout']): Movement[] {
   const fees = layout === 'airtel' || layout === 'yas'

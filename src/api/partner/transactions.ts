@@ -1,5 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import type { EntryType } from '../../domain/entry.ts'
+import { isAmount } from '../../domain/money.ts'
 import {
   adjustTransaction,
   getTransaction,
@@ -93,8 +94,14 @@ export function transactionRoutes(app: StyleApp, deps: Deps): void {
           config: { refusals: ['failed_precondition'] },
           schema: { tags, summary, description, params, body, response: { 200: transactionSchema } },
         },
-        async ({ caller, params: ref, body: given }) =>
-          toTransaction(await postTransaction(deps, caller, ref, toPosting(type, given))),
+        async ({ caller, params: ref, body: given, log }) => {
+          const posting = toPosting(type, given)
+          const transaction = await postTransaction(deps, caller, ref, posting)
+          const { entry, loan } = transaction
+          if (posting.token !== null && posting.amount && !isAmount(entry.amount, posting.amount, loan.terms.currency))
+            log.warn({ transaction: entry.id.toString() }, 'a token seen before came with another amount')
+          return toTransaction(transaction)
+        },
       )
 
     app.post(

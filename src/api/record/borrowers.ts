@@ -1,7 +1,10 @@
 import type { Deps } from '../../deps.ts'
 import { type Borrower, createBorrower, getBorrower, pageBorrowers, updateBorrower } from '../../services/borrowers.ts'
+import type { Caller } from '../../services/caller.ts'
+import { scoresOf } from '../../services/credit.ts'
 import type { StyleApp } from '../style.ts'
 import {
+  type BorrowerView,
   borrowerChanges,
   borrowerItem,
   borrowerList,
@@ -15,8 +18,15 @@ import { byId, requireSameId, toItem, toList } from './registry.ts'
 
 const tags = ['borrowers']
 
+/** A borrower, with the score as of now. */
+export async function scored(deps: Deps, caller: Caller, borrower: Borrower): Promise<BorrowerView> {
+  const scores = await scoresOf(deps, caller, [borrower.id])
+  return toBorrower(borrower, deps.config.zone, scores.get(borrower.id))
+}
+
 export function borrowerRoutes(app: StyleApp, deps: Deps): void {
-  const view = (borrower: Borrower) => toBorrower(borrower, deps.config.zone)
+  const { zone } = deps.config
+  const item = async (caller: Caller, borrower: Borrower) => toItem(await scored(deps, caller, borrower))
 
   app.post(
     '/v1/borrowers',
@@ -30,7 +40,7 @@ export function borrowerRoutes(app: StyleApp, deps: Deps): void {
         response: { 200: borrowerItem },
       },
     },
-    async ({ caller, body }) => toItem(view(await createBorrower(deps, caller, body.id, toDetails(body)))),
+    async ({ caller, body }) => item(caller, await createBorrower(deps, caller, body.id, toDetails(body))),
   )
 
   app.put(
@@ -47,7 +57,7 @@ export function borrowerRoutes(app: StyleApp, deps: Deps): void {
     },
     async ({ caller, params: { id }, body }) => {
       requireSameId('id', id, body.id)
-      return toItem(view(await updateBorrower(deps, caller, id, toChanges(body))))
+      return item(caller, await updateBorrower(deps, caller, id, toChanges(body)))
     },
   )
 
@@ -62,12 +72,17 @@ export function borrowerRoutes(app: StyleApp, deps: Deps): void {
         response: { 200: borrowerList },
       },
     },
-    async ({ caller, query }) => toList(await pageBorrowers(deps, caller, query), query, view),
+    async ({ caller, query }) => {
+      const page = await pageBorrowers(deps, caller, query)
+      const ids = page.items.map(({ id }) => id)
+      const scores = await scoresOf(deps, caller, ids)
+      return toList(page, query, (borrower) => toBorrower(borrower, zone, scores.get(borrower.id)))
+    },
   )
 
   app.get(
     '/v1/borrowers/:id',
     { schema: { tags, summary: 'Read a borrower', params: byId, response: { 200: borrowerItem } } },
-    async ({ caller, params: { id } }) => toItem(view(await getBorrower(deps, caller, id))),
+    async ({ caller, params: { id } }) => item(caller, await getBorrower(deps, caller, id)),
   )
 }

@@ -106,8 +106,11 @@ const NOTHING_KNOWN: BorrowerDetails = {
 
 export const toDetails = (body: Told): BorrowerDetails => ({ ...NOTHING_KNOWN, ...toChanges(body) })
 
-/** A borrower in the words of the record style. */
-export const toBorrower = (borrower: Borrower, zone: string): BorrowerView => ({
+/**
+ * A borrower in the words of the record style.
+ * @param score undefined while unscored
+ */
+export const toBorrower = (borrower: Borrower, zone: string, score?: number): BorrowerView => ({
   id: wireInteger(borrower.id),
   business_name: borrower.businessName ?? displayName(borrower),
   phone: borrower.phone ?? '',
@@ -116,6 +119,7 @@ export const toBorrower = (borrower: Borrower, zone: string): BorrowerView => ({
   type: borrower.type ?? '',
   region: borrower.region ?? '',
   country: borrower.country ?? '',
+  ...(score === undefined ? {} : { credit_score: score }),
   created_at: toRfc3339(borrower.createdAt, zone),
   updated_at: toRfc3339(borrower.updatedAt, zone),
 })

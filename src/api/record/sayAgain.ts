@@ -3,7 +3,7 @@ import { getBorrower } from '../../services/borrowers.ts'
 import { getRecordLoan } from '../../services/recordLoans.ts'
 import { getRecordRepayment } from '../../services/recordRepayments.ts'
 import { cannotSayAgain, type SayAgain } from '../idempotency.ts'
-import { toBorrower } from './borrowers.wire.ts'
+import { scored } from './borrowers.ts'
 import { toLoan } from './loanView.ts'
 import { toItem } from './registry.ts'
 import { toRepayment } from './repayments.wire.ts'
@@ -14,7 +14,7 @@ export const sayAgain =
   async (caller, { entity, entityId, transactionId }) => {
     const { zone } = deps.config
     if (entityId === null) return cannotSayAgain()
-    if (entity === 'customer') return toItem(toBorrower(await getBorrower(deps, caller, entityId), zone))
+    if (entity === 'customer') return toItem(await scored(deps, caller, await getBorrower(deps, caller, entityId)))
     if (entity !== 'loan') return cannotSayAgain()
     if (transactionId !== null) return toItem(toRepayment(await getRecordRepayment(deps, caller, transactionId), zone))
     return toItem(toLoan(await getRecordLoan(deps, caller, entityId), zone))

@@ -53,6 +53,7 @@ export function productCommands(program: Command, shell: Shell): void {
           ['rate', (one) => `${one.rate} %`, 'right'],
           ['multiple of', (one) => one.multipleOf],
           ['penalty', (one) => (one.penalty === null ? '' : `${one.penalty} %`), 'right'],
+          ['credit limit', (one) => (one.enforceCreditLimit ? 'enforced' : '')],
           ['retired', (one) => (one.retired ? 'yes' : '')],
         ])
       }),
@@ -116,5 +117,6 @@ const view = (product: Product) => ({
   rate: rateToNumber(product.ratePerPeriod),
   multipleOf: product.totalMultipleOf === null ? null : minorToText(product.totalMultipleOf, product.currency),
   penalty: product.penaltyRate === null ? null : rateToNumber(product.penaltyRate),
+  enforceCreditLimit: product.enforceCreditLimit,
   retired: product.retired,
 })

@@ -6,7 +6,10 @@ export interface StatementLimits {
   readonly pages: number
   /** Characters of text in all. */
   readonly characters: number
+  /** Of computing: a machine that is busy with other things is not the file's fault. */
   readonly milliseconds: number
+  /** By the clock, busy or not; then it is to be tried again. */
+  readonly patience: number
   /** Resident memory of the process that reads, in bytes: its heap, and the buffers beside it that a heap limit misses. */
   readonly memory: number
   /** Statements being read at once, and others that may wait for their turn. */
@@ -22,6 +25,7 @@ export const STATEMENT_LIMITS: StatementLimits = {
   pages: 200,
   characters: 4_000_000,
   milliseconds: 10_000,
+  patience: 20_000,
   memory: 512 * MIB,
   workers: 2,
   waiting: 8,
@@ -29,6 +33,6 @@ export const STATEMENT_LIMITS: StatementLimits = {
 
 /** What the process that reads is told. */
 export interface WorkerTask {
-  readonly limits: Pick<StatementLimits, 'pages' | 'characters' | 'milliseconds' | 'memory'>
+  readonly limits: Pick<StatementLimits, 'pages' | 'characters' | 'milliseconds' | 'patience' | 'memory'>
   readonly currency: Currency
 }

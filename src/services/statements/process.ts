@@ -10,7 +10,7 @@ import type { StatementLimits, WorkerTask } from './limits.ts'
 import type { Reading } from './worker.ts'
 
 /** What came of the process: a reading, or why it was ended. */
-export type Ending = Reading | { readonly is: 'tookTooLong' | 'usedTooMuchMemory' }
+export type Ending = Reading | { readonly is: 'tookTooLong' | 'usedTooMuchMemory' | 'wasNotReached' }
 
 const HERE = import.meta.dirname
 const PROGRAM = join(HERE, 'worker.ts')
@@ -39,8 +39,8 @@ export function readInProcess(
   signal: AbortSignal,
 ): Promise<Ending> {
   return new Promise((resolve, reject) => {
-    const { pages, characters, milliseconds, memory } = limits
-    const task: WorkerTask = { limits: { pages, characters, milliseconds, memory }, currency }
+    const { pages, characters, milliseconds, patience, memory } = limits
+    const task: WorkerTask = { limits: { pages, characters, milliseconds, patience, memory }, currency }
     const child = spawn(
       process.execPath,
       [
@@ -64,7 +64,7 @@ export function readInProcess(
     const timer = setTimeout(() => {
       late = true
       kill()
-    }, milliseconds)
+    }, patience)
     signal.addEventListener('abort', kill)
     const answer = collect(child.stdio[3] as Readable, LONGEST_ANSWER, kill)
     const complaint = collect(stderr, LONGEST_COMPLAINT)
@@ -78,8 +78,9 @@ export function readInProcess(
     child.on('close', (code, killedBy) => {
       clearTimeout(timer)
       signal.removeEventListener('abort', kill)
-      if (late) resolve({ is: 'tookTooLong' })
+      if (late) resolve({ is: 'wasNotReached' })
       else if (signal.aborted) reject(signal.reason)
+      else if (killedBy === 'SIGXCPU') resolve({ is: 'tookTooLong' })
       // The watchdog or the system killed it; SIGABRT, SIGTRAP: its heap was full.
       else if (killedBy !== null || code === 134) resolve({ is: 'usedTooMuchMemory' })
       // Nothing left to do and no answer: a broken file sent the library waiting for something that never comes.

@@ -11,7 +11,7 @@ export interface StatementReader {
    * The figures of a statement in that currency. `checkStatement` says whether they are the customer's.
    * @param signal the request's: when the caller goes, the reading ends
    * @throws LendingError `invalid_argument` on `statement`, saying what is wrong with the file; `resource_exhausted`
-   * when too many are waiting
+   * when too many are waiting, `unavailable` when there was no time for it
    */
   read(bytes: Uint8Array, currency: Currency, signal?: AbortSignal): Promise<StatementFigures>
   /** Ends what is being read and refuses what waits. */
@@ -82,6 +82,8 @@ function requireFigures(ending: Ending, limits: StatementLimits): StatementFigur
       throw atFault(`holds more than ${limits.characters} characters`)
     case 'tookTooLong':
       throw atFault(`took longer than ${limits.milliseconds / 1000} seconds to read`)
+    case 'wasNotReached':
+      throw new LendingError('unavailable', 'the service is too busy to read a statement: try again shortly', [], 5)
     case 'usedTooMuchMemory':
       throw atFault('needs too much memory to read')
     case 'noText':

@@ -55,6 +55,7 @@ describe('GET /v1/auth/token', () => {
     ['no colon', `Basic ${Buffer.from('partner').toString('base64')}`],
     ['no base64', 'Basic ???'],
     ['another scheme', 'Digest username=partner'],
+    ['an e-mail of 250 characters', basic(`${'x'.repeat(238)}@example.com`, 'guess')],
     ['a password of 5,000 characters', basic('partner@example.com', 'x'.repeat(5_000))],
   ])('401 unauthenticated: %s', async (_, authorization) => {
     const answer = await askToken(authorization)

@@ -118,4 +118,44 @@ describe('Idempotency-Key', () => {
     expect(answer).toMatchObject({ status: 400, body: { details: [{ field: 'Idempotency-Key' }] } })
     expect(await totalOf('/v1/customers?externalId=bad-key')).toBe(0)
   })
+
+  it('a caller that hangs up and comes again gets the answer', async () => {
+    const { body: loan } = await service.post('/v1/loans', { body: application })
+    await service.app.listen({ port: 0, host: '127.0.0.1' })
+    const { port } = service.app.server.address() as { port: number }
+    const key = newKey()
+    const send = (signal?: AbortSignal) =>
+      fetch(`http://127.0.0.1:${port}/v1/loans/${loan.id}/repayments`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${service.tokens.partner}`,
+          'content-type': 'application/json',
+          'idempotency-key': key,
+        },
+        body: '{"transactionAmount": 7}',
+        ...(signal && { signal }),
+      })
+    for (const patience of [0, 1, 2, 4, 8]) {
+      const hangUp = new AbortController()
+      setTimeout(() => hangUp.abort(), patience)
+      await send(hangUp.signal).catch(() => undefined)
+    }
+    let status = 409
+    for (let tries = 0; status === 409 && tries < 50; tries++) {
+      status = (await send()).status
+      if (status === 409) await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    expect(status).toBe(200)
+    expect((await service.get(`/v1/loans/${loan.id}`)).body.totalPaid).toBe(7)
+  })
+
+  it('raced by two instances: never told that its own success is a conflict', async () => {
+    for (let round = 0; round < 10; round++) {
+      const call = { body: { externalId: `raced-${round}` }, headers: under(newKey()) }
+      const answers = await Promise.all([service, other, service, other].map((one) => one.post('/v1/customers', call)))
+      expect(
+        answers.map(({ body }) => body.code ?? 'done').filter((code) => code !== 'done' && code !== 'aborted'),
+      ).toEqual([])
+    }
+  })
 })

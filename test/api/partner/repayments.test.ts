@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { postTransaction } from '../../../src/services/transactions.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 
 let service: TestService
@@ -177,5 +178,25 @@ describe('POST /v1/loans/{id}/repayments', () => {
     const page = async (query: string) => (await service.get(`/v1/loans/${id}/repayments?${query}`)).body
     expect((await page('rows=2')).items.map((item: { amount: number }) => item.amount)).toEqual([3, 2])
     expect(await page('page=3&rows=2')).toEqual({ items: [], total: 3, page: 3, rowsPerPage: 2 })
+  })
+
+  it('400 invalid_argument: a token in the query, where none is read', async () => {
+    const id = await lend()
+    const { status, body } = await service.post(`/v1/loans/${id}/repayments?idempotencyKey=x`, {
+      body: { transactionAmount: 5 },
+    })
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ code: 'invalid_argument', details: [{ field: 'idempotencyKey' }] })
+    expect(await loanOf(id)).toMatchObject({ totalPaid: 0 })
+  })
+
+  it('one after the other without a pause: each is answered', async () => {
+    const ref = { id: BigInt(await lend()) }
+    const identity = await service.deps.signIn.identify(service.tokens.partner)
+    const caller = { ...identity, requestId: 'one-after-the-other' }
+    const amount = { units: 1n, scale: 0 }
+    const posting = { type: 'Repayment' as const, amount, valueDate: undefined, token: null, note: null }
+    for (let index = 0; index < 20; index++) await postTransaction(service.deps, caller, ref, posting)
+    expect(await loanOf(String(ref.id))).toMatchObject({ totalPaid: 20 })
   })
 })

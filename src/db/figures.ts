@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto'
+import type pg from 'pg'
+import { addPeriods, dateIn, type LocalDate, startOfDay } from '../domain/dates.ts'
+import type { Db } from './client.ts'
+import { moment } from './rows.ts'
+
+/** What of one product is out, in minor units. Loans of no product (of a record system) are together under null. */
+export interface ProductFigures {
+  readonly productId: number | null
+  readonly name: string | null
+  readonly currency: string
+  /** Active loans, and those of them that are overdue. */
+  readonly loans: number
+  readonly overdueLoans: number
+  readonly outstanding: bigint
+  readonly principal: bigint
+  readonly overdue: bigint
+  /** Outstanding principal of loans overdue for at least so many days: PORTFOLIO_AT_RISK_DAYS, in their order. */
+  readonly atRisk: readonly bigint[]
+}
+
+/** What went out and came in on one day, in minor units. */
+export interface DayFigures {
+  readonly day: LocalDate
+  readonly currency: string
+  readonly disbursed: bigint
+  readonly collected: bigint
+}
+
+/** The totals of one organization's book. */
+export interface BookFigures {
+  readonly organizationId: number
+  readonly computedAt: number
+  readonly tookMs: number
+  readonly products: readonly ProductFigures[]
+  readonly days: readonly DayFigures[]
+}
+
+export const PORTFOLIO_AT_RISK_DAYS = [1, 30, 60, 90] as const
+
+/** How far back days are shown. */
+const DAYS_SHOWN = 31
+/** A computation may take this long; no request waits for it. */
+const PATIENCE_MS = 600_000
+const LOCK = createHash('sha256').update('mkopo book figures').digest().readInt32BE()
+
+/** A loan is one day overdue on the first day on which it is; the mark is the sweep's. */
+const PRODUCTS = `
+  SELECT l.organization_id, l.currency, l.product_id, p.name,
+    count(*)::int AS loans,
+    count(*) FILTER (WHERE l.total_overdue > 0)::int AS overdue_loans,
+    sum(l.principal_outstanding + l.interest_outstanding + l.fees_outstanding + l.penalty_outstanding)::text AS outstanding,
+    sum(l.principal_outstanding)::text AS principal,
+    sum(l.total_overdue)::text AS overdue,
+    ARRAY[${PORTFOLIO_AT_RISK_DAYS.map(
+      (days) =>
+        `coalesce(sum(l.principal_outstanding) FILTER (WHERE l.overdue_since <= $1::date - ${days - 1}), 0)::text`,
+    ).join(', ')}] AS at_risk
+  FROM loan l LEFT JOIN loan_product p ON p.organization_id = l.organization_id AND p.id = l.product_id
+  WHERE l.status = 'Active'
+  GROUP BY l.organization_id, l.currency, l.product_id, p.name`
+
+/** Each organization by itself, so that the index on disbursements is used; collections by the day they were posted. */
+const DAYS = `
+  SELECT organization_id, currency, day::text AS day, sum(disbursed)::text AS disbursed, sum(collected)::text AS collected
+  FROM (
+    SELECT o.id AS organization_id, l.currency, (l.disbursed_at AT TIME ZONE $2)::date AS day, l.principal AS disbursed,
+      0 AS collected
+    FROM organization o JOIN LATERAL (
+      SELECT currency, disbursed_at, principal FROM loan WHERE organization_id = o.id AND disbursed_at >= $1
+    ) l ON true
+    UNION ALL
+    SELECT e.organization_id, l.currency, (e.posted_at AT TIME ZONE $2)::date, 0, e.amount
+    FROM loan_entry e JOIN loan l ON l.organization_id = e.organization_id AND l.id = e.loan_id
+    WHERE e.posted_at >= $1 AND e.reversed_at IS NULL AND e.type IN ('Repayment', 'Recovery Repayment')
+  ) moved
+  GROUP BY organization_id, currency, day`
+
+/** Every organization has a row, also one that has lent nothing yet. */
+const SAVE = `
+  INSERT INTO book_figures (organization_id, computed_at, took_ms, figures)
+  SELECT o.id, $1, $2, coalesce(given.figures, '{"products": [], "days": []}')
+  FROM organization o
+  LEFT JOIN unnest($3::int[], $4::jsonb[]) AS given (organization_id, figures) ON given.organization_id = o.id
+  ON CONFLICT (organization_id) DO UPDATE
+    SET computed_at = excluded.computed_at, took_ms = excluded.took_ms, figures = excluded.figures`
+
+type Stored = { products: object[]; days: (object & { day: LocalDate })[] }
+
+/** What the instances last computed: a row an organization. */
+export async function readFigures(db: Db): Promise<BookFigures[]> {
+  const { rows } = await db.pool.query<{
+    organization_id: number
+    computed_at: number
+    took_ms: number
+    figures: { products: Text<ProductFigures>[]; days: Text<DayFigures>[] }
+  }>('SELECT organization_id, computed_at, took_ms, figures FROM book_figures ORDER BY organization_id')
+  return rows.map(({ organization_id, computed_at, took_ms, figures }) => ({
+    organizationId: organization_id,
+    computedAt: computed_at,
+    tookMs: took_ms,
+    products: figures.products.map((product) => ({
+      ...product,
+      outstanding: BigInt(product.outstanding),
+      principal: BigInt(product.principal),
+      overdue: BigInt(product.overdue),
+      atRisk: product.atRisk.map(BigInt),
+    })),
+    days: figures.days.map((day) => ({
+      ...day,
+      disbursed: BigInt(day.disbursed),
+      collected: BigInt(day.collected),
+    })),
+  }))
+}
+
+/** As it lies in JSON, which has no integers of that size. */
+type Text<T> = { [K in keyof T]: T[K] extends bigint ? string : T[K] extends readonly bigint[] ? string[] : T[K] }
+
+/**
+ * Computes the totals anew, unless another instance is at it.
+ * @param due whether it is time, asked once nobody else can be computing them
+ * @returns false when nothing was computed
+ */
+export async function computeFigures(
+  db: Db,
+  zone: string,
+  now: () => number,
+  due: (last: { computedAt: number; tookMs: number } | undefined) => boolean,
+): Promise<boolean> {
+  const client = await db.pool.connect()
+  let broken: Error | undefined
+  try {
+    await client.query('BEGIN')
+    const mayCompute = (await lock(client)) && due(await lastOf(client))
+    if (mayCompute) await computeAndSave(client, zone, now)
+    await client.query('COMMIT')
+    return mayCompute
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined)
+    broken = error instanceof Error ? error : new Error(String(error))
+    throw error
+  } finally {
+    client.release(broken)
+  }
+}
+
+async function lock(client: pg.PoolClient): Promise<boolean> {
+  const { rows } = await client.query('SELECT pg_try_advisory_xact_lock($1) AS held', [LOCK])
+  return rows[0].held
+}
+
+async function lastOf(client: pg.PoolClient) {
+  const { rows } = await client.query('SELECT computed_at, took_ms FROM book_figures ORDER BY computed_at LIMIT 1')
+  return rows[0] && { computedAt: rows[0].computed_at as number, tookMs: rows[0].took_ms as number }
+}
+
+async function computeAndSave(client: pg.PoolClient, zone: string, now: () => number): Promise<void> {
+  const began = performance.now()
+  const at = now()
+  const today = dateIn(zone, at)
+  const run = (text: string, values: unknown[]) =>
+    client.query({ text, values, query_timeout: PATIENCE_MS } as pg.QueryConfig)
+  await client.query(`SET LOCAL statement_timeout = ${PATIENCE_MS}`)
+  const kept = await keptDays(client, zone, today)
+  const from = kept.size > 0 ? addPeriods(today, -1, 'days') : addPeriods(today, 1 - DAYS_SHOWN, 'days')
+  const products = await run(PRODUCTS, [today])
+  const days = await run(DAYS, [moment(startOfDay(from, zone)), zone])
+  const book = new Map<number, Stored>()
+  const of = (organizationId: number) => {
+    const stored = book.get(organizationId) ?? { products: [], days: [] }
+    book.set(organizationId, stored)
+    return stored
+  }
+  for (const [organizationId, earlier] of kept) of(organizationId).days.push(...earlier.filter(({ day }) => day < from))
+  for (const { organization_id, product_id, overdue_loans, at_risk, ...product } of products.rows)
+    of(organization_id).products.push({
+      ...product,
+      productId: product_id,
+      overdueLoans: overdue_loans,
+      atRisk: at_risk,
+    })
+  for (const { organization_id, ...day } of days.rows) of(organization_id).days.push(day)
+  const took = Math.round(performance.now() - began)
+  await run(SAVE, [moment(at), took, [...book.keys()], [...book.values()].map((stored) => JSON.stringify(stored))])
+}
+
+/** What was computed earlier today of the days before yesterday stands: it is computed once a day. */
+async function keptDays(client: pg.PoolClient, zone: string, today: LocalDate): Promise<Map<number, Stored['days']>> {
+  const { rows } = await client.query<{ organization_id: number; computed_at: number; figures: Stored }>(
+    'SELECT organization_id, computed_at, figures FROM book_figures',
+  )
+  const ofToday = rows.filter(({ computed_at }) => dateIn(zone, computed_at) === today)
+  return new Map(ofToday.map(({ organization_id, figures }) => [organization_id, figures.days]))
+}

@@ -1,0 +1,66 @@
+/** Text that is HTML already; anything else is escaped on its way into a page. */
+export class Html {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+type Part = Html | string | number | bigint | undefined | false | readonly Part[]
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+const toText = (part: Part): string => {
+  if (part instanceof Html) return part.text
+  if (part === undefined || part === false) return ''
+  if (typeof part === 'object') return part.map(toText).join('')
+  return String(part).replace(/[&<>"']/g, (character) => ESCAPES[character]!)
+}
+
+/** HTML with what is put in escaped. */
+export const html = (texts: TemplateStringsArray, ...parts: readonly Part[]): Html =>
+  new Html(texts.map((text, index) => text + toText(parts[index])).join(''))
+
+/** A whole page; `renew` seconds after which the browser asks again. */
+export const page = (title: string, body: Html, { renew }: { readonly renew?: number } = {}): string =>
+  html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+${renew !== undefined && html`<meta http-equiv="refresh" content="${renew}">`}
+<title>${title} · Mkopo</title>
+<link rel="stylesheet" href="/style.css">
+</head>
+<body>
+<header><a href="/">Mkopo</a> <span>read-only operator's view</span></header>
+<main>${body}</main>
+</body>
+</html>
+`.text
+
+export const messagePage = (message: string): string => page('Mkopo', html`<p class="message">${message}</p>`)
+
+/** A column: its head, and whether it holds figures. */
+export type Column = readonly [head: string, kind?: 'figure']
+
+/** A table with its caption; `empty` in place of rows where there are none. */
+export function table(
+  caption: string,
+  columns: readonly Column[],
+  rows: readonly (readonly Part[])[],
+  empty: string,
+): Html {
+  const kind = (index: number) => (columns[index]?.[1] === 'figure' ? new Html(' class="figure"') : '')
+  return html`<section><table><caption>${caption}</caption>
+<thead><tr>${columns.map(([head], index) => html`<th scope="col"${kind(index)}>${head}</th>`)}</tr></thead>
+<tbody>${rows.map((row) => html`<tr>${row.map((cell, index) => html`<td${kind(index)}>${cell}</td>`)}</tr>\n`)}${
+    rows.length === 0 && html`<tr><td colspan="${columns.length}" class="empty">${empty}</td></tr>`
+  }</tbody></table></section>`
+}

@@ -1,0 +1,93 @@
+import { short } from './figures.ts'
+import { type Html, html } from './page.ts'
+
+const WIDTH = 900
+const HEIGHT = 240
+const MARGIN = { left: 56, right: 12, top: 12, bottom: 28 }
+const INNER = { width: WIDTH - MARGIN.left - MARGIN.right, height: HEIGHT - MARGIN.top - MARGIN.bottom }
+const LINES = 4
+
+const round = (value: number) => Math.round(value * 10) / 10
+
+/** The least number of two digits or so from which `LINES` equal steps reach the value. */
+function topOf(value: number): number {
+  const step = Math.max(value, 1) / LINES
+  const power = 10 ** Math.floor(Math.log10(step))
+  return LINES * power * ([1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((factor) => factor * power >= step) ?? 10)
+}
+
+const yOf = (value: number, top: number) => round(MARGIN.top + INNER.height * (1 - value / top))
+
+const frame = (label: string, top: number, ticks: readonly { x: number; text: string }[], content: Html): Html =>
+  html`<svg class="plot" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${label}">
+${Array.from({ length: LINES + 1 }, (_, index) => {
+  const value = (top / LINES) * index
+  const y = yOf(value, top)
+  return html`<line class="grid" x1="${MARGIN.left}" x2="${WIDTH - MARGIN.right}" y1="${y}" y2="${y}"/><text class="axis value" x="${MARGIN.left - 8}" y="${y + 4}">${short(value)}</text>\n`
+})}
+${ticks.map(({ x, text }) => html`<text class="axis" x="${round(x)}" y="${HEIGHT - 8}">${text}</text>\n`)}
+${content}
+</svg>`
+
+/** Two amounts a day, side by side. */
+export interface Bars {
+  readonly label: string
+  readonly names: readonly [first: string, second: string]
+  readonly days: readonly { readonly day: string; readonly values: readonly [number, number]; readonly told: string }[]
+}
+
+export function barPlot({ label, names, days }: Bars): Html {
+  const top = topOf(Math.max(0, ...days.flatMap(({ values }) => values)))
+  const slot = INNER.width / Math.max(1, days.length)
+  const width = round(slot * 0.36)
+  const everyDays = Math.ceil(days.length / 8)
+  const ticks = days.flatMap(({ day }, index) =>
+    index % everyDays === 0 ? [{ x: MARGIN.left + slot * (index + 0.5), text: day.slice(5) }] : [],
+  )
+  const bars = days.map(({ values, told }, index) => {
+    const x = MARGIN.left + slot * index + slot * 0.12
+    const bar = (value: number, which: number) => {
+      const y = yOf(value, top)
+      const height = round(HEIGHT - MARGIN.bottom - y)
+      return html`<rect class="bar${which}" x="${round(x + which * (width + 1))}" y="${y}" width="${width}" height="${height}"/>`
+    }
+    return html`<g><title>${told}</title>${values.map(bar)}</g>\n`
+  })
+  return html`<figure><figcaption><span class="key bar0"></span>${names[0]} <span class="key bar1"></span>${names[1]}</figcaption>${frame(label, top, ticks, html`${bars}`)}</figure>`
+}
+
+/** An amount that holds until it changes. */
+export interface Steps {
+  readonly label: string
+  readonly name: string
+  /** From the first to the last: days since the first, and what holds from then on. */
+  readonly points: readonly {
+    readonly day: number
+    readonly date: string
+    readonly value: number
+    readonly told: string
+  }[]
+  /** The last day shown, in days since the first. */
+  readonly until: number
+  readonly untilDate: string
+}
+
+export function stepPlot({ label, name, points, until, untilDate }: Steps): Html {
+  const top = topOf(Math.max(0, ...points.map(({ value }) => value)))
+  const span = Math.max(1, until)
+  const xOf = (day: number) => round(MARGIN.left + (INNER.width * day) / span)
+  const path = points.map(({ day, value }, index) =>
+    index === 0 ? `M${xOf(day)} ${yOf(value, top)}` : `H${xOf(day)}V${yOf(value, top)}`,
+  )
+  const [first] = points
+  const ticks = [
+    ...(first ? [{ x: MARGIN.left + 30, text: first.date }] : []),
+    { x: WIDTH - MARGIN.right - 34, text: untilDate },
+  ]
+  const dots = points.map(
+    ({ day, value, told }) =>
+      html`<circle class="dot" cx="${xOf(day)}" cy="${yOf(value, top)}" r="4"><title>${told}</title></circle>\n`,
+  )
+  const line = html`<path class="line" d="${path.join('')}H${xOf(span)}"/>${dots}`
+  return html`<figure><figcaption><span class="key line0"></span>${name}</figcaption>${frame(label, top, ticks, line)}</figure>`
+}

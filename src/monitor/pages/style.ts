@@ -1,0 +1,44 @@
+/** The pages' style: light or dark as the reader has it, and wide enough for a table of figures. */
+export const style = `
+:root {
+  color-scheme: light dark;
+  --ink: light-dark(#1b2430, #e6eaf0); --soft: light-dark(#5b6775, #9aa6b4); --paper: light-dark(#fff, #12171e);
+  --raised: light-dark(#f5f7f9, #1a212a); --rule: light-dark(#dde3e9, #2b3540);
+  --first: light-dark(#1f6feb, #58a6ff); --second: light-dark(#2da44e, #4ac26b); --bad: light-dark(#b3261e, #ff8a80);
+}
+* { box-sizing: border-box }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif }
+header { padding: 12px 24px; border-bottom: 1px solid var(--rule); color: var(--soft) }
+header a { color: var(--ink); font-weight: 600; text-decoration: none; margin-right: 8px }
+main { max-width: 1080px; margin: 0 auto; padding: 8px 24px 48px }
+h1 { font-size: 22px; margin: 20px 0 4px }
+p { margin: 4px 0; color: var(--soft) }
+a { color: var(--first) }
+section, figure { margin: 24px 0 0; overflow-x: auto }
+table { border-collapse: collapse; width: 100%; font-size: 14px }
+caption, figcaption { text-align: left; font-weight: 600; padding: 0 0 6px; color: var(--ink) }
+th, td { padding: 6px 10px; border-bottom: 1px solid var(--rule); text-align: left; vertical-align: top }
+th { font-weight: 500; color: var(--soft); white-space: nowrap }
+.figure { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
+tbody tr:hover { background: var(--raised) }
+.empty, .message { color: var(--soft) }
+.message { font-size: 18px; margin-top: 32px }
+.bad { color: var(--bad) }
+.struck td { color: var(--soft); text-decoration: line-through }
+form { margin: 12px 0 0 }
+input, button { font: inherit; padding: 4px 10px; border: 1px solid var(--rule); border-radius: 6px; background: var(--raised); color: var(--ink) }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; margin: 16px 0 0; padding: 0 }
+.tiles div { background: var(--raised); border-radius: 8px; padding: 12px 16px }
+.tiles dt { color: var(--soft); font-size: 13px }
+.tiles dd { margin: 0; font-size: 19px; font-variant-numeric: tabular-nums }
+.plot { width: 100%; min-width: 560px; height: auto; display: block }
+.grid { stroke: var(--rule) }
+.axis { fill: var(--soft); font-size: 12px; text-anchor: middle }
+.axis.value { text-anchor: end }
+.bar0, .line0 { fill: var(--first); background: var(--first) }
+.bar1 { fill: var(--second); background: var(--second) }
+.line { fill: none; stroke: var(--first); stroke-width: 2 }
+.dot { fill: var(--first) }
+.key { display: inline-block; width: 10px; height: 10px; border-radius: 2px; margin: 0 6px 0 0 }
+.key ~ .key { margin-left: 16px }
+`

@@ -1,0 +1,98 @@
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import { toFailure } from '../api/failure.ts'
+import { isUnavailable } from '../db/client.ts'
+import type { Deps } from '../deps.ts'
+import type { Figures } from '../services/figures.ts'
+import type { Metrics } from './metrics.ts'
+import { bookPage } from './pages/book.ts'
+import { loanPage } from './pages/loan.ts'
+import { messagePage } from './pages/page.ts'
+import { style } from './pages/style.ts'
+import type { Recent } from './recent.ts'
+import { signInOperators } from './signedIn.ts'
+
+/** What the operators' port shows. */
+export interface MonitorDeps {
+  readonly deps: Deps
+  readonly metrics: Pick<Metrics, 'page'>
+  readonly recent: Recent
+  readonly figures: Pick<Figures, 'latest'>
+  readonly log: { error(context: object, message: string): void }
+}
+
+/** The pages load nothing but their own style, run no script and send nothing anywhere else. */
+const HEADERS = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+}
+
+const HTML = 'text/html; charset=utf-8'
+const STATUSES: Readonly<Record<string, number>> = {
+  unauthenticated: 401,
+  permission_denied: 403,
+  not_found: 404,
+  resource_exhausted: 429,
+  unavailable: 503,
+}
+
+/**
+ * What operators see, on a port of its own: metrics for Prometheus, and read-only pages of the book of the operator's
+ * organization, behind his login. Never on the public port.
+ */
+export function buildMonitor({ deps, metrics, recent, figures, log }: MonitorDeps): FastifyInstance {
+  const app = Fastify({ trustProxy: false, forceCloseConnections: true })
+  const signedIn = signInOperators(deps)
+
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.headers(HEADERS)
+  })
+
+  app.get('/metrics', async (_request, reply) => {
+    const { type, text } = await metrics.page()
+    return reply.type(type).send(text)
+  })
+
+  app.get('/style.css', (_request, reply) => reply.header('cache-control', 'max-age=3600').type('text/css').send(style))
+
+  app.get('/', async (request, reply) => {
+    const { organizationId } = await signedIn(request.headers.authorization, request.ip)
+    const page = await bookPage(deps, organizationId, { recent, figures })
+    return reply.type(HTML).send(page)
+  })
+
+  // The form on the page of the book.
+  app.get<{ Querystring: { id?: unknown } }>('/loans', (request, reply) => {
+    const { id } = request.query
+    if (typeof id !== 'string' || id.trim() === '') return sayNo(reply, 'not_found', 'There is no such page.')
+    return reply.redirect(`/loans/${encodeURIComponent(id.trim())}`, 303)
+  })
+
+  app.get<{ Params: { id: string } }>('/loans/:id', async (request, reply) => {
+    const operator = await signedIn(request.headers.authorization, request.ip)
+    const page = await loanPage(deps, { ...operator, requestId: request.id }, request.params.id)
+    return reply.type(HTML).send(page)
+  })
+
+  app.setNotFoundHandler((_request, reply) => sayNo(reply, 'not_found', 'There is no such page.'))
+  app.setErrorHandler((error, request, reply) => {
+    const { code, message, retryAfter } = toFailure(error, {
+      fieldNames: {},
+      requestId: request.id,
+      unavailable: isUnavailable,
+    })
+    if (code === 'internal') log.error({ err: error, reqId: request.id }, 'a page for operators failed')
+    if (code === 'unauthenticated') reply.header('www-authenticate', 'Basic realm="Mkopo operators", charset="UTF-8"')
+    if (retryAfter !== undefined) reply.header('retry-after', String(Math.ceil(retryAfter)))
+    return sayNo(reply, code, message)
+  })
+  return app
+}
+
+const sayNo = (reply: FastifyReply, code: string, message: string) =>
+  reply
+    .code(STATUSES[code] ?? 500)
+    .type(HTML)
+    .send(messagePage(message))

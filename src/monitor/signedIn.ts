@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Deps } from '../deps.ts'
+import { LendingError } from '../domain/errors.ts'
+import { type Identity, requireAdmin } from '../services/caller.ts'
+
+/** A password takes long to verify on purpose; a page that renews itself is not asked to wait for it each time. */
+const VERIFIED_FOR_MS = 300_000
+const MOST_VERIFIED = 100
+const LONGEST_HEADER = 2_000
+
+/** Who an Authorization header of HTTP Basic belongs to; operators only. */
+export type SignedIn = (header: string | undefined, address: string) => Promise<Identity>
+
+/**
+ * The same accounts, limits and refusals as the token call. What is remembered is a token, so that a disabled account is
+ * refused here as soon as anywhere.
+ * @throws LendingError `unauthenticated`, `permission_denied`, `resource_exhausted`
+ */
+export function signInOperators({ signIn }: Pick<Deps, 'signIn'>): SignedIn {
+  const tokens = new LRUCache<string, string>({ max: MOST_VERIFIED, ttl: VERIFIED_FOR_MS })
+  return async (header, address) => {
+    const key = createHash('sha256').update(String(header)).digest('base64')
+    let token = tokens.get(key)
+    if (token === undefined) {
+      const { email, password } = readBasic(header)
+      token = await signIn.issueToken(email, password, address)
+      tokens.set(key, token)
+    }
+    const identity = await signIn.identify(token)
+    requireAdmin(identity)
+    return identity
+  }
+}
+
+function readBasic(header = ''): { email: string; password: string } {
+  const encoded = header.length > LONGEST_HEADER ? undefined : /^Basic +([\w+/=-]+) *$/i.exec(header)?.[1]
+  const text = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString('utf8')
+  const colon = text.indexOf(':')
+  if (colon < 1) throw new LendingError('unauthenticated', 'sign in with the e-mail and password of an operator')
+  return { email: text.slice(0, colon), password: text.slice(colon + 1) }
+}

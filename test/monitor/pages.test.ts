@@ -1,0 +1,204 @@
+import type { FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buildApp } from '../../src/app.ts'
+import type { Deps } from '../../src/deps.ts'
+import { createMetrics } from '../../src/monitor/metrics.ts'
+import { ago, money, percent, short } from '../../src/monitor/pages/figures.ts'
+import { html } from '../../src/monitor/pages/page.ts'
+import { rememberRecent } from '../../src/monitor/recent.ts'
+import { buildMonitor } from '../../src/monitor/server.ts'
+import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/demo.ts'
+import { noEvents, tellAll } from '../../src/services/events.ts'
+import { type Figures, keepFigures } from '../../src/services/figures.ts'
+import { sweepAll } from '../../src/services/sweep.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let app: FastifyInstance
+let monitor: FastifyInstance
+let figures: Figures
+let loan: string
+
+const log = { error: (context: object) => expect.unreachable(String((context as { err: Error }).err.stack)) }
+
+const basic = ({ email, password }: { email: string; password: string }) =>
+  `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
+const look = async (url: string, authorization = basic(DEMO_OPERATOR)) => {
+  const answer = await monitor.inject({ url, headers: { authorization } })
+  return { status: answer.statusCode, headers: answer.headers, text: answer.body }
+}
+
+beforeAll(async () => {
+  service = await startService()
+  const recent = rememberRecent(service.clock.now)
+  const deps: Deps = { ...service.deps, events: tellAll(noEvents, recent.events) }
+  app = await buildApp(deps)
+  figures = keepFigures(deps, { warn: () => undefined })
+  monitor = buildMonitor({ deps, metrics: createMetrics(service.clock.now), recent, figures, log })
+  await figures.look()
+  const { host } = new URL(deps.config.baseUrl)
+  const headers = { host, authorization: `Bearer ${service.tokens.partner}` }
+  const post = async (url: string, payload: object) =>
+    (await app.inject({ method: 'POST', url, headers, payload })).json()
+  await post('/v1/customers', { externalId: '<b>asha</b> 0712345678' })
+  const customerId = '<b>asha</b> 0712345678'
+  loan = (await post('/v1/loans', { customerId, productId: 2, principal: 100_000 })).id
+  await post('/v1/loans', { customerId, productId: 3, principal: 60_000, externalId: '<script>' })
+  service.clock.set('2026-02-10')
+  await post(`/v1/loans/${loan}/repayments`, { transactionAmount: 30_000 })
+  service.clock.set('2026-04-01')
+  await sweepAll(deps)
+  recent.events.swept?.(2)
+  await post(`/v1/loans/${loan}/repayments`, { transactionAmount: 40_000, transactionDate: '2026-03-20' })
+  await post(`/v1/loans/${loan}/repayments`, { transactionAmount: -5, 'Asha +254712345678': 1 })
+  await app.inject({ url: '/v1/customers/external/0712345678', headers })
+  await app.inject({ url: '/v1/customers', headers: { host } })
+  await figures.look()
+})
+afterAll(async () => {
+  await figures.stop()
+  await monitor.close()
+  await app.close()
+  await service.close()
+})
+
+describe('signing in', () => {
+  it('401 without credentials, with a way to give them; 401 with wrong ones; 403 for an account that is no operator', async () => {
+    for (const url of ['/', `/loans/${loan}`]) {
+      const without = await monitor.inject({ url })
+      expect(without.statusCode).toBe(401)
+      expect(without.headers['www-authenticate']).toMatch(/^Basic realm=/)
+      expect((await look(url, basic({ ...DEMO_OPERATOR, password: 'wrong' }))).status).toBe(401)
+      expect((await look(url, basic(DEMO_PARTNER))).status).toBe(403)
+      expect((await look(url, 'Bearer x')).status).toBe(401)
+      expect((await look(url)).status).toBe(200)
+    }
+  })
+
+  it('a disabled account is refused within five seconds, also where its password was verified', async () => {
+    const disable = (at: string) =>
+      service.deps.db.pool.query(`UPDATE account SET disabled_at = ${at} WHERE email = $1`, [DEMO_OPERATOR.email])
+    expect((await look('/')).status).toBe(200)
+    await disable('now()')
+    service.clock.set('2026-04-01T12:00:05+03:00')
+    expect((await look('/')).status).toBe(401)
+    await disable('NULL')
+    service.clock.set('2026-04-01T12:00:10+03:00')
+    expect((await look('/')).status).toBe(200)
+  })
+
+  it('metrics need none', async () => {
+    const { statusCode, body } = await monitor.inject('/metrics')
+    expect(statusCode).toBe(200)
+    expect(body).toContain('# TYPE mkopo_http_request_duration_seconds histogram')
+  })
+})
+
+describe('the page of the book', () => {
+  it('shows outstanding, overdue and portfolio at risk by product, and their total', async () => {
+    const { text } = await look('/')
+    const rows = [...text.matchAll(/<tr>(.*?)<\/tr>/g)].map(([, row = '']) =>
+      [...row.matchAll(/<td[^>]*>(.*?)<\/td>/g)].map(([, cell = '']) => cell.replace(/<[^>]+>/g, '')),
+    )
+    // 100,000 + 10,000 interest + 10,000 penalty − 70,000; principal 50,000 of it.
+    expect(rows).toContainEqual([
+      ...['Flat 10% monthly, late penalty', 'TZS', '1', '50,000.00', '1', '50,000.00'],
+      ...['100.0 %', '100.0 %', '0.0 %', '0.0 %'],
+    ])
+    expect(rows).toContainEqual([
+      ...['All', 'TZS', '2', '128,000.00', '2', '76,000.00'],
+      ...['100.0 %', '100.0 %', '0.0 %', '0.0 %'],
+    ])
+  })
+
+  it('plots what was disbursed and collected by day', async () => {
+    const { text } = await look('/')
+    expect(text).toContain('aria-label="Disbursed and collected by day, in TZS"')
+    expect(text).toContain('<title>2026-04-01: disbursed 0.00, collected 40,000.00</title>')
+    expect(text.match(/<g><title>/g)).toHaveLength(31)
+  })
+
+  it('shows the latest refusals, latest first, without what the caller sent, and the state of the sweep', async () => {
+    const { text } = await look('/')
+    expect(text).toMatch(/unauthenticated.*\/v1\/customers\/external\/:externalId.*…: is not a known field/s)
+    expect(text).toContain('Last sweep of this instance')
+    expect(text).not.toMatch(/asha|Asha|712345678|<script/i)
+  })
+
+  it('loads nothing but its own style, runs no script, and is not kept', async () => {
+    const { headers, text } = await look('/')
+    expect(headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
+    expect(headers['content-security-policy']).toContain("default-src 'none'")
+    expect([...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, link]) => link)).toEqual(['/style.css', '/'])
+    expect((await monitor.inject('/style.css')).headers['content-type']).toMatch(/^text\/css/)
+  })
+
+  it('is there before anything was summed up', async () => {
+    const { deps } = service
+    const empty = buildMonitor({
+      deps,
+      metrics: createMetrics(Date.now),
+      recent: rememberRecent(Date.now),
+      figures: { latest: () => [] },
+      log,
+    })
+    const answer = await empty.inject({ url: '/', headers: { authorization: basic(DEMO_OPERATOR) } })
+    expect(answer.statusCode).toBe(200)
+    expect(answer.body).toContain('Not summed up yet')
+  })
+})
+
+describe('the page of a loan', () => {
+  it('shows where it stands, its schedule, its entries and its balance', async () => {
+    const { text } = await look(`/loans/${loan}`)
+    expect(text).toMatch(/<dt>Outstanding<\/dt><dd>50,000\.00<\/dd>/)
+    expect(text).toMatch(/<caption>Schedule<\/caption>.*2026-02-28.*10,000\.00/s)
+    expect(text).toMatch(/<caption>Entries, newest first<\/caption>.*2026-03-20.*40,000\.00.*2026-02-10.*30,000\.00/s)
+    const told = [...text.matchAll(/<circle[^>]*><title>([^<]*)<\/title>/g)].map(([, one]) => one)
+    expect(told).toEqual([
+      '2026-01-31: 110,000.00 owed',
+      '2026-02-10: 80,000.00 owed',
+      '2026-02-28: 90,000.00 owed',
+      '2026-03-20: 50,000.00 owed',
+    ])
+    expect(text).not.toMatch(/asha|<script/i)
+  })
+
+  it('404 for a loan that this organization does not have, and for what cannot be one', async () => {
+    for (const id of ['1', 'abc', '99999999999999999999'])
+      expect(await look(`/loans/${id}`)).toMatchObject({
+        status: 404,
+        text: expect.stringContaining('no loan has that id'),
+      })
+    expect((await look('/nothing')).status).toBe(404)
+  })
+
+  it('is found by its id', async () => {
+    const found = await monitor.inject(`/loans?id=%20${loan}`)
+    expect([found.statusCode, found.headers.location]).toEqual([303, `/loans/${loan}`])
+    expect((await monitor.inject('/loans?id=//evil.example')).headers.location).toBe('/loans/%2F%2Fevil.example')
+    expect((await monitor.inject('/loans?id=a&id=b')).statusCode).toBe(404)
+  })
+})
+
+describe('the words of a page', () => {
+  it('escape what is put in', () => {
+    expect(html`<p title="${'"'}">${['<b>', 1n]}${html`<i>`}${undefined}${false}</p>`.text).toBe(
+      '<p title="&quot;">&lt;b&gt;1<i></p>',
+    )
+  })
+
+  it.each([
+    [money(123_456_789n, 'TZS'), '1,234,567.89'],
+    [money(-123_456n, 'UGX'), '-123,456'],
+    [money(0n, 'KES'), '0.00'],
+    [percent(1n, 3n), '33.3 %'],
+    [percent(0n, 0n), '–'],
+    [short(0), '0'],
+    [short(1_250_000), '1.25M'],
+    [short(40_000), '40k'],
+    [ago(0, 89_000), '89 s ago'],
+    [ago(0, 600_000), '10 min ago'],
+    [ago(0, 7_200_000), '2 h ago'],
+  ])('%s is %s', (shown, text) => expect(shown).toBe(text))
+})

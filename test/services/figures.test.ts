@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Figures, keepFigures } from '../../src/services/figures.ts'
+import { sweepAll } from '../../src/services/sweep.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let other: TestService
+const kept: Figures[] = []
+const keep = (of: TestService) => {
+  const figures = keepFigures(of.deps, {
+    warn: (context) => expect.unreachable(String((context as { err: Error }).err.stack)),
+  })
+  kept.push(figures)
+  return figures
+}
+const lend = async (productId: number, principal: number): Promise<string> =>
+  (await service.post('/v1/loans', { body: { customerId: 'asha', productId, principal } })).body.id
+const repay = (id: string, transactionAmount: number) =>
+  service.post(`/v1/loans/${id}/repayments`, { body: { transactionAmount } })
+
+beforeAll(async () => {
+  service = await startService()
+  other = await service.another()
+  await service.post('/v1/customers', { body: { externalId: 'asha' } })
+})
+afterAll(async () => {
+  for (const figures of kept) await figures.stop()
+  await service.close()
+})
+
+describe('the totals of the book', () => {
+  it('by product, with the portfolio at risk; by day, with what was disbursed and collected', async () => {
+    const figures = keep(service)
+    await figures.look()
+    const [early, closed] = [await lend(1, 100_000), await lend(1, 50_000)]
+    await lend(3, 60_000)
+    await repay(closed, 55_000)
+    service.clock.set('2026-02-10')
+    await repay(early, 10_000)
+    await lend(1, 20_000)
+    // The first two are due on 28 February, the last on 10 March: on 29 March, 29 and 19 days overdue.
+    service.clock.set('2026-03-29')
+    await sweepAll(service.deps)
+    await figures.look()
+    const [book] = figures.latest()
+    const flat = { name: 'Flat 10% monthly', currency: 'TZS', productId: 1 }
+    expect(book!.products.toSorted((a, b) => a.productId! - b.productId!)).toEqual([
+      {
+        ...flat,
+        loans: 2,
+        overdueLoans: 2,
+        outstanding: 122_000_00n,
+        principal: 120_000_00n,
+        overdue: 122_000_00n,
+        atRisk: [120_000_00n, 0n, 0n, 0n],
+      },
+      {
+        productId: 3,
+        name: 'Flat 5% × 6 months',
+        currency: 'TZS',
+        loans: 1,
+        overdueLoans: 1,
+        outstanding: 78_000_00n,
+        principal: 60_000_00n,
+        overdue: 13_000_00n,
+        atRisk: [60_000_00n, 0n, 0n, 0n],
+      },
+    ])
+    expect(book!.days).toEqual([])
+
+    service.clock.set('2026-03-30')
+    await figures.look()
+    const atRisk = (index: number) =>
+      figures.latest()[0]!.products.reduce((sum, { atRisk: all }) => sum + all[index]!, 0n)
+    expect([atRisk(0), atRisk(1), atRisk(2)]).toEqual([180_000_00n, 160_000_00n, 0n])
+    await repay(early, 3_000)
+    await lend(4, 12_000)
+    service.clock.set('2026-03-31')
+    await repay(early, 4_000)
+    await figures.look()
+    expect(figures.latest()[0]!.days.toSorted((a, b) => a.day.localeCompare(b.day))).toEqual([
+      { day: '2026-03-30', currency: 'TZS', disbursed: 12_000_00n, collected: 3_000_00n },
+      { day: '2026-03-31', currency: 'TZS', disbursed: 0n, collected: 4_000_00n },
+    ])
+  })
+
+  it('are computed by one instance for all, and not before they are old', async () => {
+    service.clock.set('2026-04-01')
+    const [one, two] = [keep(service), keep(other)]
+    await Promise.all([one.look(), two.look()])
+    await Promise.all([one.look(), two.look()])
+    const before = one.latest()
+    expect(two.latest()).toEqual(before)
+    const id = await lend(1, 5_000)
+    await one.look()
+    expect(one.latest()).toEqual(before)
+    service.clock.set('2026-04-01T12:01:00+03:00')
+    await two.look()
+    await one.look()
+    expect(one.latest()[0]!.computedAt).toBe(service.clock.now())
+    expect(two.latest()).toEqual(one.latest())
+    expect(one.latest()[0]!.days.find(({ day }) => day === '2026-04-01')?.disbursed).toBe(5_000_00n)
+    expect(id).toBeDefined()
+  })
+
+  it('an organization without loans has them, too', async () => {
+    await service.deps.db.pool.query(
+      "INSERT INTO organization (id, name, currency, created_at) VALUES (77, 'Other', 'KES', now())",
+    )
+    service.clock.set('2026-04-02')
+    const figures = keep(service)
+    await figures.look()
+    expect(figures.latest().find(({ organizationId }) => organizationId === 77)).toMatchObject({
+      products: [],
+      days: [],
+    })
+  })
+})

@@ -1,0 +1,24 @@
+import { createAccount } from '../../src/services/accounts.ts'
+import { operator } from '../../src/services/caller.ts'
+import { createOrganization } from '../../src/services/organizations.ts'
+import { createProduct } from '../../src/services/products.ts'
+import type { TestService } from './service.ts'
+
+/** Another organization, with a product 1 as the demonstration has it. @returns a token of its partner */
+export async function anotherLender({ deps }: TestService, id: number, currency: string): Promise<string> {
+  const author = operator(id, 'test')
+  await createOrganization(deps, author, { id, name: `Lender ${id}`, currency, officeId: '1', officeName: 'Here' })
+  await createProduct(deps, author, {
+    id: 1,
+    name: 'Flat 10% monthly',
+    principalMin: { units: 1n, scale: 0 },
+    principalMax: { units: 100_000_000n, scale: 0 },
+    numberOfRepayments: 1,
+    repayEvery: 1,
+    repayUnit: 'months',
+    ratePerPeriod: { units: 10n, scale: 0 },
+  })
+  const email = `partner@lender-${id}.example`
+  await createAccount(deps, author, { email, password: 'a long enough secret', roles: ['USER'] })
+  return deps.signIn.issueToken(email, 'a long enough secret', '127.0.0.1')
+}

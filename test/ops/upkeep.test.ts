@@ -47,7 +47,7 @@ describe('help', () => {
       ],
     ])
     const commands = (await Promise.all(top.map(below))).flat()
-    expect(commands).toHaveLength(25)
+    expect(commands).toHaveLength(27)
     expect((await Promise.all(commands.map(below))).flat()).toEqual([])
   })
 })

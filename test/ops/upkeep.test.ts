@@ -33,10 +33,21 @@ describe('help', () => {
     }
     const top = await below([])
     expect(top.flat()).toEqual([
-      ...['organizations', 'accounts', 'api-keys', 'keys', 'products', 'loans', 'book', 'audit', 'migrate'],
+      ...[
+        'organizations',
+        'accounts',
+        'api-keys',
+        'keys',
+        'products',
+        'credit-policy',
+        'loans',
+        'book',
+        'audit',
+        'migrate',
+      ],
     ])
     const commands = (await Promise.all(top.map(below))).flat()
-    expect(commands).toHaveLength(25)
+    expect(commands).toHaveLength(27)
     expect((await Promise.all(commands.map(below))).flat()).toEqual([])
   })
 })

@@ -51,10 +51,17 @@ export function acceptIdempotencyKeys(app: StyleApp, deps: Deps, sayAgain: SayAg
       await turn
         .keep({ status: reply.statusCode, body: String(payload) })
         .catch((error: unknown) => request.log.warn({ err: error }, 'an answer could not be kept for its key'))
+    // Not once the answer has been sent: a caller who hung up never gets it, and is the one who will ask again.
+    endTurn(request)
     return payload
   })
 
-  app.addHook('onResponse', async (request) => request.turn?.end())
+  app.addHook('onResponse', async (request) => endTurn(request))
+}
+
+function endTurn(request: FastifyRequest): void {
+  request.turn?.end()
+  request.turn = undefined
 }
 
 function readKey(given: string | string[]): string {

@@ -37,6 +37,8 @@ const LONGEST_NAME = 100
 const MIB = 1024 * 1024
 /** What a body has besides its file. */
 const ROOM = MIB
+/** Bodies held at once: what they take of memory is this many files. */
+const AT_ONCE = 32
 
 /**
  * Routes of the scope take `multipart/form-data` and nothing else; its parts are the body that their schema checks. A
@@ -54,8 +56,14 @@ export function acceptUploads(app: StyleApp, { bytes }: { readonly bytes: number
     },
   })
 
+  let held = 0
+
   app.addHook('preParsing', async (request, reply) => {
     if (request.method !== 'POST' || request.is404) return
+    if (held >= AT_ONCE)
+      throw refuse(reply, new LendingError('resource_exhausted', 'too many files are being sent at once', [], 5))
+    held++
+    reply.raw.once('close', () => held--)
     if (!/^multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
       throw refuse(reply, new LendingError('unsupported_media_type', 'the content type must be multipart/form-data'))
     if (Number(request.headers['content-length'] ?? 0) > bytes + ROOM) throw refuse(reply, tooLarge(bytes))

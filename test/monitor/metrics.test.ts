@@ -51,7 +51,7 @@ beforeAll(async () => {
   await call('POST', '/v1/loans', { loan_id: 1, borrower_id: 1, ...lent, duration_period: 'Months' }, records)
   const collected = { repayment_id: 1, loan_id: 1, amount: 50, collection_date: '2026-01-31' }
   for (let index = 0; index < 2; index++) await call('POST', '/v1/repayments', collected, records)
-  await call('GET', '/v1/loans/1')
+  await call('GET', '/v1/loans/2')
   await call('GET', '/v1/nothing/"quoted"')
   await call('GET', '/v1/%E0')
   await Promise.all([

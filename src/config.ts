@@ -177,3 +177,13 @@ function readTrustProxy(text: string): boolean | number | string {
   if (text === 'true' || text === 'false') return text === 'true'
   return /^\d{1,3}$/.test(text) ? Number(text) : text
 }
+
+/**
+ * Whether OpenTelemetry's own variables ask for traces; they are all that switches tracing on, and the SDK reads the
+ * rest of them itself.
+ */
+export function tracingWanted(env: Readonly<Record<string, string | undefined>> = process.env): boolean {
+  if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return false
+  const asking = ['OTEL_TRACES_EXPORTER', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']
+  return asking.some((name) => env[name] !== undefined && env[name] !== '')
+}

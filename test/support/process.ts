@@ -15,9 +15,9 @@ export interface ServiceProcess {
   readonly ended: Promise<number | string>
 }
 
-/** `node src/main.ts` with these settings, once it listens. */
+/** What `npm start` runs, with these settings, once it listens. */
 export async function startProcess(settings: Record<string, string>): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, ['src/main.ts'], {
+  const child = spawn(process.execPath, ['--import', './src/tracing.ts', 'src/main.ts'], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', OPS_PORT: '0', LOG_LEVEL: 'warn', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

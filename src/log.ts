@@ -3,14 +3,11 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'p
 import type { Config } from './config.ts'
 import { redact, toLoggedError } from './redact.ts'
 
-/** Members that are secret or personal by their name, wherever an object carries one. */
-const BY_NAME = ['password', 'token', 'authorization', 'secret', 'apiKey', 'phone', 'email', 'mobileNumber', 'fullName']
-
 const optionsOf = (level: string): LoggerOptions => ({
   level,
-  redact: { paths: BY_NAME.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
   serializers: { err: toLoggedError, error: toLoggedError },
-  // The finished line, whoever wrote it and however deep a secret sits in it.
+  // The finished line, whoever wrote it and however deep a secret sits in it: walking every object for it beforehand, as
+  // pino's own `redact` does, cost an eighth of a repayment.
   hooks: { streamWrite: redact },
 })
 

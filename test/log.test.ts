@@ -19,6 +19,10 @@ describe('redact', () => {
     ['call +254 712 345 678 now', 'call [phone] now'],
     ['call +255712345678, 254712345678 or 0712345678.', 'call [phone], [phone] or [phone].'],
     ['\\n0712345678', '\\n[phone]'],
+    [
+      '{"a":{"b":{"c":{"fullName":"Asha \\" M","token":7,"Secret":"x"}}},"tokens":2}',
+      '{"a":{"b":{"c":{"fullName":"[redacted]","token":"[redacted]","Secret":"[redacted]"}}},"tokens":2}',
+    ],
   ])('%s', (text, clean) => expect(redact(text)).toBe(clean))
 
   it.each([

@@ -22,20 +22,35 @@ export const add = (a: Readonly<Portions>, b: Readonly<Portions>): Portions => (
   principal: a.principal + b.principal,
 })
 
-/** An instalment and what has become of it so far. */
-export interface Period {
+export const take = (a: Readonly<Portions>, b: Readonly<Portions>): Portions => ({
+  penalty: a.penalty - b.penalty,
+  fees: a.fees - b.fees,
+  interest: a.interest - b.interest,
+  principal: a.principal - b.principal,
+})
+
+/** What happens to the debt of a period, each with an amount by component. */
+export type Bucket = 'due' | 'paid' | 'waived' | 'writtenOff' | 'recovered'
+
+/** Sums over the periods of a loan. */
+export type Totals = Record<Bucket, Readonly<Portions>>
+
+/** What is owed by component. */
+export const outstandingOf = ({ due, paid, waived, writtenOff }: Readonly<Totals>): Portions =>
+  take(take(take(due, paid), waived), writtenOff)
+
+/** An instalment and what has become of it so far. It never changes: what happens to it makes another one. */
+export interface Period extends Readonly<Totals> {
   readonly period: number
   readonly fromDate: LocalDate
   readonly dueDate: LocalDate
-  readonly due: Portions
-  readonly paid: Portions
-  readonly waived: Portions
-  readonly writtenOff: Portions
-  /** Of what was written off, what has come back. */
-  readonly recovered: Portions
+  /** Owed in it, all components together: due less paid, waived and written off. */
+  readonly owed: bigint
   /** The value date that left nothing owed in it. */
-  completedOn: LocalDate | null
+  readonly completedOn: LocalDate | null
 }
+
+const NONE: Readonly<Portions> = noPortions()
 
 /** An instalment before anything has happened to it. */
 export const openPeriod = ({ period, fromDate, dueDate, principal, interest, fees }: Instalment): Period => ({
@@ -43,45 +58,41 @@ export const openPeriod = ({ period, fromDate, dueDate, principal, interest, fee
   fromDate,
   dueDate,
   due: { penalty: 0n, fees, interest, principal },
-  paid: noPortions(),
-  waived: noPortions(),
-  writtenOff: noPortions(),
-  recovered: noPortions(),
+  paid: NONE,
+  waived: NONE,
+  writtenOff: NONE,
+  // Of what was written off, what has come back.
+  recovered: NONE,
+  owed: fees + interest + principal,
   completedOn: null,
 })
 
-/** The same, to be changed on its own. */
-export const copyPeriod = (period: Period): Period => ({
+/** The period with more of one component due. */
+export const owing = (period: Period, component: Component, amount: bigint): Period => ({
   ...period,
-  due: { ...period.due },
-  paid: { ...period.paid },
-  waived: { ...period.waived },
-  writtenOff: { ...period.writtenOff },
-  recovered: { ...period.recovered },
+  due: { ...period.due, [component]: period.due[component] + amount },
+  owed: period.owed + amount,
+  completedOn: null,
 })
 
 /** What is owed of one component of a period. */
-export const owed = (period: Period, component: Component): bigint =>
+const roomOwed = (period: Period, component: Component): bigint =>
   period.due[component] - period.paid[component] - period.waived[component] - period.writtenOff[component]
-
-/** What is owed in a period, all components together. */
-export const owedIn = (period: Period): bigint =>
-  totalOf(period.due) - totalOf(period.paid) - totalOf(period.waived) - totalOf(period.writtenOff)
 
 /** Where an amount goes: which components, in which order, how much each has room for, and what is recorded. */
 export interface Pouring {
   readonly components: readonly Component[]
   readonly room: (period: Period, component: Component) => bigint
-  readonly into: 'paid' | 'waived' | 'writtenOff' | 'recovered'
+  readonly into: Exclude<Bucket, 'due'>
   /** Taking money back out: what is recorded falls, and the order is the reverse, latest instalment first. */
   readonly backwards?: true
 }
 
 /** Penalty, fees, interest, principal; oldest instalment first (contract 4.3.5). */
-export const PAYING: Pouring = { components: COMPONENTS, room: owed, into: 'paid' }
+export const PAYING: Pouring = { components: COMPONENTS, room: roomOwed, into: 'paid' }
 /** Interest only, oldest instalment first (contract 4.4). */
-export const WAIVING: Pouring = { components: ['interest'], room: owed, into: 'waived' }
-export const WRITING_OFF: Pouring = { components: COMPONENTS, room: owed, into: 'writtenOff' }
+export const WAIVING: Pouring = { components: ['interest'], room: roomOwed, into: 'waived' }
+export const WRITING_OFF: Pouring = { components: COMPONENTS, room: roomOwed, into: 'writtenOff' }
 export const RECOVERING: Pouring = {
   components: COMPONENTS,
   room: (period, component) => period.writtenOff[component] - period.recovered[component],
@@ -102,28 +113,36 @@ export interface Poured {
 }
 
 /**
- * Pours an amount over the periods until it or the room is used up, and marks the day on which a period's debt ended.
+ * Pours an amount over the periods until it or the room is used up, and notes the day on which a period's debt ended.
+ * @param periods those that change are replaced in the list
  * @param from index of the first period worth looking at: earlier ones have no room
  */
-export function pour(periods: readonly Period[], amount: bigint, how: Pouring, on: LocalDate, from = 0): Poured {
+export function pour(periods: Period[], amount: bigint, how: Pouring, on: LocalDate, from = 0): Poured {
   const portions = noPortions()
   let rest = amount
   for (let step = from; step < periods.length && rest > 0n; step++) {
-    const period = periods[how.backwards ? periods.length - 1 - step : step]!
+    const index = how.backwards ? periods.length - 1 - step : step
+    const period = periods[index]!
+    const into = { ...period[how.into] }
+    const before = rest
     for (const component of how.components) {
       const part = least(rest, how.room(period, component))
       if (part === 0n) continue
-      period[how.into][component] += how.backwards ? -part : part
+      into[component] += how.backwards ? -part : part
       portions[component] += part
       rest -= part
     }
-    markCompletion(period, on)
+    periods[index] = settled(period, how, into, before - rest, on)
   }
   return { portions, rest }
 }
 
-/** Notes the day on which nothing was left owed in a period, and forgets it when something is owed again. */
-export function markCompletion(period: Period, on: LocalDate): void {
-  if (owedIn(period) > 0n) period.completedOn = null
-  else period.completedOn ??= on
+/** The period after `moved` was poured over it. */
+function settled(period: Period, how: Pouring, into: Portions, moved: bigint, on: LocalDate): Period {
+  // What is recovered was no longer owed.
+  const paidOff = how.into === 'recovered' ? 0n : how.backwards ? -moved : moved
+  const owed = period.owed - paidOff
+  const completedOn = owed > 0n ? null : (period.completedOn ?? on)
+  if (moved === 0n && completedOn === period.completedOn) return period
+  return { ...period, [how.into]: into, owed, completedOn }
 }

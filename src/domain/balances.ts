@@ -1,4 +1,4 @@
-import { COMPONENTS, noPortions, owedIn, type Period, type Portions, totalOf } from './allocation.ts'
+import { outstandingOf, type Period, type Portions, type Totals, totalOf } from './allocation.ts'
 import { dateIn, dayAfter, daysBetween, type Instant, type LocalDate, startOfDay } from './dates.ts'
 import { type LoanStatus, statusOf } from './lifecycle.ts'
 import { sum } from './money.ts'
@@ -7,11 +7,11 @@ import type { LoanTerms } from './terms.ts'
 /** A loan in figures, at a moment. Amounts in minor units. */
 export interface Balances {
   readonly status: LoanStatus
-  readonly charged: Portions
-  readonly paid: Portions
-  readonly waived: Portions
-  readonly writtenOff: Portions
-  readonly outstanding: Portions
+  readonly charged: Readonly<Portions>
+  readonly paid: Readonly<Portions>
+  readonly waived: Readonly<Portions>
+  readonly writtenOff: Readonly<Portions>
+  readonly outstanding: Readonly<Portions>
   readonly totalPaid: bigint
   readonly totalOutstanding: bigint
   readonly totalOverpaid: bigint
@@ -36,6 +36,7 @@ export interface Balances {
 /** What the fold over the entries knows at its end. */
 interface Folded {
   readonly periods: readonly Period[]
+  readonly totals: Readonly<Totals>
   readonly owed: bigint
   readonly overpaid: bigint
   readonly chargedOffOn: LocalDate | null
@@ -46,16 +47,9 @@ interface Folded {
 
 /** Sums up a fold: totals by component, what is due next, and what is overdue at that moment. */
 export function balancesOf(terms: LoanTerms, folded: Folded, asOf: Instant): Balances {
-  const { periods } = folded
-  const charged = over(periods, 'due')
-  const paid = over(periods, 'paid')
-  const waived = over(periods, 'waived')
-  const writtenOff = over(periods, 'writtenOff')
-  const outstanding = noPortions()
-  for (const part of COMPONENTS) outstanding[part] = charged[part] - paid[part] - waived[part] - writtenOff[part]
-
+  const { due: charged, paid, waived, writtenOff, recovered } = folded.totals
   const today = dateIn(terms.zone, asOf)
-  const owing = periods.filter((period) => owedIn(period) > 0n)
+  const owing = folded.periods.filter((period) => period.owed > 0n)
   const overdue = owing.filter((period) => period.dueDate < today)
   const status = statusOf(folded)
   return {
@@ -64,15 +58,15 @@ export function balancesOf(terms: LoanTerms, folded: Folded, asOf: Instant): Bal
     paid,
     waived,
     writtenOff,
-    outstanding,
+    outstanding: outstandingOf(folded.totals),
     totalPaid: totalOf(paid),
     totalOutstanding: folded.owed,
     totalOverpaid: folded.overpaid,
-    totalOverdue: sum(overdue.map(owedIn)),
+    totalOverdue: sum(overdue.map(({ owed }) => owed)),
     totalWrittenOff: totalOf(writtenOff),
-    totalRecovered: totalOf(over(periods, 'recovered')),
+    totalRecovered: totalOf(recovered),
     nextDueOn: owing[0]?.dueDate ?? null,
-    nextDueAmount: owing[0] ? owedIn(owing[0]) : null,
+    nextDueAmount: owing[0]?.owed ?? null,
     overdueSince: overdue[0] ? dayAfter(overdue[0].dueDate) : null,
     daysOverdue: overdue[0] ? daysBetween(overdue[0].dueDate, today) : 0,
     chargedOffOn: folded.chargedOffOn,
@@ -89,10 +83,4 @@ function nextChange(terms: LoanTerms, folded: Folded, owing: readonly Period[], 
   const penaltyAt = terms.penaltyAmount !== null && folded.owed > 0n && asOf < terms.dueAt ? terms.dueAt : null
   if (overdueAt === null || penaltyAt === null) return overdueAt ?? penaltyAt
   return Math.min(overdueAt, penaltyAt)
-}
-
-function over(periods: readonly Period[], bucket: 'due' | 'paid' | 'waived' | 'writtenOff' | 'recovered'): Portions {
-  const total = noPortions()
-  for (const period of periods) for (const part of COMPONENTS) total[part] += period[bucket][part]
-  return total
 }

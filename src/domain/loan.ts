@@ -4,7 +4,8 @@ import { invalidField, invariant, notFound, refused } from './errors.ts'
 import { requireTakes } from './lifecycle.ts'
 import type { RepaymentRecord, Restated } from './loanRecord.ts'
 import { type Decimal, minorToText, toMinor } from './money.ts'
-import { extend, type LoanState, type Outcome, replay, stillHolds } from './replay.ts'
+import type { Outcome } from './outcomes.ts'
+import { extend, type LoanState, replay, stillHolds } from './replay.ts'
 import type { LoanTerms } from './terms.ts'
 
 /** A loan is its terms and its entries (in the order of posting). */

@@ -1,8 +1,9 @@
-import { COMPONENTS, totalOf } from './allocation.ts'
+import { type Bucket, COMPONENTS, type Portions, totalOf } from './allocation.ts'
 import type { Entry } from './entry.ts'
 import type { Loan } from './loan.ts'
 import { sum } from './money.ts'
-import type { LoanState, Outcome } from './replay.ts'
+import type { Outcome } from './outcomes.ts'
+import type { LoanState } from './replay.ts'
 import type { LoanTerms } from './terms.ts'
 
 /** What must hold of every loan, whatever happened to it: the rules that its stored rows break, in words. */
@@ -53,13 +54,14 @@ function brokenByEntries({ terms, entries }: Loan): string[] {
 /** What each entry did sums to its amount, and all of it together to the money that came in and went out. */
 function brokenByOutcomes({ entries }: Loan, state: LoanState): string[] {
   const standing = entries.filter((entry) => entry.reversedAt === null)
+  const outcomes = state.outcomes.values()
   const of = (...types: Entry['type'][]) =>
     sum(standing.filter((entry) => types.includes(entry.type)).map((entry) => entry.amount))
-  const credited = sum([...state.outcomes.values()].map((outcome) => outcome.credited))
+  const credited = sum(outcomes.map((outcome) => outcome.credited))
   const cash = of('Repayment', 'Recovery Repayment') - of('Refund', 'Credit Balance Refund')
   const kept = state.totalPaid + state.totalRecovered + state.totalOverpaid - credited
   return faults([
-    [state.outcomes.size === standing.length, 'an entry that stands did nothing, or one that does not stand did'],
+    [outcomes.length === standing.length, 'an entry that stands did nothing, or one that does not stand did'],
     ...standing.map((entry): Rule => {
       const outcome = state.outcomes.get(entry.ordinal)
       return [
@@ -76,11 +78,13 @@ const partsOf = ({ portions, overpayment, dropped }: Outcome): bigint => totalOf
 /** Every balance is what was charged less what became of it, and none is negative. */
 function brokenBy(state: LoanState): string[] {
   const { charged, paid, waived, writtenOff, outstanding, totalOutstanding, totalOverpaid, totalOverdue } = state
-  const owedInAll = sum(
-    state.periods.map(
-      (period) => totalOf(period.due) - totalOf(period.paid) - totalOf(period.waived) - totalOf(period.writtenOff),
-    ),
-  )
+  const { periods } = state
+  const sums: [Bucket, Readonly<Portions>][] = [
+    ['due', charged],
+    ['paid', paid],
+    ['waived', waived],
+    ['writtenOff', writtenOff],
+  ]
   return faults([
     ...COMPONENTS.map(
       (part): Rule => [
@@ -89,7 +93,25 @@ function brokenBy(state: LoanState): string[] {
       ],
     ),
     [totalOf(outstanding) === totalOutstanding, 'the outstanding components do not sum to the total outstanding'],
-    [owedInAll === totalOutstanding, 'the instalments do not sum to the total outstanding'],
+    ...sums.flatMap(([bucket, total]) =>
+      COMPONENTS.map(
+        (part): Rule => [
+          sum(periods.map((period) => period[bucket][part])) === total[part],
+          `the instalments do not sum to the ${part} ${bucket} in all`,
+        ],
+      ),
+    ),
+    [
+      sum(periods.map((period) => totalOf(period.recovered))) === state.totalRecovered,
+      'the instalments do not sum to what was recovered',
+    ],
+    [sum(periods.map(({ owed }) => owed)) === totalOutstanding, 'the instalments do not sum to the total outstanding'],
+    ...periods.map(
+      ({ period, due, paid, waived, writtenOff, owed }): Rule => [
+        owed === totalOf(due) - totalOf(paid) - totalOf(waived) - totalOf(writtenOff) && owed >= 0n,
+        `instalment ${period} does not owe what was due less what became of it`,
+      ],
+    ),
     [totalOutstanding === 0n || totalOverpaid === 0n, 'outstanding and overpaid at once'],
     [totalOverdue <= totalOutstanding, 'more is overdue than outstanding'],
     [totalOverpaid >= 0n, 'the overpayment is negative'],

@@ -1,4 +1,4 @@
-import { owedIn, totalOf } from '../domain/allocation.ts'
+import { totalOf } from '../domain/allocation.ts'
 import type { LocalDate } from '../domain/dates.ts'
 import type { Entry } from '../domain/entry.ts'
 import { minorToText } from '../domain/money.ts'
@@ -75,7 +75,7 @@ export function toLoanView({ loan, state }: LoanNow) {
         penalty: money(due.penalty),
         due: money(totalOf(due)),
         paid: money(totalOf(paid)),
-        owed: money(owedIn(period)),
+        owed: money(period.owed),
         completedOn: period.completedOn,
       }
     }),

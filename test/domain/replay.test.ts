@@ -212,6 +212,23 @@ describe('laws of replay', () => {
     )
   })
 
+  it('going on from a state twice leaves it, and whoever went on first, as they were', () => {
+    fc.assert(
+      fc.property(anyTerms, anyRepayments, fc.bigInt(1n, 10n ** 9n), (terms, entries, other) => {
+        const now = startOfDay('2028-01-01', ZONE)
+        const before = replay(terms, entries.slice(0, -1), now)
+        const then = structuredClone(before.outcomes.values())
+        for (const last of entries.slice(-1)) {
+          const first = extend(terms, before, last, now)
+          const second = extend(terms, before, { ...last, amount: other }, now)
+          if (first) expect(first).toEqual(replay(terms, entries, now))
+          if (second) expect(second).toEqual(replay(terms, [...entries.slice(0, -1), { ...last, amount: other }], now))
+        }
+        expect(before.outcomes.values()).toEqual(then)
+      }),
+    )
+  })
+
   it('time alone changes nothing before the moment the loan names', () => {
     fc.assert(
       fc.property(anyTerms, anyRepayments, fc.integer({ min: 0, max: 400 }), (terms, entries, day) => {

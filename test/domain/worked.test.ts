@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { owedIn } from '../../src/domain/allocation.ts'
 import type { Entry, EntryType } from '../../src/domain/entry.ts'
 import { LendingError } from '../../src/domain/errors.ts'
 import { adjust, type Decision, findByToken, post, reverse, stateOf } from '../../src/domain/loan.ts'
@@ -126,7 +125,7 @@ class DomainLoan implements Played {
       overdueSince: state.overdueSince,
       daysOverdue: state.daysOverdue,
       overdue: number(state.totalOverdue),
-      instalments: state.periods.map((period) => number(owedIn(period))),
+      instalments: state.periods.map((period) => number(period.owed)),
     }
   }
 

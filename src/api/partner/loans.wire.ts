@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { owedIn, type Period, totalOf } from '../../domain/allocation.ts'
+import { type Period, totalOf } from '../../domain/allocation.ts'
 import { displayName } from '../../domain/customer.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { LOAN_STATUSES } from '../../domain/lifecycle.ts'
@@ -195,9 +195,8 @@ function toSchedule(periods: readonly Period[], currency: Currency) {
   const number = (minor: bigint) => minorToNumber(minor, currency)
   let balance = periods.reduce((total, { due }) => total + due.principal, 0n)
   return periods.map((period) => {
-    const { due, paid } = period
+    const { due, paid, owed } = period
     balance -= due.principal
-    const owed = owedIn(period)
     return {
       period: period.period,
       fromDate: period.fromDate,

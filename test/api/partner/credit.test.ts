@@ -186,6 +186,29 @@ describe('a customer, over HTTP, day by day', () => {
   })
 })
 
+describe('a charge-off', () => {
+  it('is in the very next scorecard, and so is what is recovered, and its reversal', async () => {
+    await service.post('/v1/customers', { body: { externalId: 'lost' } })
+    await lend('lost', '2026-02-01', '2026-02-20')
+    const loan = await lend('lost', '2026-03-01')
+    const good = await cardOf('lost')
+    expect(good).toMatchObject({ grade: 'C', creditLimit: 100_000 })
+    const { body: chargeOff } = await service.post(`/v1/loans/${loan}/repayments/charge-off`, { body: {} })
+    const down = await cardOf('lost')
+    expect(down).toMatchObject({ grade: 'D', creditScore: 250, creditLimit: 0, totalOutstanding: 110_000 })
+    expect(down.reasons[0]).toBe('held at 250 at most: 1 loan charged off, 110,000 TZS still owed')
+    await service.post(`/v1/loans/${loan}/repayments/recover`, { body: { transactionAmount: 60_000 } })
+    expect((await cardOf('lost')).reasons[0]).toBe('held at 250 at most: 1 loan charged off, 50,000 TZS still owed')
+    await service.post(`/v1/loans/${loan}/repayments/recover`, { body: { transactionAmount: 50_000 } })
+    const recovered = await cardOf('lost')
+    expect(recovered).toMatchObject({ grade: 'C', availableCreditLimit: recovered.creditLimit, totalOutstanding: 0 })
+    expect(recovered.reasons[0]).toBe('held at 550 at most: 1 loan paid only after being charged off or written off')
+    const token = service.tokens.operator
+    await service.post(`/v1/loans/${loan}/repayments/${chargeOff.id}/reverse`, { token })
+    expect((await cardOf('lost')).creditScore).toBeGreaterThanOrEqual(good.creditScore)
+  })
+})
+
 describe('reads that arrive together', () => {
   it('keep one decision', async () => {
     service.clock.set('2026-02-01')

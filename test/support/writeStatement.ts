@@ -9,13 +9,18 @@ import { STYLES, type StatementSketch } from './statementStyles.ts'
 
 const LAYOUTS = Object.keys(STYLES) as StatementSketch['layout'][]
 const USAGE = `usage: npm run statement -- [file] [--layout ${LAYOUTS.join('|')}] [--owner NAME] [--phone NUMBER] [--from DATE] [--to DATE]`
-const TEXTS = ['layout', 'owner', 'phone', 'from', 'to'] as const
+const TEXT = { type: 'string' } as const
+const TEXTS = { layout: TEXT, owner: TEXT, phone: TEXT, from: TEXT, to: TEXT }
 
 try {
   const { values, positionals } = parseArgs({
-    options: Object.fromEntries(TEXTS.map((name) => [name, { type: 'string' as const }])),
+    options: { ...TEXTS, help: { type: 'boolean' } },
     allowPositionals: true,
   })
+  if (values.help) {
+    console.log(USAGE)
+    process.exit()
+  }
   const [file = 'statement.pdf', ...more] = positionals
   if (more.length > 0) throw new Error(`one file, not also ${more.join(' ')}`)
   const layout = LAYOUTS.find((one) => one === (values.layout ?? 'mpesa'))

@@ -41,6 +41,12 @@ describe('npm run statement', () => {
     })
   })
 
+  it('--help: how', async () => {
+    expect((await write('--help')).stdout).toMatch(
+      /^usage: npm run statement -- \[file\] \[--layout mpesa\|airtel\|yas\|bank\]/,
+    )
+  })
+
   it.each([
     [['--layout', 'cheque'], '--layout must be one of mpesa, airtel, yas, bank'],
     [['--to', '31/12/2026'], '--to must be a date, YYYY-MM-DD'],

@@ -154,6 +154,7 @@ export const newExternalId = codec<string>(
     type: 'string',
     minLength: 1,
     maxLength: EXTERNAL_ID.max,
+    pattern: '^(?!\\.\\.?$)',
     description: 'Your own id, 1 to 100 characters; not `.` or `..`.',
     examples: ['CUST-0001'],
   },

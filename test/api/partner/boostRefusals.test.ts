@@ -142,7 +142,7 @@ describe('a statement that is refused, and nothing is changed', () => {
       () => smallStatement('2026-06-01', '2026-06-30'),
       {},
       'statement',
-      'covers 1 whole months: at least 2 are needed',
+      'covers 1 whole month: at least 2 are needed',
     ],
     [
       'of tomorrow',

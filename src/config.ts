@@ -8,6 +8,7 @@ const hostUrl = z
     (text) => URL.canParse(text) && /^\/?$/.test(new URL(text).pathname),
     'must have no path: the host selects the style',
   )
+  .refine((text) => !/[?#]/.test(text), 'must have no query and no fragment: the host selects the style')
   .transform((text) => text.replace(/\/$/, ''))
   .optional()
 

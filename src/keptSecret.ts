@@ -1,12 +1,18 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Config } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
 import { makeSecret } from './services/keyRing.ts'
 
-/** With the embedded database the secret is made once and kept beside the data (contract 7). */
+/**
+ * With the embedded database the secret is made once and kept beside the data (contract 7).
+ * @throws ConfigError for a `DATA_DIR` that cannot be a directory
+ */
 export async function withKeptSecret(config: Config): Promise<Config> {
+  await mkdir(config.dataDir, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+    const why = ['EEXIST', 'ENOTDIR'].includes(error.code ?? '') ? 'a file is there' : error.message
+    throw new ConfigError(`DATA_DIR: cannot be made a directory: ${why} (it is ${JSON.stringify(config.dataDir)})`)
+  })
   if (config.keyEncryptionSecret !== undefined) return config
-  await mkdir(config.dataDir, { recursive: true })
   const file = join(config.dataDir, 'key-encryption-secret')
   // `wx`: of two starts at once, both use the one that was written.
   await writeFile(file, makeSecret(), { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {

@@ -59,6 +59,14 @@ describe('settings', () => {
       'BASE_URL: must be an http(s) URL such as http://api.localhost:3000 (it is "api.localhost")',
     ],
     [{ BASE_URL: 'http://a.b/v1' }, 'BASE_URL: must have no path: the host selects the style (it is "http://a.b/v1")'],
+    ...['AUTH_URL', 'BASE_URL', 'RECORDS_URL'].flatMap((name) =>
+      ['http://a.b?x=1', 'http://a.b/?', 'http://a.b/#top', 'http://a.b#'].map(
+        (url): [Record<string, string>, string] => [
+          { [name]: url },
+          `${name}: must have no query and no fragment: the host selects the style (it is "${url}")`,
+        ],
+      ),
+    ),
     [
       { DATABASE_URL: 'mysql://u:secret@h/d' },
       'DATABASE_URL: must be a postgres:// URL, or empty for the embedded database',

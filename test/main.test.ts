@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -120,6 +120,21 @@ describe('npm start', { timeout: 90_000 }, () => {
     expect(await refused.ended).toBe(1)
     expect(refused.output().trim()).toMatch(/^mkopo could not start: TENANT_ZONE: must be .* \(it is "Nowhere"\)$/)
   })
+
+  it.each([{}, { KEY_ENCRYPTION_SECRET: 'a secret of the tests' }])(
+    'DATA_DIR that is a file, or below one: %j',
+    async (more) => {
+      const file = join(directory, 'a-file')
+      await writeFile(file, '')
+      for (const path of [file, join(file, 'below')]) {
+        const refused = start({ PORT: '0', ...more, DATA_DIR: path })
+        expect(await refused.ended).toBe(1)
+        expect(refused.output().trim()).toBe(
+          `mkopo could not start: DATA_DIR: cannot be made a directory: a file is there (it is "${path}")`,
+        )
+      }
+    },
+  )
 
   it('a wrong KEY_ENCRYPTION_SECRET: one line that names it', async () => {
     const refused = start({ PORT: '0', KEY_ENCRYPTION_SECRET: 'not the one of before' })

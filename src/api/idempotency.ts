@@ -29,7 +29,7 @@ export function acceptIdempotencyKeys(app: StyleApp, deps: Deps, sayAgain: SayAg
   app.addHook('preHandler', async (request, reply) => {
     const given = request.headers[KEY_HEADER.toLowerCase()]
     if (request.method !== 'POST' || given === undefined) return
-    const key = readKey(given)
+    const key = readKey(given, request.raw.rawHeaders)
     const requestHash = hashOf(request)
     const begun = await keys.begin(request.caller, key, requestHash)
     if ('turn' in begun) {
@@ -73,8 +73,11 @@ export function acceptIdempotencyKeys(app: StyleApp, deps: Deps, sayAgain: SayAg
   })
 }
 
-function readKey(given: string | string[]): string {
+function readKey(given: string | string[], rawHeaders: readonly string[]): string {
   const key = String(given)
+  // Node joins two headers of a name into one text, which would be a key that nobody meant.
+  const times = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === KEY_HEADER.toLowerCase()).length
+  if (times > 1) throw invalidField(KEY_HEADER, 'must be given only once')
   if (key.length > LONGEST_KEY || !/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(key))
     throw invalidField(KEY_HEADER, `must be 1 to ${LONGEST_KEY} printable ASCII characters`)
   return key

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
+import { LendingError } from '../domain/errors.ts'
 import { InvalidRequest } from './invalidRequest.ts'
 
 /** JSON text that `JSON.stringify` writes as it is: how an int64 beyond 2^53 leaves exactly. */
@@ -168,6 +169,17 @@ class Reader {
     const where = this.at >= this.text.length ? 'where the text ends, ' : ''
     throw new InvalidRequest(`the body is not valid JSON: ${what} (${where}line ${line}, column ${column})`)
   }
+}
+
+/** A body that is compressed is refused (RFC 9110 15.5.16), and not found to be bad JSON. */
+export function refuseEncodings(app: FastifyInstance) {
+  app.addHook('preParsing', async ({ headers, is404 }, reply) => {
+    const encoding = headers['content-encoding']
+    const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+    if (is404 || !hasBody || encoding === undefined || /^\s*(identity)?\s*$/i.test(encoding)) return
+    reply.header('accept-encoding', 'identity')
+    throw new LendingError('unsupported_media_type', 'the body must not be compressed: no Content-Encoding is read')
+  })
 }
 
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/i

@@ -7,7 +7,7 @@ import { sendFailure, toFailure } from './failure.ts'
 import { addHealth } from './health.ts'
 import { Paths } from './hosts.ts'
 import { InvalidRequest } from './invalidRequest.ts'
-import { acceptJson } from './json.ts'
+import { acceptJson, refuseEncodings } from './json.ts'
 import { addDocument } from './openapi.ts'
 import { prefixOf, type Style } from './style.ts'
 import { validatorCompiler } from './validation.ts'
@@ -71,6 +71,7 @@ function speak(scope: FastifyInstance, style: Style, unavailable: Mounting['unav
   // The schemas of answers are documentation: the views that make them are typed, and zod costs more than they do.
   scope.setSerializerCompiler(() => JSON.stringify)
   acceptJson(scope)
+  refuseEncodings(scope)
 
   scope.addHook('onRequest', (request, reply, done) => {
     if (style.headers !== undefined) reply.headers(style.headers)

@@ -141,6 +141,25 @@ export const externalId = text(EXTERNAL_ID).meta({
   examples: ['CUST-0001'],
 })
 
+/**
+ * The id of what is about to be made. A path's `.` and `..` are steps, which clients and proxies take before they send
+ * it, whether or not they are escaped: what was called so could never be asked for.
+ */
+export const newExternalId = codec<string>(
+  (value) => {
+    const read = readText(value, EXTERNAL_ID)
+    return read === '.' || read === '..' ? new Refused('must not be . or .., which no path can name') : read
+  },
+  {
+    type: 'string',
+    minLength: 1,
+    maxLength: EXTERNAL_ID.max,
+    pattern: '^(?!\\.\\.?$)',
+    description: 'Your own id, 1 to 100 characters; not `.` or `..`.',
+    examples: ['CUST-0001'],
+  },
+)
+
 /** The same in a path: what cannot be one is null, and the service answers `not_found`. */
 export const externalIdParam = codec<string | null>(
   (value) => {

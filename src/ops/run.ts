@@ -6,6 +6,7 @@ import { accountCommands } from './commands/accounts.ts'
 import { apiKeyCommands } from './commands/apiKeys.ts'
 import { auditCommand } from './commands/audit.ts'
 import { bookCommands } from './commands/book/index.ts'
+import { creditDecisionCommands } from './commands/creditDecisions.ts'
 import { creditPolicyCommands } from './commands/creditPolicies.ts'
 import { loanCommands } from './commands/loans.ts'
 import { migrateCommand } from './commands/migrate.ts'
@@ -57,6 +58,7 @@ function programOf(shell: Shell, json: boolean): Command {
     signingKeyCommands,
     productCommands,
     creditPolicyCommands,
+    creditDecisionCommands,
     loanCommands,
     bookCommands,
     auditCommand,

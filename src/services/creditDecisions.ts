@@ -1,33 +1,59 @@
-import { type CreditStanding, findStanding } from '../db/credit.ts'
-import { type KeptDecision, listDecisions } from '../db/creditDecisions.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { type CreditStanding, type CustomerNames, findStanding } from '../db/credit.ts'
+import { findDecision, type KeptDecision, listDecisions } from '../db/creditDecisions.ts'
 import type { Deps } from '../deps.ts'
 import { type Decided, decideAgain } from '../domain/credit/decision.ts'
-import { fromStored } from '../domain/credit/stored.ts'
+import { fromStored, type Json, toStored } from '../domain/credit/stored.ts'
 import { notFound } from '../domain/errors.ts'
 import { currencyOf } from '../domain/money.ts'
 import type { Caller } from './caller.ts'
+import { noSuchCustomer } from './credit.ts'
 import { policyOfVersion } from './creditPolicies.ts'
 import type { Listed, Page } from './paging.ts'
 
 export type { KeptDecision } from '../db/creditDecisions.ts'
 
-/** A page of what was decided of a customer, newest first. */
-export const pageDecisions = (
-  { db }: Pick<Deps, 'db'>,
-  caller: Pick<Caller, 'organizationId'>,
-  customerId: bigint,
-  page: Page,
-): Promise<Listed<KeptDecision>> => listDecisions(db, caller.organizationId, customerId, page)
+/** A decision as it was kept, and what the same facts and the policy of then make of it again. */
+export interface Replayed {
+  readonly kept: KeptDecision
+  /** As `kept.result` is stored: amounts as decimal text. */
+  readonly again: Json
+  /** Whether it is what was decided then. It always should be. */
+  readonly same: boolean
+}
 
-/** Decides again what was decided, on the facts and by the policy of then. */
+/**
+ * A page of what was decided of a customer, newest first.
+ * @throws LendingError `not_found`
+ */
+export async function pageDecisions(
+  { db }: Pick<Deps, 'db'>,
+  { organizationId }: Pick<Caller, 'organizationId'>,
+  names: CustomerNames,
+  page: Page,
+): Promise<Listed<KeptDecision>> {
+  const standing = await findStanding(db, organizationId, names)
+  if (!standing) throw noSuchCustomer()
+  return listDecisions(db, organizationId, standing.customerId, page)
+}
+
+/**
+ * A past decision, decided again on the facts and by the policy of then.
+ * @throws LendingError `not_found`
+ */
 export async function replayDecision(
   deps: Pick<Deps, 'db'>,
   { organizationId }: Pick<Caller, 'organizationId'>,
-  { customerId, kind, policyVersion, inputs, result }: KeptDecision,
-): Promise<Decided['result']> {
-  const { currency } = await findStandingOf(deps, organizationId, customerId)
-  const policy = await policyOfVersion(deps, organizationId, policyVersion, currencyOf(currency))
-  return decideAgain({ kind, inputs: fromStored(inputs), result: fromStored(result) } as Decided, policy)
+  id: bigint,
+): Promise<Replayed> {
+  const kept = await findDecision(deps.db, organizationId, id)
+  if (!kept) throw notFound('no decision has that id')
+  const { kind, policyVersion, inputs, result } = kept
+  const currency = currencyOf((await findStandingOf(deps, organizationId, kept.customerId)).currency)
+  const policy = await policyOfVersion(deps, organizationId, policyVersion, currency)
+  const decided = { kind, inputs: fromStored(inputs), result: fromStored(result) } as Decided
+  const again = toStored(decideAgain(decided, policy), currency)
+  return { kept, again, same: isDeepStrictEqual(again, result) }
 }
 
 /** Where a customer stands, by number. @throws LendingError `not_found` */

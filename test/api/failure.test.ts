@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toyApp } from './toy.ts'
@@ -84,6 +85,33 @@ describe('a body', () => {
       status: 415,
       body: { code: 'unsupported_media_type' },
     })
+  })
+
+  test.each(['gzip', 'br', 'identity, gzip', 'utf-8'])('415 unsupported_media_type for %s', async (encoding) => {
+    for (const host of ['api.localhost', 'records.localhost']) {
+      const answer = await app.inject({
+        method: 'POST',
+        url: host.startsWith('api') ? '/v1/loans/1/repayments' : '/v1/loans',
+        headers: { host, 'content-type': 'application/json', 'content-encoding': encoding },
+        payload: gzipSync('{"transactionAmount":5}'),
+      })
+      expect([answer.statusCode, answer.headers['accept-encoding']]).toEqual([415, 'identity'])
+      expect(answer.json()).toEqual({
+        code: 'unsupported_media_type',
+        message: 'the body must not be compressed: no Content-Encoding is read',
+        ...(host.startsWith('records') ? { success: false } : {}),
+      })
+    }
+  })
+
+  test.each(['identity', 'Identity', ''])('a Content-Encoding of %j is none', async (encoding) => {
+    const answer = await app.inject({
+      method: 'POST',
+      url: '/v1/loans/1/repayments',
+      headers: { host: 'api.localhost', 'content-type': 'application/json', 'content-encoding': encoding },
+      payload: '{"transactionAmount":5}',
+    })
+    expect(answer.statusCode).toBe(200)
   })
 
   test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])(

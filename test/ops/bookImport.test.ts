@@ -114,6 +114,7 @@ describe('book import', () => {
       { ...loan, externalId: 'c7', productId: 9 },
       '[]',
       { ...loan, externalId: 'c8' },
+      { ...loan, externalId: '..' },
     ])
     const run = await ops(['book', 'import', '--loans', path, '--yes'])
     expect(run.code).toBe(1)
@@ -127,6 +128,7 @@ describe('book import', () => {
       [6, 'invalid_argument'],
       [8, 'not_found'],
       [9, 'invalid_argument'],
+      [11, 'invalid_argument'],
     ])
     expect(told[1]).toMatchObject({ message: 'principal: must have at most 2 decimals in TZS' })
     expect(told[4]).toMatchObject({ message: 'amount: is not a known field' })

@@ -2,7 +2,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pageDecisions, replayDecision } from '../../src/services/creditDecisions.ts'
 import { anotherLender } from '../support/lenders.ts'
 import { opsOn } from '../support/ops.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -48,15 +47,13 @@ describe('credit-policy', () => {
     expect(await show()).toEqual(own)
     expect(await show('2')).toMatchObject({ version: 'default-1' })
     expect((await card()).creditScore).toBe(before.creditScore - 100)
-    const kept = await pageDecisions(service.deps, { organizationId: 1 }, BigInt(before.customerId), {
-      page: 1,
-      rows: 10,
-    })
-    expect(kept.items.map(({ policyVersion }) => policyVersion)).toEqual(['2026-02', 'default-1'])
-    for (const decision of kept.items) {
-      const again = await replayDecision(service.deps, { organizationId: 1 }, decision)
-      expect(again).toMatchObject({ score: (decision.result as { score: number }).score })
-    }
+    const decisions = await ops(['credit-decisions', 'list', 'asha', '--external', '-o', '1', '--json'])
+    expect(decisions.json).toMatchObject([{ policyVersion: '2026-02' }, { policyVersion: 'default-1' }])
+    for (const { id, result } of decisions.json)
+      expect(await ops(['credit-decisions', 'show', id, '-o', '1', '--json'])).toMatchObject({
+        code: 0,
+        json: { same: true, again: result },
+      })
     const trail = await ops(['audit', '--entity', 'organization', '-o', '1', '--json'])
     expect(trail.out).toContain('set credit policy')
   })

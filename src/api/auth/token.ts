@@ -42,7 +42,11 @@ export async function tokenRoutes(app: StyleApp, deps: Deps): Promise<void> {
   )
 }
 
-/** The plugin makes a 401 of every error without a status, also of a database that cannot be reached. */
+/**
+ * The plugin makes a 401 of every error without a status, with its challenge to sign in: also of a database that cannot
+ * be reached, and of too many attempts. Any other status keeps it from that.
+ */
 function notTheCallers(error: unknown): never {
-  throw error instanceof LendingError ? error : Object.assign(Object(error), { statusCode: 500 })
+  const refused = error instanceof LendingError && error.code === 'unauthenticated'
+  throw refused ? error : Object.assign(Object(error), { statusCode: 500 })
 }

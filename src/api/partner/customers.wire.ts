@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { CUSTOMER_STATUSES, displayName } from '../../domain/customer.ts'
 import type { Customer } from '../../services/customers.ts'
-import { externalId, localDate, note, pageQuery } from '../wire.ts'
+import { externalId, localDate, newExternalId, note, pageQuery } from '../wire.ts'
 import { named, pageOf } from './registry.ts'
 
 export const newCustomer = named(
   'NewCustomer',
-  z.strictObject({ externalId: externalId.describe("The partner's own id of the customer; unique.") }),
+  z.strictObject({ externalId: newExternalId.describe("The partner's own id of the customer; unique.") }),
   { example: { externalId: 'wallet-255700000001' } },
 )
 

@@ -6,7 +6,7 @@ import { LOAN_STATUSES } from '../../domain/lifecycle.ts'
 import { type Currency, minorToNumber, rateToNumber } from '../../domain/money.ts'
 import type { LoanNow } from '../../services/loans.ts'
 import { repaymentsOf } from '../../services/transactions.ts'
-import { amount, externalId, idParam, instant, money, pageQuery, smallInt } from '../wire.ts'
+import { amount, externalId, idParam, instant, money, newExternalId, pageQuery, smallInt } from '../wire.ts'
 import { accountNo } from './customers.wire.ts'
 import { named, pageOf } from './registry.ts'
 import { toTransaction, transactionSchema } from './transactions.wire.ts'
@@ -19,7 +19,7 @@ export const newLoan = named(
     customerId: externalId.describe("The customer's externalId."),
     productId: smallInt({ min: 1, max: 2_147_483_647 }).describe('The loan product; every other term comes from it.'),
     principal: amount.describe("Within the product's bounds, in its currency."),
-    externalId: externalId.optional().describe("The partner's own id of the loan; unique."),
+    externalId: newExternalId.optional().describe("The partner's own id of the loan; unique."),
   }),
   {
     example: {

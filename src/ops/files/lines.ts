@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { InvalidRequest } from '../../api/invalidRequest.ts'
 import { JsonNumber, parseJson } from '../../api/json.ts'
 import { validatorCompiler } from '../../api/validation.ts'
-import { amount, externalId, localDate, note, smallInt, text } from '../../api/wire.ts'
+import { amount, externalId, localDate, newExternalId, note, smallInt, text } from '../../api/wire.ts'
 import { ENTRY_TYPES } from '../../domain/entry.ts'
 import { LendingError } from '../../domain/errors.ts'
 import type { CustomerLine } from '../../services/importCustomers.ts'
@@ -15,7 +15,7 @@ const detail = text({ min: 0, max: 1_000, lines: true }).nullable().optional()
 const derived = (...names: string[]) => Object.fromEntries(names.map((name) => [name, z.unknown().optional()]))
 
 const customer = z.strictObject({
-  externalId,
+  externalId: newExternalId,
   activationDate: localDate.nullable().optional(),
   businessName: detail,
   phone: detail,
@@ -39,7 +39,7 @@ const rfc3339 = z
 const LARGEST_ID = 2_147_483_647
 
 const loan = z.strictObject({
-  externalId,
+  externalId: newExternalId,
   customerId: externalId,
   productId: smallInt({ min: 1, max: LARGEST_ID }),
   principal: amount,

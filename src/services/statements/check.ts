@@ -27,7 +27,10 @@ export function checkStatement(
   const age = daysBetween(figures.to, today)
   if (age > oldestDays) throw invalidField('statement', `ended ${age} days ago: at most ${oldestDays} are accepted`)
   if (figures.months < leastMonths)
-    throw invalidField('statement', `covers ${figures.months} whole months: at least ${leastMonths} are needed`)
+    throw invalidField(
+      'statement',
+      `covers ${figures.months} whole ${figures.months === 1 ? 'month' : 'months'}: at least ${leastMonths} are needed`,
+    )
 }
 
 /**

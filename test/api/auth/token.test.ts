@@ -88,6 +88,8 @@ describe('GET /v1/auth/token', () => {
     expect(answer.statusCode).toBe(429)
     expect(answer.json()).toMatchObject({ code: 'resource_exhausted' })
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
+    // Signing in again is just what would not help.
+    expect(answer.headers).not.toHaveProperty('www-authenticate')
     // Another e-mail is not affected.
     expect((await askToken(basic('partner@example.com', 'partner-secret'), '10.9.9.9')).statusCode).toBe(200)
     await service.deps.db.pool.query('DELETE FROM rate_limit')

@@ -89,6 +89,12 @@ describe('a body that is refused, and nothing is changed', () => {
     })
   })
 
+  it('415 unsupported_media_type: a body that says it is compressed', async () => {
+    const { raw, headers } = showing(small)
+    const answer = await refusal({ raw, headers: { ...headers, 'content-encoding': 'gzip' } })
+    expect(answer).toMatchObject({ status: 415, code: 'unsupported_media_type', message: /must not be compressed/ })
+  })
+
   it('elsewhere multipart stays 415', async () => {
     const answer = await service.post('/v1/customers', showing(small))
     expect(answer).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } })
@@ -136,7 +142,7 @@ describe('a statement that is refused, and nothing is changed', () => {
       () => smallStatement('2026-06-01', '2026-06-30'),
       {},
       'statement',
-      'covers 1 whole months: at least 2 are needed',
+      'covers 1 whole month: at least 2 are needed',
     ],
     [
       'of tomorrow',

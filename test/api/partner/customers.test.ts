@@ -60,6 +60,8 @@ describe('POST /v1/customers', () => {
     [{ externalId: 'a\u0000' }, 'externalId: must not contain control characters'],
     [{ externalId: 'x'.repeat(101) }, 'externalId: must be at most 100 characters long'],
     [{ externalId: 7 }, 'externalId: must be a string'],
+    [{ externalId: '.' }, 'externalId: must not be . or .., which no path can name'],
+    [{ externalId: '..' }, 'externalId: must not be . or .., which no path can name'],
     [{ external_id: 'x' }, 'external_id: is not a known field; did you mean externalId?'],
   ])('400 invalid_argument: %j', async (body, message) => {
     expect(await service.post('/v1/customers', { body })).toMatchObject({

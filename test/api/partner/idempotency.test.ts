@@ -119,6 +119,30 @@ describe('Idempotency-Key', () => {
     expect(await totalOf('/v1/customers?externalId=bad-key')).toBe(0)
   })
 
+  it('400 invalid_argument: two headers, be they the same', async () => {
+    for (const second of ['twice', 'other']) {
+      const answer = await service.app.inject({
+        method: 'POST',
+        url: '/v1/customers',
+        headers: {
+          host: 'api.localhost',
+          authorization: `Bearer ${service.tokens.partner}`,
+          'idempotency-key': ['twice', second],
+        },
+        payload: { externalId: 'twice' },
+      })
+      expect([answer.statusCode, answer.json()]).toEqual([
+        400,
+        {
+          code: 'invalid_argument',
+          message: 'Idempotency-Key: must be given only once',
+          details: [{ field: 'Idempotency-Key', message: 'must be given only once' }],
+        },
+      ])
+    }
+    expect(await totalOf('/v1/customers?externalId=twice')).toBe(0)
+  })
+
   it('a caller that hangs up and comes again gets the answer', async () => {
     const { body: loan } = await service.post('/v1/loans', { body: application })
     await service.app.listen({ port: 0, host: '127.0.0.1' })

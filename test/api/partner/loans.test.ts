@@ -108,7 +108,7 @@ describe('POST /v1/loans', () => {
       expect((await lend({ principal })).body.principal).toBe(principal)
   })
 
-  it.each(['', '   ', 'a\u0000b', 'x'.repeat(101), 42, null])(
+  it.each(['', '   ', '.', '..', 'a\u0000b', 'x'.repeat(101), 42, null])(
     '400 invalid_argument: an externalId of %j',
     async (externalId) => {
       const { status, body } = await lend({ externalId })

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_POLICY, defaultPolicy } from '../../../src/domain/credit/policy.ts'
+import { DEFAULT_POLICY, defaultPolicy, GRADES } from '../../../src/domain/credit/policy.ts'
 import { policyToJson, readPolicy } from '../../../src/domain/credit/policyJson.ts'
 import { currencyCodes, currencyOf } from '../../../src/domain/money.ts'
 
@@ -52,5 +54,41 @@ describe('a stored policy', () => {
         details: [{ field, message: expect.stringMatching(message) }],
       }),
     )
+  })
+})
+
+describe('the default, as the README tells it', () => {
+  const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8')
+  const { score, grades, limits, step, statement } = DEFAULT_POLICY
+  const shillings = (minor: bigint) => (minor / 100n).toLocaleString('en')
+  const { writtenOff, chargedOff, recovered } = score.ceilings
+
+  it.each([
+    `begins with | ${score.base} |`,
+    `${score.onTime.prior} more count as not paid, so that one is no proof | up to ${score.onTime.weight} |`,
+    `repaid in full | up to ${score.loansClosed.weight}, from ${score.loansClosed.full} on |`,
+    `since the first loan | up to ${score.months.weight}, from ${score.months.full} on |`,
+    `largest loan repaid | up to ${score.largestRepaid.weight}, from ${shillings(score.largestRepaid.full)} TZS on |`,
+    `ever overdue | up to −${score.worstDelay.most}, from ${score.worstDelay.fullDays} days on |`,
+    `| −${score.overdueNow.first} at once, up to −${score.overdueNow.most} from ${score.overdueNow.fullDays} days on |`,
+    `after a charge-off or write-off | ${recovered} in all at most |`,
+    `still owed | ${chargedOff} in all at most |`,
+    `is written off | ${writtenOff} in all at most |`,
+    ...GRADES.map((grade) => {
+      const { percent, least, most } = limits[grade]
+      const from = grade === 'D' ? 0 : grades[grade]
+      return `| ${grade} | ${from} | ${percent} % | ${shillings(least)} | ${shillings(most)} |`
+    }),
+    `rounded down to ${shillings(step)} TZS`,
+    `raises the limit to ${statement.percent} % of`,
+    `At most ${shillings(statement.most)} TZS`,
+    `less than ${statement.cooldownDays} days ago`,
+    `more than ${statement.oldestDays} days ago`,
+  ])('%s', (words) => expect(readme).toContain(words))
+
+  it('in other currencies: the same figures, half, or a twentieth', () => {
+    const most = (code: string) =>
+      Number(defaultPolicy(currencyOf(code)).limits.A.most) / 10 ** currencyOf(code).decimals
+    expect(['UGX', 'BIF', 'RWF', 'KES', 'ETB'].map((code) => most('TZS') / most(code))).toEqual([1, 1, 2, 20, 20])
   })
 })

@@ -43,7 +43,7 @@ describe('checkStatement', () => {
       'statement',
       'ends on 2026-06-30, in the future: today is 2026-06-29',
     ],
-    ['one month', {}, { months: 1 }, 'statement', 'covers 1 whole months: at least 2 are needed'],
+    ['one month', {}, { months: 1 }, 'statement', 'covers 1 whole month: at least 2 are needed'],
   ])('refuses: %s', (_name, claims, changes, field, message) => {
     expect(() => checkStatement({ ...figures, ...changes }, { ...claim, ...claims })).toThrow(
       expect.objectContaining({ code: 'invalid_argument', details: [{ field, message }] }),

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { currencyOf } from '../../../src/domain/money.ts'
 import { parseStatement } from '../../../src/services/statements/parse.ts'
@@ -127,4 +129,13 @@ it('pieces of a line are put together whatever the order in which they are drawn
 
 it('a document of no lines fits no layout', () => {
   expect(() => parseStatement([[]], TZS)).toThrow(/fits no layout/)
+})
+
+it('the README shows a layout as it is', () => {
+  const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8')
+  const layouts = readFileSync(join(import.meta.dirname, '../../../src/services/statements/layouts.ts'), 'utf8')
+  const told = (text: string) => text.replace(/\s+\/\/ .*$/gm, '').replace(/\s+/g, ' ')
+  const shown = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? ''
+  expect(shown).toContain("id: 'yas'")
+  expect(told(layouts)).toContain(told(shown).trim())
 })

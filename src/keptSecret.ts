@@ -5,12 +5,14 @@ import { makeSecret } from './services/keyRing.ts'
 
 /**
  * With the embedded database the secret is made once and kept beside the data (contract 7).
- * @throws ConfigError for a `DATA_DIR` that cannot be a directory
+ * @throws ConfigError for a `DATA_DIR` that cannot be a directory, as in the image
  */
 export async function withKeptSecret(config: Config): Promise<Config> {
   await mkdir(config.dataDir, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
     const why = ['EEXIST', 'ENOTDIR'].includes(error.code ?? '') ? 'a file is there' : error.message
-    throw new ConfigError(`DATA_DIR: cannot be made a directory: ${why} (it is ${JSON.stringify(config.dataDir)})`)
+    throw new ConfigError(
+      `DATA_DIR: cannot be made, and the embedded database needs it (or set DATABASE_URL): ${why} (it is ${JSON.stringify(config.dataDir)})`,
+    )
   })
   if (config.keyEncryptionSecret !== undefined) return config
   const file = join(config.dataDir, 'key-encryption-secret')

@@ -130,7 +130,7 @@ describe('npm start', { timeout: 90_000 }, () => {
         const refused = start({ PORT: '0', ...more, DATA_DIR: path })
         expect(await refused.ended).toBe(1)
         expect(refused.output().trim()).toBe(
-          `mkopo could not start: DATA_DIR: cannot be made a directory: a file is there (it is "${path}")`,
+          `mkopo could not start: DATA_DIR: cannot be made, and the embedded database needs it (or set DATABASE_URL): a file is there (it is "${path}")`,
         )
       }
     },

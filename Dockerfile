@@ -1,0 +1,44 @@
+# The service and its command line on Node, with what they need in production and nothing else: no npm scripts are run,
+# no compiler and no database is installed. How it is run is in docker-compose.yml.
+
+FROM node:24-slim AS base
+WORKDIR /app
+
+FROM base AS packages
+COPY package.json package-lock.json .npmrc ./
+# Prisma's own command line would come along as a peer. Of its query compilers one is for Postgres; of other files,
+# what a debugger and a type checker read is left out.
+RUN npm ci --omit=dev --omit=optional --omit=peer --ignore-scripts \
+  && find node_modules/@prisma/client/runtime -name 'query_compiler_*' ! -name '*.postgresql.*' -delete \
+  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
+
+FROM base AS client
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY prisma.config.ts ./
+COPY prisma prisma
+RUN node_modules/.bin/prisma generate
+
+FROM base AS init
+RUN apt-get update && apt-get install --yes --no-install-recommends tini
+
+FROM base
+ENV NODE_ENV=production HOST=0.0.0.0
+COPY --from=init /usr/bin/tini-static /usr/local/bin/tini
+COPY --from=packages /app/node_modules node_modules
+COPY package.json LICENSE ./
+COPY prisma/migrations prisma/migrations
+COPY src src
+COPY --from=client /app/src/db/generated src/db/generated
+RUN ln -s /app/src/ops/main.ts /usr/local/bin/mkopo
+
+# By number, so that an orchestrator can see that it is not root's.
+USER 1000:1000
+EXPOSE 3000 3001
+STOPSIGNAL SIGTERM
+# Whether the process lives: some orchestrators kill what is unhealthy, and a database that is gone is no reason to.
+# Whoever routes requests asks /health/ready instead.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --start-interval=1s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/health/live`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["tini", "--"]
+CMD ["node", "--import", "./src/tracing.ts", "src/main.ts"]

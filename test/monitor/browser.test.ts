@@ -105,7 +105,7 @@ const misplacedWords = (page: Page): Promise<string[]> =>
             const apart = other.box.left >= box.right || other.box.right <= box.left
             return !apart && other.box.top < box.bottom && other.box.bottom > box.top && other.text !== text
           })
-          return outside || onOthers || box.height < 9
+          return outside || onOthers || box.height < 10
         })
         .map(({ text }) => text.textContent ?? '')
     }),

@@ -122,11 +122,14 @@ async function mark(
   if (rowCount !== 1) throw new ImportedElsewhereError('another run imports the same file; let that one finish')
 }
 
-/** Every line of the file was dealt with. */
+/** Every line of the file was dealt with. The totals of earlier days, which are else kept for the day, are made old. */
 export async function finishImport(db: Pick<Db, 'pool'>, key: ImportKey, now: number): Promise<void> {
   const { organizationId, kind, digest } = key
   const { rowCount } = await db.pool.query(
-    `UPDATE book_import SET finished_at = $4, updated_at = $4 WHERE organization_id = $1 AND kind = $2 AND digest = $3`,
+    `WITH outdated AS (
+       UPDATE book_figures SET computed_at = computed_at - interval '1 day' WHERE organization_id = $1
+     )
+     UPDATE book_import SET finished_at = $4, updated_at = $4 WHERE organization_id = $1 AND kind = $2 AND digest = $3`,
     [organizationId, kind, digest, moment(now)],
   )
   if (rowCount !== 1) throw notFound('the import was forgotten meanwhile')

@@ -185,11 +185,12 @@ async function computeAndSave(client: pg.PoolClient, zone: string, now: () => nu
   await run(SAVE, [moment(at), took, [...book.keys()], [...book.values()].map((stored) => JSON.stringify(stored))])
 }
 
-/** What was computed earlier today of the days before yesterday stands: it is computed once a day. */
+/** What was computed earlier today of the days before yesterday stands: it is computed once a day, and after an import. */
 async function keptDays(client: pg.PoolClient, zone: string, today: LocalDate): Promise<Map<number, Stored['days']>> {
   const { rows } = await client.query<{ organization_id: number; computed_at: number; figures: Stored }>(
     'SELECT organization_id, computed_at, figures FROM book_figures',
   )
   const ofToday = rows.filter(({ computed_at }) => dateIn(zone, computed_at) === today)
+  if (ofToday.length < rows.length) return new Map()
   return new Map(ofToday.map(({ organization_id, figures }) => [organization_id, figures.days]))
 }

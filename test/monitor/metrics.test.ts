@@ -124,6 +124,7 @@ describe('what readExposition refuses', () => {
   const head = '# HELP a_total b\n# TYPE a_total counter\n'
   it.each([
     ['a counter without _total', '# HELP a b\n# TYPE a counter\na 1\n'],
+    ['a gauge with _total', '# HELP a_total b\n# TYPE a_total gauge\na_total 1\n'],
     ['a series twice', `${head}a_total 1\na_total 2\n`],
     ['a sample before its TYPE', 'a_total 1\n'],
     ['a bad label', `${head}a_total{b=c} 1\n`],

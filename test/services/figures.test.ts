@@ -1,6 +1,10 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Figures, keepFigures } from '../../src/services/figures.ts'
 import { sweepAll } from '../../src/services/sweep.ts'
+import { opsOn } from '../support/ops.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 let service: TestService
@@ -101,6 +105,23 @@ describe('the totals of the book', () => {
     expect(two.latest()).toEqual(one.latest())
     expect(one.latest()[0]!.days.find(({ day }) => day === '2026-04-01')?.disbursed).toBe(5_000_00n)
     expect(id).toBeDefined()
+  })
+
+  it('an import of earlier days shows in them', async () => {
+    service.clock.set('2026-04-01T13:00:00+03:00')
+    const figures = keep(service)
+    await figures.look()
+    const folder = await mkdtemp(join(tmpdir(), 'mkopo-figures-'))
+    const file = join(folder, 'loans.ndjson')
+    const imported = { customerId: 'asha', productId: 1, principal: 7_000, disbursedAt: '2026-03-20T09:00:00+03:00' }
+    await writeFile(file, JSON.stringify({ externalId: 'imported', ...imported }))
+    const { code, out, err } = await opsOn(service)(`book import --loans ${file} --yes`)
+    expect(code, out + err).toBe(0)
+    await rm(folder, { recursive: true })
+    await figures.look()
+    const days = figures.latest()[0]!.days
+    expect(days).toContainEqual({ day: '2026-03-20', currency: 'TZS', disbursed: 7_000_00n, collected: 0n })
+    expect(days).toContainEqual({ day: '2026-03-30', currency: 'TZS', disbursed: 12_000_00n, collected: 3_000_00n })
   })
 
   it('an organization without loans has them, too', async () => {

@@ -23,7 +23,7 @@ const SUFFIXES: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Reads a metrics page by the grammar of Prometheus's text format 0.0.4, and by the rules that promtool checks: HELP and
- * TYPE once and before the samples, no series twice, counters that end in _total, histograms that add up.
+ * TYPE once and before the samples, no series twice, counters and only they end in _total, histograms that add up.
  * @throws Error naming the first line that is wrong
  */
 export function readExposition(text: string): Map<string, Family> {
@@ -42,7 +42,8 @@ export function readExposition(text: string): Map<string, Family> {
     } else if (line.startsWith('# TYPE ')) {
       const [, name = '', type = ''] = /^# TYPE (\S+) (counter|gauge|histogram|summary|untyped)$/.exec(line) ?? []
       if (!NAME.test(name) || families.has(name)) throw wrong('a bad TYPE')
-      if (type === 'counter' && !name.endsWith('_total')) throw wrong('a counter that does not end in _total')
+      if ((type === 'counter') !== name.endsWith('_total'))
+        throw wrong('a counter ends in _total, and nothing else does')
       current = { name, type, help: helps.get(name) ?? '', samples: [] }
       if (current.help === '') throw wrong('no HELP before')
       families.set(name, current)

@@ -17,8 +17,8 @@ const auditSchema = named(
   z.object({
     id: z.string(),
     at: instant,
-    accountId: z.int().nullable().describe('Null: the service by itself.'),
-    requestId: z.string().nullable(),
+    accountId: z.int().nullable().describe('Null: the service by itself, or an operator at its command line.'),
+    requestId: z.string().nullable().describe('The request; of the command line, who ran it and which run it was.'),
     action: z.string(),
     entity: z.string(),
     entityId: z.string(),

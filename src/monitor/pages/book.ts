@@ -51,7 +51,7 @@ function portfolio({ products }: BookFigures): Html {
   return table(
     'Outstanding, overdue and portfolio at risk, by product',
     [
-      ['Product'],
+      ['Product', 'words'],
       ['Currency'],
       ['Loans', 'figure'],
       ['Outstanding', 'figure'],
@@ -120,7 +120,7 @@ ${tile('Loans whose time has come', due > MOST_DUE ? `more than ${MOST_DUE}` : d
 const refusals = (recent: Recent, organizationId: number, zone: string): Html =>
   table(
     'Latest refusals and errors of this instance',
-    [['When'], ['Style'], ['Route'], ['Code'], ['Why'], ['Request']],
+    [['When'], ['Style'], ['Route'], ['Code'], ['Why', 'words'], ['Request']],
     recent
       .refusals(organizationId)
       .slice(0, REFUSALS_SHOWN)

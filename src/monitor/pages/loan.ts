@@ -12,6 +12,8 @@ import { stepPlot } from './plot.ts'
 
 /** Days on which the balance changed that a plot can show. */
 const MOST_POINTS = 200
+/** Spans between the days that are named below it. */
+const SPANS = 4
 
 /**
  * One loan of the operator's organization: where it stands, its schedule, its entries and its balance over time.
@@ -106,11 +108,12 @@ function balance({ loan, state }: LoanNow, now: number): Html {
     return { day: daysBetween(first, date), date, value: minorToNumber(totalOutstanding, terms.currency), told }
   })
   const last = [today, changes.at(-1) ?? first].sort().at(-1)!
+  const span = daysBetween(first, last)
+  const named = [...new Set(Array.from({ length: SPANS + 1 }, (_, index) => Math.round((span * index) / SPANS)))]
   return stepPlot({
     label: 'Outstanding over time',
     name: `Outstanding, ${terms.currency.code}`,
     points,
-    until: daysBetween(first, last),
-    untilDate: last,
+    dates: named.map((day) => ({ day, date: addPeriods(first, day, 'days') })),
   })
 }

@@ -47,8 +47,8 @@ ${renew !== undefined && html`<meta http-equiv="refresh" content="${renew}">`}
 
 export const messagePage = (message: string): string => page('Mkopo', html`<p class="message">${message}</p>`)
 
-/** A column: its head, and whether it holds figures. */
-export type Column = readonly [head: string, kind?: 'figure']
+/** A column: its head, and whether it holds figures, or words that may go over several lines. */
+export type Column = readonly [head: string, kind?: 'figure' | 'words']
 
 /** A table with its caption; `empty` in place of rows where there are none. */
 export function table(
@@ -57,7 +57,10 @@ export function table(
   rows: readonly (readonly Part[])[],
   empty: string,
 ): Html {
-  const kind = (index: number) => (columns[index]?.[1] === 'figure' ? new Html(' class="figure"') : '')
+  const kind = (index: number) => {
+    const named = columns[index]?.[1]
+    return named && html` class="${named}"`
+  }
   return html`<section><table><caption>${caption}</caption>
 <thead><tr>${columns.map(([head], index) => html`<th scope="col"${kind(index)}>${head}</th>`)}</tr></thead>
 <tbody>${rows.map((row) => html`<tr>${row.map((cell, index) => html`<td${kind(index)}>${cell}</td>`)}</tr>\n`)}${

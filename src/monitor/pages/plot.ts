@@ -3,7 +3,7 @@ import { type Html, html } from './page.ts'
 
 const WIDTH = 900
 const HEIGHT = 240
-const MARGIN = { left: 56, right: 12, top: 12, bottom: 28 }
+const MARGIN = { left: 76, right: 36, top: 20, bottom: 28 }
 const INNER = { width: WIDTH - MARGIN.left - MARGIN.right, height: HEIGHT - MARGIN.top - MARGIN.bottom }
 const LINES = 4
 
@@ -18,14 +18,21 @@ function topOf(value: number): number {
 
 const yOf = (value: number, top: number) => round(MARGIN.top + INNER.height * (1 - value / top))
 
-const frame = (label: string, top: number, ticks: readonly { x: number; text: string }[], content: Html): Html =>
+/** A date below the axis; a minor one is left out where the page is narrow. */
+interface Tick {
+  readonly x: number
+  readonly text: string
+  readonly kind: '' | 'minor' | 'start' | 'end'
+}
+
+const frame = (label: string, top: number, ticks: readonly Tick[], content: Html): Html =>
   html`<svg class="plot" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${label}">
 ${Array.from({ length: LINES + 1 }, (_, index) => {
   const value = (top / LINES) * index
   const y = yOf(value, top)
   return html`<line class="grid" x1="${MARGIN.left}" x2="${WIDTH - MARGIN.right}" y1="${y}" y2="${y}"/><text class="axis value" x="${MARGIN.left - 8}" y="${y + 4}">${short(value)}</text>\n`
 })}
-${ticks.map(({ x, text }) => html`<text class="axis" x="${round(x)}" y="${HEIGHT - 8}">${text}</text>\n`)}
+${ticks.map(({ x, text, kind }) => html`<text class="axis ${kind}" x="${round(x)}" y="${HEIGHT - 8}">${text}</text>\n`)}
 ${content}
 </svg>`
 
@@ -41,9 +48,12 @@ export function barPlot({ label, names, days }: Bars): Html {
   const slot = INNER.width / Math.max(1, days.length)
   const width = round(slot * 0.36)
   const everyDays = Math.ceil(days.length / 8)
-  const ticks = days.flatMap(({ day }, index) =>
-    index % everyDays === 0 ? [{ x: MARGIN.left + slot * (index + 0.5), text: day.slice(5) }] : [],
-  )
+  // Counted from the last day, which is the one that is looked for.
+  const ticks = days.flatMap(({ day }, index): Tick[] => {
+    const nth = (days.length - 1 - index) / everyDays
+    if (!Number.isInteger(nth)) return []
+    return [{ x: MARGIN.left + slot * (index + 0.5), text: day.slice(5), kind: nth % 2 === 0 ? '' : 'minor' }]
+  })
   const bars = days.map(({ values, told }, index) => {
     const x = MARGIN.left + slot * index + slot * 0.12
     const bar = (value: number, which: number) => {
@@ -67,23 +77,24 @@ export interface Steps {
     readonly value: number
     readonly told: string
   }[]
-  /** The last day shown, in days since the first. */
-  readonly until: number
-  readonly untilDate: string
+  /** Days that are named below, from the first to the last that is shown. */
+  readonly dates: readonly { readonly day: number; readonly date: string }[]
 }
 
-export function stepPlot({ label, name, points, until, untilDate }: Steps): Html {
+export function stepPlot({ label, name, points, dates }: Steps): Html {
   const top = topOf(Math.max(0, ...points.map(({ value }) => value)))
-  const span = Math.max(1, until)
+  const span = Math.max(1, dates.at(-1)?.day ?? 0)
   const xOf = (day: number) => round(MARGIN.left + (INNER.width * day) / span)
   const path = points.map(({ day, value }, index) =>
     index === 0 ? `M${xOf(day)} ${yOf(value, top)}` : `H${xOf(day)}V${yOf(value, top)}`,
   )
-  const [first] = points
-  const ticks = [
-    ...(first ? [{ x: MARGIN.left + 30, text: first.date }] : []),
-    { x: WIDTH - MARGIN.right - 34, text: untilDate },
-  ]
+  const ticks = dates.map(
+    ({ day, date }, index): Tick => ({
+      x: xOf(day),
+      text: date,
+      kind: index === 0 ? 'start' : index === dates.length - 1 ? 'end' : 'minor',
+    }),
+  )
   const dots = points.map(
     ({ day, value, told }) =>
       html`<circle class="dot" cx="${xOf(day)}" cy="${yOf(value, top)}" r="4"><title>${told}</title></circle>\n`,

@@ -17,28 +17,43 @@ a { color: var(--first) }
 section, figure { margin: 24px 0 0; overflow-x: auto }
 table { border-collapse: collapse; width: 100%; font-size: 14px }
 caption, figcaption { text-align: left; font-weight: 600; padding: 0 0 6px; color: var(--ink) }
+caption, figcaption { position: sticky; left: 0; max-width: calc(100vw - 48px) }
 th, td { padding: 6px 10px; border-bottom: 1px solid var(--rule); text-align: left; vertical-align: top }
 th { font-weight: 500; color: var(--soft); white-space: nowrap }
 .figure { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
-tbody tr:hover { background: var(--raised) }
+tbody tr:hover, tbody tr:hover td { background: var(--raised) }
 .empty, .message { color: var(--soft) }
 .message { font-size: 18px; margin-top: 32px }
 .bad { color: var(--bad) }
-.struck td { color: var(--soft); text-decoration: line-through }
 form { margin: 12px 0 0 }
 input, button { font: inherit; padding: 4px 10px; border: 1px solid var(--rule); border-radius: 6px; background: var(--raised); color: var(--ink) }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; margin: 16px 0 0; padding: 0 }
 .tiles div { background: var(--raised); border-radius: 8px; padding: 12px 16px }
 .tiles dt { color: var(--soft); font-size: 13px }
 .tiles dd { margin: 0; font-size: 19px; font-variant-numeric: tabular-nums }
-.plot { width: 100%; min-width: 560px; height: auto; display: block }
+.plot { width: 100%; height: auto; display: block }
 .grid { stroke: var(--rule) }
 .axis { fill: var(--soft); font-size: 12px; text-anchor: middle }
-.axis.value { text-anchor: end }
+.axis.value, .axis.end { text-anchor: end }
+.axis.start { text-anchor: start }
 .bar0, .line0 { fill: var(--first); background: var(--first) }
 .bar1 { fill: var(--second); background: var(--second) }
 .line { fill: none; stroke: var(--first); stroke-width: 2 }
 .dot { fill: var(--first) }
 .key { display: inline-block; width: 10px; height: 10px; border-radius: 2px; margin: 0 6px 0 0 }
 .key ~ .key { margin-left: 16px }
+/* A table of figures is scrolled sideways; what the row is about stays where it is. */
+@media (max-width: 700px) {
+  header, main { padding-left: 16px; padding-right: 16px }
+  caption, figcaption { max-width: calc(100vw - 32px) }
+  th, td { padding: 6px 8px }
+  th:first-child, td:first-child:not(.empty) { position: sticky; left: 0; background: var(--paper) }
+  td { white-space: nowrap }
+  .words { min-width: 120px; white-space: normal }
+  .words:not(:first-child) { min-width: 260px }
+  .tiles { grid-template-columns: repeat(2, minmax(0, 1fr)) }
+  .tiles dd { font-size: 17px; overflow-wrap: anywhere }
+  .axis { font-size: 24px }
+  .axis.minor { display: none }
+}
 `

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sweepAll } from '../../../src/services/sweep.ts'
+import { opsOn } from '../../support/ops.ts'
+import { rawWith, recordsOf } from '../../support/records.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 let service: TestService
@@ -54,6 +56,25 @@ describe('the audit trail', () => {
     })
     expect(await trailOf('account', '1')).toMatchObject({ items: [{ action: 'create' }] })
     expect(JSON.stringify(await trailOf('account', '1'))).not.toContain('scrypt')
+  })
+
+  it('ids beyond 2^53 are told to the last digit', async () => {
+    const records = recordsOf(service)
+    const [borrower, loan, repayment] = ['9223372036854775807', '9007199254740993', '9223372036854775805'] as const
+    const told = { business_name: 'Duka', phone: '1', address: 'Arusha', type: 'shop', region: 'Arusha' }
+    expect((await records.post('/v1/borrowers', { raw: rawWith(told, 'id', borrower) })).status).toBe(200)
+    const terms = { principal_amount: 500, released_date: '2026-01-31', due_date: '2026-03-31', duration: 2 }
+    const lent = { ...terms, duration_period: 'Months', loan_id: JSON.rawJSON(loan) }
+    expect((await records.post('/v1/loans', { raw: rawWith(lent, 'borrower_id', borrower) })).status).toBe(200)
+    const paid = { amount: 5, collection_date: '2026-01-31', loan_id: JSON.rawJSON(loan) }
+    expect((await records.post('/v1/repayments', { raw: rawWith(paid, 'repayment_id', repayment) })).status).toBe(200)
+    const token = service.tokens.operator
+    const { text } = await service.get(`/v1/audit-trail?entity=loan&entityId=${loan}`, { token })
+    expect(text).toContain(`"customerId":${borrower}`)
+    expect(text).toContain(`"id":${repayment}`)
+    const { out } = await opsOn(service)(`audit --entity loan --entity-id ${loan} --json`)
+    expect(out).toContain(`"customerId":${borrower}`)
+    expect(out).toContain(`"id":${repayment}`)
   })
 
   it('a refused change leaves none', async () => {

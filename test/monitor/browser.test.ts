@@ -1,0 +1,214 @@
+import type { FastifyInstance } from 'fastify'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createMetrics } from '../../src/monitor/metrics.ts'
+import { rememberRecent } from '../../src/monitor/recent.ts'
+import { buildMonitor } from '../../src/monitor/server.ts'
+import { DEMO_OPERATOR } from '../../src/services/demo.ts'
+import { type Figures, keepFigures } from '../../src/services/figures.ts'
+import { findChromium, startChromium } from '../support/browser.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const installed = findChromium()
+
+let service: TestService
+let monitor: FastifyInstance
+let figures: Figures
+let browser: Browser
+let loan: string
+
+beforeAll(async () => {
+  if (installed === undefined) return
+  service = await startService()
+  await service.post('/v1/customers', { body: { externalId: 'asha' } })
+  const lend = async (productId: number, principal: number): Promise<string> =>
+    (await service.post('/v1/loans', { body: { customerId: 'asha', productId, principal } })).body.id
+  const repay = (transactionAmount: number) =>
+    service.post(`/v1/loans/${loan}/repayments`, { body: { transactionAmount } })
+  for (const [day, productId, principal] of [
+    ['2026-02-05', 1, 2_500_000],
+    ['2026-02-10', 2, 9_750_000],
+    ['2026-02-17', 4, 120_000],
+  ] as const) {
+    service.clock.set(day)
+    await lend(productId, principal)
+  }
+  loan = await lend(3, 6_000_000)
+  service.clock.set('2026-02-20')
+  await repay(1_300_000)
+  service.clock.set('2026-03-01')
+  await repay(500_000)
+  const recent = rememberRecent(service.clock.now)
+  const why = {
+    message: 'transactionAmount: must be greater than 0',
+    reason: 'transactionAmount: must be greater than 0',
+  }
+  for (const code of ['invalid_argument', 'internal'] as const)
+    recent.events.refused?.({
+      ...why,
+      ...{ style: 'partner', route: '/v1/loans/external/:externalId/repayments' },
+      code,
+      organizationId: 1,
+      requestId: crypto.randomUUID(),
+    })
+  recent.events.swept?.(12)
+  const unexpected = (context: object) => expect.unreachable(String((context as { err: Error }).err.stack))
+  figures = keepFigures(service.deps, { warn: unexpected })
+  await figures.look()
+  const metrics = createMetrics(service.clock.now)
+  monitor = buildMonitor({ deps: service.deps, metrics, recent, figures, log: { error: unexpected } })
+  await monitor.listen({ host: '127.0.0.1', port: 0 })
+  browser = await startChromium(installed)
+})
+afterAll(async () => {
+  if (installed === undefined) return
+  await browser.close()
+  await figures.stop()
+  await monitor.close()
+  await service.close()
+})
+beforeEach(({ skip }) => skip(installed === undefined, 'Chromium is not installed'))
+
+const httpCredentials = { username: DEMO_OPERATOR.email, password: DEMO_OPERATOR.password }
+
+/** What went wrong in the browser while the page was shown, and where it asked for anything. */
+async function show(path: string, options: BrowserContextOptions, look: (page: Page) => Promise<void>): Promise<void> {
+  const context = await browser.newContext({ httpCredentials, ...options })
+  const page = await context.newPage()
+  const complaints: string[] = []
+  const hosts = new Set<string>()
+  page.on('console', (message) => complaints.push(message.text()))
+  page.on('pageerror', ({ message }) => complaints.push(message))
+  page.on('request', (request) => hosts.add(new URL(request.url()).origin))
+  const answer = await page.goto(`${monitor.listeningOrigin}${path}`)
+  expect(answer?.status()).toBe(200)
+  await look(page)
+  expect(complaints).toEqual([])
+  expect([...hosts]).toEqual([monitor.listeningOrigin])
+  await context.close()
+}
+
+const WIDE = { viewport: { width: 1280, height: 900 } }
+const NARROW = { viewport: { width: 390, height: 844 } }
+
+/** Words of a plot that lie on others, or that are cut off at its edge. */
+const misplacedWords = (page: Page): Promise<string[]> =>
+  page.locator('svg').evaluateAll((plots) =>
+    plots.flatMap((plot) => {
+      const edge = plot.getBoundingClientRect()
+      const words = [...plot.querySelectorAll('text')].map((text) => ({ text, box: text.getBoundingClientRect() }))
+      return words
+        .filter(({ box }) => box.width > 0)
+        .filter(({ box, text }, index, all) => {
+          const outside = box.left < edge.left || box.right > edge.right || box.bottom > edge.bottom + 1
+          const onOthers = all.slice(index + 1).some((other) => {
+            const apart = other.box.left >= box.right || other.box.right <= box.left
+            return !apart && other.box.top < box.bottom && other.box.bottom > box.top && other.text !== text
+          })
+          return outside || onOthers || box.height < 10
+        })
+        .map(({ text }) => text.textContent ?? '')
+    }),
+  )
+
+describe.each([
+  ['wide', WIDE],
+  ['narrow', NARROW],
+] as const)("the operators' pages in Chromium, %s", (_, size) => {
+  it.each(['the book', 'a loan'])('%s: no wider than the screen, every word of a plot to be read', async (which) => {
+    await show(which === 'a loan' ? `/loans/${loan}` : '/', size, async (page) => {
+      const { scrollWidth, clientWidth } = await page.locator('html').evaluate((whole) => ({
+        scrollWidth: whole.scrollWidth,
+        clientWidth: whole.clientWidth,
+      }))
+      expect(scrollWidth).toBe(clientWidth)
+      expect(await misplacedWords(page)).toEqual([])
+      expect(await page.locator('svg .axis.value').allTextContents()).toContain('0')
+    })
+  })
+})
+
+describe('the page of the book in Chromium', () => {
+  it('has its figures thousands apart, and bars as high as what moved', async () => {
+    await show('/', WIDE, async (page) => {
+      const total = page.locator('tr', { hasText: 'All' }).locator('td').nth(3)
+      expect(await total.textContent()).toMatch(/^\d{1,3}(,\d{3}){2}\.\d{2}$/)
+      const height = (day: string, which: number) =>
+        page
+          .locator('g', { has: page.locator('title', { hasText: day }) })
+          .locator(`.bar${which}`)
+          .evaluate((bar) => bar.getBoundingClientRect().height)
+      const [larger, smaller, none] = [
+        await height('2026-02-10', 0),
+        await height('2026-02-05', 0),
+        await height('2026-02-06', 0),
+      ]
+      expect(larger / smaller).toBeCloseTo(9_750_000 / 2_500_000, 1)
+      expect(none).toBe(0)
+      expect(await height('2026-02-20', 1)).toBeGreaterThan(await height('2026-03-01', 1))
+    })
+  })
+
+  it('narrow: a table is scrolled by itself, and its first column stays', async () => {
+    await show('/', NARROW, async (page) => {
+      const section = page.locator('section', { hasText: 'Outstanding, overdue' })
+      const product = section.locator('tbody td').first()
+      const before = await product.boundingBox()
+      expect(await section.evaluate((one) => one.scrollWidth > one.clientWidth)).toBe(true)
+      await section.evaluate((one) => one.scrollTo(10_000, 0))
+      const last = await section.locator('tbody tr').first().locator('td').last().boundingBox()
+      expect(last!.x + last!.width).toBeLessThanOrEqual(390)
+      expect((await product.boundingBox())!.x).toBe(before!.x)
+    })
+  })
+
+  it('the form leads to a loan, with its schedule, its entries and its balance', async () => {
+    await show('/', WIDE, async (page) => {
+      await page.getByLabel('Loan').fill(loan)
+      await page.getByRole('button', { name: 'Show' }).click()
+      await page.waitForURL(`**/loans/${loan}`)
+      expect(await page.locator('h1').textContent()).toBe(`Loan ${loan}`)
+      const rows = (caption: string) => page.locator('table', { hasText: caption }).locator('tbody tr').count()
+      expect([await rows('Schedule'), await rows('Entries')]).toEqual([6, 2])
+      const heights = await page.locator('.dot').evaluateAll((dots) => dots.map((dot) => dot.getBoundingClientRect().y))
+      // Falling balance, from the disbursement over two repayments.
+      expect(heights).toEqual(heights.toSorted((a, b) => a - b))
+      expect(new Set(heights).size).toBe(3)
+    })
+  })
+})
+
+/** WCAG's contrast of two colours. */
+function contrast(one: string, other: string): number {
+  const light = (colour: string) => {
+    const parts = [...colour.matchAll(/[\d.]+/g)].slice(0, 3).map(([part]) => Number(part) / 255)
+    const [red = 0, green = 0, blue = 0] = parts.map((part) =>
+      part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4,
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+  }
+  const [darker = 0, lighter = 0] = [light(one), light(other)].sort((a, b) => a - b)
+  return (lighter + 0.05) / (darker + 0.05)
+}
+
+describe.each(['light', 'dark'] as const)('a reader who has it %s', (colorScheme) => {
+  it('gets it so, and words that stand out enough', async () => {
+    await show('/', { ...WIDE, colorScheme }, async (page) => {
+      const colour = (selector: string, property: 'color' | 'backgroundColor' | 'fill') =>
+        page
+          .locator(selector)
+          .first()
+          .evaluate((one, name) => one.ownerDocument.defaultView!.getComputedStyle(one)[name], property)
+      const paper = await colour('body', 'backgroundColor')
+      expect(contrast(paper, 'rgb(0, 0, 0)') < 2).toBe(colorScheme === 'dark')
+      for (const [selector, property] of [
+        ['td', 'color'],
+        ['th', 'color'],
+        ['.bad', 'color'],
+        ['.axis', 'fill'],
+        ['header', 'color'],
+      ] as const)
+        expect(contrast(paper, await colour(selector, property)), selector).toBeGreaterThan(4.5)
+    })
+  })
+})

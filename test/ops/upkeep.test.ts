@@ -40,6 +40,7 @@ describe('help', () => {
         'keys',
         'products',
         'credit-policy',
+        'credit-decisions',
         'loans',
         'book',
         'audit',
@@ -47,7 +48,7 @@ describe('help', () => {
       ],
     ])
     const commands = (await Promise.all(top.map(below))).flat()
-    expect(commands).toHaveLength(27)
+    expect(commands).toHaveLength(29)
     expect((await Promise.all(commands.map(below))).flat()).toEqual([])
   })
 })

@@ -68,16 +68,33 @@ function programOf(shell: Shell, json: boolean): Command {
   return program
 }
 
+/** The domain's words for what an option says. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  valueDate: '--date',
+  principalMin: '--min',
+  principalMax: '--max',
+  numberOfRepayments: '--instalments',
+  ratePerPeriod: '--rate',
+  repayEvery: '--every',
+  repayUnit: '--unit',
+  totalMultipleOf: '--multiple-of',
+  penaltyRate: '--penalty',
+}
+const NAMED = new RegExp(`\\b(${Object.keys(OPTIONS).join('|')})\\b`, 'g')
+const inOptions = (text: string): string => text.replace(NAMED, (name) => OPTIONS[name]!)
+
 function inWords(error: unknown): string {
   if (isUnavailable(error)) return `the database cannot be reached: ${messageOf(error)}`
   if (!(error instanceof LendingError)) return messageOf(error)
   const [first] = error.details
-  return first && first.message === error.message ? `${first.field}: ${error.message}` : error.message
+  return inOptions(first && first.message === error.message ? `${first.field}: ${error.message}` : error.message)
 }
 
 function inJson(error: unknown): object {
   if (error instanceof LendingError) {
-    const { code, message, details } = error
+    const { code } = error
+    const message = inOptions(error.message)
+    const details = error.details.map((one) => ({ field: inOptions(one.field), message: inOptions(one.message) }))
     return details.length > 0 ? { code, message, details } : { code, message }
   }
   const usage = error instanceof UsageError

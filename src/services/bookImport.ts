@@ -27,6 +27,8 @@ export type Said = 'imported' | 'present' | LendingError
 
 /** What a kind of line becomes: decided a batch at a time on what the book is, then saved. */
 export interface Importer<T> {
+  /** The domain's word for a field → the line's, where they differ. */
+  readonly fieldNames?: Readonly<Record<string, string>>
   /** Lines with the same key are decided one after the other. */
   keyOf(value: T): string
   decide(values: readonly (T | LendingError)[]): Promise<DecidedBatch>
@@ -164,7 +166,7 @@ async function saveDecided<T>(
       const said = await decided.save(batch)
       if (!said) return undefined
       const refusals = said.flatMap((one, index) =>
-        one instanceof LendingError ? [refusalOf(lines[index]!, one)] : [],
+        one instanceof LendingError ? [refusalOf(lines[index]!, one, importer.fieldNames)] : [],
       )
       // Before the mark: what the report has behind it is cut off when the import goes on.
       const reportBytes = await report.write(before.reportBytes, refusals)
@@ -192,9 +194,13 @@ function readValue<T>(line: Line<T>): T | LendingError {
   }
 }
 
-function refusalOf({ number, raw }: Line<unknown>, { code, message, details }: LendingError): Refusal {
+function refusalOf(
+  { number, raw }: Line<unknown>,
+  { code, message, details }: LendingError,
+  names: Readonly<Record<string, string>> = {},
+): Refusal {
   const [first] = details
-  const led = first && first.message === message ? `${first.field}: ${message}` : message
+  const led = first && first.message === message ? `${names[first.field] ?? first.field}: ${message}` : message
   return { line: number, code, message: led, record: raw }
 }
 

@@ -34,6 +34,7 @@ interface Working {
 export function transactionImporter({ db, now, config }: Deps, author: Author): Importer<TransactionLine> {
   const { organizationId } = author
   return {
+    fieldNames: { amount: 'transactionAmount', valueDate: 'transactionDate', token: 'idempotencyKey' },
     keyOf: ({ loanExternalId }) => loanExternalId,
     async decide(values) {
       const at = now()

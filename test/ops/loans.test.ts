@@ -80,7 +80,9 @@ describe('loans write-off', () => {
       err: expect.stringContaining('Closed (written off)'),
     })
     expect((await ops(`loans write-off ${loan} --date 2026-02-30`)).code).toBe(2)
-    expect((await ops(`loans write-off ${loan} --date 2026-02-28 --yes`)).err).toContain('must not be in the future')
+    expect((await ops(`loans write-off ${loan} --date 2026-02-28 --yes`)).err).toContain(
+      '--date: must not be in the future',
+    )
   })
 })
 

@@ -141,8 +141,8 @@ describe('products', () => {
   })
 
   it.each([
-    [['--min', '0'], /principalMin: must be greater than 0/],
-    [['--max', '1'], /principalMax: must not be less/],
+    [['--min', '0'], /--min: must be greater than 0/],
+    [['--max', '1'], /--max: must not be less than --min/],
     [['--rate', '2.1234567'], /at most 6 decimals/],
     [['--unit', 'fortnights'], /must be one of days/],
     [['--min', '1.001'], /at most 2 decimals in TZS/],

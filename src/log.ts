@@ -5,7 +5,12 @@ import { redact, toLoggedError } from './redact.ts'
 
 const optionsOf = (level: string): LoggerOptions => ({
   level,
-  serializers: { err: toLoggedError, error: toLoggedError },
+  serializers: {
+    err: toLoggedError,
+    error: toLoggedError,
+    // The multipart plugin traces its options, and in them every header of the request.
+    busboyOptions: ({ limits }: { readonly limits?: unknown }) => ({ limits }),
+  },
   // The finished line, whoever wrote it and however deep a secret sits in it: walking every object for it beforehand, as
   // pino's own `redact` does, cost an eighth of a repayment.
   hooks: { streamWrite: redact },

@@ -6,11 +6,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type EmbeddedServer, startEmbedded } from '../src/db/embedded.ts'
+import { openService } from '../src/service.ts'
 import { type Gateway, openGateway } from './support/gateway.ts'
 import { startLoad } from './support/load.ts'
+import { opsOn } from './support/ops.ts'
 import { type ServiceProcess, startProcess, tokenFrom } from './support/process.ts'
+import { testConfig } from './support/service.ts'
 
 const log = { debug: () => undefined, info: () => undefined, warn: () => undefined }
+
+const SECRET = 'a secret of the tests'
 
 let directory: string
 let server: EmbeddedServer
@@ -38,7 +43,7 @@ beforeAll(async () => {
   gateway = await openGateway(server.url)
   service = await startProcess({
     DATABASE_URL: gateway.url,
-    KEY_ENCRYPTION_SECRET: 'a secret of the tests',
+    KEY_ENCRYPTION_SECRET: SECRET,
     SEED_DEMO: 'true',
     STOP_GRACE_MS: '0',
   })
@@ -115,6 +120,15 @@ describe('the database', { timeout: 60_000 }, () => {
     expect(unanswered.some(({ status }) => status === 503)).toBe(true)
     expect(Math.max(...load.sent.map(({ ms }) => ms))).toBeLessThan(3_000)
     await expectExact(load.sent)
+  })
+
+  it('book check: nothing differs', async () => {
+    const config = testConfig({ KEY_ENCRYPTION_SECRET: SECRET })
+    const deps = await openService({ config, databaseUrl: server.url, now: Date.now, asItIs: true })
+    const { code, json } = await opsOn({ deps })('book check --json')
+    await deps.db.close()
+    expect({ code, found: json.found, differences: json.differences }).toEqual({ code: 0, found: 0, differences: [] })
+    expect(json.entries).toBeGreaterThan(200)
   })
 
   it('the sweep goes on afterwards', async () => {

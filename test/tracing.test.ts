@@ -52,7 +52,7 @@ describe('tracing', () => {
     const service = await startProcess({
       DATABASE_URL: database.url,
       KEY_ENCRYPTION_SECRET: 'a secret of the tests',
-      STOP_GRACE_MS: '1000',
+      STOP_GRACE_MS: '3000',
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${typeof address === 'object' && address?.port}`,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OTEL_BSP_SCHEDULE_DELAY: '60000',

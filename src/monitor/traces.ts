@@ -5,6 +5,7 @@ import { type ProxyTracerProvider, trace } from '@opentelemetry/api'
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http'
 import { PgInstrumentation } from '@opentelemetry/instrumentation-pg'
 import { NodeSDK } from '@opentelemetry/sdk-node'
+import type { FastifyInstance } from 'fastify'
 
 /** Attributes by which a span would tell a request's path or query, old and new names: they hold customers' ids. */
 const PATHS = ['http.target', 'http.url', 'url.path', 'url.query', 'url.full']
@@ -48,14 +49,21 @@ function sendWhatIsLeft(): void {
 /** Health checks every second of every load balancer. */
 const isVital = ({ url = '' }: Pick<IncomingMessage, 'url'>) => url.startsWith('/health/')
 
-/** Fastify says on a channel which route a request came to; inside, a route begins with the style's prefix. */
+/**
+ * Fastify says on a channel that there is an app; from its first hook on the route is known, also of what is refused
+ * before it comes to a handler. Inside, a route begins with the style's prefix.
+ */
 function nameByRoute(): void {
-  subscribe('tracing:fastify.request.handler:start', (message) => {
-    const { route } = message as { route?: { url?: string; method?: string } }
-    const [, style = '', pattern = ''] = /^\/~(\w+)(\/.*)$/.exec(route?.url ?? '') ?? []
-    const span = trace.getActiveSpan()
-    if (span === undefined || pattern === '') return
-    span.updateName(`${route?.method ?? ''} ${pattern}`)
-    span.setAttributes({ 'http.route': pattern, 'mkopo.style': style })
+  subscribe('fastify.initialization', (message) => {
+    const { fastify } = message as { fastify: FastifyInstance }
+    fastify.addHook('onRequest', (request, _reply, done) => {
+      const [, style = '', pattern = ''] = /^\/~(\w+)(\/.*)$/.exec(request.routeOptions.url ?? '') ?? []
+      const span = trace.getActiveSpan()
+      if (span !== undefined && pattern !== '') {
+        span.updateName(`${request.method} ${pattern}`)
+        span.setAttributes({ 'http.route': pattern, 'mkopo.style': style })
+      }
+      done()
+    })
   })
 }

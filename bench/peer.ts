@@ -2,8 +2,7 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 /** What a process of the benchmark does when asked: a function a name, of one argument. */
-// biome-ignore lint/suspicious/noExplicitAny: each process says itself what it takes
-type Duties = Record<string, (argument: any) => unknown>
+type Duties = Record<string, (argument: never) => unknown>
 
 interface Asked {
   readonly id: number
@@ -62,7 +61,7 @@ export function startPeer<D extends Duties>(file: string, execArgv: string[] = [
 export function serve(duties: Duties): void {
   process.on('message', async ({ id, duty, argument }: Asked) => {
     const answer = await Promise.resolve()
-      .then(() => duties[duty]!(argument))
+      .then(() => duties[duty]!(argument as never))
       .then(
         (result): Answered => ({ id, result }),
         (error: unknown): Answered => ({ id, failure: error instanceof Error ? (error.stack ?? '') : String(error) }),

@@ -10,6 +10,11 @@ interface Span {
   readonly attributes: { readonly key: string; readonly value: Record<string, unknown> }[]
 }
 
+/** OTLP, as it comes. */
+interface Traces {
+  readonly resourceSpans?: { readonly scopeSpans: { readonly spans: Span[] }[] }[]
+}
+
 let database: FreshDatabase
 let collector: Server
 let received = ''
@@ -23,8 +28,7 @@ beforeAll(async () => {
     request.on('data', (chunk) => (body += chunk))
     request.on('end', () => {
       received += body
-      // biome-ignore lint/suspicious/noExplicitAny: OTLP as it comes
-      const { resourceSpans = [] } = JSON.parse(body) as any
+      const { resourceSpans = [] }: Traces = JSON.parse(body)
       for (const { scopeSpans } of resourceSpans) for (const scope of scopeSpans) spans.push(...scope.spans)
       response.end('{}')
     })

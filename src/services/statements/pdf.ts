@@ -49,7 +49,7 @@ async function linesOfPages(bytes: Uint8Array, limits: Limits): Promise<Line[][]
   return pages.some((lines) => lines.length > 0) ? pages : { is: 'noText' }
 }
 
-/** Encrypted with an empty password: any reader opens it, and says nothing of it. */
+/** Encrypted with an empty password: every reader opens it, and says nothing of it. */
 async function opensByItself(document: { getMetadata(): Promise<{ info: object }> }): Promise<boolean> {
   const { info } = await document.getMetadata()
   return 'EncryptFilterName' in info && info.EncryptFilterName !== null

@@ -87,14 +87,14 @@ export async function agreeOnLoan(model: Model, system: System): Promise<Answer[
   return body
 }
 
-const cents = (amount: number | undefined): number => Math.round((amount ?? 0) * 100)
+/** Of an amount in an answer, which leaves out what does not apply. */
+const cents = (amount: unknown): number => Math.round(Number(amount ?? 0) * 100)
 
 /** Laws that need no model. */
 function addsUp(loan: Answer['body']): void {
   const parts = ['principal', 'interest', 'fees', 'penalty']
   const sum = (suffix: string) => parts.reduce((total, part) => total + cents(loan[`${part}${suffix}`]), 0)
-  const lines = (field: string): number =>
-    loan.repaymentSchedule.reduce((total: number, line: Record<string, number>) => total + cents(line[field]), 0)
+  const lines = (field: string): number => loan.repaymentSchedule.reduce((total, line) => total + cents(line[field]), 0)
   expect(sum('Outstanding')).toBe(cents(loan.totalOutstanding))
   expect(sum('Paid')).toBe(cents(loan.totalPaid))
   expect(lines('totalOutstanding')).toBe(cents(loan.totalOutstanding))

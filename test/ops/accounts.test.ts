@@ -34,7 +34,7 @@ const audited = async (action: string, entityId: number) =>
   ).rows
 
 async function newAccount(email: string): Promise<number> {
-  const { code, json } = await ops(`accounts create ${email} --json`, { stdin: `${PASSWORD}\n` })
+  const { code, json } = await ops<{ id: number }>(`accounts create ${email} --json`, { stdin: `${PASSWORD}\n` })
   expect(code).toBe(0)
   return json.id
 }

@@ -8,6 +8,7 @@ import { endChildren, startNode } from '../support/children.ts'
 import { freshDatabase } from '../support/database.ts'
 import { opsOn } from '../support/ops.ts'
 import { startService, type TestService } from '../support/service.ts'
+import type { Wire } from '../support/wire.ts'
 
 let folder: string
 let service: TestService
@@ -54,12 +55,12 @@ describe('book import', () => {
       paid,
       { ...paid, transactionAmount: 1_000, transactionDate: '2026-02-01', idempotencyKey: 'p0', note: 'at the till' },
     ])
-    const run = await ops(
+    const run = await ops<Wire[]>(
       ['book', 'import', '--customers', customers, '--loans', loans, '--transactions', transactions, '--json'],
       { says: true },
     )
     expect(run.code).toBe(0)
-    expect(run.json.map(({ imported, refused }: Record<string, number>) => [imported, refused])).toEqual([
+    expect(run.json.map(({ imported, refused }) => [imported, refused])).toEqual([
       [1, 0],
       [1, 0],
       [2, 0],
@@ -89,12 +90,12 @@ describe('book import', () => {
     const loans = await file('b-loans.ndjson', [loan, { ...loan, principal: 99_000 }])
     const early = { ...paid, transactionDate: '2025-12-31', idempotencyKey: 'early' }
     const transactions = await file('b-transactions.ndjson', [paid, { ...paid, transactionAmount: 1 }, early])
-    const run = await ops([
+    const run = await ops<Wire[]>([
       ...['book', 'import', '--customers', customers, '--loans', loans, '--transactions', transactions],
       ...['--json', '--yes'],
     ])
     expect(run.code).toBe(1)
-    const told = run.json.map((one: Record<string, unknown>) => [one.kind, one.imported, one.present, one.refused])
+    const told = run.json.map((one) => [one.kind, one.imported, one.present, one.refused])
     expect(told.join(' ')).toBe('customers,0,1,0 loans,0,1,1 transactions,0,1,2')
     expect((await refusals(transactions))[1].message).toMatch(/^transactionDate: must be on or after/)
     expect(await refusals(loans)).toMatchObject([{ line: 2, code: 'already_exists' }])
@@ -180,14 +181,9 @@ describe('book import', () => {
 describe('book export', () => {
   it.each(['ndjson', 'csv'])('what %s has can be imported into another book, and is the same there', async (format) => {
     const out = join(folder, `out-${format}`)
-    const exported = await ops(['book', 'export', out, '--format', format, '--json'])
+    const exported = await ops<Wire[]>(['book', 'export', out, '--format', format, '--json'])
     expect(exported.code).toBe(0)
-    expect(exported.json.map(({ kind }: { kind: string }) => kind)).toEqual([
-      'customers',
-      'loans',
-      'instalments',
-      'transactions',
-    ])
+    expect(exported.json.map(({ kind }) => kind)).toEqual(['customers', 'loans', 'instalments', 'transactions'])
     expect((await stat(join(out, `loans.${format}`))).mode & 0o777).toBe(0o600)
     expect(await ops(['book', 'export', out, '--format', format])).toMatchObject({
       code: 1,

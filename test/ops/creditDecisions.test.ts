@@ -3,6 +3,7 @@ import { opsOn } from '../support/ops.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { smallStatement } from '../support/statementPdf.ts'
 import { showing } from '../support/upload.ts'
+import type { Wire } from '../support/wire.ts'
 
 let service: TestService
 let ops: ReturnType<typeof opsOn>
@@ -45,7 +46,7 @@ describe('credit-decisions list', () => {
 
 describe('credit-decisions show', () => {
   const idOf = async (kind: string): Promise<string> =>
-    (await ops(`credit-decisions list ${customerId} --json`)).json.find((one: { kind: string }) => one.kind === kind).id
+    (await ops<Wire[]>(`credit-decisions list ${customerId} --json`)).json.find((one) => one.kind === kind)!.id
 
   it.each(['score', 'boost'])('a %s: its facts and result, and the same again', async (kind) => {
     const { code, out } = await ops(`credit-decisions show ${await idOf(kind)}`)

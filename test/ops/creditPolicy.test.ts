@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { anotherLender } from '../support/lenders.ts'
 import { opsOn } from '../support/ops.ts'
 import { startService, type TestService } from '../support/service.ts'
+import type { Wire } from '../support/wire.ts'
 
 let service: TestService
 let ops: ReturnType<typeof opsOn>
@@ -25,7 +26,8 @@ const file = async (policy: unknown): Promise<string> => {
   return path
 }
 const set = async (policy: unknown) => ops(['credit-policy', 'set', await file(policy), '-o', '1', '--yes'])
-const show = async (organization = '1') => (await ops(['credit-policy', 'show', '-o', organization, '--json'])).json
+const show = async (organization = '1') =>
+  (await ops<{ score: { base: number } }>(['credit-policy', 'show', '-o', organization, '--json'])).json
 
 describe('credit-policy', () => {
   it('show: the default, in the currency of the organization', async () => {
@@ -47,7 +49,7 @@ describe('credit-policy', () => {
     expect(await show()).toEqual(own)
     expect(await show('2')).toMatchObject({ version: 'default-1' })
     expect((await card()).creditScore).toBe(before.creditScore - 100)
-    const decisions = await ops(['credit-decisions', 'list', 'asha', '--external', '-o', '1', '--json'])
+    const decisions = await ops<Wire[]>(['credit-decisions', 'list', 'asha', '--external', '-o', '1', '--json'])
     expect(decisions.json).toMatchObject([{ policyVersion: '2026-02' }, { policyVersion: 'default-1' }])
     for (const { id, result } of decisions.json)
       expect(await ops(['credit-decisions', 'show', id, '-o', '1', '--json'])).toMatchObject({

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { opsOn, RUN } from '../support/ops.ts'
 import { startService, type TestService } from '../support/service.ts'
+import type { Wire } from '../support/wire.ts'
 
 let service: TestService
 let ops: ReturnType<typeof opsOn>
@@ -58,7 +59,7 @@ describe('loans reverse', () => {
     const run = await ops(['loans', 'reverse', loan, repayment, '--note', 'wrong loan'], { says: true })
     expect(run).toMatchObject({ code: 0, out: 'The Repayment of 4000.00 TZS, 2026-01-31, is reversed.\n' })
     expect((await service.get(`/v1/loans/${loan}`)).body).toMatchObject({ totalPaid: 0, totalOutstanding: 78_000 })
-    const { json } = await ops(`audit --entity loan --entity-id ${loan} --action reverse --json`)
+    const { json } = await ops<Wire[]>(`audit --entity loan --entity-id ${loan} --action reverse --json`)
     expect(json).toMatchObject([{ requestId: RUN, accountId: null, after: { reversed: { reason: 'wrong loan' } } }])
     expect(await ops(`loans reverse ${loan} ${repayment} --yes`)).toMatchObject({
       code: 1,
@@ -88,8 +89,8 @@ describe('loans write-off', () => {
 
 describe('audit', () => {
   it('filters, latest rows last, also those of the service itself', async () => {
-    const { json } = await ops(`audit --entity loan --entity-id ${loan} --json`)
-    expect(json.map(({ action }: { action: string }) => action)).toEqual(['create', 'Repayment', 'reverse'])
+    const { json } = await ops<Wire[]>(`audit --entity loan --entity-id ${loan} --json`)
+    expect(json.map(({ action }) => action)).toEqual(['create', 'Repayment', 'reverse'])
     expect((await ops('audit -o 0 --json')).json).toMatchObject([{ entity: 'signing key', organizationId: 0 }])
     expect((await ops(`audit --request ${RUN} --json`)).json).toHaveLength(2)
     expect((await ops('audit --action create --entity customer -n 1')).out).toMatch(/AT +ORG +WHO +ACTION/)

@@ -177,7 +177,7 @@ describe('api-keys', () => {
 
 describe('keys', () => {
   it('rotate, retire and revoke, with what each key is and the trail of it', async () => {
-    const list = async () => (await ops('keys list --json')).json as { kid: string; state: string; signs: boolean }[]
+    const list = async () => (await ops<{ kid: string; state: string; signs: boolean }[]>('keys list --json')).json
     const [old] = await list()
     expect(old).toMatchObject({ state: 'active', signs: true })
     expect(await ops(`keys revoke ${old!.kid} --yes`)).toMatchObject({

@@ -1,14 +1,14 @@
 import { runOps } from '../../src/ops/run.ts'
 import type { World } from '../../src/ops/world.ts'
 import type { TestService } from './service.ts'
+import type { Wire } from './wire.ts'
 
 /** What a run of the command line came to. */
-export interface Run {
+export interface Run<Json = Wire> {
   readonly code: number
   readonly out: string
   readonly err: string
-  // biome-ignore lint/suspicious/noExplicitAny: what is asserted on is the answer, whatever its shape
-  readonly json: any
+  readonly json: Json
 }
 
 /** Who sits at the terminal of a test; nobody, unless told. */
@@ -25,7 +25,7 @@ export const RUN = 'ops:tester:1'
 
 /** The command line in this process, on the service's own database and by its clock. */
 export function opsOn({ deps }: Pick<TestService, 'deps'>) {
-  return async (command: string | readonly string[], operator: Operator = {}): Promise<Run> => {
+  return async <Json = Wire>(command: string | readonly string[], operator: Operator = {}): Promise<Run<Json>> => {
     const args = typeof command === 'string' ? command.split(' ') : command
     const [out, err]: [string[], string[]] = [[], []]
     const passwords = [...(operator.passwords ?? [])]

@@ -1,6 +1,7 @@
 import type { Answer, Call, TestService } from './service.ts'
+import type { Wire } from './wire.ts'
 
-type Send = (path: string, call?: Call) => Promise<Answer>
+type Send = (path: string, call?: Call) => Promise<Answer<Wire<number>>>
 
 /** A service by its records host. */
 export interface Records {

@@ -7,6 +7,7 @@ import type { Deps } from '../../src/deps.ts'
 import { openService } from '../../src/service.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/demo.ts'
 import { freshDatabase } from './database.ts'
+import type { Wire } from './wire.ts'
 
 /** The settings of a service under test; the template database was laid with the same secret. */
 export const testConfig = (settings: Record<string, string> = {}): Config =>
@@ -39,10 +40,9 @@ function heldClock(text: string): Clock {
 }
 
 /** An answer as a caller sees it. */
-export interface Answer {
+export interface Answer<Body = Wire> {
   readonly status: number
-  // biome-ignore lint/suspicious/noExplicitAny: what is asserted on is the wire, whatever its shape
-  readonly body: any
+  readonly body: Body
   readonly text: string
   readonly headers: Record<string, string | string[] | number | undefined>
 }
@@ -57,7 +57,8 @@ export interface Call {
   readonly headers?: Record<string, string>
 }
 
-type Send = (path: string, call?: Call) => Promise<Answer>
+/** The answer's body is read as `Body`, which is the test's word for it. */
+type Send = <Body = Wire>(path: string, call?: Call) => Promise<Answer<Body>>
 
 /** A service on a database of its own, and a clock that the test holds. */
 export interface TestService {
@@ -149,9 +150,9 @@ function requestOf(
   }
 }
 
-const answerOf = (response: Awaited<ReturnType<FastifyInstance['inject']>>): Answer => ({
+const answerOf = <Body>(response: Awaited<ReturnType<FastifyInstance['inject']>>): Answer<Body> => ({
   status: response.statusCode,
-  body: response.body === '' ? undefined : asJson(response.body),
+  body: (response.body === '' ? undefined : asJson(response.body)) as Body,
   text: response.body,
   headers: response.headers,
 })

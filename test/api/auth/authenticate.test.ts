@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../../src/services/demo.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
+import type { Document } from '../../support/wire.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -72,13 +73,13 @@ describe('POST /v1/auth/authorize', () => {
   })
 
   it('is documented, its 204 without a body', async () => {
-    const { body } = await service.get('/openapi.json', { host })
+    const { body } = await service.get<Document>('/openapi.json', { host })
     expect(Object.keys(body.paths)).toEqual(
       expect.arrayContaining(['/v1/auth/authenticate', '/v1/auth/authorize', '/.well-known/jwks.json']),
     )
-    const { responses } = body.paths['/v1/auth/authorize'].post
-    expect(responses['204'].content).toBeUndefined()
+    const { responses } = body.paths['/v1/auth/authorize']!.post!
+    expect(responses['204']?.content).toBeUndefined()
     expect(Object.keys(responses)).toEqual(expect.arrayContaining(['204', '400', '401', '403']))
-    expect(body.paths['/.well-known/jwks.json'].get.security).toEqual([])
+    expect(body.paths['/.well-known/jwks.json']?.get?.security).toEqual([])
   })
 })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startService, type TestService } from '../../support/service.ts'
 import { fictionalStatement, smallStatement, statementPdf } from '../../support/statementPdf.ts'
 import { showing } from '../../support/upload.ts'
+import type { Document } from '../../support/wire.ts'
 
 const PATH = '/v1/credit-scorecard/asha/boost'
 
@@ -91,10 +92,10 @@ describe('Idempotency-Key', () => {
 
 describe('the document', () => {
   it('says what the body is, part by part', async () => {
-    const { paths, components } = (await service.get('/openapi.json')).body
-    const boost = paths['/v1/credit-scorecard/{customer}/boost'].post
-    expect(Object.keys(boost.requestBody.content)).toEqual(['multipart/form-data'])
-    expect(boost.requestBody.content['multipart/form-data'].schema.$ref).toMatch(/CreditBoostRequest$/)
+    const { paths, components } = (await service.get<Document>('/openapi.json')).body
+    const boost = paths['/v1/credit-scorecard/{customer}/boost']!.post!
+    expect(Object.keys(boost.requestBody!.content)).toEqual(['multipart/form-data'])
+    expect(boost.requestBody!.content['multipart/form-data']?.schema.$ref).toMatch(/CreditBoostRequest$/)
     expect(components.schemas.CreditBoostRequest).toMatchObject({
       required: ['statement'],
       additionalProperties: false,
@@ -107,8 +108,8 @@ describe('the document', () => {
     expect(Object.keys(boost.responses).sort()).toEqual(
       ['200', '400', '401', '403', '404', '409', '413', '415', '429', '500', '503'].sort(),
     )
-    expect(paths['/v1/credit-scorecard/{customer}'].get.responses['200'].content['application/json'].schema.$ref).toBe(
-      '#/components/schemas/CreditScorecard',
-    )
+    expect(
+      paths['/v1/credit-scorecard/{customer}']?.get?.responses['200']?.content?.['application/json']?.schema.$ref,
+    ).toBe('#/components/schemas/CreditScorecard')
   })
 })

@@ -34,7 +34,7 @@ async function refusal(call: Parameters<TestService['post']>[1], path = PATH) {
   const before = await everything()
   const { status, body, headers } = await service.post(path, call)
   expect(await everything()).toEqual(before)
-  return { status, ...body, retry: headers['retry-after'] }
+  return { ...body, status, retry: headers['retry-after'] }
 }
 
 describe('a body that is refused, and nothing is changed', () => {

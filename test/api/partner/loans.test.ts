@@ -129,7 +129,8 @@ describe('GET /v1/loans', () => {
     await service.post('/v1/customers', { body: { externalId: 'paged' } })
     for (const principal of [3_000, 1_000, 2_000]) await lend({ customerId: 'paged', principal })
     const page = async (query: string) => (await service.get(`/v1/loans?customerExternalId=paged&${query}`)).body
-    const principals = (body: { items: { principal: number }[] }) => body.items.map((item) => item.principal)
+    const principals = (body: { readonly items: readonly { principal: number }[] }) =>
+      body.items.map((item) => item.principal)
 
     expect(await page('rows=2')).toMatchObject({ total: 3, page: 1, rowsPerPage: 2 })
     expect(principals(await page('rows=2'))).toEqual([3_000, 1_000])
@@ -139,7 +140,7 @@ describe('GET /v1/loans', () => {
     expect(principals(await page('orderBy=principal&sortOrder=DESC'))).toEqual([3_000, 2_000, 1_000])
     expect(await page('status=Overpaid')).toMatchObject({ items: [], total: 0 })
     expect((await page('status=Active')).items[0]).not.toHaveProperty('repaymentHistory')
-    const { customerId } = (await page('rows=1')).items[0]
+    const { customerId } = (await page('rows=1')).items[0]!
     expect((await service.get(`/v1/loans?customerId=${customerId}`)).body.total).toBe(3)
   })
 

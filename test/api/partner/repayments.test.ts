@@ -80,13 +80,14 @@ describe('POST /v1/loans/{id}/repayments', () => {
     await repay(other, { transactionAmount: 10_000, transactionDate: '2026-02-05' })
     const history = async (id: string) =>
       (await loanOf(id)).repaymentHistory
-        .map(({ date, amount, interest, principal }: Record<string, unknown>) => ({
+        .map(({ date, amount, interest, principal }) => ({
           date,
           amount,
           interest,
           principal,
         }))
-        .sort((a: { date: string }, b: { date: string }) => a.date.localeCompare(b.date))
+
+        .sort((a, b) => a.date.localeCompare(b.date))
     expect(await history(other)).toEqual(await history(one))
     expect((await history(other))[0]).toMatchObject({ date: '2026-02-05', interest: 10_000 })
   })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { aBasicLoan, aBorrower, anExtendedLoan, aRepayment } from '../../support/recordBodies.ts'
 import { type Records, recordsOf, without } from '../../support/records.ts'
-import { type Answer, startService, type TestService } from '../../support/service.ts'
+import { startService, type TestService } from '../../support/service.ts'
 
 let service: TestService
 let records: Records
@@ -104,7 +104,7 @@ const naming = (field: string) => ({
 
 describe.each(bodies)('%s', (_, method, path, accepted, fields) => {
   const members = Object.keys(fields)
-  const send = (raw: string): Promise<Answer> => records[method](path, { raw })
+  const send = (raw: string) => records[method](path, { raw })
   const withMember = (name: string, json: string) =>
     send(JSON.stringify({ ...accepted, [name]: JSON.rawJSON('0') }).replace(`"${name}":0`, `"${name}":${json}`))
 
@@ -138,7 +138,7 @@ describe.each(bodies)('%s', (_, method, path, accepted, fields) => {
     const sent = { ...without(accepted, name), [slip]: 1 }
     const answer = await send(JSON.stringify(sent))
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_argument' } })
-    expect(answer.body.details[0].field).toBe(slip)
+    expect(answer.body.details[0]?.field).toBe(slip)
     expect(answer.body.message).toContain(name.length > 2 ? `did you mean ${name}?` : 'is not a known field')
   })
 

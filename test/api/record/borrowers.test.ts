@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { EXTREME_IDS, type Records, rawWith, recordsOf, without } from '../../support/records.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
+import type { Wire } from '../../support/wire.ts'
 
 let service: TestService
 let records: Records
@@ -157,7 +158,7 @@ describe('GET /v1/borrowers', () => {
     const lender = recordsOf(own)
     for (const id of [30, 10, 20, 50, 40]) await lender.post('/v1/borrowers', { body: { id, ...asha } })
     const page = async (query: string) => (await lender.get(`/v1/borrowers?${query}`)).body
-    const ids = (body: { items: { id: number }[] }) => body.items.map((item) => item.id)
+    const ids = (body: Wire<number>) => body.items.map((item) => item.id)
     expect(await page('')).toMatchObject({ total: 5, page: 1, rowsPerPage: 100, success: true })
     expect(ids(await page(''))).toEqual([30, 10, 20, 50, 40])
     for (const rows of [1, 2, 3, 4, 5, 100]) {

@@ -1,26 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Records, recordsOf } from '../../support/records.ts'
 import { startService, type TestService } from '../../support/service.ts'
-
-type Schema = Record<string, unknown> & { properties: Record<string, Record<string, unknown>> }
-
-interface Operation {
-  readonly responses: Record<string, { content: Record<string, { examples?: Record<string, unknown> }> }>
-  readonly requestBody?: { content: Record<string, { schema: Record<string, unknown> }> }
-  readonly parameters?: readonly { name: string; in: string; schema: object }[]
-}
+import type { Document, Operation } from '../../support/wire.ts'
 
 let service: TestService
 let records: Records
-let document: {
-  openapi: string
-  paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, Schema>; securitySchemes: Record<string, { description: string }> }
-}
+let document: Document
 beforeAll(async () => {
   service = await startService()
   records = recordsOf(service)
-  document = (await records.get('/openapi.json')).body
+  document = (await service.get<Document>('/openapi.json', { host: new URL(service.deps.config.recordsUrl).host })).body
 })
 afterAll(() => service.close())
 
@@ -95,7 +84,7 @@ describe('/openapi.json of the records host', () => {
     expect(names(document.paths['/v1/loans']!.get!)).toEqual(['x-user-id'])
     expect(names(document.paths['/v1/loans']!.post!)).toEqual(['x-user-id', 'idempotency-key'])
     const codes = Object.values(document.paths['/v1/loans']!.post!.responses).flatMap(({ content }) =>
-      Object.entries(content['application/json']?.examples ?? {}).map(([code, shown]) => {
+      Object.entries(content?.['application/json']?.examples ?? {}).map(([code, shown]) => {
         expect(shown).toMatchObject({ value: { success: false, code } })
         return code
       }),

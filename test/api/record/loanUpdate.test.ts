@@ -213,7 +213,7 @@ describe('refusals leave everything as it was', () => {
 
   it('409 failed_precondition: the terms of a loan that came from a product; its remarks may change', async () => {
     const loan = await service.post('/v1/loans', { body: { customerId: 'asha', productId: 3, principal: 6_000 } })
-    const id = loan.body.id
+    const id = Number(loan.body.id)
     await refuse(id, { principal_amount: 7_000 }, 409, { code: 'failed_precondition' })
     await refuse(id, { duration: 7, description: 'x' }, 409, { code: 'failed_precondition' })
     const { body } = await update(id, { description: 'x', loan_type: 'Phone', products: [] })

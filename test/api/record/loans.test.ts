@@ -17,7 +17,7 @@ beforeEach(() => service.clock.set(FIRST_DAY))
 let lastId = 1_000
 const nextId = () => ++lastId
 const stamps = { created_at: '2026-01-31T09:30:00.000+03:00', updated_at: '2026-01-31T09:30:00.000+03:00' }
-const scheduleOf = async (id: number | string): Promise<Record<string, unknown>[]> =>
+const scheduleOf = async (id: number | string): Promise<readonly Record<string, unknown>[]> =>
   (await service.get(`/v1/loans/${id}`)).body.repaymentSchedule
 const cellsOf = async (id: number) =>
   (await scheduleOf(id)).map((line) => `${line.dueDate} ${line.principalDue} ${line.interestDue}`)

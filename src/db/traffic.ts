@@ -17,8 +17,8 @@ export interface Traffic {
 }
 
 /** Items in a statement at most, and statements of a kind under way at once. */
-const READ = { most: 128, inFlight: 2 }
-const WRITE = { most: 128, inFlight: 2 }
+const READ = { most: 128, inFlight: 1 }
+const WRITE = { most: 128, inFlight: 1 }
 /** Each on its own, as many at once as there are connections: the plain way, to compare with. */
 const ALONE = { most: 1, inFlight: Number.POSITIVE_INFINITY }
 

@@ -1,17 +1,24 @@
-import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
 import { DEMO_PARTNER } from './services/demo.ts'
 
+/** A process that shows itself to operators; with its id where there are several. */
+interface Shown {
+  readonly opsOrigin: string
+  readonly pid?: number | undefined
+}
+
 /** What a newcomer needs first: where the service listens, what it serves there, and a call to paste. */
-export function banner(config: Config, app: FastifyInstance, monitor: FastifyInstance): string {
-  const at = app.listeningOrigin
+export function banner(config: Config, at: string, processes: readonly Shown[]): string {
   const lines = [
-    `Mkopo listens on ${at}`,
+    `Mkopo listens on ${at}${processes.length > 1 ? ` in ${processes.length} processes` : ''}`,
     '',
     `  tokens    ${config.authUrl}    ${config.authUrl}/docs`,
     `  partner   ${config.baseUrl}    ${config.baseUrl}/docs`,
     `  records   ${config.recordsUrl}    ${config.recordsUrl}/docs`,
-    `  operators ${monitor.listeningOrigin}    ${monitor.listeningOrigin}/metrics`,
+    ...processes.map(
+      ({ opsOrigin, pid }) =>
+        `  operators ${opsOrigin}    ${opsOrigin}/metrics${pid === undefined ? '' : `    process ${pid}`}`,
+    ),
     '',
   ]
   if (config.seedDemo)

@@ -12,12 +12,14 @@ const hostUrl = z
   .transform((text) => text.replace(/\/$/, ''))
   .optional()
 
+const MOST_PORT = 65_535
+
 const port = (fallback: number) =>
   z
     .string()
     .regex(/^\d{1,5}$/, 'must be a port number')
     .transform(Number)
-    .refine((value) => value <= 65_535, 'must be a port number, 0 to 65535')
+    .refine((value) => value <= MOST_PORT, `must be a port number, 0 to ${MOST_PORT}`)
     .default(fallback)
 
 /** A whole number of whatever the setting's name says. */
@@ -36,6 +38,7 @@ export const settings = z.object({
   HOST: z.string().min(1).max(255).default('127.0.0.1'),
   PORT: port(3000),
   OPS_PORT: port(3001),
+  WEB_CONCURRENCY: count(1, { min: 1, max: 64 }),
   DATABASE_URL: z
     .string()
     .max(2000)
@@ -80,6 +83,8 @@ export interface Config {
   readonly host: string
   readonly port: number
   readonly opsPort: number
+  /** Processes that share the port; the first shows itself on `opsPort`, the others on the ports after it. */
+  readonly webConcurrency: number
   /** Empty: the embedded database, with its data in `dataDir`. */
   readonly databaseUrl: string
   readonly dataDir: string
@@ -144,10 +149,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     throw new ConfigError(
       `BASE_URL and RECORDS_URL: both name the host ${hostOf(baseUrl)}, but the partner and record styles share paths; give each its own host`,
     )
+  requireOpsPorts(value)
   return Object.freeze({
     host: value.HOST,
     port: value.PORT,
     opsPort: value.OPS_PORT,
+    webConcurrency: value.WEB_CONCURRENCY,
     databaseUrl: value.DATABASE_URL,
     dataDir: value.DATA_DIR,
     authUrl: value.AUTH_URL ?? local('auth'),
@@ -169,6 +176,20 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     figuresEverySeconds: value.FIGURES_EVERY_S,
     boostCooldownDays: value.BOOST_COOLDOWN_DAYS,
   })
+}
+
+/** Several processes have a port each for operators, one after the other. */
+function requireOpsPorts({ PORT, OPS_PORT, WEB_CONCURRENCY }: z.output<typeof settings>): void {
+  const last = OPS_PORT + WEB_CONCURRENCY - 1
+  if (WEB_CONCURRENCY === 1 || OPS_PORT === 0) return
+  if (last > MOST_PORT)
+    throw new ConfigError(
+      `OPS_PORT and WEB_CONCURRENCY: ${WEB_CONCURRENCY} processes take the ports ${OPS_PORT} to ${last}, and the last there is is ${MOST_PORT}`,
+    )
+  if (PORT >= OPS_PORT && PORT <= last)
+    throw new ConfigError(
+      `PORT and OPS_PORT: ${WEB_CONCURRENCY} processes take the ports ${OPS_PORT} to ${last} for operators, so PORT cannot be ${PORT}`,
+    )
 }
 
 /** The host of a URL as it selects a style: lower case, no port. */

@@ -13,8 +13,9 @@ export interface Drainable {
    * Accepts nothing new, answers what comes on the connections that are there, and closes each after its answer, or once
    * it has been quiet for a while. Node's own `close` ends quiet connections at once, and so also those on which a request
    * is already on its way.
+   * @param closed called once nothing new is accepted; until it resolves, connections that are there are served as before
    */
-  drain(): Promise<void>
+  drain(closed?: () => Promise<void>): Promise<void>
 }
 
 export function makeDrainable(server: Server): Drainable {
@@ -33,12 +34,13 @@ export function makeDrainable(server: Server): Drainable {
 
   return {
     draining: () => draining,
-    async drain() {
+    async drain(closed) {
       if (!server.listening) return
       // Right after a round of accepting, when as few as can be wait to be accepted.
       await turn()
-      draining = true
       const empty = new Promise((resolve) => Listener.prototype.close.call(server, resolve))
+      await closed?.()
+      draining = true
       const timer = setInterval(closeQuiet, QUIET_MS)
       await empty
       clearInterval(timer)

@@ -16,16 +16,23 @@ const optionsOf = (level: string): LoggerOptions => ({
   hooks: { streamWrite: redact },
 })
 
+interface LogOptions {
+  readonly to?: DestinationStream
+  readonly several?: boolean
+}
+
 /**
  * JSON lines without secrets and personal data; in a terminal, where pino-pretty is installed (it is for development),
  * lines for people.
  * @param to where the lines go, standard output unless told
+ * @param several whether other processes write there, too: then lines for people tell the process as well
  */
-export function makeLog({ logLevel }: Pick<Config, 'logLevel'>, to?: DestinationStream): Logger {
+export function makeLog({ logLevel }: Pick<Config, 'logLevel'>, { to, several = false }: LogOptions = {}): Logger {
   const options = optionsOf(logLevel)
   if (to) return pino(options, to)
+  const ignore = several ? 'hostname' : 'pid,hostname'
   return process.stdout.isTTY && isInstalled('pino-pretty')
-    ? pino({ ...options, transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname' } } })
+    ? pino({ ...options, transport: { target: 'pino-pretty', options: { ignore } } })
     : pino(options)
 }
 

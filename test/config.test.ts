@@ -8,6 +8,7 @@ describe('settings', () => {
       host: '127.0.0.1',
       port: 3000,
       opsPort: 3001,
+      webConcurrency: 1,
       databaseUrl: '',
       dataDir: '.data',
       authUrl: 'http://auth.localhost:3000',
@@ -52,6 +53,16 @@ describe('settings', () => {
     [{ TENANT_ZONE: 'Nairobi' }, 'TENANT_ZONE: must be an IANA time zone such as Africa/Nairobi (it is "Nairobi")'],
     [{ FALLBACK_STYLE: 'both' }, 'FALLBACK_STYLE: must be partner, record or none (it is "both")'],
     [{ MAX_IN_FLIGHT: '0' }, 'MAX_IN_FLIGHT: must be 1 to 1000000000 (it is "0")'],
+    [{ WEB_CONCURRENCY: '0' }, 'WEB_CONCURRENCY: must be 1 to 64 (it is "0")'],
+    [{ WEB_CONCURRENCY: 'auto' }, 'WEB_CONCURRENCY: must be a whole number (it is "auto")'],
+    [
+      { WEB_CONCURRENCY: '4', OPS_PORT: '65533' },
+      'OPS_PORT and WEB_CONCURRENCY: 4 processes take the ports 65533 to 65536, and the last there is is 65535',
+    ],
+    [
+      { WEB_CONCURRENCY: '4', PORT: '3004' },
+      'PORT and OPS_PORT: 4 processes take the ports 3001 to 3004 for operators, so PORT cannot be 3004',
+    ],
     [{ RATE_LIMIT_ACCOUNT: '-1' }, 'RATE_LIMIT_ACCOUNT: must be a whole number (it is "-1")'],
     [{ SEED_DEMO: 'yes' }, 'SEED_DEMO: must be true or false (it is "yes")'],
     [

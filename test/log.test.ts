@@ -64,7 +64,7 @@ describe('a log of every kind of call', () => {
     to.on('data', (chunk) => {
       text += chunk
     })
-    const log = makeLog({ logLevel: 'trace' }, to)
+    const log = makeLog({ logLevel: 'trace' }, { to })
     const app = await buildApp(service.deps, { logger: log })
     const { host } = new URL(service.deps.config.baseUrl)
     const call = (method: 'GET' | 'POST', url: string, payload?: unknown, headers: Record<string, string> = {}) =>

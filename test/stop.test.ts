@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FreshDatabase, freshDatabase } from './support/database.ts'
 import { startLoad } from './support/load.ts'
-import { type ServiceProcess, startProcess, tokenFrom } from './support/process.ts'
+import { lendFrom, type ServiceProcess, startProcess } from './support/process.ts'
 
 let database: FreshDatabase
 const started: ServiceProcess[] = []
@@ -29,25 +29,10 @@ async function start(settings: Record<string, string> = {}): Promise<ServiceProc
   return service
 }
 
-async function lend({ origin }: ServiceProcess, count: number): Promise<{ authorization: string; loans: string[] }> {
-  const authorization = `Bearer ${await tokenFrom(origin)}`
-  const post = async (path: string, body: object) => {
-    const headers = { authorization, 'content-type': 'application/json' }
-    const answer = await fetch(`${origin}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
-    return (await answer.json()) as { id: string }
-  }
-  const externalId = `asha-${performance.now()}`
-  await post('/v1/customers', { externalId })
-  const loans: string[] = []
-  while (loans.length < count)
-    loans.push((await post('/v1/loans', { customerId: externalId, productId: 1, principal: 1_000_000 })).id)
-  return { authorization, loans }
-}
-
 describe('kill -TERM', { timeout: 60_000 }, () => {
   it('under load: not ready first, every request accepted gets its answer, none is reset, and the book is exact', async () => {
     const service = await start({ STOP_GRACE_MS: '1500' })
-    const { authorization, loans } = await lend(service, 20)
+    const { authorization, loans } = await lendFrom(service, 20)
     const load = startLoad({ origin: service.origin, authorization, loans, connections: 40 })
     await pause(1_500)
     const before = load.sent.length
@@ -75,7 +60,7 @@ describe('kill -TERM', { timeout: 60_000 }, () => {
 
   it('a client that comes anew for each request, too: answered, or never accepted', async () => {
     const service = await start({ STOP_GRACE_MS: '500' })
-    const { authorization, loans } = await lend(service, 20)
+    const { authorization, loans } = await lendFrom(service, 20)
     const load = startLoad({ origin: service.origin, authorization, loans, connections: 8, keepAlive: false })
     await pause(1_000)
     service.child.kill('SIGTERM')
@@ -89,7 +74,7 @@ describe('kill -TERM', { timeout: 60_000 }, () => {
 
   it('waits for the slowest request, with the connection closed after its answer', async () => {
     const service = await start({ STOP_GRACE_MS: '0' })
-    const { authorization, loans } = await lend(service, 1)
+    const { authorization, loans } = await lendFrom(service, 1)
     const client = await database.db.pool.connect()
     await client.query('BEGIN')
     await client.query('SELECT 1 FROM loan WHERE id = $1 FOR UPDATE', [loans[0]])

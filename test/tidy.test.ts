@@ -76,7 +76,7 @@ const layers: readonly Layer[] = [
   },
   {
     name: 'the shell',
-    files: /^src\/((ops|monitor)\/|[^/]+$)/,
+    files: /^src\/((ops|monitor|process)\/|[^/]+$)/,
     may: [/^src\/(?!db\/generated)/, packageOfApi],
     instead: 'only src/db talks to Prisma and pg: put the query there',
   },

@@ -13,6 +13,9 @@ export interface Running {
   stop(): Promise<void>
 }
 
+/** Connections that the server takes at once, whoever opens them. */
+export const EMBEDDED_CONNECTIONS = 200
+
 /** What another start may cure: somebody took the port, or the processes of a killed Postgres are still leaving. */
 const passing = /Address already in use|pre-existing shared memory block/
 const startWithin = 120_000
@@ -32,7 +35,8 @@ export async function launch(place: Place, data: string, durable: boolean, log: 
 
 async function start(place: Place, data: string, durable: boolean, log: EmbeddedLog): Promise<Running> {
   const port = await freePort()
-  const settings = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=', 'max_connections=200']
+  const settings = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=']
+  settings.push(`max_connections=${EMBEDDED_CONNECTIONS}`)
   settings.push('timezone=UTC', 'log_timezone=UTC', 'logging_collector=off', 'log_destination=stderr')
   if (!durable) settings.push('fsync=off', 'synchronous_commit=off', 'full_page_writes=off')
   // Detached: Ctrl-C in a terminal goes to the whole process group, and the database has to outlive the service's

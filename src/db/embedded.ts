@@ -11,6 +11,7 @@ import { launch, stopLeftOver } from './embedded-server.ts'
 export { findLeftUrl } from './embedded-join.ts'
 export { DirectoryInUseError } from './embedded-lock.ts'
 export type { EmbeddedLog } from './embedded-place.ts'
+export { EMBEDDED_CONNECTIONS } from './embedded-server.ts'
 
 /** What `startEmbedded` is told. */
 export interface EmbeddedOptions {

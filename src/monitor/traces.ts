@@ -6,6 +6,7 @@ import { HttpInstrumentation } from '@opentelemetry/instrumentation-http'
 import { PgInstrumentation } from '@opentelemetry/instrumentation-pg'
 import { NodeSDK } from '@opentelemetry/sdk-node'
 import type { FastifyInstance } from 'fastify'
+import { STOPPING } from '../process/ending.ts'
 
 /** Attributes by which a span would tell a request's path or query, old and new names: they hold customers' ids. */
 const PATHS = ['http.target', 'http.url', 'url.path', 'url.query', 'url.full']
@@ -34,7 +35,7 @@ export function startTracing(): void {
   })
   sdk.start()
   nameByRoute()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, sendWhatIsLeft)
+  subscribe(STOPPING, sendWhatIsLeft)
 }
 
 const SEND_EVERY_MS = 200

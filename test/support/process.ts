@@ -6,29 +6,36 @@ import { DEMO_PARTNER } from '../../src/services/demo.ts'
 /** A service in a process of its own, as an operator runs it. */
 export interface ServiceProcess {
   readonly child: ChildProcess
-  /** Where it listens, and where it shows itself to operators. */
+  /** Where it listens, and where it shows itself to operators: each process of it, where it has several. */
   readonly origin: string
   readonly opsOrigin: string
+  readonly workers: readonly { readonly opsOrigin: string; readonly pid: number }[]
   /** All it has printed. */
   output(): string
   /** Resolves with the exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>
 }
 
-/** What `npm start` runs, with these settings, once it listens. */
-export async function startProcess(settings: Record<string, string>): Promise<ServiceProcess> {
+/**
+ * What `npm start` runs, with these settings, once it listens.
+ * @param options.group in a process group of its own, as a terminal gives it
+ */
+export async function startProcess(settings: Record<string, string>, { group = false } = {}): Promise<ServiceProcess> {
   const child = spawn(process.execPath, ['--import', './src/tracing.ts', 'src/main.ts'], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', OPS_PORT: '0', LOG_LEVEL: 'warn', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: group,
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk))
   const ended = once(child, 'exit').then(([code, signal]) => code ?? signal)
   for (let waited = 0; waited < 30_000; waited += 50) {
     const origin = /listens on (http:\S+)/.exec(output)?.[1]
-    const opsOrigin = /operators +(http:\S+)/.exec(output)?.[1] ?? ''
-    if (origin !== undefined && output.includes('Ctrl-C'))
-      return { child, origin, opsOrigin, output: () => output, ended }
+    if (origin !== undefined && output.includes('Ctrl-C')) {
+      const shown = [...output.matchAll(/operators +(http:\S+) +\S+(?: +process (\d+))?/g)]
+      const workers = shown.map(([, opsOrigin = '', pid]) => ({ opsOrigin, pid: Number(pid ?? child.pid) }))
+      return { child, origin, opsOrigin: workers[0]?.opsOrigin ?? '', workers, output: () => output, ended }
+    }
     if (child.exitCode !== null) throw new Error(`it ended: ${output}`)
     await pause(50)
   }
@@ -41,4 +48,23 @@ export async function tokenFrom(origin: string, { email, password } = DEMO_PARTN
   const authorization = `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
   const answer = await fetch(`${origin}/v1/auth/token`, { headers: { authorization } })
   return ((await answer.json()) as { token: string }).token
+}
+
+/** A customer with loans, and a token to repay them with. */
+export async function lendFrom(
+  { origin }: Pick<ServiceProcess, 'origin'>,
+  count: number,
+): Promise<{ authorization: string; loans: string[] }> {
+  const authorization = `Bearer ${await tokenFrom(origin)}`
+  const post = async (path: string, body: object) => {
+    const headers = { authorization, 'content-type': 'application/json' }
+    const answer = await fetch(`${origin}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    return (await answer.json()) as { id: string }
+  }
+  const externalId = `asha-${performance.now()}`
+  await post('/v1/customers', { externalId })
+  const loans: string[] = []
+  while (loans.length < count)
+    loans.push((await post('/v1/loans', { customerId: externalId, productId: 1, principal: 1_000_000 })).id)
+  return { authorization, loans }
 }

@@ -1,0 +1,34 @@
+import type { Logger } from 'pino'
+import { banner } from '../banner.ts'
+import type { Config } from '../config.ts'
+import type { EmbeddedServer } from '../db/embedded.ts'
+import { findDatabase } from './database.ts'
+import { endOnSignals } from './ending.ts'
+import { explain, sayWhy } from './explain.ts'
+import { type Serving, startServing, stopServing } from './serving.ts'
+
+/** The service in this one process. */
+export async function serveAlone(settings: Config, log: Logger): Promise<void> {
+  const serving: Serving = {}
+  let server: EmbeddedServer | undefined
+  const ending = endOnSignals({
+    ...settings,
+    log,
+    stop: async (graceMs) => {
+      await stopServing(serving, graceMs)
+      await server?.stop()
+      return 0
+    },
+  })
+  try {
+    const database = await findDatabase(settings, log)
+    server = database.server
+    const { config, url: databaseUrl } = database
+    const listening = await startServing(serving, { config, databaseUrl, asItIs: false, stopping: ending.begun, log })
+    process.stdout.write(banner(config, listening.origin, [listening]))
+  } catch (error) {
+    sayWhy(explain(error))
+    log.debug({ err: error }, 'start failed')
+    ending.insist(1)
+  }
+}

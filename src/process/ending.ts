@@ -1,0 +1,61 @@
+import { channel } from 'node:diagnostics_channel'
+import type { Logger } from 'pino'
+import type { Config } from '../config.ts'
+
+/** What the channel is called on which the beginning of a stop is told, for what is loaded before the service: traces. */
+export const STOPPING = 'mkopo.stopping'
+
+/** How the process ends. */
+export interface Ending {
+  /** Whether a stop has begun. */
+  begun(): boolean
+  /** Begins a stop, unless one has begun. */
+  begin(exitCode: number, graceMs?: number): void
+  /** For who may lose patience: the first time it begins a stop, the second time it ends the process at once. */
+  insist(exitCode: number, graceMs?: number): void
+}
+
+/** What ends a process, and within what time. */
+export interface EndingOptions extends Pick<Config, 'stopGraceMs' | 'stopWithinMs'> {
+  readonly log: Logger
+  /** Ends all in good order. @returns the exit code, where the end has no other */
+  readonly stop: (graceMs: number) => Promise<number>
+  /** Called when there is no more time for that. */
+  readonly giveUp?: () => void
+  /** Grace of a signal at least, in milliseconds. */
+  readonly leastGraceMs?: number
+}
+
+/** Ends the process at a signal: in good order at the first, at once at the second. */
+export function endOnSignals(options: EndingOptions): Ending {
+  const { stopGraceMs, stopWithinMs, log, stop, giveUp, leastGraceMs = 0 } = options
+  let begun = false
+  let asked = false
+
+  const exit = (code: number): never => {
+    giveUp?.()
+    process.exit(code)
+  }
+  const begin = (exitCode: number, graceMs = 0) => {
+    if (begun) return
+    begun = true
+    channel(STOPPING).publish({})
+    setTimeout(() => exit(exitCode || 1), graceMs + stopWithinMs).unref()
+    stop(graceMs)
+      .catch((error: unknown) => {
+        log.error({ err: error }, 'the stop went wrong')
+        return 0
+      })
+      .then((code) => process.exit(exitCode || code))
+  }
+  const insist = (exitCode: number, graceMs = 0) => {
+    if (asked) exit(exitCode || 130)
+    asked = true
+    begin(exitCode, graceMs)
+  }
+
+  // Whoever sends SIGTERM has others to send requests to, and needs a moment to notice; whoever presses Ctrl-C has not.
+  process.on('SIGTERM', () => insist(0, Math.max(stopGraceMs, leastGraceMs)))
+  process.on('SIGINT', () => insist(0, leastGraceMs))
+  return { begun: () => begun, begin, insist }
+}

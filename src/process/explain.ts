@@ -1,0 +1,36 @@
+import { ConfigError } from '../config.ts'
+import { isUnavailable } from '../db/faults.ts'
+import { WrongSecretError } from '../services/keyRing.ts'
+
+/** Notes on an error of listening which setting says where: the same error can be about several. */
+export const blaming =
+  (setting: 'PORT' | 'OPS_PORT') =>
+  (error: unknown): never => {
+    throw Object.assign(Object(error), { setting })
+  }
+
+/** Why a start failed: one line for what the operator can mend, the whole message for what he cannot. */
+export function explain(error: unknown): string {
+  if (error instanceof ConfigError || error instanceof WrongSecretError) return error.message
+  const { code, port, address, hostname, setting } = error as NodeJS.ErrnoException & {
+    port?: number
+    hostname?: string
+    address?: string
+    setting?: string
+  }
+  // Without a setting it is about the database.
+  if (setting !== undefined) {
+    if (code === 'EADDRINUSE')
+      return `${setting}: ${port} on ${address} is taken by another program; stop it, or set ${setting} to a free one`
+    if (code === 'EACCES') return `${setting}: ${port} may not be used by this user; set ${setting} to another`
+    if (code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL')
+      return `HOST: ${hostname ?? address} is not an address of this machine`
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  return isUnavailable(error) ? `DATABASE_URL: the database cannot be reached: ${message}` : message
+}
+
+/** Says it where whoever starts the service looks. */
+export function sayWhy(why: string): void {
+  process.stderr.write(`mkopo could not start: ${why}\n`)
+}

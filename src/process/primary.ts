@@ -1,0 +1,62 @@
+import type { Logger } from 'pino'
+import { banner } from '../banner.ts'
+import type { Config } from '../config.ts'
+import type { EmbeddedServer } from '../db/embedded.ts'
+import { openService } from '../service.ts'
+import { type Crew, gatherCrew } from './crew.ts'
+import { type Database, findDatabase } from './database.ts'
+import { endOnSignals } from './ending.ts'
+import { explain, sayWhy } from './explain.ts'
+
+/**
+ * The service in several processes behind one port. This one does what has to be done once, and serves nobody: it finds
+ * the database, migrates it, lays the demonstration data, starts the workers and sees that they live.
+ */
+export async function lead(settings: Config, log: Logger): Promise<void> {
+  let server: EmbeddedServer | undefined
+  let crew: Crew | undefined
+  const ending = endOnSignals({
+    ...settings,
+    log,
+    stop: async (graceMs) => {
+      const allWell = await crew?.stop(graceMs)
+      await server?.stop()
+      return allWell === false ? 1 : 0
+    },
+    giveUp: () => crew?.kill(),
+  })
+  try {
+    const database = await findDatabase(settings, log)
+    server = database.server
+    await bringUpToDate(database, log)
+    if (ending.begun()) return
+    crew = gatherCrew({
+      count: settings.webConcurrency,
+      opsPort: settings.opsPort,
+      env: environmentOf(database),
+      log,
+    })
+    const listening = await crew.start()
+    process.stdout.write(banner(database.config, listening[0]!.origin, listening))
+  } catch (error) {
+    sayWhy(explain(error))
+    log.debug({ err: error }, 'start failed')
+    ending.insist(1)
+  }
+}
+
+async function bringUpToDate({ config, url: databaseUrl }: Database, log: Logger): Promise<void> {
+  const { db, statements } = await openService({ config, databaseUrl, now: Date.now, log })
+  statements.close()
+  await db.close()
+}
+
+/** The settings by which a worker is one process, on the database as it is. Secrets stay out of the arguments. */
+function environmentOf({ config, url }: Database): Record<string, string> {
+  return {
+    WEB_CONCURRENCY: '1',
+    DATABASE_URL: url,
+    KEY_ENCRYPTION_SECRET: config.keyEncryptionSecret ?? '',
+    SEED_DEMO: 'false',
+  }
+}

@@ -1,0 +1,98 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import { buildApp } from '../app.ts'
+import type { Config } from '../config.ts'
+import type { Deps } from '../deps.ts'
+import { type Drainable, makeDrainable } from '../drain.ts'
+import { createMetrics } from '../monitor/metrics.ts'
+import { rememberRecent } from '../monitor/recent.ts'
+import { buildMonitor } from '../monitor/server.ts'
+import { openService } from '../service.ts'
+import { tellAll } from '../services/events.ts'
+import { type Figures, keepFigures } from '../services/figures.ts'
+import { createLimits, type Limits } from '../services/limits.ts'
+import { type Sweeper, startSweeper } from '../services/sweep.ts'
+import { type Vitals, watchVitals } from '../vitals.ts'
+import { blaming } from './explain.ts'
+
+/** What has been started in this process, so that a stop can end it in the reverse order. */
+export interface Serving {
+  deps?: Deps
+  vitals?: Vitals
+  limits?: Limits
+  figures?: Figures
+  monitor?: FastifyInstance
+  sweeper?: Sweeper
+  app?: FastifyInstance
+  drainable?: Drainable
+}
+
+/** What serving begins with. */
+export interface ServingOptions {
+  readonly config: Config
+  readonly databaseUrl: string
+  /** True where somebody else has migrated the database. */
+  readonly asItIs: boolean
+  /** Whether callers are told that the service is about to stop. */
+  readonly stopping: () => boolean
+  readonly log: Logger
+  /** Waited for, with all else ready, before the port for callers is opened; at once when left out. */
+  readonly mayOpen?: () => Promise<void>
+}
+
+/** Where a process listens, and where it shows itself to operators. */
+export interface Origins {
+  readonly origin: string
+  readonly opsOrigin: string
+}
+
+/** Starts it all; `serving` has at any time what has been started. */
+export async function startServing(serving: Serving, options: ServingOptions): Promise<Origins> {
+  const { config, databaseUrl, asItIs, stopping, log, mayOpen } = options
+  const metrics = createMetrics(Date.now)
+  const recent = rememberRecent(Date.now)
+  const events = tellAll(metrics.events, recent.events)
+  const deps = await openService({ config, databaseUrl, now: Date.now, log, events, asItIs })
+  serving.deps = deps
+  serving.vitals = watchVitals(deps.db, { stopping, draining: () => serving.drainable?.draining() ?? false }, log)
+  serving.limits = createLimits(deps)
+  const figures = keepFigures(deps, log)
+  serving.figures = figures
+  const { guard } = serving.vitals
+  const app = await buildApp(deps, { logger: log, guard, limits: serving.limits })
+  serving.app = app
+  serving.drainable = makeDrainable(app.server)
+  const monitor = buildMonitor({ deps, metrics, recent, figures, log })
+  serving.monitor = monitor
+  const { host, port, opsPort } = config
+  // Exclusive: of several processes each has its own, while they share the port for callers.
+  await monitor.listen({ host, port: opsPort, exclusive: true }).catch(blaming('OPS_PORT'))
+  await mayOpen?.()
+  await app.listen({ host, port }).catch(blaming('PORT'))
+  serving.sweeper = startSweeper(deps, log)
+  metrics.observe({
+    pool: deps.db.pool,
+    databaseUp: guard.reachable,
+    stopping: guard.stopping,
+    lagMs: guard.lagMs,
+    figures: figures.latest,
+  })
+  return { origin: app.listeningOrigin, opsOrigin: monitor.listeningOrigin }
+}
+
+/**
+ * Says for a while that it is not ready, and serves; then accepts nothing new, answers what has begun, and lets go of the
+ * database. Nothing acknowledged is left unsaved.
+ * @param closed called once nothing new is accepted; until it resolves, connections that are there are served as before
+ */
+export async function stopServing(serving: Serving, graceMs: number, closed?: () => Promise<void>): Promise<void> {
+  const { app, drainable, sweeper, limits, figures, vitals, monitor, deps } = serving
+  if (app?.server.listening) await pause(graceMs)
+  await drainable?.drain(closed)
+  await app?.close()
+  await Promise.all([sweeper?.stop(), limits?.stop(), figures?.stop(), vitals?.stop()])
+  await monitor?.close()
+  deps?.statements.close()
+  await deps?.db.close()
+}

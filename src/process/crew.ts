@@ -102,15 +102,15 @@ export function gatherCrew({ count, opsPort, env, log }: CrewOptions): Crew {
         // The first word may have come before anybody listened.
         if (stopping) tell(post, { is: 'stop', graceMs: 0 })
         else if (isOpen) tell(post, { is: 'open' })
-        else if (everyone(['ready'])) {
-          isOpen = true
-          for (const each of posts) tell(each, { is: 'open' })
-        }
+        // One of them first: a port that is taken is then found out once.
+        else if (everyone(['ready'])) tell(posts[0]!, { is: 'open' })
         break
       case 'listening':
         post.state = 'listening'
         post.listening = { origin: message.origin, opsOrigin: message.opsOrigin, pid }
         post.opsPort = Number(new URL(message.opsOrigin).port)
+        if (!isOpen) for (const other of posts.slice(1)) tell(other, { is: 'open' })
+        isOpen = true
         if (up || !everyone(['listening'])) break
         up = true
         started.resolve(posts.flatMap(({ listening }) => listening ?? []))

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { get, type IncomingMessage } from 'node:http'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -49,6 +50,18 @@ async function metric(opsOrigin: string, name: string): Promise<number> {
 const answered = (opsOrigin: string) => metric(opsOrigin, 'mkopo_http_request_duration_seconds_count')
 const bornAt = (opsOrigin: string) => metric(opsOrigin, 'process_start_time_seconds').catch(() => 0)
 
+/** The status of an answer over a connection of its own, or why there was none. */
+async function anew(url: string): Promise<number | string | undefined> {
+  const asking = get(url, { agent: false, timeout: 5_000 }).on('timeout', () => asking.destroy(new Error('timeout')))
+  try {
+    const [response] = (await once(asking, 'response')) as [IncomingMessage]
+    response.resume()
+    return response.statusCode
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? String(error)
+  }
+}
+
 function lives(pid: number): boolean {
   try {
     return process.kill(pid, 0)
@@ -90,8 +103,7 @@ describe('two processes', { timeout: 60_000 }, () => {
     expect(service.output()).toContain('in 2 processes')
     expect(new Set([child.pid, ...workers.map(({ pid }) => pid)]).size).toBe(3)
     const before = await Promise.all(workers.map(({ opsOrigin }) => answered(opsOrigin)))
-    for (let index = 0; index < 10; index++)
-      expect((await fetch(`${service.origin}/v1/nothing`, { headers: { connection: 'close' } })).status).toBe(404)
+    for (let index = 0; index < 10; index++) expect(await anew(`${service.origin}/v1/nothing`)).toBe(404)
     const after = await Promise.all(workers.map(({ opsOrigin }) => answered(opsOrigin)))
     const shares = after.map((count, index) => count - before[index]!)
     expect(shares.reduce((sum, share) => sum + share)).toBe(10)
@@ -135,7 +147,12 @@ describe('two processes', { timeout: 60_000 }, () => {
     const born = await bornAt(opsOrigin)
     const load = startLoad({ origin: service.origin, authorization, loans, connections: 16 })
     await pause(500)
+    // It hangs first, so that it is sure to die with a connection that was handed to it and never taken.
+    process.kill(pid, 'SIGSTOP')
+    const asked = [1, 2, 3, 4].map(() => anew(`${service.origin}/health/live`))
+    await pause(300)
     process.kill(pid, 'SIGKILL')
+    expect((await Promise.all(asked)).sort()).toEqual([200, 200, 200, 'ECONNRESET'])
     await expect.poll(() => bornAt(opsOrigin), { timeout: 20_000 }).toBeGreaterThan(born)
     const after = load.sent.length
     await expect.poll(() => load.sent.length).toBeGreaterThan(after + 50)
@@ -156,7 +173,7 @@ describe('two processes', { timeout: 60_000 }, () => {
     await pause(500)
     process.kill(pid, 'SIGTERM')
     while (lives(pid)) {
-      expect((await fetch(`${service.origin}/health/ready`)).status).toBe(200)
+      expect(await anew(`${service.origin}/health/ready`)).toBe(200)
       await pause(20)
     }
     await expect.poll(() => bornAt(opsOrigin), { timeout: 20_000 }).toBeGreaterThan(born)
@@ -172,8 +189,7 @@ describe('two processes', { timeout: 60_000 }, () => {
     await pause(1_000)
     service.child.kill('SIGTERM')
     await pause(200)
-    for (const _ of [1, 2, 3, 4])
-      expect((await fetch(`${service.origin}/health/ready`, { headers: { connection: 'close' } })).status).toBe(503)
+    for (const _ of [1, 2, 3, 4]) expect(await anew(`${service.origin}/health/ready`)).toBe(503)
     expect(await service.ended).toBe(0)
     await load.stop()
     expect(load.sent.length).toBeGreaterThan(100)

@@ -58,6 +58,22 @@ const GOOD_WHILE_MS = 60_000
 export const pauseAfter = (ends: number): number =>
   ends === 0 ? 0 : Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** (ends - 1))
 
+/**
+ * Node forgets a connection that it is handing to a worker which dies before it takes it: its caller would wait for ever.
+ * A worker is handed the next when it has taken the last, so it can only be the last one; once taken, closing it here
+ * does nothing.
+ */
+function closeWhatItNeverTakes({ process: child }: Worker): void {
+  const send = child.send.bind(child) as (...args: unknown[]) => boolean
+  let last: unknown
+  child.send = (...args: unknown[]) => {
+    const [, handle] = args
+    if (typeof handle === 'object') last = handle
+    return send(...args)
+  }
+  child.once('exit', () => (last as { close?: () => void } | undefined)?.close?.())
+}
+
 export function gatherCrew({ count, opsPort, env, log }: CrewOptions): Crew {
   const posts = Array.from({ length: count }, (_, number): Post => {
     const firstOpsPort = opsPort === 0 ? 0 : opsPort + number
@@ -87,6 +103,7 @@ export function gatherCrew({ count, opsPort, env, log }: CrewOptions): Crew {
       return
     }
     post.worker = worker
+    closeWhatItNeverTakes(worker)
     worker.on('message', (message: FromWorker) => hear(post, worker, message))
     worker.once('exit', (code, signal) => left(post, { pid: worker.process.pid, code, signal }))
     worker.on('error', (error) => {

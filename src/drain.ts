@@ -13,9 +13,8 @@ export interface Drainable {
    * Accepts nothing new, answers what comes on the connections that are there, and closes each after its answer, or once
    * it has been quiet for a while. Node's own `close` ends quiet connections at once, and so also those on which a request
    * is already on its way.
-   * @param closed called once nothing new is accepted; until it resolves, connections that are there are served as before
    */
-  drain(closed?: () => Promise<void>): Promise<void>
+  drain(): Promise<void>
 }
 
 export function makeDrainable(server: Server): Drainable {
@@ -34,13 +33,12 @@ export function makeDrainable(server: Server): Drainable {
 
   return {
     draining: () => draining,
-    async drain(closed) {
+    async drain() {
       if (!server.listening) return
       // Right after a round of accepting, when as few as can be wait to be accepted.
       await turn()
-      const empty = new Promise((resolve) => Listener.prototype.close.call(server, resolve))
-      await closed?.()
       draining = true
+      const empty = new Promise((resolve) => Listener.prototype.close.call(server, resolve))
       const timer = setInterval(closeQuiet, QUIET_MS)
       await empty
       clearInterval(timer)

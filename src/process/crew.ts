@@ -1,5 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { closeWhatItNeverTakes, watchSharedPort } from './port.ts'
 import type { Origins } from './serving.ts'
 import type { FromWorker, ToWorker } from './worker.ts'
 
@@ -16,7 +18,7 @@ export interface Crew {
    * @throws CannotStart when one of them could not
    */
   start(): Promise<readonly Listening[]>
-  /** Tells all to stop, and waits for them. @returns whether all ended well */
+  /** Serves for a while as before, then closes the port, and waits for all to end. @returns whether all ended well */
   stop(graceMs: number): Promise<boolean>
   /** Ends all at once. */
   kill(): void
@@ -42,7 +44,7 @@ interface Post {
   readonly firstOpsPort: number
   opsPort: number
   worker: Worker | undefined
-  state: 'starting' | 'ready' | 'listening' | 'closed'
+  state: 'starting' | 'ready' | 'listening'
   listening: Listening | undefined
   startedAt: number
   /** Ends in a row, none of which came after a good while. */
@@ -54,25 +56,12 @@ const LONGEST_PAUSE_MS = 30_000
 /** Whoever has lived so long may be replaced at once. */
 const GOOD_WHILE_MS = 60_000
 
+/** What the primary has accepted is with a worker by then, also where those are busy. */
+const HAND_OVER_MS = 200
+
 /** Milliseconds before a worker is replaced: none at first, then longer each time, so that nobody is kept busy dying. */
 export const pauseAfter = (ends: number): number =>
   ends === 0 ? 0 : Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** (ends - 1))
-
-/**
- * Node forgets a connection that it is handing to a worker which dies before it takes it: its caller would wait for ever.
- * A worker is handed the next when it has taken the last, so it can only be the last one; once taken, closing it here
- * does nothing.
- */
-function closeWhatItNeverTakes({ process: child }: Worker): void {
-  const send = child.send.bind(child) as (...args: unknown[]) => boolean
-  let last: unknown
-  child.send = (...args: unknown[]) => {
-    const [, handle] = args
-    if (typeof handle === 'object') last = handle
-    return send(...args)
-  }
-  child.once('exit', () => (last as { close?: () => void } | undefined)?.close?.())
-}
 
 export function gatherCrew({ count, opsPort, env, log }: CrewOptions): Crew {
   const posts = Array.from({ length: count }, (_, number): Post => {
@@ -82,15 +71,18 @@ export function gatherCrew({ count, opsPort, env, log }: CrewOptions): Crew {
   })
   const started = Promise.withResolvers<readonly Listening[]>()
   const stopped = Promise.withResolvers<void>()
+  const port = watchSharedPort()
   let isOpen = false
   let up = false
   let stopping = false
   let allWell = true
 
   // What cannot be sent need not be: the worker is about to be told of by its end.
-  const tell = (post: Post, message: ToWorker) => post.worker?.send(message, () => undefined)
-  const everyone = (states: readonly Post['state'][]) =>
-    posts.every(({ worker, state }) => (!worker && stopping) || (worker && states.includes(state)))
+  const tell = (post: Post, is: ToWorker['is']) => post.worker?.send({ is } satisfies ToWorker, () => undefined)
+  const tellAll = (is: ToWorker['is']) => {
+    for (const post of posts) tell(post, is)
+  }
+  const allAre = (wanted: Post['state']) => posts.every(({ state }) => state === wanted)
 
   function fork(post: Post): void {
     post.state = 'starting'
@@ -116,19 +108,19 @@ export function gatherCrew({ count, opsPort, env, log }: CrewOptions): Crew {
     switch (message.is) {
       case 'ready':
         post.state = 'ready'
-        // The first word may have come before anybody listened.
-        if (stopping) tell(post, { is: 'stop', graceMs: 0 })
-        else if (isOpen) tell(post, { is: 'open' })
+        // What it was told before may have come when it did not listen yet.
+        if (stopping) tell(post, 'end')
+        else if (isOpen) tell(post, 'open')
         // One of them first: a port that is taken is then found out once.
-        else if (everyone(['ready'])) tell(posts[0]!, { is: 'open' })
+        else if (allAre('ready')) tell(posts[0]!, 'open')
         break
       case 'listening':
         post.state = 'listening'
         post.listening = { origin: message.origin, opsOrigin: message.opsOrigin, pid }
         post.opsPort = Number(new URL(message.opsOrigin).port)
-        if (!isOpen) for (const other of posts.slice(1)) tell(other, { is: 'open' })
+        if (!isOpen) for (const other of posts.slice(1)) tell(other, 'open')
         isOpen = true
-        if (up || !everyone(['listening'])) break
+        if (up || !allAre('listening')) break
         up = true
         started.resolve(posts.flatMap(({ listening }) => listening ?? []))
         break
@@ -137,22 +129,13 @@ export function gatherCrew({ count, opsPort, env, log }: CrewOptions): Crew {
         post.opsPort = post.firstOpsPort
         if (!up) started.reject(new CannotStart(message.why))
         else log.error({ worker: post.number }, `a worker could not start: ${message.why}`)
-        break
-      case 'closed':
-        post.state = 'closed'
-        tellWhenAllClosed()
     }
-  }
-
-  function tellWhenAllClosed(): void {
-    if (stopping && everyone(['closed'])) for (const post of posts) tell(post, { is: 'allClosed' })
   }
 
   function left(post: Post, how: { pid?: number | undefined; code?: number; signal?: string; err?: unknown }): void {
     post.worker = undefined
     if (stopping) {
       allWell &&= how.code === 0
-      tellWhenAllClosed()
       if (posts.every(({ worker }) => !worker)) stopped.resolve()
       return
     }
@@ -176,10 +159,14 @@ export function gatherCrew({ count, opsPort, env, log }: CrewOptions): Crew {
     },
     async stop(graceMs) {
       stopping = true
-      for (const post of posts) {
-        clearTimeout(post.timer)
-        tell(post, { is: 'stop', graceMs })
+      for (const { timer } of posts) clearTimeout(timer)
+      if (isOpen) {
+        tellAll('stopping')
+        await pause(graceMs)
+        port.close()
+        await pause(HAND_OVER_MS)
       }
+      tellAll('end')
       if (posts.some(({ worker }) => worker)) await stopped.promise
       return allWell
     },

@@ -84,12 +84,15 @@ export async function startServing(serving: Serving, options: ServingOptions): P
 /**
  * Says for a while that it is not ready, and serves; then accepts nothing new, answers what has begun, and lets go of the
  * database. Nothing acknowledged is left unsaved.
- * @param closed called once nothing new is accepted; until it resolves, connections that are there are served as before
+ * @param mayClose waited for before nothing new is accepted
  */
-export async function stopServing(serving: Serving, graceMs: number, closed?: () => Promise<void>): Promise<void> {
+export async function stopServing(serving: Serving, graceMs: number, mayClose?: () => Promise<void>): Promise<void> {
   const { app, drainable, sweeper, limits, figures, vitals, monitor, deps } = serving
-  if (app?.server.listening) await pause(graceMs)
-  await drainable?.drain(closed)
+  if (app?.server.listening) {
+    await pause(graceMs)
+    await mayClose?.()
+  }
+  await drainable?.drain()
   await app?.close()
   await Promise.all([sweeper?.stop(), limits?.stop(), figures?.stop(), vitals?.stop()])
   await monitor?.close()

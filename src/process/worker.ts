@@ -1,5 +1,4 @@
 import cluster from 'node:cluster'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { invariant } from '../domain/errors.ts'
@@ -14,21 +13,17 @@ export type FromWorker =
   | ({ readonly is: 'listening' } & Origins)
   /** It could not start, and ends. */
   | { readonly is: 'failed'; readonly why: string }
-  /** It stops, and accepts nothing new any more. */
-  | { readonly is: 'closed' }
 
-/** What the primary tells a worker. */
-export type ToWorker =
-  | { readonly is: 'open' }
-  /** The whole service stops. */
-  | { readonly is: 'stop'; readonly graceMs: number }
-  /** No worker accepts anything new any more. */
-  | { readonly is: 'allClosed' }
+/**
+ * What the primary tells a worker: to open the port for callers; that the whole service stops, and goes on serving for a
+ * while; that the port is closed, and it may end.
+ */
+export interface ToWorker {
+  readonly is: 'open' | 'stopping' | 'end'
+}
 
 /** A signal that went to all processes has reached the primary, too, and its word come back, well within this time. */
 const WORD_OF_PRIMARY_MS = 100
-/** For neighbours that do not close their port, nobody waits longer. */
-const ALL_CLOSED_WITHIN_MS = 1_000
 
 /**
  * One of several processes of the service. The primary has found the database, migrated it and laid the demonstration
@@ -40,37 +35,36 @@ export async function serveAsWorker(config: Config, log: Logger): Promise<void> 
   const tell = (message: FromWorker) => new Promise<unknown>((resolve) => worker.send(message, resolve))
   const serving: Serving = {}
   const mayOpen = Promise.withResolvers<void>()
-  const allClosed = Promise.withResolvers<void>()
+  const mayEnd = Promise.withResolvers<void>()
   let allStop = false
   const ending = endOnSignals({
     ...config,
     log,
     leastGraceMs: WORD_OF_PRIMARY_MS,
     stop: async (graceMs) => {
+      // Where all stop, the primary closes the port, and hands over what it has accepted by then.
       await stopServing(serving, graceMs, async () => {
-        void tell({ is: 'closed' })
-        // Whoever is sent away while a neighbour still accepts would come back, just when that closes.
-        if (allStop) await Promise.race([allClosed.promise, pause(ALL_CLOSED_WITHIN_MS)])
+        if (allStop) await mayEnd.promise
       })
       return 0
     },
   })
+  const end = () => {
+    allStop = true
+    mayEnd.resolve()
+    ending.begin(0)
+  }
 
-  worker.on('message', (message: ToWorker) => {
-    if (message.is === 'open') mayOpen.resolve()
-    else if (message.is === 'allClosed') allClosed.resolve()
-    else {
-      allStop = true
-      ending.begin(0, message.graceMs)
-    }
+  worker.on('message', ({ is }: ToWorker) => {
+    if (is === 'open') mayOpen.resolve()
+    else if (is === 'stopping') allStop = true
+    else end()
   })
   worker.once('disconnect', () => {
     // Else Node would end the process on the spot, and what has begun would stay unanswered.
     worker.exitedAfterDisconnect = true
     log.warn('the primary is gone: this process ends, too')
-    allStop = true
-    allClosed.resolve()
-    ending.begin(0)
+    end()
   })
 
   try {

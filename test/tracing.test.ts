@@ -51,32 +51,37 @@ describe('tracing', () => {
     [{ OTEL_SDK_DISABLED: 'true', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }, false],
   ])('with %j it is wanted: %s', (env, wanted) => expect(tracingWanted(env)).toBe(wanted))
 
-  it('sends a span for each request, by its route, and one for each of its statements; without what was sent', async () => {
-    const address = collector.address()
-    const service = await startProcess({
-      DATABASE_URL: database.url,
-      KEY_ENCRYPTION_SECRET: 'a secret of the tests',
-      STOP_GRACE_MS: '3000',
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${typeof address === 'object' && address?.port}`,
-      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-      OTEL_BSP_SCHEDULE_DELAY: '60000',
-      OTEL_SERVICE_NAME: 'mkopo-in-a-test',
-    })
-    const headers = { authorization: `Bearer ${await tokenFrom(service.origin)}` }
-    await fetch(`${service.origin}/v1/customers/external/0712345678?secret=hunter2`, { headers })
-    await fetch(`${service.origin}/v1/customers?externalId=0712345678`, { headers })
-    await fetch(`${service.origin}/health/live`)
-    service.child.kill('SIGTERM')
-    expect(await service.ended).toBe(0)
+  it.each(['1', '2'])(
+    'in %s processes: a span for each request, by its route, and one for each of its statements; without what was sent',
+    async (processes) => {
+      spans.length = 0
+      const address = collector.address()
+      const service = await startProcess({
+        DATABASE_URL: database.url,
+        KEY_ENCRYPTION_SECRET: 'a secret of the tests',
+        WEB_CONCURRENCY: processes,
+        STOP_GRACE_MS: '1500',
+        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${typeof address === 'object' && address?.port}`,
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+        OTEL_BSP_SCHEDULE_DELAY: '60000',
+        OTEL_SERVICE_NAME: 'mkopo-in-a-test',
+      })
+      const headers = { authorization: `Bearer ${await tokenFrom(service.origin)}` }
+      await fetch(`${service.origin}/v1/customers/external/0712345678?secret=hunter2`, { headers })
+      await fetch(`${service.origin}/v1/customers?externalId=0712345678`, { headers })
+      await fetch(`${service.origin}/health/live`)
+      service.child.kill('SIGTERM')
+      expect(await service.ended).toBe(0)
 
-    expect([...paths]).toEqual(['/v1/traces'])
-    const named = spans.find(({ name }) => name === 'GET /v1/customers/external/:externalId')
-    expect(named?.attributes).toContainEqual({ key: 'mkopo.style', value: { stringValue: 'partner' } })
-    const ofTrace = spans.filter(({ traceId }) => traceId === named?.traceId).map(({ name }) => name)
-    expect(ofTrace.filter((name) => name.startsWith('pg.query')).length).toBeGreaterThan(0)
-    expect(spans.filter(({ name }) => name.includes('health'))).toEqual([])
-    expect(received).toContain('mkopo-in-a-test')
-    for (const secret of ['0712345678', 'hunter2', 'partner-secret', 'eyJ', headers.authorization.slice(-20)])
-      expect(received, secret).not.toContain(secret)
-  })
+      expect([...paths]).toEqual(['/v1/traces'])
+      const named = spans.find(({ name }) => name === 'GET /v1/customers/external/:externalId')
+      expect(named?.attributes).toContainEqual({ key: 'mkopo.style', value: { stringValue: 'partner' } })
+      const ofTrace = spans.filter(({ traceId }) => traceId === named?.traceId).map(({ name }) => name)
+      expect(ofTrace.filter((name) => name.startsWith('pg.query')).length).toBeGreaterThan(0)
+      expect(spans.filter(({ name }) => name.includes('health'))).toEqual([])
+      expect(received).toContain('mkopo-in-a-test')
+      for (const secret of ['0712345678', 'hunter2', 'partner-secret', 'eyJ', headers.authorization.slice(-20)])
+        expect(received, secret).not.toContain(secret)
+    },
+  )
 })

@@ -9,6 +9,8 @@ export const STOPPING = 'mkopo.stopping'
 export interface Ending {
   /** Whether a stop has begun. */
   begun(): boolean
+  /** Tells those who listen on the channel that one is about to begin. */
+  announce(): void
   /** Begins a stop, unless one has begun. */
   begin(exitCode: number, graceMs?: number): void
   /** For who may lose patience: the first time it begins a stop, the second time it ends the process at once. */
@@ -29,6 +31,7 @@ export interface EndingOptions extends Pick<Config, 'stopGraceMs' | 'stopWithinM
 /** Ends the process at a signal: in good order at the first, at once at the second. */
 export function endOnSignals(options: EndingOptions): Ending {
   const { stopGraceMs, stopWithinMs, log, stop, giveUp, leastGraceMs = 0 } = options
+  let announced = false
   let begun = false
   let asked = false
 
@@ -36,10 +39,14 @@ export function endOnSignals(options: EndingOptions): Ending {
     giveUp?.()
     process.exit(code)
   }
+  const announce = () => {
+    if (!announced) channel(STOPPING).publish({})
+    announced = true
+  }
   const begin = (exitCode: number, graceMs = 0) => {
     if (begun) return
     begun = true
-    channel(STOPPING).publish({})
+    announce()
     setTimeout(() => exit(exitCode || 1), graceMs + stopWithinMs).unref()
     stop(graceMs)
       .catch((error: unknown) => {
@@ -57,5 +64,5 @@ export function endOnSignals(options: EndingOptions): Ending {
   // Whoever sends SIGTERM has others to send requests to, and needs a moment to notice; whoever presses Ctrl-C has not.
   process.on('SIGTERM', () => insist(0, Math.max(stopGraceMs, leastGraceMs)))
   process.on('SIGINT', () => insist(0, leastGraceMs))
-  return { begun: () => begun, begin, insist }
+  return { begun: () => begun, announce, begin, insist }
 }

@@ -57,8 +57,11 @@ export async function serveAsWorker(config: Config, log: Logger): Promise<void> 
 
   worker.on('message', ({ is }: ToWorker) => {
     if (is === 'open') mayOpen.resolve()
-    else if (is === 'stopping') allStop = true
-    else end()
+    else if (is === 'end') end()
+    else {
+      allStop = true
+      ending.announce()
+    }
   })
   worker.once('disconnect', () => {
     // Else Node would end the process on the spot, and what has begun would stay unanswered.

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { bars } from './bars.ts'
 import { checkBooks } from './checkBooks.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
-import { residentBytes } from './processes.ts'
+import { residentBytes, treeOf } from './processes.ts'
 import { compareProfiles, microseconds } from './profile.ts'
 import { figure, type Line, linesOf, table } from './report.ts'
 import { type Row, Runner, runRounds } from './rounds.ts'
@@ -63,15 +63,17 @@ async function run(options: Options): Promise<boolean> {
     `memory of the service: ${mebibytes(atStart.now)} MiB at its start, ${mebibytes(resident.now)} MiB now, ` +
       `${mebibytes(resident.peak)} MiB at most\n`,
   )
-  for (const bar of soaked ? [] : bars({ lines, pacedP99: paced?.p99, resident: resident.now })) say(bar)
+  // The bar is of one process.
+  const ofOne = (options.processes ?? 1) === 1 ? resident.now : 0
+  for (const bar of soaked ? [] : bars({ lines, pacedP99: paced?.p99, resident: ofOne })) say(bar)
 
   const right = await verdict(runner, stack)
   const size = { loans: options.loans, transactions: options.transactions }
   await keep(options, started, { machine, size, durability: stack.durability, lines, paced, soaked, resident, rows })
   if (options.profile) {
+    const ours = { pids: treeOf(stack.service.pid), answered: answeredBy(rows, 'ours') }
+    const floor = { pids: [stack.floor.pid], answered: answeredBy(rows, 'floor') }
     await Promise.all([stack.service.stop(), stack.floor.end()])
-    const ours = { pid: stack.service.pid, answered: answeredBy(rows, 'ours') }
-    const floor = { pid: stack.floor.pid, answered: answeredBy(rows, 'floor') }
     say(`\n${await compareProfiles(stack.directory, ours, floor, span)}`)
   }
   return right

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 /** Ticks of /proc in a second: 100 on every Linux that Node runs on. */
 const TICKS = 100
 
-/** The process and all its descendants that live. */
-function treeOf(pid: number): number[] {
+/** The process and all its descendants that live: those of the service's WEB_CONCURRENCY, too. */
+export function treeOf(pid: number): number[] {
   try {
     const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
       readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),

@@ -13,9 +13,9 @@ interface Profile {
   readonly startTime: number
 }
 
-/** A process that was profiled, and how many requests it answered meanwhile. */
+/** Processes that were profiled, and how many requests they answered together meanwhile. */
 export interface Profiled {
-  readonly pid: number
+  readonly pids: readonly number[]
   readonly answered: number
 }
 
@@ -31,7 +31,7 @@ const MOST_LINES = 30
 export const microseconds = (): number => Number(process.hrtime.bigint() / 1000n)
 
 /**
- * Where the time of a request goes, in the main thread, in microseconds of CPU time a request: ours beside the floor's,
+ * Where the time of a request goes, in the main threads, in microseconds of CPU time a request: ours beside the floor's,
  * by package or layer and by function, each by its own time. Written by the processes as they ended.
  */
 export async function compareProfiles(directory: string, ours: Profiled, floor: Profiled, span: Span): Promise<string> {
@@ -62,15 +62,22 @@ const column = (time = 0) => time.toFixed(1).padStart(8)
 
 /** Microseconds a request. */
 interface Times {
-  readonly total: number
+  total: number
   readonly places: Map<string, number>
   readonly functions: Map<string, number>
 }
 
-async function read(directory: string, { pid, answered }: Profiled, span: Span): Promise<Times> {
-  const file = (await readdir(directory)).find((name) => name.endsWith('.cpuprofile') && name.includes(`.${pid}.`))
-  if (file === undefined) throw new Error(`process ${pid} left no profile`)
-  const profile = JSON.parse(await readFile(join(directory, file), 'utf8')) as Profile
+async function read(directory: string, { pids, answered }: Profiled, span: Span): Promise<Times> {
+  const written = (await readdir(directory)).filter((name) => name.endsWith('.cpuprofile'))
+  const files = written.filter((name) => pids.some((pid) => name.includes(`.${pid}.`)))
+  if (files.length === 0) throw new Error(`process ${pids.join(', ')} left no profile`)
+  const times: Times = { total: 0, places: new Map(), functions: new Map() }
+  for (const file of files)
+    add(times, JSON.parse(await readFile(join(directory, file), 'utf8')) as Profile, answered, span)
+  return times
+}
+
+function add(times: Times, profile: Profile, answered: number, span: Span): void {
   const own = new Map<number, number>()
   let at = profile.startTime
   for (const [index, id] of profile.samples.entries()) {
@@ -78,18 +85,16 @@ async function read(directory: string, { pid, answered }: Profiled, span: Span):
     at += delta
     if (at >= span.from && at <= span.until) own.set(id, (own.get(id) ?? 0) + delta)
   }
-  const times = { total: 0, places: new Map<string, number>(), functions: new Map<string, number>() }
-  const add = (map: Map<string, number>, name: string, time: number) => map.set(name, (map.get(name) ?? 0) + time)
+  const count = (map: Map<string, number>, name: string, time: number) => map.set(name, (map.get(name) ?? 0) + time)
   for (const { id, callFrame } of profile.nodes) {
     const { functionName, url, lineNumber } = callFrame
     if (IDLE.has(functionName)) continue
     const time = (own.get(id) ?? 0) / answered
     const path = shorten(url)
     times.total += time
-    add(times.places, functionName === '(garbage collector)' ? 'garbage collector' : placeOf(path), time)
-    add(times.functions, `${functionName || '(anonymous)'}  ${path}${path === '' ? '' : `:${lineNumber + 1}`}`, time)
+    count(times.places, functionName === '(garbage collector)' ? 'garbage collector' : placeOf(path), time)
+    count(times.functions, `${functionName || '(anonymous)'}  ${path}${path === '' ? '' : `:${lineNumber + 1}`}`, time)
   }
-  return times
 }
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))

@@ -5,7 +5,7 @@ import type { KeyRing } from './services/keyRing.ts'
 import type { SignIn } from './services/signIn.ts'
 import type { StatementReader } from './services/statements/reader.ts'
 
-/** What the service is built from, made once in `main.ts` and handed down. */
+/** What the service is built from, made once in `service.ts` and handed down. */
 export interface Deps {
   readonly config: Config
   /** The clock, in milliseconds since 1970: the only one there is. */

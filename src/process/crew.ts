@@ -135,7 +135,8 @@ export function gatherCrew({ count, opsPort, env, log }: CrewOptions): Crew {
   function left(post: Post, how: { pid?: number | undefined; code?: number; signal?: string; err?: unknown }): void {
     post.worker = undefined
     if (stopping) {
-      allWell &&= how.code === 0
+      // One that was still starting may not have been able to do better, and had nothing to do well.
+      allWell &&= how.code === 0 || post.state === 'starting'
       if (posts.every(({ worker }) => !worker)) stopped.resolve()
       return
     }

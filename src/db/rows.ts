@@ -6,13 +6,19 @@ export const moment = (instant: number | null): string | null =>
 export type ColumnTypes = Readonly<Record<string, string>>
 
 /**
- * A set of rows as a table expression over array parameters: `unnest($3::int[], $4::text[]) AS name (a, b)`.
+ * A set of rows as a table expression over array parameters: `unnest((SELECT $3::int[]), $4::text[]) AS name (a, b)`.
  * @param first number of the first parameter
  */
 export function rowsOf(name: string, columns: ColumnTypes, first: number): string {
-  const arrays = Object.values(columns).map((type, index) => `$${first + index}::${type}[]`)
-  return `unnest(${arrays.join(', ')}) AS ${name} (${Object.keys(columns).join(', ')})`
+  const [hidden, ...arrays] = Object.values(columns).map((type, index) => `$${first + index}::${type}[]`)
+  return `unnest(${[unseen(hidden!), ...arrays].join(', ')}) AS ${name} (${Object.keys(columns).join(', ')})`
 }
+
+/**
+ * An array parameter whose length the planner does not see. Seeing one row it would find every plan made for that one
+ * cheaper than the plan for any number, and plan the statement anew each time it is sent: longer than it runs.
+ */
+export const unseen = (parameter: string): string => `(SELECT ${parameter})`
 
 /** Rows → one array a column, as `rowsOf` takes them. */
 export const columnsOf = (width: number, rows: readonly (readonly unknown[])[]): unknown[][] =>

@@ -26,7 +26,31 @@ export function makeLog({ logLevel }: Pick<Config, 'logLevel'>, to?: Destination
   if (to) return pino(options, to)
   return process.stdout.isTTY && isInstalled('pino-pretty')
     ? pino({ ...options, transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname' } } })
-    : pino(options)
+    : pino(options, byTurns(pino.destination({ dest: 1, sync: true, minLength: MOST_KEPT })))
+}
+
+/** Bytes; more than that are written at once. */
+const MOST_KEPT = 8_192
+
+/**
+ * Writes what was logged in a turn of the event loop at its end: requests that are answered together share one system
+ * call. A process that is killed loses no line of an earlier turn, and one that ends by itself none.
+ */
+function byTurns(to: ReturnType<typeof pino.destination>): DestinationStream {
+  let scheduled = false
+  const flush = () => {
+    scheduled = false
+    to.flushSync()
+  }
+  process.once('exit', flush)
+  return {
+    write: (line) => {
+      to.write(line)
+      if (scheduled) return
+      scheduled = true
+      setImmediate(flush)
+    },
+  }
 }
 
 function isInstalled(name: string): boolean {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { openSync } from 'node:fs'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -131,16 +131,18 @@ export async function startStack(
   }
 }
 
-/** `node src/main.ts` of a checkout, with production's settings; what it logs is written, and goes nowhere. */
+/** What `npm start` of a checkout runs, with production's settings; what it logs is written, and goes nowhere. */
 async function startService(
   checkout: string,
   databaseUrl: string,
   { processes }: Options,
   flags: readonly string[] = [],
 ): Promise<Service> {
+  const cwd = resolve(import.meta.dirname, '..', checkout)
+  const { scripts } = JSON.parse(await readFile(join(cwd, 'package.json'), 'utf8')) as { scripts: { start: string } }
   const port = await freePort()
-  const child = spawn(process.execPath, [...flags, 'src/main.ts'], {
-    cwd: resolve(import.meta.dirname, '..', checkout),
+  const child = spawn(process.execPath, [...flags, ...scripts.start.split(' ').slice(1)], {
+    cwd,
     env: {
       PATH: process.env.PATH,
       NODE_ENV: 'production',

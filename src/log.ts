@@ -25,7 +25,7 @@ interface LogOptions {
  * JSON lines without secrets and personal data; in a terminal, where pino-pretty is installed (it is for development),
  * lines for people.
  * @param to where the lines go, standard output unless told
- * @param several whether other processes write there, too: then lines for people tell the process as well
+ * @param several whether other processes write there, too: lines for people then tell the process
  */
 export function makeLog({ logLevel }: Pick<Config, 'logLevel'>, { to, several = false }: LogOptions = {}): Logger {
   const options = optionsOf(logLevel)
@@ -33,7 +33,34 @@ export function makeLog({ logLevel }: Pick<Config, 'logLevel'>, { to, several = 
   const ignore = several ? 'hostname' : 'pid,hostname'
   return process.stdout.isTTY && isInstalled('pino-pretty')
     ? pino({ ...options, transport: { target: 'pino-pretty', options: { ignore } } })
-    : pino(options)
+    : pino(options, byTurns(pino.destination({ dest: 1, sync: true, minLength: MOST_KEPT, ...(several && WHOLE) })))
+}
+
+/** Bytes; more than that are written at once. */
+const MOST_KEPT = 8_192
+
+/** What several processes write to one pipe is not mixed up as long as it is no more at once (POSIX, `PIPE_BUF`). */
+const WHOLE = { minLength: 4_095, maxWrite: 4_096 }
+
+/**
+ * Writes what was logged in a turn of the event loop at its end: requests that are answered together share one system
+ * call. A process that is killed loses no line of an earlier turn, and one that ends by itself none.
+ */
+function byTurns(to: ReturnType<typeof pino.destination>): DestinationStream {
+  let scheduled = false
+  const flush = () => {
+    scheduled = false
+    to.flushSync()
+  }
+  process.once('exit', flush)
+  return {
+    write: (line) => {
+      to.write(line)
+      if (scheduled) return
+      scheduled = true
+      setImmediate(flush)
+    },
+  }
 }
 
 function isInstalled(name: string): boolean {

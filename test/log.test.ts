@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process'
 import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../src/app.ts'
 import { makeLog } from '../src/log.ts'
@@ -50,6 +52,28 @@ describe('an error in the log', () => {
 
   it('is told of anything thrown', () => {
     expect(toLoggedError(`a text with ${JWT}`)).toEqual({ type: 'string', message: 'a text with [token]' })
+  })
+})
+
+describe('standard output', () => {
+  const logged = async (program: string) => {
+    const source = `import { makeLog } from ${JSON.stringify(new URL('../src/log.ts', import.meta.url).href)}
+      const log = makeLog({ logLevel: 'info' })
+      ${program}`
+    const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', source], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    return (await text(child.stdout)).split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line).msg]))
+  }
+
+  it('gets every line of a process that ends by itself, in the turn that logged them', async () => {
+    expect(await logged("log.info('one'); log.info('two'); process.exit(3)")).toEqual(['one', 'two'])
+    expect(await logged("log.info('one'); log.info('x'.repeat(70_000)); throw 0").catch(String)).toHaveLength(2)
+  })
+
+  it('gets what was logged in earlier turns of a process that is killed', async () => {
+    const turns = "log.info('one'); setTimeout(() => { log.info('two'); process.kill(process.pid, 'SIGKILL') }, 50)"
+    expect(await logged(turns)).toContain('one')
   })
 })
 

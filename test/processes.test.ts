@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import manifest from '../package.json' with { type: 'json' }
 import { openDatabase } from '../src/db/client.ts'
 import { pauseAfter } from '../src/process/crew.ts'
 import { openService } from '../src/service.ts'
@@ -91,7 +92,7 @@ async function expectExact(sent: readonly Outcome[], loans: readonly string[]): 
 describe('two processes', { timeout: 60_000 }, () => {
   let service: ServiceProcess
   beforeAll(async () => {
-    service = await start()
+    service = await start({ LOG_LEVEL: 'info' })
   })
 
   it('share the port, and each shows itself on one of its own; no secret is in their arguments', async () => {
@@ -107,7 +108,7 @@ describe('two processes', { timeout: 60_000 }, () => {
     if (process.platform !== 'linux') return
     for (const { pid } of workers) {
       const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-      expect(args).toContain('tracing.ts')
+      for (const flag of manifest.scripts.start.split(' ').slice(1)) expect(args).toContain(flag)
       expect(args).not.toMatch(/secret|postgres:/)
     }
   })
@@ -199,6 +200,18 @@ describe('two processes', { timeout: 60_000 }, () => {
     expect(outcomes(fresh.filter(({ error }) => error !== 'ECONNRESET'))).toEqual(['200', 'ECONNREFUSED'])
     for (const [index, { loans }] of callers.entries()) await expectExact(loads[index]!.sent, loans)
     await allGone(service)
+  })
+
+  it('write whole lines, and each says whose it is', () => {
+    const lines = service
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('"level"'))
+    const pids = new Set(lines.map((line) => (JSON.parse(line) as { pid: number }).pid))
+    expect(lines.length).toBeGreaterThan(2_000)
+    // The primary, the two, and those that took their places.
+    expect(pids.size).toBe(5)
+    for (const { pid } of service.workers) expect(pids).toContain(pid)
   })
 
   it('book check: nothing differs', async () => {

@@ -52,7 +52,7 @@ export async function insertCustomers(
     text: INSERT,
     values: [
       ...columnsOf(
-        widthOf(CUSTOMER),
+        CUSTOMER,
         customers.map(({ id, externalId, activationDate, details }) => [
           ...[organizationId, id, externalId, 'Active', activationDate],
           ...DETAIL_NAMES.map((name) => details[name]),
@@ -60,7 +60,7 @@ export async function insertCustomers(
         ]),
       ),
       ...columnsOf(
-        widthOf(TRAIL_COLUMNS),
+        TRAIL_COLUMNS,
         customers.map(({ id, externalId, activationDate }) => {
           const after = { externalId, status: 'Active', activationDate }
           return trailRow(author, now, id, { action: 'create', before: null, after }, null)

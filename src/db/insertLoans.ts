@@ -86,12 +86,12 @@ export async function insertLoans(db: Queries, loans: readonly NewLoan[]): Promi
     name: 'insert-loans',
     text: INSERT,
     values: [
-      ...columnsOf(widthOf(LOAN), loans.map(loanRow)),
+      ...columnsOf(LOAN, loans.map(loanRow)),
       ...columnsOf(
-        widthOf(PERIOD),
+        PERIOD,
         loans.flatMap(({ author, id, terms }) => periodRows(author.organizationId, id, terms.schedule)),
       ),
-      ...columnsOf(widthOf(TRAIL_COLUMNS), loans.map(trailOf)),
+      ...columnsOf(TRAIL_COLUMNS, loans.map(trailOf)),
     ],
   })
   const made = new Set(rows.map((row) => `${row.organization_id} ${row.id}`))

@@ -4,6 +4,7 @@ import { currencyOf } from '../domain/money.ts'
 import type { Product } from '../domain/product.ts'
 import type { Db } from './client.ts'
 import type { Customer } from './customers.ts'
+import { unseen } from './rows.ts'
 
 /** Who wants to borrow, and on which terms, as an application names them. */
 export interface PartiesKey {
@@ -22,7 +23,7 @@ const FIND = `
   SELECT k.ordinality, c.id AS customer_id, c.external_id, c.status, c.activation_date, c.business_name,
     p.id AS product_id, p.name, p.currency, p.principal_min, p.principal_max, p.number_of_repayments, p.repay_every,
     p.repay_unit, p.rate_per_period, p.total_multiple_of, p.penalty_rate, p.enforce_credit_limit, p.retired_at IS NOT NULL AS retired
-  FROM unnest($1::int[], $2::text[], $3::int[]) WITH ORDINALITY AS k (organization_id, external_id, product_id, ordinality)
+  FROM unnest(${unseen('$1::int[]')}, $2::text[], $3::int[]) WITH ORDINALITY AS k (organization_id, external_id, product_id, ordinality)
   LEFT JOIN customer c ON c.organization_id = k.organization_id AND c.external_id = k.external_id
   LEFT JOIN loan_product p ON p.organization_id = k.organization_id AND p.id = k.product_id`
 

@@ -71,7 +71,7 @@ export async function restateLoan(db: Db, loan: StoredLoan, { author, decision, 
       moment(terms.dueAt),
       JSON.stringify(record),
       ...cached(state),
-      ...columnsOf(widthOf(PERIOD), periodRows(loan.organizationId, loan.id, schedule)),
+      ...columnsOf(PERIOD, periodRows(loan.organizationId, loan.id, schedule)),
       ...trailValues(author, at, trace),
     ],
   })

@@ -90,10 +90,10 @@ export async function saveLoans(db: Queries, chains: readonly Chain[]): Promise<
     name: 'save-loans',
     text: SAVE,
     values: [
-      ...columnsOf(widthOf(LOAN), ordered.map(loanRow)),
-      ...columnsOf(widthOf(POSTED), ordered.flatMap(postedRows)),
-      ...columnsOf(widthOf(REVERSED), ordered.flatMap(reversedRows)),
-      ...columnsOf(widthOf(TRAIL_COLUMNS), ordered.flatMap(trailOf)),
+      ...columnsOf(LOAN, ordered.map(loanRow)),
+      ...columnsOf(POSTED, ordered.flatMap(postedRows)),
+      ...columnsOf(REVERSED, ordered.flatMap(reversedRows)),
+      ...columnsOf(TRAIL_COLUMNS, ordered.flatMap(trailOf)),
     ],
   })
   const saved = new Set(rows.map(keyOf))

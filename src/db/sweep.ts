@@ -2,7 +2,7 @@ import type { LoanState } from '../domain/replay.ts'
 import type { Db } from './client.ts'
 import { CACHED, CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
 import { FIND_MANY, type LoanRow, type StoredLoan, toStoredLoan } from './loans.ts'
-import { type ColumnTypes, columnsOf, moment, rowsOf, widthOf } from './rows.ts'
+import { type ColumnTypes, columnsOf, moment, rowsOf } from './rows.ts'
 import { toJson } from './trail.ts'
 
 /** What a round of the sweep came to. */
@@ -88,7 +88,7 @@ export async function sweepLoans(
     const saved = await client.query<{ saved: bigint }>({
       name: 'sweep-save',
       text: SAVE,
-      values: [moment(now), ...columnsOf(widthOf(COMPUTED), changes)],
+      values: [moment(now), ...columnsOf(COMPUTED, changes)],
     })
     await client.query('COMMIT')
     return { saved: Number(saved.rows[0]!.saved), found }

@@ -3,6 +3,7 @@ import type { Entry, EntryType, NewEntry } from './entry.ts'
 import { invalidField, invariant, notFound, refused } from './errors.ts'
 import { requireTakes } from './lifecycle.ts'
 import type { RepaymentRecord, Restated } from './loanRecord.ts'
+import { memoOf } from './memo.ts'
 import { type Decimal, minorToText, toMinor } from './money.ts'
 import type { Outcome } from './outcomes.ts'
 import { extend, type LoanState, replay, stillHolds } from './replay.ts'
@@ -42,7 +43,7 @@ export interface Decision {
   readonly restated?: Restated
 }
 
-const states = new WeakMap<Loan, LoanState>()
+const states = memoOf<Loan, LoanState>('state')
 
 /** The loan as of a moment. A loan never changes, so what was replayed once is kept as long as time lets it hold. */
 export function stateOf(loan: Loan, asOf: Instant): LoanState {

@@ -3,6 +3,7 @@ import { type Balances, balancesOf } from './balances.ts'
 import { dateIn, type Instant } from './dates.ts'
 import { byValueDate } from './entry.ts'
 import { Fold, type Replayable } from './fold.ts'
+import { memoOf } from './memo.ts'
 import { type Outcome, Outcomes } from './outcomes.ts'
 import type { LoanTerms } from './terms.ts'
 
@@ -38,7 +39,7 @@ interface End {
   readonly last: Replayable | undefined
 }
 
-const ends = new WeakMap<LoanState, End>()
+const ends = memoOf<LoanState, End>('end')
 
 function stateOfFold(terms: LoanTerms, end: End, outcomes: Outcomes): LoanState {
   const state = { ...balancesOf(terms, end.fold, end.asOf), periods: end.fold.periods, outcomes }

@@ -4,6 +4,8 @@ import { startService, type TestService } from '../support/service.ts'
 
 /** The statements of the money path, by name, as the service sends them. */
 const statements = new Map<string, string>()
+/** What they were sent with last. */
+const sent = new Map<string, unknown[]>()
 let service: TestService
 
 beforeAll(async () => {
@@ -11,8 +13,11 @@ beforeAll(async () => {
   const { pool } = service.deps.db
   const listen = (config: unknown) => {
     if (typeof config === 'string') statements.set(config.slice(0, 60), config)
-    else if (typeof config === 'object' && config !== null && 'text' in config)
-      statements.set('name' in config ? String(config.name) : String(config.text).slice(0, 60), String(config.text))
+    else if (typeof config === 'object' && config !== null && 'text' in config) {
+      const name = 'name' in config ? String(config.name) : String(config.text).slice(0, 60)
+      statements.set(name, String(config.text))
+      if ('values' in config && Array.isArray(config.values)) sent.set(name, config.values)
+    }
   }
   const query = pool.query.bind(pool) as (...args: unknown[]) => unknown
   pool.query = ((...args: unknown[]) => {
@@ -54,6 +59,22 @@ describe('the plans of the money path', () => {
     } finally {
       client.release(true)
     }
+  })
+
+  it('cost as much for the one row that is sent as for any number, so that they are made once', async () => {
+    const { pool } = service.deps.db
+    const costOf = async (explain: string, text: string, values: unknown[] = []) => {
+      const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: { 'Total Cost': number } }] }>(
+        `EXPLAIN (FORMAT JSON${explain}) ${text}`,
+        values,
+      )
+      return rows[0]!['QUERY PLAN'][0].Plan['Total Cost']
+    }
+    for (const name of ['find-loans-by-id', 'find-loans-by-externalId', 'save-loans', 'insert-loans', 'find-parties'])
+      expect([name, await costOf('', statements.get(name)!, sent.get(name))]).toEqual([
+        name,
+        await costOf(', GENERIC_PLAN', statements.get(name)!),
+      ])
   })
 
   it('are of the statements that matter', () => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
+import manifest from '../../package.json' with { type: 'json' }
 import { DEMO_PARTNER } from '../../src/services/demo.ts'
 
 /** A service in a process of its own, as an operator runs it. */
@@ -21,7 +22,7 @@ export interface ServiceProcess {
  * @param options.group in a process group of its own, as a terminal gives it
  */
 export async function startProcess(settings: Record<string, string>, { group = false } = {}): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, ['--import', './src/tracing.ts', 'src/main.ts'], {
+  const child = spawn(process.execPath, manifest.scripts.start.split(' ').slice(1), {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', OPS_PORT: '0', LOG_LEVEL: 'warn', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: group,

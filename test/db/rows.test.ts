@@ -1,0 +1,50 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Db } from '../../src/db/client.ts'
+import { type ColumnTypes, columnsOf, rowsOf } from '../../src/db/rows.ts'
+import { freshDatabase } from '../support/database.ts'
+
+let db: Db
+let drop: () => Promise<void>
+beforeAll(async () => {
+  ;({ db, drop } = await freshDatabase())
+})
+afterAll(() => drop())
+
+const COLUMNS: ColumnTypes = { n: 'int', id: 'bigint', told: 'text', day: 'date', at: 'timestamptz', doc: 'jsonb' }
+
+/** Whatever means something in an array literal, and whatever else there is but the one character Postgres refuses. */
+const text = fc.oneof(
+  fc.constantFrom('NULL', 'null', '', ' ', '{}', '{"a"}', '"', '\\', '\\"', ',', '\n', '\t', '\\n', "'", '\u{1f33d}'),
+  fc.string({ unit: 'grapheme', maxLength: 20 }).filter((one) => !one.includes('\0')),
+  fc.string({ unit: fc.constantFrom('"', '\\', ',', '{', '}', ' ', 'a'), maxLength: 8 }),
+)
+const day = fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
+const row = fc.tuple(
+  fc.option(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })),
+  fc.option(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })),
+  fc.option(text),
+  fc.option(day.map((one) => one.toISOString().slice(0, 10))),
+  fc.option(day),
+  fc.option(fc.record({ note: text, other: text })),
+)
+
+it('rows come out of Postgres as they were sent, whatever is in them, in their order', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(row, { maxLength: 20 }), async (rows) => {
+      const sent = rows.map(([n, id, told, on, at, doc]) => [
+        ...[n, id, told, on, at?.toISOString()],
+        doc && JSON.stringify(doc),
+      ])
+      const answer = await db.pool.query({
+        text: `SELECT * FROM ${rowsOf('sent', COLUMNS, 1)}`,
+        values: columnsOf(COLUMNS, sent),
+        rowMode: 'array',
+      })
+      expect(answer.rows).toEqual(
+        rows.map(([n, id, told, on, at, doc]) => [n, id, told, on, at?.getTime() ?? null, doc]),
+      )
+    }),
+    { numRuns: 200 },
+  )
+})

@@ -1,6 +1,8 @@
 import { Agent, request } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'vitest'
+import type { Db } from '../../src/db/client.ts'
 
 /** What became of one request. */
 export interface Sent {
@@ -86,3 +88,23 @@ function post(agent: Agent, url: string, authorization: string, body: string): P
 }
 
 const codeOf = (error: NodeJS.ErrnoException): string => error.code ?? error.message
+
+export type Outcome = Pick<Sent, 'status' | 'error' | 'token'>
+
+/** The statuses, and why there was none. */
+export const outcomes = (sent: readonly Outcome[]) =>
+  [...new Set(sent.map(({ status, error }) => String(status ?? error)))].sort()
+
+/** What was answered 200 is on the book, once; and nothing else but what got no answer at all. */
+export async function expectExact(
+  { pool }: Pick<Db, 'pool'>,
+  sent: readonly Outcome[],
+  loans: readonly string[],
+): Promise<void> {
+  const { rows } = await pool.query('SELECT token FROM loan_entry WHERE loan_id = ANY($1)', [loans])
+  const book: string[] = rows.map(({ token }) => token)
+  const tokens = (wanted: number | undefined) =>
+    new Set(sent.filter(({ status }) => status === wanted).map(({ token }) => token))
+  const [acknowledged, unanswered] = [tokens(200), tokens(undefined)]
+  expect(book.filter((token) => !unanswered.has(token)).sort()).toEqual([...acknowledged].sort())
+}

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { DEMO_PARTNER } from '../../src/services/demo.ts'
 
@@ -69,3 +70,16 @@ export async function lendFrom(
     loans.push((await post('/v1/loans', { customerId: externalId, productId: 1, principal: 1_000_000 })).id)
   return { authorization, loans }
 }
+
+/** Whether there is such a process. */
+export function lives(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** Waits until none of its processes is left. */
+export const allGone = ({ workers }: ServiceProcess) =>
+  expect.poll(() => workers.filter(({ pid }) => lives(pid)), { timeout: 5_000 }).toEqual([])

@@ -1,45 +1,16 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { get, type IncomingMessage } from 'node:http'
-import { createServer, type Server } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import manifest from '../package.json' with { type: 'json' }
-import { openDatabase } from '../src/db/client.ts'
-import { pauseAfter } from '../src/process/crew.ts'
-import { openService } from '../src/service.ts'
-import { endChildren, startNode } from './support/children.ts'
-import { type FreshDatabase, freshDatabase } from './support/database.ts'
-import { readExposition } from './support/exposition.ts'
-import { type Sent, startLoad } from './support/load.ts'
-import { opsOn } from './support/ops.ts'
-import { lendFrom, type ServiceProcess, startProcess } from './support/process.ts'
-import { testConfig } from './support/service.ts'
-
-const SECRET = 'a secret of the tests'
-
-let database: FreshDatabase
-const started: ServiceProcess[] = []
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(async () => {
-  for (const { child } of started) child.kill('SIGKILL')
-  await endChildren()
-  await database.drop()
-})
-
-const settings = () => ({ DATABASE_URL: database.url, KEY_ENCRYPTION_SECRET: SECRET, SEED_DEMO: 'true' })
-
-async function start(over: Record<string, string> = {}, options = {}): Promise<ServiceProcess> {
-  const service = await startProcess({ ...settings(), WEB_CONCURRENCY: '2', STOP_GRACE_MS: '600', ...over }, options)
-  started.push(service)
-  return service
-}
+import manifest from '../../package.json' with { type: 'json' }
+import { openService } from '../../src/service.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { readExposition } from '../support/exposition.ts'
+import { expectExact, outcomes, type Sent, startLoad } from '../support/load.ts'
+import { opsOn } from '../support/ops.ts'
+import { allGone, lendFrom, lives, type ServiceProcess, startProcess } from '../support/process.ts'
+import { testConfig } from '../support/service.ts'
 
 /** What a metric of a process adds up to, over all its labels. */
 async function metric(opsOrigin: string, name: string): Promise<number> {
@@ -63,38 +34,21 @@ async function anew(url: string): Promise<number | string | undefined> {
   }
 }
 
-function lives(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}
-
-const allGone = ({ workers }: ServiceProcess) =>
-  expect.poll(() => workers.filter(({ pid }) => lives(pid)), { timeout: 5_000 }).toEqual([])
-
-type Outcome = Pick<Sent, 'status' | 'error' | 'token'>
-
-const outcomes = (sent: readonly Outcome[]) =>
-  [...new Set(sent.map(({ status, error }) => String(status ?? error)))].sort()
-
-/** What was answered 200 is on the book, once; and nothing else but what got no answer at all. */
-async function expectExact(sent: readonly Outcome[], loans: readonly string[]): Promise<void> {
-  const { rows } = await database.db.pool.query('SELECT token FROM loan_entry WHERE loan_id = ANY($1)', [loans])
-  const book: string[] = rows.map(({ token }) => token)
-  const tokens = (wanted: number | undefined) =>
-    new Set(sent.filter(({ status }) => status === wanted).map(({ token }) => token))
-  const [acknowledged, unanswered] = [tokens(200), tokens(undefined)]
-  expect(book.filter((token) => !unanswered.has(token)).sort()).toEqual([...acknowledged].sort())
-}
+let database: FreshDatabase
+let service: ServiceProcess
+beforeAll(async () => {
+  database = await freshDatabase()
+  service = await startProcess({
+    ...{ DATABASE_URL: database.url, KEY_ENCRYPTION_SECRET: 'a secret of the tests', SEED_DEMO: 'true' },
+    ...{ WEB_CONCURRENCY: '2', STOP_GRACE_MS: '600', LOG_LEVEL: 'info' },
+  })
+})
+afterAll(async () => {
+  service.child.kill('SIGKILL')
+  await database.drop()
+})
 
 describe('two processes', { timeout: 60_000 }, () => {
-  let service: ServiceProcess
-  beforeAll(async () => {
-    service = await start({ LOG_LEVEL: 'info' })
-  })
-
   it('share the port, and each shows itself on one of its own; no secret is in their arguments', async () => {
     const { workers, child } = service
     expect(service.output()).toContain('in 2 processes')
@@ -133,7 +87,7 @@ describe('two processes', { timeout: 60_000 }, () => {
       await load.stop()
       expect(twins.filter(([one, two]) => one?.status !== 200 || two?.status !== 200 || one.id !== two.id)).toEqual([])
       expect(outcomes(load.sent)).toEqual(['200'])
-      await expectExact([...load.sent, ...twins.flat()], loans)
+      await expectExact(database.db, [...load.sent, ...twins.flat()], loans)
       expect(load.sent.length).toBeGreaterThan(100)
     },
   )
@@ -159,7 +113,7 @@ describe('two processes', { timeout: 60_000 }, () => {
     const lost = load.sent.filter(({ status }) => status !== 200)
     expect(lost.length).toBeLessThanOrEqual(16)
     expect(lost.map(({ status }) => status).filter((status) => status !== undefined)).toEqual([])
-    await expectExact(load.sent, loans)
+    await expectExact(database.db, load.sent, loans)
   })
 
   it('kill -TERM of one under load: every request is answered, the service is ready, and it is replaced', async () => {
@@ -176,7 +130,7 @@ describe('two processes', { timeout: 60_000 }, () => {
     await expect.poll(() => bornAt(opsOrigin), { timeout: 20_000 }).toBeGreaterThan(born)
     await load.stop()
     expect(outcomes(load.sent)).toEqual(['200'])
-    await expectExact(load.sent, loans)
+    await expectExact(database.db, load.sent, loans)
     expect(service.child.exitCode).toBeNull()
   })
 
@@ -198,7 +152,7 @@ describe('two processes', { timeout: 60_000 }, () => {
     // What the kernel has accepted and no process yet is reset, unread, when the port closes: that is next to nothing.
     expect(fresh.filter(({ error }) => error === 'ECONNRESET').length).toBeLessThanOrEqual(2)
     expect(outcomes(fresh.filter(({ error }) => error !== 'ECONNRESET'))).toEqual(['200', 'ECONNREFUSED'])
-    for (const [index, { loans }] of callers.entries()) await expectExact(loads[index]!.sent, loans)
+    for (const [index, { loans }] of callers.entries()) await expectExact(database.db, loads[index]!.sent, loans)
     await allGone(service)
   })
 
@@ -222,95 +176,3 @@ describe('two processes', { timeout: 60_000 }, () => {
     expect(json.entries).toBeGreaterThan(500)
   })
 })
-
-describe('together', { timeout: 60_000 }, () => {
-  it('Ctrl-C, which every process hears by itself: what is in work is answered, then the embedded database is stopped', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'mkopo-processes-'))
-    await chmod(directory, 0o755)
-    const embedded = { DATABASE_URL: '', KEY_ENCRYPTION_SECRET: '', SEED_DEMO: '', DATA_DIR: directory }
-    const service = await start(embedded, { group: true })
-    // Demonstration data, and tokens that both take, whoever issued them.
-    const { authorization, loans } = await lendFrom(service, 2)
-    const left = join(directory, 'database-url')
-    const { pool, close } = openDatabase((await readFile(left, 'utf8')).trim())
-    const client = await pool.connect()
-    await client.query('BEGIN')
-    await client.query('SELECT 1 FROM loan WHERE id = $1 FOR UPDATE', [loans[1]])
-    const load = startLoad({ origin: service.origin, authorization, loans, connections: 1 })
-    await pause(300)
-    process.kill(-service.child.pid!, 'SIGINT')
-    await pause(500)
-    expect(service.child.exitCode).toBeNull()
-    await client.query('COMMIT')
-    client.release()
-    await close()
-    expect(await service.ended).toBe(0)
-    await load.stop()
-    expect(outcomes(load.sent)).toEqual(['200', 'ECONNREFUSED'])
-    await allGone(service)
-    await expect(stat(left)).rejects.toThrow('ENOENT')
-    await rm(directory, { recursive: true, force: true, maxRetries: 20 })
-  })
-
-  it('told twice: all end at once', async () => {
-    const service = await start({ STOP_GRACE_MS: '20000' })
-    const began = performance.now()
-    service.child.kill('SIGTERM')
-    await pause(300)
-    service.child.kill('SIGTERM')
-    expect(await service.ended).toBe(130)
-    expect(performance.now() - began).toBeLessThan(3_000)
-    await allGone(service)
-  })
-
-  it('the primary killed under load: the others end by themselves, and what was acknowledged is on the book', async () => {
-    const service = await start()
-    const { authorization, loans } = await lendFrom(service, 20)
-    const load = startLoad({ origin: service.origin, authorization, loans, connections: 16 })
-    await pause(500)
-    service.child.kill('SIGKILL')
-    await allGone(service)
-    await load.stop()
-    expect(outcomes(load.sent)).toEqual(['200', 'ECONNREFUSED'])
-    await expectExact(load.sent, loans)
-  })
-})
-
-describe('a start', { timeout: 60_000 }, () => {
-  const refused = (over: Record<string, string>) =>
-    startNode(['src/main.ts'], {
-      ...settings(),
-      ...{ WEB_CONCURRENCY: '2', PORT: '0', OPS_PORT: '0', LOG_LEVEL: 'warn', ...over },
-    }).ended
-
-  it.each(['PORT', 'OPS_PORT'])('with a %s that is taken: one line that says which, once', async (setting) => {
-    const { taken, port } = await take()
-    // The second takes it.
-    const first = setting === 'PORT' ? port : port - 1
-    const { code, out, err } = await refused({ [setting]: String(first) })
-    taken.close()
-    expect({ code, out, err }).toEqual({
-      code: 1,
-      out: '',
-      err: `mkopo could not start: ${setting}: ${port} on 127.0.0.1 is taken by another program; stop it, or set ${setting} to a free one\n`,
-    })
-  })
-
-  it('with more connections than the embedded database has: one line that names both settings', async () => {
-    expect(await refused({ DATABASE_URL: '', WEB_CONCURRENCY: '10' })).toMatchObject({
-      code: 1,
-      err: 'mkopo could not start: WEB_CONCURRENCY and DATABASE_CONNECTIONS: 10 × (20 connections and 1 that watches) are 210, and the embedded database has 190 for them; lower one, or set DATABASE_URL\n',
-    })
-  })
-})
-
-it('a worker that keeps dying is replaced after ever longer pauses', () => {
-  expect([0, 1, 2, 3, 4, 5, 6, 40].map(pauseAfter)).toEqual([0, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
-})
-
-/** A port that is taken, with free ones below it, as far as can be known. */
-async function take(): Promise<{ taken: Server; port: number }> {
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  return { taken, port: (taken.address() as { port: number }).port }
-}

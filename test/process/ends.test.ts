@@ -1,0 +1,127 @@
+import { once } from 'node:events'
+import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDatabase } from '../../src/db/client.ts'
+import { pauseAfter } from '../../src/process/crew.ts'
+import { endChildren, startNode } from '../support/children.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { expectExact, outcomes, startLoad } from '../support/load.ts'
+import { allGone, lendFrom, type ServiceProcess, startProcess } from '../support/process.ts'
+
+const SECRET = 'a secret of the tests'
+
+let database: FreshDatabase
+const started: ServiceProcess[] = []
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(async () => {
+  for (const { child } of started) child.kill('SIGKILL')
+  await endChildren()
+  await database.drop()
+})
+
+const settings = () => ({ DATABASE_URL: database.url, KEY_ENCRYPTION_SECRET: SECRET, SEED_DEMO: 'true' })
+
+async function start(over: Record<string, string> = {}, options = {}): Promise<ServiceProcess> {
+  const service = await startProcess({ ...settings(), WEB_CONCURRENCY: '2', STOP_GRACE_MS: '600', ...over }, options)
+  started.push(service)
+  return service
+}
+
+describe('together', { timeout: 60_000 }, () => {
+  it('Ctrl-C, which every process hears by itself: what is in work is answered, then the embedded database is stopped', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'mkopo-processes-'))
+    await chmod(directory, 0o755)
+    const embedded = { DATABASE_URL: '', KEY_ENCRYPTION_SECRET: '', SEED_DEMO: '', DATA_DIR: directory }
+    const service = await start(embedded, { group: true })
+    // Demonstration data, and tokens that both take, whoever issued them.
+    const { authorization, loans } = await lendFrom(service, 2)
+    const left = join(directory, 'database-url')
+    const { pool, close } = openDatabase((await readFile(left, 'utf8')).trim())
+    const client = await pool.connect()
+    await client.query('BEGIN')
+    await client.query('SELECT 1 FROM loan WHERE id = $1 FOR UPDATE', [loans[1]])
+    const load = startLoad({ origin: service.origin, authorization, loans, connections: 1 })
+    await pause(300)
+    process.kill(-service.child.pid!, 'SIGINT')
+    await pause(500)
+    expect(service.child.exitCode).toBeNull()
+    await client.query('COMMIT')
+    client.release()
+    await close()
+    expect(await service.ended).toBe(0)
+    await load.stop()
+    expect(outcomes(load.sent)).toEqual(['200', 'ECONNREFUSED'])
+    await allGone(service)
+    await expect(stat(left)).rejects.toThrow('ENOENT')
+    await rm(directory, { recursive: true, force: true, maxRetries: 20 })
+  })
+
+  it('told twice: all end at once', async () => {
+    const service = await start({ STOP_GRACE_MS: '20000' })
+    const began = performance.now()
+    service.child.kill('SIGTERM')
+    await pause(300)
+    service.child.kill('SIGTERM')
+    expect(await service.ended).toBe(130)
+    expect(performance.now() - began).toBeLessThan(3_000)
+    await allGone(service)
+  })
+
+  it('the primary killed under load: the others end by themselves, and what was acknowledged is on the book', async () => {
+    const service = await start()
+    const { authorization, loans } = await lendFrom(service, 20)
+    const load = startLoad({ origin: service.origin, authorization, loans, connections: 16 })
+    await pause(500)
+    service.child.kill('SIGKILL')
+    await allGone(service)
+    await load.stop()
+    expect(outcomes(load.sent)).toEqual(['200', 'ECONNREFUSED'])
+    await expectExact(database.db, load.sent, loans)
+  })
+})
+
+describe('a start', { timeout: 60_000 }, () => {
+  const refused = (over: Record<string, string>) =>
+    startNode(['src/main.ts'], {
+      ...settings(),
+      ...{ WEB_CONCURRENCY: '2', PORT: '0', OPS_PORT: '0', LOG_LEVEL: 'warn', ...over },
+    }).ended
+
+  it.each(['PORT', 'OPS_PORT'])('with a %s that is taken: one line that says which, once', async (setting) => {
+    const { taken, port } = await take()
+    // The second takes it.
+    const first = setting === 'PORT' ? port : port - 1
+    const { code, out, err } = await refused({ [setting]: String(first) })
+    taken.close()
+    expect({ code, out, err }).toEqual({
+      code: 1,
+      out: '',
+      err: `mkopo could not start: ${setting}: ${port} on 127.0.0.1 is taken by another program; stop it, or set ${setting} to a free one\n`,
+    })
+  })
+
+  it('with more connections than the embedded database has: one line that names both settings', async () => {
+    expect(await refused({ DATABASE_URL: '', WEB_CONCURRENCY: '10' })).toMatchObject({
+      code: 1,
+      err: 'mkopo could not start: WEB_CONCURRENCY and DATABASE_CONNECTIONS: 10 × (20 connections and 1 that watches) are 210, and the embedded database has 190 for them; lower one, or set DATABASE_URL\n',
+    })
+  })
+})
+
+it('a worker that keeps dying is replaced after ever longer pauses', () => {
+  expect([0, 1, 2, 3, 4, 5, 6, 40].map(pauseAfter)).toEqual([0, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
+})
+
+/** A port that is taken, with free ones below it, as far as can be known. */
+async function take(): Promise<{ taken: Server; port: number }> {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  return { taken, port: (taken.address() as { port: number }).port }
+}

@@ -63,6 +63,7 @@ const HAND_OVER_MS = 200
 export const pauseAfter = (ends: number): number =>
   ends === 0 ? 0 : Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** (ends - 1))
 
+/** Workers by `node:cluster`, which hands each the connections in turn; none is started yet. */
 export function gatherCrew({ count, opsPort, env, log }: CrewOptions): Crew {
   const posts = Array.from({ length: count }, (_, number): Post => {
     const firstOpsPort = opsPort === 0 ? 0 : opsPort + number

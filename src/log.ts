@@ -33,32 +33,28 @@ export function makeLog({ logLevel }: Pick<Config, 'logLevel'>, { to, several = 
   const ignore = several ? 'hostname' : 'pid,hostname'
   return process.stdout.isTTY && isInstalled('pino-pretty')
     ? pino({ ...options, transport: { target: 'pino-pretty', options: { ignore } } })
-    : pino(options, byTurns(pino.destination({ dest: 1, sync: true, minLength: MOST_KEPT, ...(several && WHOLE) })))
+    : pino(options, byTurns(pino.destination({ dest: 1, sync: true })))
 }
 
-/** Bytes; more than that are written at once. */
-const MOST_KEPT = 8_192
-
 /** What several processes write to one pipe is not mixed up as long as it is no more at once (POSIX, `PIPE_BUF`). */
-const WHOLE = { minLength: 4_095, maxWrite: 4_096 }
+const MOST_AT_ONCE = 4_096
 
 /**
  * Writes what was logged in a turn of the event loop at its end: requests that are answered together share one system
  * call. A process that is killed loses no line of an earlier turn, and one that ends by itself none.
  */
-function byTurns(to: ReturnType<typeof pino.destination>): DestinationStream {
-  let scheduled = false
+function byTurns(to: DestinationStream): DestinationStream {
+  let kept = ''
   const flush = () => {
-    scheduled = false
-    to.flushSync()
+    if (kept !== '') to.write(kept)
+    kept = ''
   }
   process.once('exit', flush)
   return {
     write: (line) => {
-      to.write(line)
-      if (scheduled) return
-      scheduled = true
-      setImmediate(flush)
+      if (kept.length + line.length > MOST_AT_ONCE) flush()
+      if (kept === '') setImmediate(flush)
+      kept += line
     },
   }
 }

@@ -20,25 +20,9 @@ export function rowsOf(name: string, columns: ColumnTypes, first: number): strin
  */
 export const unseen = (parameter: string): string => `(SELECT ${parameter})`
 
-/** Rows → one array literal a column, as `rowsOf` takes them. */
-export const columnsOf = (columns: ColumnTypes, rows: readonly (readonly unknown[])[]): string[] =>
-  Object.values(columns).map((type, index) => arrayOf(BARE.has(type) ? String : quoted, rows, index))
-
-/** Types whose values are written without anything that means something in an array literal. */
-const BARE: ReadonlySet<string> = new Set(['int', 'bigint', 'date', 'timestamptz'])
-
-/** Written here and not by the driver, which escapes and quotes every number and date too: a tenth of all garbage. */
-function arrayOf(write: (value: unknown) => string, rows: readonly (readonly unknown[])[], index: number): string {
-  let literal = '{'
-  for (const row of rows) {
-    const value = row[index] ?? null
-    if (literal.length > 1) literal += ','
-    literal += value === null ? 'NULL' : write(value)
-  }
-  return `${literal}}`
-}
-
-const quoted = (value: unknown): string => `"${String(value).replace(/["\\]/g, '\\$&')}"`
+/** Rows → one array a column, as `rowsOf` takes them. */
+export const columnsOf = (columns: ColumnTypes, rows: readonly (readonly unknown[])[]): unknown[][] =>
+  Object.values(columns).map((_, index) => rows.map((row) => row[index]))
 
 /** How many columns a set of rows has. */
 export const widthOf = (columns: ColumnTypes): number => Object.keys(columns).length

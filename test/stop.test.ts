@@ -5,8 +5,8 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FreshDatabase, freshDatabase } from './support/database.ts'
-import { startLoad } from './support/load.ts'
-import { lendFrom, type ServiceProcess, startProcess } from './support/process.ts'
+import { expectExact, outcomes, startLoad } from './support/load.ts'
+import { expectEndAtOnce, lendFrom, type ServiceProcess, startProcess } from './support/process.ts'
 
 let database: FreshDatabase
 const started: ServiceProcess[] = []
@@ -50,12 +50,8 @@ describe('kill -TERM', { timeout: 60_000 }, () => {
     expect(before).toBeGreaterThan(100)
     // While it was not ready, it went on serving.
     expect(load.sent.length).toBeGreaterThan(before + 100)
-    const outcomes = Map.groupBy(load.sent, ({ status, error }) => String(status ?? error))
-    expect([...outcomes.keys()].sort()).toEqual(['200', 'ECONNREFUSED'])
-    const { rows } = await database.db.pool.query('SELECT token FROM loan_entry WHERE loan_id = ANY($1)', [loans])
-    const book = rows.map(({ token }) => token).sort()
-    const acknowledged = load.sent.flatMap(({ status, token }) => (status === 200 ? [token] : [])).sort()
-    expect(book).toEqual(acknowledged)
+    expect(outcomes(load.sent)).toEqual(['200', 'ECONNREFUSED'])
+    await expectExact(database.db, load.sent, loans)
   })
 
   it('a client that comes anew for each request, too: answered, or never accepted', async () => {
@@ -110,12 +106,6 @@ describe('kill -TERM', { timeout: 60_000 }, () => {
   })
 
   it('twice: ends at once', async () => {
-    const service = await start({ STOP_GRACE_MS: '20000' })
-    const began = performance.now()
-    service.child.kill('SIGTERM')
-    await pause(300)
-    service.child.kill('SIGTERM')
-    expect(await service.ended).toBe(130)
-    expect(performance.now() - began).toBeLessThan(3_000)
+    await expectEndAtOnce(await start({ STOP_GRACE_MS: '20000' }))
   })
 })

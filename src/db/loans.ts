@@ -4,7 +4,7 @@ import type { Loan } from '../domain/loan.ts'
 import type { LoanRecord, RepaymentRecord } from '../domain/loanRecord.ts'
 import { currencyOf } from '../domain/money.ts'
 import type { Db } from './client.ts'
-import { unseen } from './rows.ts'
+import { rowsOf } from './rows.ts'
 
 /** How a loan is named: by the service's number or by the partner's own id. */
 export type LoanRef = { readonly id: bigint } | { readonly externalId: string }
@@ -68,9 +68,9 @@ export const LOAN_SOURCES = `
 
 /** Loans by organization and number or external id, in no particular order. */
 const FIND_BY = {
-  id: `SELECT ${LOAN_COLUMNS} FROM unnest(${unseen('$1::int[]')}, $2::bigint[]) AS k (organization_id, id)
+  id: `SELECT ${LOAN_COLUMNS} FROM ${rowsOf('k', { organization_id: 'int', id: 'bigint' }, 1)}
     JOIN loan l ON l.organization_id = k.organization_id AND l.id = k.id ${LOAN_SOURCES}`,
-  externalId: `SELECT ${LOAN_COLUMNS} FROM unnest(${unseen('$1::int[]')}, $2::text[]) AS k (organization_id, external_id)
+  externalId: `SELECT ${LOAN_COLUMNS} FROM ${rowsOf('k', { organization_id: 'int', external_id: 'text' }, 1)}
     JOIN loan l ON l.organization_id = k.organization_id AND l.external_id = k.external_id ${LOAN_SOURCES}`,
 }
 

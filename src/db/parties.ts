@@ -4,7 +4,7 @@ import { currencyOf } from '../domain/money.ts'
 import type { Product } from '../domain/product.ts'
 import type { Db } from './client.ts'
 import type { Customer } from './customers.ts'
-import { unseen } from './rows.ts'
+import { type ColumnTypes, columnsOf, rowsOf } from './rows.ts'
 
 /** Who wants to borrow, and on which terms, as an application names them. */
 export interface PartiesKey {
@@ -19,11 +19,13 @@ export interface Parties {
   readonly product: Product | undefined
 }
 
+const KEY: ColumnTypes = { place: 'int', organization_id: 'int', external_id: 'text', product_id: 'int' }
+
 const FIND = `
-  SELECT k.ordinality, c.id AS customer_id, c.external_id, c.status, c.activation_date, c.business_name,
+  SELECT k.place, c.id AS customer_id, c.external_id, c.status, c.activation_date, c.business_name,
     p.id AS product_id, p.name, p.currency, p.principal_min, p.principal_max, p.number_of_repayments, p.repay_every,
     p.repay_unit, p.rate_per_period, p.total_multiple_of, p.penalty_rate, p.enforce_credit_limit, p.retired_at IS NOT NULL AS retired
-  FROM unnest(${unseen('$1::int[]')}, $2::text[], $3::int[]) WITH ORDINALITY AS k (organization_id, external_id, product_id, ordinality)
+  FROM ${rowsOf('k', KEY, 1)}
   LEFT JOIN customer c ON c.organization_id = k.organization_id AND c.external_id = k.external_id
   LEFT JOIN loan_product p ON p.organization_id = k.organization_id AND p.id = k.product_id`
 
@@ -32,18 +34,19 @@ export async function findParties(db: Db, keys: readonly PartiesKey[]): Promise<
   const { rows } = await db.pool.query<PartiesRow>({
     name: 'find-parties',
     text: FIND,
-    values: [
-      keys.map(({ organizationId }) => organizationId),
-      keys.map(({ customerExternalId }) => customerExternalId),
-      keys.map(({ productId }) => productId),
-    ],
+    values: columnsOf(
+      KEY,
+      keys.map(({ organizationId, customerExternalId, productId }, place) => [
+        ...[place, organizationId, customerExternalId, productId],
+      ]),
+    ),
   })
-  const parties = new Map(rows.map((row) => [Number(row.ordinality) - 1, toParties(row)]))
+  const parties = new Map(rows.map((row) => [row.place, toParties(row)]))
   return keys.map((_, index) => parties.get(index) ?? { customer: undefined, product: undefined })
 }
 
 interface PartiesRow {
-  ordinality: bigint
+  place: number
   customer_id: bigint | null
   external_id: string
   status: CustomerStatus

@@ -18,7 +18,7 @@ export function rowsOf(name: string, columns: ColumnTypes, first: number): strin
  * An array parameter whose length the planner does not see. Seeing one row it would find every plan made for that one
  * cheaper than the plan for any number, and plan the statement anew each time it is sent: longer than it runs.
  */
-export const unseen = (parameter: string): string => `(SELECT ${parameter})`
+const unseen = (parameter: string): string => `(SELECT ${parameter})`
 
 /** Rows → one array a column, as `rowsOf` takes them. */
 export const columnsOf = (columns: ColumnTypes, rows: readonly (readonly unknown[])[]): unknown[][] =>

@@ -16,9 +16,11 @@ export interface Traffic {
   readonly insertLoan: (loan: NewLoan) => Promise<boolean>
 }
 
-/** Items in a statement at most, and statements of a kind under way at once. */
-const READ = { most: 128, inFlight: 1 }
-const WRITE = { most: 128, inFlight: 1 }
+/**
+ * Items in a statement at most, and statements of a kind under way at once: whoever comes meanwhile goes with the next,
+ * which is the larger for it.
+ */
+const TOGETHER = { most: 128, inFlight: 1 }
 /** Each on its own, as many at once as there are connections: the plain way, to compare with. */
 const ALONE = { most: 1, inFlight: Number.POSITIVE_INFINITY }
 
@@ -32,13 +34,12 @@ export function trafficOf(db: Db): Traffic {
 }
 
 function makeTraffic(db: Db): Traffic {
-  const reading = db.together ? READ : ALONE
-  const writing = db.together ? WRITE : ALONE
+  const way = db.together ? TOGETHER : ALONE
   return {
-    readParties: together({ ...reading, run: async (keys) => (await findParties(db, keys)).map(asResult) }),
-    readLoan: together({ ...reading, run: async (keys) => (await readLoans(db, keys)).map(asResult) }),
-    saveLoan: together({ ...writing, run: (chains) => eachOnItsOwn(chains, (some) => saveLoans(db, some)) }),
-    insertLoan: together({ ...writing, run: (loans) => eachOnItsOwn(loans, (some) => insertLoans(db, some)) }),
+    readParties: together({ ...way, run: async (keys) => (await findParties(db, keys)).map(asResult) }),
+    readLoan: together({ ...way, run: async (keys) => (await readLoans(db, keys)).map(asResult) }),
+    saveLoan: together({ ...way, run: (chains) => eachOnItsOwn(chains, (some) => saveLoans(db, some)) }),
+    insertLoan: together({ ...way, run: (loans) => eachOnItsOwn(loans, (some) => insertLoans(db, some)) }),
   }
 }
 

@@ -3,7 +3,6 @@ import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/db/client.ts'
@@ -11,7 +10,7 @@ import { pauseAfter } from '../../src/process/crew.ts'
 import { endChildren, startNode } from '../support/children.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { expectExact, outcomes, startLoad } from '../support/load.ts'
-import { allGone, lendFrom, type ServiceProcess, startProcess } from '../support/process.ts'
+import { allGone, expectEndAtOnce, lendFrom, type ServiceProcess, startProcess } from '../support/process.ts'
 
 const SECRET = 'a secret of the tests'
 
@@ -65,12 +64,7 @@ describe('together', { timeout: 60_000 }, () => {
 
   it('told twice: all end at once', async () => {
     const service = await start({ STOP_GRACE_MS: '20000' })
-    const began = performance.now()
-    service.child.kill('SIGTERM')
-    await pause(300)
-    service.child.kill('SIGTERM')
-    expect(await service.ended).toBe(130)
-    expect(performance.now() - began).toBeLessThan(3_000)
+    await expectEndAtOnce(service)
     await allGone(service)
   })
 

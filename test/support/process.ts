@@ -83,3 +83,13 @@ export function lives(pid: number): boolean {
 /** Waits until none of its processes is left. */
 export const allGone = ({ workers }: ServiceProcess) =>
   expect.poll(() => workers.filter(({ pid }) => lives(pid)), { timeout: 5_000 }).toEqual([])
+
+/** Told to stop twice, it does not wait for its grace to pass. */
+export async function expectEndAtOnce({ child, ended }: ServiceProcess): Promise<void> {
+  const began = performance.now()
+  child.kill('SIGTERM')
+  await pause(300)
+  child.kill('SIGTERM')
+  expect(await ended).toBe(130)
+  expect(performance.now() - began).toBeLessThan(3_000)
+}

@@ -3,6 +3,7 @@ import type { Entry, EntryType } from '../domain/entry.ts'
 import type { Loan } from '../domain/loan.ts'
 import type { LoanRecord, RepaymentRecord } from '../domain/loanRecord.ts'
 import { currencyOf } from '../domain/money.ts'
+import type { Instalment } from '../domain/schedule.ts'
 import type { Db } from './client.ts'
 import { rowsOf } from './rows.ts'
 
@@ -48,17 +49,19 @@ export interface Listed<T> {
   readonly total: number
 }
 
-/** Bigints travel as text inside JSON, which has no integers of their size; instants as milliseconds. */
+/**
+ * The schedule travels as `period,from,due,principal,interest,fees;…`, for which Postgres takes half as long as for JSON.
+ * In that of the entries, bigints are text, because JSON has no integers of their size.
+ */
 export const LOAN_COLUMNS = `
   l.organization_id, l.id, l.external_id, l.version, l.next_change_at, l.customer_id, l.product_id, l.currency, l.principal,
   l.number_of_repayments, l.rate_per_period, l.penalty_amount, l.disbursed_at, l.disbursed_on, l.due_on, l.due_at, l.record,
   c.external_id AS customer_external_id, c.business_name AS customer_business_name, p.name AS product_name,
-  (SELECT json_agg(json_build_array(s.period, s.from_date, s.due_date, s.principal::text, s.interest::text, s.fees::text)
-                   ORDER BY s.period)
+  (SELECT string_agg(concat_ws(',', s.period, s.from_date, s.due_date, s.principal, s.interest, s.fees), ';'
+                     ORDER BY s.period)
      FROM loan_period s WHERE s.organization_id = l.organization_id AND s.loan_id = l.id) AS periods,
-  (SELECT json_agg(json_build_array(e.id::text, e.type, e.value_date, (extract(epoch FROM e.posted_at) * 1000)::bigint,
-                                    e.ordinal, e.place, e.amount::text, e.token, e.note, e.replaces::text,
-                                    (extract(epoch FROM e.reversed_at) * 1000)::bigint, e.record)
+  (SELECT json_agg(json_build_array(e.id::text, e.type, e.value_date, e.posted_at, e.ordinal, e.place, e.amount::text,
+                                    e.token, e.note, e.replaces::text, e.reversed_at, e.record)
                    ORDER BY e.ordinal)
      FROM loan_entry e WHERE e.organization_id = l.organization_id AND e.loan_id = l.id) AS entries`
 
@@ -186,22 +189,31 @@ export interface LoanRow {
   due_on: LocalDate
   due_at: Instant
   record: LoanRecord | null
-  periods: [number, LocalDate, LocalDate, string, string, string][]
+  periods: string
   entries: EntryTuple[] | null
 }
+
+type PeriodTuple = [
+  number: string,
+  fromDate: LocalDate,
+  dueDate: LocalDate,
+  principal: string,
+  interest: string,
+  fees: string,
+]
 
 type EntryTuple = [
   id: string,
   type: EntryType,
   valueDate: LocalDate,
-  postedAt: number,
+  postedAt: string,
   ordinal: number,
   place: number,
   amount: string,
   token: string | null,
   note: string | null,
   replaces: string | null,
-  reversedAt: number | null,
+  reversedAt: string | null,
   record: RepaymentRecord | null,
 ]
 
@@ -229,17 +241,22 @@ export const toStoredLoan = (row: LoanRow, zone: string): StoredLoan => ({
     disbursedOn: row.disbursed_on,
     dueOn: row.due_on,
     dueAt: row.due_at,
-    schedule: row.periods.map(([period, fromDate, dueDate, principal, interest, fees]) => ({
-      period,
-      fromDate,
-      dueDate,
-      principal: BigInt(principal),
-      interest: BigInt(interest),
-      fees: BigInt(fees),
-    })),
+    schedule: row.periods.split(';').map(toInstalment),
   },
   entries: (row.entries ?? []).map(toEntry),
 })
+
+function toInstalment(period: string): Instalment {
+  const [number, fromDate, dueDate, principal, interest, fees] = period.split(',') as PeriodTuple
+  return {
+    period: Number(number),
+    fromDate,
+    dueDate,
+    principal: BigInt(principal),
+    interest: BigInt(interest),
+    fees: BigInt(fees),
+  }
+}
 
 const toEntry = (tuple: EntryTuple): Entry => {
   const [id, type, valueDate, postedAt, ordinal, place, amount, token, note, replaces, reversedAt, record] = tuple
@@ -247,14 +264,14 @@ const toEntry = (tuple: EntryTuple): Entry => {
     id: BigInt(id),
     type,
     valueDate,
-    postedAt,
+    postedAt: Date.parse(postedAt),
     ordinal,
     place,
     amount: BigInt(amount),
     token,
     note,
     replaces: replaces === null ? null : BigInt(replaces),
-    reversedAt,
+    reversedAt: reversedAt === null ? null : Date.parse(reversedAt),
     record,
   }
 }

@@ -1,8 +1,11 @@
 import { createServer, type Socket } from 'node:net'
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { isUnavailable, isUniqueViolation, openDatabase } from '../../src/db/client.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { openGateway } from '../support/gateway.ts'
 
 let fresh: FreshDatabase
 const now = new Date('2026-03-01T10:11:12.345Z')
@@ -79,6 +82,72 @@ describe('values read through the pool', () => {
     const db = openDatabase(`${fresh.url}?options=${encodeURIComponent('-c timezone=Asia/Tokyo -c work_mem=5MB')}`)
     expect(await read("current_setting('work_mem') || ' ' || current_setting('timezone')", db.pool)).toBe('5MB UTC')
     await db.close()
+  })
+})
+
+describe('a statement', () => {
+  /** A way to send one, and its rows. */
+  const ways: [string, (pool: pg.Pool, text: string) => Promise<unknown>][] = [
+    ['by the pool', (pool, text) => pool.query(text)],
+    [
+      'on a connection',
+      async (pool, text) => {
+        const client = await pool.connect()
+        return client.query(text).finally(() => client.release(true))
+      },
+    ],
+  ]
+
+  it.each(ways)('%s, that nobody answers ends with its connection after 32 s', async (_, send) => {
+    const gateway = await openGateway(fresh.url)
+    const db = openDatabase(gateway.url, { max: 1 })
+    expect(await read('1', db.pool)).toBe(1)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      gateway.silence(true)
+      let ended = false
+      const error = thrown(() => send(db.pool, 'SELECT 2')).finally(() => {
+        ended = true
+      })
+      const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+      await turn()
+      vi.advanceTimersByTime(31_999)
+      await turn()
+      expect(ended).toBe(false)
+      vi.advanceTimersByTime(1)
+      expect(isUnavailable(await error)).toBe(true)
+    } finally {
+      vi.useRealTimers()
+      await gateway.close()
+      await db.close()
+    }
+  })
+
+  it.each(ways)('%s, that fails says where it was sent from', async (_, send) => {
+    const error = await thrown(async () => {
+      await send(fresh.db.pool, 'SELECT nonsense')
+    })
+    expect(String((error as Error).stack)).toContain('client.test.ts')
+  })
+
+  it('leaves its rows to the collector of young objects: none of them grow old', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as (options: { type: 'minor' | 'major' }) => void
+    const old = () =>
+      getHeapSpaceStatistics()
+        .filter(({ space_name }) => /^(old|large_object)_space$/.test(space_name))
+        .reduce((sum, { space_used_size }) => sum + space_used_size, 0)
+    const kilobytes = "SELECT repeat('x', 1000) || n AS t FROM generate_series(1, 100) n"
+    const send = async (times: number) => {
+      for (let index = 0; index < times; index++) await fresh.db.pool.query(kilobytes)
+    }
+    await send(20)
+    collect({ type: 'major' })
+    const before = old()
+    await send(100)
+    collect({ type: 'minor' })
+    collect({ type: 'minor' })
+    expect(old() - before).toBeLessThan(3_000_000)
   })
 })
 

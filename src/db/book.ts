@@ -188,7 +188,10 @@ function decideAll(loan: StoredLoan, jobs: readonly Job[], nextId: () => bigint)
   return { steps, told, after }
 }
 
-/** The loan as a decision leaves it, before or after it is saved. */
+/**
+ * The loan as a decision leaves it, before or after it is saved. It takes over the list of entries of the loan before it,
+ * which grows: a loan of thousands of entries takes the next without copying them.
+ */
 export const apply = (
   loan: StoredLoan,
   { reversed, state }: Decision,
@@ -197,13 +200,9 @@ export const apply = (
 ): StoredLoan => {
   const entries = reversed
     ? loan.entries.map((entry) => (entry.id === reversed.id ? { ...entry, reversedAt: now } : entry))
-    : loan.entries
-  const after = {
-    ...loan,
-    version: loan.version + 1,
-    nextChangeAt: state.nextChangeAt,
-    entries: posted ? [...entries, posted] : entries,
-  }
+    : (loan.entries as Entry[])
+  if (posted) entries.push(posted)
+  const after = { ...loan, version: loan.version + 1, nextChangeAt: state.nextChangeAt, entries }
   remember(after, state)
   return after
 }

@@ -115,8 +115,8 @@ function byKey(a: StoredLoan, b: StoredLoan): number {
 
 function loanRow({ loan, steps }: Chain): unknown[] {
   const { decision, at } = steps.at(-1)!
-  const posted = steps.filter((step) => step.posted !== null).length
-  const entries = loan.entries.length + posted
+  // The list of the loan that was read has grown since, as may be.
+  const entries = steps.findLast(({ posted }) => posted !== null)?.posted?.ordinal ?? loan.entries.length
   return [loan.organizationId, loan.id, loan.version, steps.length, entries, moment(at), ...cached(decision.state)]
 }
 

@@ -58,9 +58,26 @@ export function remember(loan: Loan, state: LoanState): LoanState {
   return state
 }
 
+/** The entries of a list by token, as far as it was looked through. */
+interface TokenIndex {
+  readonly entries: Map<string, Entry>
+  seen: number
+}
+
+const tokenIndexes = memoOf<readonly Entry[], TokenIndex>('tokens')
+
 /** The entry that carried this dedupe token, if it was seen before on this loan (contract 4.4.2). */
-export const findByToken = (loan: Loan, token: string): Entry | undefined =>
-  loan.entries.find((entry) => entry.token === token)
+export function findByToken({ entries }: Loan, token: string): Entry | undefined {
+  const index = tokenIndexes.get(entries)
+  if (!index) {
+    // Most lists are asked once; one that is asked again grows under many repayments at once.
+    tokenIndexes.set(entries, { entries: new Map(), seen: 0 })
+    return entries.find((entry) => entry.token === token)
+  }
+  for (const entry of entries.slice(index.seen)) if (entry.token !== null) index.entries.set(entry.token, entry)
+  index.seen = entries.length
+  return index.entries.get(token)
+}
 
 /**
  * Posts an entry. Refusals, in this order: the amount, the value date, the loan's state, what the state leaves of it.

@@ -78,8 +78,8 @@ export const TRAIL_COLUMNS: ColumnTypes = {
 }
 
 /** `trail` for many changes in one statement: of the rows given, those whose entity is in the CTE `change`. */
-export function trailRows(change: string, entity: string, first: number): string {
-  const told = `${rowsOf('t', TRAIL_COLUMNS, first)}
+export function trailRows(change: string, entity: string, first: number, rows = rowsOf): string {
+  const told = `${rows('t', TRAIL_COLUMNS, first)}
     JOIN ${change} ON ${change}.organization_id = t.organization_id AND ${change}.id = t.entity_id`
   return `
   audited AS (

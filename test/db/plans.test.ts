@@ -6,8 +6,9 @@ import { startService, type TestService } from '../support/service.ts'
 const statements = new Map<string, string>()
 /** What they were sent with last. */
 const sent = new Map<string, unknown[]>()
-/** Those that carry the rows of many requests. */
+/** Those that carry the rows of many requests, and those of one that comes alone. */
 const SHARED = ['find-loans-by-id', 'find-loans-by-externalId', 'save-loans', 'insert-loans', 'find-parties']
+const ALONE = ['find-loan-by-id', 'find-loan-by-externalId', 'save-loan']
 let service: TestService
 
 beforeAll(async () => {
@@ -34,6 +35,17 @@ beforeAll(async () => {
     await service.post(`${path}/repayments`, { body: { transactionAmount: 5 } })
     await service.get(path)
   }
+  const { body: other } = await service.post('/v1/loans', { body: { ...application, externalId: 'other' } })
+  const pairs = [
+    [`/v1/loans/${loan.id}`, `/v1/loans/${other.id}`],
+    ['/v1/loans/external/order', '/v1/loans/external/other'],
+  ]
+  // Three times, so that some wait for the first and go together.
+  for (const pair of pairs) {
+    const paths = [...pair, ...pair, ...pair]
+    await Promise.all(paths.map((path) => service.get(path)))
+    await Promise.all(paths.map((path) => service.post(`${path}/repayments`, { body: { transactionAmount: 5 } })))
+  }
   await service.get('/v1/loans?customerExternalId=asha&status=Active')
   await service.get(`/v1/loans?customerId=${loan.customerId}&orderBy=disbursedAt`)
   await service.get('/v1/loans?orderBy=principal&sortOrder=DESC')
@@ -43,6 +55,8 @@ beforeAll(async () => {
   await sweepAll(service.deps)
 })
 afterAll(() => service.close())
+
+const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1)
 
 describe('the plans of the money path', () => {
   it('know an index for every table: nothing has to be read from end to end', async () => {
@@ -79,7 +93,25 @@ describe('the plans of the money path', () => {
       ])
   })
 
+  it('of what comes alone are made once, too: after five of its own, Postgres keeps to the one for any values', async () => {
+    const client = await service.deps.db.pool.connect()
+    try {
+      for (const name of ALONE)
+        for (let index = 0; index < 8; index++) {
+          await client.query('BEGIN')
+          await client.query({ name: `again-${name}`, text: statements.get(name)!, values: sent.get(name)! })
+          await client.query('ROLLBACK')
+        }
+      const { rows } = await client.query(
+        "SELECT name, custom_plans FROM pg_prepared_statements WHERE name LIKE 'again-%' ORDER BY name",
+      )
+      expect(rows).toEqual(ALONE.map((name) => ({ name: `again-${name}`, custom_plans: 5n })).sort(byName))
+    } finally {
+      client.release(true)
+    }
+  })
+
   it('are of the statements that matter', () => {
-    expect([...statements.keys()]).toEqual(expect.arrayContaining(SHARED))
+    expect([...statements.keys()]).toEqual(expect.arrayContaining([...SHARED, ...ALONE]))
   })
 })

@@ -38,21 +38,19 @@ export function together<Item, Result>({ run, most, inFlight }: TogetherOptions<
   }
 
   async function fly(batch: readonly Waiting<Item, Result>[]): Promise<void> {
-    const settled = await run(batch.map(({ item }) => item)).catch((error: unknown) => batch.map(() => ({ error })))
+    try {
+      const settled = await run(batch.map(({ item }) => item))
+      for (const [index, { resolve, reject }] of batch.entries()) {
+        const outcome = settled[index]
+        if (outcome === undefined) reject(new Error('a batch says of every item what became of it'))
+        else if ('error' in outcome) reject(outcome.error)
+        else resolve(outcome.result)
+      }
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    }
     underWay--
     launch()
-    // The next batch is on its way before this one is answered: answering takes this process as long as the batch takes
-    // the database, and neither is to wait for the other.
-    process.nextTick(answer, batch, settled)
-  }
-
-  function answer(batch: readonly Waiting<Item, Result>[], settled: readonly Settled<Result>[]): void {
-    for (const [index, { resolve, reject }] of batch.entries()) {
-      const outcome = settled[index]
-      if (outcome === undefined) reject(new Error('a batch says of every item what became of it'))
-      else if ('error' in outcome) reject(outcome.error)
-      else resolve(outcome.result)
-    }
   }
 
   return (item: Item): Promise<Result> =>

@@ -45,7 +45,10 @@ export interface Decision {
 
 const states = memoOf<Loan, LoanState>('state')
 
-/** The loan as of a moment. A loan never changes, so what was replayed once is kept as long as time lets it hold. */
+/**
+ * The loan as of a moment. What was replayed once is kept as long as time lets it hold: a loan that is changed is another
+ * one, which takes over the list of entries, and of the one before it nobody asks what it is any more.
+ */
 export function stateOf(loan: Loan, asOf: Instant): LoanState {
   const known = states.get(loan)
   if (known && stillHolds(loan.terms, known, asOf)) return known

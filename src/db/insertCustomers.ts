@@ -1,6 +1,6 @@
 import type { LocalDate } from '../domain/dates.ts'
 import type { Queries } from './queries.ts'
-import { type ColumnTypes, columnsOf, moment, rowsOf, widthOf } from './rows.ts'
+import { type ColumnTypes, moment, statementOver } from './rows.ts'
 import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from './trail.ts'
 
 /** A customer to be made, Active; what a record system would tell of it where it is known. */
@@ -31,12 +31,16 @@ const CUSTOMER: ColumnTypes = {
   updated_at: 'timestamptz',
 }
 
-const INSERT = `
+const insert = statementOver(
+  'insert-customers',
+  [CUSTOMER, TRAIL_COLUMNS],
+  (customers, trail) => `
   WITH made AS (
-    INSERT INTO customer (${Object.keys(CUSTOMER).join(', ')}) SELECT * FROM ${rowsOf('c', CUSTOMER, 1)}
+    INSERT INTO customer (${Object.keys(CUSTOMER).join(', ')}) SELECT * FROM ${customers('c')}
     RETURNING organization_id, id
-  ), ${trailRows('made', 'customer', 1 + widthOf(CUSTOMER))}
-  SELECT count(*) FROM made`
+  ), ${trailRows('made', 'customer', trail)}
+  SELECT count(*) FROM made`,
+)
 
 /** @throws a unique violation, after which none is made, when an external id or an id of one is taken */
 export async function insertCustomers(
@@ -47,27 +51,19 @@ export async function insertCustomers(
 ): Promise<void> {
   const at = moment(now)
   const { organizationId } = author
-  await db.pool.query({
-    name: 'insert-customers',
-    text: INSERT,
-    values: [
-      ...columnsOf(
-        CUSTOMER,
-        customers.map(({ id, externalId, activationDate, details }) => [
-          ...[organizationId, id, externalId, 'Active', activationDate],
-          ...DETAIL_NAMES.map((name) => details[name]),
-          ...[at, at],
-        ]),
-      ),
-      ...columnsOf(
-        TRAIL_COLUMNS,
-        customers.map(({ id, externalId, activationDate }) => {
-          const after = { externalId, status: 'Active', activationDate }
-          return trailRow(author, now, id, { action: 'create', before: null, after }, null)
-        }),
-      ),
-    ],
-  })
+  await db.pool.query(
+    insert(
+      customers.map(({ id, externalId, activationDate, details }) => [
+        ...[organizationId, id, externalId, 'Active', activationDate],
+        ...DETAIL_NAMES.map((name) => details[name]),
+        ...[at, at],
+      ]),
+      customers.map(({ id, externalId, activationDate }) => {
+        const after = { externalId, status: 'Active', activationDate }
+        return trailRow(author, now, id, { action: 'create', before: null, after }, null)
+      }),
+    ),
+  )
 }
 
 /** What is there under an external id, to tell the same line again from another one. */

@@ -4,7 +4,7 @@ import type { Instalment } from '../domain/schedule.ts'
 import type { LoanTerms } from '../domain/terms.ts'
 import { CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
 import type { Queries } from './queries.ts'
-import { type ColumnTypes, columnsOf, moment, rowsOf, widthOf } from './rows.ts'
+import { type ColumnTypes, moment, statementOver } from './rows.ts'
 import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from './trail.ts'
 
 /** A loan about to be made, by whom, and what replay makes of it now. */
@@ -52,13 +52,13 @@ export const PERIOD: ColumnTypes = {
   fees: 'bigint',
 }
 
-const AT_PERIODS = 1 + widthOf(LOAN)
-const AT_TRAIL = AT_PERIODS + widthOf(PERIOD)
-
 /** The customers' rows are share-locked, so that none can be closed while a loan is being made for it. */
-const INSERT = `
+const insert = statementOver(
+  'insert-loans',
+  [LOAN, PERIOD, TRAIL_COLUMNS],
+  (loans, periods, trail) => `
   WITH asked AS (
-    SELECT * FROM ${rowsOf('a', LOAN, 1)}
+    SELECT * FROM ${loans('a')}
   ), borrower AS (
     SELECT c.organization_id, c.id FROM customer c
     WHERE (c.organization_id, c.id) IN (SELECT organization_id, customer_id FROM asked) AND c.status = 'Active'
@@ -70,10 +70,11 @@ const INSERT = `
     RETURNING organization_id, id
   ), periods AS (
     INSERT INTO loan_period (${Object.keys(PERIOD).join(', ')})
-    SELECT s.* FROM ${rowsOf('s', PERIOD, AT_PERIODS)}
+    SELECT s.* FROM ${periods('s')}
     JOIN made ON made.organization_id = s.organization_id AND made.id = s.loan_id
-  ), ${trailRows('made', 'loan', AT_TRAIL)}
-  SELECT organization_id, id FROM made`
+  ), ${trailRows('made', 'loan', trail)}
+  SELECT organization_id, id FROM made`,
+)
 
 /**
  * Inserts loans with their schedules, in one statement.
@@ -82,18 +83,13 @@ const INSERT = `
  * Idempotency-Key of one of them is taken
  */
 export async function insertLoans(db: Queries, loans: readonly NewLoan[]): Promise<boolean[]> {
-  const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>({
-    name: 'insert-loans',
-    text: INSERT,
-    values: [
-      ...columnsOf(LOAN, loans.map(loanRow)),
-      ...columnsOf(
-        PERIOD,
-        loans.flatMap(({ author, id, terms }) => periodRows(author.organizationId, id, terms.schedule)),
-      ),
-      ...columnsOf(TRAIL_COLUMNS, loans.map(trailOf)),
-    ],
-  })
+  const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>(
+    insert(
+      loans.map(loanRow),
+      loans.flatMap(({ author, id, terms }) => periodRows(author.organizationId, id, terms.schedule)),
+      loans.map(trailOf),
+    ),
+  )
   const made = new Set(rows.map((row) => `${row.organization_id} ${row.id}`))
   return loans.map(({ author, id }) => made.has(`${author.organizationId} ${id}`))
 }

@@ -5,7 +5,7 @@ import type { LoanRecord, RepaymentRecord } from '../domain/loanRecord.ts'
 import { currencyOf } from '../domain/money.ts'
 import type { Instalment } from '../domain/schedule.ts'
 import type { Db } from './client.ts'
-import { type ColumnTypes, columnsOf, rowOf, rowsOf } from './rows.ts'
+import { type ColumnTypes, statementOver } from './rows.ts'
 
 /** How a loan is named: by the service's number or by the partner's own id. */
 export type LoanRef = { readonly id: bigint } | { readonly externalId: string }
@@ -50,8 +50,8 @@ export interface Listed<T> {
 }
 
 /**
- * The schedule travels as `period,from,due,principal,interest,fees;…`, for which Postgres takes half as long as for JSON.
- * In that of the entries, bigints are text, because JSON has no integers of their size.
+ * The schedule travels as `period,from,due,principal,interest,fees;…`, for which Postgres computes two thirds of what JSON
+ * takes. In the JSON of the entries, bigints are text, because JSON has no integers of their size.
  */
 export const LOAN_COLUMNS = `
   l.organization_id, l.id, l.external_id, l.version, l.next_change_at, l.customer_id, l.product_id, l.currency, l.principal,
@@ -69,22 +69,19 @@ export const LOAN_SOURCES = `
   JOIN customer c ON c.organization_id = l.organization_id AND c.id = l.customer_id
   LEFT JOIN loan_product p ON p.organization_id = l.organization_id AND p.id = l.product_id`
 
-const KEYS: Readonly<Record<'id' | 'externalId', ColumnTypes>> = {
-  id: { organization_id: 'int', id: 'bigint' },
-  externalId: { organization_id: 'int', external_id: 'text' },
+/** Loans by organization and number or external id, in no particular order. */
+const byKey = (by: 'id' | 'externalId', column: string, type: string) => {
+  const key: ColumnTypes = { organization_id: 'int', [column]: type }
+  return statementOver(
+    `find-loans-by-${by}`,
+    [key],
+    (keys) => `SELECT ${LOAN_COLUMNS} FROM ${keys('k')}
+    JOIN loan l ON l.organization_id = k.organization_id AND l.${column} = k.${column} ${LOAN_SOURCES}`,
+  )
 }
 
-/** Loans by organization and number or external id, in no particular order; many, or one. */
-const findBy = (by: keyof typeof KEYS, rows: typeof rowsOf): string => {
-  const [, key] = Object.keys(KEYS[by])
-  return `SELECT ${LOAN_COLUMNS} FROM ${rows('k', KEYS[by], 1)}
-    JOIN loan l ON l.organization_id = k.organization_id AND l.${key} = k.${key} ${LOAN_SOURCES}`
-}
-
-const FIND_BY = { id: findBy('id', rowsOf), externalId: findBy('externalId', rowsOf) }
-const FIND_ONE_BY = { id: findBy('id', rowOf), externalId: findBy('externalId', rowOf) }
-
-export const FIND_MANY = FIND_BY.id
+/** Each takes rows of an organization's id and the key. */
+export const LOANS_BY = { id: byKey('id', 'id', 'bigint'), externalId: byKey('externalId', 'external_id', 'text') }
 
 /** All loans of some customers of an organization, in the order in which each borrowed. */
 export const FIND_OF_CUSTOMERS = `
@@ -100,7 +97,7 @@ export interface LoanKey {
 
 /** Loans with their schedules and entries, in one round trip; in the order of the keys, undefined where there is none. */
 export async function readLoans(db: Db, keys: readonly LoanKey[]): Promise<(StoredLoan | undefined)[]> {
-  const found = await Promise.all([find(db, 'id', keys), find(db, 'externalId', keys)])
+  const found = await Promise.all([findBy(db, 'id', keys), findBy(db, 'externalId', keys)])
   const rows = new Map(found.flat())
   return keys.map((key) => {
     const row = rows.get(nameOf(key.organizationId, key.ref))
@@ -111,20 +108,16 @@ export async function readLoans(db: Db, keys: readonly LoanKey[]): Promise<(Stor
 const nameOf = (organizationId: number, ref: LoanRef): string =>
   'id' in ref ? `${organizationId} #${ref.id}` : `${organizationId} ${ref.externalId}`
 
-async function find(db: Db, by: keyof typeof KEYS, keys: readonly LoanKey[]): Promise<[string, LoanRow][]> {
+async function findBy(db: Db, by: keyof typeof LOANS_BY, keys: readonly LoanKey[]): Promise<[string, LoanRow][]> {
   const wanted = new Map(
     keys.filter(({ ref }) => by in ref).map((key) => [nameOf(key.organizationId, key.ref), key] as const),
   )
   if (wanted.size === 0) return []
-  const named = [...wanted.values()].map(({ organizationId, ref }) => [
-    organizationId,
-    'id' in ref ? ref.id : ref.externalId,
-  ])
-  const statement =
-    named.length === 1
-      ? { name: `find-loan-by-${by}`, text: FIND_ONE_BY[by], values: named[0]! }
-      : { name: `find-loans-by-${by}`, text: FIND_BY[by], values: columnsOf(KEYS[by], named) }
-  const { rows } = await db.pool.query<LoanRow>(statement)
+  const { rows } = await db.pool.query<LoanRow>(
+    LOANS_BY[by](
+      [...wanted.values()].map(({ organizationId, ref }) => [organizationId, 'id' in ref ? ref.id : ref.externalId]),
+    ),
+  )
   return rows.map((row) => {
     const ref = by === 'id' ? { id: row.id } : { externalId: row.external_id ?? '' }
     return [nameOf(row.organization_id, ref), row]

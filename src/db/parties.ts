@@ -4,7 +4,7 @@ import { currencyOf } from '../domain/money.ts'
 import type { Product } from '../domain/product.ts'
 import type { Db } from './client.ts'
 import type { Customer } from './customers.ts'
-import { type ColumnTypes, columnsOf, rowsOf } from './rows.ts'
+import { type ColumnTypes, statementOver } from './rows.ts'
 
 /** Who wants to borrow, and on which terms, as an application names them. */
 export interface PartiesKey {
@@ -21,26 +21,27 @@ export interface Parties {
 
 const KEY: ColumnTypes = { place: 'int', organization_id: 'int', external_id: 'text', product_id: 'int' }
 
-const FIND = `
+const find = statementOver(
+  'find-parties',
+  [KEY],
+  (keys) => `
   SELECT k.place, c.id AS customer_id, c.external_id, c.status, c.activation_date, c.business_name,
     p.id AS product_id, p.name, p.currency, p.principal_min, p.principal_max, p.number_of_repayments, p.repay_every,
     p.repay_unit, p.rate_per_period, p.total_multiple_of, p.penalty_rate, p.enforce_credit_limit, p.retired_at IS NOT NULL AS retired
-  FROM ${rowsOf('k', KEY, 1)}
+  FROM ${keys('k')}
   LEFT JOIN customer c ON c.organization_id = k.organization_id AND c.external_id = k.external_id
-  LEFT JOIN loan_product p ON p.organization_id = k.organization_id AND p.id = k.product_id`
+  LEFT JOIN loan_product p ON p.organization_id = k.organization_id AND p.id = k.product_id`,
+)
 
 /** The customers and products of several applications, in one round trip and in their order. */
 export async function findParties(db: Db, keys: readonly PartiesKey[]): Promise<Parties[]> {
-  const { rows } = await db.pool.query<PartiesRow>({
-    name: 'find-parties',
-    text: FIND,
-    values: columnsOf(
-      KEY,
+  const { rows } = await db.pool.query<PartiesRow>(
+    find(
       keys.map(({ organizationId, customerExternalId, productId }, place) => [
         ...[place, organizationId, customerExternalId, productId],
       ]),
     ),
-  })
+  )
   const parties = new Map(rows.map((row) => [row.place, toParties(row)]))
   return keys.map((_, index) => parties.get(index) ?? { customer: undefined, product: undefined })
 }

@@ -20,17 +20,55 @@ export function rowsOf(name: string, columns: ColumnTypes, first: number): strin
  */
 const unseen = (parameter: string): string => `(SELECT ${parameter})`
 
-/**
- * A set of one row as a table expression over scalar parameters, one a column: for one row Postgres and the driver take
- * half as long over them as over arrays. A row of nulls stands for none, where what joins it asks for a key.
- * @param first number of the first parameter
- */
-export const rowOf = (name: string, columns: ColumnTypes, first: number): string =>
-  `(SELECT ${Object.entries(columns).map(([column, type], index) => `$${first + index}::${type} AS ${column}`)}) AS ${name}`
-
 /** Rows → one array a column, as `rowsOf` takes them. */
 export const columnsOf = (columns: ColumnTypes, rows: readonly (readonly unknown[])[]): unknown[][] =>
   Object.values(columns).map((_, index) => rows.map((row) => row[index]))
 
 /** How many columns a set of rows has. */
 export const widthOf = (columns: ColumnTypes): number => Object.keys(columns).length
+
+/** Of one row, over plain parameters, one a column: `(SELECT $3::int AS a, $4::text AS b) AS name`. */
+const rowOf: typeof rowsOf = (name, columns, first) =>
+  `(SELECT ${Object.entries(columns).map(([column, type], index) => `$${first + index}::${type} AS ${column}`)}) AS ${name}`
+
+/** A set of a statement as a table expression, under the alias that is asked for. */
+export type Table = (alias: string) => string
+
+/** What is sent: the name under which it is prepared, its text, and its parameters. */
+export interface Prepared {
+  readonly name: string
+  readonly text: string
+  readonly values: unknown[]
+}
+
+/**
+ * A statement over sets of rows, written once and prepared twice: for any number of rows, as arrays; and, under its name
+ * and `-alone`, for one of the first set and one of each other at most, as plain parameters, for which Postgres computes
+ * a third less. A set without a row is then one of nulls: all but the first have to be joined by a key.
+ * @param write its text, given its sets as tables
+ * @returns takes the rows of each set, in the order of its columns
+ */
+export function statementOver(
+  name: string,
+  sets: readonly ColumnTypes[],
+  write: (...tables: Table[]) => string,
+): (...rows: (readonly (readonly unknown[])[])[]) => Prepared {
+  const prepare = (table: typeof rowsOf): string => {
+    let next = 1
+    const tables = sets.map((columns): Table => {
+      const first = next
+      next += widthOf(columns)
+      return (alias) => table(alias, columns, first)
+    })
+    return write(...tables)
+  }
+  const [many, one] = [prepare(rowsOf), prepare(rowOf)]
+  return (...rows) => {
+    const alone = rows[0]?.length === 1 && rows.every((set) => set.length <= 1)
+    const values = sets.flatMap((columns, index): readonly unknown[] => {
+      const set = rows[index] ?? []
+      return alone ? (set[0] ?? Array(widthOf(columns)).fill(null)) : columnsOf(columns, set)
+    })
+    return alone ? { name: `${name}-alone`, text: one, values } : { name, text: many, values }
+  }
+}

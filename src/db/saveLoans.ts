@@ -4,7 +4,7 @@ import type { Decision } from '../domain/loan.ts'
 import { CACHED, CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
 import type { StoredLoan } from './loans.ts'
 import type { Queries } from './queries.ts'
-import { type ColumnTypes, columnsOf, moment, rowOf, rowsOf, widthOf } from './rows.ts'
+import { type ColumnTypes, moment, statementOver } from './rows.ts'
 import { type Author, TRAIL_COLUMNS, type Trace, trailRow, trailRows } from './trail.ts'
 
 /** A decision on a loan, the entry it posts with its id, and who took it when. */
@@ -51,35 +51,31 @@ const POSTED: ColumnTypes = {
 
 const REVERSED: ColumnTypes = { organization_id: 'int', id: 'bigint', loan_id: 'bigint', reversed_at: 'timestamptz' }
 
-const AT_POSTED = 1 + widthOf(LOAN)
-const AT_REVERSED = AT_POSTED + widthOf(POSTED)
-const AT_TRAIL = AT_REVERSED + widthOf(REVERSED)
-
 /**
  * Many loans in one statement and one commit, each only where its version is still what was read; with a loan go its
  * entries, reversals, audit rows and keys, or none of them.
  */
-const save = (rows: typeof rowsOf): string => `
+const save = statementOver(
+  'save-loans',
+  [LOAN, POSTED, REVERSED, TRAIL_COLUMNS],
+  (loans, posted, reversed, trail) => `
   WITH saved AS (
     UPDATE loan SET version = loan.version + c.steps, entry_count = c.entry_count, updated_at = c.updated_at,
       ${CACHED.map((column) => `${column} = c.${column}`).join(', ')}
-    FROM ${rows('c', LOAN, 1)}
+    FROM ${loans('c')}
     WHERE loan.organization_id = c.organization_id AND loan.id = c.id AND loan.version = c.version
     RETURNING loan.organization_id, loan.id
   ), posted AS (
     INSERT INTO loan_entry (${Object.keys(POSTED).join(', ')})
-    SELECT p.* FROM ${rows('p', POSTED, AT_POSTED)}
+    SELECT p.* FROM ${posted('p')}
     JOIN saved ON saved.organization_id = p.organization_id AND saved.id = p.loan_id
   ), reversed AS (
-    UPDATE loan_entry SET reversed_at = r.reversed_at FROM ${rows('r', REVERSED, AT_REVERSED)}
+    UPDATE loan_entry SET reversed_at = r.reversed_at FROM ${reversed('r')}
     JOIN saved ON saved.organization_id = r.organization_id AND saved.id = r.loan_id
     WHERE loan_entry.organization_id = r.organization_id AND loan_entry.id = r.id
-  ), ${trailRows('saved', 'loan', AT_TRAIL, rows)}
-  SELECT organization_id, id FROM saved`
-
-const SAVE = { name: 'save-loans', text: save(rowsOf) }
-/** A change that comes alone, of one step: most of them, while there is little to do. */
-const SAVE_ONE = { name: 'save-loan', text: save(rowOf) }
+  ), ${trailRows('saved', 'loan', trail)}
+  SELECT organization_id, id FROM saved`,
+)
 
 /**
  * Saves chains of decisions, in one statement.
@@ -90,17 +86,9 @@ const SAVE_ONE = { name: 'save-loan', text: save(rowOf) }
 export async function saveLoans(db: Queries, chains: readonly Chain[]): Promise<boolean[]> {
   // Always in the same order, so that two instances that save the same loans do not wait for each other in a circle.
   const ordered = chains.toSorted((a, b) => byKey(a.loan, b.loan))
-  const sets: [ColumnTypes, unknown[][]][] = [
-    [LOAN, ordered.map(loanRow)],
-    [POSTED, ordered.flatMap(postedRows)],
-    [REVERSED, ordered.flatMap(reversedRows)],
-    [TRAIL_COLUMNS, ordered.flatMap(trailOf)],
-  ]
-  const one = sets.every(([, rows]) => rows.length <= 1)
-  const values = sets.flatMap(([columns, rows]): unknown[] =>
-    one ? (rows[0] ?? Array(widthOf(columns)).fill(null)) : columnsOf(columns, rows),
+  const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>(
+    save(ordered.map(loanRow), ordered.flatMap(postedRows), ordered.flatMap(reversedRows), ordered.flatMap(trailOf)),
   )
-  const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>({ ...(one ? SAVE_ONE : SAVE), values })
   const saved = new Set(rows.map(keyOf))
   return chains.map(({ loan }) => saved.has(`${loan.organizationId} ${loan.id}`))
 }

@@ -1,7 +1,7 @@
 import type { LoanState } from '../domain/replay.ts'
 import type { Db } from './client.ts'
 import { CACHED, CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
-import { FIND_MANY, type LoanRow, type StoredLoan, toStoredLoan } from './loans.ts'
+import { LOANS_BY, type LoanRow, type StoredLoan, toStoredLoan } from './loans.ts'
 import { type ColumnTypes, columnsOf, moment, rowsOf } from './rows.ts'
 import { toJson } from './trail.ts'
 
@@ -68,11 +68,7 @@ export async function sweepLoans(
       await client.query('ROLLBACK')
       return { saved: 0, found }
     }
-    const { rows } = await client.query<LoanRow>({
-      name: 'sweep-read',
-      text: FIND_MANY,
-      values: [claimed.rows.map((row) => row.organization_id), claimed.rows.map((row) => row.id)],
-    })
+    const { rows } = await client.query<LoanRow>(LOANS_BY.id(claimed.rows.map((row) => [row.organization_id, row.id])))
     const changes = rows.map((row) => {
       const loan = toStoredLoan(row, zone)
       const { before, after } = replayed(loan)

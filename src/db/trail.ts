@@ -1,6 +1,6 @@
 import { LendingError } from '../domain/errors.ts'
 import { isUniqueViolation } from './faults.ts'
-import { type ColumnTypes, moment, rowsOf } from './rows.ts'
+import { type ColumnTypes, moment, type Table } from './rows.ts'
 
 /** Who changes the book, from which request, and under which Idempotency-Key if there is one. */
 export interface Author {
@@ -78,8 +78,8 @@ export const TRAIL_COLUMNS: ColumnTypes = {
 }
 
 /** `trail` for many changes in one statement: of the rows given, those whose entity is in the CTE `change`. */
-export function trailRows(change: string, entity: string, first: number, rows = rowsOf): string {
-  const told = `${rows('t', TRAIL_COLUMNS, first)}
+export function trailRows(change: string, entity: string, rows: Table): string {
+  const told = `${rows('t')}
     JOIN ${change} ON ${change}.organization_id = t.organization_id AND ${change}.id = t.entity_id`
   return `
   audited AS (

@@ -3,6 +3,7 @@ import type { Entry, EntryType, NewEntry } from './entry.ts'
 import { invalidField, invariant, notFound, refused } from './errors.ts'
 import { requireTakes } from './lifecycle.ts'
 import type { RepaymentRecord, Restated } from './loanRecord.ts'
+import { entryBy } from './lookup.ts'
 import { memoOf } from './memo.ts'
 import { type Decimal, minorToText, toMinor } from './money.ts'
 import type { Outcome } from './outcomes.ts'
@@ -61,26 +62,8 @@ export function remember(loan: Loan, state: LoanState): LoanState {
   return state
 }
 
-/** The entries of a list by token, as far as it was looked through. */
-interface TokenIndex {
-  readonly entries: Map<string, Entry>
-  seen: number
-}
-
-const tokenIndexes = memoOf<readonly Entry[], TokenIndex>('tokens')
-
 /** The entry that carried this dedupe token, if it was seen before on this loan (contract 4.4.2). */
-export function findByToken({ entries }: Loan, token: string): Entry | undefined {
-  const index = tokenIndexes.get(entries)
-  if (!index) {
-    // Most lists are asked once; one that is asked again grows under many repayments at once.
-    tokenIndexes.set(entries, { entries: new Map(), seen: 0 })
-    return entries.find((entry) => entry.token === token)
-  }
-  for (const entry of entries.slice(index.seen)) if (entry.token !== null) index.entries.set(entry.token, entry)
-  index.seen = entries.length
-  return index.entries.get(token)
-}
+export const findByToken = entryBy('token', (entry) => entry.token)
 
 /**
  * Posts an entry. Refusals, in this order: the amount, the value date, the loan's state, what the state leaves of it.

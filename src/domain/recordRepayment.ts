@@ -2,6 +2,7 @@ import type { LocalDate } from './dates.ts'
 import { type Entry, isCustomerRepayment } from './entry.ts'
 import type { Loan } from './loan.ts'
 import type { RepaymentRecord } from './loanRecord.ts'
+import { entryBy } from './lookup.ts'
 import { type Decimal, toMinor } from './money.ts'
 
 /** A repayment as a record system tells it (contract 5). */
@@ -14,7 +15,7 @@ export interface ToldRepayment {
 }
 
 /** The entry with this id, if the loan has it: a repayment's id is its dedupe token (contract 5.6). */
-export const findById = (loan: Loan, id: bigint): Entry | undefined => loan.entries.find((entry) => entry.id === id)
+export const findById = entryBy('id', (entry) => entry.id)
 
 /**
  * Whether an entry is this repayment, told again.

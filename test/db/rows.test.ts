@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Db } from '../../src/db/client.ts'
-import { type ColumnTypes, columnsOf, rowsOf } from '../../src/db/rows.ts'
+import { type ColumnTypes, columnsOf, rowsOf, statementOver } from '../../src/db/rows.ts'
 import { freshDatabase } from '../support/database.ts'
 
 let db: Db
@@ -47,4 +47,27 @@ it('rows come out of Postgres as they were sent, whatever is in them, in their o
     }),
     { numRuns: 200 },
   )
+})
+
+it('a statement over sets of rows answers the same for one row as for many; a set without a row joins nothing', async () => {
+  const KEYED: ColumnTypes = { id: 'bigint', told: 'text' }
+  const pairs = statementOver(
+    'pairs',
+    [COLUMNS, KEYED],
+    (first, second) => `
+    SELECT f.*, s.told AS second FROM ${first('f')} LEFT JOIN ${second('s')} ON s.id = f.id ORDER BY f.n`,
+  )
+  const one = [1, 7n, 'a', '2026-01-31', '2026-01-31T06:00:00.000Z', '{"note": "b"}']
+  const two = [2, 8n, null, null, null, null]
+  const other = [7n, 'c']
+  const ask = async (...rows: unknown[][][]) => (await db.pool.query(pairs(...rows))).rows
+
+  expect(pairs([one], [other]).name).toBe('pairs-alone')
+  for (const seconds of [[], [other]]) {
+    const [row] = await ask([one, two], seconds)
+    expect(row).toMatchObject({ n: 1, id: 7n, doc: { note: 'b' }, second: seconds.length > 0 ? 'c' : null })
+    expect(await ask([one], seconds)).toEqual([row])
+  }
+  expect(await ask([], [other])).toEqual([])
+  expect(await ask([one], [other, other])).toHaveLength(2)
 })

@@ -1,0 +1,32 @@
+import type { Entry } from './entry.ts'
+import type { Loan } from './loan.ts'
+import { memoOf } from './memo.ts'
+
+/** The entries of a list by their keys, as far as it was looked through. */
+interface Index<Key> {
+  readonly entries: Map<Key, Entry>
+  seen: number
+}
+
+/**
+ * Finds a loan's entry by a key that no two of them have. Most lists are asked once, and looked through; one that is
+ * asked again grows under many changes at once, and is kept an index of.
+ * @param name of the index
+ * @param keyOf null: the entry has none
+ */
+export function entryBy<Key>(name: string, keyOf: (entry: Entry) => Key | null) {
+  const indexes = memoOf<readonly Entry[], Index<Key>>(name)
+  return ({ entries }: Pick<Loan, 'entries'>, key: Key): Entry | undefined => {
+    const index = indexes.get(entries)
+    if (!index) {
+      indexes.set(entries, { entries: new Map(), seen: 0 })
+      return entries.find((entry) => keyOf(entry) === key)
+    }
+    for (const entry of entries.slice(index.seen)) {
+      const known = keyOf(entry)
+      if (known !== null) index.entries.set(known, entry)
+    }
+    index.seen = entries.length
+    return index.entries.get(key)
+  }
+}

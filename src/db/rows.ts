@@ -1,3 +1,5 @@
+import { invariant } from '../domain/errors.ts'
+
 /** An instant as a parameter. */
 export const moment = (instant: number | null): string | null =>
   instant === null ? null : new Date(instant).toISOString()
@@ -20,9 +22,22 @@ export function rowsOf(name: string, columns: ColumnTypes, first: number): strin
  */
 const unseen = (parameter: string): string => `(SELECT ${parameter})`
 
-/** Rows → one array a column, as `rowsOf` takes them. */
-export const columnsOf = (columns: ColumnTypes, rows: readonly (readonly unknown[])[]): unknown[][] =>
-  Object.values(columns).map((_, index) => rows.map((row) => row[index]))
+/**
+ * Rows → one array literal a column, as `rowsOf` takes them. The driver's own, which escapes every element by two
+ * expressions, takes three times as long: for the schedules of new loans, most of what sending them costs.
+ */
+export const columnsOf = (columns: ColumnTypes, rows: readonly (readonly unknown[])[]): string[] =>
+  Object.values(columns).map((_, index) => `{${rows.map((row) => elementOf(row[index])).join(',')}}`)
+
+const SPECIAL = /["\\]/g
+
+/** An element of an array literal (PostgreSQL, 8.15.6): text in quotes, and what means something there behind a backslash. */
+function elementOf(value: unknown): string {
+  if (value === null || value === undefined) return 'NULL'
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value)
+  invariant(typeof value === 'string', 'a row of numbers and texts')
+  return `"${value.replace(SPECIAL, '\\$&')}"`
+}
 
 /** How many columns a set of rows has. */
 export const widthOf = (columns: ColumnTypes): number => Object.keys(columns).length

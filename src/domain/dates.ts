@@ -72,6 +72,11 @@ export const startOfDay = remembered(
 
 /** The moment on `date` with the time of day that `instant` has in the zone (contract 4.3.2: `dueDateTime`). */
 export function sameTimeOn(date: LocalDate, instant: Instant, zone: string): Instant {
+  const timeOfDay = clockIn(zone, instant).slice(10)
+  const offset = offsetAt(zone, startOfDay(date, zone))
+  const moment = Date.parse(`${date}${timeOfDay}`) - offset
+  if (offsetAt(zone, moment) === offset) return moment
+  // The clocks are changed between the start of that day and then: by which of two times, or of none, is for the calendar.
   const { hour, minute, second, millisecond } = DateTime.fromMillis(instant, { zone })
   return at(date, zone).set({ hour, minute, second, millisecond }).toMillis()
 }

@@ -88,11 +88,10 @@ export function minorToText(minor: bigint, currency: Currency): string {
 
 /**
  * Minor units as a JSON number. Exact: every amount the service can hold has at most 15 significant digits, and a
- * double gives back 15 of them.
+ * double gives back 15 of them. A division of two that are exact gives the double nearest to the quotient, which is the
+ * one that its text would be read as.
  */
-export function minorToNumber(minor: bigint, currency: Currency): number {
-  return currency.decimals === 0 ? Number(minor) : Number(minorToText(minor, currency))
-}
+export const minorToNumber = (minor: bigint, currency: Currency): number => Number(minor) / 10 ** currency.decimals
 
 /** a / b rounded half-even, for b > 0 (contract 4.3.1). */
 export function divideHalfEven(a: bigint, b: bigint): bigint {

@@ -13,6 +13,7 @@ import {
 } from '../../src/domain/dates.ts'
 
 const NAIROBI = 'Africa/Nairobi'
+const ZONES = [NAIROBI, 'America/Los_Angeles', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'Africa/Casablanca']
 
 describe('dates of the tenant, whatever zone the server is in', () => {
   it('counts months from the first date, clamped without drift', () => {
@@ -41,16 +42,9 @@ describe('dates of the tenant, whatever zone the server is in', () => {
   })
 
   it('tells the time as luxon does, in zones that change their clocks too', () => {
-    const zones = [
-      'Africa/Nairobi',
-      'America/Los_Angeles',
-      'Australia/Lord_Howe',
-      'Asia/Kathmandu',
-      'Africa/Casablanca',
-    ]
     fc.assert(
       fc.property(
-        fc.constantFrom(...zones),
+        fc.constantFrom(...ZONES),
         fc.integer({ min: Date.UTC(1990, 0), max: Date.UTC(2040, 0) }),
         (zone, instant) => {
           const moment = DateTime.fromMillis(instant, { zone })
@@ -62,6 +56,27 @@ describe('dates of the tenant, whatever zone the server is in', () => {
         },
       ),
       { numRuns: 500 },
+    )
+  })
+
+  it('keeps the time of day as luxon does, on days whose clocks are changed too', () => {
+    const changes = ['2026-03-08', '2026-11-01', '2026-04-05', '2026-10-04', '2026-02-15', '2026-03-22']
+    const days = fc.date({ min: new Date('1990-01-01'), max: new Date('2040-01-01'), noInvalidDate: true })
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...ZONES),
+        fc.oneof(
+          fc.constantFrom(...changes),
+          days.map((day) => day.toISOString().slice(0, 10)),
+        ),
+        fc.integer({ min: Date.UTC(1990, 0), max: Date.UTC(2040, 0) }),
+        (zone, date, instant) => {
+          const { hour, minute, second, millisecond } = DateTime.fromMillis(instant, { zone })
+          const moment = DateTime.fromISO(date, { zone }).set({ hour, minute, second, millisecond })
+          expect(sameTimeOn(date, instant, zone)).toBe(moment.toMillis())
+        },
+      ),
+      { numRuns: 2_000 },
     )
   })
 

@@ -61,6 +61,16 @@ describe('an amount is read exactly', () => {
       }),
     )
   })
+
+  it('is the same number that its text is read as', () => {
+    const most = 999_999_999_999_999n
+    fc.assert(
+      fc.property(fc.bigInt(-most, most), fc.constantFrom(TZS, UGX), (minor, currency) => {
+        expect(minorToNumber(minor, currency)).toBe(Number(minorToText(minor, currency)))
+      }),
+      { numRuns: 1_000 },
+    )
+  })
 })
 
 describe('rounding', () => {

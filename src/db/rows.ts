@@ -29,14 +29,15 @@ const unseen = (parameter: string): string => `(SELECT ${parameter})`
 export const columnsOf = (columns: ColumnTypes, rows: readonly (readonly unknown[])[]): string[] =>
   Object.values(columns).map((_, index) => `{${rows.map((row) => elementOf(row[index])).join(',')}}`)
 
-const SPECIAL = /["\\]/g
+const SPECIAL = /["\\]/
 
 /** An element of an array literal (PostgreSQL, 8.15.6): text in quotes, and what means something there behind a backslash. */
 function elementOf(value: unknown): string {
   if (value === null || value === undefined) return 'NULL'
   if (typeof value === 'number' || typeof value === 'bigint') return String(value)
   invariant(typeof value === 'string', 'a row of numbers and texts')
-  return `"${value.replace(SPECIAL, '\\$&')}"`
+  // Few texts have any, and to look takes half as long as to replace.
+  return SPECIAL.test(value) ? `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"` : `"${value}"`
 }
 
 /** How many columns a set of rows has. */

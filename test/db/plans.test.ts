@@ -8,7 +8,7 @@ const statements = new Map<string, string>()
 const sent = new Map<string, unknown[]>()
 /** Those that carry the rows of many requests, and those of one that comes alone. */
 const SHARED = ['find-loans-by-id', 'find-loans-by-externalId', 'save-loans', 'insert-loans', 'find-parties']
-const ALONE = ['find-loans-by-externalId', 'find-loans-by-id', 'find-parties', 'save-loans'].map(
+const ALONE = ['find-loans-by-externalId', 'find-loans-by-id', 'find-parties', 'insert-loans', 'save-loans'].map(
   (name) => `${name}-alone`,
 )
 let service: TestService
@@ -48,6 +48,8 @@ beforeAll(async () => {
     await Promise.all(paths.map((path) => service.get(path)))
     await Promise.all(paths.map((path) => service.post(`${path}/repayments`, { body: { transactionAmount: 5 } })))
   }
+  // Of one instalment, so that it is one row of everything.
+  await service.post('/v1/loans', { body: { ...application, productId: 1, externalId: 'short' } })
   const { externalId: _, ...more } = application
   await Promise.all([more, more, more].map((body) => service.post('/v1/loans', { body })))
   await service.get('/v1/loans?customerExternalId=asha&status=Active')
@@ -98,6 +100,9 @@ describe('the plans of the money path', () => {
   it('of what comes alone are made once, too: after five of its own, Postgres keeps to the one for any values', async () => {
     const client = await service.deps.db.pool.connect()
     try {
+      // What was made is there already: for an organization that is not, nothing is made.
+      const [, ...loan] = sent.get('insert-loans-alone')!
+      sent.set('insert-loans-alone', [0, ...loan])
       for (const name of ALONE)
         for (let index = 0; index < 8; index++) {
           await client.query('BEGIN')

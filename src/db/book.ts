@@ -4,9 +4,10 @@ import { LendingError } from '../domain/errors.ts'
 import { type Decision, remember } from '../domain/loan.ts'
 import { type Db, isUniqueViolation } from './client.ts'
 import { reserveIds } from './ids.ts'
-import type { LoanRef, StoredLoan } from './loans.ts'
+import { type LoanKey, type LoanRef, nameOf } from './loans.ts'
 import { restateLoan } from './restateLoan.ts'
 import { entryIdTaken, type Step } from './saveLoans.ts'
+import type { StoredLoan } from './storedLoan.ts'
 import { type Traffic, trafficOf } from './traffic.ts'
 import { type Author, rethrowTakenKey } from './trail.ts'
 
@@ -77,14 +78,17 @@ export function changeLoan<T>(
       alone: change.restates ?? false,
     }
     const lanes = lanesOf(db)
-    const { organizationId } = change.author
-    const key = 'id' in ref ? `${organizationId} #${ref.id}` : `${organizationId} ${ref.externalId}`
-    const lane = lanes.get(key)
+    const key = { organizationId: change.author.organizationId, ref, zone: change.zone }
+    const name = nameOf(key)
+    const lane = lanes.get(name)
     if (lane && lane.length >= MOST_WAITING) return reject(tooMany())
     if (lane) return void lane.push(job)
     const opened = [job]
-    lanes.set(key, opened)
-    void run(db, { organizationId, ref, zone: change.zone }, opened, () => lanes.delete(key))
+    lanes.set(name, opened)
+    void run(db, key, opened, (left) => {
+      lanes.delete(name)
+      if (left) trafficOf(db).keepLoan(key, left)
+    })
   })
 }
 
@@ -99,28 +103,25 @@ function lanesOf(db: Db): Map<string, Job[]> {
   return lanes
 }
 
-interface Address {
-  readonly organizationId: number
-  readonly ref: LoanRef
-  readonly zone: string
-}
-
-/** Works off the changes that wait for a loan, also those that come while it does. */
-async function run(db: Db, address: Address, lane: Job[], close: () => void): Promise<void> {
+/**
+ * Works off the changes that wait for a loan, also those that come while it does.
+ * @param close told what the last of them left, where that is known
+ */
+async function run(db: Db, key: LoanKey, lane: Job[], close: (left: StoredLoan | undefined) => void): Promise<void> {
   const traffic = trafficOf(db)
   // What the last save left is where the next begins; another instance's change shows when that is saved.
   let known: StoredLoan | undefined
   while (lane.length > 0) {
     const jobs = lane.splice(0, db.together ? together(lane) : 1)
     try {
-      known = await runChain(db, traffic, address, jobs, known, lane)
+      known = await runChain(db, traffic, key, jobs, known, lane)
     } catch (error) {
       for (const job of jobs) job.reject(error)
       known = undefined
     }
   }
   // In the same breath as the last look: whoever comes later opens a lane of his own.
-  close()
+  close(known)
 }
 
 /** How many of those that wait can be saved together. */
@@ -136,20 +137,20 @@ type Told = { job: Job; changed: Changed<unknown> } | { job: Job; refused: unkno
 async function runChain(
   db: Db,
   traffic: Traffic,
-  { organizationId, ref, zone }: Address,
+  key: LoanKey,
   jobs: readonly Job[],
   known: StoredLoan | undefined,
   lane: Job[],
 ): Promise<StoredLoan | undefined> {
   const nextId = await reserveIds(db, 'entry', jobs.length)
-  const loan = known ?? (await traffic.readLoan({ organizationId, ref, zone }))
+  const loan = known ?? (await traffic.readLoan(key))
   if (!loan) {
     for (const job of jobs) job.resolve(undefined)
     return undefined
   }
   const { steps, told, after } = decideAll(loan, jobs, nextId)
   // A refusal or an answer that nothing was saved with has to be of the loan as it is stored now.
-  if (steps.length === 0 && known) return runChain(db, traffic, { organizationId, ref, zone }, jobs, undefined, lane)
+  if (steps.length === 0 && known) return runChain(db, traffic, key, jobs, undefined, lane)
   const saved = steps.length === 0 ? 'saved' : await saveChain(db, traffic, loan, steps, jobs)
   if (saved !== 'saved') {
     await again(jobs, lane, saved === 'taken')
@@ -202,7 +203,7 @@ export const apply = (
     ? loan.entries.map((entry) => (entry.id === reversed.id ? { ...entry, reversedAt: now } : entry))
     : (loan.entries as Entry[])
   if (posted) entries.push(posted)
-  const after = { ...loan, version: loan.version + 1, nextChangeAt: state.nextChangeAt, entries }
+  const after = { ...loan, version: loan.version + 1, updatedAt: now, nextChangeAt: state.nextChangeAt, entries }
   remember(after, state)
   return after
 }

@@ -10,6 +10,8 @@ export interface Db {
   readonly prisma: PrismaClient
   /** Whether requests that arrive together share statements. */
   readonly together: boolean
+  /** How many entries a loan has at least, for its history to be kept while it is unchanged. */
+  readonly keepFrom: number
   close(): Promise<void>
   /**
    * Whether the server answers, for whoever watches it to say. Gone, every connection ends where it stands, so that what
@@ -29,6 +31,8 @@ export interface DatabaseOptions {
   readonly max?: number
   /** False: each request has statements of its own, to compare with. */
   readonly together?: boolean
+  /** 100 unless told: a shorter history is read in hardly more time than it takes to ask whether it is still known. */
+  readonly keepFrom?: number
 }
 
 /**
@@ -68,6 +72,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
     pool,
     prisma,
     together: options.together ?? true,
+    keepFrom: options.keepFrom ?? 100,
     close: () => {
       closed ??= prisma.$disconnect().then(() => pool.end())
       return closed

@@ -1,8 +1,9 @@
 import type { LocalDate } from '../domain/dates.ts'
 import type { Db } from './client.ts'
-import { FIND_OF_CUSTOMERS, type LoanRow, type StoredLoan, toStoredLoan } from './loans.ts'
+import { FIND_OF_CUSTOMERS } from './loans.ts'
 import type { Queries } from './queries.ts'
 import { moment } from './rows.ts'
+import { type LoanRow, type StoredLoan, toStoredLoan } from './storedLoan.ts'
 import { type Author, type Trace, trail, trailValues } from './trail.ts'
 
 /** A customer by the partner's own id or the service's number, where it is not known which: the partner's id comes first. */

@@ -3,9 +3,9 @@ import type { LoanTerms } from '../domain/terms.ts'
 import type { Db } from './client.ts'
 import { PERIOD, periodRows } from './insertLoans.ts'
 import { CACHED, cached, figures } from './loanColumns.ts'
-import type { StoredLoan } from './loans.ts'
 import { columnsOf, moment, rowsOf, widthOf } from './rows.ts'
 import type { Step } from './saveLoans.ts'
+import type { StoredLoan } from './storedLoan.ts'
 import { trail, trailValues } from './trail.ts'
 
 const CHANGED = [

@@ -2,9 +2,9 @@ import type { Entry } from '../domain/entry.ts'
 import { LendingError } from '../domain/errors.ts'
 import type { Decision } from '../domain/loan.ts'
 import { CACHED, CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
-import type { StoredLoan } from './loans.ts'
 import type { Queries } from './queries.ts'
 import { type ColumnTypes, moment, statementOver } from './rows.ts'
+import type { StoredLoan } from './storedLoan.ts'
 import { type Author, TRAIL_COLUMNS, type Trace, trailRow, trailRows } from './trail.ts'
 
 /** A decision on a loan, the entry it posts with its id, and who took it when. */

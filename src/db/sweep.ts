@@ -1,8 +1,9 @@
 import type { LoanState } from '../domain/replay.ts'
 import type { Db } from './client.ts'
 import { CACHED, CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
-import { LOANS_BY, type LoanRow, type StoredLoan, toStoredLoan } from './loans.ts'
+import { LOANS_BY } from './loans.ts'
 import { type ColumnTypes, columnsOf, moment, rowsOf } from './rows.ts'
+import { type LoanRow, type StoredLoan, toStoredLoan } from './storedLoan.ts'
 import { toJson } from './trail.ts'
 
 /** What a round of the sweep came to. */
@@ -68,7 +69,9 @@ export async function sweepLoans(
       await client.query('ROLLBACK')
       return { saved: 0, found }
     }
-    const { rows } = await client.query<LoanRow>(LOANS_BY.id(claimed.rows.map((row) => [row.organization_id, row.id])))
+    const { rows } = await client.query<LoanRow>(
+      LOANS_BY.id(claimed.rows.map((row) => [row.organization_id, row.id, null, null])),
+    )
     const changes = rows.map((row) => {
       const loan = toStoredLoan(row, zone)
       const { before, after } = replayed(loan)

@@ -1,15 +1,19 @@
 import type { Db } from './client.ts'
 import { isConflict, isUniqueViolation } from './faults.ts'
+import { makeHistories } from './histories.ts'
 import { insertLoans, type NewLoan } from './insertLoans.ts'
-import { type LoanKey, readLoans, type StoredLoan } from './loans.ts'
+import { type LoanKey, readLoans } from './loans.ts'
 import { findParties, type Parties, type PartiesKey } from './parties.ts'
 import { type Chain, saveLoans } from './saveLoans.ts'
+import type { StoredLoan } from './storedLoan.ts'
 import { type Settled, together } from './together.ts'
 
 /** What travels together to the database and back, whoever asked for it. */
 export interface Traffic {
   readonly readParties: (key: PartiesKey) => Promise<Parties>
   readonly readLoan: (key: LoanKey) => Promise<StoredLoan | undefined>
+  /** What a loan is after its changes were saved; its history need not be read again. */
+  readonly keepLoan: (key: LoanKey, loan: StoredLoan) => void
   /** @returns false when someone was faster; @throws a unique violation of the chain's own */
   readonly saveLoan: (chain: Chain) => Promise<boolean>
   /** @returns false when the customer is no longer Active; @throws a unique violation of the loan's own */
@@ -35,9 +39,11 @@ export function trafficOf(db: Db): Traffic {
 
 function makeTraffic(db: Db): Traffic {
   const way = db.together ? TOGETHER : ALONE
+  const histories = db.together ? makeHistories(db.keepFrom) : undefined
   return {
     readParties: together({ ...way, run: async (keys) => (await findParties(db, keys)).map(asResult) }),
-    readLoan: together({ ...way, run: async (keys) => (await readLoans(db, keys)).map(asResult) }),
+    readLoan: together({ ...way, run: async (keys) => (await readLoans(db, keys, histories)).map(asResult) }),
+    keepLoan: (key, loan) => histories?.keep(key, loan),
     saveLoan: together({ ...way, run: (chains) => eachOnItsOwn(chains, (some) => saveLoans(db, some)) }),
     insertLoan: together({ ...way, run: (loans) => eachOnItsOwn(loans, (some) => insertLoans(db, some)) }),
   }

@@ -62,6 +62,13 @@ export function remember(loan: Loan, state: LoanState): LoanState {
   return state
 }
 
+/** Keeps what was replayed of a loan for one that is the same, read again. */
+export function rememberAs<Same extends Loan>(loan: Same, known: Loan): Same {
+  const state = states.get(known)
+  if (state) remember(loan, state)
+  return loan
+}
+
 /** The entry that carried this dedupe token, if it was seen before on this loan (contract 4.4.2). */
 export const findByToken = entryBy('token', (entry) => entry.token)
 

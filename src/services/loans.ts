@@ -1,9 +1,11 @@
 import { isUniqueViolation } from '../db/client.ts'
 import type { Customer } from '../db/customers.ts'
-import { type Listed, type LoanFilter, type LoanRef, listLoans, type Page, type StoredLoan } from '../db/loans.ts'
+import { type Listed, type LoanFilter, type LoanRef, listLoans, type Page } from '../db/loans.ts'
 import { makeLoan } from '../db/makeLoan.ts'
+import type { StoredLoan } from '../db/storedLoan.ts'
 import { trafficOf } from '../db/traffic.ts'
 import type { Deps } from '../deps.ts'
+import type { Instant } from '../domain/dates.ts'
 import { LendingError, notFound, refused } from '../domain/errors.ts'
 import { stateOf } from '../domain/loan.ts'
 import type { Decimal } from '../domain/money.ts'
@@ -13,7 +15,8 @@ import { termsOf } from '../domain/terms.ts'
 import type { Caller } from './caller.ts'
 import { withinLimit } from './loanWithinLimit.ts'
 
-export type { LoanFilter, LoanRef, StoredLoan } from '../db/loans.ts'
+export type { LoanFilter, LoanRef } from '../db/loans.ts'
+export type { StoredLoan } from '../db/storedLoan.ts'
 
 /** A loan and what replay makes of it at the moment of the request. */
 export interface LoanNow {
@@ -72,12 +75,13 @@ const asStored = (
   id: bigint,
   customer: Customer,
   product: Product,
-  fresh: Pick<StoredLoan, 'externalId' | 'terms'> & { state: LoanState },
+  fresh: Pick<StoredLoan, 'externalId' | 'terms'> & { state: LoanState; at: Instant },
 ): StoredLoan => ({
   organizationId,
   id,
   externalId: fresh.externalId,
   version: 1,
+  updatedAt: fresh.at,
   nextChangeAt: fresh.state.nextChangeAt,
   customerId: customer.id,
   customerExternalId: customer.externalId,

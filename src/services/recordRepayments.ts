@@ -1,7 +1,7 @@
 import { changeLoan, type SavedChange } from '../db/book.ts'
-import type { StoredLoan } from '../db/loans.ts'
 import { findRecordRepayment, listRecordRepayments, type RecordRepayment } from '../db/recordRepayments.ts'
 import { entryIdTaken } from '../db/saveLoans.ts'
+import type { StoredLoan } from '../db/storedLoan.ts'
 import type { Deps } from '../deps.ts'
 import type { Entry } from '../domain/entry.ts'
 import { invariant, notFound } from '../domain/errors.ts'

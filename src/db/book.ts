@@ -36,9 +36,8 @@ export interface SavedChange {
 /** What came of a change: what was saved, or what was answered instead. */
 export type Changed<T> = SavedChange | { readonly loan: StoredLoan; readonly answer: T }
 
-/** How often a change is tried again when another instance was faster each time. */
+/** How often a change is tried again when others were faster each time, or had the loan in hand. */
 const MOST_TRIES = 60
-const LONGEST_PAUSE_MS = 25
 /** Changes of one loan that are saved together, and how many may wait for their turn. */
 const MOST_IN_A_CHAIN = 128
 const MOST_WAITING = 5_000
@@ -243,6 +242,11 @@ async function again(jobs: readonly Job[], lane: Job[], alone: boolean): Promise
     return false
   })
   lane.unshift(...left)
-  // Another instance keeps winning on the same loan: an uneven pause lets both through.
-  await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, left[0]?.tries ?? 0))
+  await pause(pauseBefore(left[0]?.tries ?? 0))
 }
+
+/**
+ * Milliseconds before the next try. Uneven, so that two instances on the same loan both get through; and ever longer, 6 s
+ * over all tries: a batch of an import may have the loan in hand for a second or two.
+ */
+const pauseBefore = (tries: number): number => (Math.random() * tries ** 2) / 6

@@ -22,6 +22,11 @@ export interface Db {
 
 /** No statement of the service takes this long unless something is wrong; milliseconds. */
 const statementTimeout = 30_000
+/**
+ * Nor does a transaction stand idle between two of its statements: whoever was stopped in the middle of one, an import
+ * by Ctrl-Z, loses it, and with it the rows that others wait for.
+ */
+const idleTimeout = 30_000
 /** Below the 3 s within which a request has to be told that the database is gone. */
 const connectTimeout = 2_000
 
@@ -31,6 +36,8 @@ export interface DatabaseOptions {
   readonly max?: number
   /** False: each request has statements of its own, to compare with. */
   readonly together?: boolean
+  /** How long a statement waits for a row that somebody else is changing; 5,000 ms unless told. */
+  readonly lockTimeout?: number
   /** 100 unless told: a shorter history is read in hardly more time than it takes to ask whether it is still known. */
   readonly keepFrom?: number
 }
@@ -52,7 +59,10 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
     // a statement, and not in the connection's `options`, because a pooler such as PgBouncer refuses those it does not
     // know, and because `options` in the URL would replace ours.
     onConnect: async (client) => {
-      const text = `SET timezone = 'UTC'; SET statement_timeout = ${statementTimeout}`
+      const text = [
+        `SET timezone = 'UTC'; SET statement_timeout = ${statementTimeout}`,
+        `SET lock_timeout = ${options.lockTimeout ?? 5_000}; SET idle_in_transaction_session_timeout = ${idleTimeout}`,
+      ].join('; ')
       await client.query({ text, query_timeout: connectTimeout } as pg.QueryConfig)
     },
   })

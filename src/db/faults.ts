@@ -10,8 +10,11 @@ interface Fault {
   readonly errors?: unknown
 }
 
-/** SQLSTATE: no connection, shutting down or starting, too many connections, and a statement that took too long. */
-const unavailableState = /^(08...|57P0[1235]|53300|57014)$/
+/**
+ * SQLSTATE: no connection, shutting down or starting, too many connections; and what took too long: a statement, a wait
+ * for a row, a pause within a transaction.
+ */
+const unavailableState = /^(08...|57P0[1235]|53300|57014|55P03|25P03)$/
 
 const unavailableCode = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
@@ -51,6 +54,10 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 /** Two statements waited for each other, and this one was ended: the same again will do. */
 export const isConflict = (error: unknown): boolean =>
   faultsOf(error).some(({ code, originalCode }) => ['40P01', '40001'].includes(String(originalCode ?? code)))
+
+/** A row that the statement needs was being changed by somebody else for longer than it may wait. */
+export const isLocked = (error: unknown): boolean =>
+  faultsOf(error).some(({ code, originalCode }) => (originalCode ?? code) === '55P03')
 
 /** The driver gives the name, Prisma's adapter `{ index: name }`. */
 function constraintOf({ constraint }: Fault): unknown {

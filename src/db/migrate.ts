@@ -90,7 +90,7 @@ async function applyNext(client: pg.PoolClient, known: readonly Migration[]): Pr
     client.query({ text, values, query_timeout: patience } as pg.QueryConfig)
   await run('BEGIN')
   try {
-    await run('SET LOCAL statement_timeout = 0')
+    await run('SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0')
     await run('SELECT pg_advisory_xact_lock($1)', [lockKey])
     const { rows } = await run(`SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists`)
     if (!rows[0].exists) await run(bookkeeping)

@@ -53,17 +53,21 @@ const REVERSED: ColumnTypes = { organization_id: 'int', id: 'bigint', loan_id: '
 
 /**
  * Many loans in one statement and one commit, each only where its version is still what was read; with a loan go its
- * entries, reversals, audit rows and keys, or none of them.
+ * entries, reversals, audit rows and keys, or none of them. A loan that somebody else is changing at this moment is left
+ * out like one that he has changed: waiting for him, a statement would let all the others wait, too.
  */
 const save = statementOver(
   'save-loans',
   [LOAN, POSTED, REVERSED, TRAIL_COLUMNS],
   (loans, posted, reversed, trail) => `
-  WITH saved AS (
+  WITH held AS (
+    SELECT c.* FROM ${loans('c')}
+    JOIN loan l ON l.organization_id = c.organization_id AND l.id = c.id AND l.version = c.version
+    FOR NO KEY UPDATE OF l SKIP LOCKED
+  ), saved AS (
     UPDATE loan SET version = loan.version + c.steps, entry_count = c.entry_count, updated_at = c.updated_at,
       ${CACHED.map((column) => `${column} = c.${column}`).join(', ')}
-    FROM ${loans('c')}
-    WHERE loan.organization_id = c.organization_id AND loan.id = c.id AND loan.version = c.version
+    FROM held c WHERE loan.organization_id = c.organization_id AND loan.id = c.id
     RETURNING loan.organization_id, loan.id
   ), posted AS (
     INSERT INTO loan_entry (${Object.keys(POSTED).join(', ')})
@@ -84,10 +88,8 @@ const save = statementOver(
  * one of them is taken
  */
 export async function saveLoans(db: Queries, chains: readonly Chain[]): Promise<boolean[]> {
-  // Always in the same order, so that two instances that save the same loans do not wait for each other in a circle.
-  const ordered = chains.toSorted((a, b) => byKey(a.loan, b.loan))
   const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>(
-    save(ordered.map(loanRow), ordered.flatMap(postedRows), ordered.flatMap(reversedRows), ordered.flatMap(trailOf)),
+    save(chains.map(loanRow), chains.flatMap(postedRows), chains.flatMap(reversedRows), chains.flatMap(trailOf)),
   )
   const saved = new Set(rows.map(keyOf))
   return chains.map(({ loan }) => saved.has(`${loan.organizationId} ${loan.id}`))
@@ -100,11 +102,6 @@ export const entryIdTaken = () =>
   ])
 
 const keyOf = (row: { organization_id: number; id: bigint }) => `${row.organization_id} ${row.id}`
-
-function byKey(a: StoredLoan, b: StoredLoan): number {
-  if (a.organizationId !== b.organizationId) return a.organizationId - b.organizationId
-  return a.id < b.id ? -1 : 1
-}
 
 function loanRow({ loan, steps }: Chain): unknown[] {
   const { decision, at } = steps.at(-1)!

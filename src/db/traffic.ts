@@ -1,5 +1,5 @@
 import type { Db } from './client.ts'
-import { isConflict, isUniqueViolation } from './faults.ts'
+import { isConflict, isLocked, isUniqueViolation } from './faults.ts'
 import { makeHistories } from './histories.ts'
 import { insertLoans, type NewLoan } from './insertLoans.ts'
 import { type LoanKey, readLoans } from './loans.ts'
@@ -62,7 +62,7 @@ async function eachOnItsOwn<Item, Result>(
   try {
     return (await run(items)).map(asResult)
   } catch (error) {
-    if (!isUniqueViolation(error) && !isConflict(error)) throw error
+    if (!isUniqueViolation(error) && !isConflict(error) && !isLocked(error)) throw error
     if (items.length === 1 && !isConflict(error)) return [{ error }]
   }
   const settled: Settled<Result>[] = []

@@ -73,6 +73,8 @@ describe('values read through the pool', () => {
   it.each([
     ['timezone', 'UTC'],
     ['statement_timeout', '30s'],
+    ['lock_timeout', '5s'],
+    ['idle_in_transaction_session_timeout', '30s'],
     ['application_name', 'mkopo'],
   ])('session setting %s', async (name, value) => {
     expect(await read(`current_setting('${name}')`)).toBe(value)

@@ -92,23 +92,26 @@ export async function countLoans(snapshot: Snapshot, organizationId: number | un
   return Number(rows[0]!.loans)
 }
 
-/** A Closed customer with a loan that is not. */
-export interface ClosedTooSoon {
+/** A Closed customer who was lent money all the same. */
+export interface LentAfterClosing {
   readonly organizationId: number
   readonly customerId: bigint
-  readonly closedOn: LocalDate | null
+  readonly closedOn: LocalDate
   readonly loans: bigint
 }
 
-/** Customers that were closed although a loan of theirs is open: none, if all is well. */
-export async function findClosedTooSoon(
+/**
+ * Customers with loans that were disbursed after the day they were closed: none, if all is well. An earlier loan may be
+ * open again, by money that came late or a repayment that was reversed.
+ */
+export async function findLentAfterClosing(
   snapshot: Snapshot,
   organizationId: number | undefined,
-): Promise<ClosedTooSoon[]> {
-  const { rows } = await snapshot.query<ClosedTooSoon>(
+): Promise<LentAfterClosing[]> {
+  const { rows } = await snapshot.query<LentAfterClosing>(
     `SELECT c.organization_id AS "organizationId", c.id AS "customerId", c.closed_on AS "closedOn", count(*) AS loans
      FROM customer c JOIN loan l ON l.organization_id = c.organization_id AND l.customer_id = c.id
-     WHERE c.status = 'Closed' AND l.status IN ('Active', 'Overpaid') AND ($1::int IS NULL OR c.organization_id = $1)
+     WHERE c.status = 'Closed' AND l.disbursed_on > c.closed_on AND ($1::int IS NULL OR c.organization_id = $1)
      GROUP BY 1, 2, 3 LIMIT 1000`,
     [organizationId ?? null],
   )

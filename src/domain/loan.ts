@@ -129,9 +129,9 @@ export function adjust(loan: Loan, entryId: bigint, adjustment: Adjustment, now:
   if (!ADJUSTABLE.includes(original.type))
     throw refused(`a ${original.type} has no amount to adjust; it can be reversed`)
   const amount = toMinor(adjustment.amount, loan.terms.currency, 'amount', { zeroAllowed: true })
-  if (amount === 0n) return reverse(loan, entryId, now, adjustment.note)
   const valueDate = adjustment.valueDate ?? original.valueDate
   requireValueDate(loan.terms, valueDate, now)
+  if (amount === 0n) return reverse(loan, entryId, now, adjustment.note)
   const ordinal = loan.entries.length + 1
   const anew: NewEntry = {
     type: original.type,
@@ -163,6 +163,7 @@ function append(loan: Loan, entry: NewEntry, now: Instant): Decision {
   const outcome = state.outcomes.get(entry.ordinal)
   invariant(outcome, 'a new entry has an outcome')
   requireRoom(loan.terms, before, entry, outcome)
+  requireLeft(loan, before, entry, state)
   return { before, reason: null, posted: { ...entry, amount: outcome.amount }, reversed: null, state }
 }
 
@@ -177,6 +178,18 @@ function requireRoom(terms: LoanTerms, before: LoanState, entry: NewEntry, outco
   if (outcome.dropped > 0n || outcome.credited > 0n)
     throw refused(`only ${say(amount - outcome.dropped - outcome.credited)} was there on ${entry.valueDate}`)
   if (amount === 0n) throw refused(`nothing was owed on ${entry.valueDate}`)
+}
+
+/** What is paid out before other payouts must leave them what they paid out: it was no longer there to give. */
+function requireLeft(loan: Loan, before: LoanState, entry: NewEntry, state: LoanState): void {
+  if (entry.type !== 'Refund' && entry.type !== 'Credit Balance Refund') return
+  const short = loan.entries.find(
+    ({ ordinal }) => (state.outcomes.get(ordinal)?.credited ?? 0n) > (before.outcomes.get(ordinal)?.credited ?? 0n),
+  )
+  if (!short) return
+  const { currency } = loan.terms
+  const paidOut = `${minorToText(short.amount, currency)} ${currency.code} were paid out on ${short.valueDate}`
+  throw refused(`${paidOut}, and would no longer have been there after this on ${entry.valueDate}`)
 }
 
 function limitOf(state: LoanState, type: EntryType): { what: string; minor: bigint } | null {

@@ -16,19 +16,31 @@ export interface LoanState extends Balances {
 
 /**
  * The one fold that says what a loan is (contract 4.3.6): its entries, ordered by value date and then by posting,
- * applied to its schedule; the penalty stands between those dated up to the last due date and those after it.
+ * applied to its schedule; the penalty stands between those that are in time and those that are not.
  * @param asOf the moment of the question: decides what is overdue and whether the penalty's instant has come
  */
 export function replay(terms: LoanTerms, entries: Iterable<Replayable>, asOf: Instant): LoanState {
-  const standing = [...entries].filter((entry) => entry.reversedAt === null).sort(byValueDate)
+  const all = [...entries]
+  const standing = all.filter((entry) => entry.reversedAt === null).sort(byValueDate)
+  const inTime = standing.filter((entry) => isInTime(terms, entry, all))
+  const late = standing.filter((entry) => !isInTime(terms, entry, all))
   const fold = new Fold(terms)
   const outcomes: Outcome[] = []
-  const inTime = standing.findIndex((entry) => entry.valueDate > terms.dueOn)
-  const split = inTime === -1 ? standing.length : inTime
-  for (const entry of standing.slice(0, split)) outcomes[entry.ordinal - 1] = fold.apply(entry)
+  for (const entry of inTime) outcomes[entry.ordinal - 1] = fold.apply(entry)
   if (asOf >= terms.dueAt) fold.raisePenalty()
-  for (const entry of standing.slice(split)) outcomes[entry.ordinal - 1] = fold.apply(entry)
-  return stateOfFold(terms, { fold, asOf, last: standing.at(-1) }, new Outcomes(outcomes))
+  for (const entry of late) outcomes[entry.ordinal - 1] = fold.apply(entry)
+  return stateOfFold(terms, { fold, asOf, last: late.at(-1) ?? inTime.at(-1) }, new Outcomes(outcomes))
+}
+
+/**
+ * Whether an entry comes before the penalty. Of the due date itself every repayment does, since its value date shows that
+ * it was in time (contract 4.3.4); anything else only where it was posted before the due time, and the penalty was there.
+ * What replaces another entry of its day stands where that stood.
+ */
+function isInTime({ dueOn, dueAt }: LoanTerms, entry: Replayable, all: readonly Replayable[]): boolean {
+  if (entry.valueDate !== dueOn || entry.type === 'Repayment') return entry.valueDate <= dueOn
+  const first = all.find(({ ordinal }) => ordinal === entry.place) ?? entry
+  return first.postedAt < dueAt
 }
 
 /** Where a fold ended, so that it can go on from there. */

@@ -87,7 +87,7 @@ export function toLoanView({ loan, state }: LoanNow) {
         type: entry.type,
         valueDate: entry.valueDate,
         postedAt: toSecond(entry.postedAt, zone),
-        amount: money(outcome?.amount ?? entry.amount),
+        amount: money(entry.amount),
         principal: part(outcome?.portions.principal),
         interest: part(outcome?.portions.interest),
         fees: part(outcome?.portions.fees),

@@ -1,7 +1,7 @@
 import {
   type CheckedLoan,
   countLoans,
-  findClosedTooSoon,
+  findLentAfterClosing,
   readChecked,
   readTotals,
   START,
@@ -89,8 +89,12 @@ export async function checkBook({ db, config, now }: Deps, options: CheckOptions
       for (const difference of differencesOfTotals(stored, sums.get(`${stored.organizationId} ${stored.currency}`)))
         tell(difference)
     if (!stopped)
-      for (const { organizationId: of, customerId, loans: open } of await findClosedTooSoon(snapshot, organizationId))
-        tell({ organizationId: of, of: `customer ${customerId}`, message: `is Closed, and has ${open} open loans` })
+      for (const lent of await findLentAfterClosing(snapshot, organizationId))
+        tell({
+          organizationId: lent.organizationId,
+          of: `customer ${lent.customerId}`,
+          message: `is Closed since ${lent.closedOn}, and got ${lent.loans} loans after it`,
+        })
     return { loans, entries, waitingForSweep, totals, differences, found, stopped }
   })
 }

@@ -133,7 +133,7 @@ class DomainLoan implements Played {
     const entry = this.entries.find((candidate) => String(candidate.id) === id)!
     const outcome = stateOf(this.whole(), this.now).outcomes.get(entry.ordinal)
     return {
-      amount: number(outcome?.amount ?? entry.amount),
+      amount: number(entry.amount),
       reversed: entry.reversedAt !== null,
       penalty: number(outcome?.portions.penalty ?? 0n),
       interest: number(outcome?.portions.interest ?? 0n),

@@ -24,7 +24,7 @@ export function transactionAnswer(loanId: string, one: Happened, outcome: Outcom
     type: one.kind,
     date: one.day,
     transactionAt: rfc3339(one.postedAt),
-    amount: money(effect?.amount ?? one.amount),
+    amount: money(one.amount),
     penalty: unlessZero(effect?.parts.penalty ?? 0n),
     interest: unlessZero(effect?.parts.interest ?? 0n),
     principal: unlessZero(effect?.parts.principal ?? 0n),

@@ -72,7 +72,10 @@ export function outcomeOf(debt: Debt, history: readonly Happened[], now: number)
     .filter(({ reversed }) => !reversed)
     .sort((a, b) => a.day.localeCompare(b.day) || a.place - b.place || a.number - b.number)
   const lastDue = debt.dueDays.at(-1)!
-  for (const one of inOrder) if (one.day <= lastDue) happen(outcome, one)
+  // On the last day itself: repayments are in time, anything else that was not there when the penalty came is not.
+  const isInTime = (one: Happened) =>
+    one.day < lastDue || (one.day === lastDue && (one.kind === 'Repayment' || firstPostedAt(one, history) < debt.dueAt))
+  for (const one of inOrder) if (isInTime(one)) happen(outcome, one)
   if (now >= debt.dueAt && total(outcome.rows, owedOf) > 0n) {
     const row = outcome.rows.find(
       ({ instalment, part }) => instalment === debt.dueDays.length - 1 && part === 'penalty',
@@ -80,9 +83,13 @@ export function outcomeOf(debt: Debt, history: readonly Happened[], now: number)
     row.due += debt.penalty
     if (debt.penalty > 0n) outcome.clear[row.instalment] = null
   }
-  for (const one of inOrder) if (one.day > lastDue) happen(outcome, one)
+  for (const one of inOrder) if (!isInTime(one)) happen(outcome, one)
   return outcome
 }
+
+/** A correction counts from when the first of those that it replaces on its day was posted. */
+const firstPostedAt = (one: Happened, history: readonly Happened[]): number =>
+  (history.find(({ number }) => number === one.place) ?? one).postedAt
 
 function happen(outcome: Outcome, one: Happened): void {
   const effect = {

@@ -87,9 +87,9 @@ export function post(loan: ModelLoan, asked: PostAsked, now: number): Verdict {
 export function adjust(loan: ModelLoan, original: Happened, asked: AdjustAsked, now: number): Verdict {
   if (original.reversed || original.kind === 'Charge-off' || original.kind === 'Write-off') return WRONG_STATE
   if (asked.amount === 'too fine' || asked.amount < 0n) return WRONG_ARGUMENT
-  if (asked.amount === 0n) return reverse(original)
   const day = asked.day ?? original.day
   if (!isInRange(loan, day, now)) return WRONG_ARGUMENT
+  if (asked.amount === 0n) return reverse(original)
   const number = loan.history.length + 1
   const anew = {
     ...original,
@@ -102,7 +102,7 @@ export function adjust(loan: ModelLoan, original: Happened, asked: AdjustAsked, 
     note: asked.note ?? original.note,
     postedAt: now,
   }
-  const without = loan.history.filter((one) => one !== original)
+  const without = loan.history.map((one) => (one === original ? { ...one, reversed: true } : one))
   const verdict = append(loan, anew, without, now)
   if ('answered' in verdict) original.reversed = true
   return verdict
@@ -123,8 +123,12 @@ function append(loan: ModelLoan, one: Happened, standing: readonly Happened[], n
   if (one.kind === 'Write-off' && standing.some((other) => !other.reversed && other.day > one.day)) return WRONG_STATE
   if (statusOf(before) === 'Closed (written off)' && one.day < before.writtenOffOn!) return WRONG_ARGUMENT
   if (isOverLimit(before, one.kind, one.amount)) return WRONG_STATE
-  const effect = outcomeOf(loan.debt, [...standing, one], now).effects.get(one)!
+  const { effects } = outcomeOf(loan.debt, [...standing, one], now)
+  const effect = effects.get(one)!
   if (effect.missing > 0n || effect.amount === 0n) return WRONG_STATE
+  // Money cannot be paid out twice: what others paid out later has to be there still.
+  const isShort = (other: Happened) => (effects.get(other)?.missing ?? 0n) > (before.effects.get(other)?.missing ?? 0n)
+  if ((one.kind === 'Refund' || one.kind === 'Credit Balance Refund') && standing.some(isShort)) return WRONG_STATE
   one.amount = effect.amount
   loan.history.push(one)
   return { answered: one }

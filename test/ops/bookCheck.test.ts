@@ -124,13 +124,17 @@ describe('what differs is named, and the exit code is 1', () => {
     expect((await ops('book check')).code).toBe(0)
   })
 
-  it('a customer that was closed with an open loan', async () => {
-    await sql("UPDATE customer SET status = 'Closed' WHERE external_id = 'asha'")
+  it('a customer who was lent money after he was closed', async () => {
+    await sql("UPDATE customer SET status = 'Closed', closed_on = '2026-01-30' WHERE external_id = 'asha'")
     const { code, json } = await ops('book check --json')
-    await sql("UPDATE customer SET status = 'Active' WHERE external_id = 'asha'")
+    await sql("UPDATE customer SET status = 'Active', closed_on = NULL WHERE external_id = 'asha'")
     expect(code).toBe(1)
     expect(json.differences).toEqual([
-      { organizationId: 1, of: expect.stringMatching(/^customer /), message: 'is Closed, and has 1 open loans' },
+      {
+        organizationId: 1,
+        of: expect.stringMatching(/^customer /),
+        message: 'is Closed since 2026-01-30, and got 1 loans after it',
+      },
     ])
   })
 })
@@ -159,5 +163,22 @@ describe('a book in order', () => {
   it('exit code 1 where it was stopped before the end', async () => {
     const { code, json } = await ops('book check --json', { stopping: AbortSignal.abort() })
     expect({ code, stopped: json.stopped }).toEqual({ code: 1, stopped: true })
+  })
+})
+
+describe('what is no fault', () => {
+  it('a Closed customer whose loan was opened again: by late money, or a reversal', async () => {
+    for (const [index, again] of (['late', 'reversed'] as const).entries()) {
+      const externalId = `closed-${again}`
+      await service.post('/v1/customers', { body: { externalId } })
+      const application = { customerId: externalId, productId: 1, principal: 60_000 }
+      const { id } = (await service.post('/v1/loans', { body: application })).body
+      const { id: paid } = await repay(id, 66_000)
+      expect((await service.post(`/v1/customers/external/${externalId}/close`, { body: {} })).status).toBe(200)
+      if (index === 0) await repay(id, 5)
+      else await act(id, `repayments/${paid}/reverse`, {}, service.tokens.operator)
+      const { code, json } = await ops('book check --json')
+      expect({ code, differences: json.differences }).toEqual({ code: 0, differences: [] })
+    }
   })
 })

@@ -121,7 +121,7 @@ export function toTransaction({ loan, entry, outcome }: TransactionNow): Transac
     type: entry.type,
     date: entry.valueDate,
     transactionAt: toRfc3339(entry.postedAt, zone),
-    amount: number(outcome?.amount ?? entry.amount),
+    amount: number(entry.amount),
     status: entry.reversedAt === null ? 'posted' : 'reversed',
   }
   if (outcome) {

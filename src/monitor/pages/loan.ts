@@ -76,7 +76,7 @@ function entries({ loan, state }: LoanNow): Html {
       entry.reversedAt === null ? entry.type : html`<s>${entry.type}</s> reversed`,
       entry.valueDate,
       toRfc3339(entry.postedAt, loan.terms.zone).slice(0, 19).replace('T', ' '),
-      of(outcome?.amount ?? entry.amount),
+      of(entry.amount),
       outcome ? of(outcome.portions.interest) : '',
       outcome ? of(outcome.portions.principal) : '',
       outcome ? of(outcome.portions.penalty + outcome.portions.fees) : '',

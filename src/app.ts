@@ -73,7 +73,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     clientErrorHandler: answerMalformed(words),
     frameworkErrors: (error, request, reply) => {
       const style = styles.find(({ name }) => request.url.startsWith(`${prefixOf(name)}/`)) ?? words
-      reply.headers({ 'x-request-id': request.id, ...style.headers })
+      reply.header('x-request-id', request.id)
       const failure = toFailure(error, { fieldNames: style.fieldNames, requestId: request.id, unavailable })
       tellUnrouted(deps.events, request, reply)
       sendFailure(style, failure, error, request, reply)

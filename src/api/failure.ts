@@ -93,6 +93,8 @@ export function sendFailure(
   if (code === 'internal') request.log.error({ err: error }, 'failed')
   else if (code === 'unavailable') request.log.warn({ err: error }, 'unavailable')
   request.failure = failure
+  // Also where it is refused before the style's own hooks have been there.
+  if (style.headers !== undefined) reply.headers(style.headers)
   if (retryAfter !== undefined) reply.header('retry-after', String(Math.max(1, Math.ceil(retryAfter))))
   // RFC 9110 15.5.2: a 401 says how to authenticate. The token call has said Basic by now.
   if (code === 'unauthenticated' && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', 'Bearer')

@@ -94,7 +94,7 @@ export async function addDocument(scope: FastifyInstance, style: Style, prefix: 
         ...(route.public && { security: [] }),
         ...(input.schema?.body instanceof z.ZodOptional && { [OPTIONAL_BODY]: true }),
         ...schema,
-        ...(!route.public && headersOf(style, methods)),
+        ...(!route.public && headersOf(style, takesKey(route, methods))),
         response: { ...responses, ...refusals },
       }
       return { schema: documented, url: url.slice(prefix.length) }
@@ -139,9 +139,12 @@ export async function addDocument(scope: FastifyInstance, style: Style, prefix: 
 const describe = ({ description }: Style) =>
   `${description}\n\nEvery answer carries \`x-request-id\`, the one you sent or a new one: quote it when you ask about an answer.`
 
+const takesKey = (route: FastifyContextConfig, methods: readonly string[]): boolean =>
+  methods.includes('POST') && !route.changesNothing
+
 /** The headers that an operation reads. */
-function headersOf({ requestHeaders = {} }: Style, methods: readonly string[]) {
-  const properties = { ...requestHeaders, ...(methods.includes('POST') && IDEMPOTENCY_HEADER) }
+function headersOf({ requestHeaders = {} }: Style, withKey: boolean) {
+  const properties = { ...requestHeaders, ...(withKey && IDEMPOTENCY_HEADER) }
   return Object.keys(properties).length > 0 && { headers: { type: 'object', properties } }
 }
 
@@ -156,7 +159,7 @@ function codesOf(schema: FastifySchema, route: FastifyContextConfig, methods: re
     for (const code of ['unauthenticated', 'permission_denied', 'resource_exhausted', 'unavailable'] as const)
       codes.add(code)
     // While the first request under an Idempotency-Key is still running.
-    if (methods.includes('POST')) codes.add('aborted')
+    if (takesKey(route, methods)) codes.add('aborted')
   }
   return codes.add('internal')
 }

@@ -51,6 +51,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Answers without a token. */
     public?: boolean
+    /** A POST that changes nothing, and answers as of now: no Idempotency-Key is kept for it. */
+    changesNothing?: boolean
     /** Codes the operation can refuse with, besides those that follow from its schema; for the document. */
     refusals?: readonly ErrorCode[]
   }

@@ -49,6 +49,7 @@ export function acceptUploads(app: StyleApp, { bytes }: { readonly bytes: number
   app.register(multipart, {
     limits: {
       fileSize: bytes,
+      files: 1,
       parts: MOST_PARTS,
       fieldSize: LONGEST_TEXT,
       fieldNameSize: LONGEST_NAME,
@@ -60,6 +61,8 @@ export function acceptUploads(app: StyleApp, { bytes }: { readonly bytes: number
 
   app.addHook('preParsing', async (request, reply) => {
     if (request.method !== 'POST' || request.is404) return
+    // Who has hung up already is never heard to close, and would be counted for ever.
+    if (reply.raw.destroyed) throw hungUp()
     if (held >= AT_ONCE)
       throw refuse(reply, new LendingError('resource_exhausted', 'too many files are being sent at once', [], 5))
     held++
@@ -77,6 +80,18 @@ export function acceptUploads(app: StyleApp, { bytes }: { readonly bytes: number
       throw refuse(reply, toRefusal(error, bytes))
     }
   })
+}
+
+const hungUp = () => new LendingError('aborted', 'the caller did not wait for the answer')
+
+/** Says when the caller goes before he has an answer. */
+export function endOf({ raw }: FastifyReply): AbortSignal {
+  if (raw.destroyed) return AbortSignal.abort(hungUp())
+  const gone = new AbortController()
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort(hungUp())
+  })
+  return gone.signal
 }
 
 /** What the caller is still sending is not read. */
@@ -111,6 +126,8 @@ function toRefusal(error: unknown, bytes: number): Error {
   switch (code) {
     case 'FST_REQ_FILE_TOO_LARGE':
       return tooLarge(bytes)
+    case 'FST_FILES_LIMIT':
+      return new InvalidRequest('the body has more than one file')
     case 'FST_PARTS_LIMIT':
       return new InvalidRequest(`the body has more than ${MOST_PARTS} parts`)
     case 'FST_PROTO_VIOLATION':

@@ -1,5 +1,5 @@
 import type { Db } from './client.ts'
-import type { Listed, Page } from './loans.ts'
+import type { Listed, Page } from './paging.ts'
 
 /** A list in the order in which its rows came. */
 export interface Arrivals {

@@ -1,5 +1,5 @@
 import type { Db } from './client.ts'
-import type { Listed, Page } from './loans.ts'
+import type { Listed, Page } from './paging.ts'
 import { moment } from './rows.ts'
 
 /** A row of the audit trail: who changed what, when, in which request, and what it was before and after. */

@@ -2,7 +2,7 @@ import type { BorrowerDetails } from '../domain/borrower.ts'
 import type { Instant, LocalDate } from '../domain/dates.ts'
 import { arrivalsSql, listArrivals } from './arrivals.ts'
 import type { Db } from './client.ts'
-import type { Listed, Page } from './loans.ts'
+import type { Listed, Page } from './paging.ts'
 import { moment } from './rows.ts'
 import { type Author, rethrowTakenKey, type Trace, trail, trailValues } from './trail.ts'
 

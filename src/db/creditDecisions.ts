@@ -1,6 +1,6 @@
 import type { Json } from '../domain/credit/stored.ts'
 import type { Db } from './client.ts'
-import type { Listed, Page } from './loans.ts'
+import { type Listed, type Page, sliceOf } from './paging.ts'
 
 /** A decision as it is kept. */
 export interface KeptDecision {
@@ -23,12 +23,12 @@ export async function listDecisions(
   db: Db,
   organizationId: number,
   customerId: bigint,
-  { page, rows }: Page,
+  page: Page,
 ): Promise<Listed<KeptDecision>> {
   const where = { organizationId, customerId }
   const [total, items] = await Promise.all([
     db.prisma.creditDecision.count({ where }),
-    db.prisma.creditDecision.findMany({ where, orderBy: { id: 'desc' }, skip: (page - 1) * rows, take: rows }),
+    db.prisma.creditDecision.findMany({ where, orderBy: { id: 'desc' }, ...sliceOf(page) }),
   ])
   return { items: items.map(toKept), total }
 }

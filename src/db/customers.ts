@@ -4,7 +4,7 @@ import type { Db } from './client.ts'
 import { isUniqueViolation } from './client.ts'
 import { drawingId } from './drawnId.ts'
 import type { Customer as CustomerRow } from './generated/client.ts'
-import type { Listed, Page } from './loans.ts'
+import { type Listed, type Page, sliceOf } from './paging.ts'
 import { moment } from './rows.ts'
 import { type Author, rethrowTakenKey, type Trace, trail, trailValues } from './trail.ts'
 
@@ -35,17 +35,12 @@ export async function listCustomers(
   db: Db,
   organizationId: number,
   filter: { externalId?: string | undefined },
-  { page, rows }: Page,
+  page: Page,
 ): Promise<Listed<Customer>> {
   const where = { organizationId, ...(filter.externalId === undefined ? {} : { externalId: filter.externalId }) }
   const [total, items] = await Promise.all([
     db.prisma.customer.count({ where }),
-    db.prisma.customer.findMany({
-      where,
-      orderBy: { arrival: 'asc' },
-      skip: (page - 1) * rows,
-      take: rows,
-    }),
+    db.prisma.customer.findMany({ where, orderBy: { arrival: 'asc' }, ...sliceOf(page) }),
   ])
   return { items: items.map(toCustomer), total }
 }

@@ -1,5 +1,6 @@
 import type { Db } from './client.ts'
 import type { Histories, Known } from './histories.ts'
+import type { Listed, Page } from './paging.ts'
 import { type ColumnTypes, moment, statementOver } from './rows.ts'
 import { columnsWhere, LOAN_COLUMNS, LOAN_SOURCES, type LoanRow, type StoredLoan, toStoredLoan } from './storedLoan.ts'
 
@@ -13,19 +14,6 @@ export interface LoanFilter {
   readonly status?: string | undefined
   readonly orderBy: 'id' | 'principal' | 'disbursedAt'
   readonly descending: boolean
-}
-
-/** A page of a list: which, and how long. */
-export interface Page {
-  /** From 1. */
-  readonly page: number
-  readonly rows: number
-}
-
-/** What a page holds, and how many there are on all pages. */
-export interface Listed<T> {
-  readonly items: readonly T[]
-  readonly total: number
 }
 
 /**

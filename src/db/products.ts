@@ -3,7 +3,7 @@ import { currencyOf } from '../domain/money.ts'
 import type { Product } from '../domain/product.ts'
 import type { Db } from './client.ts'
 import type { LoanProduct as ProductRow } from './generated/client.ts'
-import type { Listed, Page } from './loans.ts'
+import { type Listed, type Page, sliceOf } from './paging.ts'
 import { type Author, auditRow } from './trail.ts'
 
 export async function findProduct(db: Db, organizationId: number, id: number): Promise<Product | undefined> {
@@ -11,11 +11,11 @@ export async function findProduct(db: Db, organizationId: number, id: number): P
   return row ? toProduct(row) : undefined
 }
 
-export async function listProducts(db: Db, organizationId: number, { page, rows }: Page): Promise<Listed<Product>> {
+export async function listProducts(db: Db, organizationId: number, page: Page): Promise<Listed<Product>> {
   const where = { organizationId }
   const [total, items] = await Promise.all([
     db.prisma.loanProduct.count({ where }),
-    db.prisma.loanProduct.findMany({ where, orderBy: { id: 'asc' }, skip: (page - 1) * rows, take: rows }),
+    db.prisma.loanProduct.findMany({ where, orderBy: { id: 'asc' }, ...sliceOf(page) }),
   ])
   return { items: items.map(toProduct), total }
 }

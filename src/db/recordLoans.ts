@@ -3,7 +3,7 @@ import type { LoanRecord } from '../domain/loanRecord.ts'
 import { type Currency, currencyOf } from '../domain/money.ts'
 import { arrivalsSql, listArrivals } from './arrivals.ts'
 import type { Db } from './client.ts'
-import type { Listed, Page } from './loans.ts'
+import type { Listed, Page } from './paging.ts'
 
 /** A loan as a record system knows it, whichever style made it: its terms, and nothing of what became of it. */
 export interface RecordLoan {

@@ -3,7 +3,7 @@ import type { RepaymentRecord } from '../domain/loanRecord.ts'
 import { type Currency, currencyOf } from '../domain/money.ts'
 import { arrivalsSql, listArrivals } from './arrivals.ts'
 import type { Db } from './client.ts'
-import type { Listed, Page } from './loans.ts'
+import type { Listed, Page } from './paging.ts'
 
 /** A customer's repayment as a record system knows it, whichever style posted it. */
 export interface RecordRepayment {

@@ -1,7 +1,7 @@
 import { type AuditEntry, type AuditFilter, listAudit } from '../db/audit.ts'
+import type { Listed, Page } from '../db/paging.ts'
 import type { Deps } from '../deps.ts'
 import { type Caller, requireAdmin } from './caller.ts'
-import type { Listed, Page } from './paging.ts'
 
 export type { AuditEntry } from '../db/audit.ts'
 

@@ -1,10 +1,10 @@
 import { type Borrower, changeBorrower, findBorrower, insertBorrower, listBorrowers } from '../db/borrowers.ts'
+import type { Listed, Page } from '../db/paging.ts'
 import type { Deps } from '../deps.ts'
 import { type BorrowerDetails, sameDetails, withChanges } from '../domain/borrower.ts'
 import { dateIn } from '../domain/dates.ts'
 import { LendingError, notFound } from '../domain/errors.ts'
 import type { Caller } from './caller.ts'
-import type { Listed, Page } from './paging.ts'
 
 export type { Borrower } from '../db/borrowers.ts'
 

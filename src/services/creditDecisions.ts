@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type CreditStanding, type CustomerNames, findStanding } from '../db/credit.ts'
 import { findDecision, type KeptDecision, listDecisions } from '../db/creditDecisions.ts'
+import type { Listed, Page } from '../db/paging.ts'
 import type { Deps } from '../deps.ts'
 import { type Decided, decideAgain } from '../domain/credit/decision.ts'
 import { fromStored, type Json, toStored } from '../domain/credit/stored.ts'
@@ -9,7 +10,6 @@ import { currencyOf } from '../domain/money.ts'
 import type { Caller } from './caller.ts'
 import { noSuchCustomer } from './credit.ts'
 import { policyOfVersion } from './creditPolicies.ts'
-import type { Listed, Page } from './paging.ts'
 
 export type { KeptDecision } from '../db/creditDecisions.ts'
 

@@ -7,7 +7,7 @@ import {
   insertCustomer,
   listCustomers,
 } from '../db/customers.ts'
-import type { Listed, Page } from '../db/loans.ts'
+import type { Listed, Page } from '../db/paging.ts'
 import type { Deps } from '../deps.ts'
 import { type CustomerStanding, requireActivatable, requireClosable } from '../domain/customer.ts'
 import { dateIn, type LocalDate } from '../domain/dates.ts'

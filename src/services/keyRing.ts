@@ -94,7 +94,8 @@ export async function openKeyRing(db: Db, secret: string, now: () => number): Pr
   function readAnew(): Promise<void> {
     reread ??= (async () => {
       const wait = rereadAt + REREAD_EVERY_MS - now()
-      if (wait > 0) await pause(Math.min(wait, REREAD_EVERY_MS))
+      // Also where there is nothing to wait for not in this breath: what is cleared then has not been set yet.
+      await pause(Math.max(0, Math.min(wait, REREAD_EVERY_MS)))
       reread = undefined
       rereadAt = now()
       await read()

@@ -1,5 +1,6 @@
 import { isUniqueViolation } from '../db/client.ts'
 import {
+  findOrganization,
   insertOrganization,
   listOrganizations as list,
   nextOrganizationId,
@@ -7,7 +8,7 @@ import {
 } from '../db/organizations.ts'
 import type { Author } from '../db/trail.ts'
 import type { Deps } from '../deps.ts'
-import { invalidField, LendingError } from '../domain/errors.ts'
+import { invalidField, invariant, LendingError } from '../domain/errors.ts'
 import { currencyCodes } from '../domain/money.ts'
 
 export type { Organization } from '../db/organizations.ts'
@@ -24,6 +25,16 @@ export interface NewOrganization {
 
 const LONGEST_NAME = 200
 const LARGEST_ID = 2_147_483_647
+
+/** The organization of whoever asks. */
+export async function getOrganization(
+  { db }: Pick<Deps, 'db'>,
+  caller: Pick<Author, 'organizationId'>,
+): Promise<Organization> {
+  const organization = await findOrganization(db, caller.organizationId)
+  invariant(organization, 'whoever asks belongs to an organization')
+  return organization
+}
 
 /** Every organization, by id. */
 export const listOrganizations = ({ db }: Pick<Deps, 'db'>): Promise<Organization[]> => list(db)

@@ -1,1 +1,1 @@
-export type { Listed, Page } from '../db/loans.ts'
+export type { Listed, Page } from '../db/paging.ts'

@@ -1,6 +1,6 @@
 import { isUniqueViolation } from '../db/client.ts'
-import type { Listed, Page } from '../db/loans.ts'
 import { findOrganization } from '../db/organizations.ts'
+import type { Listed, Page } from '../db/paging.ts'
 import { findProduct, insertProduct, listProducts, markProductRetired, nextProductId } from '../db/products.ts'
 import type { Author } from '../db/trail.ts'
 import type { Deps } from '../deps.ts'

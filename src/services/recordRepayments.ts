@@ -1,4 +1,5 @@
 import { changeLoan, type SavedChange } from '../db/book.ts'
+import type { Listed, Page } from '../db/paging.ts'
 import { findRecordRepayment, listRecordRepayments, type RecordRepayment } from '../db/recordRepayments.ts'
 import { entryIdTaken } from '../db/saveLoans.ts'
 import type { StoredLoan } from '../db/storedLoan.ts'
@@ -8,7 +9,6 @@ import { invariant, notFound } from '../domain/errors.ts'
 import { post } from '../domain/loan.ts'
 import { findById, sameRepayment, type ToldRepayment } from '../domain/recordRepayment.ts'
 import type { Caller } from './caller.ts'
-import type { Listed, Page } from './paging.ts'
 import { tellPosted } from './transactions.ts'
 
 export type { RecordRepayment } from '../db/recordRepayments.ts'

@@ -59,6 +59,8 @@ export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
 
   async function issueToken(givenEmail: string, password: string, address: string): Promise<string> {
     const email = givenEmail.toLowerCase()
+    // Before the account is read: tokens that are revoked while the password is checked have to include this one.
+    const askedAt = now()
     const guessed = createHash('sha256').update(email).digest('base64url')
     await requirePatience(guessed, address)
     const account = await findAccountByEmail(db, email)
@@ -69,13 +71,13 @@ export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
     }
     // Asked again: of many guesses sent at once, one may be right after the others used up the patience.
     await requirePatience(guessed, address)
-    return sign(account)
+    return sign(account, askedAt)
   }
 
-  async function sign(account: Account): Promise<string> {
+  async function sign(account: Account, askedAt: number): Promise<string> {
     const { kid, privateKey } = await keys.signing()
     // Whole seconds: in the second in which earlier tokens were revoked, a new one counts from the next.
-    const issuedAt = Math.max(Math.floor(now() / 1000), Math.ceil((account.tokensFrom ?? 0) / 1000))
+    const issuedAt = Math.max(Math.floor(askedAt / 1000), Math.ceil((account.tokensFrom ?? 0) / 1000))
     return new SignJWT({ org: account.organizationId, roles: [...account.roles] })
       .setProtectedHeader({ alg: ALGORITHM, kid, typ: 'JWT' })
       .setIssuer(issuer)

@@ -1,5 +1,6 @@
 import { changeLoan, type Decided, type SavedChange } from '../db/book.ts'
-import type { Listed, LoanRef, Page } from '../db/loans.ts'
+import type { LoanRef } from '../db/loans.ts'
+import type { Listed, Page } from '../db/paging.ts'
 import type { StoredLoan } from '../db/storedLoan.ts'
 import type { Deps } from '../deps.ts'
 import { type Entry, type EntryType, isCustomerRepayment } from '../domain/entry.ts'

@@ -109,6 +109,18 @@ describe('rate limits', () => {
   }
   const asPartner = () => get('/v1/customers', { authorization: `Bearer ${service.tokens.partner}` })
 
+  it("429 by address has the style's own headers, though its hooks come after", async () => {
+    const limits = await withLimits({ RATE_LIMIT_ADDRESS: '1' })
+    const { buildApp } = await import('../../src/app.ts')
+    const app = await buildApp(service.deps, { limits })
+    const ask = () => app.inject({ method: 'GET', url: '/v1/borrowers', headers: { host: 'records.localhost:3000' } })
+    await ask()
+    const refused = await ask()
+    expect(refused.statusCode).toBe(429)
+    expect(refused.json()).toMatchObject({ success: false, code: 'resource_exhausted' })
+    expect(refused.headers['x-api-version']).toBe('1.2')
+  })
+
   it('429 resource_exhausted with Retry-After and the standard headers, until the minute is over', async () => {
     const limits = await withLimits({ RATE_LIMIT_ACCOUNT: '3', RATE_LIMIT_ADDRESS: '100' })
     const { buildApp } = await import('../../src/app.ts')

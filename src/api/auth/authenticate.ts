@@ -61,6 +61,7 @@ export function authenticateRoutes(app: StyleApp, { config }: Pick<Deps, 'config
   app.post(
     '/v1/auth/authorize',
     {
+      config: { changesNothing: true },
       schema: {
         tags: ['tokens'],
         summary: 'Say whether a token may pass',

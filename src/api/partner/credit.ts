@@ -1,12 +1,10 @@
-import type { FastifyReply } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Deps } from '../../deps.ts'
-import { LendingError } from '../../domain/errors.ts'
 import { getScorecard } from '../../services/credit.ts'
 import { boostLimit } from '../../services/creditBoosts.ts'
 import { STATEMENT_LIMITS } from '../../services/statements/limits.ts'
 import type { StyleApp } from '../style.ts'
-import { acceptUploads } from '../upload.ts'
+import { acceptUploads, endOf } from '../upload.ts'
 import { boostBody, boostSchema, eitherId, scorecardSchema, toBoost, toScorecard } from './credit.wire.ts'
 
 const tags = ['credit']
@@ -50,13 +48,4 @@ export function creditRoutes(app: StyleApp, deps: Deps): void {
       },
     )
   })
-}
-
-/** Says when the caller goes before he has an answer. */
-function endOf({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  raw.once('close', () => {
-    if (!raw.writableFinished) gone.abort(new LendingError('aborted', 'the caller did not wait for the answer'))
-  })
-  return gone.signal
 }

@@ -1,11 +1,14 @@
 import type { Deps } from '../../deps.ts'
+import type { Caller } from '../../services/caller.ts'
 import {
   activateCustomer,
+  type Customer,
   closeCustomer,
   createCustomer,
   getCustomer,
   pageCustomers,
 } from '../../services/customers.ts'
+import { getOrganization } from '../../services/organizations.ts'
 import type { StyleApp } from '../style.ts'
 import {
   activation,
@@ -21,6 +24,9 @@ import { ADDRESSES, toPage } from './registry.ts'
 const tags = ['customers']
 
 export function customerRoutes(app: StyleApp, deps: Deps): void {
+  const show = async (caller: Caller, customer: Promise<Customer>) =>
+    toCustomer(await customer, await getOrganization(deps, caller))
+
   app.post(
     '/v1/customers',
     {
@@ -33,7 +39,7 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
         response: { 200: customerSchema },
       },
     },
-    async ({ caller, body }) => toCustomer(await createCustomer(deps, caller, body.externalId)),
+    ({ caller, body }) => show(caller, createCustomer(deps, caller, body.externalId)),
   )
 
   app.get(
@@ -47,15 +53,18 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
         response: { 200: customerPage },
       },
     },
-    async ({ caller, query: { externalId, ...page } }) =>
-      toPage(await pageCustomers(deps, caller, { externalId }, page), page, toCustomer),
+    async ({ caller, query: { externalId, ...page } }) => {
+      const organization = await getOrganization(deps, caller)
+      const listed = await pageCustomers(deps, caller, { externalId }, page)
+      return toPage(listed, page, (customer) => toCustomer(customer, organization))
+    },
   )
 
   for (const { path, params } of ADDRESSES) {
     app.get(
       `/v1/customers${path}`,
       { schema: { tags, summary: 'Read a customer', params, response: { 200: customerSchema } } },
-      async ({ caller, params: ref }) => toCustomer(await getCustomer(deps, caller, ref)),
+      ({ caller, params: ref }) => show(caller, getCustomer(deps, caller, ref)),
     )
 
     app.post(
@@ -71,8 +80,7 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
           response: { 200: customerSchema },
         },
       },
-      async ({ caller, params: ref, body }) =>
-        toCustomer(await activateCustomer(deps, caller, ref, body?.activationDate)),
+      ({ caller, params: ref, body }) => show(caller, activateCustomer(deps, caller, ref, body?.activationDate)),
     )
 
     app.post(
@@ -88,7 +96,7 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
           response: { 200: customerSchema },
         },
       },
-      async ({ caller, params: ref, body }) => toCustomer(await closeCustomer(deps, caller, ref, body ?? {})),
+      ({ caller, params: ref, body }) => show(caller, closeCustomer(deps, caller, ref, body ?? {})),
     )
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { CUSTOMER_STATUSES, displayName } from '../../domain/customer.ts'
 import type { Customer } from '../../services/customers.ts'
+import type { Organization } from '../../services/organizations.ts'
 import { externalId, localDate, newExternalId, note, pageQuery } from '../wire.ts'
 import { named, pageOf } from './registry.ts'
 
@@ -66,8 +67,8 @@ export const customerPage = pageOf('CustomerPage', customerSchema)
 
 export type CustomerView = z.infer<typeof customerSchema>
 
-/** A customer in the partner's words. */
-export function toCustomer(customer: Customer): CustomerView {
+/** A customer in the partner's words, and the office of the lender whose he is. */
+export function toCustomer(customer: Customer, { officeId, officeName }: Organization): CustomerView {
   const id = String(customer.id)
   return {
     id,
@@ -75,8 +76,8 @@ export function toCustomer(customer: Customer): CustomerView {
     externalId: customer.externalId,
     status: customer.status,
     active: customer.status === 'Active',
-    officeId: '1',
-    officeName: 'Head Office',
+    officeId,
+    officeName,
     firstname: customer.externalId ?? customer.businessName ?? id,
     lastname: customer.externalId === null ? '' : 'Customer',
     displayName: displayName(customer),

@@ -2,6 +2,7 @@ import type { Deps } from '../../deps.ts'
 import { getBoost } from '../../services/creditBoosts.ts'
 import { getCustomer } from '../../services/customers.ts'
 import { getLoan } from '../../services/loans.ts'
+import { getOrganization } from '../../services/organizations.ts'
 import { getTransaction } from '../../services/transactions.ts'
 import { cannotSayAgain, type SayAgain } from '../idempotency.ts'
 import { toBoost } from './credit.wire.ts'
@@ -16,7 +17,8 @@ export const sayAgain =
     if (entityId === null) return cannotSayAgain()
     const ref = { id: entityId }
     if (entity === 'customer' && transactionId !== null) return toBoost(await getBoost(deps, caller, transactionId))
-    if (entity === 'customer') return toCustomer(await getCustomer(deps, caller, ref))
+    if (entity === 'customer')
+      return toCustomer(await getCustomer(deps, caller, ref), await getOrganization(deps, caller))
     if (entity !== 'loan') return cannotSayAgain()
     if (transactionId === null) return toLoan(await getLoan(deps, caller, ref))
     return toTransaction(await getTransaction(deps, caller, ref, transactionId))

@@ -80,6 +80,8 @@ describe('POST /v1/auth/authorize', () => {
     const { responses } = body.paths['/v1/auth/authorize']!.post!
     expect(responses['204']?.content).toBeUndefined()
     expect(Object.keys(responses)).toEqual(expect.arrayContaining(['204', '400', '401', '403']))
+    // It changes nothing, and answers as of now: there is nothing to keep for a key.
+    expect(JSON.stringify(body.paths['/v1/auth/authorize'])).not.toMatch(/Idempotency-Key|aborted/)
     expect(body.paths['/.well-known/jwks.json']?.get?.security).toEqual([])
   })
 })

@@ -84,6 +84,13 @@ describe('rotation', () => {
     expect(performance.now() - begun).toBeLessThan(2_500)
   })
 
+  it('no token is refused of the second unknown key that an instance meets, and of the third', async () => {
+    for (let time = 1; time <= 3; time++) {
+      expect(await other.deps.keys.verifying(randomUUID())).toBeUndefined()
+      expect(await other.deps.keys.verifying(await rotate())).toBeDefined()
+    }
+  })
+
   it('an unknown key makes an instance wait once, and read the keys no more than once a second', async () => {
     const pool = service.deps.db.prisma
     let reads = 0

@@ -80,6 +80,30 @@ describe('GET /v1/auth/token', () => {
     expect(await service.get('/v1/loan-products', { token })).toMatchObject({ status: 200 })
   })
 
+  it('401 unauthenticated: a token that was asked for before the tokens were revoked, and issued after it', async () => {
+    const { db } = service.deps
+    const account = {
+      // The password is checked for a while after the account was read: meanwhile it is reset.
+      findUnique: async (query: { where: { email: string } }) => {
+        const row = await db.prisma.account.findUnique(query)
+        service.clock.set('2026-01-31T09:30:02+03:00')
+        await db.prisma.account.update({ where: query.where, data: { tokensFrom: new Date(service.clock.now()) } })
+        service.clock.set('2026-01-31T09:30:04+03:00')
+        return row
+      },
+    }
+    const { createSignIn } = await import('../../../src/services/signIn.ts')
+    const late = createSignIn({
+      db: { ...db, prisma: { account } } as never,
+      keys: service.deps.keys,
+      now: service.clock.now,
+      issuer: service.deps.config.authUrl,
+    })
+    const token = await late.issueToken('partner@example.com', 'partner-secret', '10.1.1.1')
+    expect((await service.get('/v1/loan-products', { token })).status).toBe(401)
+    await db.pool.query('UPDATE account SET tokens_from = NULL')
+  })
+
   it('429 resource_exhausted: after ten failures of one e-mail, from whatever address, also with the right password', async () => {
     await service.deps.db.pool.query('DELETE FROM rate_limit')
     for (let attempt = 0; attempt < 10; attempt++)

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createAccount } from '../../../src/services/accounts.ts'
+import { operator } from '../../../src/services/caller.ts'
+import { createOrganization } from '../../../src/services/organizations.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 
 let service: TestService
@@ -36,6 +39,22 @@ describe('POST /v1/customers', () => {
     expect((await service.get(`/v1/customers/${body.id}`)).body).toEqual(body)
     const page = { items: [body], total: 1, page: 1, rowsPerPage: 10 }
     expect((await service.get(`/v1/customers?externalId=${name}`)).body).toEqual(page)
+  })
+
+  it("has the office of the caller's own organization, in every answer", async () => {
+    const author = operator(7, 'test')
+    const umoja = { id: 7, name: 'Umoja', currency: 'UGX', officeId: '7', officeName: 'Kampala' }
+    await createOrganization(service.deps, author, umoja)
+    const account = { email: 'partner@umoja.example', password: 'a long enough secret', roles: ['USER'] } as const
+    await createAccount(service.deps, author, account)
+    const token = await service.deps.signIn.issueToken(account.email, account.password, '127.0.0.1')
+    const office = { officeId: '7', officeName: 'Kampala' }
+    const { body } = await service.post('/v1/customers', { token, body: { externalId: 'asha' } })
+    expect(body).toMatchObject(office)
+    expect((await service.get('/v1/customers', { token })).body.items).toEqual([body])
+    const path = '/v1/customers/external/asha'
+    expect((await service.get(path, { token })).body).toEqual(body)
+    expect((await service.post(`${path}/close`, { token, body: {} })).body).toMatchObject(office)
   })
 
   it('takes an externalId of 100 characters, of whatever script, also in a path', async () => {
@@ -78,7 +97,11 @@ describe('GET /v1/customers', () => {
     const last = await service.get(`/v1/customers?rows=1&page=${total + 2}`)
     expect(last.body).toMatchObject({ items: [{ id: two.id }], total: total + 2 })
     expect((await service.get(`/v1/customers?rows=1&page=${total + 1}`)).body.items[0]?.id).toBe(one.id)
-    expect((await service.get(`/v1/customers?rows=100&page=50`)).body).toMatchObject({ items: [], total: total + 2 })
+    // 42,949,673 pages of 100 are more than fit into 32 bits.
+    for (const page of [50, 42_949_674, 1_000_000_000])
+      for (const path of ['customers', 'loan-products', 'loans'])
+        expect((await service.get(`/v1/${path}?rows=100&page=${page}`)).body).toMatchObject({ items: [], page })
+    expect((await service.get('/v1/customers?rows=100&page=42949674')).body.total).toBe(total + 2)
   })
 
   it('of an unknown externalId: 200 and none; by a path: 404 not_found', async () => {

@@ -79,6 +79,24 @@ describe('a caller who hangs up', () => {
       })
   })
 
+  it('before his token was looked up: he is not counted among those who send a file', async () => {
+    const { raw, headers } = showing(await smallStatement('2026-05-01', '2026-06-30'))
+    const { identify } = service.deps.signIn
+    for (let count = 0; count < 40; count++) {
+      // He is gone by the time it is known who he is.
+      Object.assign(service.deps.signIn, {
+        identify: async (token: string) => {
+          await pause(20)
+          return identify(token)
+        },
+      })
+      expect(await send([raw.subarray(0, 100)], headers, 5)).toBeUndefined()
+    }
+    Object.assign(service.deps.signIn, { identify })
+    await pause(50)
+    expect((await send([raw], headers))?.status).not.toBe(429)
+  })
+
   it('who is done is forgotten: a hundred files one after the other are taken', async () => {
     const call = showing(Buffer.from('no statement'))
     for (let count = 0; count < 100; count++)

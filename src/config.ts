@@ -178,10 +178,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
   })
 }
 
-/** Several processes have a port each for operators, one after the other. */
+/** Operators have a port of their own, in several processes one after the other. */
 function requireOpsPorts({ PORT, OPS_PORT, WEB_CONCURRENCY }: z.output<typeof settings>): void {
   const last = OPS_PORT + WEB_CONCURRENCY - 1
-  if (WEB_CONCURRENCY === 1 || OPS_PORT === 0) return
+  if (OPS_PORT === 0) return
+  if (PORT === OPS_PORT) throw new ConfigError(`PORT and OPS_PORT: both are ${PORT}, and each needs a port of its own`)
   if (last > MOST_PORT)
     throw new ConfigError(
       `OPS_PORT and WEB_CONCURRENCY: ${WEB_CONCURRENCY} processes take the ports ${OPS_PORT} to ${last}, and the last there is is ${MOST_PORT}`,

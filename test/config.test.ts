@@ -59,6 +59,7 @@ describe('settings', () => {
       { WEB_CONCURRENCY: '4', OPS_PORT: '65533' },
       'OPS_PORT and WEB_CONCURRENCY: 4 processes take the ports 65533 to 65536, and the last there is is 65535',
     ],
+    [{ PORT: '3001' }, 'PORT and OPS_PORT: both are 3001, and each needs a port of its own'],
     [
       { WEB_CONCURRENCY: '4', PORT: '3004' },
       'PORT and OPS_PORT: 4 processes take the ports 3001 to 3004 for operators, so PORT cannot be 3004',

@@ -1,4 +1,4 @@
-import { dateIn, type Instant, type LocalDate, sameTimeOn, startOfDay } from './dates.ts'
+import { dateIn, type Instant, type LocalDate, type PeriodUnit, sameTimeOn, startOfDay } from './dates.ts'
 import { invariant } from './errors.ts'
 import type { ExtendedBody, LoanRecord, Source } from './loanRecord.ts'
 import { type Currency, type Decimal, parseDecimal, toMinor } from './money.ts'
@@ -152,9 +152,33 @@ export function sameSources(a: object, b: object): boolean {
   return [...new Set([...left.keys(), ...right.keys()])].every((name) => sameSource(left.get(name), right.get(name)))
 }
 
-function sameSource(a: unknown, b: unknown): boolean {
+/** Whether two values are the same text, or the same number however it is written. */
+export function sameSource(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'string' || typeof b !== 'string') return false
   const [x, y] = [parseDecimal(a), parseDecimal(b)]
   return x !== undefined && y !== undefined && x.units === y.units && x.scale === y.scale
+}
+
+/** How long a loan is, in the words of the record style. */
+export interface Duration {
+  readonly duration: number
+  readonly durationPeriod: string
+}
+
+/** As it was told; of a partner's loan, what its product makes of it: 6 × 1 months are 6 Months. */
+export function durationOf({
+  record,
+  product,
+  numberOfRepayments,
+}: {
+  readonly record: LoanRecord | null
+  readonly product: { readonly repayEvery: number; readonly repayUnit: PeriodUnit } | null
+  readonly numberOfRepayments: number
+}): Duration {
+  const { repayEvery = 1, repayUnit = 'months' } = product ?? {}
+  return {
+    duration: record?.duration ?? numberOfRepayments * repayEvery,
+    durationPeriod: record?.durationPeriod ?? repayUnit.charAt(0).toUpperCase() + repayUnit.slice(1),
+  }
 }

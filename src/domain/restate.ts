@@ -3,7 +3,16 @@ import { invalidField, invariant, LendingError, refused } from './errors.ts'
 import { type Decision, type Loan, stateOf } from './loan.ts'
 import type { ExtendedBody, LoanRecord, RecordProduct, Source } from './loanRecord.ts'
 import { minorToText, parseDecimal } from './money.ts'
-import { type Agreed, agree, type LoanAsked, sameLoan, sameSources, type ToldLoan } from './recordLoan.ts'
+import {
+  type Agreed,
+  agree,
+  type Duration,
+  type LoanAsked,
+  sameLoan,
+  sameSource,
+  sameSources,
+  type ToldLoan,
+} from './recordLoan.ts'
 import { type LoanState, replay } from './replay.ts'
 import type { LoanTerms } from './terms.ts'
 
@@ -41,15 +50,16 @@ const NOTHING_TOLD: LoanRecord = {
 /**
  * Agrees a loan anew: rebuilds its schedule and replays its repayments (contract 5.4). Refusals, in this order: a loan
  * whose terms are not to be changed any more, the terms themselves, repayments that they would leave without ground.
+ * @param shown how long the loan is said to be, where nobody told
  * @returns undefined when it says what is so already
  * @throws LendingError `failed_precondition` or `invalid_argument`, naming the field
  */
-export function restate(loan: RestatableLoan, update: LoanUpdate, now: number): Decision | undefined {
+export function restate(loan: RestatableLoan, update: LoanUpdate, now: number, shown: Duration): Decision | undefined {
   const before = stateOf(loan, now)
   const borrowerId = update.borrowerId ?? loan.customerId
-  const namesTerms = hasTerms(update) || borrowerId !== loan.customerId
-  if (namesTerms) requireOpenTerms(loan, before)
-  const agreed = hasTerms(update) ? agreeAnew(loan, update, now) : { terms: loan.terms, record: recordOf(loan) }
+  const isAgreedAnew = hasOtherTerms(loan, update, shown)
+  if (isAgreedAnew || borrowerId !== loan.customerId) requireOpenTerms(loan, before)
+  const agreed = isAgreedAnew ? agreeAnew(loan, update, now) : { terms: loan.terms, record: recordOf(loan) }
   const { loanType, description, products, extended } = recordOf(loan)
   const record: LoanRecord = {
     ...agreed.record,
@@ -59,7 +69,7 @@ export function restate(loan: RestatableLoan, update: LoanUpdate, now: number): 
   }
   if (unchanged(loan, { ...toldOf(loan), ...summaryOf(agreed.terms), borrowerId, record })) return undefined
   invariant((record.extended === null) === (extended === null), 'a loan keeps the shape of its body')
-  const terms = hasTerms(update) ? agreed.terms : loan.terms
+  const { terms } = agreed
   if (terms !== loan.terms) requireGround(loan, before, terms)
   return {
     before,
@@ -73,8 +83,22 @@ export function restate(loan: RestatableLoan, update: LoanUpdate, now: number): 
 
 const recordOf = ({ record }: RestatableLoan): LoanRecord => record ?? NOTHING_TOLD
 
-const hasTerms = ({ principal, releasedOn, dueOn, duration, durationPeriod }: LoanUpdate): boolean =>
-  [principal, releasedOn, dueOn, duration, durationPeriod].some((term) => term !== undefined)
+/** A record system may send all that it knows of a loan each time: what is so already is no change of it. */
+function hasOtherTerms(loan: RestatableLoan, update: LoanUpdate, shown: Duration): boolean {
+  const { principal, currency, disbursedOn, dueOn } = loan.terms
+  const { duration, durationPeriod } = recordOf(loan)
+  const known = {
+    principal: minorToText(principal, currency),
+    releasedOn: disbursedOn,
+    dueOn,
+    duration: duration ?? shown.duration,
+    durationPeriod: durationPeriod ?? shown.durationPeriod,
+  }
+  return Object.entries(known).some(([term, value]) => {
+    const given = update[term as keyof typeof known]
+    return given !== undefined && !sameSource(given, value)
+  })
+}
 
 function requireOpenTerms({ productId }: RestatableLoan, { status, chargedOffOn }: LoanState): void {
   const others = 'only loan_type, description and products can be changed'

@@ -8,7 +8,7 @@ import { findRecordLoan, listRecordLoans, type RecordLoan } from '../db/recordLo
 import type { Deps } from '../deps.ts'
 import { invariant, LendingError, notFound } from '../domain/errors.ts'
 import { currencyOf } from '../domain/money.ts'
-import { type Agreed, agree, type LoanAsked, sameLoan } from '../domain/recordLoan.ts'
+import { type Agreed, agree, durationOf, type LoanAsked, sameLoan } from '../domain/recordLoan.ts'
 import { replay } from '../domain/replay.ts'
 import { type LoanUpdate, restate } from '../domain/restate.ts'
 import type { Caller } from './caller.ts'
@@ -78,8 +78,10 @@ export async function updateRecordLoan(
   update: LoanUpdate,
 ): Promise<RecordLoan> {
   const { borrowerId } = update
-  const borrower =
-    borrowerId === undefined ? undefined : await findCustomer(deps.db, caller.organizationId, { id: borrowerId })
+  const [stored, borrower] = await Promise.all([
+    getRecordLoan(deps, caller, id),
+    borrowerId === undefined ? undefined : findCustomer(deps.db, caller.organizationId, { id: borrowerId }),
+  ])
   const change = {
     author: caller,
     zone: deps.config.zone,
@@ -89,7 +91,7 @@ export async function updateRecordLoan(
   }
   const changed = await changeLoan(deps.db, change, { id }, (loan, now) => {
     if (borrowerId !== undefined && borrowerId !== loan.customerId) requireBorrower(borrower)
-    const decision = restate(loan, update, now)
+    const decision = restate(loan, update, now, durationOf(stored))
     return decision ? { save: decision } : { answer: undefined }
   })
   if (!changed) throw noSuchLoan({ id })

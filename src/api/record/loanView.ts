@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { toRfc3339 } from '../../domain/dates.ts'
 import type { ExtendedBody } from '../../domain/loanRecord.ts'
 import { minorToNumber } from '../../domain/money.ts'
+import { durationOf } from '../../domain/recordLoan.ts'
 import type { RecordLoan } from '../../services/recordLoans.ts'
 import { type RawJson, wireInteger, wireSource } from '../json.ts'
 import { instant, money } from '../wire.ts'
@@ -78,6 +79,7 @@ function extendedAsSent(sent: ExtendedBody): { readonly [Field in keyof Extended
 /** A loan in the words of the record style. */
 export function toLoan(loan: RecordLoan, zone: string): LoanView {
   const { record, product } = loan
+  const { duration, durationPeriod } = durationOf(loan)
   const products = record?.products ?? []
   return {
     borrower_id: wireInteger(loan.borrowerId),
@@ -86,7 +88,8 @@ export function toLoan(loan: RecordLoan, zone: string): LoanView {
     principal_amount: minorToNumber(loan.principal, loan.currency),
     released_date: loan.disbursedOn,
     due_date: loan.dueOn,
-    ...durationOf(loan),
+    duration,
+    duration_period: durationPeriod,
     description: record?.description ?? '',
     ...(products.length > 0 && {
       products: products.map(({ stockId, quantity, price }) => ({
@@ -98,14 +101,5 @@ export function toLoan(loan: RecordLoan, zone: string): LoanView {
     ...(record?.extended && extendedAsSent(record.extended)),
     created_at: toRfc3339(loan.createdAt, zone),
     updated_at: toRfc3339(loan.updatedAt, zone),
-  }
-}
-
-/** As it was told; of a partner's loan, what its product makes of it: 6 × 1 months are 6 Months. */
-function durationOf({ record, product, numberOfRepayments }: RecordLoan) {
-  const { repayEvery = 1, repayUnit = 'months' } = product ?? {}
-  return {
-    duration: record?.duration ?? numberOfRepayments * repayEvery,
-    duration_period: record?.durationPeriod ?? repayUnit.charAt(0).toUpperCase() + repayUnit.slice(1),
   }
 }

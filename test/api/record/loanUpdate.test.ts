@@ -224,6 +224,51 @@ describe('refusals leave everything as it was', () => {
   })
 
   it.each([
+    [
+      'charged off',
+      async () => {
+        const id = await lend()
+        await service.post(`/v1/loans/${id}/repayments/charge-off`)
+        return id
+      },
+    ],
+    [
+      'written off, extended',
+      async () => {
+        const id = await lend(anExtendedLoan)
+        await service.post(`/v1/loans/${id}/write-off`, { token: service.tokens.operator })
+        return id
+      },
+    ],
+    [
+      'of a product',
+      async () => {
+        const body = { customerId: 'asha', productId: 3, principal: 6_000 }
+        return Number((await service.post('/v1/loans', { body })).body.id)
+      },
+    ],
+  ])(
+    '200 for all that is known of it, with other remarks, though no term may change: a loan that is %s',
+    async (_, make) => {
+      const id = await make()
+      const { item } = (await records.get(`/v1/loans/${id}`)).body
+      const fields = [
+        'borrower_id',
+        'loan_id',
+        'principal_amount',
+        'released_date',
+        'due_date',
+        'duration',
+        'duration_period',
+      ]
+      const known = Object.fromEntries(fields.map((field) => [field, item[field]]))
+      const { status, body } = await update(id, { ...known, description: 'all of it' })
+      expect({ status, item: body.item }).toEqual({ status: 200, item: { ...item, description: 'all of it' } })
+      await refuse(id, { ...known, principal_amount: 12_345 }, 409, { code: 'failed_precondition' })
+    },
+  )
+
+  it.each([
     [aBasicLoan, { loan_id: 7 }, 'loan_id'],
     [aBasicLoan, { principal_amount: 0 }, 'principal_amount'],
     [aBasicLoan, { principal_amount: 1.001 }, 'principal_amount'],

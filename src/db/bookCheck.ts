@@ -4,8 +4,9 @@ import type { Snapshot } from './snapshot.ts'
 import { LOAN_COLUMNS, LOAN_SOURCES, type LoanRow, type StoredLoan, toStoredLoan } from './storedLoan.ts'
 
 /** A loan with what its row says of it besides. */
-export interface CheckedLoan {
-  readonly loan: StoredLoan
+export interface CheckedLoan extends Place {
+  /** Throws where its rows are damaged. */
+  readonly loan: () => StoredLoan
   readonly entryCount: number
   /** The columns that cache what replay made of it, by name: instants in milliseconds. */
   readonly cached: Readonly<Record<string, unknown>>
@@ -40,7 +41,9 @@ export async function readChecked(
     values: [after.organizationId, after.id, organizationId ?? null, most],
   })
   return rows.map((row) => ({
-    loan: toStoredLoan(row, zone),
+    organizationId: row.organization_id,
+    id: row.id,
+    loan: () => toStoredLoan(row, zone),
     entryCount: row.entry_count,
     cached: Object.fromEntries(CACHED.map((column) => [column, row[column]])),
   }))

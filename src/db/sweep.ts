@@ -12,6 +12,8 @@ export interface Swept {
   readonly saved: number
   /** Loans whose time had come; as many as the round may have, and there may be more. */
   readonly found: number
+  /** Those that could not be replayed: their rows are damaged, and they stay as they are. */
+  readonly damaged: readonly { readonly loan: string; readonly error: unknown }[]
 }
 
 /** Due loans, oldest first; those that another instance is at are left to it. */
@@ -67,22 +69,23 @@ export async function sweepLoans(
     const found = claimed.rows.length
     if (found === 0) {
       await client.query('ROLLBACK')
-      return { saved: 0, found }
+      return { saved: 0, found, damaged: [] }
     }
     const { rows } = await client.query<LoanRow>(
       LOANS_BY.id(claimed.rows.map((row) => [row.organization_id, row.id, null, null])),
     )
-    const changes = rows.map((row) => {
-      const loan = toStoredLoan(row, zone)
-      const { before, after } = replayed(loan)
-      return [
-        loan.organizationId,
-        loan.id,
-        loan.version,
-        toJson(figures(before)),
-        toJson(figures(after)),
-        ...cached(after),
-      ]
+    const damaged: { loan: string; error: unknown }[] = []
+    const changes = rows.flatMap((row) => {
+      try {
+        const loan = toStoredLoan(row, zone)
+        const { before, after } = replayed(loan)
+        const audited = [toJson(figures(before)), toJson(figures(after))]
+        return [[loan.organizationId, loan.id, loan.version, ...audited, ...cached(after)]]
+      } catch (error) {
+        // One of them must not keep time from all the others, of every organization.
+        damaged.push({ loan: `${row.organization_id}/${row.id}`, error })
+        return []
+      }
     })
     const saved = await client.query<{ saved: bigint }>({
       name: 'sweep-save',
@@ -90,7 +93,7 @@ export async function sweepLoans(
       values: [moment(now), ...columnsOf(COMPUTED, changes)],
     })
     await client.query('COMMIT')
-    return { saved: Number(saved.rows[0]!.saved), found }
+    return { saved: Number(saved.rows[0]!.saved), found, damaged }
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined)
     throw error

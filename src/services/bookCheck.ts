@@ -9,6 +9,7 @@ import {
 } from '../db/bookCheck.ts'
 import { CACHED, cached } from '../db/loanColumns.ts'
 import { inSnapshot } from '../db/snapshot.ts'
+import type { StoredLoan } from '../db/storedLoan.ts'
 import type { Deps } from '../deps.ts'
 import { stateOf } from '../domain/loan.ts'
 import { brokenRules } from '../domain/loanRules.ts'
@@ -68,16 +69,23 @@ export async function checkBook({ db, config, now }: Deps, options: CheckOptions
     const read = (after: typeof START) => readChecked(snapshot, config.zone, after, organizationId, BATCH)
     let next = read(START)
     for (let batch = await next; batch.length > 0 && !stopping?.aborted; batch = await next) {
-      const last = batch.at(-1)!.loan
+      const last = batch.at(-1)!
       // Read while these are replayed: the database and this process then work at once.
       next = batch.length < BATCH ? Promise.resolve([]) : read(last)
+      // Looked at in the next turn, which this one may not live to see.
+      next.catch(() => undefined)
       for (const one of batch) {
-        const { state, waiting } = stateAsCached(one, asOf)
-        if (waiting) waitingForSweep++
-        for (const message of differencesOf(one, state))
-          tell({ organizationId: one.loan.organizationId, of: `loan ${one.loan.id}`, message })
-        addTo(sums, one, state)
-        entries += one.loan.entries.length
+        const say = (message: string) => tell({ organizationId: one.organizationId, of: `loan ${one.id}`, message })
+        try {
+          const loan = one.loan()
+          const { state, waiting } = stateAsCached(loan, asOf)
+          if (waiting) waitingForSweep++
+          differencesOf(loan, one, state).forEach(say)
+          addTo(sums, loan, state)
+          entries += loan.entries.length
+        } catch (error) {
+          say(`cannot be replayed: ${error instanceof Error ? error.message : error}`)
+        }
       }
       loans += batch.length
       onProgress?.(loans, total)
@@ -100,13 +108,13 @@ export async function checkBook({ db, config, now }: Deps, options: CheckOptions
 }
 
 /** The columns hold until time changes them next: then they wait for the sweep, and are what they were before. */
-function stateAsCached({ loan }: CheckedLoan, asOf: number): { state: LoanState; waiting: boolean } {
+function stateAsCached(loan: StoredLoan, asOf: number): { state: LoanState; waiting: boolean } {
   const waiting = loan.nextChangeAt !== null && loan.nextChangeAt <= asOf
   const moment = waiting ? Math.max(loan.terms.disbursedAt, (loan.nextChangeAt ?? asOf) - 1) : asOf
   return { state: stateOf(loan, moment), waiting }
 }
 
-function differencesOf({ loan, entryCount, cached: stored }: CheckedLoan, state: LoanState): string[] {
+function differencesOf(loan: StoredLoan, { entryCount, cached: stored }: CheckedLoan, state: LoanState): string[] {
   const computed = cached(state)
   const columns = CACHED.flatMap((column, index) => {
     const [is, shouldBe] = [stored[column], computed[index]]
@@ -123,7 +131,7 @@ function show(column: string, value: unknown): string {
   return value === null ? 'empty' : String(value)
 }
 
-function addTo(sums: Map<string, Sums>, { loan }: CheckedLoan, state: LoanState): void {
+function addTo(sums: Map<string, Sums>, loan: StoredLoan, state: LoanState): void {
   const { organizationId, terms } = loan
   const currency = terms.currency.code
   const key = `${organizationId} ${currency}`

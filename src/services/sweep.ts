@@ -31,10 +31,10 @@ export async function sweepOnce(deps: Deps): Promise<Swept> {
 export async function sweepAll(deps: Deps): Promise<number> {
   let total = 0
   for (;;) {
-    const { saved, found } = await sweepOnce(deps)
+    const { saved, found, damaged } = await sweepOnce(deps)
     total += saved
     // What was found and not saved was changed by somebody else meanwhile, and says itself when it is due again.
-    if (found < LOANS_A_ROUND) return total
+    if (found < LOANS_A_ROUND || damaged.length === found) return total
   }
 }
 
@@ -55,10 +55,15 @@ export function startSweeper(deps: Deps, log: { error(context: object, message: 
 
   async function run(): Promise<void> {
     try {
-      const { found, saved } = await sweepOnce(deps)
+      const { found, saved, damaged } = await sweepOnce(deps)
+      for (const { loan, error } of damaged) {
+        deps.events.sweepFailed()
+        log.error({ err: error, loan }, 'a loan cannot be replayed, and was left out of the sweep; run `book check`')
+      }
       const purged = await purgeKeys(deps.db, KEYS_A_ROUND, deps.now())
       deps.events.swept(saved)
-      next(found === LOANS_A_ROUND || purged === KEYS_A_ROUND ? 0 : IDLE_MS)
+      const isMore = found === LOANS_A_ROUND && damaged.length < found
+      next(isMore || purged === KEYS_A_ROUND ? 0 : IDLE_MS)
     } catch (error) {
       deps.events.sweepFailed()
       log.error({ err: error }, 'the sweep failed; it will be tried again')

@@ -124,6 +124,17 @@ describe('what differs is named, and the exit code is 1', () => {
     expect((await ops('book check')).code).toBe(0)
   })
 
+  it('a loan that cannot be replayed, by its number; all others are checked', async () => {
+    await sql('CREATE TABLE lost AS SELECT * FROM loan_period WHERE loan_id = $1', [loan])
+    await sql('DELETE FROM loan_period WHERE loan_id = $1', [loan])
+    const { code, json } = await ops('book check --json')
+    await sql('INSERT INTO loan_period SELECT * FROM lost')
+    expect(code).toBe(1)
+    const [first, ...others] = json.differences as { of: string; message: string }[]
+    expect(first).toMatchObject({ of: `loan ${loan}`, message: 'cannot be replayed: a loan has a schedule' })
+    expect(new Set(others.map(({ of }) => of))).toEqual(new Set(['totals TZS']))
+  })
+
   it('a customer who was lent money after he was closed', async () => {
     await sql("UPDATE customer SET status = 'Closed', closed_on = '2026-01-30' WHERE external_id = 'asha'")
     const { code, json } = await ops('book check --json')

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { sweepAll } from '../../src/services/sweep.ts'
+import { startSweeper, sweepAll } from '../../src/services/sweep.ts'
 import { FIRST_DAY, startService, type TestService } from '../support/service.ts'
 
 let service: TestService
@@ -66,6 +66,22 @@ describe('the sweep persists what time does by itself', () => {
       [ids, new Date(service.clock.now()).toISOString()],
     )
     expect(audits.rows).toEqual([{ rows: 250n, loans: 250n }])
+  })
+
+  it('goes on past a loan whose rows are damaged, and says which it is', async () => {
+    const [damaged, sound] = [await lend(), await lend()]
+    const pool = service.deps.db.pool
+    await pool.query('CREATE TABLE lost AS SELECT * FROM loan_period WHERE loan_id = $1', [damaged])
+    await pool.query('DELETE FROM loan_period WHERE loan_id = $1', [damaged])
+    service.clock.set('2026-02-28T12:00:00+03:00')
+    expect(await sweepAll(service.deps)).toBe(1)
+    expect((await stored(sound)).penalty_outstanding).toBe(10_000_00n)
+    const logged: object[] = []
+    const sweeper = startSweeper(service.deps, { error: (context) => logged.push(context) })
+    await expect.poll(() => logged).toEqual([{ loan: `1/${damaged}`, err: expect.any(Error) }])
+    await sweeper.stop()
+    await pool.query('INSERT INTO loan_period SELECT * FROM lost')
+    expect(await sweepAll(service.deps)).toBe(1)
   })
 
   it('loses no repayment that arrives meanwhile', async () => {

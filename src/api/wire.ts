@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { FIRST_DATE, LAST_DATE } from '../domain/dates.ts'
 import { type Decimal, parseDecimal } from '../domain/money.ts'
 import { JsonNumber } from './json.ts'
 
@@ -180,7 +181,9 @@ export const localDate = codec<string>(
     const day = new Date(`${value}T00:00:00Z`)
     if (Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== value)
       return new Refused('is not a date on the calendar')
-    return value < '1900' || value >= '3000' ? new Refused('must be between 1900-01-01 and 2999-12-31') : value
+    return value < FIRST_DATE || value > LAST_DATE
+      ? new Refused(`must be between ${FIRST_DATE} and ${LAST_DATE}`)
+      : value
   },
   { type: 'string', format: 'date', examples: ['2026-11-20'] },
 )

@@ -26,6 +26,24 @@ const isoDate = (moment: DateTime): LocalDate => {
 export const isCalendarDate = (text: string): boolean =>
   /^\d{4}-\d{2}-\d{2}$/.test(text) && DateTime.fromISO(text, { zone: 'utc' }).isValid
 
+/** The days that a caller may name. */
+export const FIRST_DATE: LocalDate = '1900-01-01'
+export const LAST_DATE: LocalDate = '2999-12-31'
+
+const RFC_3339 =
+  /^(\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
+
+/**
+ * The moment that a caller names in RFC 3339, seconds or no seconds.
+ * @returns undefined for any other text, for a day that does not exist, and for one that no caller may name
+ */
+export function fromRfc3339(text: string): Instant | undefined {
+  const date = RFC_3339.exec(text)?.[1]
+  // Asked before it is parsed: `Date.parse` makes 2 March of 30 February.
+  if (date === undefined || !isCalendarDate(date) || date < FIRST_DATE || date > LAST_DATE) return undefined
+  return Date.parse(text)
+}
+
 /**
  * Remembers what a pure function of text answered, for the few thousand days that a book is about: a calendar is slow
  * to ask, and is asked the same thing for every loan of a day.

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
-import { isCalendarDate } from '../domain/dates.ts'
+import { fromRfc3339, isCalendarDate } from '../domain/dates.ts'
 import { type Decimal, parseDecimal } from '../domain/money.ts'
 import { ROLES, type Role } from '../services/accounts.ts'
 
@@ -35,8 +35,8 @@ export function momentBefore(now: () => number): (text: string) => number {
   return (text) => {
     const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
     if (count !== undefined) return now() - Number(count) * units[unit]!
-    const instant = /^\d{4}-\d{2}-\d{2}T.*(Z|[+-]\d{2}:\d{2})$/.test(text) ? Date.parse(text) : Number.NaN
-    if (Number.isNaN(instant))
+    const instant = fromRfc3339(text)
+    if (instant === undefined)
       throw new InvalidArgumentError(
         'It must be a time such as 2026-11-20T14:30:00+03:00, or an age such as 15m or 7d.',
       )

@@ -6,6 +6,7 @@ import {
   dateIn,
   dayAfter,
   daysBetween,
+  fromRfc3339,
   isCalendarDate,
   sameTimeOn,
   startOfDay,
@@ -86,6 +87,29 @@ describe('dates of the tenant, whatever zone the server is in', () => {
       true,
     )
   })
+
+  it.each([
+    ['2026-02-28T09:30:15.123+03:00', Date.UTC(2026, 1, 28, 6, 30, 15, 123)],
+    ['2028-02-29T23:59Z', Date.UTC(2028, 1, 29, 23, 59)],
+    ['1900-01-01T00:00:00Z', Date.UTC(1900, 0, 1)],
+    ['2999-12-31T23:59:59-00:00', Date.UTC(2999, 11, 31, 23, 59, 59)],
+  ])('%s is a moment', (text, instant) => expect(fromRfc3339(text)).toBe(instant))
+
+  it.each([
+    '2026-02-29T09:00:00+03:00',
+    '2026-02-30T09:00:00+03:00',
+    '2026-13-01T09:00:00Z',
+    '0000-01-01T00:00:00Z',
+    '1899-12-31T23:59:59Z',
+    '3000-01-01T00:00:00Z',
+    '2026-01-31T24:00:00Z',
+    '2026-01-31T09:60:00Z',
+    '2026-01-31T09:00:60Z',
+    '2026-01-31T09:00:00+24:00',
+    '2026-01-31T09:00:00',
+    '2026-01-31',
+    '2026-01-31T09:00:00Z\n',
+  ])('%j is none', (text) => expect(fromRfc3339(text)).toBeUndefined())
 
   it('counts days', () => {
     expect(daysBetween('2026-02-28', '2026-03-01')).toBe(1)

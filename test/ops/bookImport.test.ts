@@ -115,6 +115,8 @@ describe('book import', () => {
       '[]',
       { ...loan, externalId: 'c8' },
       { ...loan, externalId: '..' },
+      { ...loan, externalId: 'c12', disbursedAt: '2026-02-30T09:30:00+03:00' },
+      { ...loan, externalId: 'c13', disbursedAt: '0000-01-01T09:30:00+03:00' },
     ])
     const run = await ops(['book', 'import', '--loans', path, '--yes'])
     expect(run.code).toBe(1)
@@ -129,9 +131,12 @@ describe('book import', () => {
       [8, 'not_found'],
       [9, 'invalid_argument'],
       [11, 'invalid_argument'],
+      [12, 'invalid_argument'],
+      [13, 'invalid_argument'],
     ])
     expect(told[1]).toMatchObject({ message: 'principal: must have at most 2 decimals in TZS' })
     expect(told[4]).toMatchObject({ message: 'amount: is not a known field' })
+    expect(told[8].message).toMatch(/^disbursedAt: must be a time of the calendar/)
     expect(told[5].record).toContain('"productId":9')
     expect((await stat(`${path}.refused.ndjson`)).mode & 0o777).toBe(0o600)
     expect(

@@ -3,6 +3,7 @@ import { InvalidRequest } from '../../api/invalidRequest.ts'
 import { JsonNumber, parseJson } from '../../api/json.ts'
 import { validatorCompiler } from '../../api/validation.ts'
 import { amount, externalId, localDate, newExternalId, note, smallInt, text } from '../../api/wire.ts'
+import { FIRST_DATE, fromRfc3339, LAST_DATE } from '../../domain/dates.ts'
 import { ENTRY_TYPES } from '../../domain/entry.ts'
 import { LendingError } from '../../domain/errors.ts'
 import type { CustomerLine } from '../../services/importCustomers.ts'
@@ -28,13 +29,13 @@ const customer = z.strictObject({
   ...derived('id', 'closedOn', 'closeReason', 'createdAt'),
 })
 
-const rfc3339 = z
-  .string()
-  .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/, {
-    error: 'must be a time such as 2026-01-31T09:30:00+03:00',
-  })
-  .transform((given) => Date.parse(given))
-  .refine((instant) => !Number.isNaN(instant), 'is not a time on the calendar')
+const rfc3339 = z.string().transform((given, context) => {
+  const instant = fromRfc3339(given)
+  if (instant !== undefined) return instant
+  const message = `must be a time of the calendar from ${FIRST_DATE} to ${LAST_DATE}, such as 2026-01-31T09:30:00+03:00`
+  context.issues.push({ code: 'custom', message, input: given })
+  return z.NEVER
+})
 
 const LARGEST_ID = 2_147_483_647
 

@@ -21,13 +21,20 @@ export function signInOperators({ signIn }: Pick<Deps, 'signIn'>): SignedIn {
   const tokens = new LRUCache<string, string>({ max: MOST_VERIFIED, ttl: VERIFIED_FOR_MS })
   return async (header, address) => {
     const key = createHash('sha256').update(String(header)).digest('base64')
-    let token = tokens.get(key)
-    if (token === undefined) {
+    const verify = async () => {
       const { email, password } = readBasic(header)
-      token = await signIn.issueToken(email, password, address)
+      const token = await signIn.issueToken(email, password, address)
       tokens.set(key, token)
+      return signIn.identify(token)
     }
-    const identity = await signIn.identify(token)
+    const token = tokens.get(key)
+    const identity = await (token === undefined ? verify() : signIn.identify(token)).catch((error: unknown) => {
+      const isRefused = error instanceof LendingError && error.code === 'unauthenticated'
+      // A token ends with its key, or when all of an account are revoked; the password may be right all the same.
+      if (token === undefined || !isRefused) throw error
+      tokens.delete(key)
+      return verify()
+    })
     requireAdmin(identity)
     return identity
   }

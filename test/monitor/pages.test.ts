@@ -11,7 +11,9 @@ import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/demo.ts'
 import { noEvents, tellAll } from '../../src/services/events.ts'
 import { type Figures, keepFigures } from '../../src/services/figures.ts'
 import { sweepAll } from '../../src/services/sweep.ts'
+import { opsOn } from '../support/ops.ts'
 import { startService, type TestService } from '../support/service.ts'
+import type { Wire } from '../support/wire.ts'
 
 let service: TestService
 let app: FastifyInstance
@@ -84,6 +86,33 @@ describe('signing in', () => {
     expect((await look('/')).status).toBe(401)
     await disable('NULL')
     service.clock.set('2026-04-01T12:00:10+03:00')
+    expect((await look('/')).status).toBe(200)
+  })
+
+  it('the right password goes on after the tokens of its account, or the key that signed them, are revoked', async () => {
+    const ops = opsOn(service)
+    const [old] = (await ops<Wire[]>('keys list --json')).json
+    expect((await look('/')).status).toBe(200)
+    expect((await ops(`accounts revoke-tokens ${DEMO_OPERATOR.email} --yes`)).code).toBe(0)
+    service.clock.set('2026-04-01T12:00:15+03:00')
+    expect((await look('/')).status).toBe(200)
+    expect((await ops('keys rotate')).code).toBe(0)
+    expect((await ops(`keys revoke ${old!.kid} --yes`)).code).toBe(0)
+    service.clock.set('2026-04-01T12:00:20+03:00')
+    expect((await look('/')).status).toBe(200)
+  })
+
+  it('a password that was changed is refused, also where it was verified', async () => {
+    const { email, password } = DEMO_OPERATOR
+    const change = async (stdin: string) =>
+      expect((await opsOn(service)(`accounts reset-password ${email} --yes`, { stdin })).code).toBe(0)
+    expect((await look('/')).status).toBe(200)
+    service.clock.set('2026-04-01T12:00:21+03:00')
+    await change('another-long-password')
+    service.clock.set('2026-04-01T12:00:25+03:00')
+    expect((await look('/')).status).toBe(401)
+    await change(password)
+    service.clock.set('2026-04-01T12:00:30+03:00')
     expect((await look('/')).status).toBe(200)
   })
 

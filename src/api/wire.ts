@@ -92,20 +92,20 @@ export function smallInt({ min, max }: Required<Bounds<number>>) {
   )
 }
 
+/** The number by which text names something on the book, an int64 above 0; null for text that cannot be one. */
+export function readId(text: string): bigint | null {
+  if (!/^[1-9]\d{0,18}$/.test(text)) return null
+  const id = BigInt(text)
+  return id <= INT64_MAX ? id : null
+}
+
 /** A numeric id in a path. What cannot be one is null, and the service answers `not_found`: an id is never malformed. */
-export const idParam = codec<bigint | null>(
-  (value) => {
-    if (typeof value !== 'string' || !/^[1-9]\d{0,18}$/.test(value)) return null
-    const id = BigInt(value)
-    return id <= INT64_MAX ? id : null
-  },
-  {
-    type: 'string',
-    pattern: '^[0-9]+$',
-    description: 'The number that the service answered as `id`.',
-    examples: ['1'],
-  },
-)
+export const idParam = codec<bigint | null>((value) => (typeof value === 'string' ? readId(value) : null), {
+  type: 'string',
+  pattern: '^[0-9]+$',
+  description: 'The number that the service answered as `id`.',
+  examples: ['1'],
+})
 
 const CONTROL = /\p{Cc}/u
 const CONTROL_BUT_LINES = /[^\P{Cc}\t\n\r]/u

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
+import { readId } from '../api/wire.ts'
 import { fromRfc3339, isCalendarDate } from '../domain/dates.ts'
 import { type Decimal, parseDecimal } from '../domain/money.ts'
 import { ROLES, type Role } from '../services/accounts.ts'
@@ -11,10 +12,18 @@ export function wholeNumber(text: string): number {
   return value
 }
 
-/** A number of the service's, as text and as JSON show it. */
+/**
+ * A number of the service's, as text and as JSON show it. One that is too large to have been given to anybody is read as
+ * 0, which nothing has.
+ * @returns undefined for text that is no number
+ */
+export const numberIn = (text: string): bigint | undefined => (/^\d+$/.test(text) ? (readId(text) ?? 0n) : undefined)
+
+/** The same, as an argument. */
 export function longNumber(text: string): bigint {
-  if (!/^\d{1,19}$/.test(text)) throw new InvalidArgumentError('It must be a number.')
-  return BigInt(text)
+  const number = numberIn(text)
+  if (number === undefined) throw new InvalidArgumentError('It must be a number.')
+  return number
 }
 
 /** An amount or a percentage, exactly. */

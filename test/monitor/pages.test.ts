@@ -12,6 +12,7 @@ import { noEvents, tellAll } from '../../src/services/events.ts'
 import { type Figures, keepFigures } from '../../src/services/figures.ts'
 import { sweepAll } from '../../src/services/sweep.ts'
 import { opsOn } from '../support/ops.ts'
+import { aBasicLoan, aBorrower } from '../support/recordBodies.ts'
 import { startService, type TestService } from '../support/service.ts'
 import type { Wire } from '../support/wire.ts'
 
@@ -194,12 +195,22 @@ describe('the page of a loan', () => {
   })
 
   it('404 for a loan that this organization does not have, and for what cannot be one', async () => {
-    for (const id of ['1', 'abc', '99999999999999999999'])
+    for (const id of ['1', 'abc', '9223372036854775808', '99999999999999999999'])
       expect(await look(`/loans/${id}`)).toMatchObject({
         status: 404,
         text: expect.stringContaining('no loan has that id'),
       })
     expect((await look('/nothing')).status).toBe(404)
+  })
+
+  it('shows a loan whose id a record system chose, up to the largest there is', async () => {
+    const id = '9223372036854775807'
+    const { host } = new URL(service.deps.config.recordsUrl)
+    const token = await service.deps.signIn.issueToken(DEMO_PARTNER.email, DEMO_PARTNER.password, '127.0.0.1')
+    const loanOf = JSON.stringify(aBasicLoan).replace('"loan_id":1', `"loan_id":${id}`)
+    expect((await service.post('/v1/borrowers', { host, token, body: aBorrower })).status).toBe(200)
+    expect((await service.post('/v1/loans', { host, token, raw: loanOf })).status).toBe(200)
+    expect(await look(`/loans/${id}`)).toMatchObject({ status: 200, text: expect.stringContaining(`Loan ${id}`) })
   })
 
   it('is found by its id', async () => {

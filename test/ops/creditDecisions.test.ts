@@ -32,7 +32,7 @@ describe('credit-decisions list', () => {
   })
 
   it('exit code 1 for a customer that is not there, 2 for what is no number', async () => {
-    for (const command of ['list 17', 'list nobody --external'])
+    for (const command of ['list 17', 'list 9223372036854775808', 'list nobody --external'])
       expect(await ops(`credit-decisions ${command}`)).toMatchObject({
         code: 1,
         err: 'mkopo: no customer has that externalId or id\n',
@@ -71,6 +71,11 @@ describe('credit-decisions show', () => {
   })
 
   it('exit code 1 for one that is not there', async () => {
-    expect(await ops('credit-decisions show 999')).toMatchObject({ code: 1, err: 'mkopo: no decision has that id\n' })
+    for (const id of ['999', '9999999999999999999', '9'.repeat(30)])
+      expect(await ops(`credit-decisions show ${id}`)).toMatchObject({
+        code: 1,
+        err: 'mkopo: no decision has that id\n',
+      })
+    expect((await ops('credit-decisions show asha')).code).toBe(2)
   })
 })

@@ -42,7 +42,8 @@ describe('loans show', () => {
   })
 
   it('exit code 1 for a loan that is not there, 2 for what is no number', async () => {
-    expect(await ops('loans show 17')).toMatchObject({ code: 1, err: 'mkopo: no loan has that id\n' })
+    for (const id of ['17', '9223372036854775808', '9'.repeat(30)])
+      expect(await ops(`loans show ${id}`)).toMatchObject({ code: 1, err: 'mkopo: no loan has that id\n' })
     expect(await ops('loans show order-1')).toMatchObject({ code: 2, err: expect.stringContaining('--external') })
     expect((await ops('loans show 1 -o 9')).code).toBe(1)
   })
@@ -55,6 +56,7 @@ describe('loans reverse', () => {
       err: expect.stringContaining('--yes'),
     })
     expect((await ops(`loans reverse ${loan} ${repayment}`, { says: false })).code).toBe(1)
+    expect((await ops(`loans reverse ${loan} 9999999999999999999 --yes`)).err).toContain('no transaction of this loan')
     expect((await service.get(`/v1/loans/${loan}`)).body.totalPaid).toBe(4_000)
     const run = await ops(['loans', 'reverse', loan, repayment, '--note', 'wrong loan'], { says: true })
     expect(run).toMatchObject({ code: 0, out: 'The Repayment of 4000.00 TZS, 2026-01-31, is reversed.\n' })

@@ -1,3 +1,4 @@
+import { readId } from '../../api/wire.ts'
 import type { Deps } from '../../deps.ts'
 import type { Portions } from '../../domain/allocation.ts'
 import { addPeriods, dateIn, daysBetween, startOfDay, toRfc3339 } from '../../domain/dates.ts'
@@ -20,8 +21,9 @@ const SPANS = 4
  * @throws LendingError `not_found`
  */
 export async function loanPage(deps: Deps, operator: Caller, id: string): Promise<string> {
-  if (!/^[1-9]\d{0,17}$/.test(id)) throw notFound('no loan has that id')
-  const found = await getLoan(deps, operator, { id: BigInt(id) })
+  const number = readId(id)
+  if (number === null) throw notFound('no loan has that id')
+  const found = await getLoan(deps, operator, { id: number })
   const { loan, state } = found
   const now = deps.now()
   const of = (minor: bigint) => money(minor, loan.terms.currency)

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { CustomerNames } from '../../services/credit.ts'
 import { type KeptDecision, pageDecisions, type Replayed, replayDecision } from '../../services/creditDecisions.ts'
-import { longNumber, organizationOption, wholeNumber } from '../options.ts'
+import { longNumber, numberIn, organizationOption, wholeNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
 import { toSecond } from '../say.ts'
 import { UsageError } from '../world.ts'
@@ -82,7 +82,7 @@ function inFull({ kept, again, same }: Replayed, zone: string): string {
 
 function namesOf(named: string, { external = false }: ListOptions): CustomerNames {
   if (external) return { externalId: named, id: null }
-  if (!/^\d{1,19}$/.test(named))
-    throw new UsageError(`${named} is no customer's number; say --external for your own id`)
-  return { externalId: null, id: BigInt(named) }
+  const id = numberIn(named)
+  if (id === undefined) throw new UsageError(`${named} is no customer's number; say --external for your own id`)
+  return { externalId: null, id }
 }

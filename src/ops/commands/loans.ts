@@ -3,7 +3,7 @@ import { minorToText } from '../../domain/money.ts'
 import { getLoan, type LoanRef } from '../../services/loans.ts'
 import { postTransaction, reverseTransaction } from '../../services/transactions.ts'
 import { toLoanText, toLoanView } from '../loanView.ts'
-import { calendarDate, longNumber, organizationOption } from '../options.ts'
+import { calendarDate, longNumber, numberIn, organizationOption } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
 import { UsageError } from '../world.ts'
 
@@ -89,6 +89,7 @@ export function loanCommands(program: Command, shell: Shell): void {
 
 function refOf(named: string, { external = false }: LoanOptions): LoanRef {
   if (external) return { externalId: named }
-  if (!/^\d{1,19}$/.test(named)) throw new UsageError(`${named} is no loan's number; say --external for your own id`)
-  return { id: BigInt(named) }
+  const id = numberIn(named)
+  if (id === undefined) throw new UsageError(`${named} is no loan's number; say --external for your own id`)
+  return { id }
 }

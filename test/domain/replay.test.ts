@@ -5,7 +5,7 @@ import { addPeriods, dateIn, startOfDay } from '../../src/domain/dates.ts'
 import type { NewEntry } from '../../src/domain/entry.ts'
 import { currencyOf, sum } from '../../src/domain/money.ts'
 import type { Product } from '../../src/domain/product.ts'
-import { extend, replay } from '../../src/domain/replay.ts'
+import { extend, owedByDay, replay } from '../../src/domain/replay.ts'
 import { type LoanTerms, termsOf } from '../../src/domain/terms.ts'
 
 const ZONE = 'Africa/Nairobi'
@@ -225,6 +225,23 @@ describe('laws of replay', () => {
           if (second) expect(second).toEqual(replay(terms, [...entries.slice(0, -1), { ...last, amount: other }], now))
         }
         expect(before.outcomes.values()).toEqual(then)
+      }),
+    )
+  })
+
+  it('what was owed by day is what replaying the entries up to each day says of its end', () => {
+    fc.assert(
+      fc.property(anyTerms, anyRepayments, anyMoment, (terms, entries, now) => {
+        const seen = entries.filter((entry) => entry.valueDate <= dateIn(ZONE, now))
+        const days = owedByDay(terms, seen, now)
+        const penalty = replay(terms, seen, now).penaltyRaised ? [terms.dueOn] : []
+        const changed = new Set([terms.disbursedOn, ...seen.map(({ valueDate }) => valueDate), ...penalty])
+        expect(days.map(({ date }) => date)).toEqual([...changed].sort())
+        for (const { date, owed } of days) {
+          const until = seen.filter(({ valueDate }) => valueDate <= date)
+          const endOfDay = Math.min(now, startOfDay(addPeriods(date, 1, 'days'), ZONE) - 1)
+          expect(owed).toBe(replay(terms, until, endOfDay).totalOutstanding)
+        }
       }),
     )
   })

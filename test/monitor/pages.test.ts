@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { buildApp } from '../../src/app.ts'
 import type { Deps } from '../../src/deps.ts'
+import { addPeriods } from '../../src/domain/dates.ts'
+import { Fold } from '../../src/domain/fold.ts'
 import { createMetrics } from '../../src/monitor/metrics.ts'
 import { ago, money, percent, short } from '../../src/monitor/pages/figures.ts'
 import { html } from '../../src/monitor/pages/page.ts'
@@ -30,6 +32,9 @@ const look = async (url: string, authorization = basic(DEMO_OPERATOR)) => {
   const answer = await monitor.inject({ url, headers: { authorization } })
   return { status: answer.statusCode, headers: answer.headers, text: answer.body }
 }
+
+/** One of now: others may have been revoked. */
+const partnerToken = () => service.deps.signIn.issueToken(DEMO_PARTNER.email, DEMO_PARTNER.password, '127.0.0.1')
 
 beforeAll(async () => {
   service = await startService()
@@ -206,11 +211,31 @@ describe('the page of a loan', () => {
   it('shows a loan whose id a record system chose, up to the largest there is', async () => {
     const id = '9223372036854775807'
     const { host } = new URL(service.deps.config.recordsUrl)
-    const token = await service.deps.signIn.issueToken(DEMO_PARTNER.email, DEMO_PARTNER.password, '127.0.0.1')
+    const token = await partnerToken()
     const loanOf = JSON.stringify(aBasicLoan).replace('"loan_id":1', `"loan_id":${id}`)
     expect((await service.post('/v1/borrowers', { host, token, body: aBorrower })).status).toBe(200)
     expect((await service.post('/v1/loans', { host, token, raw: loanOf })).status).toBe(200)
     expect(await look(`/loans/${id}`)).toMatchObject({ status: 200, text: expect.stringContaining(`Loan ${id}`) })
+  })
+
+  it('of a loan with many entries applies each of them twice at most, and lists the latest 1,000', async () => {
+    const token = await partnerToken()
+    const body = { customerId: '<b>asha</b> 0712345678', productId: 3, principal: 600_000 }
+    const { id } = (await service.post('/v1/loans', { token, body })).body
+    service.clock.set('2026-06-01')
+    const entries = 1_010
+    const repayments = Array.from({ length: entries }, (_, index) => ({
+      transactionAmount: 100,
+      transactionDate: addPeriods('2026-04-01', Math.floor(index / 20), 'days'),
+    }))
+    await Promise.all(repayments.map((one) => service.post(`/v1/loans/${id}/repayments`, { token, body: one })))
+    const applied = vi.spyOn(Fold.prototype, 'apply')
+    const { text } = await look(`/loans/${id}`)
+    expect(applied.mock.calls.length).toBeLessThanOrEqual(2 * entries)
+    applied.mockRestore()
+    expect(text.match(/<td>Repayment<\/td>/g)).toHaveLength(1_000)
+    expect(text).toContain('Entries, newest first: the latest 1000 of 1010')
+    expect(text).toContain('<title>2026-05-21: 679,000.00 owed</title>')
   })
 
   it('is found by its id', async () => {

@@ -11,17 +11,49 @@ export interface TrailFilter extends AuditFilter {
   readonly organizationId?: number | undefined
 }
 
-/** The latest rows of the trail, oldest first; of one organization, or of all and of the service itself. */
-export async function latestTrail(db: Db, filter: TrailFilter, most: number): Promise<TrailRow[]> {
+/** Where a row of the trail is. */
+export interface TrailKey {
+  readonly organizationId: number
+  readonly id: bigint
+}
+
+interface Row extends AuditRow {
+  readonly organization_id: number
+}
+
+const toTrailRow = (row: Row): TrailRow => ({ organizationId: row.organization_id, ...toAuditEntry(row) })
+
+/** Rows that the filter lets through, of one organization, or of all and of the service itself. */
+function select(columns: string, order: 'ASC' | 'DESC', filter: TrailFilter, most: number) {
   const values: unknown[] = [filter.organizationId ?? null, most]
   const where = ['organization_id = whose.id', ...conditionsOf(filter, values)].join(' AND ')
-  const { rows } = await db.pool.query<AuditRow & { organization_id: number }>(
-    `WITH whose AS (SELECT id FROM organization UNION ALL SELECT 0)
-     SELECT a.* FROM whose CROSS JOIN LATERAL (
-       SELECT organization_id, ${AUDIT_COLUMNS} FROM audit_entry WHERE ${where} ORDER BY id DESC LIMIT $2
-     ) AS a
-     WHERE $1::int IS NULL OR whose.id = $1 ORDER BY a.id DESC LIMIT $2`,
-    values,
+  const text = `
+    WITH whose AS (SELECT id FROM organization UNION ALL SELECT 0)
+    SELECT a.* FROM whose CROSS JOIN LATERAL (
+      SELECT organization_id, ${columns} FROM audit_entry WHERE ${where} ORDER BY id ${order} LIMIT $2
+    ) AS a
+    WHERE $1::int IS NULL OR whose.id = $1 ORDER BY a.id ${order} LIMIT $2`
+  return { text, values }
+}
+
+/** The latest rows of the trail, oldest first; of one organization, or of all and of the service itself. */
+export async function latestTrail(db: Db, filter: TrailFilter, most: number): Promise<TrailRow[]> {
+  const { rows } = await db.pool.query<Row>(select(AUDIT_COLUMNS, 'DESC', filter, most))
+  return rows.reverse().map(toTrailRow)
+}
+
+/** Where the rows are that the filter lets through, oldest first: without what they say, an index has them. */
+export async function listTrailKeys(db: Db, filter: TrailFilter, most: number): Promise<TrailKey[]> {
+  const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>(select('id', 'ASC', filter, most))
+  return rows.map(({ organization_id: organizationId, id }) => ({ organizationId, id }))
+}
+
+/** The rows that are there, oldest first. */
+export async function readTrailRows(db: Db, keys: readonly TrailKey[]): Promise<TrailRow[]> {
+  const { rows } = await db.pool.query<Row>(
+    `SELECT organization_id, ${AUDIT_COLUMNS} FROM audit_entry
+     JOIN unnest($1::int[], $2::bigint[]) AS key (organization_id, id) USING (organization_id, id) ORDER BY id`,
+    [keys.map(({ organizationId }) => organizationId), keys.map(({ id }) => id)],
   )
-  return rows.reverse().map((row) => ({ organizationId: row.organization_id, ...toAuditEntry(row) }))
+  return rows.map(toTrailRow)
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { readConfig, settings } from '../src/config.ts'
+import { readConfig, settings, tracingWanted } from '../src/config.ts'
 import { type FreshDatabase, freshDatabase } from './support/database.ts'
 import { type ServiceProcess, startProcess } from './support/process.ts'
 
@@ -181,6 +181,15 @@ describe('docker-compose.yml', () => {
       })
     },
   )
+
+  it.each(instances)('%s gets every switch of tracing, and what README.md names besides', (name) => {
+    const switches = new Set<string>()
+    const env = new Proxy<Record<string, string>>({}, { get: (_, asked) => void switches.add(String(asked)) })
+    expect(tracingWanted(env)).toBe(false)
+    expect(switches).toContain('OTEL_TRACES_EXPORTER')
+    const named = read('README.md').match(/OTEL_[A-Z_]+/g) ?? []
+    expect(Object.keys(services[name]!.environment)).toEqual(expect.arrayContaining([...switches, ...named]))
+  })
 
   it('instances wait for the migrations, and those for the database', () => {
     for (const name of instances)

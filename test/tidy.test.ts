@@ -32,10 +32,7 @@ const layers: readonly Layer[] = [
     name: 'domain',
     files: /^src\/domain\//,
     may: [/^src\/domain\//],
-    also: [
-      [/\/dates\.ts$/, /^luxon$/],
-      [/schedule[^/]*\.ts$/, /^decimal\.js$/],
-    ],
+    also: [[/\/dates\.ts$/, /^luxon$/]],
     instead: 'domain is pure: let the service load what is needed and hand it in as an argument',
   },
   {

@@ -8,8 +8,8 @@ export interface Addition {
   readonly expires: number
 }
 
-/** Most expired counters removed at a time. */
-const PURGE = 5_000
+/** Most expired counters removed by one statement. */
+export const PURGE = 5_000
 
 /** In the order of the keys, so that two instances that add to the same ones never wait for each other in a circle. */
 const ADD = `
@@ -32,11 +32,20 @@ export async function addToCounters(db: Db, additions: readonly Addition[]): Pro
   return new Map(rows.map(({ key, points }) => [key, points]))
 }
 
-/** Removes counters whose time is over: those of requests, and those of failed sign-ins. */
-export async function purgeCounters(db: Db, now: number): Promise<void> {
-  await db.pool.query({
-    name: 'purge-counters',
-    text: `DELETE FROM rate_limit WHERE key IN (SELECT key FROM rate_limit WHERE expire < $1 LIMIT ${PURGE})`,
-    values: [now],
-  })
+/**
+ * Instances that remove at the same moment take other counters each, and none waits for another. An array, because a
+ * joined subquery may be asked again for every row, and each time lets through as many as its limit.
+ */
+const REMOVE = `
+  DELETE FROM rate_limit WHERE key = ANY (ARRAY(
+    SELECT key FROM rate_limit WHERE expire < $1 LIMIT ${PURGE} FOR UPDATE SKIP LOCKED
+  ))`
+
+/**
+ * Removes counters whose time is over, `PURGE` of them at most: those of requests, and those of failed sign-ins.
+ * @returns how many they were
+ */
+export async function purgeCounters(db: Db, now: number): Promise<number> {
+  const { rowCount } = await db.pool.query({ name: 'purge-counters', text: REMOVE, values: [now] })
+  return rowCount ?? 0
 }

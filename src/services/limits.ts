@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { type Addition, addToCounters, purgeCounters } from '../db/counters.ts'
+import { type Addition, addToCounters, PURGE, purgeCounters } from '../db/counters.ts'
 import type { Deps } from '../deps.ts'
 
 const WINDOW_MS = 60_000
@@ -102,8 +102,9 @@ export function createLimits({ db, config, now }: Pick<Deps, 'db' | 'config' | '
     }
     const window = windowAt(now())
     if (window === purged) return
-    purged = window
-    await purgeCounters(db, now()).catch(() => undefined)
+    // The minute before left a counter for every address. Some at a time, so that nothing is told late because of them.
+    const removed = await purgeCounters(db, now()).catch(() => 0)
+    if (removed < PURGE) purged = window
   }
 
   const addAll = (additions: Addition[]) => addToCounters(db, additions).catch(() => undefined)

@@ -208,6 +208,22 @@ describe('rate limits', () => {
     service.deps.db.setGone(false)
   })
 
+  it('forgets every counter of a minute that is over, however many addresses it had', async () => {
+    const limits = await withLimits({ RATE_LIMIT_ADDRESS: '10' })
+    const { pool } = service.deps.db
+    const count = (addresses: number, expires: number) =>
+      pool.query(
+        `INSERT INTO rate_limit SELECT $2::bigint || ' ' || n, 1, $2::bigint FROM generate_series(1, $1::int) n`,
+        [addresses, expires],
+      )
+    const now = service.clock.now()
+    await count(12_000, now + 30_000)
+    await count(7, now + 90_000)
+    service.clock.set(new Date(now + 60_000).toISOString())
+    for (let seconds = 0; seconds < 3; seconds++) await limits.tell()
+    expect((await pool.query('SELECT count(*)::int AS left FROM rate_limit')).rows).toEqual([{ left: 7 }])
+  })
+
   it('none where the setting is 0', async () => {
     const limits = await withLimits({})
     expect(limits.take('account', '1/1')).toBeUndefined()

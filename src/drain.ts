@@ -17,6 +17,7 @@ export interface Drainable {
   drain(): Promise<void>
 }
 
+/** Watches the server's connections from now on: to be called before it listens. */
 export function makeDrainable(server: Server): Drainable {
   const sockets = new Set<Socket>()
   let draining = false

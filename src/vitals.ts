@@ -12,6 +12,7 @@ export interface Vitals {
   stop(): Promise<void>
 }
 
+/** Watches the database and the event loop until it is stopped, and logs when the database goes and comes back. */
 export function watchVitals(
   db: Db,
   stages: Pick<Guard, 'stopping' | 'draining'>,

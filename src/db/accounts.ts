@@ -24,6 +24,7 @@ export async function findAccountByEmail(db: Db, email: string): Promise<Account
   return row ? toAccount(row) : undefined
 }
 
+/** An account of the organization, disabled or not. */
 export async function findAccount(db: Db, organizationId: number, id: number): Promise<Account | undefined> {
   const row = await db.prisma.account.findUnique({ where: { organizationId_id: { organizationId, id } } })
   return row ? toAccount(row) : undefined

@@ -25,6 +25,7 @@ export interface NewApiKey {
   readonly roles: readonly Role[]
 }
 
+/** Stores a key by its hash, with its row in the audit trail. */
 export async function insertApiKey(db: Db, author: Author, key: NewApiKey, now: number): Promise<ApiKey> {
   const { organizationId } = author
   const data = { organizationId, ...key, roles: [...key.roles], createdAt: new Date(now) }

@@ -66,6 +66,7 @@ export async function* readForExport(
   await snapshot.query(`CLOSE ${cursor}`)
 }
 
+/** How many rows `readForExport` will yield of the same snapshot. */
 export async function countForExport(snapshot: Snapshot, kind: ExportKind, organizationId: number): Promise<number> {
   const { rows } = await snapshot.query<{ rows: bigint }>(
     `SELECT count(*) AS rows FROM ${TABLES[kind]} WHERE organization_id = $1`,

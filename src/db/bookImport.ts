@@ -144,6 +144,7 @@ export interface PresentLoan {
   readonly disbursedAt: number
 }
 
+/** Those of the external ids that are taken, and the loan each belongs to; principal in minor units. */
 export async function findPresentLoans(
   db: Queries,
   organizationId: number,

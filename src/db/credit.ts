@@ -39,6 +39,10 @@ const FIND = `
   WHERE o.id = $1 AND c.organization_id = $1 AND (c.external_id = $2 OR c.id = $3)
   ORDER BY c.external_id = $2 DESC NULLS LAST LIMIT 1`
 
+/**
+ * Where a customer stands, with its organization's own policy. Where one customer has the externalId and another the
+ * number, the first is meant.
+ */
 export async function findStanding(
   db: Queries,
   organizationId: number,
@@ -120,6 +124,7 @@ export interface NewDecision {
 /** How many parameters `decisionValues` fills, before those of the trail. */
 export const DECISION_SIZE = 6
 
+/** What a statement that keeps a decision takes first: `DECISION_SIZE` values, and then those of `trail`. */
 export const decisionValues = (author: Author, decision: NewDecision): unknown[] => [
   author.organizationId,
   decision.customerId,

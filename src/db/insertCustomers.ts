@@ -73,6 +73,7 @@ export interface PresentCustomer {
   readonly details: Readonly<Record<DetailName, string | null>>
 }
 
+/** Those of the external ids that are taken, and the customer each belongs to. */
 export async function findPresentCustomers(
   db: Queries,
   organizationId: number,

@@ -10,11 +10,14 @@ export type Component = (typeof COMPONENTS)[number]
 /** An amount by component, minor units. */
 export type Portions = Record<Component, bigint>
 
+/** Nothing of any component; a fresh one, to be added to. */
 export const noPortions = (): Portions => ({ penalty: 0n, fees: 0n, interest: 0n, principal: 0n })
 
+/** All components together, minor units. */
 export const totalOf = (portions: Readonly<Portions>): bigint =>
   portions.penalty + portions.fees + portions.interest + portions.principal
 
+/** Component by component, minor units; both stay as they are. */
 export const add = (a: Readonly<Portions>, b: Readonly<Portions>): Portions => ({
   penalty: a.penalty + b.penalty,
   fees: a.fees + b.fees,
@@ -22,6 +25,7 @@ export const add = (a: Readonly<Portions>, b: Readonly<Portions>): Portions => (
   principal: a.principal + b.principal,
 })
 
+/** `a` less `b`, component by component, minor units; where `b` is larger the difference is negative. */
 export const take = (a: Readonly<Portions>, b: Readonly<Portions>): Portions => ({
   penalty: a.penalty - b.penalty,
   fees: a.fees - b.fees,

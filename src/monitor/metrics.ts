@@ -28,6 +28,10 @@ export interface Metrics {
   page(): Promise<{ readonly type: string; readonly text: string }>
 }
 
+/**
+ * Counts from 0 what is told to its `events`, in a registry of its own.
+ * @param now milliseconds since 1970, of which the time of the last sweep is shown
+ */
 export function createMetrics(now: () => number): Metrics {
   const registry = new Registry()
   const registers = [registry]

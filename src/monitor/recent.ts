@@ -15,6 +15,7 @@ export interface Recent {
 
 const MOST_REFUSALS = 200
 
+/** Remembers the latest refusals and the sweeps that are told to its `events`. */
 export function rememberRecent(now: () => number): Recent {
   const refusals: Remembered[] = []
   const sweep = { lastAt: undefined as number | undefined, loans: 0, failures: 0 }

@@ -16,6 +16,7 @@ export interface Say {
   note(text: string): void
 }
 
+/** Tells what a command did on the world's `out`, as JSON where asked for, and remarks to people on its `err`. */
 export function sayTo(world: Pick<World, 'out' | 'err'>, json: boolean): Say {
   return {
     json,

@@ -11,6 +11,10 @@ const tokenSchema = named('Token', z.object({ token: z.string().describe('A JWT,
 
 const LONGEST = { email: 254, password: 1_000 }
 
+/**
+ * `GET /v1/auth/token`: e-mail and password for a token (contract 3.1).
+ * Refuses with `unauthenticated`, `resource_exhausted` after too many failures, and `unavailable` without a database.
+ */
 export async function tokenRoutes(app: StyleApp, deps: Deps): Promise<void> {
   const tokens = new WeakMap<object, string>()
   await app.register(basicAuth, {

@@ -45,6 +45,7 @@ ${renew !== undefined && html`<meta http-equiv="refresh" content="${renew}">`}
 </html>
 `.text
 
+/** A page that says one sentence, such as a refusal. */
 export const messagePage = (message: string): string => page('Mkopo', html`<p class="message">${message}</p>`)
 
 /** A column: its head, and whether it holds figures, or words that may go over several lines. */

@@ -43,6 +43,7 @@ export interface Bars {
   readonly days: readonly { readonly day: string; readonly values: readonly [number, number]; readonly told: string }[]
 }
 
+/** Draws the bars in SVG, each day's words shown where the pointer rests; about eight days are named below. */
 export function barPlot({ label, names, days }: Bars): Html {
   const top = topOf(Math.max(0, ...days.flatMap(({ values }) => values)))
   const slot = INNER.width / Math.max(1, days.length)
@@ -81,6 +82,7 @@ export interface Steps {
   readonly dates: readonly { readonly day: number; readonly date: string }[]
 }
 
+/** Draws the steps in SVG, with a dot at each point and its words where the pointer rests. */
 export function stepPlot({ label, name, points, dates }: Steps): Html {
   const top = topOf(Math.max(0, ...points.map(({ value }) => value)))
   const span = Math.max(1, dates.at(-1)?.day ?? 0)

@@ -95,6 +95,10 @@ export const recordOfCsv = (fields: Readonly<Record<string, string>>): unknown =
       .map(([name, value]) => [name, NUMBERS.has(name) ? new JsonNumber(value.trim()) : value]),
   )
 
+/**
+ * A record of a file as a customer to import.
+ * @throws LendingError `invalid_argument` naming the field that is missing, unknown, or not as it has to be
+ */
 export function toCustomerLine(record: unknown): CustomerLine {
   const { externalId: id, activationDate, ...rest } = checked(customer, record)
   const { businessName, phone, email, address, type, region, country } = rest
@@ -103,6 +107,10 @@ export function toCustomerLine(record: unknown): CustomerLine {
   return { externalId: id, activationDate: activationDate ?? undefined, details }
 }
 
+/**
+ * A record of a file as a loan to import.
+ * @throws LendingError `invalid_argument` as `toCustomerLine` does
+ */
 export function toLoanLine(record: unknown): LoanLine {
   const { externalId: id, customerId, productId, principal, disbursedAt } = checked(loan, record)
   return { externalId: id, customerExternalId: customerId, productId, principal, disbursedAt }
@@ -111,6 +119,11 @@ export function toLoanLine(record: unknown): LoanLine {
 /** Types whose amount is what is owed, and not the caller's. */
 const WITHOUT_AMOUNT: readonly string[] = ['Charge-off', 'Write-off']
 
+/**
+ * A record of a file as a transaction to import: a repayment where it says no type. The amount that it says of a
+ * charge-off or write-off is left out.
+ * @throws LendingError `invalid_argument` as `toCustomerLine` does
+ */
 export function toTransactionLine(record: unknown): TransactionLine {
   const line = checked(transaction, record)
   const { type = 'Repayment', transactionAmount = null } = line

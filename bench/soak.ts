@@ -20,7 +20,7 @@ export interface Step {
 }
 
 /** Half of the highest rate of repayments, requests a second. */
-export async function halfRate(runner: Runner): Promise<number> {
+async function halfRate(runner: Runner): Promise<number> {
   const rates: number[] = []
   for (let round = 0; round < 3; round++)
     rates.push((await runner.measure('repayments', 'ours', CONNECTIONS, { seconds: 3, warmUp: 1 })).perSecond)

@@ -61,7 +61,7 @@ interface MarkRow {
 }
 
 /** Somebody else imports the same file at the same time. */
-export class ImportedElsewhereError extends Error {
+class ImportedElsewhereError extends Error {
   override readonly name = 'ImportedElsewhereError'
 }
 

@@ -3,7 +3,7 @@ import { moment } from './rows.ts'
 import type { Author, Claim } from './trail.ts'
 
 /** How long a key stands for its request (contract 1.11). */
-export const KEY_DAYS = 30
+const KEY_DAYS = 30
 const DAY_MS = 86_400_000
 
 /** What is known of a key. */

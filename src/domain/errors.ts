@@ -49,7 +49,7 @@ export const notFound = (message: string) => new LendingError('not_found', messa
 export const refused = (message: string) => new LendingError('failed_precondition', message)
 
 /** Our own bug: the request answers `internal`, the log says what was expected. */
-export class InvariantError extends Error {
+class InvariantError extends Error {
   override readonly name = 'InvariantError'
 }
 

@@ -85,7 +85,7 @@ function termsWith(
  * What the schedule of an extended body is computed from. Its words and numbers were read before, when it was sent.
  * @throws LendingError `invalid_argument` for the principal
  */
-export function readExtended(sent: ExtendedBody, currency: Currency): RecordTerms {
+function readExtended(sent: ExtendedBody, currency: Currency): RecordTerms {
   const places = sent.loan_decimal_places
   return {
     currency,

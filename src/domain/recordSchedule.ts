@@ -13,7 +13,7 @@ export const longestDuration = 730
 /** The largest `loan_num_of_repayments`. */
 export const mostRepayments = 2000
 /** The most decimals of `loan_interest` as a percentage. */
-export const interestDecimals = 4
+const interestDecimals = 4
 
 /** 999,999,999,999.99 in hundredths: interest is held to the bound of an amount (contract 1.6). */
 const MOST_INTEREST_IN_HUNDREDTHS = 99_999_999_999_999n

@@ -110,7 +110,7 @@ function equalInstalments(pricing: Pricing): Cells[] {
 }
 
 /** The exact level payment per cycle; P / n at a rate of 0, where the formula divides by 0. */
-export function annuity(principal: bigint, rate: Fraction, count: number): Fraction {
+function annuity(principal: bigint, rate: Fraction, count: number): Fraction {
   if (rate.over === 0n) return dividedBy(fraction(principal), count)
   const grown = (rate.under + rate.over) ** BigInt(count)
   return { over: principal * rate.over * grown, under: rate.under * (grown - rate.under ** BigInt(count)) }

@@ -48,7 +48,7 @@ const UNIT_OF: Readonly<Record<Exclude<InterestPeriod, 'Loan'>, PeriodUnit>> = {
  * A span of units in another unit, exactly (contract 5.3). Always converted in one step, from unit to unit: through
  * months, 52 weeks would be 13 months and not a year.
  */
-export const convert = (count: Fraction, from: PeriodUnit, to: PeriodUnit): Fraction =>
+const convert = (count: Fraction, from: PeriodUnit, to: PeriodUnit): Fraction =>
   times(count, fraction(...UNITS[from][to]))
 
 /** Interest periods in the loan's duration. The whole loan is one period of interest for the loan. */

@@ -25,7 +25,7 @@ export interface Crew {
 }
 
 /** A worker could not start, for the reason in the message. */
-export class CannotStart extends Error {
+class CannotStart extends Error {
   override readonly name = 'CannotStart'
 }
 

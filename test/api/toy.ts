@@ -86,7 +86,7 @@ const thrown: Readonly<Record<string, unknown>> = {
   state: new LendingError('failed_precondition', 'the loan is closed'),
 }
 
-export const settings = (env: Record<string, string> = {}): Config => readConfig(env)
+const settings = (env: Record<string, string> = {}): Config => readConfig(env)
 
 /** The service with toy styles and no database. */
 export function toyApp(env: Record<string, string> = {}, options: AppOptions = {}): Promise<FastifyInstance> {

@@ -36,7 +36,7 @@ export function transactionAnswer(loanId: string, one: Happened, outcome: Outcom
 }
 
 /** Customer repayments, newest first. */
-export const historyAnswer = (loanId: string, loan: ModelLoan, outcome: Outcome): Record<string, unknown>[] =>
+const historyAnswer = (loanId: string, loan: ModelLoan, outcome: Outcome): Record<string, unknown>[] =>
   loan.history
     .filter(({ kind }) => kind === 'Repayment' || kind === 'Recovery Repayment')
     .toReversed()

@@ -21,7 +21,7 @@ export const PRODUCTS: readonly DemoProduct[] = [
 ]
 
 /** The order in which money pays them, within an instalment. */
-export const PARTS = ['penalty', 'interest', 'principal'] as const
+const PARTS = ['penalty', 'interest', 'principal'] as const
 
 export type Part = (typeof PARTS)[number]
 

@@ -7,7 +7,7 @@ export type PdfObjects = ReadonlyMap<number, string | Buffer>
  * Writes a PDF by hand, true or not.
  * @param trailer further entries of the trailer; the root is object 1
  */
-export function pdfOf(objects: PdfObjects, trailer = ''): Buffer {
+function pdfOf(objects: PdfObjects, trailer = ''): Buffer {
   const parts: Buffer[] = [Buffer.from('%PDF-1.7\n')]
   let length = parts[0]!.length
   const offsets = new Map<number, number>()
@@ -33,7 +33,7 @@ export function pdfOf(objects: PdfObjects, trailer = ''): Buffer {
   return Buffer.concat(parts)
 }
 
-export const streamOf = (data: Buffer, entries = ''): Buffer =>
+const streamOf = (data: Buffer, entries = ''): Buffer =>
   Buffer.concat([Buffer.from(`<< /Length ${data.length} ${entries} >>\nstream\n`), data, Buffer.from('\nendstream')])
 
 const FONT = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>'

@@ -47,7 +47,7 @@ export interface StatementStyle {
 }
 
 /** `-1,234,567.50` */
-export function money(minor: bigint, currency: Currency): string {
+function money(minor: bigint, currency: Currency): string {
   const [whole = '', cents] = minorToText(minor, currency).split('.')
   return whole.replace(/\B(?=(\d{3})+$)/g, ',') + (cents === undefined ? '' : `.${cents}`)
 }

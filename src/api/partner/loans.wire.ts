@@ -69,7 +69,7 @@ const periodSchema = named(
   {},
 )
 
-export const loanSummary = named(
+const loanSummary = named(
   'LoanSummary',
   z.object({
     id: z.string(),

@@ -4,7 +4,7 @@ import { type CreditPolicy, GRADES, type Grade, type GradeLimit, type Ramp } fro
 import { type Json, toStored } from './stored.ts'
 
 /** The highest score (contract 4.5). */
-export const HIGHEST_SCORE = 1000
+const HIGHEST_SCORE = 1000
 
 /** A policy as it is stored: the same shape, amounts as decimal text (`"250000.00"`), the currency as its code. */
 export const policyToJson = (policy: CreditPolicy): Json =>

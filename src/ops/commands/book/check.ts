@@ -28,7 +28,7 @@ export function checkCommand(book: Command, shell: Shell): void {
 }
 
 /** Shows a bar as soon as it is known how much there is. */
-export async function withProgress<T>(
+async function withProgress<T>(
   world: World,
   what: string,
   run: (onProgress: (done: number, total: number) => void) => Promise<T>,

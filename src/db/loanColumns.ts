@@ -1,4 +1,4 @@
-import type { LoanState } from '../domain/replay.ts'
+import type { Balances } from '../domain/balances.ts'
 import { type ColumnTypes, moment } from './rows.ts'
 
 /** Columns that cache what replay made of the entries, for lists, reports and the sweep; and their types. */
@@ -23,7 +23,7 @@ const CACHED_TYPES = {
 export const CACHED = Object.keys(CACHED_TYPES)
 
 /** Their values, in the same order. */
-export const cached = (state: LoanState): unknown[] => [
+export const cached = (state: Balances): unknown[] => [
   state.status,
   state.outstanding.principal,
   state.outstanding.interest,
@@ -49,7 +49,7 @@ export const figures = ({
   totalOverpaid,
   totalWrittenOff,
   chargedOffOn,
-}: LoanState) => ({ status, totalOutstanding, totalPaid, totalOverpaid, totalWrittenOff, chargedOffOn })
+}: Balances) => ({ status, totalOutstanding, totalPaid, totalOverpaid, totalWrittenOff, chargedOffOn })
 
 /** The cached columns, to be part of such a set. */
 export const CACHED_COLUMNS: ColumnTypes = CACHED_TYPES

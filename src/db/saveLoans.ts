@@ -1,3 +1,4 @@
+import type { Balances } from '../domain/balances.ts'
 import type { Entry } from '../domain/entry.ts'
 import { LendingError } from '../domain/errors.ts'
 import type { Decision } from '../domain/loan.ts'
@@ -7,10 +8,13 @@ import { type ColumnTypes, moment, statementOver } from './rows.ts'
 import type { StoredLoan } from './storedLoan.ts'
 import { type Author, TRAIL_COLUMNS, type Trace, trailRow, trailRows } from './trail.ts'
 
+/** A decision, as far as it is saved: of the loan before it and after it only the balances. */
+export type SavedDecision = Omit<Decision, 'before' | 'state'> & { readonly before: Balances; readonly state: Balances }
+
 /** A decision on a loan, the entry it posts with its id, and who took it when. */
 export interface Step {
   readonly author: Author
-  readonly decision: Decision
+  readonly decision: SavedDecision
   readonly posted: Entry | null
   readonly at: number
 }

@@ -1,15 +1,17 @@
 import { apply } from '../db/book.ts'
 import { reserveIds } from '../db/ids.ts'
 import { readLoans } from '../db/loans.ts'
-import { type Chain, type Step, saveLoans } from '../db/saveLoans.ts'
+import { type Chain, type SavedDecision, type Step, saveLoans } from '../db/saveLoans.ts'
 import type { StoredLoan } from '../db/storedLoan.ts'
 import type { Author } from '../db/trail.ts'
 import type { Deps } from '../deps.ts'
+import type { Balances } from '../domain/balances.ts'
 import type { LocalDate } from '../domain/dates.ts'
 import type { Entry, EntryType } from '../domain/entry.ts'
 import { LendingError, notFound } from '../domain/errors.ts'
-import { findByToken, post } from '../domain/loan.ts'
+import { type Decision, findByToken, post } from '../domain/loan.ts'
 import { type Decimal, toMinor } from '../domain/money.ts'
+import type { LoanState } from '../domain/replay.ts'
 import { type Importer, otherThere, type Said, saidOf } from './bookImport.ts'
 
 /** What a line says of something that happened to a loan. */
@@ -78,9 +80,15 @@ function postLine(
   if (present) return isSame(line, present, loan.after) ? 'present' : otherThere('the transaction')
   const decision = post(loan.after, { type, amount, valueDate, token, note }, at)
   const posted = decision.posted && { ...decision.posted, id: nextId() }
-  loan.steps.push({ author, decision, posted, at })
+  loan.steps.push({ author, decision: inBalances(decision), posted, at })
   loan.after = apply(loan.after, decision, posted, at)
   return 'imported'
+}
+
+/** Each state of a loan of thousands of entries says what every one of them did: too much to keep for a whole batch. */
+function inBalances(decision: Decision): SavedDecision {
+  const balancesOf = ({ periods: _, outcomes: __, ...balances }: LoanState): Balances => balances
+  return { ...decision, before: balancesOf(decision.before), state: balancesOf(decision.state) }
 }
 
 /** A charge-off or write-off has no amount of its own: it is as large as what is owed. */

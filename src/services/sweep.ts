@@ -18,7 +18,7 @@ const AFTER_FAILURE_MS = 10_000
  * instances may sweep at once.
  * @returns how many loans were saved
  */
-export async function sweepOnce(deps: Deps): Promise<Swept> {
+async function sweepOnce(deps: Deps): Promise<Swept> {
   const now = deps.now()
   return sweepLoans(deps.db, deps.config.zone, now, LOANS_A_ROUND, (loan) => ({
     // A moment before its time, the loan was what its columns still say.

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000
 /** What is known of a key. */
 export interface KeptRequest {
   readonly requestHash: string
-  /** What the request changed or read, by kind and id; null where it changed nothing. */
+  /** What the request changed, by kind and id; null where it changed nothing. */
   readonly entity: string | null
   readonly entityId: bigint | null
   readonly transactionId: bigint | null

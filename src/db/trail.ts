@@ -5,7 +5,7 @@ import { type ColumnTypes, moment, type Table } from './rows.ts'
 /** Who changes the book, from which request, and under which Idempotency-Key if there is one. */
 export interface Author {
   readonly organizationId: number
-  /** Null: the service by itself. */
+  /** Null: the service by itself, or an operator at the command line. */
   readonly accountId: number | null
   readonly requestId: string | null
   readonly claim?: Claim | undefined
@@ -114,7 +114,7 @@ export const trailRow = (
   transactionId,
 ]
 
-/** The service by itself, or an operator at its command line. */
+/** The service by itself. */
 export const service = (organizationId: number): Author => ({ organizationId, accountId: null, requestId: null })
 
 /** The same row for what is written through Prisma; to be created in the transaction of the change. */

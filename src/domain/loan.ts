@@ -47,8 +47,8 @@ export interface Decision {
 const states = memoOf<Loan, LoanState>('state')
 
 /**
- * The loan as of a moment. What was replayed once is kept as long as time lets it hold: a loan that is changed is another
- * one, which takes over the list of entries, and of the one before it nobody asks what it is any more.
+ * The loan as of a moment. What was replayed once is kept as long as time lets it hold. A change makes another loan of
+ * it, to which the list of entries belongs from then on: do not ask for the state of the one before it.
  */
 export function stateOf(loan: Loan, asOf: Instant): LoanState {
   const known = states.get(loan)

@@ -9,8 +9,8 @@ interface Index<Key> {
 }
 
 /**
- * Finds a loan's entry by a key that no two of them have. Most lists are asked once, and looked through; one that is
- * asked again grows under many changes at once, and is kept an index of.
+ * Finds a loan's entry by a key that no two of them have. Most lists are asked once, and are looked through. One that
+ * is asked again is growing under many changes at once: it gets an index.
  * @param name of the index
  * @param keyOf null: the entry has none
  */

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
-import { banner } from '../banner.ts'
 import type { Config } from '../config.ts'
 import type { EmbeddedServer } from '../db/embedded.ts'
+import { banner } from './banner.ts'
 import { findDatabase } from './database.ts'
 import { endOnSignals } from './ending.ts'
 import { explain, sayWhy } from './explain.ts'

@@ -53,7 +53,7 @@ interface Post {
 }
 
 const LONGEST_PAUSE_MS = 30_000
-/** Whoever has lived so long may be replaced at once. */
+/** A worker that has served for so long is replaced without a pause. */
 const GOOD_WHILE_MS = 60_000
 
 /** What the primary has accepted is with a worker by then, also where those are busy. */

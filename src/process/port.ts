@@ -15,8 +15,8 @@ interface Handle {
 
 /**
  * Takes notice of what the primary listens with for its workers. Node itself lets go of it when the last worker does, and
- * then resets what it has accepted and not handed over: under load, several connections. Where Node should keep it to
- * itself one day, that is what happens.
+ * then resets what it has accepted and not handed over: under load, several connections. The channel is not documented;
+ * without it, a stop under load resets them again, and nothing else changes.
  */
 export function watchSharedPort(): SharedPort {
   const handles = new Set<Handle>()

@@ -4,7 +4,6 @@ import type { Logger } from 'pino'
 import { buildApp } from '../app.ts'
 import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
-import { type Drainable, makeDrainable } from '../drain.ts'
 import { createMetrics } from '../monitor/metrics.ts'
 import { rememberRecent } from '../monitor/recent.ts'
 import { buildMonitor } from '../monitor/server.ts'
@@ -13,8 +12,9 @@ import { tellAll } from '../services/events.ts'
 import { type Figures, keepFigures } from '../services/figures.ts'
 import { createLimits, type Limits } from '../services/limits.ts'
 import { type Sweeper, startSweeper } from '../services/sweep.ts'
-import { type Vitals, watchVitals } from '../vitals.ts'
+import { type Drainable, makeDrainable } from './drain.ts'
 import { blaming } from './explain.ts'
+import { type Vitals, watchVitals } from './vitals.ts'
 
 /** What has been started in this process, so that a stop can end it in the reverse order. */
 export interface Serving {

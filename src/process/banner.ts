@@ -1,5 +1,5 @@
-import type { Config } from './config.ts'
-import { DEMO_PARTNER } from './services/demo.ts'
+import type { Config } from '../config.ts'
+import { DEMO_PARTNER } from '../services/demo.ts'
 
 /** A process that shows itself to operators; with its id where there are several. */
 interface Shown {

@@ -95,7 +95,7 @@ export async function addDocument(scope: FastifyInstance, style: Style, prefix: 
         ...(input.schema?.body instanceof z.ZodOptional && { [OPTIONAL_BODY]: true }),
         ...schema,
         ...(!route.public && headersOf(style, takesKey(route, methods))),
-        response: { ...responses, ...refusals },
+        response: { ...answersOf(responses, route.examples), ...refusals },
       }
       return { schema: documented, url: url.slice(prefix.length) }
     },
@@ -134,6 +134,15 @@ export async function addDocument(scope: FastifyInstance, style: Style, prefix: 
       logLevel: 'warn',
     })
   })
+}
+
+/** The answers of a route, the first of them with the examples that the route names. */
+function answersOf(responses: object, examples: FastifyContextConfig['examples']): object {
+  const [[status, schema] = []] = Object.entries(responses)
+  if (status === undefined || examples === undefined) return responses
+  const named = Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]))
+  const content = { 'application/json': { schema, examples: named } }
+  return { ...responses, [status]: { description: 'Done.', content } }
 }
 
 const describe = ({ description }: Style) =>

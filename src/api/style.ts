@@ -55,6 +55,8 @@ declare module 'fastify' {
     changesNothing?: boolean
     /** Codes the operation can refuse with, besides those that follow from its schema; for the document. */
     refusals?: readonly ErrorCode[]
+    /** What it answers, by name, where that is not the example of its schema; for the document. */
+    examples?: Readonly<Record<string, unknown>>
   }
 }
 

@@ -79,8 +79,10 @@ export interface Operation {
   readonly security?: readonly object[]
 }
 
-interface Media {
+/** A body or an answer of a document. */
+export interface Media {
   readonly schema: Record<string, unknown>
+  readonly example?: unknown
   readonly examples?: Record<string, unknown>
 }
 

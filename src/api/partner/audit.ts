@@ -4,6 +4,7 @@ import { toRfc3339 } from '../../domain/dates.ts'
 import { type AuditEntry, pageAudit } from '../../services/audit.ts'
 import type { StyleApp } from '../style.ts'
 import { instant, pageQuery, queryInt, text } from '../wire.ts'
+import * as examples from './examples.ts'
 import { named, pageOf, toPage } from './registry.ts'
 
 const auditQuery = pageQuery({ rows: 10 }).extend({
@@ -25,7 +26,10 @@ const auditSchema = named(
     before: z.unknown().describe('Amounts in minor units; null where it was made by this change.'),
     after: z.unknown(),
   }),
+  { example: examples.auditEntry },
 )
+
+const auditPage = pageOf('AuditPage', auditSchema, { total: 3, rowsPerPage: 1 })
 
 /** The audit trail, for operators. */
 export function auditRoutes(app: StyleApp, deps: Deps): void {
@@ -37,7 +41,7 @@ export function auditRoutes(app: StyleApp, deps: Deps): void {
         summary: 'Read the audit trail',
         description: 'Operators only (ADMIN). Every change to a customer, loan, account or product, newest first.',
         querystring: auditQuery,
-        response: { 200: pageOf('AuditPage', auditSchema) },
+        response: { 200: auditPage },
       },
     },
     async ({ caller, query: { page, rows, ...filter } }) => {

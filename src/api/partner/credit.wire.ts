@@ -6,6 +6,7 @@ import type { CustomerNames, ScorecardNow } from '../../services/credit.ts'
 import type { BoostDecided } from '../../services/creditBoosts.ts'
 import { upload } from '../upload.ts'
 import { externalIdParam, idParam, instant, money, text } from '../wire.ts'
+import * as examples from './examples.ts'
 import { named } from './registry.ts'
 
 /** One part of the path that may be either; read as both, and found by whichever there is. */
@@ -40,21 +41,7 @@ export const scorecardSchema = named(
     reasons: z.array(z.string()).describe('What raised and lowered the score, strongest first; then the limit.'),
     scoredAt: instant.describe('The moment that the scorecard is of: that of the request.'),
   }),
-  {
-    example: {
-      externalId: 'wallet-255700000001',
-      customerId: '4000000000000001',
-      grade: 'B',
-      creditScore: 612,
-      creditLimit: 150_000,
-      availableCreditLimit: 150_000,
-      totalOutstanding: 0,
-      totalPaid: 220_000,
-      currencyCode: 'TZS',
-      reasons: ['raised by 200: 4 of 4 instalments paid by the due date', 'raised by 75: 3 loans repaid in full'],
-      scoredAt: '2026-11-20T14:30:00.000+03:00',
-    },
-  },
+  { example: examples.scorecard },
 )
 
 export const boostBody = named(
@@ -70,6 +57,7 @@ export const boostBody = named(
       .describe('If given, it has to be the number on the statement, where such statements name one.')
       .optional(),
   }),
+  { example: { statement: '%PDF-1.7 …', fullName: 'Asha Mwangi', mobileNumber: '0754000123' } },
 )
 
 const month = z.object({
@@ -114,36 +102,7 @@ export const boostSchema = named(
     nextBoostOn: z.iso.date().describe('The first day on which another statement may raise the limit.'),
     statement: readStatement.describe('What was read. Neither the file nor whose it is is kept.'),
   }),
-  {
-    example: {
-      externalId: 'wallet-255700000001',
-      boostStatus: 'raised',
-      originalCreditLimit: 150_000,
-      statementCreditLimit: 400_000,
-      creditLimit: 400_000,
-      creditScore: 612,
-      grade: 'B',
-      nextBoostOn: '2026-12-20',
-      statement: {
-        layout: 'mpesa',
-        from: '2026-10-01',
-        to: '2026-11-30',
-        months: 2,
-        averageMonthlyInflow: 4_000_000,
-        leastMonthlyInflow: 3_500_000,
-        openingBalance: 12_500,
-        closingBalance: 31_000,
-        transactions: 214,
-        monthly: [
-          { from: '2026-11-01', to: '2026-11-30', inflow: 4_500_000, closingBalance: 31_000 },
-          { from: '2026-10-01', to: '2026-10-31', inflow: 3_500_000, closingBalance: 8_200 },
-        ],
-        nameChecked: true,
-        mobileNumberChecked: false,
-        usedBefore: false,
-      },
-    },
-  },
+  { example: examples.boost },
 )
 
 const amounts = (currency: Currency) => (minor: bigint) => minorToNumber(minor, currency)

@@ -3,19 +3,20 @@ import { CUSTOMER_STATUSES, displayName } from '../../domain/customer.ts'
 import type { Customer } from '../../services/customers.ts'
 import type { Organization } from '../../services/organizations.ts'
 import { externalId, localDate, newExternalId, note, pageQuery } from '../wire.ts'
+import * as examples from './examples.ts'
 import { named, pageOf } from './registry.ts'
 
 export const newCustomer = named(
   'NewCustomer',
   z.strictObject({ externalId: newExternalId.describe("The partner's own id of the customer; unique.") }),
-  { example: { externalId: 'wallet-255700000001' } },
+  { example: { externalId: examples.customer.externalId } },
 )
 
 /** The bodies of the two may be left out: everything in them has a default. */
 export const activation = named(
   'Activation',
   z.strictObject({ activationDate: localDate.optional().describe('Default: today. Not in the future.') }),
-  { example: { activationDate: '2026-01-31' } },
+  { example: { activationDate: examples.customer.activationDate } },
 ).optional()
 
 export const closure = named(
@@ -46,21 +47,7 @@ export const customerSchema = named(
     displayName: z.string(),
     activationDate: z.iso.date().nullable(),
   }),
-  {
-    example: {
-      id: '4000000000000001',
-      accountNo: '4000000000000001',
-      externalId: 'wallet-255700000001',
-      status: 'Active',
-      active: true,
-      officeId: '1',
-      officeName: 'Head Office',
-      firstname: 'wallet-255700000001',
-      lastname: 'Customer',
-      displayName: 'wallet-255700000001 Customer',
-      activationDate: '2026-01-31',
-    },
-  },
+  { example: examples.customer, others: [examples.closedCustomer] },
 )
 
 export const customerPage = pageOf('CustomerPage', customerSchema)

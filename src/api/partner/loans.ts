@@ -1,6 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import { createLoan, getLoan, pageLoans } from '../../services/loans.ts'
 import type { StyleApp } from '../style.ts'
+import * as examples from './examples.ts'
 import { loanPage, loanQuery, loanSchema, newLoan, toLoan, toLoanSummary } from './loans.wire.ts'
 import { ADDRESSES, toPage } from './registry.ts'
 
@@ -10,7 +11,10 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
   app.post(
     '/v1/loans',
     {
-      config: { refusals: ['not_found', 'already_exists', 'failed_precondition'] },
+      config: {
+        refusals: ['not_found', 'already_exists', 'failed_precondition'],
+        examples: { Disbursed: examples.newLoan },
+      },
       schema: {
         tags,
         summary: 'Create a loan',

@@ -8,10 +8,9 @@ import type { LoanNow } from '../../services/loans.ts'
 import { repaymentsOf } from '../../services/transactions.ts'
 import { amount, externalId, idParam, instant, money, newExternalId, pageQuery, smallInt } from '../wire.ts'
 import { accountNo } from './customers.wire.ts'
+import * as examples from './examples.ts'
 import { named, pageOf } from './registry.ts'
 import { toTransaction, transactionSchema } from './transactions.wire.ts'
-
-const EXAMPLE_PRINCIPAL = 100_000
 
 export const newLoan = named(
   'NewLoan',
@@ -23,10 +22,10 @@ export const newLoan = named(
   }),
   {
     example: {
-      customerId: 'wallet-255700000001',
-      productId: 1,
-      principal: EXAMPLE_PRINCIPAL,
-      externalId: 'order-2026-0001',
+      customerId: examples.customer.externalId,
+      productId: examples.newLoan.loanProductId,
+      principal: examples.newLoan.principal,
+      externalId: examples.newLoan.externalId,
     },
   },
 )
@@ -66,7 +65,7 @@ const periodSchema = named(
     complete: z.boolean(),
     completedOn: z.iso.date().optional().describe('The value date that left nothing owed in it.'),
   }),
-  {},
+  { example: examples.instalment },
 )
 
 const loanSummary = named(
@@ -116,13 +115,13 @@ const loanSummary = named(
     closedOn: z.iso.date().optional(),
     repaymentSchedule: z.array(periodSchema),
   }),
-  {},
+  { example: examples.loanSummary },
 )
 
 export const loanSchema = named(
   'Loan',
   loanSummary.extend({ repaymentHistory: z.array(transactionSchema).describe('Newest first.') }),
-  {},
+  { example: examples.loan },
 )
 
 export const loanPage = pageOf('LoanPage', loanSummary)

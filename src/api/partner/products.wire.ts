@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { minorToNumber, rateToNumber } from '../../domain/money.ts'
 import type { Product } from '../../domain/product.ts'
 import { money } from '../wire.ts'
+import * as examples from './examples.ts'
 import { named, pageOf } from './registry.ts'
 
 export const productSchema = named(
@@ -26,24 +27,10 @@ export const productSchema = named(
       .describe("True: a loan may not be above what is available of the customer's credit limit."),
     active: z.boolean().describe('False: takes no new loans.'),
   }),
-  {
-    example: {
-      id: 1,
-      name: 'Flat 10% monthly',
-      currencyCode: 'TZS',
-      minPrincipal: 1_000,
-      maxPrincipal: 10_000_000,
-      numberOfRepayments: 1,
-      repaymentEvery: 1,
-      repaymentFrequencyType: 'months',
-      interestRatePerPeriod: 10,
-      enforceCreditLimit: false,
-      active: true,
-    },
-  },
+  { example: examples.product },
 )
 
-export const productPage = pageOf('LoanProductPage', productSchema)
+export const productPage = pageOf('LoanProductPage', productSchema, { total: 4, rowsPerPage: 1 })
 
 /** A loan product in the partner's words. */
 export const toProduct = (product: Product): z.infer<typeof productSchema> => ({

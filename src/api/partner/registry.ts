@@ -3,18 +3,25 @@ import type { Listed, Page } from '../../services/paging.ts'
 import { externalIdParam, idParam } from '../wire.ts'
 
 /** The components of the partner style's document. */
-export const registry = z.registry<{ id?: string | undefined; [key: string]: unknown }>()
+export const registry = z.registry<{ id?: string | undefined; examples?: unknown[]; [key: string]: unknown }>()
 
-/** A schema that appears by name in the document, with an example. */
-export function named<T extends z.ZodType>(id: string, schema: T, meta: { example?: z.input<T> } = {}): T {
-  const { example } = meta
-  registry.add(schema, { id, ...(example === undefined ? {} : { examples: [example] }) })
+/** A schema that appears by name in the document, with an example, and others of another kind. */
+export function named<T extends z.ZodType>(
+  id: string,
+  schema: T,
+  { example, others = [] }: { example: z.input<T>; others?: z.input<T>[] },
+): T {
+  registry.add(schema, { id, examples: [example, ...others] })
   return schema
 }
 
-/** The envelope of a list (contract 4.1). */
-export const pageOf = <T extends z.ZodType>(id: string, item: T) =>
-  named(id, z.object({ items: z.array(item), total: z.int(), page: z.int(), rowsPerPage: z.int() }))
+/** The envelope of a list (contract 4.1); its example has the example of an item, of `total`. */
+export function pageOf<T extends z.ZodType>(id: string, item: T, { total = 1, rowsPerPage = 10 } = {}) {
+  const page = z.object({ items: z.array(item), total: z.int(), page: z.int(), rowsPerPage: z.int() })
+  const [example] = registry.get(item)?.examples ?? []
+  registry.add(page, { id, examples: [{ items: [example], total, page: 1, rowsPerPage }] })
+  return page
+}
 
 /** A page of what a service listed, each item in the partner's words. */
 export const toPage = <T, View>({ items, total }: Listed<T>, { page, rows }: Page, toView: (item: T) => View) => ({

@@ -10,6 +10,7 @@ import {
 } from '../../services/transactions.ts'
 import type { StyleApp } from '../style.ts'
 import { pageQuery } from '../wire.ts'
+import * as examples from './examples.ts'
 import { ADDRESSES, toPage } from './registry.ts'
 import {
   newAdjustment,
@@ -26,11 +27,21 @@ import {
 
 const tags = ['repayments']
 
-/** What can be posted on a loan: the path after it, what it becomes, and what it says. */
+/** What can be posted on a loan: the path after it, what it becomes, an example of that, and what it says. */
+interface Kind {
+  readonly path: string
+  readonly type: EntryType
+  readonly example: object
+  readonly body: unknown
+  readonly summary: string
+  readonly description: string
+}
+
 const POSTINGS = [
   {
     path: '/repayments',
     type: 'Repayment',
+    example: examples.repayment,
     body: newRepayment,
     summary: 'Post a repayment',
     description:
@@ -39,6 +50,7 @@ const POSTINGS = [
   {
     path: '/repayments/waive-interest',
     type: 'Waive Interest',
+    example: examples.waiver,
     body: newMovement,
     summary: 'Waive interest',
     description: 'Up to the interest outstanding; the oldest instalment first.',
@@ -46,6 +58,7 @@ const POSTINGS = [
   {
     path: '/repayments/recover',
     type: 'Recovery Repayment',
+    example: examples.recovery,
     body: newRecovery,
     summary: 'Post a recovery',
     description:
@@ -54,6 +67,7 @@ const POSTINGS = [
   {
     path: '/repayments/refund',
     type: 'Refund',
+    example: examples.refund,
     body: newMovement,
     summary: 'Refund',
     description:
@@ -62,6 +76,7 @@ const POSTINGS = [
   {
     path: '/repayments/credit-balance-refund',
     type: 'Credit Balance Refund',
+    example: examples.paidOut,
     body: newMovement,
     summary: 'Pay out an overpayment',
     description: 'Only of an Overpaid loan, up to `totalOverpaid`; at 0 the loan is Closed (obligations met).',
@@ -69,6 +84,7 @@ const POSTINGS = [
   {
     path: '/repayments/charge-off',
     type: 'Charge-off',
+    example: examples.chargeOff,
     body: newMark,
     summary: 'Charge off',
     description: 'Marks an Active loan charged off with all that is outstanding; repayments go on.',
@@ -76,22 +92,23 @@ const POSTINGS = [
   {
     path: '/write-off',
     type: 'Write-off',
+    example: examples.writeOff,
     body: newMark,
     summary: 'Write off',
     description: 'Operators only (ADMIN). Active → Closed (written off).',
   },
-] as const satisfies readonly { path: string; type: EntryType; body: unknown; summary: string; description: string }[]
+] as const satisfies readonly Kind[]
 
 export function transactionRoutes(app: StyleApp, deps: Deps): void {
   for (const address of ADDRESSES) {
     const loan = `/v1/loans${address.path}`
     const { params, withTransaction } = address
 
-    for (const { path, type, body, summary, description } of POSTINGS)
+    for (const { path, type, example, body, summary, description } of POSTINGS)
       app.post(
         `${loan}${path}`,
         {
-          config: { refusals: ['failed_precondition'] },
+          config: { refusals: ['failed_precondition'], examples: { [type]: example } },
           schema: { tags, summary, description, params, body, response: { 200: transactionSchema } },
         },
         async ({ caller, params: ref, body: given, log }) => {
@@ -107,7 +124,7 @@ export function transactionRoutes(app: StyleApp, deps: Deps): void {
     app.post(
       `${loan}/repayments/:transactionId/adjust`,
       {
-        config: { refusals: ['failed_precondition'] },
+        config: { refusals: ['failed_precondition'], examples: { Adjusted: examples.adjusted } },
         schema: {
           tags,
           summary: 'Adjust a transaction',
@@ -126,7 +143,7 @@ export function transactionRoutes(app: StyleApp, deps: Deps): void {
     app.post(
       `${loan}/repayments/:transactionId/reverse`,
       {
-        config: { refusals: ['failed_precondition'] },
+        config: { refusals: ['failed_precondition'], examples: { Reversed: examples.reversed } },
         schema: {
           tags,
           summary: 'Reverse a transaction',

@@ -6,6 +6,7 @@ import type { Posting } from '../../domain/loan.ts'
 import { type Decimal, minorToNumber } from '../../domain/money.ts'
 import type { TransactionNow } from '../../services/transactions.ts'
 import { amount, instant, localDate, money, note, text } from '../wire.ts'
+import * as examples from './examples.ts'
 import { named, pageOf } from './registry.ts'
 
 const token = text({ max: 100 })
@@ -23,24 +24,30 @@ export const newRepayment = named(
       .optional()
       .describe('Seen before on this loan: the original transaction is answered and nothing is posted twice.'),
   }),
-  { example: { transactionAmount: 10_000, transactionDate: '2026-02-10', idempotencyKey: 'wallet-tx-7781' } },
+  {
+    example: {
+      transactionAmount: examples.repayment.amount,
+      transactionDate: examples.repayment.date,
+      idempotencyKey: examples.repayment.idempotencyKey,
+    },
+  },
 )
 
 const remark = { note: note.optional() }
 
 export const newRecovery = named('NewRecovery', newRepayment.extend(remark), {
-  example: { transactionAmount: 5_000, note: 'Collected by the agency' },
+  example: { transactionAmount: examples.recovery.amount, note: examples.recovery.note },
 })
 
 export const newMovement = named(
   'NewTransaction',
   z.strictObject({ transactionAmount: amount, transactionDate: valueDate, ...remark }),
-  { example: { transactionAmount: 500, note: 'Goodwill' } },
+  { example: { transactionAmount: examples.waiver.amount, note: examples.waiver.note } },
 )
 
 /** The body may be left out: everything in it has a default. */
 export const newMark = named('NewMark', z.strictObject({ transactionDate: valueDate, ...remark }), {
-  example: { transactionDate: '2026-06-01', note: 'Unreachable for 90 days' },
+  example: { transactionDate: examples.chargeOff.date, note: examples.chargeOff.note },
 }).optional()
 
 export const newAdjustment = named(
@@ -50,7 +57,7 @@ export const newAdjustment = named(
     transactionDate: localDate.optional().describe("Default: the original's."),
     ...remark,
   }),
-  { example: { transactionAmount: 9_000 } },
+  { example: { transactionAmount: examples.adjusted.amount } },
 )
 
 export const newReversal = named('NewReversal', z.strictObject(remark), {
@@ -92,19 +99,7 @@ export const transactionSchema = named(
     idempotencyKey: z.string().optional(),
     note: z.string().optional(),
   }),
-  {
-    example: {
-      id: '4000000000000001',
-      loanId: '4000000000000001',
-      type: 'Repayment',
-      date: '2026-02-10',
-      transactionAt: '2026-02-10T09:30:00.000+03:00',
-      amount: 10_000,
-      interest: 10_000,
-      status: 'posted',
-      idempotencyKey: 'wallet-tx-7781',
-    },
-  },
+  { example: examples.repayment },
 )
 
 export const transactionPage = pageOf('TransactionPage', transactionSchema)

@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import type { Document, Media, Operation } from './wire.ts'
+
+type Schema = Readonly<Record<string, unknown>>
+
+const SCHEMAS = '#/components/schemas/'
+
+/** What a document says can be done, by method and path: `POST /v1/loans`. */
+export const operationsOf = ({ paths }: Document): [name: string, operation: Operation][] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, Operation] => [
+      `${method.toUpperCase()} ${path}`,
+      operation,
+    ]),
+  )
+
+/** What a schema says that it looks like; of one that names another, what that one says. */
+export function examplesOf(document: Document, schema: Schema): unknown[] {
+  const { $ref, anyOf = [], examples } = schema as { $ref?: string; anyOf?: Schema[]; examples?: unknown[] }
+  if (examples) return examples
+  if ($ref !== undefined) return examplesOf(document, document.components.schemas[$ref.slice(SCHEMAS.length)]!)
+  return anyOf.flatMap((one) => examplesOf(document, one))
+}
+
+/** The examples of a body or an answer: its own, else those of its schema. */
+export function shownIn(document: Document, media: Media): unknown[] {
+  if (media.example !== undefined) return [media.example]
+  if (media.examples) return Object.values(media.examples).map((example) => (example as { value: unknown }).value)
+  return examplesOf(document, media.schema)
+}
+
+/** What a document says against a value that is meant to have one of its schemas; undefined when it fits. */
+export function faultsBy({ components }: Document): (schema: Schema, value: unknown) => string | undefined {
+  const local = <T>(value: T): T => JSON.parse(JSON.stringify(value).replaceAll(SCHEMAS, '#/$defs/'))
+  const $defs = local(components.schemas)
+  const known = new Map<string, z.ZodType>()
+  return (schema, value) => {
+    const key = JSON.stringify(schema)
+    const reader = known.get(key) ?? z.fromJSONSchema({ ...local(schema), $defs } as z.core.JSONSchema.JSONSchema)
+    known.set(key, reader)
+    const { error } = reader.safeParse(value)
+    return error && `${JSON.stringify(value)} of ${key}: ${z.prettifyError(error)}`
+  }
+}
+
+/** Every example of a document with the schema it is of, wherever it stands. */
+export function everyExample(document: Document): [schema: Schema, example: unknown][] {
+  const found: [Schema, unknown][] = []
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return
+    const { schema, examples } = node as { schema?: Schema; examples?: unknown }
+    if (schema) found.push(...shownIn(document, node as Media).map((one): [Schema, unknown] => [schema, one]))
+    else if (Array.isArray(examples)) found.push(...examples.map((one): [Schema, unknown] => [node as Schema, one]))
+    for (const [name, below] of Object.entries(node)) if (name !== 'example' && name !== 'examples') visit(below)
+  }
+  visit(document)
+  return found
+}

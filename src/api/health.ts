@@ -4,7 +4,7 @@ import { LendingError } from '../domain/errors.ts'
 
 const PATIENCE_MS = 2000
 
-const health = z.object({ status: z.literal('ok') })
+const health = z.object({ status: z.literal('ok') }).meta({ examples: [{ status: 'ok' }] })
 
 /** Liveness and readiness (contract 6), on every host and without a token. `ready` asks the database. */
 export function addHealth(app: FastifyInstance, ready: () => Promise<boolean>, stopping: () => boolean) {

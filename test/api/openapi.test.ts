@@ -1,5 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { authStyle } from '../../src/api/auth/index.ts'
+import { partnerStyle } from '../../src/api/partner/index.ts'
+import { recordStyle } from '../../src/api/record/index.ts'
+import { everyExample, faultsBy, operationsOf, shownIn } from '../support/document.ts'
+import type { Document as StyleDocument } from '../support/wire.ts'
 import { toyApp } from './toy.ts'
 
 interface Operation {
@@ -121,6 +126,41 @@ describe('/openapi.json', () => {
       for (const [, name = ''] of JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g))
         expect(document.components.schemas).toHaveProperty(name)
     }
+  })
+})
+
+describe('examples in the documents of the styles', () => {
+  let real: FastifyInstance
+  beforeAll(async () => {
+    real = await toyApp({}, { styles: [authStyle, partnerStyle, recordStyle] })
+  })
+  afterAll(() => real.close())
+
+  describe.each(['auth.localhost', 'api.localhost', 'records.localhost'])('%s', (host) => {
+    let document: StyleDocument
+    beforeAll(async () => {
+      document = (await real.inject({ url: '/openapi.json', headers: { host } })).json()
+    })
+
+    test('every body has one, and every answer but one without content', () => {
+      const without = operationsOf(document).flatMap(([name, { requestBody, responses }]) =>
+        Object.entries({ body: requestBody, ...responses })
+          .filter(([, part]) =>
+            Object.values(part?.content ?? {}).some((media) => shownIn(document, media).length === 0),
+          )
+          .map(([what]) => `${name}: ${what}`),
+      )
+      expect(without).toEqual([])
+      const silent = operationsOf(document).filter(([, { responses }]) => responses['200']?.content === undefined)
+      expect(silent.map(([name]) => name)).toEqual(host === 'auth.localhost' ? ['POST /v1/auth/authorize'] : [])
+    })
+
+    test('each is what its schema says', () => {
+      const fault = faultsBy(document)
+      const examples = everyExample(document)
+      expect(fault({ $ref: '#/components/schemas/Failure' }, { code: 'unknown' })).toBeDefined()
+      expect(examples.flatMap(([schema, example]) => fault(schema, example) ?? [])).toEqual([])
+    })
   })
 })
 

@@ -21,7 +21,7 @@ const identitySchema = named(
       organizationId: 1,
       email: 'partner@example.com',
       roles: ['USER'],
-      expiresAt: '2027-11-20T14:30:00.000+03:00',
+      expiresAt: '2027-01-31T09:30:00.000+03:00',
     },
   },
 )

@@ -14,6 +14,7 @@ import {
   toChanges,
   toDetails,
 } from './borrowers.wire.ts'
+import * as examples from './examples.ts'
 import { byId, requireSameId, toItem, toList } from './registry.ts'
 
 const tags = ['borrowers']
@@ -46,6 +47,7 @@ export function borrowerRoutes(app: StyleApp, deps: Deps): void {
   app.put(
     '/v1/borrowers/:id',
     {
+      config: { examples: { Updated: toItem(examples.changedBorrower) } },
       schema: {
         tags,
         summary: 'Update a borrower',

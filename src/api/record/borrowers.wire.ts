@@ -5,18 +5,8 @@ import { toRfc3339 } from '../../domain/dates.ts'
 import type { Borrower } from '../../services/borrowers.ts'
 import { wireInteger } from '../json.ts'
 import { instant, pageQuery, text } from '../wire.ts'
+import * as examples from './examples.ts'
 import { itemOf, listOf, named, recordId, wireId } from './registry.ts'
-
-const EXAMPLE = {
-  id: 1,
-  business_name: 'Mama Asha Stores',
-  phone: '255700000001',
-  email: 'asha@example.com',
-  address: 'Plot 12, Kariakoo',
-  type: 'Retailer',
-  region: 'Dar es Salaam',
-  country: 'TZ',
-}
 
 /** How long each may be, in characters. */
 const MOST = { business_name: 200, phone: 50, email: 254, address: 500, type: 100, region: 100, country: 100 }
@@ -33,7 +23,7 @@ export const newBorrower = named(
     region: text({ max: MOST.region }),
     country: text({ min: 0, max: MOST.country }).optional(),
   }),
-  { example: EXAMPLE },
+  { example: examples.newBorrower },
 )
 
 /** All but the name may be empty here: nothing is known of it then, as of a borrower that a partner made. */
@@ -49,7 +39,7 @@ export const borrowerChanges = named(
     region: text({ min: 0, max: MOST.region }).optional(),
     country: text({ min: 0, max: MOST.country }).optional(),
   }),
-  { example: { phone: '255700000002', region: 'Arusha' } },
+  { example: examples.borrowerChanges },
 )
 
 export const borrowerQuery = pageQuery({ rows: 100 })
@@ -69,6 +59,7 @@ const borrowerSchema = named(
     created_at: instant,
     updated_at: instant,
   }),
+  { example: examples.borrower },
 )
 
 export const borrowerItem = itemOf('BorrowerItem', borrowerSchema)

@@ -6,13 +6,16 @@ import { durationOf } from '../../domain/recordLoan.ts'
 import type { RecordLoan } from '../../services/recordLoans.ts'
 import { type RawJson, wireInteger, wireSource } from '../json.ts'
 import { instant, money } from '../wire.ts'
+import * as examples from './examples.ts'
 import { itemOf, listOf, named, wireId } from './registry.ts'
 
 const rawNumber = z.unknown().meta({ type: 'number' }) as z.ZodType<RawJson>
 const rawText = z.unknown().meta({ type: 'string' }) as z.ZodType<RawJson>
 const raw = z.unknown().meta({ type: ['string', 'integer'] }) as z.ZodType<RawJson>
 
-const productSchema = named('LoanProduct', z.object({ stock_id: wireId, quantity: rawNumber, price: rawNumber }))
+const productSchema = named('LoanProduct', z.object({ stock_id: wireId, quantity: rawNumber, price: rawNumber }), {
+  example: examples.product,
+})
 
 const loanSchema = named(
   'Loan',
@@ -43,6 +46,7 @@ const loanSchema = named(
     created_at: instant,
     updated_at: instant,
   }),
+  { example: examples.loan },
 )
 
 export const loanItem = itemOf('LoanItem', loanSchema)

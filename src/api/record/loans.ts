@@ -7,6 +7,7 @@ import {
   updateRecordLoan,
 } from '../../services/recordLoans.ts'
 import type { StyleApp } from '../style.ts'
+import * as examples from './examples.ts'
 import { loanChanges, loanQuery, newLoan, toAsked, toUpdate } from './loans.wire.ts'
 import { loanItem, loanList, toLoan } from './loanView.ts'
 import { byId, requireSameId, toItem, toList } from './registry.ts'
@@ -19,7 +20,10 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
   app.post(
     '/v1/loans',
     {
-      config: { refusals: ['not_found', 'already_exists', 'failed_precondition'] },
+      config: {
+        refusals: ['not_found', 'already_exists', 'failed_precondition'],
+        examples: { Basic: toItem(examples.loan), Extended: toItem(examples.extendedLoan) },
+      },
       schema: {
         tags,
         summary: 'Book a loan',
@@ -38,7 +42,7 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
   app.put(
     '/v1/loans/:id',
     {
-      config: { refusals: ['failed_precondition', 'aborted'] },
+      config: { refusals: ['failed_precondition', 'aborted'], examples: { Updated: toItem(examples.changedLoan) } },
       schema: {
         tags,
         summary: 'Update a loan',

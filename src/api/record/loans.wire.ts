@@ -19,6 +19,7 @@ import {
 import type { LoanUpdate } from '../../domain/restate.ts'
 import { eitherOf } from '../shapes.ts'
 import { amount, decimal, int64, localDate, note, pageQuery, smallInt, text } from '../wire.ts'
+import * as examples from './examples.ts'
 import { named, recordId } from './registry.ts'
 import { numberAsWord, sent, word } from './sent.ts'
 
@@ -41,19 +42,7 @@ const basicLoan = named(
     duration_period: durationPeriod,
     description: note.optional(),
   }),
-  {
-    example: {
-      borrower_id: 1,
-      loan_id: 1,
-      loan_type: 'Stock',
-      principal_amount: 250_000,
-      released_date: '2026-01-31',
-      due_date: '2026-04-30',
-      duration: 3,
-      duration_period: 'Months',
-      description: 'Maize for the season',
-    },
-  },
+  { example: examples.newLoan },
 )
 
 const extendedLoan = named(
@@ -80,25 +69,7 @@ const extendedLoan = named(
       description: `How cells of the schedule are rounded: ${decimalPlaces.join(', ')}, 0, 1 or 2.`,
     }).optional(),
   }),
-  {
-    example: {
-      loan_id: 2,
-      borrower_id: 1,
-      loan_application_id: 71,
-      loan_disbursed_by_id: 20693,
-      loan_principal_amount: 1_200_000,
-      loan_released_date: '2026-01-31',
-      loan_interest_method: 'reducing_rate_equal_installments',
-      loan_interest_type: 'percentage',
-      loan_interest_period: 'Month',
-      loan_interest: 2.5,
-      loan_duration_period: 'Months',
-      loan_duration: 12,
-      loan_payment_scheme_id: 3,
-      loan_num_of_repayments: 12,
-      loan_decimal_places: 'round_off_to_two_decimal',
-    },
-  },
+  { example: examples.newExtendedLoan },
 )
 
 const SHARED = ['loan_id', 'borrower_id']
@@ -164,13 +135,7 @@ export const loanChanges = named(
     duration_period: durationPeriod.optional(),
     description: note.optional(),
   }),
-  {
-    example: {
-      principal_amount: 300_000,
-      products: [{ stock_id: 1, quantity: 10, price: 30_000 }],
-      description: 'More maize',
-    },
-  },
+  { example: examples.loanChanges },
 )
 
 /** An update's body as the changes it asks for. */

@@ -5,12 +5,18 @@ import type { RawJson } from '../json.ts'
 import { idParam, int64 } from '../wire.ts'
 
 /** The components of the record style's document. */
-export const registry = z.registry<{ id?: string | undefined; [key: string]: unknown }>()
+export const registry = z.registry<{ id?: string | undefined; examples?: unknown[]; [key: string]: unknown }>()
+
+/** An example of what a schema takes. What leaves as the JSON it was sent as, is written plainly there. */
+type Shown<T> = T extends RawJson
+  ? number | string
+  : T extends object
+    ? { readonly [Member in keyof T]: Shown<T[Member]> }
+    : T
 
 /** A schema that appears by name in the document, with an example. */
-export function named<T extends z.ZodType>(id: string, schema: T, meta: { example?: z.input<T> } = {}): T {
-  const { example } = meta
-  registry.add(schema, { id, ...(example === undefined ? {} : { examples: [example] }) })
+export function named<T extends z.ZodType>(id: string, schema: T, { example }: { example: Shown<z.input<T>> }): T {
+  registry.add(schema, { id, examples: [example] })
   return schema
 }
 
@@ -27,16 +33,24 @@ export const byId = z
   })
   .transform(({ id }) => ({ id: id ?? 0n }))
 
-/** The envelope of one resource (contract 5). */
-export const itemOf = <T extends z.ZodType>(id: string, item: T) =>
-  named(id, z.object({ item, success: z.literal(true) }))
+const success = z.literal(true)
 
-/** The envelope of a list (contract 5). */
-export const listOf = <T extends z.ZodType>(id: string, item: T) =>
-  named(
-    id,
-    z.object({ items: z.array(item), total: z.int(), page: z.int(), rowsPerPage: z.int(), success: z.literal(true) }),
-  )
+/** The envelope of one resource (contract 5), with the example of the resource. */
+export function itemOf<T extends z.ZodType>(id: string, item: T) {
+  const envelope = z.object({ item, success })
+  registry.add(envelope, { id, examples: [toItem(exampleOf(item))] })
+  return envelope
+}
+
+/** The envelope of a list (contract 5); in its example, of one. */
+export function listOf<T extends z.ZodType>(id: string, item: T) {
+  const envelope = z.object({ items: z.array(item), total: z.int(), page: z.int(), rowsPerPage: z.int(), success })
+  const listed = { items: [exampleOf(item)], total: 1 }
+  registry.add(envelope, { id, examples: [toList(listed, { page: 1, rows: 100 }, (shown) => shown)] })
+  return envelope
+}
+
+const exampleOf = (schema: z.ZodType): unknown => registry.get(schema)?.examples?.[0]
 
 /** One resource, in its envelope. */
 export const toItem = <View>(item: View) => ({ item, success: true as const })

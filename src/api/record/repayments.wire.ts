@@ -5,6 +5,7 @@ import type { ToldRepayment } from '../../domain/recordRepayment.ts'
 import type { RecordRepayment } from '../../services/recordRepayments.ts'
 import { wireInteger } from '../json.ts'
 import { amount, instant, localDate, money, note, pageQuery, queryInt64, text } from '../wire.ts'
+import * as examples from './examples.ts'
 import { itemOf, listOf, named, recordId, wireId } from './registry.ts'
 
 const remark = text({ min: 0, max: 100 })
@@ -20,17 +21,7 @@ export const newRepayment = named(
     collected_by: remark.optional(),
     description: note.optional(),
   }),
-  {
-    example: {
-      repayment_id: 1,
-      loan_id: 1,
-      amount: 50_000,
-      collection_date: '2026-02-10',
-      method: 'Mobile Money',
-      collected_by: 'Neema',
-      description: 'First of five',
-    },
-  },
+  { example: examples.newRepayment },
 )
 
 export const repaymentQuery = pageQuery({ rows: 100 }).extend({
@@ -51,6 +42,7 @@ const repaymentSchema = named(
     created_at: instant,
     updated_at: instant,
   }),
+  { example: examples.repayment },
 )
 
 export const repaymentItem = itemOf('RepaymentItem', repaymentSchema)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../../src/services/demo.ts'
+import { examplesOf } from '../../support/document.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 import type { Document } from '../../support/wire.ts'
 
@@ -27,7 +28,10 @@ describe('GET /v1/auth/authenticate', () => {
       },
     })
     expect(headers['cache-control']).toBe('no-store')
-    expect((await authenticate(service.tokens.partner)).body).toMatchObject({ email: DEMO_PARTNER.email })
+    const partner = (await authenticate(service.tokens.partner)).body
+    expect(partner).toMatchObject({ email: DEMO_PARTNER.email })
+    const document = (await service.get<Document>('/openapi.json', { host })).body
+    expect(examplesOf(document, { $ref: '#/components/schemas/Identity' })).toEqual([partner])
   })
 
   it('401 unauthenticated: no token, a malformed one, one that has expired', async () => {

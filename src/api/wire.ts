@@ -43,14 +43,18 @@ export const decimal = codec<Decimal>(
   { type: 'number' },
 )
 
-/** An amount of money as an exact decimal. Its currency is not known here: the domain checks sign, decimals and bounds. */
-export const amount = decimal.meta({
+const AMOUNT = {
   type: 'number',
   description: 'An amount in the currency of the loan, with no more decimals than the currency has.',
-  minimum: 0,
   maximum: 999_999_999_999.99,
   examples: [1500],
-})
+}
+
+/** An amount of money as an exact decimal. Its currency is not known here: the domain checks sign, decimals and bounds. */
+export const amount = decimal.meta({ ...AMOUNT, exclusiveMinimum: 0 })
+
+/** The same where 0 means something. */
+export const amountOrZero = decimal.meta({ ...AMOUNT, minimum: 0 })
 
 /** Bounds of a whole number, both inclusive. */
 export interface Bounds<T> {

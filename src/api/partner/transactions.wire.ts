@@ -5,7 +5,7 @@ import { ENTRY_TYPES, type EntryType } from '../../domain/entry.ts'
 import type { Posting } from '../../domain/loan.ts'
 import { type Decimal, minorToNumber } from '../../domain/money.ts'
 import type { TransactionNow } from '../../services/transactions.ts'
-import { amount, instant, localDate, money, note, text } from '../wire.ts'
+import { amount, amountOrZero, instant, localDate, money, note, text } from '../wire.ts'
 import * as examples from './examples.ts'
 import { named, pageOf } from './registry.ts'
 
@@ -53,7 +53,7 @@ export const newMark = named('NewMark', z.strictObject({ transactionDate: valueD
 export const newAdjustment = named(
   'NewAdjustment',
   z.strictObject({
-    transactionAmount: amount.describe('0 only reverses.'),
+    transactionAmount: amountOrZero.describe('0 only reverses.'),
     transactionDate: localDate.optional().describe("Default: the original's."),
     ...remark,
   }),

@@ -57,7 +57,9 @@ const extendedLoan = named(
     loan_interest_method: sent(word(readInterestMethod, interestMethods)),
     loan_interest_type: sent(word(readInterestType, interestTypes)),
     loan_interest_period: sent(word(readInterestPeriod, interestPeriods)),
-    loan_interest: sent(decimal).describe('Percent per interest period; of type fixed, an amount per interest period.'),
+    loan_interest: sent(decimal, { type: 'number', minimum: 0 }).describe(
+      'Percent per interest period, with at most 4 decimals; of type fixed, an amount per interest period.',
+    ),
     loan_duration_period: sent(durationPeriod),
     loan_duration: sent(smallInt({ min: 1, max: longestDuration })),
     loan_payment_scheme_id: sent(int64({ min: 1n })).describe(

@@ -129,3 +129,34 @@ describe('the examples, sent in their order', () => {
       })
   })
 })
+
+describe('an amount of a body', () => {
+  /** Each with the operation and the field that it is. */
+  const amounts = () =>
+    [...operations]
+      .filter(([name]) => !name.includes('external'))
+      .flatMap(([name, { requestBody }]) => {
+        const { $ref = '' } = (requestBody?.content['application/json']?.schema ?? {}) as { $ref?: string }
+        const { properties = {} } = document.components.schemas[$ref.split('/').at(-1) ?? ''] ?? {}
+        return Object.entries(properties)
+          .filter(([, { type }]) => type === 'number')
+          .map(([field, bounds]) => ({ name, field, bounds }))
+      })
+
+  it('is refused outside of the bounds that the document says, and 0 where they leave it out', async () => {
+    expect(amounts()).toHaveLength(7)
+    for (const { name, field, bounds } of amounts()) {
+      const example = shownIn(document, operations.get(name)!.requestBody!.content['application/json']!)[0] as object
+      const send = async (amount: number) => {
+        const asked = { at: '2026-06-02', loan: 2, transaction: 8, body: { ...example, [field]: amount } }
+        const { status, body } = await play(name, asked)
+        return status === 400 ? body.details[0]!.field : status
+      }
+      const zero = bounds.minimum === 0 && bounds.exclusiveMinimum === undefined
+      if (!zero) expect(bounds).toMatchObject({ exclusiveMinimum: 0 })
+      expect(bounds.maximum).toBe(999_999_999_999.99)
+      expect([name, await send(-0.01), await send(1_000_000_000_000)]).toEqual([name, field, field])
+      expect([name, await send(0)]).toEqual([name, zero ? 200 : field])
+    }
+  })
+})

@@ -39,6 +39,17 @@ const STORY: readonly [name: string, ask: Ask][] = [
   ['PUT /v1/loans/{id}', {}],
 ]
 
+/** The numbers of bodies that are bounded below, and whether 0 is refused. */
+const BOUNDED: readonly [name: string, schema: string, path: string, atZero: 'refused' | 'taken'][] = [
+  ['POST /v1/loans', 'NewLoan', 'principal_amount', 'refused'],
+  ['POST /v1/loans', 'NewExtendedLoan', 'loan_principal_amount', 'refused'],
+  ['POST /v1/loans', 'NewExtendedLoan', 'loan_interest', 'taken'],
+  ['PUT /v1/loans/{id}', 'LoanChanges', 'principal_amount', 'refused'],
+  ['PUT /v1/loans/{id}', 'LoanChanges', 'products.quantity', 'taken'],
+  ['PUT /v1/loans/{id}', 'LoanChanges', 'products.price', 'taken'],
+  ['POST /v1/repayments', 'NewRepayment', 'amount', 'refused'],
+]
+
 const jsonOf = (media: Record<string, Media> | undefined) => {
   const json = media?.['application/json']
   return json ? shownIn(document, json) : []
@@ -46,6 +57,7 @@ const jsonOf = (media: Record<string, Media> | undefined) => {
 const operationOf = (name: string) => operations.find(([one]) => one === name)![1]
 const bodiesOf = (name: string) => jsonOf(operationOf(name).requestBody?.content)
 const answersOf = (name: string) => jsonOf(operationOf(name).responses['200']!.content)
+const itemsOf = (array: unknown) => (array as { items: { properties: Record<string, Record<string, unknown>> } }).items
 
 function send(name: string, body: unknown, query = '') {
   const [method = '', path = ''] = name.split(' ')
@@ -95,6 +107,22 @@ describe('/openapi.json of the records host', () => {
   it('leaves no operation out of the story', () => {
     const played = STORY.map(([name]) => name)
     expect(operations.map(([name]) => name).filter((name) => !played.includes(name))).toEqual([])
+  })
+
+  it.each(BOUNDED)('%s, %s: %s is refused outside of the bounds that are told', async (name, schema, path, atZero) => {
+    const [field = '', inner] = path.split('.')
+    const { properties } = document.components.schemas[schema]!
+    const told = inner === undefined ? properties[field] : itemsOf(properties[field]).properties[inner]
+    expect(told).toMatchObject(atZero === 'refused' ? { exclusiveMinimum: 0 } : { minimum: 0 })
+    const example = (document.components.schemas[schema]!.examples as { products?: object[] }[])[0]!
+    const ask = async (number: number) => {
+      const value = inner === undefined ? number : [{ ...example.products?.[0], [inner]: number }]
+      const another = name === 'POST /v1/loans' ? { loan_id: 3 } : {}
+      const { status, body } = await send(name, { ...example, ...another, [field]: value })
+      return status === 400 ? body.details[0]!.field.replace('[0]', '') : status
+    }
+    expect([await ask(-1), await ask(0)]).toEqual([path, atZero === 'refused' ? path : 200])
+    if (told?.maximum !== undefined) expect(await ask(Number(told.maximum) + 0.01)).toBe(path)
   })
 
   it('every answer has the members that its schema tells', async () => {

@@ -89,7 +89,10 @@ export async function addDocument(scope: FastifyInstance, style: Style, prefix: 
       const { config: route = {}, method } = input.route as { config?: FastifyContextConfig; method: string | string[] }
       const responses = (schema as { response?: object }).response ?? { 200: { description: 'Done.', type: 'object' } }
       const methods = [method].flat()
-      const refusals = refusalResponses(style, codesOf(input.schema ?? {}, route, methods))
+      const path = url.slice(prefix.length)
+      const codes = codesOf(input.schema ?? {}, route, methods)
+      const { explained } = route
+      const refusals = refusalResponses(style, { path, schema: input.schema ?? {}, codes, explained })
       const documented = {
         ...(route.public && { security: [] }),
         ...(input.schema?.body instanceof z.ZodOptional && { [OPTIONAL_BODY]: true }),
@@ -97,7 +100,7 @@ export async function addDocument(scope: FastifyInstance, style: Style, prefix: 
         ...(!route.public && headersOf(style, takesKey(route, methods))),
         response: { ...answersOf(responses, route.examples), ...refusals },
       }
-      return { schema: documented, url: url.slice(prefix.length) }
+      return { schema: documented, url: path }
     },
     transformObject: (input) => {
       const document = addComponents(input) as Document

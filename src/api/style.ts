@@ -11,6 +11,7 @@ import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { Failure } from './failure.ts'
+import type { Explained } from './refusals.ts'
 
 export type StyleName = 'auth' | 'partner' | 'record'
 
@@ -36,6 +37,8 @@ export interface Style {
   readonly statuses: Readonly<Record<ErrorCode, number>>
   /** Roles of fields as the domain names them (`amount`, `valueDate`) → this style's own names. */
   readonly fieldNames: Readonly<Record<string, string>>
+  /** Its own words for codes, where they are not those of every style; for the document. */
+  readonly explained?: Explained
   /** The body of a refusal. */
   failureBody(failure: Failure): object
   /** Headers on every answer of the style. */
@@ -55,6 +58,8 @@ declare module 'fastify' {
     changesNothing?: boolean
     /** Codes the operation can refuse with, besides those that follow from its schema; for the document. */
     refusals?: readonly ErrorCode[]
+    /** Its own words for these, where they are not those of its style; for the document. */
+    explained?: Explained
     /** What it answers, by name, where that is not the example of its schema; for the document. */
     examples?: Readonly<Record<string, unknown>>
   }

@@ -30,7 +30,20 @@ export async function tokenRoutes(app: StyleApp, deps: Deps): Promise<void> {
     '/v1/auth/token',
     {
       onRequest: app.basicAuth,
-      config: { public: true, refusals: ['unauthenticated', 'resource_exhausted', 'unavailable'] },
+      config: {
+        public: true,
+        refusals: ['unauthenticated', 'resource_exhausted', 'unavailable'],
+        explained: {
+          unauthenticated: [
+            'No such account, another password, or a disabled account.',
+            'wrong e-mail or password, or the account is disabled',
+          ],
+          resource_exhausted: [
+            'Too many failed attempts; see Retry-After.',
+            'too many failed sign-ins; try again in 840 s',
+          ],
+        },
+      },
       schema: {
         tags: ['tokens'],
         summary: 'Issue a token',

@@ -9,10 +9,13 @@ import { boostBody, boostSchema, eitherId, scorecardSchema, toBoost, toScorecard
 
 const tags = ['credit']
 
+const NO_CUSTOMER = ['No such customer for this organization.', 'no customer has that externalId or id'] as const
+
 export function creditRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/credit-scorecard/:customer',
     {
+      config: { explained: { not_found: NO_CUSTOMER } },
       schema: {
         tags,
         summary: 'Read a credit scorecard',
@@ -31,6 +34,19 @@ export function creditRoutes(app: StyleApp, deps: Deps): void {
     uploads.post(
       '/v1/credit-scorecard/:customer/boost',
       {
+        config: {
+          explained: {
+            not_found: NO_CUSTOMER,
+            payload_too_large: [
+              'The file is over its limit.',
+              'the file is larger than 10 MiB, which is the most that is read',
+            ],
+            unsupported_media_type: [
+              'The content type is not accepted here.',
+              'the content type must be multipart/form-data',
+            ],
+          },
+        },
         schema: {
           tags,
           summary: 'Raise a credit limit by a statement',

@@ -13,6 +13,13 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
     {
       config: {
         refusals: ['not_found', 'already_exists', 'failed_precondition'],
+        explained: {
+          not_found: ['No such customer or product.', 'no customer has that externalId, given as customerId'],
+          failed_precondition: [
+            'The customer is not Active, or the product lends no more than the credit limit.',
+            'the customer is Closed, and only an Active customer can take a loan',
+          ],
+        },
         examples: { Disbursed: examples.newLoan },
       },
       schema: {

@@ -1,5 +1,4 @@
 import type { Deps } from '../../deps.ts'
-import type { EntryType } from '../../domain/entry.ts'
 import { isAmount } from '../../domain/money.ts'
 import {
   adjustTransaction,
@@ -11,13 +10,10 @@ import {
 import type { StyleApp } from '../style.ts'
 import { pageQuery } from '../wire.ts'
 import * as examples from './examples.ts'
+import { POSTINGS, refusalOf } from './postings.ts'
 import { ADDRESSES, toPage } from './registry.ts'
 import {
   newAdjustment,
-  newMark,
-  newMovement,
-  newRecovery,
-  newRepayment,
   newReversal,
   toPosting,
   toTransaction,
@@ -27,77 +23,7 @@ import {
 
 const tags = ['repayments']
 
-/** What can be posted on a loan: the path after it, what it becomes, an example of that, and what it says. */
-interface Kind {
-  readonly path: string
-  readonly type: EntryType
-  readonly example: object
-  readonly body: unknown
-  readonly summary: string
-  readonly description: string
-}
-
-const POSTINGS = [
-  {
-    path: '/repayments',
-    type: 'Repayment',
-    example: examples.repayment,
-    body: newRepayment,
-    summary: 'Post a repayment',
-    description:
-      'Applied to the oldest instalment first, and within one to penalty, fees, interest, principal; what exceeds the loan is overpayment. A token seen before on the loan answers the original.',
-  },
-  {
-    path: '/repayments/waive-interest',
-    type: 'Waive Interest',
-    example: examples.waiver,
-    body: newMovement,
-    summary: 'Waive interest',
-    description: 'Up to the interest outstanding; the oldest instalment first.',
-  },
-  {
-    path: '/repayments/recover',
-    type: 'Recovery Repayment',
-    example: examples.recovery,
-    body: newRecovery,
-    summary: 'Post a recovery',
-    description:
-      'Money on a charged-off loan, applied as a repayment, or on a written-off one, whose status and schedule stay; never above what was written off.',
-  },
-  {
-    path: '/repayments/refund',
-    type: 'Refund',
-    example: examples.refund,
-    body: newMovement,
-    summary: 'Refund',
-    description:
-      'Cash back out of what was paid in: of an Overpaid loan up to the overpayment; of an Active one up to what was paid, un-paying from the latest instalment backwards.',
-  },
-  {
-    path: '/repayments/credit-balance-refund',
-    type: 'Credit Balance Refund',
-    example: examples.paidOut,
-    body: newMovement,
-    summary: 'Pay out an overpayment',
-    description: 'Only of an Overpaid loan, up to `totalOverpaid`; at 0 the loan is Closed (obligations met).',
-  },
-  {
-    path: '/repayments/charge-off',
-    type: 'Charge-off',
-    example: examples.chargeOff,
-    body: newMark,
-    summary: 'Charge off',
-    description: 'Marks an Active loan charged off with all that is outstanding; repayments go on.',
-  },
-  {
-    path: '/write-off',
-    type: 'Write-off',
-    example: examples.writeOff,
-    body: newMark,
-    summary: 'Write off',
-    description: 'Operators only (ADMIN). Active → Closed (written off).',
-  },
-] as const satisfies readonly Kind[]
+const WRONG_STATE = 'The state of the loan or of the transaction does not allow it.'
 
 export function transactionRoutes(app: StyleApp, deps: Deps): void {
   for (const address of ADDRESSES) {
@@ -108,7 +34,11 @@ export function transactionRoutes(app: StyleApp, deps: Deps): void {
       app.post(
         `${loan}${path}`,
         {
-          config: { refusals: ['failed_precondition'], examples: { [type]: example } },
+          config: {
+            refusals: ['failed_precondition'],
+            explained: { failed_precondition: [WRONG_STATE, refusalOf(type)] },
+            examples: { [type]: example },
+          },
           schema: { tags, summary, description, params, body, response: { 200: transactionSchema } },
         },
         async ({ caller, params: ref, body: given, log }) => {
@@ -124,7 +54,11 @@ export function transactionRoutes(app: StyleApp, deps: Deps): void {
     app.post(
       `${loan}/repayments/:transactionId/adjust`,
       {
-        config: { refusals: ['failed_precondition'], examples: { Adjusted: examples.adjusted } },
+        config: {
+          refusals: ['failed_precondition'],
+          explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },
+          examples: { Adjusted: examples.adjusted },
+        },
         schema: {
           tags,
           summary: 'Adjust a transaction',
@@ -143,7 +77,11 @@ export function transactionRoutes(app: StyleApp, deps: Deps): void {
     app.post(
       `${loan}/repayments/:transactionId/reverse`,
       {
-        config: { refusals: ['failed_precondition'], examples: { Reversed: examples.reversed } },
+        config: {
+          refusals: ['failed_precondition'],
+          explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },
+          examples: { Reversed: examples.reversed },
+        },
         schema: {
           tags,
           summary: 'Reverse a transaction',

@@ -9,6 +9,8 @@ import { registry } from './registry.ts'
 import { repaymentRoutes } from './repayments.ts'
 import { sayAgain } from './sayAgain.ts'
 
+const NOT_THEIRS = "x-user-id must be the id of the caller's organization"
+
 /** snake_case, borrowers, ids of the client’s own (contract 5). */
 export const recordStyle: Style = {
   name: 'record',
@@ -30,6 +32,13 @@ export const recordStyle: Style = {
     unavailable: 503,
   },
   fieldNames: { principal: 'principal_amount', valueDate: 'collection_date', entryId: 'repayment_id' },
+  explained: {
+    permission_denied: ['`x-user-id` names another organization.', NOT_THEIRS],
+    already_exists: [
+      'The id is already taken, with other content.',
+      'a {thing} with that id exists already, with other content',
+    ],
+  },
   failureBody: (failure) => ({ success: false, ...failureWords(failure) }),
   headers: { 'x-api-version': '1.2' },
   requestHeaders: {
@@ -51,6 +60,6 @@ function requireOwnOrganization(app: StyleApp): void {
   app.addHook('onRequest', async ({ caller, headers }) => {
     const named = headers['x-user-id']
     if (named !== undefined && named !== String(caller.organizationId))
-      throw new LendingError('permission_denied', "x-user-id must be the id of the caller's organization")
+      throw new LendingError('permission_denied', NOT_THEIRS)
   })
 }

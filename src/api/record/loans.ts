@@ -22,6 +22,13 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
     {
       config: {
         refusals: ['not_found', 'already_exists', 'failed_precondition'],
+        explained: {
+          not_found: ['No such borrower.', 'no borrower has that id, given as borrower_id'],
+          failed_precondition: [
+            'The borrower is not Active.',
+            'the customer is Closed, and only an Active customer can take a loan',
+          ],
+        },
         examples: { Basic: toItem(examples.loan), Extended: toItem(examples.extendedLoan) },
       },
       schema: {
@@ -42,7 +49,17 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
   app.put(
     '/v1/loans/:id',
     {
-      config: { refusals: ['failed_precondition', 'aborted'], examples: { Updated: toItem(examples.changedLoan) } },
+      config: {
+        refusals: ['failed_precondition', 'aborted'],
+        explained: {
+          failed_precondition: [
+            'Its terms are not to be changed any more, or a repayment would be left without ground.',
+            'the loan is Closed (written off): only loan_type, description and products can be changed',
+          ],
+          aborted: ['Lost a race; try again.', 'the loan is being changed by many others at once; try again'],
+        },
+        examples: { Updated: toItem(examples.changedLoan) },
+      },
       schema: {
         tags,
         summary: 'Update a loan',

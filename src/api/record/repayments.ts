@@ -17,7 +17,10 @@ export function repaymentRoutes(app: StyleApp, deps: Deps): void {
   app.post(
     '/v1/repayments',
     {
-      config: { refusals: ['not_found', 'already_exists', 'failed_precondition'] },
+      config: {
+        refusals: ['not_found', 'already_exists', 'failed_precondition'],
+        explained: { not_found: ['No such loan.', 'no loan has that id, given as loan_id'] },
+      },
       schema: {
         tags,
         summary: 'Post a repayment',

@@ -130,6 +130,24 @@ describe('the examples, sent in their order', () => {
   })
 })
 
+describe('a loan whose state takes no such transaction', () => {
+  it('refuses it as it is shown', async () => {
+    const third = { customerId: 'wallet-255700000002', productId: 1, principal: 100_000, externalId: 'order-2026-0003' }
+    await play('POST /v1/loans', { at: '2026-01-31', body: third })
+    const refused = async (what: string) => {
+      const name = `POST /v1/loans/{id}/${what}`
+      const { body } = await play(name, { at: '2026-06-01', loan: 3, operator: true })
+      const media = operations.get(name)!.responses['409']!.content!['application/json']!
+      expect(shownIn(document, media)).toContainEqual(body)
+      expect(body.code).toBe('failed_precondition')
+    }
+    await refused('repayments/recover')
+    await play('POST /v1/loans/{id}/write-off', { loan: 3, operator: true })
+    const others = ['', '/waive-interest', '/refund', '/credit-balance-refund', '/charge-off']
+    for (const what of [...others.map((path) => `repayments${path}`), 'write-off']) await refused(what)
+  })
+})
+
 describe('an amount of a body', () => {
   /** Each with the operation and the field that it is. */
   const amounts = () =>

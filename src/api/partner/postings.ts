@@ -1,0 +1,88 @@
+import type { EntryType } from '../../domain/entry.ts'
+import type { LendingError } from '../../domain/errors.ts'
+import { requireTakes } from '../../domain/lifecycle.ts'
+import * as examples from './examples.ts'
+import { newMark, newMovement, newRecovery, newRepayment } from './transactions.wire.ts'
+
+/** What can be posted on a loan: the path after it, what it becomes, an example of that, and what it says. */
+interface Kind {
+  readonly path: string
+  readonly type: EntryType
+  readonly example: object
+  readonly body: unknown
+  readonly summary: string
+  readonly description: string
+}
+
+export const POSTINGS = [
+  {
+    path: '/repayments',
+    type: 'Repayment',
+    example: examples.repayment,
+    body: newRepayment,
+    summary: 'Post a repayment',
+    description:
+      'Applied to the oldest instalment first, and within one to penalty, fees, interest, principal; what exceeds the loan is overpayment. A token seen before on the loan answers the original.',
+  },
+  {
+    path: '/repayments/waive-interest',
+    type: 'Waive Interest',
+    example: examples.waiver,
+    body: newMovement,
+    summary: 'Waive interest',
+    description: 'Up to the interest outstanding; the oldest instalment first.',
+  },
+  {
+    path: '/repayments/recover',
+    type: 'Recovery Repayment',
+    example: examples.recovery,
+    body: newRecovery,
+    summary: 'Post a recovery',
+    description:
+      'Money on a charged-off loan, applied as a repayment, or on a written-off one, whose status and schedule stay; never above what was written off.',
+  },
+  {
+    path: '/repayments/refund',
+    type: 'Refund',
+    example: examples.refund,
+    body: newMovement,
+    summary: 'Refund',
+    description:
+      'Cash back out of what was paid in: of an Overpaid loan up to the overpayment; of an Active one up to what was paid, un-paying from the latest instalment backwards.',
+  },
+  {
+    path: '/repayments/credit-balance-refund',
+    type: 'Credit Balance Refund',
+    example: examples.paidOut,
+    body: newMovement,
+    summary: 'Pay out an overpayment',
+    description: 'Only of an Overpaid loan, up to `totalOverpaid`; at 0 the loan is Closed (obligations met).',
+  },
+  {
+    path: '/repayments/charge-off',
+    type: 'Charge-off',
+    example: examples.chargeOff,
+    body: newMark,
+    summary: 'Charge off',
+    description: 'Marks an Active loan charged off with all that is outstanding; repayments go on.',
+  },
+  {
+    path: '/write-off',
+    type: 'Write-off',
+    example: examples.writeOff,
+    body: newMark,
+    summary: 'Write off',
+    description: 'Operators only (ADMIN). Active → Closed (written off).',
+  },
+] as const satisfies readonly Kind[]
+
+/** What a loan says whose state takes no such transaction; for the document. */
+export function refusalOf(type: EntryType): string {
+  const status = type === 'Recovery Repayment' ? 'Active' : 'Closed (written off)'
+  try {
+    requireTakes({ status, chargedOffOn: null }, type)
+  } catch (refusal) {
+    return (refusal as LendingError).message
+  }
+  throw new Error(`${status} takes a ${type}`)
+}

@@ -19,9 +19,11 @@ import {
   newCustomer,
   toCustomer,
 } from './customers.wire.ts'
+import { closedCustomer } from './examples.ts'
 import { ADDRESSES, toPage } from './registry.ts'
 
 const tags = ['customers']
+const WRONG_STATE = 'The state of the customer, or of his loans, does not allow it.'
 
 export function customerRoutes(app: StyleApp, deps: Deps): void {
   const show = async (caller: Caller, customer: Promise<Customer>) =>
@@ -70,7 +72,12 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
     app.post(
       `/v1/customers${path}/activate`,
       {
-        config: { refusals: ['failed_precondition'] },
+        config: {
+          refusals: ['failed_precondition'],
+          explained: {
+            failed_precondition: [WRONG_STATE, 'the customer is Active; only a Pending one can be activated'],
+          },
+        },
         schema: {
           tags,
           summary: 'Activate a customer',
@@ -86,7 +93,13 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
     app.post(
       `/v1/customers${path}/close`,
       {
-        config: { refusals: ['failed_precondition'] },
+        config: {
+          refusals: ['failed_precondition'],
+          explained: {
+            failed_precondition: [WRONG_STATE, 'the customer has 1 open loan; only one without can be closed'],
+          },
+          examples: { Closed: closedCustomer },
+        },
         schema: {
           tags,
           summary: 'Close a customer',

@@ -47,7 +47,7 @@ export const customerSchema = named(
     displayName: z.string(),
     activationDate: z.iso.date().nullable(),
   }),
-  { example: examples.customer, others: [examples.closedCustomer] },
+  { example: examples.customer },
 )
 
 export const customerPage = pageOf('CustomerPage', customerSchema)

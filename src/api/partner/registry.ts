@@ -5,13 +5,9 @@ import { externalIdParam, idParam } from '../wire.ts'
 /** The components of the partner style's document. */
 export const registry = z.registry<{ id?: string | undefined; examples?: unknown[]; [key: string]: unknown }>()
 
-/** A schema that appears by name in the document, with an example, and others of another kind. */
-export function named<T extends z.ZodType>(
-  id: string,
-  schema: T,
-  { example, others = [] }: { example: z.input<T>; others?: z.input<T>[] },
-): T {
-  registry.add(schema, { id, examples: [example, ...others] })
+/** A schema that appears by name in the document, with an example. */
+export function named<T extends z.ZodType>(id: string, schema: T, { example }: { example: z.input<T> }): T {
+  registry.add(schema, { id, examples: [example] })
   return schema
 }
 

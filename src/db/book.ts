@@ -59,7 +59,7 @@ interface Job {
  * after the other, each on what the one before left, and saved in one go. `decide` is pure and may be asked again.
  * @returns undefined when there is no such loan
  * @throws LendingError from `decide`; `already_exists` when a client chose the id of another entry; `aborted` when
- *   others were faster every time
+ *   others were faster every time, or had the loan in hand
  */
 export function changeLoan<T>(
   db: Db,
@@ -249,4 +249,4 @@ async function again(jobs: readonly Job[], lane: Job[], alone: boolean): Promise
  * Milliseconds before the next try. Uneven, so that two instances on the same loan both get through; and ever longer, 6 s
  * over all tries: a batch of an import may have the loan in hand for a second or two.
  */
-const pauseBefore = (tries: number): number => (Math.random() * tries ** 2) / 6
+export const pauseBefore = (tries: number): number => (Math.random() * tries ** 2) / 6

@@ -55,10 +55,6 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 export const isConflict = (error: unknown): boolean =>
   faultsOf(error).some(({ code, originalCode }) => ['40P01', '40001'].includes(String(originalCode ?? code)))
 
-/** A row that the statement needs was being changed by somebody else for longer than it may wait. */
-export const isLocked = (error: unknown): boolean =>
-  faultsOf(error).some(({ code, originalCode }) => (originalCode ?? code) === '55P03')
-
 /** The driver gives the name, Prisma's adapter `{ index: name }`. */
 function constraintOf({ constraint }: Fault): unknown {
   return typeof constraint === 'object' && constraint !== null && 'index' in constraint ? constraint.index : constraint

@@ -53,16 +53,17 @@ export const PERIOD: ColumnTypes = {
 }
 
 /** The customers' rows are share-locked, so that none can be closed while a loan is being made for it. */
-const insert = statementOver(
-  'insert-loans',
-  [LOAN, PERIOD, TRAIL_COLUMNS],
-  (loans, periods, trail) => `
+const insertWhere = (name: string, locked: 'FOR SHARE' | 'FOR SHARE SKIP LOCKED') =>
+  statementOver(
+    name,
+    [LOAN, PERIOD, TRAIL_COLUMNS],
+    (loans, periods, trail) => `
   WITH asked AS (
     SELECT * FROM ${loans('a')}
   ), borrower AS (
     SELECT c.organization_id, c.id FROM customer c
     WHERE (c.organization_id, c.id) IN (SELECT organization_id, customer_id FROM asked) AND c.status = 'Active'
-    FOR SHARE
+    ${locked}
   ), made AS (
     INSERT INTO loan (${Object.keys(LOAN).join(', ')})
     SELECT asked.* FROM asked
@@ -74,17 +75,25 @@ const insert = statementOver(
     JOIN made ON made.organization_id = s.organization_id AND made.id = s.loan_id
   ), ${trailRows('made', 'loan', trail)}
   SELECT organization_id, id FROM made`,
-)
+  )
+
+const insert = insertWhere('insert-loans', 'FOR SHARE SKIP LOCKED')
+const insertPatiently = insertWhere('insert-loans-patiently', 'FOR SHARE')
 
 /**
  * Inserts loans with their schedules, in one statement.
- * @returns of each whether it was made; if not, its customer is no longer Active
+ * @param isPatient whether to wait for a customer whom somebody else has in hand; otherwise his loan is not made
+ * @returns of each whether it was made; if not, its customer is no longer Active, or is not waited for
  * @throws a unique violation, after which none is made, when an external id (`loan_external_id`), an id or an
  * Idempotency-Key of one of them is taken
  */
-export async function insertLoans(db: Queries, loans: readonly NewLoan[]): Promise<boolean[]> {
+export async function insertLoans(
+  db: Queries,
+  loans: readonly NewLoan[],
+  { isPatient = true }: { readonly isPatient?: boolean } = {},
+): Promise<boolean[]> {
   const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>(
-    insert(
+    (isPatient ? insertPatiently : insert)(
       loans.map(loanRow),
       loans.flatMap(({ author, id, terms }) => periodRows(author.organizationId, id, terms.schedule)),
       loans.map(trailOf),

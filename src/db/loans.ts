@@ -78,9 +78,9 @@ interface Asked {
   readonly known: Known | undefined
 }
 
-/** One name for one loan, as it was asked for. */
+/** A name for a loan, as it was asked for: no number is also an external id, whatever that looks like. */
 export const nameOf = ({ organizationId, ref }: Pick<LoanKey, 'organizationId' | 'ref'>): string =>
-  'id' in ref ? `${organizationId} #${ref.id}` : `${organizationId} ${ref.externalId}`
+  'id' in ref ? `${organizationId} id ${ref.id}` : `${organizationId} externalId ${ref.externalId}`
 
 async function findBy(
   db: Db,

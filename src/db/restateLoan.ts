@@ -23,10 +23,12 @@ const AT_TRAIL = AT_PERIODS + widthOf(PERIOD)
 const RESTATE = `
   WITH borrower AS (
     SELECT id FROM customer WHERE organization_id = $1 AND id = $5 AND (status = 'Active' OR id = $6) FOR SHARE
+  ), held AS (
+    SELECT id FROM loan WHERE organization_id = $1 AND id = $2 AND version = $3 FOR NO KEY UPDATE SKIP LOCKED
   ), saved AS (
     UPDATE loan SET version = version + 1, updated_at = $4, customer_id = borrower.id,
       ${CHANGED.map((column, index) => `${column} = $${AT_CHANGED + index}`).join(', ')}
-    FROM borrower WHERE loan.organization_id = $1 AND loan.id = $2 AND version = $3
+    FROM borrower, held WHERE loan.organization_id = $1 AND loan.id = held.id
     RETURNING loan.id
   ), lines AS (
     UPDATE loan_period SET from_date = s.from_date, due_date = s.due_date, principal = s.principal,

@@ -86,17 +86,20 @@ const save = statementOver(
 )
 
 /**
- * Saves chains of decisions, in one statement.
+ * Saves chains of decisions, in one statement. Of two on one loan, which was asked for by its number and by its external
+ * id at once, it takes the first: the other was not decided on what that leaves.
  * @returns of each chain whether it was saved; if not, someone was faster
  * @throws a unique violation, after which nothing of any chain is saved, when a token, an id or an Idempotency-Key of
  * one of them is taken
  */
 export async function saveLoans(db: Queries, chains: readonly Chain[]): Promise<boolean[]> {
+  const first = new Map(chains.toReversed().map((chain) => [keyOf(chain), chain]))
+  const sent = chains.filter((chain) => first.get(keyOf(chain)) === chain)
   const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>(
-    save(chains.map(loanRow), chains.flatMap(postedRows), chains.flatMap(reversedRows), chains.flatMap(trailOf)),
+    save(sent.map(loanRow), sent.flatMap(postedRows), sent.flatMap(reversedRows), sent.flatMap(trailOf)),
   )
-  const saved = new Set(rows.map(keyOf))
-  return chains.map(({ loan }) => saved.has(`${loan.organizationId} ${loan.id}`))
+  const saved = new Set(rows.map(({ organization_id, id }) => first.get(`${organization_id} ${id}`)))
+  return chains.map((chain) => saved.has(chain))
 }
 
 /** The refusal for an entry whose id, chosen by a client, another entry has. */
@@ -105,7 +108,7 @@ export const entryIdTaken = () =>
     { field: 'entryId', message: 'is taken' },
   ])
 
-const keyOf = (row: { organization_id: number; id: bigint }) => `${row.organization_id} ${row.id}`
+const keyOf = ({ loan }: Chain) => `${loan.organizationId} ${loan.id}`
 
 function loanRow({ loan, steps }: Chain): unknown[] {
   const { decision, at } = steps.at(-1)!

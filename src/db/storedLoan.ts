@@ -142,9 +142,10 @@ export function toStoredLoan(row: LoanRow, zone: string, known?: Known): StoredL
 }
 
 /** The history that was sent, or else what is known of it, and from where. */
-function historyOf({ periods, entries }: LoanRow, known: Known | undefined) {
+function historyOf({ periods, entries, version, updated_at }: LoanRow, known: Known | undefined) {
   if (periods !== null) return { schedule: periods.split(';').map(toInstalment), entries: (entries ?? []).map(toEntry) }
-  invariant(known, 'a loan has a schedule')
+  const isKnown = known?.loan.version === version && known.loan.updatedAt === updated_at
+  invariant(known && isKnown, 'a loan has a schedule')
   const { loan } = known
   return { schedule: loan.terms.schedule, entries: loan.entries.slice(0, known.entries), from: loan }
 }

@@ -13,12 +13,20 @@ export interface Swept {
   /** Loans whose time had come; as many as the round may have, and there may be more. */
   readonly found: number
   /** Those that could not be replayed: their rows are damaged, and they stay as they are. */
-  readonly damaged: readonly { readonly loan: string; readonly error: unknown }[]
+  readonly damaged: readonly DamagedLoan[]
+}
+
+/** A loan that cannot be replayed, and why. */
+export interface DamagedLoan {
+  readonly organizationId: number
+  readonly id: bigint
+  readonly error: unknown
 }
 
 /** Due loans, oldest first; those that another instance is at are left to it. */
 const CLAIM = `
-  SELECT organization_id, id FROM loan WHERE next_change_at <= $1
+  SELECT organization_id, id FROM loan
+  WHERE next_change_at <= $1 AND (organization_id, id) NOT IN (SELECT * FROM unnest($3::int[], $4::bigint[]))
   ORDER BY next_change_at LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED`
 
 const COMPUTED: ColumnTypes = {
@@ -50,12 +58,13 @@ const SAVE = `
  * One round: takes loans whose time has come, lets `replayed` say what they are before and now, and saves that, in one
  * short transaction. Idempotent: what was saved is no longer due; after a crash nothing was.
  * @param most loans in the round, which also bounds how long their rows are locked
+ * @param except loans that were found damaged before: due for longest, they would be all that a round finds
  */
 export async function sweepLoans(
   db: Db,
   zone: string,
   now: number,
-  most: number,
+  { most, except }: { readonly most: number; readonly except: readonly DamagedLoan[] },
   replayed: (loan: StoredLoan) => { before: LoanState; after: LoanState },
 ): Promise<Swept> {
   const client = await db.pool.connect()
@@ -64,7 +73,7 @@ export async function sweepLoans(
     const claimed = await client.query<{ organization_id: number; id: bigint }>({
       name: 'sweep-claim',
       text: CLAIM,
-      values: [moment(now), most],
+      values: [moment(now), most, except.map(({ organizationId }) => organizationId), except.map(({ id }) => id)],
     })
     const found = claimed.rows.length
     if (found === 0) {
@@ -74,7 +83,7 @@ export async function sweepLoans(
     const { rows } = await client.query<LoanRow>(
       LOANS_BY.id(claimed.rows.map((row) => [row.organization_id, row.id, null, null])),
     )
-    const damaged: { loan: string; error: unknown }[] = []
+    const damaged: DamagedLoan[] = []
     const changes = rows.flatMap((row) => {
       try {
         const loan = toStoredLoan(row, zone)
@@ -83,7 +92,7 @@ export async function sweepLoans(
         return [[loan.organizationId, loan.id, loan.version, ...audited, ...cached(after)]]
       } catch (error) {
         // One of them must not keep time from all the others, of every organization.
-        damaged.push({ loan: `${row.organization_id}/${row.id}`, error })
+        damaged.push({ organizationId: row.organization_id, id: row.id, error })
         return []
       }
     })

@@ -1,5 +1,5 @@
 import type { Db } from './client.ts'
-import { isConflict, isLocked, isUniqueViolation } from './faults.ts'
+import { isConflict, isUniqueViolation } from './faults.ts'
 import { makeHistories } from './histories.ts'
 import { insertLoans, type NewLoan } from './insertLoans.ts'
 import { type LoanKey, readLoans } from './loans.ts'
@@ -45,8 +45,28 @@ function makeTraffic(db: Db): Traffic {
     readLoan: together({ ...way, run: async (keys) => (await readLoans(db, keys, histories)).map(asResult) }),
     keepLoan: (key, loan) => histories?.keep(key, loan),
     saveLoan: together({ ...way, run: (chains) => eachOnItsOwn(chains, (some) => saveLoans(db, some)) }),
-    insertLoan: together({ ...way, run: (loans) => eachOnItsOwn(loans, (some) => insertLoans(db, some)) }),
+    insertLoan: insertingLoan(db, way),
   }
+}
+
+/** Loans of customers whom somebody else has in hand that are waited for at once: they hold a connection each. */
+const MOST_PATIENT = 4
+
+/**
+ * A loan that is not made with others, its customer being closed or in somebody's hand, waits for him by itself, so that
+ * the others go on.
+ */
+function insertingLoan(db: Db, way: typeof TOGETHER): Traffic['insertLoan'] {
+  const insert = together<NewLoan, boolean>({
+    ...way,
+    run: (loans) => eachOnItsOwn(loans, (some) => insertLoans(db, some, { isPatient: false })),
+  })
+  const wait = together<NewLoan, boolean>({
+    most: 1,
+    inFlight: MOST_PATIENT,
+    run: (loans) => eachOnItsOwn(loans, (some) => insertLoans(db, some)),
+  })
+  return async (loan) => (await insert(loan)) || wait(loan)
 }
 
 const asResult = <Result>(result: Result) => ({ result })
@@ -62,7 +82,7 @@ async function eachOnItsOwn<Item, Result>(
   try {
     return (await run(items)).map(asResult)
   } catch (error) {
-    if (!isUniqueViolation(error) && !isConflict(error) && !isLocked(error)) throw error
+    if (!isUniqueViolation(error) && !isConflict(error)) throw error
     if (items.length === 1 && !isConflict(error)) return [{ error }]
   }
   const settled: Settled<Result>[] = []

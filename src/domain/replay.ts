@@ -16,37 +16,61 @@ export interface LoanState extends Balances {
 
 /**
  * The one fold that says what a loan is (contract 4.3.6): its entries, ordered by value date and then by posting,
- * applied to its schedule; the penalty stands between those that are in time and those that are not.
+ * applied to its schedule, and the penalty where it belongs.
  * @param asOf the moment of the question: decides what is overdue and whether the penalty's instant has come
  */
 export function replay(terms: LoanTerms, entries: Iterable<Replayable>, asOf: Instant): LoanState {
-  const { inTime, late } = inOrder(terms, entries)
-  const fold = new Fold(terms)
-  const outcomes: Outcome[] = []
-  for (const entry of inTime) outcomes[entry.ordinal - 1] = fold.apply(entry)
-  if (asOf >= terms.dueAt) fold.raisePenalty()
-  for (const entry of late) outcomes[entry.ordinal - 1] = fold.apply(entry)
-  return stateOfFold(terms, { fold, asOf, last: late.at(-1) ?? inTime.at(-1) }, new Outcomes(outcomes))
+  const outcomes: (Outcome | undefined)[] = []
+  const standing = standingOf(entries)
+  const fold = foldOf(terms, standing, asOf, (_, entry, outcome) => {
+    if (entry) outcomes[entry.ordinal - 1] = outcome
+  })
+  return stateOfFold(terms, { fold, asOf, last: standing.at(-1) }, new Outcomes(outcomes))
 }
 
-/** What stands, in the order in which a loan is made of it: what comes before the penalty, and what after. */
-function inOrder(terms: LoanTerms, entries: Iterable<Replayable>) {
-  const all = [...entries]
-  const standing = all.filter((entry) => entry.reversedAt === null).sort(byValueDate)
-  const inTime = standing.filter((entry) => isInTime(terms, entry, all))
-  const late = standing.filter((entry) => !isInTime(terms, entry, all))
-  return { inTime, late }
-}
+/** What is not reversed, in the order in which a loan is made of it. */
+const standingOf = (entries: Iterable<Replayable>): Replayable[] =>
+  [...entries].filter((entry) => entry.reversedAt === null).sort(byValueDate)
+
+/** Told of what was applied to a fold: an entry and what it did, or, without one, the penalty. */
+type Visit = (fold: Fold, entry?: Replayable, outcome?: Outcome) => void
 
 /**
- * Whether an entry comes before the penalty. Of the due date itself every repayment does, since its value date shows that
- * it was in time (contract 4.3.4); anything else only where it was posted before the due time, and the penalty was there.
- * What replaces another entry of its day stands where that stood.
+ * Applies entries in their order. The penalty stands after those dated up to the due date, or before a charge-off or
+ * write-off of that date which was posted when it was there; and it is not raised where all that was dated up to then
+ * shows that nothing was unpaid (contract 4.3.4).
  */
-function isInTime({ dueOn, dueAt }: LoanTerms, entry: Replayable, all: readonly Replayable[]): boolean {
-  if (entry.valueDate !== dueOn || entry.type === 'Repayment') return entry.valueDate <= dueOn
-  const first = all.find(({ ordinal }) => ordinal === entry.place) ?? entry
-  return first.postedAt < dueAt
+function foldOf(terms: LoanTerms, standing: readonly Replayable[], asOf: Instant, visit: Visit): Fold {
+  const late = standing.findIndex((entry) => entry.valueDate > terms.dueOn)
+  const end = late === -1 ? standing.length : late
+  const hasLateMark = standing.some((entry) => isLateMark(terms, entry))
+  const isUnpaid = asOf >= terms.dueAt && (!hasLateMark || isUnpaidIn(terms, standing.slice(0, end)))
+  const fold = new Fold(terms)
+  const raise = () => {
+    if (!isUnpaid || fold.penaltyRaised) return
+    fold.raisePenalty()
+    if (fold.penaltyRaised) visit(fold)
+  }
+  for (const [index, entry] of standing.entries()) {
+    if (index === end || isLateMark(terms, entry)) raise()
+    visit(fold, entry, fold.apply(entry))
+  }
+  if (end === standing.length) raise()
+  return fold
+}
+
+/** A charge-off or write-off of the due date, posted after the due time: what it marks holds the penalty. */
+const isLateMark = ({ dueOn, dueAt, penaltyAmount }: LoanTerms, { type, valueDate, postedAt }: Replayable): boolean =>
+  penaltyAmount !== null && valueDate === dueOn && postedAt >= dueAt && (type === 'Charge-off' || type === 'Write-off')
+
+/** Whether anything is unpaid by what is dated up to the due date, but for what a late write-off makes of it. */
+function isUnpaidIn(terms: LoanTerms, dueBy: readonly Replayable[]): boolean {
+  const fold = new Fold(terms)
+  for (const entry of dueBy) {
+    if (entry.type === 'Write-off' && isLateMark(terms, entry)) break
+    fold.apply(entry)
+  }
+  return fold.owed > 0n
 }
 
 /** What was owed at the end of a day, in minor units. */
@@ -60,17 +84,10 @@ export interface Owed {
  * the entries up to then says, for every day in one walk, where a replay a day takes seconds on a loan of thousands.
  */
 export function owedByDay(terms: LoanTerms, entries: Iterable<Replayable>, asOf: Instant): Owed[] {
-  const { inTime, late } = inOrder(terms, entries)
-  const fold = new Fold(terms)
-  const days = new Map([[terms.disbursedOn, fold.owed]])
-  const apply = (entry: Replayable) => {
-    fold.apply(entry)
-    days.set(entry.valueDate, fold.owed)
-  }
-  inTime.forEach(apply)
-  if (asOf >= terms.dueAt) fold.raisePenalty()
-  if (fold.penaltyRaised) days.set(terms.dueOn, fold.owed)
-  late.forEach(apply)
+  const days = new Map([[terms.disbursedOn, new Fold(terms).owed]])
+  foldOf(terms, standingOf(entries), asOf, (fold, entry) => {
+    days.set(entry?.valueDate ?? terms.dueOn, fold.owed)
+  })
   return [...days].map(([date, owed]) => ({ date, owed }))
 }
 

@@ -13,6 +13,7 @@ import {
   sameSources,
   type ToldLoan,
 } from './recordLoan.ts'
+import { readDurationPeriod } from './recordTerms.ts'
 import { type LoanState, replay } from './replay.ts'
 import type { LoanTerms } from './terms.ts'
 
@@ -96,9 +97,13 @@ function hasOtherTerms(loan: RestatableLoan, update: LoanUpdate, shown: Duration
   }
   return Object.entries(known).some(([term, value]) => {
     const given = update[term as keyof typeof known]
-    return given !== undefined && !sameSource(given, value)
+    if (given === undefined || sameSource(given, value)) return false
+    return term !== 'durationPeriod' || unitOf(given) !== unitOf(value)
   })
 }
+
+/** `months` and `Month` are the same; undefined for what is no unit. */
+const unitOf = (durationPeriod: unknown) => readDurationPeriod(String(durationPeriod))
 
 function requireOpenTerms({ productId }: RestatableLoan, { status, chargedOffOn }: LoanState): void {
   const others = 'only loan_type, description and products can be changed'

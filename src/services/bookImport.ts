@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { pauseBefore } from '../db/book.ts'
 import {
   finishImport,
   type ImportKey,
@@ -180,6 +182,8 @@ async function saveDecided<T>(
       }
     })
     if (after) return after
+    // Somebody was faster, or has one of these loans in hand: 7 s over all tries.
+    await pause(pauseBefore(attempt * 3))
     decided = await importer.decide(values)
   }
   throw new LendingError('aborted', 'the same loans are being changed by many others; run the import again later')

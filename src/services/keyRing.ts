@@ -94,7 +94,7 @@ export async function openKeyRing(db: Db, secret: string, now: () => number): Pr
   function readAnew(): Promise<void> {
     reread ??= (async () => {
       const wait = rereadAt + REREAD_EVERY_MS - now()
-      // Also where there is nothing to wait for not in this breath: what is cleared then has not been set yet.
+      // Also for 0 ms: `reread` is set when this first gives way, and cleared before that it would stay set for ever.
       await pause(Math.max(0, Math.min(wait, REREAD_EVERY_MS)))
       reread = undefined
       rereadAt = now()

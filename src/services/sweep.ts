@@ -1,11 +1,13 @@
 import { purgeKeys } from '../db/idempotency.ts'
-import { type Swept, sweepLoans } from '../db/sweep.ts'
+import { type DamagedLoan, type Swept, sweepLoans } from '../db/sweep.ts'
 import type { Deps } from '../deps.ts'
 import { stateOf } from '../domain/loan.ts'
 
 /** Loans saved in one transaction: few enough that a repayment never waits long for one of them. */
 const LOANS_A_ROUND = 100
 const KEYS_A_ROUND = 1_000
+/** Damaged loans that are left out: of a book with more of them, nothing is to be had by going on. */
+const MOST_DAMAGED = 10_000
 
 /** How often to look for loans whose time has come, where none was found. */
 const IDLE_MS = 5_000
@@ -18,9 +20,9 @@ const AFTER_FAILURE_MS = 10_000
  * instances may sweep at once.
  * @returns how many loans were saved
  */
-async function sweepOnce(deps: Deps): Promise<Swept> {
+async function sweepOnce(deps: Deps, except: readonly DamagedLoan[]): Promise<Swept> {
   const now = deps.now()
-  return sweepLoans(deps.db, deps.config.zone, now, LOANS_A_ROUND, (loan) => ({
+  return sweepLoans(deps.db, deps.config.zone, now, { most: LOANS_A_ROUND, except }, (loan) => ({
     // A moment before its time, the loan was what its columns still say.
     before: stateOf(loan, Math.max(loan.terms.disbursedAt, (loan.nextChangeAt ?? now) - 1)),
     after: stateOf(loan, now),
@@ -30,11 +32,13 @@ async function sweepOnce(deps: Deps): Promise<Swept> {
 /** Sweeps until nothing is due. */
 export async function sweepAll(deps: Deps): Promise<number> {
   let total = 0
+  const except: DamagedLoan[] = []
   for (;;) {
-    const { saved, found, damaged } = await sweepOnce(deps)
+    const { saved, found, damaged } = await sweepOnce(deps, except)
     total += saved
+    except.push(...damaged)
     // What was found and not saved was changed by somebody else meanwhile, and says itself when it is due again.
-    if (found < LOANS_A_ROUND || damaged.length === found) return total
+    if (found < LOANS_A_ROUND) return total
   }
 }
 
@@ -48,6 +52,8 @@ export function startSweeper(deps: Deps, log: { error(context: object, message: 
   let timer: NodeJS.Timeout | undefined
   let stopped = false
   let round: Promise<void> = Promise.resolve()
+  /** Told once, and looked at again by the next process. */
+  const except: DamagedLoan[] = []
 
   const next = (delay: number) => {
     if (!stopped) timer = setTimeout(() => (round = run()), delay)
@@ -55,14 +61,16 @@ export function startSweeper(deps: Deps, log: { error(context: object, message: 
 
   async function run(): Promise<void> {
     try {
-      const { found, saved, damaged } = await sweepOnce(deps)
-      for (const { loan, error } of damaged) {
+      const { found, saved, damaged } = await sweepOnce(deps, except)
+      for (const { organizationId, id, error } of damaged) {
+        const context = { err: error, organization: organizationId, loan: String(id) }
+        log.error(context, 'a loan cannot be replayed, and is left out of the sweep; run `book check`')
         deps.events.sweepFailed()
-        log.error({ err: error, loan }, 'a loan cannot be replayed, and was left out of the sweep; run `book check`')
       }
+      except.push(...damaged.slice(0, MOST_DAMAGED - except.length))
       const purged = await purgeKeys(deps.db, KEYS_A_ROUND, deps.now())
       deps.events.swept(saved)
-      const isMore = found === LOANS_A_ROUND && damaged.length < found
+      const isMore = found === LOANS_A_ROUND && except.length < MOST_DAMAGED
       next(isMore || purged === KEYS_A_ROUND ? 0 : IDLE_MS)
     } catch (error) {
       deps.events.sweepFailed()

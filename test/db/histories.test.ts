@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { makeHistories } from '../../src/db/histories.ts'
 import type { LoanKey } from '../../src/db/loans.ts'
 import type { StoredLoan } from '../../src/db/storedLoan.ts'
 import { sweepAll } from '../../src/services/sweep.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { opsOn } from '../support/ops.ts'
+import { FIRST_DAY, startService, type TestService } from '../support/service.ts'
 
 const LONG = 5
 
@@ -28,6 +29,7 @@ beforeAll(async () => {
   }) as typeof pool.query
 })
 afterAll(() => service.close())
+beforeEach(() => service.clock.set(FIRST_DAY))
 
 /** A loan of so many repayments of 10, with its path. */
 async function lend(repayments: number): Promise<string> {
@@ -80,7 +82,7 @@ describe('a long history', () => {
     const id = path.split('/').at(-1)
     await pool.query(`DELETE FROM loan_entry WHERE loan_id = $1 AND token = 'lost'`, [id])
     await pool.query(`UPDATE loan SET version = version - 1, entry_count = entry_count - 1 WHERE id = $1`, [id])
-    service.clock.set('2026-04-02')
+    service.clock.set('2026-02-01')
     await repay(other, path, 7)
     expect((await service.get(path)).body).toMatchObject({ totalPaid: LONG * 10 + 7 })
     expect((await repay(service, path, 5, { idempotencyKey: 'lost' })).status).toBe(200)
@@ -108,6 +110,51 @@ describe('a long history', () => {
       expect(seen[0]!.body.totalPaid).toBe(LONG * 10 + 4 * (round + 1))
       expect(seen[0]!.body.repaymentHistory).toHaveLength(LONG + 4 * (round + 1))
     }
+  })
+})
+
+describe('a loan that is asked for by its number and by its external id at once', () => {
+  it('is changed by one after the other, and is the same by either name and everywhere; the book is in order', async () => {
+    const ids: string[] = []
+    const busy = await Promise.all([0, 0, 0].map(lend))
+    for (let round = 0; round < 5; round++) {
+      const path = await lend(LONG)
+      const id = path.split('/').at(-1)!
+      ids.push(id)
+      const name = `twice-${id}`
+      await service.deps.db.pool.query('UPDATE loan SET external_id = $1 WHERE id = $2', [name, id])
+      const external = `/v1/loans/external/${name}`
+      const { body: wrong } = await repay(service, path, 3)
+      // Known as he is from then on, the operator is as quick as the partner.
+      await service.get(path, { token: service.tokens.operator })
+      const answers = await Promise.all([
+        // While these are read and saved, the next wait, and go together.
+        ...busy.map((one) => repay(service, one, 1)),
+        service.post(`${external}/repayments/${wrong.id}/reverse`, { body: {}, token: service.tokens.operator }),
+        ...busy.map((one) => repay(service, one, 1)),
+        repay(service, path, 1_000),
+      ])
+      expect(answers.map(({ status }) => status)).toEqual(Array(answers.length).fill(200))
+      const seen = [await service.get(path), await service.get(external), await other.get(path)]
+      expect(new Set(seen.map(({ text }) => text)).size).toBe(1)
+      expect(seen[0]!.body.totalPaid).toBe(LONG * 10 + 1_000)
+      expect((await repay(service, external, 1)).status).toBe(200)
+    }
+    const { json } = await opsOn(service)('book check --json')
+    const differences = json.differences as { of: string }[]
+    expect(differences.filter(({ of }) => ids.includes(of.replace('loan ', '')))).toEqual([])
+  })
+
+  it('is not another whose external id looks like its number', async () => {
+    const path = await lend(LONG)
+    const id = path.split('/').at(-1)
+    const body = { customerId: 'asha', productId: 1, principal: 100_000, externalId: `#${id}` }
+    const { body: lookalike } = await service.post('/v1/loans', { body })
+    const external = `/v1/loans/external/${encodeURIComponent(`#${id}`)}`
+    const [one, two] = await Promise.all([service.get(path), service.get(external)])
+    expect([one.body.id, two.body.id]).toEqual([id, lookalike.id])
+    const [first, second] = await Promise.all([repay(service, path, 1_000), repay(service, external, 7)])
+    expect([first.body.loanId, second.body.loanId]).toEqual([id, lookalike.id])
   })
 })
 

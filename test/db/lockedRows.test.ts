@@ -7,7 +7,7 @@ import { startService, type TestService } from '../support/service.ts'
 let service: TestService
 let holder: pg.PoolClient
 beforeAll(async () => {
-  service = await startService({}, { lockTimeout: 300 })
+  service = await startService({}, { lockTimeout: 3_000 })
   for (const externalId of ['held', 'free']) {
     await service.post('/v1/customers', { body: { externalId } })
     await lend(externalId)
@@ -59,10 +59,15 @@ describe('a loan that somebody else has in hand', () => {
 describe('a customer whom somebody else has in hand', () => {
   it('503 unavailable for a new loan, with Retry-After; the others get theirs', async () => {
     await holder.query(`SELECT FROM customer WHERE external_id = 'held' FOR UPDATE`)
-    const [held, ...free] = await Promise.all([
-      lend('held', 'waits'),
-      ...Array.from({ length: 5 }, (_, index) => lend('free', `goes-${index}`)),
-    ])
+    let isHeld = true
+    const waiting = lend('held', 'waits').finally(() => {
+      isHeld = false
+    })
+    const free = []
+    for (let index = 0; index < 5; index++)
+      free.push(...(await Promise.all([lend('free', `goes-${index}`), lend('free', `along-${index}`)])))
+    expect(isHeld).toBe(true)
+    const held = await waiting
     expect(held).toMatchObject({ status: 503, body: { code: 'unavailable' }, headers: { 'retry-after': '2' } })
     expect(new Set(free.map(({ status }) => status))).toEqual(new Set([200]))
     expect((await service.get('/v1/loans/external/waits')).status).toBe(404)

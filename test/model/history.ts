@@ -72,24 +72,36 @@ export function outcomeOf(debt: Debt, history: readonly Happened[], now: number)
     .filter(({ reversed }) => !reversed)
     .sort((a, b) => a.day.localeCompare(b.day) || a.place - b.place || a.number - b.number)
   const lastDue = debt.dueDays.at(-1)!
-  // On the last day itself: repayments are in time, anything else that was not there when the penalty came is not.
-  const isInTime = (one: Happened) =>
-    one.day < lastDue || (one.day === lastDue && (one.kind === 'Repayment' || firstPostedAt(one, history) < debt.dueAt))
-  for (const one of inOrder) if (isInTime(one)) happen(outcome, one)
-  if (now >= debt.dueAt && total(outcome.rows, owedOf) > 0n) {
+  const dueBy = inOrder.filter((one) => one.day <= lastDue)
+  // What takes all that is owed, on the last day and after the penalty was there, takes the penalty too.
+  const isLate = (one: Happened) =>
+    one.day === lastDue && one.postedAt >= debt.dueAt && (one.kind === 'Charge-off' || one.kind === 'Write-off')
+  const hasPenalty = now >= debt.dueAt && (dueBy.some(isLate) ? isUnpaid(debt, dueBy, isLate) : true)
+  let raised = false
+  const raise = () => {
+    if (raised || !hasPenalty || total(outcome.rows, owedOf) === 0n) return
+    raised = true
     const row = outcome.rows.find(
       ({ instalment, part }) => instalment === debt.dueDays.length - 1 && part === 'penalty',
     )!
     row.due += debt.penalty
     if (debt.penalty > 0n) outcome.clear[row.instalment] = null
   }
-  for (const one of inOrder) if (!isInTime(one)) happen(outcome, one)
+  for (const one of dueBy) {
+    if (isLate(one)) raise()
+    happen(outcome, one)
+  }
+  raise()
+  for (const one of inOrder) if (one.day > lastDue) happen(outcome, one)
   return outcome
 }
 
-/** A correction counts from when the first of those that it replaces on its day was posted. */
-const firstPostedAt = (one: Happened, history: readonly Happened[]): number =>
-  (history.find(({ number }) => number === one.place) ?? one).postedAt
+/** Whether what is dated up to the last day leaves anything unpaid, but for a write-off that came late. */
+function isUnpaid(debt: Debt, dueBy: readonly Happened[], isLate: (one: Happened) => boolean): boolean {
+  const writtenOff = dueBy.findIndex((one) => one.kind === 'Write-off' && isLate(one))
+  const before = writtenOff < 0 ? dueBy : dueBy.slice(0, writtenOff)
+  return total(outcomeOf(debt, before, 0).rows, owedOf) > 0n
+}
 
 function happen(outcome: Outcome, one: Happened): void {
   const effect = {

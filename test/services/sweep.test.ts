@@ -68,20 +68,22 @@ describe('the sweep persists what time does by itself', () => {
     expect(audits.rows).toEqual([{ rows: 250n, loans: 250n }])
   })
 
-  it('goes on past a loan whose rows are damaged, and says which it is', async () => {
-    const [damaged, sound] = [await lend(), await lend()]
-    const pool = service.deps.db.pool
-    await pool.query('CREATE TABLE lost AS SELECT * FROM loan_period WHERE loan_id = $1', [damaged])
-    await pool.query('DELETE FROM loan_period WHERE loan_id = $1', [damaged])
+  it('goes on past loans whose rows are damaged, more than a round has, and tells each once', async () => {
+    const damaged: string[] = []
+    for (let index = 0; index < 110; index++) damaged.push(await lend())
+    service.clock.set('2026-01-31T09:31:00+03:00')
+    const sound = await lend()
+    const { pool } = service.deps.db
+    await pool.query('CREATE TABLE lost AS SELECT * FROM loan_period WHERE loan_id = ANY ($1)', [damaged])
+    await pool.query('DELETE FROM loan_period WHERE loan_id = ANY ($1)', [damaged])
     service.clock.set('2026-02-28T12:00:00+03:00')
-    expect(await sweepAll(service.deps)).toBe(1)
-    expect((await stored(sound)).penalty_outstanding).toBe(10_000_00n)
-    const logged: object[] = []
-    const sweeper = startSweeper(service.deps, { error: (context) => logged.push(context) })
-    await expect.poll(() => logged).toEqual([{ loan: `1/${damaged}`, err: expect.any(Error) }])
+    const told: (string | undefined)[] = []
+    const sweeper = startSweeper(service.deps, { error: (context) => told.push((context as { loan?: string }).loan) })
+    await expect.poll(async () => (await stored(sound)).penalty_outstanding, { timeout: 10_000 }).toBe(10_000_00n)
     await sweeper.stop()
+    expect(told.toSorted()).toEqual(damaged.toSorted())
     await pool.query('INSERT INTO loan_period SELECT * FROM lost')
-    expect(await sweepAll(service.deps)).toBe(1)
+    expect(await sweepAll(service.deps)).toBe(110)
   })
 
   it('loses no repayment that arrives meanwhile', async () => {

@@ -26,8 +26,11 @@ const tags = ['customers']
 const WRONG_STATE = 'The state of the customer, or of his loans, does not allow it.'
 
 export function customerRoutes(app: StyleApp, deps: Deps): void {
-  const show = async (caller: Caller, customer: Promise<Customer>) =>
-    toCustomer(await customer, await getOrganization(deps, caller))
+  // Read before anything is changed: what was changed has to be answered.
+  const show = async (caller: Caller, act: () => Promise<Customer>) => {
+    const organization = await getOrganization(deps, caller)
+    return toCustomer(await act(), organization)
+  }
 
   app.post(
     '/v1/customers',
@@ -41,7 +44,7 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
         response: { 200: customerSchema },
       },
     },
-    ({ caller, body }) => show(caller, createCustomer(deps, caller, body.externalId)),
+    ({ caller, body }) => show(caller, () => createCustomer(deps, caller, body.externalId)),
   )
 
   app.get(
@@ -66,7 +69,7 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
     app.get(
       `/v1/customers${path}`,
       { schema: { tags, summary: 'Read a customer', params, response: { 200: customerSchema } } },
-      ({ caller, params: ref }) => show(caller, getCustomer(deps, caller, ref)),
+      ({ caller, params: ref }) => show(caller, () => getCustomer(deps, caller, ref)),
     )
 
     app.post(
@@ -87,7 +90,7 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
           response: { 200: customerSchema },
         },
       },
-      ({ caller, params: ref, body }) => show(caller, activateCustomer(deps, caller, ref, body?.activationDate)),
+      ({ caller, params: ref, body }) => show(caller, () => activateCustomer(deps, caller, ref, body?.activationDate)),
     )
 
     app.post(
@@ -109,7 +112,7 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
           response: { 200: customerSchema },
         },
       },
-      ({ caller, params: ref, body }) => show(caller, closeCustomer(deps, caller, ref, body ?? {})),
+      ({ caller, params: ref, body }) => show(caller, () => closeCustomer(deps, caller, ref, body ?? {})),
     )
   }
 }

@@ -264,6 +264,9 @@ describe('refusals leave everything as it was', () => {
       const known = Object.fromEntries(fields.map((field) => [field, item[field]]))
       const { status, body } = await update(id, { ...known, description: 'all of it' })
       expect({ status, item: body.item }).toEqual({ status: 200, item: { ...item, description: 'all of it' } })
+      // A unit is the same in any case, and keeps the words it was told in.
+      const loud = { ...known, duration_period: String(item.duration_period).toUpperCase() }
+      expect((await update(id, loud)).body.item).toEqual(body.item)
       await refuse(id, { ...known, principal_amount: 12_345 }, 409, { code: 'failed_precondition' })
     },
   )

@@ -56,11 +56,7 @@ export async function readLoans(
   keys: readonly LoanKey[],
   histories?: Histories,
 ): Promise<(StoredLoan | undefined)[]> {
-  const asked = new Map(
-    keys.map((key): [string, Asked] => {
-      return [nameOf(key), { key, known: histories?.get(key) }]
-    }),
-  )
+  const asked = new Map(keys.map((key): [string, Asked] => [nameOf(key), { key, known: histories?.get(key) }]))
   const found = await Promise.all([findBy(db, 'id', asked), findBy(db, 'externalId', asked)])
   const rows = new Map(found.flat())
   return keys.map((key) => {

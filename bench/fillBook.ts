@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type Book, customerName, LANES } from './scenarios.ts'
+import { type Book, customerName, LANES, laneOf } from './scenarios.ts'
 import { hotShape, longShape, type Shape, shapesOf } from './shapes.ts'
 
 /** Loans with 2,000 transactions, and loans for `hot`: enough that no two slots share one. Multiples of `LANES`. */
@@ -52,7 +52,8 @@ export async function fillBook(pool: pg.Pool, size: Size, zone: string, organiza
                           ELSE 2 + (n / ${LANES}) % ${shapes.length - 2} END`
     /** Copies the rows of a table for all loans, or those of one ordinal. */
     const copy = async (table: Table, own: Record<string, string>, only = 'true') => {
-      const columns = Object.keys(shapes.map((shape) => rowsOf(shape, table)[0]).find(Boolean) ?? {})
+      const made = Object.keys(shapes.map((shape) => rowsOf(shape, table)[0]).find(Boolean) ?? {})
+      const columns = made.filter((column) => !(column in own))
       await run(
         `INSERT INTO ${table} (organization_id, ${[...Object.keys(own), ...columns].join(', ')})
          SELECT ${organizationId}, ${[...Object.values(own), ...columns.map((column) => `s.${column}`)].join(', ')}
@@ -60,7 +61,10 @@ export async function fillBook(pool: pg.Pool, size: Size, zone: string, organiza
       )
     }
     const loanId = `${FIRST} + n`
-    await copy('loan', { id: loanId, customer_id: `${FIRST} + n % ${customers}`, external_id: `'book-' || n` })
+    // What the service carries forward is nothing that the others know of, or are to pay for.
+    const carried = `CASE WHEN n % ${LANES} IN (${laneOf('floor')}, ${laneOf('driver')}) THEN NULL ELSE s.carried_forward END`
+    const own = { id: loanId, customer_id: `${FIRST} + n % ${customers}`, external_id: `'book-' || n` }
+    await copy('loan', { ...own, carried_forward: carried })
     await copy('loan_period', { loan_id: loanId })
     const most = Math.max(...shapes.slice(1).map((shape) => shape.entries.length))
     const token = `'book-' || n || '-' || s.ordinal`

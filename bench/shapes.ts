@@ -2,7 +2,7 @@ import { CACHED, cached } from '../src/db/loanColumns.ts'
 import { dateIn } from '../src/domain/dates.ts'
 import type { NewEntry } from '../src/domain/entry.ts'
 import type { Product } from '../src/domain/product.ts'
-import { replay } from '../src/domain/replay.ts'
+import { carriedForward, replay } from '../src/domain/replay.ts'
 import { termsOf } from '../src/domain/terms.ts'
 import { DEMO_PRODUCTS } from '../src/services/demo.ts'
 
@@ -74,7 +74,8 @@ function shapeOf(
     const plain = { ordinal, place: ordinal, type: 'Repayment' as const, amount, postedAt, token: null, note: null }
     return { ...plain, valueDate: dateIn(zone, postedAt), replaces: null, reversedAt: null }
   })
-  const figures = cached(replay(terms, entries, now))
+  const state = replay(terms, entries, now)
+  const figures = cached(state)
   const moment = (instant: number) => new Date(instant).toISOString()
   return {
     loan: {
@@ -90,6 +91,8 @@ function shapeOf(
       due_at: moment(terms.dueAt),
       version: 1 + count,
       entry_count: count,
+      // As the service leaves a loan that somebody has paid to.
+      ...(count > 0 && { carried_forward: carriedForward(state), carried_version: 1 + count }),
       ...Object.fromEntries(CACHED.map((column, index) => [column, figures[index]])),
       created_at: moment(disbursedAt),
       updated_at: moment(now),

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { type Absent, bringForward, broughtForward, NotRead } from '../domain/broughtForward.ts'
 import type { Entry } from '../domain/entry.ts'
 import { LendingError } from '../domain/errors.ts'
 import { type Decision, remember } from '../domain/loan.ts'
+import type { LoanState } from '../domain/replay.ts'
 import { type Db, isUniqueViolation } from './client.ts'
 import { reserveIds } from './ids.ts'
 import { type LoanKey, type LoanRef, nameOf } from './loans.ts'
@@ -16,6 +18,8 @@ export interface Change {
   readonly author: Author
   readonly zone: string
   readonly now: () => number
+  /** It posts, and by this would be known from before: the history is read only where it is asked for. */
+  readonly posts?: { readonly token: string | null } | { readonly id: bigint }
   /** The loan may be agreed anew, which is saved by itself. */
   readonly restates?: true
   /** Told each time that it has to be decided anew. */
@@ -84,10 +88,7 @@ export function changeLoan<T>(
     if (lane) return void lane.push(job)
     const opened = [job]
     lanes.set(name, opened)
-    void run(db, key, opened, (left) => {
-      lanes.delete(name)
-      if (left) trafficOf(db).keepLoan(key, left)
-    })
+    void run(db, key, opened, () => lanes.delete(name))
   })
 }
 
@@ -102,11 +103,8 @@ function lanesOf(db: Db): Map<string, Job[]> {
   return lanes
 }
 
-/**
- * Works off the changes that wait for a loan, also those that come while it does.
- * @param close told what the last of them left, where that is known
- */
-async function run(db: Db, key: LoanKey, lane: Job[], close: (left: StoredLoan | undefined) => void): Promise<void> {
+/** Works off the changes that wait for a loan, also those that come while it does. */
+async function run(db: Db, key: LoanKey, lane: Job[], close: () => void): Promise<void> {
   const traffic = trafficOf(db)
   // What the last save left is where the next begins; another instance's change shows when that is saved.
   let known: StoredLoan | undefined
@@ -120,7 +118,7 @@ async function run(db: Db, key: LoanKey, lane: Job[], close: (left: StoredLoan |
     }
   }
   // In the same breath as the last look: whoever comes later opens a lane of his own.
-  close(known)
+  close()
 }
 
 /** How many of those that wait can be saved together. */
@@ -141,13 +139,12 @@ async function runChain(
   known: StoredLoan | undefined,
   lane: Job[],
 ): Promise<StoredLoan | undefined> {
-  const nextId = await reserveIds(db, 'entry', jobs.length)
-  const loan = known ?? (await traffic.readLoan(key))
-  if (!loan) {
+  const decided = await decideOn(db, traffic, key, jobs, known)
+  if (!decided) {
     for (const job of jobs) job.resolve(undefined)
     return undefined
   }
-  const { steps, told, after } = decideAll(loan, jobs, nextId)
+  const { loan, steps, told, after } = decided
   // A refusal or an answer that nothing was saved with has to be of the loan as it is stored now.
   if (steps.length === 0 && known) return runChain(db, traffic, key, jobs, undefined, lane)
   const saved = steps.length === 0 ? 'saved' : await saveChain(db, traffic, loan, steps, jobs)
@@ -160,15 +157,46 @@ async function runChain(
     else one.job.resolve(one.changed)
   }
   // Agreed anew, with another borrower perhaps, it has to be read.
-  return steps.some(({ decision }) => decision.restated) ? undefined : after
+  return steps.some(({ decision }) => decision.restated) || broughtForward(after) ? undefined : after
 }
 
-/** Decides job by job, each on what the one before left. */
-function decideAll(loan: StoredLoan, jobs: readonly Job[], nextId: () => bigint) {
+/**
+ * Decides on a loan, on what is carried forward of it where all of the changes post and none of them asks for more.
+ * @returns undefined when there is no such loan
+ */
+async function decideOn(db: Db, traffic: Traffic, key: LoanKey, jobs: readonly Job[], known: StoredLoan | undefined) {
+  const nextId = await reserveIds(db, 'entry', jobs.length)
+  const ids = jobs.map(() => nextId())
+  const decide = (loan: StoredLoan | undefined) => loan && { loan, ...decideAll(loan, jobs, ids) }
+  const wanted = db.together && !known ? wantedBy(jobs) : undefined
+  if (!wanted) return decide(known ?? (await traffic.readLoan(key)))
+  try {
+    return decide(await traffic.readStanding({ ...key, wanted }))
+  } catch (error) {
+    if (!(error instanceof NotRead)) throw error
+    return decide(await traffic.readLoan(key))
+  }
+}
+
+/** The keys to look for, where all of the changes post; undefined where one of them needs the history. */
+function wantedBy(jobs: readonly Job[]): Absent | undefined {
+  const posts = jobs.map(({ change }) => change.posts)
+  if (posts.includes(undefined)) return undefined
+  return {
+    token: posts.flatMap((one) => (one && 'token' in one && one.token !== null ? [one.token] : [])),
+    id: posts.flatMap((one) => (one && 'id' in one ? [one.id] : [])),
+  }
+}
+
+/**
+ * Decides job by job, each on what the one before left.
+ * @throws NotRead where one of them asks for what was not read of the loan
+ */
+function decideAll(loan: StoredLoan, jobs: readonly Job[], ids: readonly bigint[]) {
   const steps: Step[] = []
   const told: Told[] = []
   let after = loan
-  for (const job of jobs) {
+  for (const [index, job] of jobs.entries()) {
     const now = job.change.now()
     try {
       const decided = job.decide(after, now)
@@ -177,11 +205,12 @@ function decideAll(loan: StoredLoan, jobs: readonly Job[], nextId: () => bigint)
         continue
       }
       const decision = decided.save
-      const posted = decision.posted && { ...decision.posted, id: decision.posted.id ?? nextId() }
+      const posted = decision.posted && { ...decision.posted, id: decision.posted.id ?? ids[index]! }
       told.push({ job, changed: { loan: after, saved: decision, posted, at: now } })
       steps.push({ author: job.change.author, decision, posted, at: now })
       after = apply(after, decision, posted, now)
     } catch (refused) {
+      if (refused instanceof NotRead) throw refused
       told.push({ job, refused })
     }
   }
@@ -198,13 +227,23 @@ export const apply = (
   posted: Entry | null,
   now: number,
 ): StoredLoan => {
+  const change = { version: loan.version + 1, updatedAt: now, nextChangeAt: state.nextChangeAt }
+  const forward = broughtForward(loan)
+  if (forward) {
+    const since = posted ? [...forward.since, posted] : forward.since
+    const count = forward.count + (posted ? 1 : 0)
+    return remembering(bringForward<StoredLoan>({ ...loan, ...change }, { ...forward, since, count }), state)
+  }
   const entries = reversed
     ? loan.entries.map((entry) => (entry.id === reversed.id ? { ...entry, reversedAt: now } : entry))
     : (loan.entries as Entry[])
   if (posted) entries.push(posted)
-  const after = { ...loan, version: loan.version + 1, updatedAt: now, nextChangeAt: state.nextChangeAt, entries }
-  remember(after, state)
-  return after
+  return remembering({ ...loan, ...change, entries }, state)
+}
+
+function remembering(loan: StoredLoan, state: LoanState): StoredLoan {
+  remember(loan, state)
+  return loan
 }
 
 /** `stale` where someone was faster, `taken` where a token, id or key of the chain came in by another change. */

@@ -8,6 +8,8 @@ export interface CheckedLoan extends Place {
   /** Throws where its rows are damaged. */
   readonly loan: () => StoredLoan
   readonly entryCount: number
+  /** What the next entry would be posted on; null: on the entries. */
+  readonly carriedForward: string | null
   /** The columns that cache what replay made of it, by name: instants in milliseconds. */
   readonly cached: Readonly<Record<string, unknown>>
 }
@@ -22,10 +24,16 @@ export interface Place {
 export const START: Place = { organizationId: 0, id: -(2n ** 63n) }
 
 const READ = `
-  SELECT ${LOAN_COLUMNS}, l.entry_count, ${CACHED.map((column) => `l.${column}`).join(', ')}
+  SELECT ${LOAN_COLUMNS}, l.entry_count, CASE WHEN l.carried_version = l.version THEN l.carried_forward END AS carried_forward,
+     ${CACHED.map((column) => `l.${column}`).join(', ')}
   FROM loan l ${LOAN_SOURCES}
   WHERE (l.organization_id, l.id) > ($1, $2) AND ($3::int IS NULL OR l.organization_id = $3)
   ORDER BY l.organization_id, l.id LIMIT $4`
+
+interface CheckedRow extends LoanRow, Record<string, unknown> {
+  entry_count: number
+  carried_forward: string | null
+}
 
 /** The next loans of the book, or of an organization, in the order of their keys. */
 export async function readChecked(
@@ -35,7 +43,7 @@ export async function readChecked(
   organizationId: number | undefined,
   most: number,
 ): Promise<CheckedLoan[]> {
-  const { rows } = await snapshot.query<LoanRow & { entry_count: number } & Record<string, unknown>>({
+  const { rows } = await snapshot.query<CheckedRow>({
     name: 'read-checked',
     text: READ,
     values: [after.organizationId, after.id, organizationId ?? null, most],
@@ -45,6 +53,7 @@ export async function readChecked(
     id: row.id,
     loan: () => toStoredLoan(row, zone),
     entryCount: row.entry_count,
+    carriedForward: row.carried_forward,
     cached: Object.fromEntries(CACHED.map((column) => [column, row[column]])),
   }))
 }

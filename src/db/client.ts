@@ -10,8 +10,6 @@ export interface Db {
   readonly prisma: PrismaClient
   /** Whether requests that arrive together share statements. */
   readonly together: boolean
-  /** How many entries a loan has at least, for its history to be kept while it is unchanged. */
-  readonly keepFrom: number
   close(): Promise<void>
   /**
    * Whether the server answers, for whoever watches it to say. Gone, every connection ends where it stands, so that what
@@ -38,8 +36,6 @@ export interface DatabaseOptions {
   readonly together?: boolean
   /** How long a statement waits for a row that somebody else is changing; 5,000 ms unless told. */
   readonly lockTimeout?: number
-  /** 100 unless told: a shorter history is read in hardly more time than it takes to ask whether it is still known. */
-  readonly keepFrom?: number
 }
 
 /**
@@ -82,7 +78,6 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
     pool,
     prisma,
     together: options.together ?? true,
-    keepFrom: options.keepFrom ?? 100,
     close: () => {
       closed ??= prisma.$disconnect().then(() => pool.end())
       return closed

@@ -1,8 +1,17 @@
+import type { Absent } from '../domain/broughtForward.ts'
 import type { Db } from './client.ts'
-import type { Histories, Known } from './histories.ts'
 import type { Listed, Page } from './paging.ts'
-import { type ColumnTypes, moment, statementOver } from './rows.ts'
-import { columnsWhere, LOAN_COLUMNS, LOAN_SOURCES, type LoanRow, type StoredLoan, toStoredLoan } from './storedLoan.ts'
+import { arrayOf, type Prepared, statementOver } from './rows.ts'
+import {
+  LOAN_COLUMNS,
+  LOAN_SOURCES,
+  type LoanRow,
+  STANDING_COLUMNS,
+  type StandingRow,
+  type StoredLoan,
+  toStanding,
+  toStoredLoan,
+} from './storedLoan.ts'
 
 /** How a loan is named: by the service's number or by the partner's own id. */
 export type LoanRef = { readonly id: bigint } | { readonly externalId: string }
@@ -16,24 +25,48 @@ export interface LoanFilter {
   readonly descending: boolean
 }
 
-/**
- * Loans by organization and number or external id, in no particular order; without the history where the loan is still
- * what is known of it. The moment is compared, too: where a database has lost its last commits, to a replica that was
- * behind or a backup, a version may come again with another history.
- */
-const byKey = (by: 'id' | 'externalId', column: string, type: string) => {
-  const key: ColumnTypes = { organization_id: 'int', [column]: type, version: 'int', updated_at: 'timestamptz' }
-  const unknown = '(k.version, k.updated_at) IS DISTINCT FROM (l.version, l.updated_at)'
+const KEYS = { id: { column: 'id', type: 'bigint' }, externalId: { column: 'external_id', type: 'text' } } as const
+
+type By = keyof typeof KEYS
+
+/** Loans by organization and number or external id, in no particular order. */
+const byKey = (by: By) => {
+  const { column, type } = KEYS[by]
   return statementOver(
     `find-loans-by-${by}`,
-    [key],
-    (keys) => `SELECT ${columnsWhere(unknown)} FROM ${keys('k')}
+    [{ organization_id: 'int', [column]: type }],
+    (keys) => `SELECT ${LOAN_COLUMNS} FROM ${keys('k')}
     JOIN loan l ON l.organization_id = k.organization_id AND l.${column} = k.${column} ${LOAN_SOURCES}`,
   )
 }
 
-/** Each takes rows of an organization's id, the key, and the version and moment that is known, both null for none. */
-export const LOANS_BY = { id: byKey('id', 'id', 'bigint'), externalId: byKey('externalId', 'external_id', 'text') }
+/** Each takes rows of an organization's id and the key. */
+export const LOANS_BY = { id: byKey('id'), externalId: byKey('externalId') }
+
+/**
+ * Loans to post to: what is carried forward stands for the history, where it is of this version of the loan, and where
+ * no entry has one of the keys by which what is to be posted would be known from before. Token by token: of a list of
+ * them the planner would look through all entries of the loan, of which it expects a few.
+ */
+const standingBy = (by: By) => {
+  const { column, type } = KEYS[by]
+  return statementOver(
+    `find-standing-by-${by}`,
+    [{ organization_id: 'int', [column]: type, tokens: 'text', ids: 'text' }],
+    (keys) => `SELECT ${STANDING_COLUMNS} FROM ${keys('k')}
+    JOIN loan l ON l.organization_id = k.organization_id AND l.${column} = k.${column} ${LOAN_SOURCES}
+    LEFT JOIN LATERAL (
+      SELECT l.carried_forward WHERE l.carried_version = l.version
+        AND NOT EXISTS (SELECT FROM unnest(k.tokens::text[]) t (token) WHERE (
+          SELECT e.ordinal FROM loan_entry e
+          WHERE e.organization_id = l.organization_id AND e.loan_id = l.id AND e.token = t.token) IS NOT NULL)
+        AND NOT EXISTS (
+          SELECT FROM loan_entry e WHERE e.organization_id = l.organization_id AND e.id = ANY (k.ids::bigint[]))
+    ) f ON true`,
+  )
+}
+
+const STANDING_BY = { id: standingBy('id'), externalId: standingBy('externalId') }
 
 /** All loans of some customers of an organization, in the order in which each borrowed. */
 export const FIND_OF_CUSTOMERS = `
@@ -47,58 +80,63 @@ export interface LoanKey {
   readonly zone: string
 }
 
-/**
- * Loans with their schedules and entries, in one round trip; in the order of the keys, undefined where there is none.
- * @param histories what need not be read again, and keeps what is read
- */
-export async function readLoans(
-  db: Db,
-  keys: readonly LoanKey[],
-  histories?: Histories,
-): Promise<(StoredLoan | undefined)[]> {
-  const asked = new Map(keys.map((key): [string, Asked] => [nameOf(key), { key, known: histories?.get(key) }]))
-  const found = await Promise.all([findBy(db, 'id', asked), findBy(db, 'externalId', asked)])
-  const rows = new Map(found.flat())
+/** Loans with their schedules and entries, in one round trip; in the order of the keys, undefined where there is none. */
+export async function readLoans(db: Db, keys: readonly LoanKey[]): Promise<(StoredLoan | undefined)[]> {
+  const ask = (by: By, some: readonly LoanKey[]) =>
+    LOANS_BY[by](some.map(({ organizationId, ref }) => [organizationId, nameIn(ref)]))
+  const rows = await findRows<LoanRow, LoanKey>(db, keys, ask)
   return keys.map((key) => {
-    const name = nameOf(key)
-    const row = rows.get(name)
-    const loan = row && toStoredLoan(row, key.zone, asked.get(name)?.known)
-    if (loan) histories?.keep(key, loan)
-    return loan
+    const row = rows.get(nameOf(key))
+    return row && toStoredLoan(row, key.zone)
   })
 }
 
-/** A loan that is asked for, and what is known of it. */
-interface Asked {
-  readonly key: LoanKey
-  readonly known: Known | undefined
+/** Which loan to post to, and by which keys what is to be posted would be known from before. */
+export interface StandingKey extends LoanKey {
+  readonly wanted: Absent
 }
+
+/** Loans to post to, no two keys for one; from what is carried forward where that says enough. */
+export async function readStanding(db: Db, keys: readonly StandingKey[]): Promise<(StoredLoan | undefined)[]> {
+  const ask = (by: By, some: readonly StandingKey[]) =>
+    STANDING_BY[by](
+      some.map(({ organizationId, ref, wanted }) => [
+        organizationId,
+        nameIn(ref),
+        arrayOf(wanted.token),
+        arrayOf(wanted.id),
+      ]),
+    )
+  const rows = await findRows<StandingRow, StandingKey>(db, keys, ask)
+  return keys.map((key) => {
+    const row = rows.get(nameOf(key))
+    return row && toStanding(row, key.zone, key.wanted)
+  })
+}
+
+const nameIn = (ref: LoanRef) => ('id' in ref ? ref.id : ref.externalId)
 
 /** A name for a loan, as it was asked for: no number is also an external id, whatever that looks like. */
 export const nameOf = ({ organizationId, ref }: Pick<LoanKey, 'organizationId' | 'ref'>): string =>
   'id' in ref ? `${organizationId} id ${ref.id}` : `${organizationId} externalId ${ref.externalId}`
 
-async function findBy(
+/** The rows of the loans that are asked for, by their names: each once, however often it is asked for. */
+async function findRows<Row extends LoanRow, Key extends LoanKey>(
   db: Db,
-  by: keyof typeof LOANS_BY,
-  asked: ReadonlyMap<string, Asked>,
-): Promise<[string, LoanRow][]> {
-  const wanted = [...asked.values()].filter(({ key }) => by in key.ref)
-  if (wanted.length === 0) return []
-  const { rows } = await db.pool.query<LoanRow>(
-    LOANS_BY[by](
-      wanted.map(({ key: { organizationId, ref }, known }) => [
-        organizationId,
-        'id' in ref ? ref.id : ref.externalId,
-        known?.loan.version ?? null,
-        moment(known?.loan.updatedAt ?? null),
-      ]),
-    ),
-  )
-  return rows.map((row) => {
-    const ref = by === 'id' ? { id: row.id } : { externalId: row.external_id ?? '' }
-    return [nameOf({ organizationId: row.organization_id, ref }), row]
-  })
+  keys: readonly Key[],
+  ask: (by: By, keys: readonly Key[]) => Prepared,
+): Promise<Map<string, Row>> {
+  const asked = [...new Map(keys.map((key) => [nameOf(key), key])).values()]
+  const find = async (by: By): Promise<[string, Row][]> => {
+    const wanted = asked.filter(({ ref }) => by in ref)
+    if (wanted.length === 0) return []
+    const { rows } = await db.pool.query<Row>(ask(by, wanted))
+    return rows.map((row) => {
+      const ref = by === 'id' ? { id: row.id } : { externalId: row.external_id ?? '' }
+      return [nameOf({ organizationId: row.organization_id, ref }), row]
+    })
+  }
+  return new Map((await Promise.all([find('id'), find('externalId')])).flat())
 }
 
 const ORDER: Readonly<Record<LoanFilter['orderBy'], string>> = {

@@ -2,6 +2,7 @@ import type { Balances } from '../domain/balances.ts'
 import type { Entry } from '../domain/entry.ts'
 import { LendingError } from '../domain/errors.ts'
 import type { Decision } from '../domain/loan.ts'
+import { carriedForward } from '../domain/replay.ts'
 import { CACHED, CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
 import type { Queries } from './queries.ts'
 import { type ColumnTypes, moment, statementOver } from './rows.ts'
@@ -33,6 +34,7 @@ const LOAN: ColumnTypes = {
   steps: 'int',
   entry_count: 'int',
   updated_at: 'timestamptz',
+  carried_forward: 'text',
   ...CACHED_COLUMNS,
 }
 
@@ -70,6 +72,7 @@ const save = statementOver(
     FOR NO KEY UPDATE OF l SKIP LOCKED
   ), saved AS (
     UPDATE loan SET version = loan.version + c.steps, entry_count = c.entry_count, updated_at = c.updated_at,
+      carried_forward = c.carried_forward, carried_version = loan.version + c.steps,
       ${CACHED.map((column) => `${column} = c.${column}`).join(', ')}
     FROM held c WHERE loan.organization_id = c.organization_id AND loan.id = c.id
     RETURNING loan.organization_id, loan.id
@@ -114,7 +117,17 @@ function loanRow({ loan, steps }: Chain): unknown[] {
   const { decision, at } = steps.at(-1)!
   // The list of the loan that was read has grown since, as may be.
   const entries = steps.findLast(({ posted }) => posted !== null)?.posted?.ordinal ?? loan.entries.length
-  return [loan.organizationId, loan.id, loan.version, steps.length, entries, moment(at), ...cached(decision.state)]
+  const forward = carriedForward(decision.state)
+  return [
+    loan.organizationId,
+    loan.id,
+    loan.version,
+    steps.length,
+    entries,
+    moment(at),
+    forward,
+    ...cached(decision.state),
+  ]
 }
 
 const jsonOf = (record: object | null | undefined) => record && JSON.stringify(record)

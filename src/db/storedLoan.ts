@@ -1,11 +1,13 @@
+import { type Absent, bringForward, withoutReading } from '../domain/broughtForward.ts'
 import type { Instant, LocalDate } from '../domain/dates.ts'
 import type { Entry, EntryType } from '../domain/entry.ts'
 import { invariant } from '../domain/errors.ts'
-import { type Loan, rememberAs } from '../domain/loan.ts'
+import type { Loan } from '../domain/loan.ts'
 import type { LoanRecord, RepaymentRecord } from '../domain/loanRecord.ts'
 import { currencyOf } from '../domain/money.ts'
+import { endFrom } from '../domain/replay.ts'
 import type { Instalment } from '../domain/schedule.ts'
-import type { Known } from './histories.ts'
+import type { LoanTerms } from '../domain/terms.ts'
 
 /** A loan as it is stored: its terms and entries, whose it is, and the version that a save has to name. */
 export interface StoredLoan extends Loan {
@@ -29,24 +31,29 @@ export interface StoredLoan extends Loan {
 /**
  * The schedule travels as `period,from,due,principal,interest,fees;…`, for which Postgres computes two thirds of what JSON
  * takes. In the JSON of the entries, bigints are text, because JSON has no integers of their size.
- * @param wanted condition under which the history, the schedule and the entries, is asked for
  */
-export const columnsWhere = (wanted: string): string => `
-  l.organization_id, l.id, l.external_id, l.version, l.updated_at, l.next_change_at, l.customer_id, l.product_id, l.currency, l.principal,
-  l.number_of_repayments, l.rate_per_period, l.penalty_amount, l.disbursed_at, l.disbursed_on, l.due_on, l.due_at, l.record,
-  c.external_id AS customer_external_id, c.business_name AS customer_business_name, p.name AS product_name,
-  CASE WHEN ${wanted} THEN
-    (SELECT string_agg(concat_ws(',', s.period, s.from_date, s.due_date, s.principal, s.interest, s.fees), ';'
+const HISTORY = [
+  `(SELECT string_agg(concat_ws(',', s.period, s.from_date, s.due_date, s.principal, s.interest, s.fees), ';'
                        ORDER BY s.period)
-       FROM loan_period s WHERE s.organization_id = l.organization_id AND s.loan_id = l.id) END AS periods,
-  CASE WHEN ${wanted} THEN
-    (SELECT json_agg(json_build_array(e.id::text, e.type, e.value_date, e.posted_at, e.ordinal, e.place, e.amount::text,
+       FROM loan_period s WHERE s.organization_id = l.organization_id AND s.loan_id = l.id)`,
+  `(SELECT json_agg(json_build_array(e.id::text, e.type, e.value_date, e.posted_at, e.ordinal, e.place, e.amount::text,
                                       e.token, e.note, e.replaces::text, e.reversed_at, e.record)
                      ORDER BY e.ordinal)
-       FROM loan_entry e WHERE e.organization_id = l.organization_id AND e.loan_id = l.id) END AS entries`
+       FROM loan_entry e WHERE e.organization_id = l.organization_id AND e.loan_id = l.id)`,
+]
+
+const TERMS = `
+  l.organization_id, l.id, l.external_id, l.version, l.updated_at, l.next_change_at, l.customer_id, l.product_id, l.currency, l.principal,
+  l.number_of_repayments, l.rate_per_period, l.penalty_amount, l.disbursed_at, l.disbursed_on, l.due_on, l.due_at, l.record,
+  c.external_id AS customer_external_id, c.business_name AS customer_business_name, p.name AS product_name`
 
 /** What `toStoredLoan` takes. */
-export const LOAN_COLUMNS = columnsWhere('true')
+export const LOAN_COLUMNS = `${TERMS}, ${HISTORY[0]} AS periods, ${HISTORY[1]} AS entries`
+
+/** What `toStanding` takes: the history only where nothing is carried forward, which is of a table `f`. */
+export const STANDING_COLUMNS = `${TERMS}, l.entry_count, f.carried_forward,
+  CASE WHEN f.carried_forward IS NULL THEN ${HISTORY[0]} END AS periods,
+  CASE WHEN f.carried_forward IS NULL THEN ${HISTORY[1]} END AS entries`
 
 export const LOAN_SOURCES = `
   JOIN customer c ON c.organization_id = l.organization_id AND c.id = l.customer_id
@@ -75,9 +82,15 @@ export interface LoanRow {
   due_on: LocalDate
   due_at: Instant
   record: LoanRecord | null
-  /** Null, where the history was known. */
+  /** Null where it was not asked for; each loan has one. */
   periods: string | null
   entries: EntryTuple[] | null
+}
+
+/** What the statement that reads loans to post to them answers: of a loan, its history or what is carried forward. */
+export interface StandingRow extends LoanRow {
+  entry_count: number
+  carried_forward: string | null
 }
 
 type PeriodTuple = [
@@ -104,51 +117,55 @@ type EntryTuple = [
   record: RepaymentRecord | null,
 ]
 
-/**
- * A loan as the service knows it.
- * @param known where it may have been sent without its history
- */
-export function toStoredLoan(row: LoanRow, zone: string, known?: Known): StoredLoan {
-  const { schedule, entries, from } = historyOf(row, known)
-  const loan: StoredLoan = {
-    organizationId: row.organization_id,
-    id: row.id,
-    externalId: row.external_id,
-    version: row.version,
-    updatedAt: row.updated_at,
-    nextChangeAt: row.next_change_at,
-    customerId: row.customer_id,
-    customerExternalId: row.customer_external_id,
-    customerBusinessName: row.customer_business_name,
-    productId: row.product_id,
-    productName: row.product_name,
-    record: row.record,
-    terms: {
-      currency: currencyOf(row.currency),
-      zone,
-      principal: row.principal,
-      numberOfRepayments: row.number_of_repayments,
-      ratePerPeriod: row.rate_per_period,
-      penaltyAmount: row.penalty_amount,
-      disbursedAt: row.disbursed_at,
-      disbursedOn: row.disbursed_on,
-      dueOn: row.due_on,
-      dueAt: row.due_at,
-      schedule,
-    },
-    entries,
+/** A loan as the service knows it. */
+export function toStoredLoan(row: LoanRow, zone: string): StoredLoan {
+  invariant(row.periods !== null, 'a loan has a schedule')
+  return {
+    ...bareOf(row),
+    terms: { ...termsOf(row, zone), schedule: row.periods.split(';').map(toInstalment) },
+    entries: (row.entries ?? []).map(toEntry),
   }
-  return from ? rememberAs(loan, from) : loan
 }
 
-/** The history that was sent, or else what is known of it, and from where. */
-function historyOf({ periods, entries, version, updated_at }: LoanRow, known: Known | undefined) {
-  if (periods !== null) return { schedule: periods.split(';').map(toInstalment), entries: (entries ?? []).map(toEntry) }
-  const isKnown = known?.loan.version === version && known.loan.updatedAt === updated_at
-  invariant(known && isKnown, 'a loan has a schedule')
-  const { loan } = known
-  return { schedule: loan.terms.schedule, entries: loan.entries.slice(0, known.entries), from: loan }
+/**
+ * A loan to post to: with its history, or from what is carried forward.
+ * @param absent keys that were looked for, and found on no entry of a loan that is carried forward
+ */
+export function toStanding(row: StandingRow, zone: string, absent: Absent): StoredLoan {
+  const { carried_forward: carried, entry_count: count } = row
+  if (carried === null) return toStoredLoan(row, zone)
+  const terms = withoutReading(termsOf(row, zone) as LoanTerms, 'schedule')
+  const end = endFrom(carried, count, row.updated_at)
+  return bringForward<StoredLoan>({ ...bareOf(row), terms }, { end, count, absent, since: [] })
 }
+
+const bareOf = (row: LoanRow) => ({
+  organizationId: row.organization_id,
+  id: row.id,
+  externalId: row.external_id,
+  version: row.version,
+  updatedAt: row.updated_at,
+  nextChangeAt: row.next_change_at,
+  customerId: row.customer_id,
+  customerExternalId: row.customer_external_id,
+  customerBusinessName: row.customer_business_name,
+  productId: row.product_id,
+  productName: row.product_name,
+  record: row.record,
+})
+
+const termsOf = (row: LoanRow, zone: string): Omit<LoanTerms, 'schedule'> => ({
+  currency: currencyOf(row.currency),
+  zone,
+  principal: row.principal,
+  numberOfRepayments: row.number_of_repayments,
+  ratePerPeriod: row.rate_per_period,
+  penaltyAmount: row.penalty_amount,
+  disbursedAt: row.disbursed_at,
+  disbursedOn: row.disbursed_on,
+  dueOn: row.due_on,
+  dueAt: row.due_at,
+})
 
 function toInstalment(period: string): Instalment {
   const [number, fromDate, dueDate, principal, interest, fees] = period.split(',') as PeriodTuple

@@ -1,4 +1,4 @@
-import type { LoanState } from '../domain/replay.ts'
+import { carriedForward, type LoanState } from '../domain/replay.ts'
 import type { Db } from './client.ts'
 import { CACHED, CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
 import { LOANS_BY } from './loans.ts'
@@ -35,6 +35,7 @@ const COMPUTED: ColumnTypes = {
   version: 'int',
   before: 'jsonb',
   after: 'jsonb',
+  carried_forward: 'text',
   ...CACHED_COLUMNS,
 }
 
@@ -44,6 +45,7 @@ const SAVE = `
     SELECT * FROM ${rowsOf('c', COMPUTED, 2)}
   ), swept AS (
     UPDATE loan SET version = loan.version + 1, updated_at = $1,
+      carried_forward = computed.carried_forward, carried_version = loan.version + 1,
       ${CACHED.map((column) => `${column} = computed.${column}`).join(', ')}
     FROM computed
     WHERE loan.organization_id = computed.organization_id AND loan.id = computed.id AND loan.version = computed.version
@@ -80,16 +82,14 @@ export async function sweepLoans(
       await client.query('ROLLBACK')
       return { saved: 0, found, damaged: [] }
     }
-    const { rows } = await client.query<LoanRow>(
-      LOANS_BY.id(claimed.rows.map((row) => [row.organization_id, row.id, null, null])),
-    )
+    const { rows } = await client.query<LoanRow>(LOANS_BY.id(claimed.rows.map((row) => [row.organization_id, row.id])))
     const damaged: DamagedLoan[] = []
     const changes = rows.flatMap((row) => {
       try {
         const loan = toStoredLoan(row, zone)
         const { before, after } = replayed(loan)
         const audited = [toJson(figures(before)), toJson(figures(after))]
-        return [[loan.organizationId, loan.id, loan.version, ...audited, ...cached(after)]]
+        return [[loan.organizationId, loan.id, loan.version, ...audited, carriedForward(after), ...cached(after)]]
       } catch (error) {
         // One of them must not keep time from all the others, of every organization.
         damaged.push({ organizationId: row.organization_id, id: row.id, error })

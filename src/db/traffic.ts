@@ -1,8 +1,7 @@
 import type { Db } from './client.ts'
 import { isConflict, isUniqueViolation } from './faults.ts'
-import { makeHistories } from './histories.ts'
 import { insertLoans, type NewLoan } from './insertLoans.ts'
-import { type LoanKey, readLoans } from './loans.ts'
+import { type LoanKey, readLoans, readStanding, type StandingKey } from './loans.ts'
 import { findParties, type Parties, type PartiesKey } from './parties.ts'
 import { type Chain, saveLoans } from './saveLoans.ts'
 import type { StoredLoan } from './storedLoan.ts'
@@ -12,8 +11,8 @@ import { type Settled, together } from './together.ts'
 export interface Traffic {
   readonly readParties: (key: PartiesKey) => Promise<Parties>
   readonly readLoan: (key: LoanKey) => Promise<StoredLoan | undefined>
-  /** What a loan is after its changes were saved; its history need not be read again. */
-  readonly keepLoan: (key: LoanKey, loan: StoredLoan) => void
+  /** A loan to post to, perhaps without its history; one at a time of each. */
+  readonly readStanding: (key: StandingKey) => Promise<StoredLoan | undefined>
   /** @returns false when someone was faster; @throws a unique violation of the chain's own */
   readonly saveLoan: (chain: Chain) => Promise<boolean>
   /** @returns false when the customer is no longer Active; @throws a unique violation of the loan's own */
@@ -39,11 +38,10 @@ export function trafficOf(db: Db): Traffic {
 
 function makeTraffic(db: Db): Traffic {
   const way = db.together ? TOGETHER : ALONE
-  const histories = db.together ? makeHistories(db.keepFrom) : undefined
   return {
     readParties: together({ ...way, run: async (keys) => (await findParties(db, keys)).map(asResult) }),
-    readLoan: together({ ...way, run: async (keys) => (await readLoans(db, keys, histories)).map(asResult) }),
-    keepLoan: (key, loan) => histories?.keep(key, loan),
+    readLoan: together({ ...way, run: async (keys) => (await readLoans(db, keys)).map(asResult) }),
+    readStanding: together({ ...way, run: async (keys) => (await readStanding(db, keys)).map(asResult) }),
     saveLoan: together({ ...way, run: (chains) => eachOnItsOwn(chains, (some) => saveLoans(db, some)) }),
     insertLoan: insertingLoan(db, way),
   }

@@ -34,7 +34,7 @@ export interface Balances {
 }
 
 /** What the fold over the entries knows at its end. */
-interface Folded {
+export interface Folded {
   readonly periods: readonly Period[]
   readonly totals: Readonly<Totals>
   readonly owed: bigint

@@ -19,6 +19,8 @@ import {
   WAIVING,
   WRITING_OFF,
 } from './allocation.ts'
+import type { Folded } from './balances.ts'
+import { NotRead } from './broughtForward.ts'
 import type { LocalDate } from './dates.ts'
 import type { Entry, EntryType } from './entry.ts'
 import { invariant } from './errors.ts'
@@ -29,8 +31,16 @@ import type { LoanTerms } from './terms.ts'
 /** What replay reads of an entry: a stored one, or one that is about to be. */
 export type Replayable = Omit<Entry, 'id'>
 
+/** A fold to go on from. */
+export interface FoldedSoFar extends Folded {
+  /** Of the periods only the open ones are there, with what is left of each. */
+  readonly isCarried: boolean
+  /** Periods before this one owe nothing: a loan of many entries need not look at them again. */
+  readonly firstOwing: number
+}
+
 /** The state while entries are being applied, in order. */
-export class Fold {
+export class Fold implements FoldedSoFar {
   readonly periods: Period[]
   /** Sums over the periods; kept along, like `owed`, so that no entry has to add them up. */
   readonly totals: Totals
@@ -42,16 +52,17 @@ export class Fold {
   /** The value date that left nothing owed. */
   paidOffOn: LocalDate | null = null
   penaltyRaised = false
+  readonly isCarried: boolean
+  firstOwing = 0
   private readonly terms: LoanTerms
-  /** Periods before this one owe nothing: a loan of many entries need not look at them again. */
-  private firstOwing = 0
 
   /** @param from a fold to go on from, which stays as it is; the loan as it was disbursed when left out */
-  constructor(terms: LoanTerms, from?: Fold) {
+  constructor(terms: LoanTerms, from?: FoldedSoFar) {
     this.terms = terms
     this.periods = from ? from.periods.slice() : terms.schedule.map(openPeriod)
     this.totals = from ? { ...from.totals } : disbursed(this.periods)
     this.owed = from ? from.owed : totalOf(this.totals.due)
+    this.isCarried = from?.isCarried ?? false
     if (!from) return
     this.overpaid = from.overpaid
     this.chargedOffOn = from.chargedOffOn
@@ -113,6 +124,7 @@ export class Fold {
    * longer there, because an earlier payment was reversed, is principal owed again.
    */
   private giveBack(entry: Replayable, fromPaid: boolean): Outcome {
+    if (this.isCarried) throw new NotRead('what was paid of each instalment')
     const { amount } = entry
     const overpayment = least(amount, this.overpaid)
     this.overpaid -= overpayment

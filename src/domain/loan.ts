@@ -1,3 +1,4 @@
+import { broughtForward, countOf } from './broughtForward.ts'
 import { dateIn, type Instant, type LocalDate } from './dates.ts'
 import type { Entry, EntryType, NewEntry } from './entry.ts'
 import { invalidField, invariant, notFound, refused } from './errors.ts'
@@ -7,7 +8,7 @@ import { entryBy } from './lookup.ts'
 import { memoOf } from './memo.ts'
 import { type Decimal, minorToText, toMinor } from './money.ts'
 import type { Outcome } from './outcomes.ts'
-import { extend, type LoanState, replay, stillHolds } from './replay.ts'
+import { endOf, extend, type LoanState, replay, stateAt, stillHolds } from './replay.ts'
 import type { LoanTerms } from './terms.ts'
 
 /** A loan is its terms and its entries (in the order of posting). */
@@ -53,20 +54,15 @@ const states = memoOf<Loan, LoanState>('state')
 export function stateOf(loan: Loan, asOf: Instant): LoanState {
   const known = states.get(loan)
   if (known && stillHolds(loan.terms, known, asOf)) return known
-  return remember(loan, replay(loan.terms, loan.entries, asOf))
+  const end = known ? endOf(known) : broughtForward(loan)?.end
+  const state = end && stateAt(loan.terms, end, asOf)
+  return remember(loan, state ?? replay(loan.terms, loan.entries, asOf))
 }
 
 /** Keeps what a decision found the loan to be, for whoever decides next. */
 export function remember(loan: Loan, state: LoanState): LoanState {
   states.set(loan, state)
   return state
-}
-
-/** Keeps what was replayed of a loan for one that is the same, read again. */
-export function rememberAs<Same extends Loan>(loan: Same, known: Loan): Same {
-  const state = states.get(known)
-  if (state) remember(loan, state)
-  return loan
 }
 
 /** The entry that carried this dedupe token, if it was seen before on this loan (contract 4.4.2). */
@@ -81,7 +77,7 @@ export function post(loan: Loan, posting: Posting, now: Instant): Decision {
   const amount = posting.amount === null ? 0n : toMinor(posting.amount, terms.currency, 'amount')
   const valueDate = posting.valueDate ?? dateIn(terms.zone, now)
   requireValueDate(terms, valueDate, now)
-  const ordinal = loan.entries.length + 1
+  const ordinal = countOf(loan) + 1
   const { type, token, note, id, record = null } = posting
   const plain = { type, amount, valueDate, token, note, ordinal, place: ordinal, postedAt: now, replaces: null }
   return append(loan, { ...plain, ...(id !== undefined && { id }), record, reversedAt: null }, now)

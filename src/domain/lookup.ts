@@ -1,3 +1,4 @@
+import { type Absent, broughtForward, NotRead } from './broughtForward.ts'
 import type { Entry } from './entry.ts'
 import type { Loan } from './loan.ts'
 import { memoOf } from './memo.ts'
@@ -11,12 +12,20 @@ interface Index<Key> {
 /**
  * Finds a loan's entry by a key that no two of them have. Most lists are asked once, and are looked through. One that
  * is asked again is growing under many changes at once: it gets an index.
- * @param name of the index
+ * @param name of the key
  * @param keyOf null: the entry has none
  */
-export function entryBy<Key>(name: string, keyOf: (entry: Entry) => Key | null) {
+export function entryBy<Name extends keyof Absent>(name: Name, keyOf: (entry: Entry) => Absent[Name][number] | null) {
+  type Key = Absent[Name][number]
   const indexes = memoOf<readonly Entry[], Index<Key>>(name)
-  return ({ entries }: Pick<Loan, 'entries'>, key: Key): Entry | undefined => {
+  return (loan: Loan, key: Key): Entry | undefined => {
+    const forward = broughtForward(loan)
+    if (forward) {
+      const absent: readonly Key[] = forward.absent[name]
+      if (!absent.includes(key)) throw new NotRead(`whether an entry has that ${name}`)
+      return forward.since.find((entry) => keyOf(entry) === key)
+    }
+    const { entries } = loan
     const index = indexes.get(entries)
     if (!index) {
       indexes.set(entries, { entries: new Map(), seen: 0 })

@@ -1,8 +1,10 @@
 import type { Period } from './allocation.ts'
 import { type Balances, balancesOf } from './balances.ts'
+import { withoutReading } from './broughtForward.ts'
+import { carriedFromText, carriedToText } from './carried.ts'
 import { dateIn, type Instant, type LocalDate } from './dates.ts'
-import { byValueDate } from './entry.ts'
-import { Fold, type Replayable } from './fold.ts'
+import { byValueDate, type Entry } from './entry.ts'
+import { Fold, type FoldedSoFar, type Replayable } from './fold.ts'
 import { memoOf } from './memo.ts'
 import { type Outcome, Outcomes } from './outcomes.ts'
 import type { LoanTerms } from './terms.ts'
@@ -25,7 +27,7 @@ export function replay(terms: LoanTerms, entries: Iterable<Replayable>, asOf: In
   const fold = foldOf(terms, standing, asOf, (_, entry, outcome) => {
     if (entry) outcomes[entry.ordinal - 1] = outcome
   })
-  return stateOfFold(terms, { fold, asOf, last: standing.at(-1) }, new Outcomes(outcomes))
+  return stateOfEnd(terms, { fold, asOf, last: standing.at(-1), outcomes: new Outcomes(outcomes) })
 }
 
 /** What is not reversed, in the order in which a loan is made of it. */
@@ -92,19 +94,57 @@ export function owedByDay(terms: LoanTerms, entries: Iterable<Replayable>, asOf:
 }
 
 /** Where a fold ended, so that it can go on from there. */
-interface End {
-  readonly fold: Fold
+export interface End {
+  readonly fold: FoldedSoFar
   readonly asOf: Instant
   /** The last entry that was applied. */
-  readonly last: Replayable | undefined
+  readonly last: Pick<Entry, 'valueDate' | 'place' | 'ordinal'> | undefined
+  readonly outcomes: Outcomes
 }
 
-const ends = memoOf<LoanState, End>('end')
+const ends = memoOf<Balances, End>('end')
 
-function stateOfFold(terms: LoanTerms, end: End, outcomes: Outcomes): LoanState {
-  const state = { ...balancesOf(terms, end.fold, end.asOf), periods: end.fold.periods, outcomes }
+function stateOfEnd(terms: LoanTerms, end: End): LoanState {
+  const { fold, asOf, outcomes } = end
+  const balances = balancesOf(terms, fold, asOf)
+  const state = fold.isCarried
+    ? withoutReading<LoanState>({ ...balances, outcomes } as LoanState, 'periods')
+    : { ...balances, outcomes, periods: fold.periods }
   ends.set(state, end)
   return state
+}
+
+/** Whether the penalty may have been raised by then. */
+const isPenaltyTime = ({ penaltyAmount, dueAt }: LoanTerms, asOf: Instant): boolean =>
+  penaltyAmount !== null && asOf >= dueAt
+
+/**
+ * What `replay` says at another moment than that of its end, without applying anything again.
+ * @returns undefined where the penalty's instant lies between the two
+ */
+export function stateAt(terms: LoanTerms, end: End, asOf: Instant): LoanState | undefined {
+  return isPenaltyTime(terms, end.asOf) === isPenaltyTime(terms, asOf) ? stateOfEnd(terms, { ...end, asOf }) : undefined
+}
+
+/** Where a state's entries ended. */
+export const endOf = (state: LoanState): End | undefined => ends.get(state)
+
+/** Where a state's entries ended, to be stored with the loan; null where it has to be worked out of them each time. */
+export function carriedForward(state: Balances): string | null {
+  const end = ends.get(state)
+  return end ? carriedToText({ fold: end.fold, lastOn: end.last?.valueDate ?? null }) : null
+}
+
+/**
+ * An end from what was stored of it.
+ * @param count entries that the loan had then
+ * @param asOf when it was stored
+ */
+export function endFrom(text: string, count: number, asOf: Instant): End {
+  const { fold, lastOn } = carriedFromText(text)
+  // Whatever is posted from now on stands behind all there is of its date.
+  const last = lastOn === null ? undefined : { valueDate: lastOn, place: count, ordinal: count }
+  return { fold, asOf, last, outcomes: new Outcomes([], count) }
 }
 
 /**
@@ -114,12 +154,13 @@ function stateOfFold(terms: LoanTerms, end: End, outcomes: Outcomes): LoanState 
  */
 export function extend(terms: LoanTerms, before: LoanState, entry: Replayable, asOf: Instant): LoanState | undefined {
   const end = ends.get(before)
-  const penaltyPassed = asOf >= terms.dueAt
+  const penaltyPassed = isPenaltyTime(terms, asOf)
   if (!end || (end.last && byValueDate(end.last, entry) > 0)) return undefined
-  if (end.asOf >= terms.dueAt !== penaltyPassed || (penaltyPassed && entry.valueDate <= terms.dueOn)) return undefined
+  if (isPenaltyTime(terms, end.asOf) !== penaltyPassed || (penaltyPassed && entry.valueDate <= terms.dueOn))
+    return undefined
   const fold = new Fold(terms, end.fold)
-  const outcomes = before.outcomes.and(entry.ordinal, fold.apply(entry))
-  return stateOfFold(terms, { fold, asOf, last: entry }, outcomes)
+  const outcomes = end.outcomes.and(entry.ordinal, fold.apply(entry))
+  return stateOfEnd(terms, { fold, asOf, last: entry, outcomes })
 }
 
 /** Whether a state that was replayed earlier is still the loan's at this moment: time alone has changed nothing since. */

@@ -13,7 +13,7 @@ import type { StoredLoan } from '../db/storedLoan.ts'
 import type { Deps } from '../deps.ts'
 import { stateOf } from '../domain/loan.ts'
 import { brokenRules } from '../domain/loanRules.ts'
-import type { LoanState } from '../domain/replay.ts'
+import { carriedForward, type LoanState } from '../domain/replay.ts'
 
 /** Loans read and replayed at once. */
 const BATCH = 500
@@ -114,7 +114,11 @@ function stateAsCached(loan: StoredLoan, asOf: number): { state: LoanState; wait
   return { state: stateOf(loan, moment), waiting }
 }
 
-function differencesOf(loan: StoredLoan, { entryCount, cached: stored }: CheckedLoan, state: LoanState): string[] {
+function differencesOf(
+  loan: StoredLoan,
+  { entryCount, carriedForward: carried, cached: stored }: CheckedLoan,
+  state: LoanState,
+): string[] {
   const computed = cached(state)
   const columns = CACHED.flatMap((column, index) => {
     const [is, shouldBe] = [stored[column], computed[index]]
@@ -123,7 +127,12 @@ function differencesOf(loan: StoredLoan, { entryCount, cached: stored }: Checked
   })
   const { length } = loan.entries
   const count = entryCount === length ? [] : [`entry_count is ${entryCount}, and there are ${length} entries`]
-  return [...columns, ...count, ...brokenRules(loan, state)]
+  const shouldCarry = carriedForward(state)
+  const forward =
+    carried === null || carried === shouldCarry
+      ? []
+      : [`carried_forward is ${carried}, and replay says ${shouldCarry ?? 'empty'}`]
+  return [...columns, ...count, ...forward, ...brokenRules(loan, state)]
 }
 
 function show(column: string, value: unknown): string {

@@ -26,7 +26,8 @@ export async function postRecordRepayment(
   told: ToldRepayment,
 ): Promise<RecordRepayment> {
   const { id, amount, collectedOn: valueDate, description: note, record } = told
-  const change = { author: caller, zone: deps.config.zone, now: deps.now, retried: deps.events.retried }
+  const { retried } = deps.events
+  const change = { author: caller, zone: deps.config.zone, now: deps.now, retried, posts: { id } }
   const changed = await changeLoan(deps.db, change, { id: loanId }, (loan, now) => {
     const original = findById(loan, id)
     if (!original)

@@ -1,4 +1,4 @@
-import { changeLoan, type Decided, type SavedChange } from '../db/book.ts'
+import { type Change, changeLoan, type Decided, type SavedChange } from '../db/book.ts'
 import type { LoanRef } from '../db/loans.ts'
 import type { Listed, Page } from '../db/paging.ts'
 import type { StoredLoan } from '../db/storedLoan.ts'
@@ -29,7 +29,8 @@ const FOR_ADMINS: readonly EntryType[] = ['Write-off']
  */
 export function postTransaction(deps: Deps, caller: Caller, ref: LoanRef, posting: Posting): Promise<TransactionNow> {
   if (FOR_ADMINS.includes(posting.type)) requireAdmin(caller)
-  return changeTransactions(deps, caller, ref, (loan, now) => {
+  const posts = { token: posting.token }
+  return changeTransactions(deps, caller, ref, { posts }, (loan, now) => {
     const original = posting.token === null ? undefined : findByToken(loan, posting.token)
     if (!original) return { save: post(loan, posting, now) }
     return { answer: { loan, entry: original, outcome: outcomeOf(original, stateOf(loan, now)) } }
@@ -48,7 +49,7 @@ export function reverseTransaction(
   note: string | null,
 ): Promise<TransactionNow> {
   requireAdmin(caller)
-  return changeTransactions(deps, caller, ref, (loan, now) => ({ save: reverse(loan, transactionId, now, note) }))
+  return changeTransactions(deps, caller, ref, {}, (loan, now) => ({ save: reverse(loan, transactionId, now, note) }))
 }
 
 /**
@@ -62,15 +63,16 @@ export const adjustTransaction = (
   transactionId: bigint,
   adjustment: Adjustment,
 ): Promise<TransactionNow> =>
-  changeTransactions(deps, caller, ref, (loan, now) => ({ save: adjust(loan, transactionId, adjustment, now) }))
+  changeTransactions(deps, caller, ref, {}, (loan, now) => ({ save: adjust(loan, transactionId, adjustment, now) }))
 
 async function changeTransactions(
   deps: Deps,
   caller: Caller,
   ref: LoanRef,
+  kind: Pick<Change, 'posts'>,
   decide: (loan: StoredLoan, now: number) => Decided<TransactionNow>,
 ): Promise<TransactionNow> {
-  const change = { author: caller, zone: deps.config.zone, now: deps.now, retried: deps.events.retried }
+  const change = { author: caller, zone: deps.config.zone, now: deps.now, retried: deps.events.retried, ...kind }
   const changed = await changeLoan(deps.db, change, ref, decide)
   if (!changed) throw noSuchLoan(ref)
   if ('answer' in changed) {

@@ -7,10 +7,11 @@ const statements = new Map<string, string>()
 /** What they were sent with last. */
 const sent = new Map<string, unknown[]>()
 /** Those that carry the rows of many requests, and those of one that comes alone. */
-const SHARED = ['find-loans-by-id', 'find-loans-by-externalId', 'save-loans', 'insert-loans', 'find-parties']
-const ALONE = ['find-loans-by-externalId', 'find-loans-by-id', 'find-parties', 'insert-loans', 'save-loans'].map(
-  (name) => `${name}-alone`,
-)
+const SHARED = [
+  ...['find-loans-by-externalId', 'find-loans-by-id', 'find-parties', 'find-standing-by-externalId'],
+  ...['find-standing-by-id', 'insert-loans', 'save-loans'],
+]
+const ALONE = SHARED.map((name) => `${name}-alone`)
 let service: TestService
 
 beforeAll(async () => {

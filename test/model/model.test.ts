@@ -18,8 +18,7 @@ const LONGEST = 40
 let service: TestService
 const instances: TestService[] = []
 beforeAll(async () => {
-  // Longer histories are kept while they are unchanged, shorter ones read each time.
-  service = await startService({}, { keepFrom: 4 })
+  service = await startService()
   instances.push(service, await service.another())
   await service.post('/v1/customers', { body: { externalId: 'asha' } })
 })

@@ -63,6 +63,11 @@ const BROKEN: readonly (readonly [string, string, RegExp, string])[] = [
     ['overdue_since', "'2026-01-02'", /overdue_since is 2026-01-02, and replay says empty/],
     ['closed_on', "'2026-01-02'", /closed_on is 2026-01-02/],
     ['next_change_at', "'2030-01-01Z'", /next_change_at is 2030-01-01T00:00:00.000Z, and replay says 2026-03-31T21/],
+    [
+      'carried_forward',
+      "overlay(carried_forward PLACING '2026-01-30' FROM 1)",
+      /carried_forward is 2026-01-30,.*, and replay says 2026/,
+    ],
     ['entry_count', '7', /entry_count is 7, and there are 2 entries/],
     ['number_of_repayments', '5', /6 instalments, and 5 were agreed/],
     ['due_on', "'2026-07-30'", /the last instalment is due on 2026-07-31, and the loan on 2026-07-30/],

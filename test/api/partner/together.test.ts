@@ -3,16 +3,13 @@ import { startService, type TestService } from '../../support/service.ts'
 
 let shared: TestService
 let plain: TestService
-let kept: TestService
 beforeAll(async () => {
   shared = await startService({}, { together: true })
   plain = await startService({}, { together: false })
-  kept = await startService({}, { keepFrom: 1 })
 })
 afterAll(async () => {
   await shared.close()
   await plain.close()
-  await kept.close()
 })
 
 /** The same calls, one after the other, on either; what each answered. */
@@ -53,7 +50,6 @@ describe('requests that share statements', () => {
     const [together, alone] = [await play(shared), await play(plain)]
     expect(together).toEqual(alone)
     expect(together.filter((answer) => answer.startsWith('200'))).not.toHaveLength(0)
-    expect(await play(kept), 'of loans whose history is kept').toEqual(alone)
   })
 
   it('one that is refused, stale or taken never touches its neighbours', async () => {

@@ -1,0 +1,64 @@
+import type { Entry } from './entry.ts'
+import type { Loan } from './loan.ts'
+import { memoOf } from './memo.ts'
+import type { End } from './replay.ts'
+
+/** Thrown where a loan is asked for what was not read of it. Whoever read it reads the rest, and asks again. */
+export class NotRead extends Error {
+  constructor(what: string) {
+    super(`${what} was not read`)
+    this.name = 'NotRead'
+  }
+}
+
+type Unread = 'entries' | 'schedule' | 'periods'
+
+const ask = (what: Unread) => ({
+  get: () => {
+    throw new NotRead(what)
+  },
+})
+
+/** One of each, so that all that lack a property have the same shape. */
+const UNREAD: Readonly<Record<Unread, PropertyDescriptor>> = {
+  entries: ask('entries'),
+  schedule: ask('schedule'),
+  periods: ask('periods'),
+}
+
+/** Says of a property that it was not read: to ask for it throws `NotRead`, and a copy does not have it. */
+export const withoutReading = <Of extends object>(of: Of, name: keyof Of & Unread): Of =>
+  Object.defineProperty(of, name, UNREAD[name])
+
+/** What of a loan's entries is known without having read them. */
+export interface BroughtForward {
+  /** Where the entries have brought the loan. */
+  readonly end: End
+  /** How many there are. */
+  readonly count: number
+  /** Keys that none of those that were not read has. */
+  readonly absent: Absent
+  /** Entries that were posted after it was read. */
+  readonly since: readonly Entry[]
+}
+
+/** Keys by which an entry could be known from before, and is not. */
+export interface Absent {
+  readonly token: readonly string[]
+  readonly id: readonly bigint[]
+}
+
+const forwards = memoOf<Loan, BroughtForward>('brought forward')
+
+/** A loan that goes on from there: its entries and its schedule were not read. */
+export function bringForward<Kind extends Loan>(loan: Omit<Kind, 'entries'>, forward: BroughtForward): Kind {
+  const brought = withoutReading(loan as Kind, 'entries')
+  forwards.set(brought, forward)
+  return brought
+}
+
+/** Undefined for a loan whose entries were read. */
+export const broughtForward = (loan: Loan): BroughtForward | undefined => forwards.get(loan)
+
+/** How many entries a loan has. */
+export const countOf = (loan: Loan): number => broughtForward(loan)?.count ?? loan.entries.length

@@ -1,0 +1,90 @@
+import { noPortions, type Period, type Portions } from './allocation.ts'
+import type { LocalDate } from './dates.ts'
+import type { FoldedSoFar } from './fold.ts'
+
+/** Where a loan's entries have brought it: their fold, and the value date of the last of them. */
+export interface Carried {
+  readonly fold: FoldedSoFar
+  readonly lastOn: LocalDate | null
+}
+
+/** A schedule of some 150 open instalments; of a longer one it takes less to add up the entries. */
+const MOST_CHARACTERS = 4_000
+
+/**
+ * What is carried forward, so that the next entry needs neither those before it nor the schedule: the totals, and what
+ * is left of each open instalment. `last,paidOff,chargedOff,penaltyRaised,overpaid;due;paid;waived;date,portions;…`; an
+ * amount by component, minor units, nothing for 0.
+ * @returns null for a loan with a write-off, which what comes in later is held against instalment by instalment, and for
+ *   one that is too long
+ */
+export function carriedToText({ fold, lastOn }: Carried): string | null {
+  if (fold.writtenOffOn !== null) return null
+  const { due, paid, waived } = fold.totals
+  const head = [lastOn, fold.paidOffOn, fold.chargedOffOn, fold.penaltyRaised ? 1 : '', amountToText(fold.overpaid)]
+  const open = fold.periods.filter(({ owed }) => owed > 0n).map((period) => `${period.dueDate},${leftOf(period)}`)
+  const text = [head.join(','), portionsToText(due), portionsToText(paid), portionsToText(waived), ...open].join(';')
+  return text.length > MOST_CHARACTERS ? null : text
+}
+
+/** The same again. Its periods are the open ones, of each of which only what is left is known. */
+export function carriedFromText(text: string): Carried {
+  const [head = '', due = '', paid = '', waived = '', ...open] = text.split(';')
+  const [lastOn, paidOffOn, chargedOffOn, penaltyRaised, overpaid] = head.split(',')
+  const periods = open.map(toPeriod)
+  return {
+    lastOn: lastOn || null,
+    fold: {
+      periods,
+      totals: {
+        due: portionsFromText(due.split(',')),
+        paid: portionsFromText(paid.split(',')),
+        waived: portionsFromText(waived.split(',')),
+        writtenOff: noPortions(),
+        recovered: noPortions(),
+      },
+      owed: periods.reduce((sum, { owed }) => sum + owed, 0n),
+      overpaid: amountFromText(overpaid),
+      chargedOffOn: chargedOffOn || null,
+      writtenOffOn: null,
+      paidOffOn: paidOffOn || null,
+      penaltyRaised: penaltyRaised === '1',
+      isCarried: true,
+      firstOwing: 0,
+    },
+  }
+}
+
+const NONE: Readonly<Portions> = noPortions()
+
+function toPeriod(text: string): Period {
+  const [dueDate = '', ...portions] = text.split(',')
+  const due = portionsFromText(portions)
+  const owed = due.penalty + due.fees + due.interest + due.principal
+  const nothing = { paid: NONE, waived: NONE, writtenOff: NONE, recovered: NONE, completedOn: null }
+  return { period: 0, fromDate: dueDate, dueDate, due, owed, ...nothing }
+}
+
+/** What is left of an instalment, kept with it: most stay as they are from one entry to the next. */
+function leftOf({ due, paid, waived }: Period): string {
+  return [
+    amountToText(due.penalty - paid.penalty - waived.penalty),
+    amountToText(due.fees - paid.fees - waived.fees),
+    amountToText(due.interest - paid.interest - waived.interest),
+    amountToText(due.principal - paid.principal - waived.principal),
+  ].join(',')
+}
+
+const portionsToText = ({ penalty, fees, interest, principal }: Readonly<Portions>): string =>
+  [penalty, fees, interest, principal].map(amountToText).join(',')
+
+const portionsFromText = ([penalty, fees, interest, principal]: string[]): Portions => ({
+  penalty: amountFromText(penalty),
+  fees: amountFromText(fees),
+  interest: amountFromText(interest),
+  principal: amountFromText(principal),
+})
+
+const amountToText = (minor: bigint): string => (minor === 0n ? '' : String(minor))
+
+const amountFromText = (text = ''): bigint => (text === '' ? 0n : BigInt(text))

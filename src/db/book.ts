@@ -1,15 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Absent, bringForward, broughtForward, NotRead } from '../domain/broughtForward.ts'
+import { type Absent, broughtForward } from '../domain/broughtForward.ts'
 import type { Entry } from '../domain/entry.ts'
 import { LendingError } from '../domain/errors.ts'
 import { type Decision, remember } from '../domain/loan.ts'
+import { NotRead } from '../domain/notRead.ts'
 import type { LoanState } from '../domain/replay.ts'
 import { type Db, isUniqueViolation } from './client.ts'
 import { reserveIds } from './ids.ts'
 import { type LoanKey, type LoanRef, nameOf } from './loans.ts'
 import { restateLoan } from './restateLoan.ts'
 import { entryIdTaken, type Step } from './saveLoans.ts'
-import type { StoredLoan } from './storedLoan.ts'
+import { carriedLoan, type StoredLoan } from './storedLoan.ts'
 import { type Traffic, trafficOf } from './traffic.ts'
 import { type Author, rethrowTakenKey } from './trail.ts'
 
@@ -169,13 +170,13 @@ async function decideOn(db: Db, traffic: Traffic, key: LoanKey, jobs: readonly J
   const ids = jobs.map(() => nextId())
   const decide = (loan: StoredLoan | undefined) => loan && { loan, ...decideAll(loan, jobs, ids) }
   const wanted = db.together && !known ? wantedBy(jobs) : undefined
-  if (!wanted) return decide(known ?? (await traffic.readLoan(key)))
+  const carried = wanted && (await traffic.readCarried({ ...key, wanted }))
   try {
-    return decide(await traffic.readStanding({ ...key, wanted }))
+    if (carried) return decide(carried)
   } catch (error) {
     if (!(error instanceof NotRead)) throw error
-    return decide(await traffic.readLoan(key))
   }
+  return decide(known ?? (await traffic.readLoan(key)))
 }
 
 /** The keys to look for, where all of the changes post; undefined where one of them needs the history. */
@@ -232,7 +233,7 @@ export const apply = (
   if (forward) {
     const since = posted ? [...forward.since, posted] : forward.since
     const count = forward.count + (posted ? 1 : 0)
-    return remembering(bringForward<StoredLoan>({ ...loan, ...change }, { ...forward, since, count }), state)
+    return remembering(carriedLoan({ ...loan, ...change }, { ...forward, since, count }), state)
   }
   const entries = reversed
     ? loan.entries.map((entry) => (entry.id === reversed.id ? { ...entry, reversedAt: now } : entry))

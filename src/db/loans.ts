@@ -3,13 +3,13 @@ import type { Db } from './client.ts'
 import type { Listed, Page } from './paging.ts'
 import { arrayOf, type Prepared, statementOver } from './rows.ts'
 import {
+  CARRIED_COLUMNS,
+  type CarriedRow,
   LOAN_COLUMNS,
   LOAN_SOURCES,
   type LoanRow,
-  STANDING_COLUMNS,
-  type StandingRow,
   type StoredLoan,
-  toStanding,
+  toCarriedLoan,
   toStoredLoan,
 } from './storedLoan.ts'
 
@@ -44,29 +44,27 @@ const byKey = (by: By) => {
 export const LOANS_BY = { id: byKey('id'), externalId: byKey('externalId') }
 
 /**
- * Loans to post to: what is carried forward stands for the history, where it is of this version of the loan, and where
- * no entry has one of the keys by which what is to be posted would be known from before. Token by token: of a list of
- * them the planner would look through all entries of the loan, of which it expects a few.
+ * Loans to post to, where what is carried forward is of this version of the loan, and where no entry has one of the keys
+ * by which what is to be posted would be known from before. Token by token: of a list of them the planner would look
+ * through all entries of the loan, of which it expects a few.
  */
-const standingBy = (by: By) => {
+const carriedBy = (by: By) => {
   const { column, type } = KEYS[by]
   return statementOver(
-    `find-standing-by-${by}`,
+    `find-carried-by-${by}`,
     [{ organization_id: 'int', [column]: type, tokens: 'text', ids: 'text' }],
-    (keys) => `SELECT ${STANDING_COLUMNS} FROM ${keys('k')}
-    JOIN loan l ON l.organization_id = k.organization_id AND l.${column} = k.${column} ${LOAN_SOURCES}
-    LEFT JOIN LATERAL (
-      SELECT l.carried_forward WHERE l.carried_version = l.version
-        AND NOT EXISTS (SELECT FROM unnest(k.tokens::text[]) t (token) WHERE (
-          SELECT e.ordinal FROM loan_entry e
-          WHERE e.organization_id = l.organization_id AND e.loan_id = l.id AND e.token = t.token) IS NOT NULL)
-        AND NOT EXISTS (
-          SELECT FROM loan_entry e WHERE e.organization_id = l.organization_id AND e.id = ANY (k.ids::bigint[]))
-    ) f ON true`,
+    (keys) => `SELECT ${CARRIED_COLUMNS} FROM ${keys('k')}
+    JOIN loan l ON l.organization_id = k.organization_id AND l.${column} = k.${column}
+    WHERE l.carried_version = l.version AND l.carried_forward IS NOT NULL
+      AND NOT EXISTS (SELECT FROM unnest(k.tokens::text[]) t (token) WHERE (
+        SELECT e.ordinal FROM loan_entry e
+        WHERE e.organization_id = l.organization_id AND e.loan_id = l.id AND e.token = t.token) IS NOT NULL)
+      AND NOT EXISTS (SELECT FROM unnest(k.ids::bigint[]) i (id) WHERE (
+        SELECT e.ordinal FROM loan_entry e WHERE e.organization_id = l.organization_id AND e.id = i.id) IS NOT NULL)`,
   )
 }
 
-const STANDING_BY = { id: standingBy('id'), externalId: standingBy('externalId') }
+const CARRIED_BY = { id: carriedBy('id'), externalId: carriedBy('externalId') }
 
 /** All loans of some customers of an organization, in the order in which each borrowed. */
 export const FIND_OF_CUSTOMERS = `
@@ -92,14 +90,17 @@ export async function readLoans(db: Db, keys: readonly LoanKey[]): Promise<(Stor
 }
 
 /** Which loan to post to, and by which keys what is to be posted would be known from before. */
-export interface StandingKey extends LoanKey {
+export interface CarriedKey extends LoanKey {
   readonly wanted: Absent
 }
 
-/** Loans to post to, no two keys for one; from what is carried forward where that says enough. */
-export async function readStanding(db: Db, keys: readonly StandingKey[]): Promise<(StoredLoan | undefined)[]> {
-  const ask = (by: By, some: readonly StandingKey[]) =>
-    STANDING_BY[by](
+/**
+ * Loans to post to, from what is carried forward, no two keys for one; undefined where that does not say enough, and
+ * where there is no such loan.
+ */
+export async function readCarried(db: Db, keys: readonly CarriedKey[]): Promise<(StoredLoan | undefined)[]> {
+  const ask = (by: By, some: readonly CarriedKey[]) =>
+    CARRIED_BY[by](
       some.map(({ organizationId, ref, wanted }) => [
         organizationId,
         nameIn(ref),
@@ -107,10 +108,10 @@ export async function readStanding(db: Db, keys: readonly StandingKey[]): Promis
         arrayOf(wanted.id),
       ]),
     )
-  const rows = await findRows<StandingRow, StandingKey>(db, keys, ask)
+  const rows = await findRows<CarriedRow, CarriedKey>(db, keys, ask)
   return keys.map((key) => {
     const row = rows.get(nameOf(key))
-    return row && toStanding(row, key.zone, key.wanted)
+    return row && toCarriedLoan(row, key.zone, key.wanted)
   })
 }
 
@@ -121,7 +122,7 @@ export const nameOf = ({ organizationId, ref }: Pick<LoanKey, 'organizationId' |
   'id' in ref ? `${organizationId} id ${ref.id}` : `${organizationId} externalId ${ref.externalId}`
 
 /** The rows of the loans that are asked for, by their names: each once, however often it is asked for. */
-async function findRows<Row extends LoanRow, Key extends LoanKey>(
+async function findRows<Row extends Pick<LoanRow, 'organization_id' | 'id' | 'external_id'>, Key extends LoanKey>(
   db: Db,
   keys: readonly Key[],
   ask: (by: By, keys: readonly Key[]) => Prepared,

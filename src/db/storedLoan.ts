@@ -1,10 +1,11 @@
-import { type Absent, bringForward, withoutReading } from '../domain/broughtForward.ts'
+import { type Absent, type BroughtForward, bringForward } from '../domain/broughtForward.ts'
 import type { Instant, LocalDate } from '../domain/dates.ts'
 import type { Entry, EntryType } from '../domain/entry.ts'
 import { invariant } from '../domain/errors.ts'
 import type { Loan } from '../domain/loan.ts'
 import type { LoanRecord, RepaymentRecord } from '../domain/loanRecord.ts'
 import { currencyOf } from '../domain/money.ts'
+import { withoutReading } from '../domain/notRead.ts'
 import { endFrom } from '../domain/replay.ts'
 import type { Instalment } from '../domain/schedule.ts'
 import type { LoanTerms } from '../domain/terms.ts'
@@ -44,23 +45,22 @@ const HISTORY = [
 
 const TERMS = `
   l.organization_id, l.id, l.external_id, l.version, l.updated_at, l.next_change_at, l.customer_id, l.product_id, l.currency, l.principal,
-  l.number_of_repayments, l.rate_per_period, l.penalty_amount, l.disbursed_at, l.disbursed_on, l.due_on, l.due_at, l.record,
-  c.external_id AS customer_external_id, c.business_name AS customer_business_name, p.name AS product_name`
+  l.number_of_repayments, l.rate_per_period, l.penalty_amount, l.disbursed_at, l.disbursed_on, l.due_on, l.due_at, l.record`
 
 /** What `toStoredLoan` takes. */
-export const LOAN_COLUMNS = `${TERMS}, ${HISTORY[0]} AS periods, ${HISTORY[1]} AS entries`
+export const LOAN_COLUMNS = `${TERMS},
+  c.external_id AS customer_external_id, c.business_name AS customer_business_name, p.name AS product_name,
+  ${HISTORY[0]} AS periods, ${HISTORY[1]} AS entries`
 
-/** What `toStanding` takes: the history only where nothing is carried forward, which is of a table `f`. */
-export const STANDING_COLUMNS = `${TERMS}, l.entry_count, f.carried_forward,
-  CASE WHEN f.carried_forward IS NULL THEN ${HISTORY[0]} END AS periods,
-  CASE WHEN f.carried_forward IS NULL THEN ${HISTORY[1]} END AS entries`
+/** What `toCarriedLoan` takes: nothing but the loan's own row. */
+export const CARRIED_COLUMNS = `${TERMS}, l.entry_count, l.carried_forward`
 
 export const LOAN_SOURCES = `
   JOIN customer c ON c.organization_id = l.organization_id AND c.id = l.customer_id
   LEFT JOIN loan_product p ON p.organization_id = l.organization_id AND p.id = l.product_id`
 
-/** What the statements that read loans answer, a row a loan. */
-export interface LoanRow {
+/** A loan's own row. */
+interface BareRow {
   organization_id: number
   id: bigint
   external_id: string | null
@@ -68,10 +68,7 @@ export interface LoanRow {
   updated_at: Instant
   next_change_at: Instant | null
   customer_id: bigint
-  customer_external_id: string | null
-  customer_business_name: string | null
   product_id: number | null
-  product_name: string | null
   currency: string
   principal: bigint
   number_of_repayments: number
@@ -82,15 +79,22 @@ export interface LoanRow {
   due_on: LocalDate
   due_at: Instant
   record: LoanRecord | null
-  /** Null where it was not asked for; each loan has one. */
+}
+
+/** What the statements that read loans answer, a row a loan. */
+export interface LoanRow extends BareRow {
+  customer_external_id: string | null
+  customer_business_name: string | null
+  product_name: string | null
+  /** Null where rows are damaged: each loan has a schedule. */
   periods: string | null
   entries: EntryTuple[] | null
 }
 
-/** What the statement that reads loans to post to them answers: of a loan, its history or what is carried forward. */
-export interface StandingRow extends LoanRow {
+/** What is read of a loan that is carried forward. */
+export interface CarriedRow extends BareRow {
   entry_count: number
-  carried_forward: string | null
+  carried_forward: string
 }
 
 type PeriodTuple = [
@@ -122,24 +126,36 @@ export function toStoredLoan(row: LoanRow, zone: string): StoredLoan {
   invariant(row.periods !== null, 'a loan has a schedule')
   return {
     ...bareOf(row),
+    customerExternalId: row.customer_external_id,
+    customerBusinessName: row.customer_business_name,
+    productName: row.product_name,
     terms: { ...termsOf(row, zone), schedule: row.periods.split(';').map(toInstalment) },
     entries: (row.entries ?? []).map(toEntry),
   }
 }
 
 /**
- * A loan to post to: with its history, or from what is carried forward.
- * @param absent keys that were looked for, and found on no entry of a loan that is carried forward
+ * A loan to post to, from what is carried forward.
+ * @param absent keys that were looked for, and are on no entry of it
  */
-export function toStanding(row: StandingRow, zone: string, absent: Absent): StoredLoan {
+export function toCarriedLoan(row: CarriedRow, zone: string, absent: Absent): StoredLoan {
   const { carried_forward: carried, entry_count: count } = row
-  if (carried === null) return toStoredLoan(row, zone)
-  const terms = withoutReading(termsOf(row, zone) as LoanTerms, 'schedule')
+  const terms = withoutReading<LoanTerms, 'schedule'>(termsOf(row, zone), 'schedule')
   const end = endFrom(carried, count, row.updated_at)
-  return bringForward<StoredLoan>({ ...bareOf(row), terms }, { end, count, absent, since: [] })
+  return carriedLoan({ ...bareOf(row), terms }, { end, count, absent, since: [] })
 }
 
-const bareOf = (row: LoanRow) => ({
+/** What is not in a loan's own row. */
+type Elsewhere = 'customerExternalId' | 'customerBusinessName' | 'productName'
+
+/** A loan of which nothing but its own row was read. */
+export const carriedLoan = (own: Omit<StoredLoan, 'entries' | Elsewhere>, forward: BroughtForward): StoredLoan =>
+  withoutReading<StoredLoan, Elsewhere>(
+    bringForward<StoredLoan>(own as StoredLoan, forward),
+    ...(['customerExternalId', 'customerBusinessName', 'productName'] as const),
+  )
+
+const bareOf = (row: BareRow) => ({
   organizationId: row.organization_id,
   id: row.id,
   externalId: row.external_id,
@@ -147,14 +163,11 @@ const bareOf = (row: LoanRow) => ({
   updatedAt: row.updated_at,
   nextChangeAt: row.next_change_at,
   customerId: row.customer_id,
-  customerExternalId: row.customer_external_id,
-  customerBusinessName: row.customer_business_name,
   productId: row.product_id,
-  productName: row.product_name,
   record: row.record,
 })
 
-const termsOf = (row: LoanRow, zone: string): Omit<LoanTerms, 'schedule'> => ({
+const termsOf = (row: BareRow, zone: string): Omit<LoanTerms, 'schedule'> => ({
   currency: currencyOf(row.currency),
   zone,
   principal: row.principal,

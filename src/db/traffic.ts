@@ -1,7 +1,7 @@
 import type { Db } from './client.ts'
 import { isConflict, isUniqueViolation } from './faults.ts'
 import { insertLoans, type NewLoan } from './insertLoans.ts'
-import { type LoanKey, readLoans, readStanding, type StandingKey } from './loans.ts'
+import { type CarriedKey, type LoanKey, readCarried, readLoans } from './loans.ts'
 import { findParties, type Parties, type PartiesKey } from './parties.ts'
 import { type Chain, saveLoans } from './saveLoans.ts'
 import type { StoredLoan } from './storedLoan.ts'
@@ -11,8 +11,8 @@ import { type Settled, together } from './together.ts'
 export interface Traffic {
   readonly readParties: (key: PartiesKey) => Promise<Parties>
   readonly readLoan: (key: LoanKey) => Promise<StoredLoan | undefined>
-  /** A loan to post to, perhaps without its history; one at a time of each. */
-  readonly readStanding: (key: StandingKey) => Promise<StoredLoan | undefined>
+  /** A loan to post to, without its history, where that is enough; one at a time of each. */
+  readonly readCarried: (key: CarriedKey) => Promise<StoredLoan | undefined>
   /** @returns false when someone was faster; @throws a unique violation of the chain's own */
   readonly saveLoan: (chain: Chain) => Promise<boolean>
   /** @returns false when the customer is no longer Active; @throws a unique violation of the loan's own */
@@ -41,7 +41,7 @@ function makeTraffic(db: Db): Traffic {
   return {
     readParties: together({ ...way, run: async (keys) => (await findParties(db, keys)).map(asResult) }),
     readLoan: together({ ...way, run: async (keys) => (await readLoans(db, keys)).map(asResult) }),
-    readStanding: together({ ...way, run: async (keys) => (await readStanding(db, keys)).map(asResult) }),
+    readCarried: together({ ...way, run: async (keys) => (await readCarried(db, keys)).map(asResult) }),
     saveLoan: together({ ...way, run: (chains) => eachOnItsOwn(chains, (some) => saveLoans(db, some)) }),
     insertLoan: insertingLoan(db, way),
   }

@@ -1,34 +1,8 @@
 import type { Entry } from './entry.ts'
 import type { Loan } from './loan.ts'
 import { memoOf } from './memo.ts'
+import { withoutReading } from './notRead.ts'
 import type { End } from './replay.ts'
-
-/** Thrown where a loan is asked for what was not read of it. Whoever read it reads the rest, and asks again. */
-export class NotRead extends Error {
-  constructor(what: string) {
-    super(`${what} was not read`)
-    this.name = 'NotRead'
-  }
-}
-
-type Unread = 'entries' | 'schedule' | 'periods'
-
-const ask = (what: Unread) => ({
-  get: () => {
-    throw new NotRead(what)
-  },
-})
-
-/** One of each, so that all that lack a property have the same shape. */
-const UNREAD: Readonly<Record<Unread, PropertyDescriptor>> = {
-  entries: ask('entries'),
-  schedule: ask('schedule'),
-  periods: ask('periods'),
-}
-
-/** Says of a property that it was not read: to ask for it throws `NotRead`, and a copy does not have it. */
-export const withoutReading = <Of extends object>(of: Of, name: keyof Of & Unread): Of =>
-  Object.defineProperty(of, name, UNREAD[name])
 
 /** What of a loan's entries is known without having read them. */
 export interface BroughtForward {
@@ -50,9 +24,9 @@ export interface Absent {
 
 const forwards = memoOf<Loan, BroughtForward>('brought forward')
 
-/** A loan that goes on from there: its entries and its schedule were not read. */
+/** A loan that goes on from there: its entries were not read. */
 export function bringForward<Kind extends Loan>(loan: Omit<Kind, 'entries'>, forward: BroughtForward): Kind {
-  const brought = withoutReading(loan as Kind, 'entries')
+  const brought = withoutReading<Kind, 'entries' & keyof Kind>(loan as Kind, 'entries')
   forwards.set(brought, forward)
   return brought
 }

@@ -20,11 +20,11 @@ import {
   WRITING_OFF,
 } from './allocation.ts'
 import type { Folded } from './balances.ts'
-import { NotRead } from './broughtForward.ts'
 import type { LocalDate } from './dates.ts'
 import type { Entry, EntryType } from './entry.ts'
 import { invariant } from './errors.ts'
 import { least } from './money.ts'
+import { NotRead } from './notRead.ts'
 import type { Outcome } from './outcomes.ts'
 import type { LoanTerms } from './terms.ts'
 

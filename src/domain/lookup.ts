@@ -1,7 +1,8 @@
-import { type Absent, broughtForward, NotRead } from './broughtForward.ts'
+import { type Absent, broughtForward } from './broughtForward.ts'
 import type { Entry } from './entry.ts'
 import type { Loan } from './loan.ts'
 import { memoOf } from './memo.ts'
+import { NotRead } from './notRead.ts'
 
 /** The entries of a list by their keys, as far as it was looked through. */
 interface Index<Key> {

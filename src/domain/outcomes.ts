@@ -1,5 +1,5 @@
 import type { Portions } from './allocation.ts'
-import { NotRead } from './broughtForward.ts'
+import { NotRead } from './notRead.ts'
 
 /** What an entry did at its place. Portions and overpayment sum to the amount, but for a waiver (see `dropped`). */
 export interface Outcome {

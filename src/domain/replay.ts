@@ -1,11 +1,11 @@
 import type { Period } from './allocation.ts'
 import { type Balances, balancesOf } from './balances.ts'
-import { withoutReading } from './broughtForward.ts'
 import { carriedFromText, carriedToText } from './carried.ts'
 import { dateIn, type Instant, type LocalDate } from './dates.ts'
 import { byValueDate, type Entry } from './entry.ts'
 import { Fold, type FoldedSoFar, type Replayable } from './fold.ts'
 import { memoOf } from './memo.ts'
+import { withoutReading } from './notRead.ts'
 import { type Outcome, Outcomes } from './outcomes.ts'
 import type { LoanTerms } from './terms.ts'
 
@@ -108,7 +108,7 @@ function stateOfEnd(terms: LoanTerms, end: End): LoanState {
   const { fold, asOf, outcomes } = end
   const balances = balancesOf(terms, fold, asOf)
   const state = fold.isCarried
-    ? withoutReading<LoanState>({ ...balances, outcomes } as LoanState, 'periods')
+    ? withoutReading<LoanState, 'periods'>({ ...balances, outcomes }, 'periods')
     : { ...balances, outcomes, periods: fold.periods }
   ends.set(state, end)
   return state

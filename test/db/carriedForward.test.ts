@@ -6,7 +6,7 @@ import { FIRST_DAY, startService, type TestService } from '../support/service.ts
 
 let service: TestService
 let other: TestService
-/** Whether each loan that was read since came with its history. */
+/** Of each loan that was read since, whether with its history or from what was carried forward. */
 let sent: boolean[] = []
 /** Whether the database breaks before it saves a change. */
 let isBroken = false
@@ -20,7 +20,10 @@ beforeAll(async () => {
     const { name } = args[0] as { name?: string }
     if (isBroken && name?.startsWith('save-loans')) throw new Error('the connection is gone')
     const result = await query(...args)
-    for (const row of result.rows) if ('periods' in row) sent.push(row.periods !== null)
+    for (const row of result.rows) {
+      if ('periods' in row) sent.push(true)
+      else if ('carried_forward' in row) sent.push(false)
+    }
     return result
   }) as typeof pool.query
 })

@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type BroughtForward, bringForward, NotRead } from '../../src/domain/broughtForward.ts'
+import { type BroughtForward, bringForward } from '../../src/domain/broughtForward.ts'
 import { startOfDay } from '../../src/domain/dates.ts'
 import { ENTRY_TYPES, type Entry, type EntryType } from '../../src/domain/entry.ts'
 import { LendingError } from '../../src/domain/errors.ts'
 import { type Decision, findByToken, type Loan, post, reverse, stateOf } from '../../src/domain/loan.ts'
 import { currencyOf } from '../../src/domain/money.ts'
+import { NotRead } from '../../src/domain/notRead.ts'
 import { carriedForward, endFrom, replay } from '../../src/domain/replay.ts'
 import { type LoanTerms, termsOf } from '../../src/domain/terms.ts'
 

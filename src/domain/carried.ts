@@ -65,7 +65,7 @@ function toPeriod(text: string): Period {
   return { period: 0, fromDate: dueDate, dueDate, due, owed, ...nothing }
 }
 
-/** What is left of an instalment, kept with it: most stay as they are from one entry to the next. */
+/** What is left of an instalment. */
 function leftOf({ due, paid, waived }: Period): string {
   return [
     amountToText(due.penalty - paid.penalty - waived.penalty),

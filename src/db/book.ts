@@ -263,7 +263,7 @@ async function saveChain(
     // Of one change by itself it is known whose key it was; of several, each is tried again by itself.
     if (jobs.length === 1) {
       rethrowTakenKey(error)
-      // Had this loan an entry with the id that a client chose, it would have been read: it is another loan's.
+      // Had this loan an entry with the id that a client chose, it would have been found: it is another loan's.
       if (first?.decision.posted?.id !== undefined && isUniqueViolation(error, 'loan_entry_pkey')) throw entryIdTaken()
     }
     if (isUniqueViolation(error)) return 'taken'

@@ -1,4 +1,5 @@
 import type { Balances } from '../domain/balances.ts'
+import { countOf } from '../domain/broughtForward.ts'
 import type { Entry } from '../domain/entry.ts'
 import { LendingError } from '../domain/errors.ts'
 import type { Decision } from '../domain/loan.ts'
@@ -116,7 +117,7 @@ const keyOf = ({ loan }: Chain) => `${loan.organizationId} ${loan.id}`
 function loanRow({ loan, steps }: Chain): unknown[] {
   const { decision, at } = steps.at(-1)!
   // The list of the loan that was read has grown since, as may be.
-  const entries = steps.findLast(({ posted }) => posted !== null)?.posted?.ordinal ?? loan.entries.length
+  const entries = steps.findLast(({ posted }) => posted !== null)?.posted?.ordinal ?? countOf(loan)
   const forward = carriedForward(decision.state)
   return [
     loan.organizationId,

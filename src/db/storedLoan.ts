@@ -137,11 +137,13 @@ export function toStoredLoan(row: LoanRow, zone: string): StoredLoan {
 /**
  * A loan to post to, from what is carried forward.
  * @param absent keys that were looked for, and are on no entry of it
+ * @returns undefined where what is carried forward is not to be gone on from
  */
-export function toCarriedLoan(row: CarriedRow, zone: string, absent: Absent): StoredLoan {
+export function toCarriedLoan(row: CarriedRow, zone: string, absent: Absent): StoredLoan | undefined {
   const { carried_forward: carried, entry_count: count } = row
-  const terms = withoutReading<LoanTerms, 'schedule'>(termsOf(row, zone), 'schedule')
   const end = endFrom(carried, count, row.updated_at)
+  if (!end) return undefined
+  const terms = withoutReading<LoanTerms, 'schedule'>(termsOf(row, zone), 'schedule')
   return carriedLoan({ ...bareOf(row), terms }, { end, count, absent, since: [] })
 }
 

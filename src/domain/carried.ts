@@ -1,4 +1,4 @@
-import { noPortions, type Period, type Portions } from './allocation.ts'
+import { noPortions, type Period, type Portions, totalOf } from './allocation.ts'
 import type { LocalDate } from './dates.ts'
 import type { FoldedSoFar } from './fold.ts'
 
@@ -8,13 +8,16 @@ export interface Carried {
   readonly lastOn: LocalDate | null
 }
 
+/** What the text says first: another one of whoever folds or writes otherwise is not read. */
+const RULES = '1'
+
 /** A schedule of some 150 open instalments; of a longer one it takes less to add up the entries. */
 const MOST_CHARACTERS = 4_000
 
 /**
  * What is carried forward, so that the next entry needs neither those before it nor the schedule: the totals, and what
- * is left of each open instalment. `last,paidOff,chargedOff,penaltyRaised,overpaid;due;paid;waived;date,portions;…`; an
- * amount by component, minor units, nothing for 0.
+ * is left of each open instalment. `1;last,paidOff,chargedOff,penaltyRaised,overpaid;due;paid;waived;date,portions;…`;
+ * amounts by component, minor units, nothing for 0.
  * @returns null for a loan with a write-off, which what comes in later is held against instalment by instalment, and for
  *   one that is too long
  */
@@ -23,13 +26,32 @@ export function carriedToText({ fold, lastOn }: Carried): string | null {
   const { due, paid, waived } = fold.totals
   const head = [lastOn, fold.paidOffOn, fold.chargedOffOn, fold.penaltyRaised ? 1 : '', amountToText(fold.overpaid)]
   const open = fold.periods.filter(({ owed }) => owed > 0n).map((period) => `${period.dueDate},${leftOf(period)}`)
-  const text = [head.join(','), portionsToText(due), portionsToText(paid), portionsToText(waived), ...open].join(';')
+  const totals = [due, paid, waived].map(portionsToText)
+  const text = [RULES, head.join(','), ...totals, ...open].join(';')
   return text.length > MOST_CHARACTERS ? null : text
 }
 
-/** The same again. Its periods are the open ones, of each of which only what is left is known. */
-export function carriedFromText(text: string): Carried {
-  const [head = '', due = '', paid = '', waived = '', ...open] = text.split(';')
+/**
+ * The same again. Its periods are the open ones, of each of which only what is left is known.
+ * @returns undefined for what was written by other rules, or is damaged: where the totals do not say what is left
+ */
+export function carriedFromText(text: string): Carried | undefined {
+  try {
+    const carried = parse(text)
+    return carried && isWhole(carried.fold) ? carried : undefined
+  } catch (error) {
+    // Of an amount that is no number.
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+const isWhole = ({ owed, overpaid, totals: { due, paid, waived } }: FoldedSoFar): boolean =>
+  totalOf(due) - totalOf(paid) - totalOf(waived) === owed && (owed === 0n || overpaid === 0n)
+
+function parse(text: string): Carried | undefined {
+  const [rules, head = '', due = '', paid = '', waived, ...open] = text.split(';')
+  if (rules !== RULES || waived === undefined) return undefined
   const [lastOn, paidOffOn, chargedOffOn, penaltyRaised, overpaid] = head.split(',')
   const periods = open.map(toPeriod)
   return {

@@ -139,9 +139,12 @@ export function carriedForward(state: Balances): string | null {
  * An end from what was stored of it.
  * @param count entries that the loan had then
  * @param asOf when it was stored
+ * @returns undefined where it cannot be gone on from
  */
-export function endFrom(text: string, count: number, asOf: Instant): End {
-  const { fold, lastOn } = carriedFromText(text)
+export function endFrom(text: string, count: number, asOf: Instant): End | undefined {
+  const carried = carriedFromText(text)
+  if (!carried) return undefined
+  const { fold, lastOn } = carried
   // Whatever is posted from now on stands behind all there is of its date.
   const last = lastOn === null ? undefined : { valueDate: lastOn, place: count, ordinal: count }
   return { fold, asOf, last, outcomes: new Outcomes([], count) }

@@ -1,18 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type BroughtForward, bringForward } from '../../src/domain/broughtForward.ts'
-import { startOfDay } from '../../src/domain/dates.ts'
+import { type BroughtForward, bringForward, broughtForward } from '../../src/domain/broughtForward.ts'
+import { dateIn, startOfDay } from '../../src/domain/dates.ts'
 import { ENTRY_TYPES, type Entry, type EntryType } from '../../src/domain/entry.ts'
 import { LendingError } from '../../src/domain/errors.ts'
-import { type Decision, findByToken, type Loan, post, reverse, stateOf } from '../../src/domain/loan.ts'
+import { type Decision, findByToken, type Loan, post, remember, reverse, stateOf } from '../../src/domain/loan.ts'
 import { currencyOf } from '../../src/domain/money.ts'
-import { NotRead } from '../../src/domain/notRead.ts'
+import { NotRead, withoutReading } from '../../src/domain/notRead.ts'
 import { carriedForward, endFrom, replay } from '../../src/domain/replay.ts'
 import { type LoanTerms, termsOf } from '../../src/domain/terms.ts'
 
 const ZONE = 'Africa/Nairobi'
 const DISBURSED = Date.UTC(2026, 0, 31, 6, 30)
 const DAY_MS = 86_400_000
+const HALF_HOUR_MS = 1_800_000
 
 const anyTerms = fc
   .record({
@@ -29,11 +30,11 @@ const anyTerms = fc
     return termsOf({ ...product, ...rest }, { units: principal, scale: 2 }, DISBURSED, ZONE)
   })
 
-/** What is posted, how many days after the one before it, and how many days ago it was. */
+/** What is posted, how many half hours after the one before it by a clock of its own, and how many days ago it was. */
 const anyStep = fc.record({
   type: fc.oneof({ weight: 4, arbitrary: fc.constant<EntryType>('Repayment') }, fc.constantFrom(...ENTRY_TYPES)),
   amount: fc.oneof(fc.bigInt(1n, 900_00n), fc.bigInt(1n, 9_000_00n)),
-  after: fc.integer({ min: 0, max: 20 }),
+  after: fc.oneof({ weight: 8, arbitrary: fc.integer({ min: 0, max: 500 }) }, fc.integer({ min: -2, max: 2 })),
   ago: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.integer({ min: 1, max: 30 })),
   reverses: fc.oneof({ weight: 8, arbitrary: fc.constant(null) }, fc.nat()),
 })
@@ -58,8 +59,20 @@ const balancesOf = ({ before, state }: Decision) =>
 
 const broughtBy = (loan: Loan, text: string, asOf: number, more: Partial<BroughtForward> = {}): Loan => {
   const count = loan.entries.length
-  const forward = { end: endFrom(text, count, asOf), count, absent: { token: [], id: [] }, since: [], ...more }
-  return bringForward<Loan>({ terms: loan.terms }, forward)
+  const end = endFrom(text, count, asOf)
+  if (!end) throw new Error(`${text} is not gone on from`)
+  const forward = { end, count, absent: { token: [], id: [] }, since: [], ...more }
+  const { schedule: _, ...terms } = loan.terms
+  return bringForward<Loan>({ terms: withoutReading<LoanTerms, 'schedule'>(terms, 'schedule') }, forward)
+}
+
+/** The loan as a posting leaves it, of which nothing is read again. */
+function gone(from: Loan, { posted, state }: Decision): Loan {
+  const forward = broughtForward(from)!
+  const since = [...forward.since, { ...posted!, id: BigInt(posted!.ordinal) }]
+  const loan = bringForward<Loan>({ terms: from.terms }, { ...forward, since, count: forward.count + 1 })
+  remember(loan, state)
+  return loan
 }
 
 describe('what is carried forward', () => {
@@ -71,10 +84,12 @@ describe('what is carried forward', () => {
         let now = DISBURSED
         let savedAt = now
         let text = carriedForward(replay(terms, [], now))
+        /** One that was read earlier, and has gone on since without being read. */
+        let going: Loan | undefined
         for (const { type, amount, after, ago, reverses } of steps) {
-          now += after * DAY_MS
+          now += after * HALF_HOUR_MS
           const loan: Loan = { terms, entries }
-          const valueDate = new Date(now - ago * DAY_MS).toISOString().slice(0, 10)
+          const valueDate = dateIn(ZONE, now - ago * DAY_MS)
           const wanted = type === 'Charge-off' || type === 'Write-off' ? null : { units: amount, scale: 2 }
           const posting = { type, amount: wanted, valueDate, token: null, note: null }
           const standing = entries.filter((entry) => entry.reversedAt === null)
@@ -82,8 +97,12 @@ describe('what is carried forward', () => {
           const decide = (one: Loan) =>
             tried(() => (original ? reverse(one, original.id, now, null) : post(one, posting, now)))
           const whole = decide({ terms, entries: [...entries] })
-          if (text !== null) {
-            const carried = decide(broughtBy(loan, text, savedAt))
+          const read = text === null ? undefined : broughtBy(loan, text, savedAt)
+          const [from, before] = [going ?? read, going]
+          going = undefined
+          for (const one of new Set([read, before])) {
+            if (!one) continue
+            const carried = decide(one)
             if (carried instanceof NotRead) seen.notRead++
             else if (typeof carried === 'string' || typeof whole === 'string') expect(carried).toBe(whole)
             else if (!(whole instanceof NotRead)) {
@@ -93,6 +112,7 @@ describe('what is carried forward', () => {
               expect(carried.state.outcomes.get(ordinal)).toEqual(whole.state.outcomes.get(ordinal))
               expect(balancesOf(carried)).toEqual(balancesOf(whole))
               expect(carriedForward(carried.state)).toBe(carriedForward(whole.state))
+              if (one === from) going = gone(one, carried)
             }
           }
           if (typeof whole === 'string' || whole instanceof NotRead) continue
@@ -129,8 +149,21 @@ describe('what is carried forward', () => {
   it('is the totals, and what is left of each open instalment', () => {
     const text = carriedForward(replay(terms, [entry(1), entry(2, { amount: 3_500_00n })], now))
     expect(text).toBe(
-      '2026-02-03,,,,;,,135000,900000;,,90000,410000;,,,;2026-02-14,,,,190000;2026-02-21,,,45000,300000',
+      '1;2026-02-03,,,,;,,135000,900000;,,90000,410000;,,,;2026-02-14,,,,190000;2026-02-21,,,45000,300000',
     )
+  })
+
+  it.each([
+    ['empty', () => ''],
+    ['of other rules', (text: string) => text.replace(/^1;/, '2;')],
+    ['cut off', (text: string) => text.slice(0, -8)],
+    ['without its last instalment', (text: string) => text.slice(0, text.lastIndexOf(';'))],
+    ['with an amount that is no number', (text: string) => text.replace('410000', '41x')],
+    ['with another amount', (text: string) => text.replace('410000', '400000')],
+  ])('is not gone on from where the text is %s', (_, damage) => {
+    const text = carriedForward(replay(terms, [entry(1), entry(2, { amount: 3_500_00n })], now))!
+    expect(endFrom(text, 2, now)).toBeDefined()
+    expect(endFrom(damage(text), 2, now)).toBeUndefined()
   })
 
   it('is nothing of a loan with a write-off, or with more open instalments than are worth it', () => {
@@ -162,6 +195,7 @@ describe('what is carried forward', () => {
     const loan = broughtBy({ terms, entries: [entry(1)] }, text, now)
     const state = stateOf(loan, now)
     expect(() => loan.entries).toThrow('entries was not read')
+    expect(() => loan.terms.schedule).toThrow(NotRead)
     expect(() => state.periods).toThrow(NotRead)
     expect(() => state.outcomes.get(1)).toThrow(NotRead)
     expect(() => state.outcomes.values()).toThrow(NotRead)

@@ -8,7 +8,10 @@ export interface Carried {
   readonly lastOn: LocalDate | null
 }
 
-/** What the text says first: another one of whoever folds or writes otherwise is not read. */
+/**
+ * What the text begins with. Whoever changes what a fold means, or how it is written, changes this, so that no loan goes
+ * on from what was carried by other rules.
+ */
 const RULES = '1'
 
 /** A schedule of some 150 open instalments; of a longer one it takes less to add up the entries. */

@@ -13,7 +13,7 @@ import type { StoredLoan } from '../db/storedLoan.ts'
 import type { Deps } from '../deps.ts'
 import { stateOf } from '../domain/loan.ts'
 import { brokenRules } from '../domain/loanRules.ts'
-import { carriedForward, type LoanState } from '../domain/replay.ts'
+import { carriedForward, endFrom, type LoanState } from '../domain/replay.ts'
 
 /** Loans read and replayed at once. */
 const BATCH = 500
@@ -128,8 +128,10 @@ function differencesOf(
   const { length } = loan.entries
   const count = entryCount === length ? [] : [`entry_count is ${entryCount}, and there are ${length} entries`]
   const shouldCarry = carriedForward(state)
+  // What is of other rules, or damaged, is not gone on from.
+  const isGoneOnFrom = carried !== null && endFrom(carried, entryCount, loan.updatedAt) !== undefined
   const forward =
-    carried === null || carried === shouldCarry
+    !isGoneOnFrom || carried === shouldCarry
       ? []
       : [`carried_forward is ${carried}, and replay says ${shouldCarry ?? 'empty'}`]
   return [...columns, ...count, ...forward, ...brokenRules(loan, state)]

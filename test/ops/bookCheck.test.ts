@@ -65,8 +65,8 @@ const BROKEN: readonly (readonly [string, string, RegExp, string])[] = [
     ['next_change_at', "'2030-01-01Z'", /next_change_at is 2030-01-01T00:00:00.000Z, and replay says 2026-03-31T21/],
     [
       'carried_forward',
-      "overlay(carried_forward PLACING '2026-01-30' FROM 1)",
-      /carried_forward is 2026-01-30,.*, and replay says 2026/,
+      "overlay(carried_forward PLACING '2026-01-30' FROM 3)",
+      /carried_forward is 1;2026-01-30,.*, and replay says 1;2026/,
     ],
     ['entry_count', '7', /entry_count is 7, and there are 2 entries/],
     ['number_of_repayments', '5', /6 instalments, and 5 were agreed/],

@@ -26,7 +26,7 @@ const RESTATE = `
   ), held AS (
     SELECT id FROM loan WHERE organization_id = $1 AND id = $2 AND version = $3 FOR NO KEY UPDATE SKIP LOCKED
   ), saved AS (
-    UPDATE loan SET version = version + 1, updated_at = $4, customer_id = borrower.id, carried_forward = NULL,
+    UPDATE loan SET version = version + 1, updated_at = $4, customer_id = borrower.id,
       ${CHANGED.map((column, index) => `${column} = $${AT_CHANGED + index}`).join(', ')}
     FROM borrower, held WHERE loan.organization_id = $1 AND loan.id = held.id
     RETURNING loan.id

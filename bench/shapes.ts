@@ -91,8 +91,8 @@ function shapeOf(
       due_at: moment(terms.dueAt),
       version: 1 + count,
       entry_count: count,
-      // As the service leaves a loan that somebody has paid to.
-      ...(count > 0 && { carried_forward: carriedForward(state), carried_version: 1 + count }),
+      carried_forward: carriedForward(state),
+      carried_version: 1 + count,
       ...Object.fromEntries(CACHED.map((column, index) => [column, figures[index]])),
       created_at: moment(disbursedAt),
       updated_at: moment(now),

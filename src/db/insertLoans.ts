@@ -1,5 +1,5 @@
 import type { LoanRecord } from '../domain/loanRecord.ts'
-import type { LoanState } from '../domain/replay.ts'
+import { carriedForward, type LoanState } from '../domain/replay.ts'
 import type { Instalment } from '../domain/schedule.ts'
 import type { LoanTerms } from '../domain/terms.ts'
 import { CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
@@ -38,6 +38,7 @@ const LOAN: ColumnTypes = {
   record: 'jsonb',
   created_at: 'timestamptz',
   updated_at: 'timestamptz',
+  carried_forward: 'text',
   ...CACHED_COLUMNS,
 }
 
@@ -65,8 +66,8 @@ const insertWhere = (name: string, locked: 'FOR SHARE' | 'FOR SHARE SKIP LOCKED'
     WHERE (c.organization_id, c.id) IN (SELECT organization_id, customer_id FROM asked) AND c.status = 'Active'
     ${locked}
   ), made AS (
-    INSERT INTO loan (${Object.keys(LOAN).join(', ')})
-    SELECT asked.* FROM asked
+    INSERT INTO loan (${Object.keys(LOAN).join(', ')}, version, carried_version)
+    SELECT asked.*, 1, 1 FROM asked
     JOIN borrower ON borrower.organization_id = asked.organization_id AND borrower.id = asked.customer_id
     RETURNING organization_id, id
   ), periods AS (
@@ -121,6 +122,7 @@ const loanRow = ({ author, id, customerId, productId, externalId, terms, state, 
   record ? JSON.stringify(record) : null,
   moment(at),
   moment(at),
+  carriedForward(state),
   ...cached(state),
 ]
 

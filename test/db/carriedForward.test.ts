@@ -51,14 +51,14 @@ const carriedOf = async (path: string) =>
   ).rows[0]
 
 describe('posting to a loan', () => {
-  it('reads its history once, before anything is carried forward; from then on, never', async () => {
+  it('never reads its history, from the first on', async () => {
     const path = await lend(0)
     for (let index = 0; index < 3; index++) await repay(service, path, 10)
     await service.post(`${path}/repayments/waive-interest`, { body: { transactionAmount: 5 } })
     await repay(service, path, 10, { idempotencyKey: 'first' })
     await service.post(`${path}/repayments/charge-off`, { body: {} })
     await service.post(`${path}/repayments/recover`, { body: { transactionAmount: 5 } })
-    expect(sent).toEqual([true, false, false, false, false, false, false])
+    expect(sent).toEqual(Array(7).fill(false))
     sent = []
     const { body: seen } = await service.get(path)
     expect(seen).toMatchObject({ totalPaid: 45, interestWaived: 5, chargedOff: true })

@@ -123,3 +123,19 @@ describe('the plans of the money path', () => {
     expect([...statements.keys()]).toEqual(expect.arrayContaining([...SHARED, ...ALONE]))
   })
 })
+
+describe('the pages of the loans', () => {
+  it('have room for what becomes of a loan: it stays in its own, and no index is touched', async () => {
+    const { pool } = service.deps.db
+    const pageOf = async (ids: readonly number[]) =>
+      (await pool.query('SELECT (ctid::text::point)[0] AS page FROM loan WHERE id = ANY ($1) ORDER BY id', [ids])).rows
+    const body = { customerId: 'asha', productId: 2, principal: 5_000 }
+    const made = await Promise.all(Array.from({ length: 100 }, () => service.post('/v1/loans', { body })))
+    const ids = made.map(({ body: loan }) => loan.id as number)
+    const before = await pageOf(ids)
+    for (let round = 0; round < 3; round++)
+      for (const id of ids) await service.post(`/v1/loans/${id}/repayments`, { body: { transactionAmount: 5 } })
+    expect(await pageOf(ids)).toEqual(before)
+    expect(new Set(before.map(({ page }) => page)).size).toBeGreaterThan(3)
+  })
+})

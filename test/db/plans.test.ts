@@ -131,7 +131,7 @@ describe('the pages of the loans', () => {
       (await pool.query('SELECT (ctid::text::point)[0] AS page FROM loan WHERE id = ANY ($1) ORDER BY id', [ids])).rows
     const body = { customerId: 'asha', productId: 2, principal: 5_000 }
     const made = await Promise.all(Array.from({ length: 100 }, () => service.post('/v1/loans', { body })))
-    const ids = made.map(({ body: loan }) => loan.id as number)
+    const ids = made.map(({ body: loan }) => Number(loan.id))
     const before = await pageOf(ids)
     for (let round = 0; round < 3; round++)
       for (const id of ids) await service.post(`/v1/loans/${id}/repayments`, { body: { transactionAmount: 5 } })

@@ -54,7 +54,8 @@ export interface Period extends Readonly<Totals> {
   readonly completedOn: LocalDate | null
 }
 
-const NONE: Readonly<Portions> = noPortions()
+/** Nothing of any component, for all who have nothing. */
+export const NONE: Readonly<Portions> = noPortions()
 
 /** An instalment before anything has happened to it. */
 export const openPeriod = ({ period, fromDate, dueDate, principal, interest, fees }: Instalment): Period => ({

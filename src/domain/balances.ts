@@ -1,7 +1,6 @@
 import { outstandingOf, type Period, type Portions, type Totals, totalOf } from './allocation.ts'
 import { dateIn, dayAfter, daysBetween, type Instant, type LocalDate, startOfDay } from './dates.ts'
 import { type LoanStatus, statusOf } from './lifecycle.ts'
-import { sum } from './money.ts'
 import type { LoanTerms } from './terms.ts'
 
 /** A loan in figures, at a moment. Amounts in minor units. */
@@ -49,8 +48,18 @@ export interface Folded {
 export function balancesOf(terms: LoanTerms, folded: Folded, asOf: Instant): Balances {
   const { due: charged, paid, waived, writtenOff, recovered } = folded.totals
   const today = dateIn(terms.zone, asOf)
-  const owing = folded.periods.filter((period) => period.owed > 0n)
-  const overdue = owing.filter((period) => period.dueDate < today)
+  let totalOverdue = 0n
+  let first: Period | undefined
+  let overdue: Period | undefined
+  let next: Period | undefined
+  for (const period of folded.periods) {
+    if (period.owed === 0n) continue
+    first ??= period
+    if (period.dueDate < today) {
+      overdue ??= period
+      totalOverdue += period.owed
+    } else next ??= period
+  }
   const status = statusOf(folded)
   return {
     status,
@@ -62,23 +71,22 @@ export function balancesOf(terms: LoanTerms, folded: Folded, asOf: Instant): Bal
     totalPaid: totalOf(paid),
     totalOutstanding: folded.owed,
     totalOverpaid: folded.overpaid,
-    totalOverdue: sum(overdue.map(({ owed }) => owed)),
+    totalOverdue,
     totalWrittenOff: totalOf(writtenOff),
     totalRecovered: totalOf(recovered),
-    nextDueOn: owing[0]?.dueDate ?? null,
-    nextDueAmount: owing[0]?.owed ?? null,
-    overdueSince: overdue[0] ? dayAfter(overdue[0].dueDate) : null,
-    daysOverdue: overdue[0] ? daysBetween(overdue[0].dueDate, today) : 0,
+    nextDueOn: first?.dueDate ?? null,
+    nextDueAmount: first?.owed ?? null,
+    overdueSince: overdue ? dayAfter(overdue.dueDate) : null,
+    daysOverdue: overdue ? daysBetween(overdue.dueDate, today) : 0,
     chargedOffOn: folded.chargedOffOn,
     closedOn: status.startsWith('Closed') ? (folded.writtenOffOn ?? folded.paidOffOn) : null,
     penaltyRaised: folded.penaltyRaised,
-    nextChangeAt: nextChange(terms, folded, owing, today, asOf),
+    nextChangeAt: nextChange(terms, folded, next, asOf),
   }
 }
 
 /** The sooner of the penalty's instant and the midnight on which the next instalment becomes overdue. */
-function nextChange(terms: LoanTerms, folded: Folded, owing: readonly Period[], today: LocalDate, asOf: Instant) {
-  const next = owing.find((period) => period.dueDate >= today)
+function nextChange(terms: LoanTerms, folded: Folded, next: Period | undefined, asOf: Instant) {
   const overdueAt = next ? startOfDay(dayAfter(next.dueDate), terms.zone) : null
   const penaltyAt = terms.penaltyAmount !== null && folded.owed > 0n && asOf < terms.dueAt ? terms.dueAt : null
   if (overdueAt === null || penaltyAt === null) return overdueAt ?? penaltyAt

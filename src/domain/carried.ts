@@ -1,4 +1,4 @@
-import { noPortions, type Period, type Portions, totalOf } from './allocation.ts'
+import { NONE, type Period, type Portions, take, totalOf } from './allocation.ts'
 import type { LocalDate } from './dates.ts'
 import type { FoldedSoFar } from './fold.ts'
 
@@ -28,7 +28,7 @@ export function carriedToText({ fold, lastOn }: Carried): string | null {
   if (fold.writtenOffOn !== null) return null
   const { due, paid, waived } = fold.totals
   const head = [lastOn, fold.paidOffOn, fold.chargedOffOn, fold.penaltyRaised ? 1 : '', amountToText(fold.overpaid)]
-  const open = fold.periods.filter(({ owed }) => owed > 0n).map((period) => `${period.dueDate},${leftOf(period)}`)
+  const open = fold.periods.flatMap((period) => (period.owed > 0n ? [`${period.dueDate},${leftOf(period)}`] : []))
   const totals = [due, paid, waived].map(portionsToText)
   const text = [RULES, head.join(','), ...totals, ...open].join(';')
   return text.length > MOST_CHARACTERS ? null : text
@@ -62,11 +62,11 @@ function parse(text: string): Carried | undefined {
     fold: {
       periods,
       totals: {
-        due: portionsFromText(due.split(',')),
-        paid: portionsFromText(paid.split(',')),
-        waived: portionsFromText(waived.split(',')),
-        writtenOff: noPortions(),
-        recovered: noPortions(),
+        due: portionsFromText(due),
+        paid: portionsFromText(paid),
+        waived: portionsFromText(waived),
+        writtenOff: NONE,
+        recovered: NONE,
       },
       owed: periods.reduce((sum, { owed }) => sum + owed, 0n),
       overpaid: amountFromText(overpaid),
@@ -80,35 +80,43 @@ function parse(text: string): Carried | undefined {
   }
 }
 
-const NONE: Readonly<Portions> = noPortions()
-
 function toPeriod(text: string): Period {
-  const [dueDate = '', ...portions] = text.split(',')
-  const due = portionsFromText(portions)
-  const owed = due.penalty + due.fees + due.interest + due.principal
-  const nothing = { paid: NONE, waived: NONE, writtenOff: NONE, recovered: NONE, completedOn: null }
-  return { period: 0, fromDate: dueDate, dueDate, due, owed, ...nothing }
+  const comma = text.indexOf(',')
+  const dueDate = text.slice(0, comma)
+  const due = portionsFromText(text, comma + 1)
+  return {
+    period: 0,
+    fromDate: dueDate,
+    dueDate,
+    due,
+    paid: NONE,
+    waived: NONE,
+    writtenOff: NONE,
+    recovered: NONE,
+    owed: totalOf(due),
+    completedOn: null,
+  }
 }
 
 /** What is left of an instalment. */
-function leftOf({ due, paid, waived }: Period): string {
-  return [
-    amountToText(due.penalty - paid.penalty - waived.penalty),
-    amountToText(due.fees - paid.fees - waived.fees),
-    amountToText(due.interest - paid.interest - waived.interest),
-    amountToText(due.principal - paid.principal - waived.principal),
-  ].join(',')
-}
+const leftOf = ({ due, paid, waived }: Period): string =>
+  portionsToText(paid === NONE && waived === NONE ? due : take(take(due, paid), waived))
 
 const portionsToText = ({ penalty, fees, interest, principal }: Readonly<Portions>): string =>
-  [penalty, fees, interest, principal].map(amountToText).join(',')
+  `${amountToText(penalty)},${amountToText(fees)},${amountToText(interest)},${amountToText(principal)}`
 
-const portionsFromText = ([penalty, fees, interest, principal]: string[]): Portions => ({
-  penalty: amountFromText(penalty),
-  fees: amountFromText(fees),
-  interest: amountFromText(interest),
-  principal: amountFromText(principal),
-})
+/** The last four parts of a text, from an index on; without lists of its parts, of which most loans have dozens. */
+function portionsFromText(text: string, from = 0): Portions {
+  const fees = text.indexOf(',', from) + 1
+  const interest = text.indexOf(',', fees) + 1
+  const principal = text.indexOf(',', interest) + 1
+  return {
+    penalty: amountFromText(text.slice(from, fees - 1)),
+    fees: amountFromText(text.slice(fees, interest - 1)),
+    interest: amountFromText(text.slice(interest, principal - 1)),
+    principal: amountFromText(text.slice(principal)),
+  }
+}
 
 const amountToText = (minor: bigint): string => (minor === 0n ? '' : String(minor))
 

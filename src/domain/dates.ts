@@ -78,7 +78,14 @@ const offsetInQuarter = remembered((zone: string, quarter: number): number => {
 const offsetAt = (zone: string, instant: Instant): number => offsetInQuarter(zone, Math.floor(instant / QUARTER_MS))
 
 /** What the zone's clocks show, as ISO text with a Z that is not meant. */
-const clockIn = (zone: string, instant: Instant): string => new Date(instant + offsetAt(zone, instant)).toISOString()
+function clockIn(zone: string, instant: Instant): string {
+  // The last is kept: whoever decides asks about one moment several times.
+  if (instant !== shown.instant || zone !== shown.zone)
+    shown = { zone, instant, text: new Date(instant + offsetAt(zone, instant)).toISOString() }
+  return shown.text
+}
+
+let shown = { zone: '', instant: Number.NaN, text: '' }
 
 /** The day it is in the zone at that moment. */
 export const dateIn = (zone: string, instant: Instant): LocalDate => clockIn(zone, instant).slice(0, 10)

@@ -44,15 +44,16 @@ export function turnAwayEarly(app: FastifyInstance, guard: Guard, bounds: Bounds
     throw new LendingError('unavailable', message, [], AGAIN_SECONDS)
   }
 
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     inFlight++
     reply.raw.once('close', () => inFlight--)
     // A client that kept its connection would send the next request into one that is about to be closed.
     if (guard.draining()) reply.header('connection', 'close')
     const { vital, public: open } = request.routeOptions.config
-    if (vital) return
+    if (vital) return done()
     if (inFlight > bounds.maxInFlight) refuse('in_flight', 'the service is busy; try again')
     if (guard.lagMs() > bounds.maxLagMs) refuse('event_loop', 'the service is busy; try again')
     if (!open && !guard.reachable()) refuse('database', 'the database cannot be reached; try again')
+    done()
   })
 }

@@ -173,10 +173,10 @@ class Reader {
 
 /** A body that is compressed is refused (RFC 9110 15.5.16), and not found to be bad JSON. */
 export function refuseEncodings(app: FastifyInstance) {
-  app.addHook('preParsing', async ({ headers, is404 }, reply) => {
+  app.addHook('preParsing', ({ headers, is404 }, reply, _, done) => {
     const encoding = headers['content-encoding']
     const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-    if (is404 || !hasBody || encoding === undefined || /^\s*(identity)?\s*$/i.test(encoding)) return
+    if (is404 || !hasBody || encoding === undefined || /^\s*(identity)?\s*$/i.test(encoding)) return done()
     reply.header('accept-encoding', 'identity')
     throw new LendingError('unsupported_media_type', 'the body must not be compressed: no Content-Encoding is read')
   })

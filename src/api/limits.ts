@@ -26,11 +26,15 @@ export function limitRates(app: FastifyInstance, limits: Limits, events: Events)
     )
   }
 
-  app.addHook('onRequest', async (request, reply) => check('address', networkOf(request.ip), request, reply))
+  app.addHook('onRequest', (request, reply, done) => {
+    check('address', networkOf(request.ip), request, reply)
+    done()
+  })
   // After the style's own hooks have found out who calls.
-  app.addHook('preParsing', async (request, reply) => {
+  app.addHook('preParsing', (request, reply, _, done) => {
     const caller = request.caller as FastifyRequest['caller'] | null | undefined
     if (caller) check('account', `${caller.organizationId}/${caller.accountId}`, request, reply)
+    done()
   })
 }
 

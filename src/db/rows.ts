@@ -1,8 +1,13 @@
 import { invariant } from '../domain/errors.ts'
 
-/** An instant as a parameter. */
-export const moment = (instant: number | null): string | null =>
-  instant === null ? null : new Date(instant).toISOString()
+/** An instant as a parameter. The last is kept: of a change, all rows have the same. */
+export function moment(instant: number | null): string | null {
+  if (instant === null) return null
+  if (instant !== last.instant) last = { instant, text: new Date(instant).toISOString() }
+  return last.text
+}
+
+let last = { instant: Number.NaN, text: '' }
 
 /** Columns of a set of rows that travels as arrays: name → type. */
 export type ColumnTypes = Readonly<Record<string, string>>
@@ -27,20 +32,25 @@ const unseen = (parameter: string): string => `(SELECT ${parameter})`
  * expressions and adds it to a rope, takes two to four times as long: a twelfth of what a new loan took of the service.
  */
 export const columnsOf = (columns: ColumnTypes, rows: readonly (readonly unknown[])[]): string[] =>
-  Object.values(columns).map((_, index) => arrayOf(rows.map((row) => row[index])))
+  Object.keys(columns).map((_, index) => arrayOf(rows, (row) => row[index]))
 
-/** An array literal. */
-export const arrayOf = (values: readonly unknown[]): string => `{${values.map(elementOf).join(',')}}`
+/** An array literal, of a value of each. */
+export const arrayOf = <Item>(items: readonly Item[], toValue: (item: Item) => unknown = (item) => item): string =>
+  `{${items.map((item) => elementOf(toValue(item))).join(',')}}`
 
 const SPECIAL = /["\\]/
+/** What JSON writes with a backslash and a letter, and Postgres would read as that letter. */
+const LETTERED = /\\[^"\\]/
 
 /** An element of an array literal (PostgreSQL, 8.15.6): text in quotes, and what means something there behind a backslash. */
 function elementOf(value: unknown): string {
   if (value === null || value === undefined) return 'NULL'
   if (typeof value === 'number' || typeof value === 'bigint') return String(value)
   invariant(typeof value === 'string', 'a row of numbers and texts')
-  // Few texts have any, and to look takes half as long as to replace.
-  return SPECIAL.test(value) ? `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"` : `"${value}"`
+  // Few texts have any. JSON quotes them alike, but for some characters, in a quarter of the time.
+  if (!SPECIAL.test(value)) return `"${value}"`
+  const quoted = JSON.stringify(value)
+  return LETTERED.test(quoted) ? `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"` : quoted
 }
 
 /** How many columns a set of rows has. */

@@ -131,8 +131,22 @@ export const auditRow = (author: Author, now: number, entity: string, id: number
 })
 
 /** Bigints are written as JSON numbers, digit by digit. */
-export const toJson = (value: object): string =>
-  JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? JSON.rawJSON(one.toString()) : one))
+export const toJson = (value: object): string => JSON.stringify(withNumbers(value))
+
+/** A copy that JSON takes: to be asked about each value takes it three times as long. */
+function withNumbers(value: unknown): unknown {
+  if (typeof value === 'bigint') return exactly(value)
+  if (typeof value !== 'object' || value === null || 'toJSON' in value) return value
+  if (Array.isArray(value)) return value.map(withNumbers)
+  const copy: Record<string, unknown> = {}
+  for (const key in value) copy[key] = withNumbers(value[key as keyof typeof value])
+  return copy
+}
+
+function exactly(value: bigint): unknown {
+  const number = Number(value)
+  return Number.isSafeInteger(number) ? number : JSON.rawJSON(value.toString())
+}
 
 /** Another instance was given the same Idempotency-Key at the same time, and was faster. */
 export function rethrowTakenKey(error: unknown): void {

@@ -136,10 +136,11 @@ export const toJson = (value: object): string => JSON.stringify(withNumbers(valu
 /** A copy that JSON takes: to be asked about each value takes it three times as long. */
 function withNumbers(value: unknown): unknown {
   if (typeof value === 'bigint') return exactly(value)
-  if (typeof value !== 'object' || value === null || 'toJSON' in value) return value
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value
   if (Array.isArray(value)) return value.map(withNumbers)
-  const copy: Record<string, unknown> = {}
-  for (const key in value) copy[key] = withNumbers(value[key as keyof typeof value])
+  // Copied first: what is assigned to a name that is there is its value, also where the name is __proto__.
+  const copy: Record<string, unknown> = { ...value }
+  for (const key in copy) copy[key] = withNumbers(copy[key])
   return copy
 }
 

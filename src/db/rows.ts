@@ -1,13 +1,8 @@
 import { invariant } from '../domain/errors.ts'
 
-/** An instant as a parameter. The last is kept: of a change, all rows have the same. */
-export function moment(instant: number | null): string | null {
-  if (instant === null) return null
-  if (instant !== last.instant) last = { instant, text: new Date(instant).toISOString() }
-  return last.text
-}
-
-let last = { instant: Number.NaN, text: '' }
+/** An instant as a parameter. */
+export const moment = (instant: number | null): string | null =>
+  instant === null ? null : new Date(instant).toISOString()
 
 /** Columns of a set of rows that travels as arrays: name → type. */
 export type ColumnTypes = Readonly<Record<string, string>>

@@ -43,7 +43,7 @@ export function carriedFromText(text: string): Carried | undefined {
     const carried = parse(text)
     return carried && isWhole(carried.fold) ? carried : undefined
   } catch (error) {
-    // Of an amount that is no number.
+    // Of amounts that are not there, or no numbers.
     if (error instanceof SyntaxError) return undefined
     throw error
   }
@@ -105,11 +105,15 @@ const leftOf = ({ due, paid, waived }: Period): string =>
 const portionsToText = ({ penalty, fees, interest, principal }: Readonly<Portions>): string =>
   `${amountToText(penalty)},${amountToText(fees)},${amountToText(interest)},${amountToText(principal)}`
 
-/** The last four parts of a text, from an index on; without lists of its parts, of which most loans have dozens. */
+/**
+ * The last four parts of a text, from an index on; without lists of its parts, of which most loans have dozens.
+ * @throws SyntaxError where there are fewer, or one is no number
+ */
 function portionsFromText(text: string, from = 0): Portions {
   const fees = text.indexOf(',', from) + 1
   const interest = text.indexOf(',', fees) + 1
   const principal = text.indexOf(',', interest) + 1
+  if (fees === 0 || interest === 0 || principal === 0) throw new SyntaxError('an amount of each component')
   return {
     penalty: amountFromText(text.slice(from, fees - 1)),
     fees: amountFromText(text.slice(fees, interest - 1)),

@@ -160,6 +160,8 @@ describe('what is carried forward', () => {
     ['without its last instalment', (text: string) => text.slice(0, text.lastIndexOf(';'))],
     ['with an amount that is no number', (text: string) => text.replace('410000', '41x')],
     ['with another amount', (text: string) => text.replace('410000', '400000')],
+    ['with an instalment that says nothing', (text: string) => `${text};`],
+    ['with an instalment of one amount', (text: string) => text.replace(',,,45000,300000', ',345000')],
   ])('is not gone on from where the text is %s', (_, damage) => {
     const text = carriedForward(replay(terms, [entry(1), entry(2, { amount: 3_500_00n })], now))!
     expect(endFrom(text, 2, now)).toBeDefined()

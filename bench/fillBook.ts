@@ -21,11 +21,8 @@ export async function fillBook(pool: pg.Pool, size: Size, zone: string, organiza
   const now = Date.now()
   const loans = Math.ceil(size.loans / LANES) * LANES
   const customers = Math.ceil(loans / 2)
-  const shapes = [
-    longShape(now, zone),
-    hotShape(now, zone),
-    ...shapesOf(now, zone, Math.max(0, size.transactions - LONG * 2_000) / loans),
-  ]
+  const kinds = shapesOf(now, zone, Math.max(0, size.transactions - LONG * 2_000) / loans)
+  const shapes = [longShape(now, zone), hotShape(now, zone), ...kinds]
   const client = await pool.connect()
   const run = (text: string, values: unknown[] = []) =>
     client.query({ text, values, query_timeout: 3_600_000 } as pg.QueryConfig)
@@ -49,7 +46,7 @@ export async function fillBook(pool: pg.Pool, size: Size, zone: string, organiza
       [organizationId, FIRST, customers],
     )
     const shapeOf = `CASE WHEN n < ${LONG} THEN 0 WHEN n < ${LONG + HOT} THEN 1
-                          ELSE 2 + (n / ${LANES}) % ${shapes.length - 2} END`
+                          ELSE 2 + (n / ${LANES}) % ${kinds.length} END`
     /** Copies the rows of a table for all loans, or those of one ordinal. */
     const copy = async (table: Table, own: Record<string, string>, only = 'true') => {
       const made = Object.keys(shapes.map((shape) => rowsOf(shape, table)[0]).find(Boolean) ?? {})
@@ -78,7 +75,8 @@ export async function fillBook(pool: pg.Pool, size: Size, zone: string, organiza
     // The settings above are this connection's: it is not to be used again.
     client.release(true)
   }
-  return { organizationId, zone, firstLoan: FIRST, long: LONG, hot: HOT, loans, customers }
+  const instalments = kinds.map(({ instalment }) => instalment)
+  return { organizationId, zone, firstLoan: FIRST, long: LONG, hot: HOT, loans, customers, instalments }
 }
 
 type Table = 'loan' | 'loan_period' | 'loan_entry'

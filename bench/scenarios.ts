@@ -1,8 +1,12 @@
 import { dateIn } from '../src/domain/dates.ts'
 
-/** What is measured. `hot`: every repayment on one loan; `long`: on loans that have 2,000 transactions already. */
+/**
+ * What is measured. `instalments`: repayments of a whole instalment each; `hot`: every repayment on one loan; `long`: on
+ * loans that have 2,000 transactions already.
+ */
 export const SCENARIOS = [
   'repayments',
+  'instalments',
   'hot',
   'long',
   'creation',
@@ -37,6 +41,8 @@ export interface Book {
   readonly hot: number
   readonly loans: number
   readonly customers: number
+  /** An instalment of each kind of loan, minor units; the loans of a target are of these kinds by turns. */
+  readonly instalments: readonly number[]
 }
 
 /** One request in the words of the book; each target puts it into its own. Amounts in minor units. */
@@ -88,9 +94,15 @@ export function asker(scenario: Scenario, book: Book, target: Target, slot: numb
   const hotLoan = book.firstLoan + book.long + LANES * (turn % (book.hot / LANES)) + lane
   let sent = 0
   const unique = () => `${lane}-${slot}-${++sent}`
-  const repay = (loan: number): Ask => ({ kind: 'repay', loan, amount: smallAmount(), token: unique() })
+  const repay = (loan: number, amount = smallAmount()): Ask => ({ kind: 'repay', loan, amount, token: unique() })
+  const instalmentOf = (loan: number) =>
+    book.instalments[Math.floor((loan - book.firstLoan) / LANES) % book.instalments.length]!
   const asks: Record<Scenario, () => Ask> = {
     repayments: () => repay(randomLoan()),
+    instalments: () => {
+      const loan = randomLoan()
+      return repay(loan, instalmentOf(loan))
+    },
     hot: () => repay(hotLoan),
     long: () => repay(loanAmong(0, book.long)),
     record: () => ({

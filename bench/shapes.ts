@@ -11,6 +11,8 @@ export interface Shape {
   readonly loan: Readonly<Record<string, unknown>>
   readonly periods: readonly Readonly<Record<string, unknown>>[]
   readonly entries: readonly Readonly<Record<string, unknown>>[]
+  /** What one of its instalments comes to, in minor units. */
+  readonly instalment: number
 }
 
 const SHAPES = 240
@@ -77,7 +79,9 @@ function shapeOf(
   const state = replay(terms, entries, now)
   const figures = cached(state)
   const moment = (instant: number) => new Date(instant).toISOString()
+  const [first] = terms.schedule
   return {
+    instalment: Number(first!.principal + first!.interest),
     loan: {
       product_id: product.id,
       currency: terms.currency.code,

@@ -7,6 +7,7 @@ import { NotRead } from '../domain/notRead.ts'
 import type { LoanState } from '../domain/replay.ts'
 import { type Db, isUniqueViolation } from './client.ts'
 import { reserveIds } from './ids.ts'
+import { lookAgainAt } from './loanColumns.ts'
 import { type LoanKey, type LoanRef, nameOf } from './loans.ts'
 import { restateLoan } from './restateLoan.ts'
 import { entryIdTaken, type Step } from './saveLoans.ts'
@@ -228,7 +229,8 @@ export const apply = (
   posted: Entry | null,
   now: number,
 ): StoredLoan => {
-  const change = { version: loan.version + 1, updatedAt: now, nextChangeAt: state.nextChangeAt }
+  const nextChangeAt = lookAgainAt(loan.nextChangeAt, state.nextChangeAt, now)
+  const change = { version: loan.version + 1, updatedAt: now, nextChangeAt }
   const forward = broughtForward(loan)
   if (forward) {
     const since = posted ? [...forward.since, posted] : forward.since

@@ -1,4 +1,5 @@
 import type { Balances } from '../domain/balances.ts'
+import type { Instant } from '../domain/dates.ts'
 import { type ColumnTypes, moment } from './rows.ts'
 
 /** Columns that cache what replay made of the entries, for lists, reports and the sweep; and their types. */
@@ -22,8 +23,11 @@ const CACHED_TYPES = {
 
 export const CACHED = Object.keys(CACHED_TYPES)
 
-/** Their values, in the same order. */
-export const cached = (state: Balances): unknown[] => [
+/**
+ * Their values, in the same order.
+ * @param lookAgain when the sweep is to look at the loan again
+ */
+export const cached = (state: Balances, lookAgain = state.nextChangeAt): unknown[] => [
   state.status,
   state.outstanding.principal,
   state.outstanding.interest,
@@ -38,8 +42,24 @@ export const cached = (state: Balances): unknown[] => [
   state.overdueSince,
   state.chargedOffOn,
   state.closedOn,
-  moment(state.nextChangeAt),
+  moment(lookAgain),
 ]
+
+/**
+ * When the sweep is to look at a loan again: no later than time alone changes a figure of it. The moment that is stored
+ * is kept where it is early enough, as it is when an instalment is paid before it is due. It is in an index: to move it
+ * would write the loan anew into all eight, once an instalment. The sweep moves it on when it comes, off the peak.
+ * @param next when time next changes a figure; null: never
+ * @param at when the loan is saved
+ */
+export const lookAgainAt = (stored: Instant | null, next: Instant | null, at: Instant): Instant | null =>
+  stored !== null && next !== null && at < stored && stored <= next ? stored : next
+
+/** Whether a column says what replay made of the loan; `next_change_at` may say less. */
+export function agrees(column: string, stored: unknown, computed: unknown): boolean {
+  if (column !== 'next_change_at' || computed === null) return stored === computed
+  return typeof stored === 'number' && stored <= Date.parse(String(computed))
+}
 
 /** A loan in the few figures that the audit trail keeps of it. */
 export const figures = ({

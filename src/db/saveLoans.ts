@@ -4,7 +4,7 @@ import type { Entry } from '../domain/entry.ts'
 import { LendingError } from '../domain/errors.ts'
 import type { Decision } from '../domain/loan.ts'
 import { carriedForward } from '../domain/replay.ts'
-import { CACHED, CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
+import { CACHED, CACHED_COLUMNS, cached, figures, lookAgainAt } from './loanColumns.ts'
 import type { Queries } from './queries.ts'
 import { type ColumnTypes, moment, statementOver } from './rows.ts'
 import type { StoredLoan } from './storedLoan.ts'
@@ -119,6 +119,10 @@ function loanRow({ loan, steps }: Chain): unknown[] {
   // The list of the loan that was read has grown since, as may be.
   const entries = steps.findLast(({ posted }) => posted !== null)?.posted?.ordinal ?? countOf(loan)
   const forward = carriedForward(decision.state)
+  const lookAgain = steps.reduce(
+    (stored, step) => lookAgainAt(stored, step.decision.state.nextChangeAt, step.at),
+    loan.nextChangeAt,
+  )
   return [
     loan.organizationId,
     loan.id,
@@ -127,7 +131,7 @@ function loanRow({ loan, steps }: Chain): unknown[] {
     entries,
     moment(at),
     forward,
-    ...cached(decision.state),
+    ...cached(decision.state, lookAgain),
   ]
 }
 

@@ -18,7 +18,7 @@ export interface StoredLoan extends Loan {
   readonly version: number
   /** When it was last saved. */
   readonly updatedAt: Instant
-  /** When time alone changes its cached figures next; null: never. */
+  /** No later than when time alone changes its cached figures next; null: never. */
   readonly nextChangeAt: Instant | null
   readonly customerId: bigint
   readonly customerExternalId: string | null

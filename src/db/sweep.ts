@@ -39,7 +39,10 @@ const COMPUTED: ColumnTypes = {
   ...CACHED_COLUMNS,
 }
 
-/** Takes the same version check as every other change. */
+/**
+ * Takes the same version check as every other change. A loan of which no figure has changed, its instalment having been
+ * paid in time, is only to be looked at again: that is no change of it, and nothing to tell of.
+ */
 const SAVE = `
   WITH computed AS (
     SELECT * FROM ${rowsOf('c', COMPUTED, 2)}
@@ -49,12 +52,18 @@ const SAVE = `
       ${CACHED.map((column) => `${column} = computed.${column}`).join(', ')}
     FROM computed
     WHERE loan.organization_id = computed.organization_id AND loan.id = computed.id AND loan.version = computed.version
+      AND computed.after IS NOT NULL
     RETURNING loan.organization_id, loan.id, computed.before, computed.after
   ), audited AS (
     INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, before, after)
     SELECT organization_id, $1::timestamptz, 'time', 'loan', id::text, before, after FROM swept
+  ), moved_on AS (
+    UPDATE loan SET next_change_at = computed.next_change_at FROM computed
+    WHERE loan.organization_id = computed.organization_id AND loan.id = computed.id AND loan.version = computed.version
+      AND computed.after IS NULL
+    RETURNING loan.id
   )
-  SELECT count(*) AS saved FROM swept`
+  SELECT (SELECT count(*) FROM swept) + (SELECT count(*) FROM moved_on) AS saved`
 
 /**
  * One round: takes loans whose time has come, lets `replayed` say what they are before and now, and saves that, in one
@@ -88,8 +97,10 @@ export async function sweepLoans(
       try {
         const loan = toStoredLoan(row, zone)
         const { before, after } = replayed(loan)
-        const audited = [toJson(figures(before)), toJson(figures(after))]
-        return [[loan.organizationId, loan.id, loan.version, ...audited, carriedForward(after), ...cached(after)]]
+        const [was, is] = [cached(before), cached(after)]
+        const isChanged = CACHED.some((column, index) => column !== 'next_change_at' && was[index] !== is[index])
+        const audited = isChanged ? [toJson(figures(before)), toJson(figures(after))] : [null, null]
+        return [[loan.organizationId, loan.id, loan.version, ...audited, carriedForward(after), ...is]]
       } catch (error) {
         // One of them must not keep time from all the others, of every organization.
         damaged.push({ organizationId: row.organization_id, id: row.id, error })

@@ -7,7 +7,7 @@ import {
   START,
   type StoredTotals,
 } from '../db/bookCheck.ts'
-import { CACHED, cached } from '../db/loanColumns.ts'
+import { agrees, CACHED, cached } from '../db/loanColumns.ts'
 import { inSnapshot } from '../db/snapshot.ts'
 import type { StoredLoan } from '../db/storedLoan.ts'
 import type { Deps } from '../deps.ts'
@@ -122,8 +122,9 @@ function differencesOf(
   const computed = cached(state)
   const columns = CACHED.flatMap((column, index) => {
     const [is, shouldBe] = [stored[column], computed[index]]
-    const same = column.endsWith('_at') && shouldBe !== null ? is === Date.parse(String(shouldBe)) : is === shouldBe
-    return same ? [] : [`${column} is ${show(column, is)}, and replay says ${show(column, shouldBe)}`]
+    return agrees(column, is, shouldBe)
+      ? []
+      : [`${column} is ${show(column, is)}, and replay says ${show(column, shouldBe)}`]
   })
   const { length } = loan.entries
   const count = entryCount === length ? [] : [`entry_count is ${entryCount}, and there are ${length} entries`]

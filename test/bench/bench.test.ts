@@ -14,7 +14,10 @@ import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 
 const slot = (over: Partial<Slot> = {}): Slot => ({
   ...{ scenario: 'read', target: 'ours', connections: 4, warmUp: 0.05, seconds: 0.3, number: 1, turn: 0, pids: {} },
-  book: { organizationId: 1, zone: 'Africa/Nairobi', firstLoan: 1, long: LANES, hot: LANES, loans: 400, customers: 9 },
+  book: {
+    ...{ organizationId: 1, zone: 'Africa/Nairobi', firstLoan: 1, long: LANES, hot: LANES, loans: 400, customers: 9 },
+    instalments: [500],
+  },
   ...over,
 })
 
@@ -132,6 +135,17 @@ describe('the generated book', () => {
     const { wrong, said } = await checkBooks(database.url, book, nothing, since)
     expect(wrong).toEqual([])
     expect(said).toContain('2000 loans: columns, schedule and entries agree')
+  })
+
+  it('is repaid by whole instalments where that is asked for', async () => {
+    const next = asker('instalments', book, 'ours', 1, 0)
+    const asks = Array.from({ length: 200 }, next).flatMap((ask) => (ask.kind === 'repay' ? [ask] : []))
+    const { rows } = await database.db.pool.query<{ right: bigint }>(
+      `SELECT count(*) AS right FROM unnest($1::bigint[], $2::bigint[]) AS asked (loan, amount)
+       JOIN loan_period p ON p.loan_id = asked.loan AND p.period = 1 AND p.principal + p.interest = asked.amount`,
+      [asks.map(({ loan }) => loan), asks.map(({ amount }) => amount)],
+    )
+    expect(rows).toEqual([{ right: 200n }])
   })
 
   it('the check notices what was acknowledged and is not there, and a column that is a cent off', async () => {

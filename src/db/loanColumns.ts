@@ -48,14 +48,15 @@ export const cached = (state: Balances, lookAgain = state.nextChangeAt): unknown
 /**
  * When the sweep is to look at a loan again: no later than time alone changes a figure of it. The moment that is stored
  * is kept where it is early enough, as it is when an instalment is paid before it is due. It is in an index: to move it
- * would write the loan anew into all eight, once an instalment. The sweep moves it on when it comes, off the peak.
+ * would write the loan anew into all eight, once an instalment. The sweep moves it on when it comes, off the peak. One
+ * that has come already is not kept: just before the moment that is stored, a loan is always what its columns say.
  * @param next when time next changes a figure; null: never
  * @param at when the loan is saved
  */
 export const lookAgainAt = (stored: Instant | null, next: Instant | null, at: Instant): Instant | null =>
   stored !== null && next !== null && at < stored && stored <= next ? stored : next
 
-/** Whether a column says what replay made of the loan; `next_change_at` may say less. */
+/** Whether a column says what replay made of the loan; `next_change_at` may be earlier. */
 export function agrees(column: string, stored: unknown, computed: unknown): boolean {
   if (column !== 'next_change_at' || computed === null) return stored === computed
   return typeof stored === 'number' && stored <= Date.parse(String(computed))

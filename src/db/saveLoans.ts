@@ -119,10 +119,7 @@ function loanRow({ loan, steps }: Chain): unknown[] {
   // The list of the loan that was read has grown since, as may be.
   const entries = steps.findLast(({ posted }) => posted !== null)?.posted?.ordinal ?? countOf(loan)
   const forward = carriedForward(decision.state)
-  const lookAgain = steps.reduce(
-    (stored, step) => lookAgainAt(stored, step.decision.state.nextChangeAt, step.at),
-    loan.nextChangeAt,
-  )
+  const lookAgain = lookAgainAt(loan.nextChangeAt, decision.state.nextChangeAt, at)
   return [
     loan.organizationId,
     loan.id,

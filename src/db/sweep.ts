@@ -8,9 +8,9 @@ import { toJson } from './trail.ts'
 
 /** What a round of the sweep came to. */
 export interface Swept {
-  /** Loans whose time had come and that were saved. */
+  /** Loans whose figures were brought up to date. */
   readonly saved: number
-  /** Loans whose time had come; as many as the round may have, and there may be more. */
+  /** Loans whose time had come, also where it changed nothing; as many as the round may have, and there may be more. */
   readonly found: number
   /** Those that could not be replayed: their rows are damaged, and they stay as they are. */
   readonly damaged: readonly DamagedLoan[]
@@ -39,9 +39,12 @@ const COMPUTED: ColumnTypes = {
   ...CACHED_COLUMNS,
 }
 
+const FIGURES = CACHED.filter((column) => column !== 'next_change_at')
+const figuresOf = (table: string) => `(${FIGURES.map((column) => `${table}.${column}`).join(', ')})`
+
 /**
- * Takes the same version check as every other change. A loan of which no figure has changed, its instalment having been
- * paid in time, is only to be looked at again: that is no change of it, and nothing to tell of.
+ * Takes the same version check as every other change. A loan whose columns say already what replay says, its instalment
+ * having been paid in time, only has the moment moved on: that is no change of it, and nothing to tell of.
  */
 const SAVE = `
   WITH computed AS (
@@ -52,7 +55,7 @@ const SAVE = `
       ${CACHED.map((column) => `${column} = computed.${column}`).join(', ')}
     FROM computed
     WHERE loan.organization_id = computed.organization_id AND loan.id = computed.id AND loan.version = computed.version
-      AND computed.after IS NOT NULL
+      AND ${figuresOf('loan')} IS DISTINCT FROM ${figuresOf('computed')}
     RETURNING loan.organization_id, loan.id, computed.before, computed.after
   ), audited AS (
     INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, before, after)
@@ -60,10 +63,9 @@ const SAVE = `
   ), moved_on AS (
     UPDATE loan SET next_change_at = computed.next_change_at FROM computed
     WHERE loan.organization_id = computed.organization_id AND loan.id = computed.id AND loan.version = computed.version
-      AND computed.after IS NULL
-    RETURNING loan.id
+      AND ${figuresOf('loan')} IS NOT DISTINCT FROM ${figuresOf('computed')}
   )
-  SELECT (SELECT count(*) FROM swept) + (SELECT count(*) FROM moved_on) AS saved`
+  SELECT count(*) AS saved FROM swept`
 
 /**
  * One round: takes loans whose time has come, lets `replayed` say what they are before and now, and saves that, in one
@@ -97,10 +99,8 @@ export async function sweepLoans(
       try {
         const loan = toStoredLoan(row, zone)
         const { before, after } = replayed(loan)
-        const [was, is] = [cached(before), cached(after)]
-        const isChanged = CACHED.some((column, index) => column !== 'next_change_at' && was[index] !== is[index])
-        const audited = isChanged ? [toJson(figures(before)), toJson(figures(after))] : [null, null]
-        return [[loan.organizationId, loan.id, loan.version, ...audited, carriedForward(after), ...is]]
+        const audited = [toJson(figures(before)), toJson(figures(after))]
+        return [[loan.organizationId, loan.id, loan.version, ...audited, carriedForward(after), ...cached(after)]]
       } catch (error) {
         // One of them must not keep time from all the others, of every organization.
         damaged.push({ organizationId: row.organization_id, id: row.id, error })

@@ -32,7 +32,7 @@ export interface Difference {
 export interface Checked {
   readonly loans: number
   readonly entries: number
-  /** Loans whose time has come and that the sweep has not saved yet: no fault, and checked as of the moment before. */
+  /** Loans whose time has come and that the sweep has not looked at yet: no fault, and checked as of the moment before. */
   readonly waitingForSweep: number
   readonly totals: readonly StoredTotals[]
   readonly differences: readonly Difference[]

@@ -18,7 +18,6 @@ const AFTER_FAILURE_MS = 10_000
  * What time does by itself, persisted: overdue marks, penalties, cached figures. Answers never wait for it, since every
  * read is a replay as of now; lists by state, reports and totals are as fresh as the last round. Any number of
  * instances may sweep at once.
- * @returns how many loans were saved
  */
 async function sweepOnce(deps: Deps, except: readonly DamagedLoan[]): Promise<Swept> {
   const now = deps.now()
@@ -29,7 +28,10 @@ async function sweepOnce(deps: Deps, except: readonly DamagedLoan[]): Promise<Sw
   }))
 }
 
-/** Sweeps until nothing is due. */
+/**
+ * Sweeps until nothing is due.
+ * @returns how many loans were brought up to date
+ */
 export async function sweepAll(deps: Deps): Promise<number> {
   let total = 0
   const except: DamagedLoan[] = []
@@ -37,7 +39,7 @@ export async function sweepAll(deps: Deps): Promise<number> {
     const { saved, found, damaged } = await sweepOnce(deps, except)
     total += saved
     except.push(...damaged)
-    // What was found and not saved was changed by somebody else meanwhile, and says itself when it is due again.
+    // What was found and not saved had nothing changed, or was changed by somebody else, and says when it is due again.
     if (found < LOANS_A_ROUND) return total
   }
 }

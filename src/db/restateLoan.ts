@@ -17,12 +17,12 @@ const AT_PERIODS = AT_CHANGED + CHANGED.length
 const AT_TRAIL = AT_PERIODS + widthOf(PERIOD)
 
 /**
- * As every change of a loan this is made by whoever read its latest version. A new borrower's row is share-locked, so
- * that it cannot be closed meanwhile. The schedule keeps its number of lines: an update cannot name another.
+ * As every change of a loan this is made by whoever read its latest version. The borrower's row is share-locked, so that
+ * who is lent more cannot be closed meanwhile. The schedule keeps its number of lines: an update cannot name another.
  */
 const RESTATE = `
   WITH borrower AS (
-    SELECT id FROM customer WHERE organization_id = $1 AND id = $5 AND (status = 'Active' OR id = $6) FOR SHARE
+    SELECT id FROM customer WHERE organization_id = $1 AND id = $5 AND (status = 'Active' OR NOT $6) FOR SHARE
   ), held AS (
     SELECT id FROM loan WHERE organization_id = $1 AND id = $2 AND version = $3 FOR NO KEY UPDATE SKIP LOCKED
   ), saved AS (
@@ -41,12 +41,12 @@ const RESTATE = `
 
 /**
  * Saves a loan that was agreed anew, with its schedule, in one statement.
- * @returns false when someone was faster, or the new borrower is no longer Active; then nothing was saved
+ * @returns false when someone was faster, or a borrower who is lent more is no longer Active; then nothing was saved
  */
 export async function restateLoan(db: Db, loan: StoredLoan, { author, decision, at }: Step): Promise<boolean> {
   const { before, restated, state } = decision
   invariant(restated, 'a loan agreed anew')
-  const { terms, borrowerId, record } = restated
+  const { terms, borrowerId, record, lends } = restated
   invariant(terms.numberOfRepayments === loan.terms.numberOfRepayments, 'a schedule keeps its number of lines')
   // Only other remarks: the schedule stays as it is.
   const schedule = terms === loan.terms ? [] : terms.schedule
@@ -64,7 +64,7 @@ export async function restateLoan(db: Db, loan: StoredLoan, { author, decision, 
       loan.version,
       moment(at),
       borrowerId,
-      loan.customerId,
+      lends,
       terms.principal,
       terms.ratePerPeriod,
       moment(terms.disbursedAt),

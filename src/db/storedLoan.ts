@@ -1,4 +1,5 @@
 import { type Absent, type BroughtForward, bringForward } from '../domain/broughtForward.ts'
+import type { CustomerStatus } from '../domain/customer.ts'
 import type { Instant, LocalDate } from '../domain/dates.ts'
 import type { Entry, EntryType } from '../domain/entry.ts'
 import { invariant } from '../domain/errors.ts'
@@ -23,6 +24,7 @@ export interface StoredLoan extends Loan {
   readonly customerId: bigint
   readonly customerExternalId: string | null
   readonly customerBusinessName: string | null
+  readonly customerStatus: CustomerStatus
   readonly productId: number | null
   readonly productName: string | null
   /** What a record system told of it besides; null: nothing. */
@@ -49,7 +51,8 @@ const TERMS = `
 
 /** What `toStoredLoan` takes. */
 export const LOAN_COLUMNS = `${TERMS},
-  c.external_id AS customer_external_id, c.business_name AS customer_business_name, p.name AS product_name,
+  c.external_id AS customer_external_id, c.business_name AS customer_business_name,
+  c.status AS customer_status, p.name AS product_name,
   ${HISTORY[0]} AS periods, ${HISTORY[1]} AS entries`
 
 /** What `toCarriedLoan` takes: nothing but the loan's own row. */
@@ -85,6 +88,7 @@ interface BareRow {
 export interface LoanRow extends BareRow {
   customer_external_id: string | null
   customer_business_name: string | null
+  customer_status: CustomerStatus
   product_name: string | null
   /** Null where rows are damaged: each loan has a schedule. */
   periods: string | null
@@ -128,6 +132,7 @@ export function toStoredLoan(row: LoanRow, zone: string): StoredLoan {
     ...bareOf(row),
     customerExternalId: row.customer_external_id,
     customerBusinessName: row.customer_business_name,
+    customerStatus: row.customer_status,
     productName: row.product_name,
     terms: { ...termsOf(row, zone), schedule: row.periods.split(';').map(toInstalment) },
     entries: (row.entries ?? []).map(toEntry),
@@ -148,13 +153,13 @@ export function toCarriedLoan(row: CarriedRow, zone: string, absent: Absent): St
 }
 
 /** What is not in a loan's own row. */
-type Elsewhere = 'customerExternalId' | 'customerBusinessName' | 'productName'
+type Elsewhere = 'customerExternalId' | 'customerBusinessName' | 'customerStatus' | 'productName'
 
 /** A loan of which nothing but its own row was read. */
 export const carriedLoan = (own: Omit<StoredLoan, 'entries' | Elsewhere>, forward: BroughtForward): StoredLoan =>
   withoutReading<StoredLoan, Elsewhere>(
     bringForward<StoredLoan>(own as StoredLoan, forward),
-    ...(['customerExternalId', 'customerBusinessName', 'productName'] as const),
+    ...(['customerExternalId', 'customerBusinessName', 'customerStatus', 'productName'] as const),
   )
 
 const bareOf = (row: BareRow) => ({

@@ -50,4 +50,6 @@ export interface Restated {
   readonly terms: LoanTerms
   readonly borrowerId: bigint
   readonly record: LoanRecord
+  /** Whether a borrower is lent more by it, who has to be Active. */
+  readonly lends: boolean
 }

@@ -41,7 +41,11 @@ function brokenByEntries({ terms, entries }: Loan): string[] {
     [new Set(tokens).size === tokens.length, 'two entries have the same token'],
     ...entries.flatMap((entry): Rule[] => [
       [entry.amount > 0n, `entry ${entry.id} has no amount`],
-      [entry.valueDate >= terms.disbursedOn, `entry ${entry.id} is dated before disbursement`],
+      // Released later than a repayment that was reversed, the loan has lost nothing.
+      [
+        entry.reversedAt !== null || entry.valueDate >= terms.disbursedOn,
+        `entry ${entry.id} is dated before disbursement`,
+      ],
       [entry.place >= 1 && entry.place <= entry.ordinal, `entry ${entry.id} has the place ${entry.place}`],
       [
         entry.replaces === null || (replaced(entry)?.reversedAt ?? null) !== null,

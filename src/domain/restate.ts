@@ -1,3 +1,4 @@
+import type { CustomerStatus } from './customer.ts'
 import type { LocalDate } from './dates.ts'
 import { invalidField, invariant, LendingError, refused } from './errors.ts'
 import { type Decision, type Loan, stateOf } from './loan.ts'
@@ -34,6 +35,7 @@ export interface LoanUpdate {
 /** A loan as an update finds it. */
 export interface RestatableLoan extends Loan {
   readonly customerId: bigint
+  readonly customerStatus: CustomerStatus
   /** Null unless its terms came from a product. */
   readonly productId: number | null
   readonly record: LoanRecord | null
@@ -50,7 +52,8 @@ const NOTHING_TOLD: LoanRecord = {
 
 /**
  * Agrees a loan anew: rebuilds its schedule and replays its repayments (contract 5.4). Refusals, in this order: a loan
- * whose terms are not to be changed any more, the terms themselves, repayments that they would leave without ground.
+ * whose terms are not to be changed any more, the terms themselves, repayments that they would leave without ground, a
+ * borrower who is lent no more.
  * @param shown how long the loan is said to be, where nobody told
  * @returns undefined when it says what is so already
  * @throws LendingError `failed_precondition` or `invalid_argument`, naming the field
@@ -60,7 +63,7 @@ export function restate(loan: RestatableLoan, update: LoanUpdate, now: number, s
   const borrowerId = update.borrowerId ?? loan.customerId
   const isAgreedAnew = hasOtherTerms(loan, update, shown)
   if (isAgreedAnew || borrowerId !== loan.customerId) requireOpenTerms(loan, before)
-  const agreed = isAgreedAnew ? agreeAnew(loan, update, now) : { terms: loan.terms, record: recordOf(loan) }
+  const agreed = isAgreedAnew ? agreeAnew(loan, update, now) : { terms: loan.terms, record: respelt(loan, update) }
   const { loanType, description, products, extended } = recordOf(loan)
   const record: LoanRecord = {
     ...agreed.record,
@@ -72,14 +75,10 @@ export function restate(loan: RestatableLoan, update: LoanUpdate, now: number, s
   invariant((record.extended === null) === (extended === null), 'a loan keeps the shape of its body')
   const { terms } = agreed
   if (terms !== loan.terms) requireGround(loan, before, terms)
-  return {
-    before,
-    reason: null,
-    posted: null,
-    reversed: null,
-    state: replay(terms, loan.entries, now),
-    restated: { terms, borrowerId, record },
-  }
+  const state = replay(terms, loan.entries, now)
+  const lends = borrowerId !== loan.customerId || state.totalOutstanding > before.totalOutstanding
+  if (lends && borrowerId === loan.customerId) requireBorrower(loan)
+  return { before, reason: null, posted: null, reversed: null, state, restated: { terms, borrowerId, record, lends } }
 }
 
 const recordOf = ({ record }: RestatableLoan): LoanRecord => record ?? NOTHING_TOLD
@@ -102,8 +101,21 @@ function hasOtherTerms(loan: RestatableLoan, update: LoanUpdate, shown: Duration
   })
 }
 
+/** What was told, with the unit of its duration as it is spelt now; what nobody told has no spelling. */
+function respelt(loan: RestatableLoan, { durationPeriod }: LoanUpdate): LoanRecord {
+  const { extended, ...told } = recordOf(loan)
+  if (durationPeriod === undefined || told.durationPeriod === null) return recordOf(loan)
+  return { ...told, durationPeriod, extended: extended && withTerms(extended, { durationPeriod }) }
+}
+
 /** `months` and `Month` are the same; undefined for what is no unit. */
 const unitOf = (durationPeriod: unknown) => readDurationPeriod(String(durationPeriod))
+
+/** Who closed his account can be told otherwise of what he has had, but is lent nothing more (contract 4.1). */
+function requireBorrower({ customerStatus }: RestatableLoan): void {
+  if (customerStatus !== 'Active')
+    throw refused(`the borrower is ${customerStatus}, and only an Active one can be lent more`)
+}
 
 function requireOpenTerms({ productId }: RestatableLoan, { status, chargedOffOn }: LoanState): void {
   const others = 'only loan_type, description and products can be changed'

@@ -87,6 +87,7 @@ const asStored = (
   customerId: customer.id,
   customerExternalId: customer.externalId,
   customerBusinessName: customer.businessName,
+  customerStatus: customer.status,
   productId: product.id,
   productName: product.name,
   record: null,

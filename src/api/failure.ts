@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, type FieldFault, LendingError } from '../domain/errors.ts'
 import { InvalidRequest } from './invalidRequest.ts'
+import { takeRest } from './rest.ts'
 import type { Style } from './style.ts'
 
 /** What went wrong, before a style puts it in its own words. */
@@ -93,6 +94,7 @@ export function sendFailure(
   if (code === 'internal') request.log.error({ err: error }, 'failed')
   else if (code === 'unavailable') request.log.warn({ err: error }, 'unavailable')
   request.failure = failure
+  takeRest(request, reply)
   // Also where it is refused before the style's own hooks have been there.
   if (style.headers !== undefined) reply.headers(style.headers)
   if (retryAfter !== undefined) reply.header('retry-after', String(Math.max(1, Math.ceil(retryAfter))))

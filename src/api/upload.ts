@@ -63,21 +63,20 @@ export function acceptUploads(app: StyleApp, { bytes }: { readonly bytes: number
     if (request.method !== 'POST' || request.is404) return
     // Who has hung up already is never heard to close, and would be counted for ever.
     if (reply.raw.destroyed) throw hungUp()
-    if (held >= AT_ONCE)
-      throw refuse(reply, new LendingError('resource_exhausted', 'too many files are being sent at once', [], 5))
+    if (held >= AT_ONCE) throw new LendingError('resource_exhausted', 'too many files are being sent at once', [], 5)
     held++
     reply.raw.once('close', () => held--)
     if (!/^multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
-      throw refuse(reply, new LendingError('unsupported_media_type', 'the content type must be multipart/form-data'))
-    if (Number(request.headers['content-length'] ?? 0) > bytes + ROOM) throw refuse(reply, tooLarge(bytes))
+      throw new LendingError('unsupported_media_type', 'the content type must be multipart/form-data')
+    if (Number(request.headers['content-length'] ?? 0) > bytes + ROOM) throw tooLarge(bytes)
   })
 
-  app.addHook('preValidation', async (request, reply) => {
+  app.addHook('preValidation', async (request) => {
     if (request.method !== 'POST' || request.is404) return
     try {
       request.body = await readParts(request)
     } catch (error) {
-      throw refuse(reply, toRefusal(error, bytes))
+      throw toRefusal(error, bytes)
     }
   })
 }
@@ -92,12 +91,6 @@ export function endOf({ raw }: FastifyReply): AbortSignal {
     if (!raw.writableFinished) gone.abort(hungUp())
   })
   return gone.signal
-}
-
-/** What the caller is still sending is not read. */
-function refuse(reply: FastifyReply, error: Error): Error {
-  reply.header('connection', 'close')
-  return error
 }
 
 const tooLarge = (bytes: number) =>

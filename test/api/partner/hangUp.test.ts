@@ -68,15 +68,11 @@ describe('a caller who hangs up', () => {
     expect(await send([raw], sized)).toMatchObject({ status: 200 })
   })
 
-  it('413 payload_too_large: at once by the length that is told, or once too much has come; the connection ends', async () => {
+  it('413 payload_too_large: at once by the length that is told, or once too much has come', async () => {
     const { raw, headers } = showing(Buffer.alloc(11 * 1024 * 1024))
     const told = { ...headers, 'content-length': String(50_000_000) }
     for (const answer of [await send([raw.subarray(0, 1_000)], told, 5_000), await send([raw], headers)])
-      expect(answer).toMatchObject({
-        status: 413,
-        connection: 'close',
-        body: expect.stringContaining('"code":"payload_too_large"'),
-      })
+      expect(answer).toMatchObject({ status: 413, body: expect.stringContaining('"code":"payload_too_large"') })
   })
 
   it('before his token was looked up: he is not counted among those who send a file', async () => {

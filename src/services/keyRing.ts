@@ -15,9 +15,8 @@ import { LRUCache } from 'lru-cache'
 import type { Db } from '../db/client.ts'
 import { insertFirstSigningKey, listVerifyingKeys, type SigningKey } from '../db/signingKeys.ts'
 import { invariant } from '../domain/errors.ts'
+import { isFresh } from './verified.ts'
 
-/** Keys are read again when this old: within 5 s, a revoked one verifies nothing on any instance (contract 3.6). */
-const FRESH_FOR_MS = 4_000
 /** For a key that is not known they are read at once, but no more often than this. */
 const REREAD_EVERY_MS = 1_000
 /** Ids of no key, remembered so that whoever repeats one waits only the first time. */
@@ -71,16 +70,21 @@ export async function openKeyRing(db: Db, secret: string, now: () => number): Pr
   let current = first
   const unknown = new LRUCache<string, true>({ max: MOST_UNKNOWN })
 
+  let begun = 0
+  let kept = 0
   async function read(): Promise<void> {
+    const turn = ++begun
     const ring = await readRing(db, decrypt, now())
     invariant(ring, 'a signing key that is active')
     // Of two readings at once, the one that began last knows best.
-    if (ring.readAt >= current.readAt) current = ring
+    if (turn < kept) return
+    kept = turn
+    current = ring
   }
 
   let refreshing: Promise<void> | undefined
   async function fresh(): Promise<Ring> {
-    if (now() - current.readAt < FRESH_FOR_MS) return current
+    if (isFresh(current.readAt, now())) return current
     refreshing ??= read().finally(() => {
       refreshing = undefined
     })

@@ -192,6 +192,25 @@ describe('a disabled account', () => {
   })
 })
 
+describe('a clock that is put back', () => {
+  it('does not prolong what was read before: an account is refused, and a key verifies nothing', async () => {
+    const { pool } = service.deps.db
+    const token = await signIn(service)
+    await rotate()
+    later(5_000)
+    const newer = await signIn(service)
+    expect([await statusOf(service, token), await statusOf(service, newer)]).toEqual([200, 200])
+    await endSigningKey(service.deps.db, author, kidOf(token), 'revoked', now())
+    later(-600_000)
+    expect([await statusOf(service, token), await statusOf(service, newer)]).toEqual([401, 200])
+    await pool.query('UPDATE account SET disabled_at = now() WHERE email = $1', [DEMO_PARTNER.email])
+    later(-600_000)
+    expect(await statusOf(service, newer)).toBe(401)
+    await pool.query('UPDATE account SET disabled_at = NULL WHERE email = $1', [DEMO_PARTNER.email])
+    later(1_200_000)
+  })
+})
+
 describe('KEY_ENCRYPTION_SECRET', () => {
   it('another one is refused at the start, in a line that names it', async () => {
     const opening = openKeyRing(service.deps.db, 'another secret of the tests', now)

@@ -1,8 +1,8 @@
-import { isIPv6 } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LendingError } from '../domain/errors.ts'
 import type { Events } from '../services/events.ts'
 import type { Limited, Limits, Standing } from '../services/limits.ts'
+import { networkOf } from '../services/network.ts'
 
 /**
  * Requests a minute by address, before anything is asked of them, and by account, once it is known. Every answer says
@@ -46,19 +46,4 @@ function say({ limit, remaining, reset, window }: Standing, reply: FastifyReply)
   reply.header('ratelimit-remaining', String(remaining))
   reply.header('ratelimit-reset', String(reset))
   reply.header('ratelimit-policy', `${limit};w=${window}`)
-}
-
-/** An address of IPv4; of IPv6 the network of 64 bits, all of which is one customer's. */
-function networkOf(address: string): string {
-  if (!isIPv6(address)) return address
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
-  if (mapped?.[1] !== undefined) return mapped[1]
-  const [head = '', tail] = address.split('::')
-  const left = head === '' ? [] : head.split(':')
-  const right = tail === undefined || tail === '' ? [] : tail.split(':')
-  const whole = tail === undefined ? left : [...left, ...Array(8 - left.length - right.length).fill('0'), ...right]
-  return `${whole
-    .slice(0, 4)
-    .map((part) => part.toLowerCase().replace(/^0+(?=.)/, ''))
-    .join(':')}::/64`
 }

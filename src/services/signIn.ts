@@ -7,6 +7,7 @@ import { LendingError } from '../domain/errors.ts'
 import { identifyApiKey } from './apiKeys.ts'
 import type { Identity } from './caller.ts'
 import type { KeyRing } from './keyRing.ts'
+import { networkOf } from './network.ts'
 import { unknownAccountHash, verifyPassword } from './passwords.ts'
 import { remembering, type Verified } from './verified.ts'
 
@@ -57,7 +58,8 @@ export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
       throw new LendingError('resource_exhausted', `too many failed sign-ins; try again in ${seconds} s`, [], seconds)
   }
 
-  async function issueToken(givenEmail: string, password: string, address: string): Promise<string> {
+  async function issueToken(givenEmail: string, password: string, from: string): Promise<string> {
+    const address = networkOf(from)
     const email = givenEmail.toLowerCase()
     // Before the account is read: tokens that are revoked while the password is checked have to include this one.
     const askedAt = now()

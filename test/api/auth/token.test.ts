@@ -1,6 +1,7 @@
 import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { countAttempts } from '../../../src/db/attempts.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 
 const AUTH = 'auth.localhost:3000'
@@ -117,6 +118,22 @@ describe('GET /v1/auth/token', () => {
     // Another e-mail is not affected.
     expect((await askToken(basic('partner@example.com', 'partner-secret'), '10.9.9.9')).statusCode).toBe(200)
     await service.deps.db.pool.query('DELETE FROM rate_limit')
+  })
+
+  it('429 resource_exhausted: after a hundred failures of one address; of IPv6 64 bits are one', async () => {
+    const { db } = service.deps
+    for (const [failing, same, other] of [
+      ['10.1.2.3', '10.1.2.3', '10.1.2.4'],
+      ['2001:db8:0:7::/64', '2001:db8::7:aaaa:0:0:1', '2001:db8:0:8::1'],
+    ] as const) {
+      await db.pool.query('DELETE FROM rate_limit')
+      const failures = countAttempts(db, 'signin-address', 100, 900)
+      for (let count = 0; count < 99; count++) await failures.fail(failing)
+      expect((await askToken(basic('nobody@example.com', 'guess'), same)).statusCode).toBe(401)
+      expect((await askToken(basic('partner@example.com', 'partner-secret'), same)).statusCode).toBe(429)
+      expect((await askToken(basic('partner@example.com', 'partner-secret'), other)).statusCode).toBe(200)
+    }
+    await db.pool.query('DELETE FROM rate_limit')
   })
 
   it('is on the auth host only', async () => {

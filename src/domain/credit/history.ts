@@ -70,8 +70,8 @@ export function historyOf(
     loansClosed: states.filter(closed).length,
     instalmentsDue: instalments.length,
     instalmentsOnTime: instalments.filter(isOnTime).length,
-    daysOverdueNow: Math.max(0, ...states.map(({ state }) => state.daysOverdue)),
-    worstDaysOverdue: Math.max(0, ...instalments.map((period) => daysLate(period, today))),
+    daysOverdueNow: most(states, ({ state }) => state.daysOverdue),
+    worstDaysOverdue: most(instalments, (period) => daysLate(period, today)),
     loansChargedOff: states.filter(chargedOff).length,
     chargedOff: total((state) => (state.chargedOffOn === null ? 0n : state.totalOutstanding)),
     loansWrittenOff: states.filter(writtenOff).length,
@@ -101,6 +101,10 @@ function hasComeDue(period: Period, today: LocalDate): boolean {
 
 const isOnTime = (period: Period): boolean =>
   period.completedOn !== null && period.completedOn <= period.dueDate && totalOf(period.writtenOff) === 0n
+
+/** The largest of any number of figures, or 0. */
+const most = <Item>(items: readonly Item[], figureOf: (item: Item) => number): number =>
+  items.reduce((figure, item) => Math.max(figure, figureOf(item)), 0)
 
 const largest = (amounts: readonly bigint[]): bigint => {
   let most = 0n

@@ -56,6 +56,16 @@ describe('what the book says of a customer', () => {
     expect(historyOf([], question)).toMatchObject({ asOf: '2026-07-01', loansTaken: 0, monthsOfHistory: 0 })
   })
 
+  it('of 130,000 instalments as of one', () => {
+    const daily = lend(2020, 1, { numberOfRepayments: 2_000, repayUnit: 'days' })
+    const loans = Array.from({ length: 65 }, () => ({ terms: daily, entries: [] }))
+    expect(historyOf(loans, question)).toMatchObject({
+      instalmentsDue: 130_000,
+      instalmentsOnTime: 0,
+      worstDaysOverdue: historyOf([{ terms: daily, entries: [] }], question).worstDaysOverdue,
+    })
+  })
+
   it('a closed loan, one instalment a week late, going by value dates though all was posted in July', () => {
     const entries = entriesOf(
       ['Repayment', INSTALMENT, '2026-02-10'],

@@ -1,5 +1,5 @@
 import type { Db } from './client.ts'
-import { isConflict, isUniqueViolation } from './faults.ts'
+import { isConflict, isUnavailable } from './faults.ts'
 import { insertLoans, type NewLoan } from './insertLoans.ts'
 import { type CarriedKey, type LoanKey, readCarried, readLoans } from './loans.ts'
 import { findParties, type Parties, type PartiesKey } from './parties.ts'
@@ -39,9 +39,9 @@ export function trafficOf(db: Db): Traffic {
 function makeTraffic(db: Db): Traffic {
   const way = db.together ? TOGETHER : ALONE
   return {
-    readParties: together({ ...way, run: async (keys) => (await findParties(db, keys)).map(asResult) }),
-    readLoan: together({ ...way, run: async (keys) => (await readLoans(db, keys)).map(asResult) }),
-    readCarried: together({ ...way, run: async (keys) => (await readCarried(db, keys)).map(asResult) }),
+    readParties: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => findParties(db, some)) }),
+    readLoan: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => readLoans(db, some)) }),
+    readCarried: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => readCarried(db, some)) }),
     saveLoan: together({ ...way, run: (chains) => eachOnItsOwn(chains, (some) => saveLoans(db, some)) }),
     insertLoan: insertingLoan(db, way),
   }
@@ -67,29 +67,31 @@ function insertingLoan(db: Db, way: typeof TOGETHER): Traffic['insertLoan'] {
   return async (loan) => (await insert(loan)) || wait(loan)
 }
 
-const asResult = <Result>(result: Result) => ({ result })
-
 /**
- * Runs items in one statement; where one of them breaks it, each in a statement of its own, so that the fault is that
- * item's alone. A conflict with another instance's statement is gone when it is tried again.
+ * Runs items in one statement; where that breaks, each half of them in one of its own, down to the items that break it by
+ * themselves: the fault is theirs alone. A conflict with another instance's statement is gone when it is tried again.
  */
 async function eachOnItsOwn<Item, Result>(
   items: readonly Item[],
   run: (items: readonly Item[]) => Promise<Result[]>,
 ): Promise<Settled<Result>[]> {
   try {
-    return (await run(items)).map(asResult)
+    return (await run(items)).map((result) => ({ result }))
   } catch (error) {
-    if (!isUniqueViolation(error) && !isConflict(error)) throw error
-    if (items.length === 1 && !isConflict(error)) return [{ error }]
+    // It would be no better for fewer, and what was sent may have been saved.
+    if (isUnavailable(error)) throw error
+    if (items.length > 1) return halves(items, run)
+    if (!isConflict(error)) return [{ error }]
   }
+  return [{ result: (await run(items))[0]! }]
+}
+
+async function halves<Item, Result>(items: readonly Item[], run: (items: readonly Item[]) => Promise<Result[]>) {
+  const middle = items.length >> 1
   const settled: Settled<Result>[] = []
-  for (const item of items)
+  for (const half of [items.slice(0, middle), items.slice(middle)])
     settled.push(
-      await run([item]).then(
-        ([result]) => ({ result: result! }),
-        (error: unknown) => ({ error }),
-      ),
+      ...(await eachOnItsOwn(half, run).catch((error: unknown) => half.map((): Settled<Result> => ({ error })))),
     )
   return settled
 }

@@ -81,6 +81,27 @@ describe('requests that share statements', () => {
     }
   })
 
+  it('one that the database will not take, or whose rows are damaged, never touches its neighbours', async () => {
+    const { pool } = shared.deps.db
+    // No such product is made any more: its interest is more than a column holds.
+    await pool.query(
+      `INSERT INTO loan_product (organization_id, id, name, currency, principal_min, principal_max, number_of_repayments,
+         repay_every, repay_unit, rate_per_period, created_at)
+       VALUES (1, 99, 'Dear', 'TZS', 1, 99999999999999, 2000, 1, 'days', 10000000000, now())`,
+    )
+    const lend = (productId: number) => {
+      const principal = productId === 99 ? 999_999_999_999 : 9_000_000
+      return shared.post('/v1/loans', { body: { customerId: 'asha', productId, principal } })
+    }
+    const lent = await Promise.all([1, 1, 99, 1, 2, 99, 4, 1, 1].map(lend))
+    expect(lent.map(({ status }) => status)).toEqual([200, 200, 500, 200, 200, 500, 200, 200, 200])
+    const ids = lent.flatMap(({ status, body }) => (status === 200 ? [body.id] : []))
+    await pool.query('DELETE FROM loan_period WHERE loan_id = $1', [ids[3]])
+    const read = await Promise.all(ids.map((id) => shared.get(`/v1/loans/${id}`)))
+    expect(read.map(({ status }) => status)).toEqual([200, 200, 200, 500, 200, 200, 200])
+    await pool.query('DELETE FROM loan WHERE id = $1', [ids[3]])
+  })
+
   it('many Idempotency-Keys at once on one loan: each is made once, also where two instances race', async () => {
     const other = await shared.another()
     const { body: loan } = await shared.post('/v1/loans', {

@@ -53,6 +53,10 @@ export function parseDecimal(text: string): Decimal | undefined {
 /** 999,999,999,999.99: the largest amount, whatever the currency (contract 1.6), in hundredths. */
 const LARGEST_IN_HUNDREDTHS = 99_999_999_999_999n
 
+/** The largest amount, in minor units of the currency. */
+export const largestIn = (currency: Currency): bigint =>
+  (LARGEST_IN_HUNDREDTHS * 10n ** BigInt(currency.decimals)) / 100n
+
 /** Bounds of an amount: repayments are above 0, the amount of an adjustment may be 0. */
 export interface AmountBounds {
   readonly zeroAllowed?: boolean
@@ -87,9 +91,9 @@ export function minorToText(minor: bigint, currency: Currency): string {
 }
 
 /**
- * Minor units as a JSON number. Exact: every amount the service can hold has at most 15 significant digits, and a
- * double gives back 15 of them. A division of two that are exact gives the double nearest to the quotient, which is the
- * one that its text would be read as.
+ * Minor units as a JSON number. Exact up to 2^53 of them, some 90 of the largest amounts: a division of two that are
+ * exact gives the double nearest to the quotient, which is the one that its text would be read as. A sum beyond that
+ * loses its last digit, as it would in any client that reads JSON numbers as doubles.
  */
 export const minorToNumber = (minor: bigint, currency: Currency): number => Number(minor) / 10 ** currency.decimals
 

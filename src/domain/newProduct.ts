@@ -1,6 +1,15 @@
 import type { PeriodUnit } from './dates.ts'
 import { invalidField } from './errors.ts'
-import { type Currency, currencyCodes, currencyOf, type Decimal, type Rate, toMinor } from './money.ts'
+import {
+  applyRate,
+  type Currency,
+  currencyCodes,
+  currencyOf,
+  type Decimal,
+  largestIn,
+  type Rate,
+  toMinor,
+} from './money.ts'
 import type { Product } from './product.ts'
 
 /** What is told of a new product; rates in percent. */
@@ -29,6 +38,8 @@ const MOST_EVERY = 3_650
 /** Decimals of a percentage, which is held in millionths. */
 const RATE_DECIMALS = 6
 const MOST_PERCENT = 10_000n
+/** How long a loan may run, in each unit: a century. */
+const LONGEST: Readonly<Record<PeriodUnit, number>> = { days: 36_500, weeks: 5_200, months: 1_200, years: 100 }
 
 /**
  * A product as it is told, checked.
@@ -47,21 +58,36 @@ export function productOf(asked: NewProduct, id: number): Product {
   const principalMin = toMinor(asked.principalMin, currency, 'principalMin')
   const principalMax = toMinor(asked.principalMax, currency, 'principalMax')
   if (principalMax < principalMin) throw invalidField('principalMax', 'must not be less than principalMin')
-  return {
+  const { numberOfRepayments, repayEvery, penaltyRate, totalMultipleOf } = asked
+  if (numberOfRepayments * repayEvery > LONGEST[unit])
+    throw invalidField('numberOfRepayments', 'must be so few that a loan ends within a hundred years')
+  const product: Product = {
     id,
     name,
     currency,
     principalMin,
     principalMax,
-    numberOfRepayments: asked.numberOfRepayments,
-    repayEvery: asked.repayEvery,
+    numberOfRepayments,
+    repayEvery,
     repayUnit: unit,
     ratePerPeriod: rate('ratePerPeriod', asked.ratePerPeriod),
-    totalMultipleOf: asked.totalMultipleOf ? toMinor(asked.totalMultipleOf, currency, 'totalMultipleOf') : null,
-    penaltyRate: asked.penaltyRate ? rate('penaltyRate', asked.penaltyRate, 1n) : null,
+    totalMultipleOf: totalMultipleOf ? toMinor(totalMultipleOf, currency, 'totalMultipleOf') : null,
+    penaltyRate: penaltyRate ? rate('penaltyRate', penaltyRate, 1n) : null,
     retired: false,
     enforceCreditLimit: asked.enforceCreditLimit ?? false,
   }
+  requireLendable(product)
+  return product
+}
+
+/** What its largest loan costs has to be an amount, too. */
+function requireLendable(product: Product): void {
+  const { currency, principalMax, ratePerPeriod, numberOfRepayments, penaltyRate } = product
+  const most = largestIn(currency)
+  const tooDear = 'must be so low that the largest principal costs at most 999999999999.99'
+  if (applyRate(principalMax, ratePerPeriod, BigInt(numberOfRepayments)) > most)
+    throw invalidField('ratePerPeriod', tooDear)
+  if (applyRate(principalMax, penaltyRate ?? 0n) > most) throw invalidField('penaltyRate', tooDear)
 }
 
 function currencyFor(code: string): Currency {

@@ -147,6 +147,15 @@ describe('products', () => {
     [['--unit', 'fortnights'], /must be one of days/],
     [['--min', '1.001'], /at most 2 decimals in TZS/],
     [['--instalments', '2001'], /1 to 2000/],
+    [
+      ['--unit', 'years', '--instalments', '101'],
+      /--instalments: must be so few that a loan ends within a hundred years/,
+    ],
+    [
+      ['--max', '999999999999', '--rate', '26'],
+      /--rate: must be so low that the largest principal costs at most 9{12}\.99/,
+    ],
+    [['--max', '999999999999', '--rate', '1', '--penalty', '101'], /--penalty: must be so low that the largest/],
     [['--id', '1'], /exists already/],
   ])('create with %j is refused', async (options, message) => {
     const run = await ops(['products', 'create', ...PRODUCT, '-o', '1', ...options])

@@ -1,0 +1,49 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { LendingError } from '../../src/domain/errors.ts'
+import { sum } from '../../src/domain/money.ts'
+import { type NewProduct, productOf } from '../../src/domain/newProduct.ts'
+import { termsOf } from '../../src/domain/terms.ts'
+
+const JANUARY = Date.UTC(2026, 0, 31, 6)
+const LARGEST = 99_999_999_999_999n
+
+const decimal = (least: number, most: number, scale: number) =>
+  fc.integer({ min: least, max: most }).map((units) => ({ units: BigInt(units), scale }))
+
+const products = fc.record<NewProduct>({
+  name: fc.constant('any'),
+  currency: fc.constantFrom('TZS', 'UGX'),
+  principalMin: fc.constant({ units: 1n, scale: 0 }),
+  principalMax: decimal(1, 999_999_999_999, 0),
+  numberOfRepayments: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 2_000 })),
+  repayEvery: fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 3_650 })),
+  repayUnit: fc.constantFrom('days', 'weeks', 'months', 'years'),
+  ratePerPeriod: fc.oneof(decimal(0, 2_000, 2), decimal(0, 10_000, 0)),
+  totalMultipleOf: fc.option(decimal(1, 1_000, 0), { nil: undefined }),
+  penaltyRate: fc.option(decimal(1, 10_000, 0), { nil: undefined }),
+})
+
+describe('a product that is accepted', () => {
+  it('can lend its largest principal: what that costs is an amount, and its last day is within a century', () => {
+    let accepted = 0
+    fc.assert(
+      fc.property(products, (asked) => {
+        let product: ReturnType<typeof productOf>
+        try {
+          product = productOf(asked, 1)
+        } catch (error) {
+          expect(error).toBeInstanceOf(LendingError)
+          return
+        }
+        accepted++
+        const terms = termsOf(product, asked.principalMax, JANUARY, 'Africa/Nairobi')
+        expect(sum(terms.schedule.map(({ interest }) => interest))).toBeLessThanOrEqual(LARGEST)
+        expect(terms.penaltyAmount ?? 0n).toBeLessThanOrEqual(LARGEST)
+        expect(terms.dueOn <= '2126-01-31').toBe(true)
+      }),
+      { numRuns: 400 },
+    )
+    expect(accepted).toBeGreaterThan(40)
+  })
+})

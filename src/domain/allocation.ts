@@ -144,10 +144,10 @@ export function pour(periods: Period[], amount: bigint, how: Pouring, on: LocalD
 
 /** The period after `moved` was poured over it. */
 function settled(period: Period, how: Pouring, into: Portions, moved: bigint, on: LocalDate): Period {
+  // Passed over: of an instalment in which nothing was ever due, no day ended the debt.
+  if (moved === 0n) return period
   // What is recovered was no longer owed.
   const paidOff = how.into === 'recovered' ? 0n : how.backwards ? -moved : moved
   const owed = period.owed - paidOff
-  const completedOn = owed > 0n ? null : (period.completedOn ?? on)
-  if (moved === 0n && completedOn === period.completedOn) return period
-  return { ...period, [how.into]: into, owed, completedOn }
+  return { ...period, [how.into]: into, owed, completedOn: owed > 0n ? null : (period.completedOn ?? on) }
 }

@@ -162,6 +162,24 @@ describe('laws of replay', () => {
     )
   })
 
+  it('an instalment in which nothing was ever due is completed on no day, whatever passes over it', () => {
+    const terms = lend({ numberOfRepayments: 5, ratePerPeriod: 0n }, 3n)
+    const posted = (type: NewEntry['type'], amount: bigint, day: number): NewEntry => ({
+      ...repayment(amount, `2026-03-0${day}`),
+      type,
+    })
+    const entries = [posted('Repayment', 2n, 6), posted('Refund', 1n, 7), posted('Write-off', 2n, 8)]
+    for (const [count, owed] of [3n, 1n, 2n, 0n].entries()) {
+      const state = replay(terms, entries.slice(0, count), Date.UTC(2026, 2, 20))
+      expect(state.totalOutstanding).toBe(owed)
+      const empty = state.periods.filter(({ due }) => totalOf(due) === 0n)
+      expect(empty.map(({ period, completedOn }) => [period, completedOn])).toEqual([
+        [4, null],
+        [5, null],
+      ])
+    }
+  })
+
   it('any order of arrival with the same value dates gives the same loan', () => {
     fc.assert(
       fc.property(anyTerms, anyRepayments, fc.infiniteStream(fc.nat()), (terms, entries, order) => {

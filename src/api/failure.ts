@@ -33,9 +33,12 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   429: 'resource_exhausted',
 }
 
+export const MALFORMED_URL =
+  'the URL is malformed: a % is followed by two hexadecimal digits, and what they spell is UTF-8'
+
 /** Our words for those; theirs are for whoever writes a server. */
 const BY_CODE: Readonly<Record<string, string>> = {
-  FST_ERR_BAD_URL: 'the URL is malformed: a % is followed by two hexadecimal digits, and what they spell is UTF-8',
+  FST_ERR_BAD_URL: MALFORMED_URL,
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body is not as long as Content-Length says',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'the content type must be application/json, in UTF-8',
 }

@@ -3,7 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { notFound } from '../domain/errors.ts'
-import { sendFailure, toFailure } from './failure.ts'
+import { MALFORMED_URL, sendFailure, toFailure } from './failure.ts'
 import { addHealth } from './health.ts'
 import { Paths } from './hosts.ts'
 import { InvalidRequest } from './invalidRequest.ts'
@@ -76,8 +76,9 @@ function speak(scope: FastifyInstance, style: Style, unavailable: Mounting['unav
   scope.addHook('onRequest', (request, reply, done) => {
     if (style.headers !== undefined) reply.headers(style.headers)
     // RFC 9112 3.2. Node's own refusal of it has neither a body nor a request id, so it is left to us.
-    const hostless = request.raw.httpVersion === '1.1' && request.headers.host === undefined
-    done(hostless ? new InvalidRequest('the Host header is missing') : undefined)
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
+      done(new InvalidRequest('the Host header is missing'))
+    else done(isQueryMalformed(request.url) ? new InvalidRequest(MALFORMED_URL) : undefined)
   })
 
   const fail = (error: unknown, request: FastifyRequest) =>
@@ -89,6 +90,18 @@ function speak(scope: FastifyInstance, style: Style, unavailable: Mounting['unav
     const error = notFound(noSuchPath(request, paths))
     return sendFailure(style, fail(error, request), error, request, reply)
   })
+}
+
+/** The router refuses such a path; a query it would take as it stands, and find nothing by it. */
+function isQueryMalformed(url: string): boolean {
+  const at = url.indexOf('?')
+  if (at === -1) return false
+  try {
+    decodeURIComponent(url.slice(at))
+    return false
+  } catch {
+    return true
+  }
 }
 
 function noSuchPath(request: FastifyRequest, paths: Paths | undefined): string {

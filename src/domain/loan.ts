@@ -171,8 +171,10 @@ function requireRoom(terms: LoanTerms, before: LoanState, entry: NewEntry, outco
   if (most !== null && amount > most.minor)
     throw refused(`${say(amount)} is more than ${most.what}, ${say(most.minor)}`)
   // Enough now, but not on that day: other entries stand between.
-  if (outcome.dropped > 0n || outcome.credited > 0n)
-    throw refused(`only ${say(amount - outcome.dropped - outcome.credited)} was there on ${entry.valueDate}`)
+  if (outcome.dropped > 0n || outcome.credited > 0n) {
+    const there = say(amount - outcome.dropped - outcome.credited)
+    throw refused(`of ${most?.what ?? 'it'} only ${there} was there on ${entry.valueDate}; a later date may have more`)
+  }
   if (amount === 0n) throw refused(`nothing was owed on ${entry.valueDate}`)
 }
 

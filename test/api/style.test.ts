@@ -92,7 +92,14 @@ describe('a host selects its style', () => {
   })
 
   test.each(words)('%s: 400 invalid_argument for a malformed URL', async (host, own) => {
-    for (const url of ['/%zz', '/v1/loans/%ff', '/v1/loans/%'])
+    for (const url of [
+      '/%zz',
+      '/v1/loans/%ff',
+      '/v1/loans/%',
+      '/v1/loans?page=%ff',
+      '/v1/loans?page=%E0%A4%A',
+      '/?100%',
+    ])
       expect(await ask(host, url)).toMatchObject({ status: 400, body: { ...own, code: 'invalid_argument' } })
   })
 

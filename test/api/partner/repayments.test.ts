@@ -162,6 +162,25 @@ describe('POST /v1/loans/{id}/repayments', () => {
     },
   )
 
+  it('409 failed_precondition: more than there was on that day, in words that say of what', async () => {
+    const id = await lend()
+    service.clock.set('2026-02-20')
+    await repay(id, { transactionAmount: 500, transactionDate: '2026-02-10' })
+    const refund = (transactionAmount: number, transactionDate: string) =>
+      service.post(`/v1/loans/${id}/repayments/refund`, { body: { transactionAmount, transactionDate } })
+    expect(await refund(50, '2026-02-06')).toMatchObject({
+      status: 409,
+      body: {
+        code: 'failed_precondition',
+        message: 'of what was paid in only 0.00 TZS was there on 2026-02-06; a later date may have more',
+      },
+    })
+    expect(await refund(501, '2026-02-10')).toMatchObject({
+      body: { message: '501.00 TZS is more than what was paid in, 500.00 TZS' },
+    })
+    expect((await refund(50, '2026-02-10')).status).toBe(200)
+  })
+
   it('404 not_found: no loan has that id, no transaction of the loan has that id', async () => {
     expect(await repay('7', { transactionAmount: 1 })).toMatchObject({ status: 404, body: { code: 'not_found' } })
     const id = await lend()

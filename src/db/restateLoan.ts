@@ -1,6 +1,8 @@
 import { invariant } from '../domain/errors.ts'
+import { lentNoMore } from '../domain/restate.ts'
 import type { LoanTerms } from '../domain/terms.ts'
 import type { Db } from './client.ts'
+import { findCustomer } from './customers.ts'
 import { PERIOD, periodRows } from './insertLoans.ts'
 import { CACHED, cached, figures } from './loanColumns.ts'
 import { columnsOf, moment, rowsOf, widthOf } from './rows.ts'
@@ -41,7 +43,8 @@ const RESTATE = `
 
 /**
  * Saves a loan that was agreed anew, with its schedule, in one statement.
- * @returns false when someone was faster, or a borrower who is lent more is no longer Active; then nothing was saved
+ * @returns false when someone was faster; then nothing was saved
+ * @throws LendingError `failed_precondition` when a borrower who is lent more is no longer Active
  */
 export async function restateLoan(db: Db, loan: StoredLoan, { author, decision, at }: Step): Promise<boolean> {
   const { before, restated, state } = decision
@@ -77,7 +80,10 @@ export async function restateLoan(db: Db, loan: StoredLoan, { author, decision, 
       ...trailValues(author, at, trace),
     ],
   })
-  return rowCount === 1
+  if (rowCount === 1) return true
+  const borrower = lends ? await findCustomer(db, loan.organizationId, { id: borrowerId }) : undefined
+  if (borrower && borrower.status !== 'Active') throw lentNoMore(borrower.status)
+  return false
 }
 
 const summaryOf = ({ principal, disbursedOn, dueOn }: LoanTerms) => ({ principal, disbursedOn, dueOn })

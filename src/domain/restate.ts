@@ -77,9 +77,13 @@ export function restate(loan: RestatableLoan, update: LoanUpdate, now: number, s
   if (terms !== loan.terms) requireGround(loan, before, terms)
   const state = replay(terms, loan.entries, now)
   const lends = borrowerId !== loan.customerId || state.totalOutstanding > before.totalOutstanding
-  if (lends && borrowerId === loan.customerId) requireBorrower(loan)
+  if (lends && borrowerId === loan.customerId && loan.customerStatus !== 'Active') throw lentNoMore(loan.customerStatus)
   return { before, reason: null, posted: null, reversed: null, state, restated: { terms, borrowerId, record, lends } }
 }
+
+/** The refusal for a borrower who can be told otherwise of what he has had, but is lent nothing more (contract 4.1). */
+export const lentNoMore = (status: CustomerStatus) =>
+  refused(`the borrower is ${status}, and only an Active one can be lent more`)
 
 const recordOf = ({ record }: RestatableLoan): LoanRecord => record ?? NOTHING_TOLD
 
@@ -110,12 +114,6 @@ function respelt(loan: RestatableLoan, { durationPeriod }: LoanUpdate): LoanReco
 
 /** `months` and `Month` are the same; undefined for what is no unit. */
 const unitOf = (durationPeriod: unknown) => readDurationPeriod(String(durationPeriod))
-
-/** Who closed his account can be told otherwise of what he has had, but is lent nothing more (contract 4.1). */
-function requireBorrower({ customerStatus }: RestatableLoan): void {
-  if (customerStatus !== 'Active')
-    throw refused(`the borrower is ${customerStatus}, and only an Active one can be lent more`)
-}
 
 function requireOpenTerms({ productId }: RestatableLoan, { status, chargedOffOn }: LoanState): void {
   const others = 'only loan_type, description and products can be changed'

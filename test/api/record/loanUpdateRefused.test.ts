@@ -111,6 +111,20 @@ describe('refusals leave everything as it was', () => {
     })
   })
 
+  it('409 failed_precondition: another borrower, who is closed at the same moment', async () => {
+    for (let round = 0; round < 8; round++) {
+      const borrower_id = nextId()
+      await records.post('/v1/borrowers', { body: { ...aBorrower, id: borrower_id } })
+      const id = await lend()
+      const [updated, shut] = await Promise.all([
+        update(id, { borrower_id }),
+        service.post(`/v1/customers/${borrower_id}/close`),
+      ])
+      expect([updated.status, shut.status].sort()).toEqual([200, 409])
+      for (const { status, body } of [updated, shut]) if (status === 409) expect(body.code).toBe('failed_precondition')
+    }
+  })
+
   it.each([
     ['charged off', 'repayments/charge-off'],
     ['written off', 'write-off'],

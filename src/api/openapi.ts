@@ -148,8 +148,10 @@ function answersOf(responses: object, examples: FastifyContextConfig['examples']
   return { ...responses, [status]: { description: 'Done.', content } }
 }
 
-const describe = ({ description }: Style) =>
-  `${description}\n\nEvery answer carries \`x-request-id\`, the one you sent or a new one: quote it when you ask about an answer.`
+const describe = ({ description, headers = {} }: Style) => {
+  const always = Object.entries(headers).map(([name, value]) => ` It also carries \`${name}: ${value}\`.`)
+  return `${description}\n\nEvery answer carries \`x-request-id\`, the one you sent or a new one: quote it when you ask about an answer.${always.join('')}`
+}
 
 const takesKey = (route: FastifyContextConfig, methods: readonly string[]): boolean =>
   methods.includes('POST') && !route.changesNothing

@@ -89,6 +89,7 @@ export interface Media {
 /** `/openapi.json` of any host, with what tests read of it. */
 export interface Document {
   readonly openapi: string
+  readonly info: { readonly description: string }
   readonly paths: Record<string, Record<string, Operation>>
   readonly components: {
     readonly schemas: Record<

@@ -140,6 +140,7 @@ describe('/openapi.json of the records host', () => {
   })
 
   it('tells the headers, the API key, and each refusal with an example in the words of the style', () => {
+    expect(document.info.description).toContain('`x-api-version: 1.2`')
     expect(document.components.securitySchemes.bearer!.description).toContain('mk_')
     const names = ({ parameters = [] }: Operation) =>
       parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name.toLowerCase())

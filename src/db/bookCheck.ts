@@ -1,7 +1,7 @@
 import type { LocalDate } from '../domain/dates.ts'
 import { CACHED } from './loanColumns.ts'
-import type { Snapshot } from './snapshot.ts'
 import { LOAN_COLUMNS, LOAN_SOURCES, type LoanRow, type StoredLoan, toStoredLoan } from './storedLoan.ts'
+import type { Snapshot } from './transaction.ts'
 
 /** A loan with what its row says of it besides. */
 export interface CheckedLoan extends Place {

@@ -1,8 +1,8 @@
-import type pg from 'pg'
 import { notFound } from '../domain/errors.ts'
 import { type Db, isConflict, isUniqueViolation } from './client.ts'
 import type { Queries } from './queries.ts'
 import { moment } from './rows.ts'
+import { inTransaction, type Transaction } from './transaction.ts'
 
 /** What a file of an import holds. */
 export type ImportKind = 'customers' | 'loans' | 'transactions'
@@ -80,38 +80,30 @@ export async function saveBatch(
   now: number,
   work: (batch: Queries) => Promise<ImportMark | undefined>,
 ): Promise<ImportMark | undefined> {
-  const client = await db.pool.connect()
   try {
-    await client.query('BEGIN')
-    // Thousands of rows a statement: a plan that is made once for all sizes joins them row by row.
-    await client.query('SET LOCAL plan_cache_mode = force_custom_plan')
-    const after = await work({ pool: client })
-    if (!after) {
-      await client.query('ROLLBACK')
-      return undefined
-    }
-    await mark(client, key, before, after, now)
-    await client.query('COMMIT')
-    return after
+    return await inTransaction(db, async (transaction) => {
+      // Thousands of rows a statement: a plan that is made once for all sizes joins them row by row.
+      await transaction.query('SET LOCAL plan_cache_mode = force_custom_plan')
+      const after = await work({ pool: transaction })
+      if (after) await mark(transaction, key, before, after, now)
+      return after
+    })
   } catch (error) {
-    await client.query('ROLLBACK').catch(() => undefined)
     // A number or an external id that was free a moment ago, or a row that two saved at once.
     if (isUniqueViolation(error) || isConflict(error)) return undefined
     throw error
-  } finally {
-    client.release()
   }
 }
 
 async function mark(
-  client: pg.PoolClient,
+  transaction: Transaction,
   { organizationId, kind, digest }: ImportKey,
   before: ImportMark,
   after: ImportMark,
   now: number,
 ): Promise<void> {
   const { linesDone, imported, present, refused, reportBytes } = after
-  const { rowCount } = await client.query(
+  const { rowCount } = await transaction.query(
     `UPDATE book_import SET lines_done = $5, imported = $6, present = $7, refused = $8, report_bytes = $9, updated_at = $10
      WHERE organization_id = $1 AND kind = $2 AND digest = $3 AND lines_done = $4 AND finished_at IS NULL`,
     [

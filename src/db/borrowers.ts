@@ -5,6 +5,7 @@ import type { Db } from './client.ts'
 import type { Listed, Page } from './paging.ts'
 import { moment } from './rows.ts'
 import { type Author, rethrowTakenKey, type Trace, trail, trailValues } from './trail.ts'
+import { inTransaction } from './transaction.ts'
 
 /** A customer as a record system knows it, whichever style made it. */
 export interface Borrower extends BorrowerDetails {
@@ -113,27 +114,20 @@ export async function changeBorrower(
   decide: (borrower: Borrower) => BorrowerDetails | undefined,
   now: number,
 ): Promise<Borrower | undefined> {
-  const client = await db.pool.connect()
   try {
-    await client.query('BEGIN')
-    const { rows } = await client.query<BorrowerRow>(`${FIND} FOR UPDATE`, [author.organizationId, id])
-    const borrower = rows[0] && toBorrower(rows[0])
-    const details = borrower && decide(borrower)
-    if (!borrower || !details) {
-      await client.query('ROLLBACK')
-      return borrower
-    }
-    const { id: _, externalId, createdAt, updatedAt, ...before } = borrower
-    const trace = trailValues(author, now, { action: 'update', before, after: details })
-    await client.query(UPDATE, [author.organizationId, id, moment(now), ...detailValues(details), ...trace])
-    await client.query('COMMIT')
-    return { id, externalId, createdAt, updatedAt: now, ...details }
+    return await inTransaction(db, async (transaction) => {
+      const { rows } = await transaction.query<BorrowerRow>(`${FIND} FOR UPDATE`, [author.organizationId, id])
+      const borrower = rows[0] && toBorrower(rows[0])
+      const details = borrower && decide(borrower)
+      if (!details) return borrower
+      const { id: _, externalId, createdAt, updatedAt, ...before } = borrower
+      const trace = trailValues(author, now, { action: 'update', before, after: details })
+      await transaction.query(UPDATE, [author.organizationId, id, moment(now), ...detailValues(details), ...trace])
+      return { id, externalId, createdAt, updatedAt: now, ...details }
+    })
   } catch (error) {
-    await client.query('ROLLBACK').catch(() => undefined)
     rethrowTakenKey(error)
     throw error
-  } finally {
-    client.release()
   }
 }
 

@@ -7,6 +7,7 @@ import type { Customer as CustomerRow } from './generated/client.ts'
 import { type Listed, type Page, sliceOf } from './paging.ts'
 import { moment } from './rows.ts'
 import { type Author, rethrowTakenKey, type Trace, trail, trailValues } from './trail.ts'
+import { inTransaction } from './transaction.ts'
 
 /** How a customer is named: by the service's number or by the partner's own id. */
 export type CustomerRef = { readonly id: bigint } | { readonly externalId: string }
@@ -116,40 +117,25 @@ export async function changeCustomer(
   now: number,
 ): Promise<Customer | undefined> {
   const { organizationId } = author
-  const client = await db.pool.connect()
   try {
-    await client.query('BEGIN')
-    const names = 'id' in ref ? [ref.id, null] : [null, ref.externalId]
-    const locked = await client.query<LockedRow>(LOCK, [organizationId, ...names])
-    const row = locked.rows[0]
-    if (!row) {
-      await client.query('ROLLBACK')
-      return undefined
-    }
-    const loans = await client.query<StandingRow>(STANDING, [organizationId, row.id])
-    const { open_loans, last_closed_on } = loans.rows[0]!
-    const before = { status: row.status, activationDate: row.activation_date }
-    const change = decide({ ...before, openLoans: Number(open_loans), lastLoanClosedOn: last_closed_on })
-    const { status, activationDate, closedOn, closeReason } = change
-    const trace = trailValues(author, now, { action, before, after: change })
-    await client.query(UPDATE, [
-      organizationId,
-      row.id,
-      status,
-      activationDate,
-      closedOn,
-      closeReason,
-      moment(now),
-      ...trace,
-    ])
-    await client.query('COMMIT')
-    return { id: row.id, externalId: row.external_id, status, activationDate, businessName: row.business_name }
+    return await inTransaction(db, async (transaction) => {
+      const names = 'id' in ref ? [ref.id, null] : [null, ref.externalId]
+      const locked = await transaction.query<LockedRow>(LOCK, [organizationId, ...names])
+      const row = locked.rows[0]
+      if (!row) return undefined
+      const loans = await transaction.query<StandingRow>(STANDING, [organizationId, row.id])
+      const { open_loans, last_closed_on } = loans.rows[0]!
+      const before = { status: row.status, activationDate: row.activation_date }
+      const change = decide({ ...before, openLoans: Number(open_loans), lastLoanClosedOn: last_closed_on })
+      const { status, activationDate, closedOn, closeReason } = change
+      const trace = trailValues(author, now, { action, before, after: change })
+      const values = [status, activationDate, closedOn, closeReason, moment(now)]
+      await transaction.query(UPDATE, [organizationId, row.id, ...values, ...trace])
+      return { id: row.id, externalId: row.external_id, status, activationDate, businessName: row.business_name }
+    })
   } catch (error) {
-    await client.query('ROLLBACK').catch(() => undefined)
     rethrowTakenKey(error)
     throw error
-  } finally {
-    client.release()
   }
 }
 

@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { addPeriods, dateIn, type LocalDate, startOfDay } from '../domain/dates.ts'
 import type { Db } from './client.ts'
 import { moment } from './rows.ts'
+import { inTransaction, type Transaction } from './transaction.ts'
 
 /** What of one product is out, in minor units. Loans of no product (of a record system) are together under null. */
 export interface ProductFigures {
@@ -128,41 +129,31 @@ export async function computeFigures(
   now: () => number,
   due: (last: { computedAt: number; tookMs: number } | undefined) => boolean,
 ): Promise<boolean> {
-  const client = await db.pool.connect()
-  let broken: Error | undefined
-  try {
-    await client.query('BEGIN')
-    const mayCompute = (await lock(client)) && due(await lastOf(client))
-    if (mayCompute) await computeAndSave(client, zone, now)
-    await client.query('COMMIT')
+  return inTransaction(db, async (transaction) => {
+    const mayCompute = (await lock(transaction)) && due(await lastOf(transaction))
+    if (mayCompute) await computeAndSave(transaction, zone, now)
     return mayCompute
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => undefined)
-    broken = error instanceof Error ? error : new Error(String(error))
-    throw error
-  } finally {
-    client.release(broken)
-  }
+  })
 }
 
-async function lock(client: pg.PoolClient): Promise<boolean> {
-  const { rows } = await client.query('SELECT pg_try_advisory_xact_lock($1) AS held', [LOCK])
+async function lock(transaction: Transaction): Promise<boolean> {
+  const { rows } = await transaction.query('SELECT pg_try_advisory_xact_lock($1) AS held', [LOCK])
   return rows[0].held
 }
 
-async function lastOf(client: pg.PoolClient) {
-  const { rows } = await client.query('SELECT computed_at, took_ms FROM book_figures ORDER BY computed_at LIMIT 1')
+async function lastOf(transaction: Transaction) {
+  const { rows } = await transaction.query('SELECT computed_at, took_ms FROM book_figures ORDER BY computed_at LIMIT 1')
   return rows[0] && { computedAt: rows[0].computed_at as number, tookMs: rows[0].took_ms as number }
 }
 
-async function computeAndSave(client: pg.PoolClient, zone: string, now: () => number): Promise<void> {
+async function computeAndSave(transaction: Transaction, zone: string, now: () => number): Promise<void> {
   const began = performance.now()
   const at = now()
   const today = dateIn(zone, at)
   const run = (text: string, values: unknown[]) =>
-    client.query({ text, values, query_timeout: PATIENCE_MS } as pg.QueryConfig)
-  await client.query(`SET LOCAL statement_timeout = ${PATIENCE_MS}`)
-  const kept = await keptDays(client, zone, today)
+    transaction.query({ text, values, query_timeout: PATIENCE_MS } as pg.QueryConfig)
+  await transaction.query(`SET LOCAL statement_timeout = ${PATIENCE_MS}`)
+  const kept = await keptDays(transaction, zone, today)
   const from = kept.size > 0 ? addPeriods(today, -1, 'days') : addPeriods(today, 1 - DAYS_SHOWN, 'days')
   const products = await run(PRODUCTS, [today])
   const days = await run(DAYS, [moment(startOfDay(from, zone)), zone])
@@ -186,8 +177,12 @@ async function computeAndSave(client: pg.PoolClient, zone: string, now: () => nu
 }
 
 /** What was computed earlier today of the days before yesterday stands: it is computed once a day, and after an import. */
-async function keptDays(client: pg.PoolClient, zone: string, today: LocalDate): Promise<Map<number, Stored['days']>> {
-  const { rows } = await client.query<{ organization_id: number; computed_at: number; figures: Stored }>(
+async function keptDays(
+  transaction: Transaction,
+  zone: string,
+  today: LocalDate,
+): Promise<Map<number, Stored['days']>> {
+  const { rows } = await transaction.query<{ organization_id: number; computed_at: number; figures: Stored }>(
     'SELECT organization_id, computed_at, figures FROM book_figures',
   )
   const ofToday = rows.filter(({ computed_at }) => dateIn(zone, computed_at) === today)

@@ -1,6 +1,7 @@
 import type { Db } from './client.ts'
 import { insertLoans, type NewLoan } from './insertLoans.ts'
 import type { Queries } from './queries.ts'
+import { inTransaction } from './transaction.ts'
 
 const HOLD = 'SELECT FROM customer WHERE organization_id = $1 AND id = $2 FOR NO KEY UPDATE'
 
@@ -16,18 +17,10 @@ export async function insertLoanHeld(
   loan: NewLoan,
   check: (queries: Queries) => Promise<void>,
 ): Promise<boolean> {
-  const client = await db.pool.connect()
-  try {
-    await client.query('BEGIN')
-    await client.query(HOLD, [loan.author.organizationId, loan.customerId])
-    await check({ pool: client })
-    const [made = false] = await insertLoans({ pool: client }, [loan])
-    await client.query('COMMIT')
+  return inTransaction(db, async (transaction) => {
+    await transaction.query(HOLD, [loan.author.organizationId, loan.customerId])
+    await check({ pool: transaction })
+    const [made = false] = await insertLoans({ pool: transaction }, [loan])
     return made
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => undefined)
-    throw error
-  } finally {
-    client.release()
-  }
+  })
 }

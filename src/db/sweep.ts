@@ -5,6 +5,7 @@ import { LOANS_BY } from './loans.ts'
 import { type ColumnTypes, columnsOf, moment, rowsOf } from './rows.ts'
 import { type LoanRow, type StoredLoan, toStoredLoan } from './storedLoan.ts'
 import { toJson } from './trail.ts'
+import { inTransaction } from './transaction.ts'
 
 /** What a round of the sweep came to. */
 export interface Swept {
@@ -80,20 +81,16 @@ export async function sweepLoans(
   { most, except }: { readonly most: number; readonly except: readonly DamagedLoan[] },
   replayed: (loan: StoredLoan) => { before: LoanState; after: LoanState },
 ): Promise<Swept> {
-  const client = await db.pool.connect()
-  try {
-    await client.query('BEGIN')
-    const claimed = await client.query<{ organization_id: number; id: bigint }>({
+  return inTransaction(db, async (transaction) => {
+    const claimed = await transaction.query<{ organization_id: number; id: bigint }>({
       name: 'sweep-claim',
       text: CLAIM,
       values: [moment(now), most, except.map(({ organizationId }) => organizationId), except.map(({ id }) => id)],
     })
     const found = claimed.rows.length
-    if (found === 0) {
-      await client.query('ROLLBACK')
-      return { saved: 0, found, damaged: [] }
-    }
-    const { rows } = await client.query<LoanRow>(LOANS_BY.id(claimed.rows.map((row) => [row.organization_id, row.id])))
+    if (found === 0) return { saved: 0, found, damaged: [] }
+    const keys = claimed.rows.map((row) => [row.organization_id, row.id])
+    const { rows } = await transaction.query<LoanRow>(LOANS_BY.id(keys))
     const damaged: DamagedLoan[] = []
     const changes = rows.flatMap((row) => {
       try {
@@ -107,19 +104,13 @@ export async function sweepLoans(
         return []
       }
     })
-    const saved = await client.query<{ saved: bigint }>({
+    const saved = await transaction.query<{ saved: bigint }>({
       name: 'sweep-save',
       text: SAVE,
       values: [moment(now), ...columnsOf(COMPUTED, changes)],
     })
-    await client.query('COMMIT')
     return { saved: Number(saved.rows[0]!.saved), found, damaged }
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => undefined)
-    throw error
-  } finally {
-    client.release()
-  }
+  })
 }
 
 /** How many loans of all organizations wait for the sweep; counting ends after `most`. */

@@ -8,8 +8,8 @@ import {
   type StoredTotals,
 } from '../db/bookCheck.ts'
 import { agrees, CACHED, cached } from '../db/loanColumns.ts'
-import { inSnapshot } from '../db/snapshot.ts'
 import type { StoredLoan } from '../db/storedLoan.ts'
+import { inSnapshot } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
 import { stateOf } from '../domain/loan.ts'
 import { brokenRules } from '../domain/loanRules.ts'

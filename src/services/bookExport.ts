@@ -1,7 +1,7 @@
 import { countForExport, EXPORT_KINDS, type ExportKind, type ExportRow, readForExport } from '../db/bookExport.ts'
 import { noteExport } from '../db/organizations.ts'
-import { inSnapshot } from '../db/snapshot.ts'
 import type { Author } from '../db/trail.ts'
+import { inSnapshot } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
 import { toRfc3339 } from '../domain/dates.ts'
 import { currencyOf, minorToText, rateToNumber } from '../domain/money.ts'

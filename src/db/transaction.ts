@@ -1,0 +1,53 @@
+import type pg from 'pg'
+import type { Db } from './client.ts'
+
+/** One connection with a transaction open on it. */
+export type Transaction = Pick<pg.PoolClient, 'query'>
+
+/**
+ * Runs `work` in a transaction, which is rolled back where it throws, or answers undefined: nothing is to be saved.
+ * @throws what `work` throws
+ */
+export async function inTransaction<T>(
+  db: Pick<Db, 'pool'>,
+  work: (transaction: Transaction) => Promise<T>,
+): Promise<T> {
+  const client = await db.pool.connect()
+  let broken = false
+  try {
+    await client.query('BEGIN')
+    const result = await work(client)
+    await client.query(result === undefined ? 'ROLLBACK' : 'COMMIT')
+    return result
+  } catch (error) {
+    // A connection that cannot be rolled back is of no use to whoever has it next: it is not given back.
+    await client.query('ROLLBACK').catch(() => (broken = true))
+    throw error
+  } finally {
+    client.release(broken)
+  }
+}
+
+/** The book as it is at one moment, whatever is changed meanwhile. */
+export type Snapshot = Transaction
+
+/**
+ * Runs reads that all see the same moment. Nobody waits for them; the database keeps what is changed meanwhile until
+ * they are done.
+ */
+export async function inSnapshot<T>(db: Pick<Db, 'pool'>, read: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+  const client = await db.pool.connect()
+  let broken: Error | undefined
+  try {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    const result = await read(client)
+    await client.query('COMMIT')
+    return result
+  } catch (error) {
+    // A read that was given up in the middle leaves the connection in an unknown state: it is not given back.
+    broken = error instanceof Error ? error : new Error(String(error))
+    throw error
+  } finally {
+    client.release(broken)
+  }
+}

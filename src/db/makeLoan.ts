@@ -1,11 +1,9 @@
-import { type Db, isUniqueViolation } from './client.ts'
+import type { Db } from './client.ts'
+import { drawingId } from './drawnId.ts'
 import { reserveIds } from './ids.ts'
 import type { NewLoan } from './insertLoans.ts'
 import { trafficOf } from './traffic.ts'
 import { rethrowTakenKey } from './trail.ts'
-
-/** A client would have to take this many of the service's numbers in a row before a loan is refused one. */
-const MOST_TRIES = 1_000
 
 /**
  * Makes a loan with its schedule, under a number of the service's own.
@@ -18,15 +16,14 @@ export async function makeLoan(
   loan: Omit<NewLoan, 'id'>,
   insert: (loan: NewLoan) => Promise<boolean> = trafficOf(db).insertLoan,
 ): Promise<bigint | undefined> {
-  for (let attempt = 1; ; attempt++) {
-    const id = (await reserveIds(db, 'loan', 1))()
-    try {
+  try {
+    return await drawingId('loan_pkey', async () => {
+      const id = (await reserveIds(db, 'loan', 1))()
       return (await insert({ ...loan, id })) ? id : undefined
-    } catch (error) {
-      rethrowTakenKey(error)
-      // A record system may have taken the number: then the next one is drawn.
-      if (!isUniqueViolation(error, 'loan_pkey') || attempt === MOST_TRIES) throw error
-    }
+    })
+  } catch (error) {
+    rethrowTakenKey(error)
+    throw error
   }
 }
 

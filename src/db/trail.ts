@@ -98,21 +98,9 @@ export const trailRow = (
   author: Author,
   at: number,
   entityId: bigint,
-  { action, before, after }: Trace,
+  trace: Trace,
   transactionId: bigint | null,
-): unknown[] => [
-  author.organizationId,
-  entityId,
-  moment(at),
-  author.accountId,
-  author.requestId,
-  action,
-  before && toJson(before),
-  after && toJson(after),
-  author.claim?.key ?? null,
-  author.claim?.requestHash ?? null,
-  transactionId,
-]
+): unknown[] => [author.organizationId, entityId, ...trailValues(author, at, trace), transactionId]
 
 /** The service by itself. */
 export const service = (organizationId: number): Author => ({ organizationId, accountId: null, requestId: null })

@@ -1,4 +1,4 @@
-import type { BorrowerDetails } from '../domain/borrower.ts'
+import { BORROWER_DETAILS, type BorrowerDetails } from '../domain/borrower.ts'
 import type { Instant, LocalDate } from '../domain/dates.ts'
 import { arrivalsSql, listArrivals } from './arrivals.ts'
 import type { Db } from './client.ts'
@@ -16,46 +16,41 @@ export interface Borrower extends BorrowerDetails {
   readonly updatedAt: Instant
 }
 
-/** What a record system tells of a borrower, in the order of `detailValues`. */
-const DETAILS = ['business_name', 'phone', 'email', 'address', 'type', 'region', 'country']
-const COLUMNS = ['id', 'external_id', ...DETAILS, 'created_at', 'updated_at']
+/** The columns of what a record system tells of a borrower, in the order of `detailValues`. */
+export const DETAIL_COLUMNS = BORROWER_DETAILS.map((detail) => (detail === 'businessName' ? 'business_name' : detail))
 
-const detailValues = ({ businessName, phone, email, address, type, region, country }: BorrowerDetails) => [
-  businessName,
-  phone,
-  email,
-  address,
-  type,
-  region,
-  country,
-]
+export const detailValues = (details: BorrowerDetails) => BORROWER_DETAILS.map((detail) => details[detail])
 
-const FIND = `SELECT ${COLUMNS.join(', ')} FROM customer WHERE organization_id = $1 AND id = $2`
+/** Reads them from `customer a`. */
+export const READ_DETAILS = BORROWER_DETAILS.map((detail, at) => `a.${DETAIL_COLUMNS[at]} AS "${detail}"`).join(', ')
+
+const COLUMNS = `
+  a.id, a.external_id AS "externalId", ${READ_DETAILS}, a.created_at AS "createdAt", a.updated_at AS "updatedAt"`
+const FIND = `SELECT ${COLUMNS} FROM customer a WHERE organization_id = $1 AND id = $2`
 
 export async function findBorrower(db: Db, organizationId: number, id: bigint): Promise<Borrower | undefined> {
-  const { rows } = await db.pool.query<BorrowerRow>({
+  const { rows } = await db.pool.query<Borrower>({
     name: 'find-borrower',
     text: FIND,
     values: [organizationId, id],
   })
-  return rows[0] && toBorrower(rows[0])
+  return rows[0]
 }
 
 const LIST = arrivalsSql({
   table: 'customer',
   where: 'a.organization_id = $1',
-  columns: COLUMNS.map((column) => `a.${column}`).join(', '),
+  columns: COLUMNS,
 })
 
 /** A page of the organization's customers, oldest first. */
-export async function listBorrowers(db: Db, organizationId: number, page: Page): Promise<Listed<Borrower>> {
-  const { items, total } = await listArrivals<BorrowerRow>(db, 'list-borrowers', LIST, organizationId, page)
-  return { items: items.map(toBorrower), total }
+export function listBorrowers(db: Db, organizationId: number, page: Page): Promise<Listed<Borrower>> {
+  return listArrivals<Borrower>(db, 'list-borrowers', LIST, organizationId, page)
 }
 
 const INSERT = `
   WITH made AS (
-    INSERT INTO customer (organization_id, id, status, activation_date, created_at, updated_at, ${DETAILS.join(', ')})
+    INSERT INTO customer (organization_id, id, status, activation_date, created_at, updated_at, ${DETAIL_COLUMNS.join(', ')})
     VALUES ($1, $2, 'Active', $3, $4, $4, $5, $6, $7, $8, $9, $10, $11)
     ON CONFLICT (organization_id, id) DO NOTHING
     RETURNING id
@@ -97,7 +92,7 @@ export async function insertBorrower(
 
 const UPDATE = `
   WITH changed AS (
-    UPDATE customer SET ${DETAILS.map((column, index) => `${column} = $${4 + index}`).join(', ')}, updated_at = $3
+    UPDATE customer SET ${DETAIL_COLUMNS.map((column, index) => `${column} = $${4 + index}`).join(', ')}, updated_at = $3
     WHERE organization_id = $1 AND id = $2 RETURNING id
   ), ${trail('changed', 'customer', 11)}
   SELECT id FROM changed`
@@ -116,8 +111,8 @@ export async function changeBorrower(
 ): Promise<Borrower | undefined> {
   try {
     return await inTransaction(db, async (transaction) => {
-      const { rows } = await transaction.query<BorrowerRow>(`${FIND} FOR UPDATE`, [author.organizationId, id])
-      const borrower = rows[0] && toBorrower(rows[0])
+      const { rows } = await transaction.query<Borrower>(`${FIND} FOR UPDATE`, [author.organizationId, id])
+      const borrower = rows[0]
       const details = borrower && decide(borrower)
       if (!details) return borrower
       const { id: _, externalId, createdAt, updatedAt, ...before } = borrower
@@ -130,31 +125,3 @@ export async function changeBorrower(
     throw error
   }
 }
-
-interface BorrowerRow {
-  id: bigint
-  external_id: string | null
-  business_name: string | null
-  phone: string | null
-  email: string | null
-  address: string | null
-  type: string | null
-  region: string | null
-  country: string | null
-  created_at: Instant
-  updated_at: Instant
-}
-
-const toBorrower = (row: BorrowerRow): Borrower => ({
-  id: row.id,
-  externalId: row.external_id,
-  businessName: row.business_name,
-  phone: row.phone,
-  email: row.email,
-  address: row.address,
-  type: row.type,
-  region: row.region,
-  country: row.country,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-})

@@ -1,4 +1,6 @@
+import type { BorrowerDetails } from '../domain/borrower.ts'
 import type { LocalDate } from '../domain/dates.ts'
+import { DETAIL_COLUMNS, detailValues, READ_DETAILS } from './borrowers.ts'
 import type { Queries } from './queries.ts'
 import { type ColumnTypes, moment, statementOver } from './rows.ts'
 import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from './trail.ts'
@@ -8,11 +10,8 @@ export interface NewCustomer {
   readonly id: bigint
   readonly externalId: string
   readonly activationDate: LocalDate
-  readonly details: Readonly<Record<DetailName, string | null>>
+  readonly details: BorrowerDetails
 }
-
-export const DETAIL_NAMES = ['businessName', 'phone', 'email', 'address', 'type', 'region', 'country'] as const
-export type DetailName = (typeof DETAIL_NAMES)[number]
 
 const CUSTOMER: ColumnTypes = {
   organization_id: 'int',
@@ -20,13 +19,7 @@ const CUSTOMER: ColumnTypes = {
   external_id: 'text',
   status: 'text',
   activation_date: 'date',
-  business_name: 'text',
-  phone: 'text',
-  email: 'text',
-  address: 'text',
-  type: 'text',
-  region: 'text',
-  country: 'text',
+  ...Object.fromEntries(DETAIL_COLUMNS.map((column) => [column, 'text'])),
   created_at: 'timestamptz',
   updated_at: 'timestamptz',
 }
@@ -55,7 +48,7 @@ export async function insertCustomers(
     insert(
       customers.map(({ id, externalId, activationDate, details }) => [
         ...[organizationId, id, externalId, 'Active', activationDate],
-        ...DETAIL_NAMES.map((name) => details[name]),
+        ...detailValues(details),
         ...[at, at],
       ]),
       customers.map(({ id, externalId, activationDate }) => {
@@ -70,7 +63,7 @@ export async function insertCustomers(
 export interface PresentCustomer {
   readonly externalId: string
   readonly activationDate: LocalDate | null
-  readonly details: Readonly<Record<DetailName, string | null>>
+  readonly details: BorrowerDetails
 }
 
 /** Those of the external ids that are taken, and the customer each belongs to. */
@@ -79,11 +72,10 @@ export async function findPresentCustomers(
   organizationId: number,
   externalIds: readonly string[],
 ): Promise<Map<string, PresentCustomer>> {
-  const { rows } = await db.pool.query<PresentCustomer & Record<DetailName, string | null>>({
+  const { rows } = await db.pool.query<Omit<PresentCustomer, 'details'> & BorrowerDetails>({
     name: 'find-present-customers',
-    text: `SELECT external_id AS "externalId", activation_date AS "activationDate", business_name AS "businessName",
-        phone, email, address, type, region, country
-      FROM customer WHERE organization_id = $1 AND external_id = ANY($2::text[])`,
+    text: `SELECT external_id AS "externalId", activation_date AS "activationDate", ${READ_DETAILS}
+      FROM customer a WHERE organization_id = $1 AND external_id = ANY($2::text[])`,
     values: [organizationId, externalIds],
   })
   return new Map(

@@ -1,38 +1,18 @@
-/** What a record system tells of a borrower (contract 5); null where nothing is known. */
-export interface BorrowerDetails {
-  readonly businessName: string | null
-  readonly phone: string | null
-  readonly email: string | null
-  readonly address: string | null
-  readonly type: string | null
-  readonly region: string | null
-  readonly country: string | null
-}
+/** What a record system tells of a borrower (contract 5). */
+export const BORROWER_DETAILS = ['businessName', 'phone', 'email', 'address', 'type', 'region', 'country'] as const
+export type BorrowerDetail = (typeof BORROWER_DETAILS)[number]
 
-const DETAILS: readonly (keyof BorrowerDetails)[] = [
-  'businessName',
-  'phone',
-  'email',
-  'address',
-  'type',
-  'region',
-  'country',
-]
+/** Null where nothing is known. */
+export type BorrowerDetails = Readonly<Record<BorrowerDetail, string | null>>
+
+/** The details as `tell` tells them one by one. */
+export const detailsOf = (tell: (detail: BorrowerDetail) => string | null | undefined): BorrowerDetails =>
+  Object.fromEntries(BORROWER_DETAILS.map((detail) => [detail, tell(detail) ?? null])) as BorrowerDetails
 
 /** Whether two say the same of a borrower: what makes the same id told twice a repetition, and not a clash. */
 export const sameDetails = (a: BorrowerDetails, b: BorrowerDetails): boolean =>
-  DETAILS.every((detail) => a[detail] === b[detail])
+  BORROWER_DETAILS.every((detail) => a[detail] === b[detail])
 
 /** The details with some of them changed; what is left out stays. */
-export function withChanges(details: BorrowerDetails, changes: Partial<BorrowerDetails>): BorrowerDetails {
-  const changed = (detail: keyof BorrowerDetails) => (detail in changes ? (changes[detail] ?? null) : details[detail])
-  return {
-    businessName: changed('businessName'),
-    phone: changed('phone'),
-    email: changed('email'),
-    address: changed('address'),
-    type: changed('type'),
-    region: changed('region'),
-    country: changed('country'),
-  }
-}
+export const withChanges = (details: BorrowerDetails, changes: Partial<BorrowerDetails>): BorrowerDetails =>
+  detailsOf((detail) => (detail in changes ? changes[detail] : details[detail]))

@@ -1,14 +1,8 @@
 import { reserveIds } from '../db/ids.ts'
-import {
-  DETAIL_NAMES,
-  type DetailName,
-  findPresentCustomers,
-  insertCustomers,
-  type NewCustomer,
-  type PresentCustomer,
-} from '../db/insertCustomers.ts'
+import { findPresentCustomers, insertCustomers, type NewCustomer, type PresentCustomer } from '../db/insertCustomers.ts'
 import type { Author } from '../db/trail.ts'
 import type { Deps } from '../deps.ts'
+import { BORROWER_DETAILS, type BorrowerDetail, detailsOf } from '../domain/borrower.ts'
 import { dateIn, type LocalDate } from '../domain/dates.ts'
 import { invalidField, LendingError } from '../domain/errors.ts'
 import { type Importer, otherThere, type Said, saidOf } from './bookImport.ts'
@@ -17,7 +11,7 @@ import { type Importer, otherThere, type Said, saidOf } from './bookImport.ts'
 export interface CustomerLine {
   readonly externalId: string
   readonly activationDate?: LocalDate | undefined
-  readonly details: Readonly<Partial<Record<DetailName, string | undefined>>>
+  readonly details: Readonly<Partial<Record<BorrowerDetail, string | undefined>>>
 }
 
 /** Customers, as `createCustomer` makes them, with what a record system would tell of them. */
@@ -39,12 +33,11 @@ export function customerImporter({ db, now, config }: Deps, author: Author): Imp
               throw invalidField('activationDate', `must not be in the future: today is ${today}`)
             const present = known.get(value.externalId)
             if (present) return isSame(value, present) ? 'present' : otherThere('the customer')
-            const details = Object.fromEntries(DETAIL_NAMES.map((name) => [name, value.details[name] ?? null]))
             const customer = {
               id: nextId(),
               externalId: value.externalId,
               activationDate: value.activationDate ?? today,
-              details: details as NewCustomer['details'],
+              details: detailsOf((detail) => value.details[detail]),
             }
             made.push(customer)
             known.set(customer.externalId, customer)
@@ -64,4 +57,4 @@ export function customerImporter({ db, now, config }: Deps, author: Author): Imp
 /** What a line leaves out it says nothing against. */
 const isSame = ({ activationDate, details }: CustomerLine, present: PresentCustomer): boolean =>
   (activationDate === undefined || activationDate === present.activationDate) &&
-  DETAIL_NAMES.every((name) => details[name] === undefined || details[name] === present.details[name])
+  BORROWER_DETAILS.every((detail) => details[detail] === undefined || details[detail] === present.details[detail])

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { BorrowerDetails } from '../../domain/borrower.ts'
+import { type BorrowerDetails, detailsOf } from '../../domain/borrower.ts'
 import { displayName } from '../../domain/customer.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import type { Borrower } from '../../services/borrowers.ts'
@@ -85,17 +85,10 @@ export function toChanges(body: Told): Partial<BorrowerDetails> {
   return Object.fromEntries(told.map((name) => [NAMES[name], body[name] || null]))
 }
 
-const NOTHING_KNOWN: BorrowerDetails = {
-  businessName: null,
-  phone: null,
-  email: null,
-  address: null,
-  type: null,
-  region: null,
-  country: null,
+export function toDetails(body: Told): BorrowerDetails {
+  const told = toChanges(body)
+  return detailsOf((detail) => told[detail])
 }
-
-export const toDetails = (body: Told): BorrowerDetails => ({ ...NOTHING_KNOWN, ...toChanges(body) })
 
 /**
  * A borrower in the words of the record style.

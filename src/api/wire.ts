@@ -118,7 +118,7 @@ const CONTROL_BUT_LINES = /[^\P{Cc}\t\n\r]/u
 export interface TextRules {
   readonly max: number
   /** 0 lets it be empty or only spaces. 1 when left out. */
-  readonly min?: number
+  readonly min?: 0 | 1
   /** Line breaks and tabs are allowed. */
   readonly lines?: boolean
 }
@@ -131,7 +131,7 @@ function readText(value: unknown, { min = 1, max, lines = false }: TextRules): s
   if (!value.isWellFormed()) return new Refused('must be valid Unicode (half of a surrogate pair is not)')
   if ((lines ? CONTROL_BUT_LINES : CONTROL).test(value)) return new Refused('must not contain control characters')
   if (min > 0 && value.trim() === '') return new Refused(value === '' ? 'must not be empty' : 'must not be only spaces')
-  return [...value].length < min ? new Refused(`must be at least ${min} characters long`) : value
+  return value
 }
 
 /** Bounded text without control characters, and by default not only spaces; kept as it was sent. */

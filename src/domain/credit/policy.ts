@@ -1,5 +1,5 @@
 import { invariant } from '../errors.ts'
-import { type Currency, currencyOf } from '../money.ts'
+import type { Currency } from '../money.ts'
 
 /** The grades a score falls into, best first. */
 export const GRADES = ['A', 'B', 'C', 'D'] as const
@@ -110,6 +110,3 @@ export function defaultPolicy(currency: Currency): CreditPolicy {
     },
   }
 }
-
-/** The default, in the currency of the demonstration organization. */
-export const DEFAULT_POLICY: CreditPolicy = defaultPolicy(currencyOf('TZS'))

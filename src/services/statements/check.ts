@@ -1,4 +1,4 @@
-import { type CreditPolicy, DEFAULT_POLICY } from '../../domain/credit/policy.ts'
+import type { CreditPolicy } from '../../domain/credit/policy.ts'
 import { daysBetween, type LocalDate } from '../../domain/dates.ts'
 import { invalidField } from '../../domain/errors.ts'
 import type { StatementFigures } from './parse.ts'
@@ -17,7 +17,7 @@ export interface StatementClaim {
 export function checkStatement(
   figures: StatementFigures,
   { fullName, mobileNumber, today }: StatementClaim,
-  { leastMonths, oldestDays }: Pick<CreditPolicy['statement'], 'leastMonths' | 'oldestDays'> = DEFAULT_POLICY.statement,
+  { leastMonths, oldestDays }: Pick<CreditPolicy['statement'], 'leastMonths' | 'oldestDays'>,
 ): void {
   if (fullName !== undefined && !namesMatch(fullName, figures.owner))
     throw invalidField('fullName', 'is not the name on the statement')

@@ -1,4 +1,9 @@
 import type { CreditHistory } from '../../../src/domain/credit/history.ts'
+import { defaultPolicy } from '../../../src/domain/credit/policy.ts'
+import { currencyOf } from '../../../src/domain/money.ts'
+
+/** The default, in the currency of the demonstration organization. */
+export const DEFAULT_POLICY = defaultPolicy(currencyOf('TZS'))
 
 /** A customer who has done nothing yet. */
 export const NOBODY: CreditHistory = {

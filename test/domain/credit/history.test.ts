@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { historyOf, wholeMonths } from '../../../src/domain/credit/history.ts'
-import { DEFAULT_POLICY } from '../../../src/domain/credit/policy.ts'
 import { scoreCustomer } from '../../../src/domain/credit/score.ts'
 import { addPeriods } from '../../../src/domain/dates.ts'
 import type { EntryType, NewEntry } from '../../../src/domain/entry.ts'
 import { currencyOf } from '../../../src/domain/money.ts'
 import type { Product } from '../../../src/domain/product.ts'
 import { type LoanTerms, termsOf } from '../../../src/domain/terms.ts'
+import { DEFAULT_POLICY } from './customers.ts'
 
 const zone = 'Africa/Nairobi'
 const TZS = currencyOf('TZS')

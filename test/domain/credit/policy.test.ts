@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_POLICY, defaultPolicy, GRADES } from '../../../src/domain/credit/policy.ts'
+import { defaultPolicy, GRADES } from '../../../src/domain/credit/policy.ts'
 import { policyToJson, readPolicy } from '../../../src/domain/credit/policyJson.ts'
 import { currencyCodes, currencyOf } from '../../../src/domain/money.ts'
+import { DEFAULT_POLICY } from './customers.ts'
 
 type Stored = Record<string, unknown>
 

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CreditHistory } from '../../../src/domain/credit/history.ts'
-import { type CreditPolicy, DEFAULT_POLICY } from '../../../src/domain/credit/policy.ts'
+import type { CreditPolicy } from '../../../src/domain/credit/policy.ts'
 import { policyToJson, readPolicy } from '../../../src/domain/credit/policyJson.ts'
 import { scoreCustomer } from '../../../src/domain/credit/score.ts'
-import { NOBODY, workedCustomers } from './customers.ts'
+import { DEFAULT_POLICY, NOBODY, workedCustomers } from './customers.ts'
 
 const table = readFileSync(join(import.meta.dirname, 'customers.txt'), 'utf8')
 

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { type Decided, decideAgain, decideScore, decideStatement } from '../../../src/domain/credit/decision.ts'
-import { DEFAULT_POLICY } from '../../../src/domain/credit/policy.ts'
 import { requireWithinLimit, scorecardOf } from '../../../src/domain/credit/scorecard.ts'
 import { fromStored, toStored } from '../../../src/domain/credit/stored.ts'
 import { currencyOf } from '../../../src/domain/money.ts'
-import { NOBODY } from './customers.ts'
+import { DEFAULT_POLICY, NOBODY } from './customers.ts'
 
 const TZS = currencyOf('TZS')
 const UGX = currencyOf('UGX')

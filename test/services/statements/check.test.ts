@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkStatement, namesMatch, phonesMatch } from '../../../src/services/statements/check.ts'
 import type { StatementFigures } from '../../../src/services/statements/parse.ts'
+import { DEFAULT_POLICY } from '../../domain/credit/customers.ts'
 
 const figures: StatementFigures = {
   layout: 'mpesa',
@@ -29,7 +30,9 @@ describe('checkStatement', () => {
     ['it ended 90 days ago', { today: '2026-09-28' }, {}],
     ['two months', {}, { months: 2 }],
   ])('accepts: %s', (_name, claims, changes) => {
-    expect(() => checkStatement({ ...figures, ...changes }, { ...claim, ...claims })).not.toThrow()
+    expect(() =>
+      checkStatement({ ...figures, ...changes }, { ...claim, ...claims }, DEFAULT_POLICY.statement),
+    ).not.toThrow()
   })
 
   it.each([
@@ -45,7 +48,7 @@ describe('checkStatement', () => {
     ],
     ['one month', {}, { months: 1 }, 'statement', 'covers 1 whole month: at least 2 are needed'],
   ])('refuses: %s', (_name, claims, changes, field, message) => {
-    expect(() => checkStatement({ ...figures, ...changes }, { ...claim, ...claims })).toThrow(
+    expect(() => checkStatement({ ...figures, ...changes }, { ...claim, ...claims }, DEFAULT_POLICY.statement)).toThrow(
       expect.objectContaining({ code: 'invalid_argument', details: [{ field, message }] }),
     )
   })

@@ -1,5 +1,6 @@
 import { notFound } from '../domain/errors.ts'
-import { type Db, isConflict, isUniqueViolation } from './client.ts'
+import type { Db } from './client.ts'
+import { isConflict, isUniqueViolation } from './faults.ts'
 import type { Queries } from './queries.ts'
 import { moment } from './rows.ts'
 import { inTransaction, type Transaction } from './transaction.ts'

@@ -2,7 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { PrismaClient } from './generated/client.ts'
 
-export { isConflict, isUnavailable, isUniqueViolation } from './faults.ts'
+export { isUniqueViolation } from './faults.ts'
 
 /** One pool, and Prisma over the same pool. */
 export interface Db {

@@ -1,5 +1,6 @@
 import type { Json } from '../domain/credit/stored.ts'
-import { type Db, isUniqueViolation } from './client.ts'
+import type { Db } from './client.ts'
+import { isUniqueViolation } from './faults.ts'
 import { moment } from './rows.ts'
 import { type Author, trail, trailValues } from './trail.ts'
 

@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { toFailure } from '../api/failure.ts'
-import { isUnavailable } from '../db/client.ts'
+import { isUnavailable } from '../db/faults.ts'
 import type { Deps } from '../deps.ts'
 import type { Figures } from '../services/figures.ts'
 import type { Metrics } from './metrics.ts'

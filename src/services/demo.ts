@@ -1,5 +1,6 @@
 import { findAccountByEmail, insertAccount, type Role } from '../db/accounts.ts'
-import { type Db, isUniqueViolation } from '../db/client.ts'
+import type { Db } from '../db/client.ts'
+import { isUniqueViolation } from '../db/faults.ts'
 import { findOrganization, insertOrganization } from '../db/organizations.ts'
 import { findProduct, insertProduct } from '../db/products.ts'
 import { service } from '../db/trail.ts'

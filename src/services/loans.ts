@@ -1,5 +1,5 @@
-import { isUniqueViolation } from '../db/client.ts'
 import type { Customer } from '../db/customers.ts'
+import { isUniqueViolation } from '../db/faults.ts'
 import { type LoanFilter, type LoanRef, listLoans } from '../db/loans.ts'
 import { makeLoan } from '../db/makeLoan.ts'
 import type { Listed, Page } from '../db/paging.ts'

@@ -1,4 +1,4 @@
-import { isUniqueViolation } from '../db/client.ts'
+import { isUniqueViolation } from '../db/faults.ts'
 import {
   findOrganization,
   insertOrganization,

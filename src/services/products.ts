@@ -1,4 +1,4 @@
-import { isUniqueViolation } from '../db/client.ts'
+import { isUniqueViolation } from '../db/faults.ts'
 import { findOrganization } from '../db/organizations.ts'
 import type { Listed, Page } from '../db/paging.ts'
 import { findProduct, insertProduct, listProducts, markProductRetired, nextProductId } from '../db/products.ts'

@@ -1,6 +1,6 @@
 import { changeLoan } from '../db/book.ts'
-import { isUniqueViolation } from '../db/client.ts'
 import { type Customer, findCustomer } from '../db/customers.ts'
+import { isUniqueViolation } from '../db/faults.ts'
 import { makeLoanAs } from '../db/makeLoan.ts'
 import { findOrganization } from '../db/organizations.ts'
 import type { Listed, Page } from '../db/paging.ts'

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import { stateOf } from '../domain/loan.ts'
 
 /** Loans saved in one transaction: few enough that a repayment never waits long for one of them. */
-const LOANS_A_ROUND = 100
+export const LOANS_A_ROUND = 100
 const KEYS_A_ROUND = 1_000
 /** Damaged loans that are left out: of a book with more of them, nothing is to be had by going on. */
 const MOST_DAMAGED = 10_000
@@ -19,29 +19,13 @@ const AFTER_FAILURE_MS = 10_000
  * read is a replay as of now; lists by state, reports and totals are as fresh as the last round. Any number of
  * instances may sweep at once.
  */
-async function sweepOnce(deps: Deps, except: readonly DamagedLoan[]): Promise<Swept> {
+export async function sweepOnce(deps: Deps, except: readonly DamagedLoan[]): Promise<Swept> {
   const now = deps.now()
   return sweepLoans(deps.db, deps.config.zone, now, { most: LOANS_A_ROUND, except }, (loan) => ({
     // A moment before its time, the loan was what its columns still say.
     before: stateOf(loan, Math.max(loan.terms.disbursedAt, (loan.nextChangeAt ?? now) - 1)),
     after: stateOf(loan, now),
   }))
-}
-
-/**
- * Sweeps until nothing is due.
- * @returns how many loans were brought up to date
- */
-export async function sweepAll(deps: Deps): Promise<number> {
-  let total = 0
-  const except: DamagedLoan[] = []
-  for (;;) {
-    const { saved, found, damaged } = await sweepOnce(deps, except)
-    total += saved
-    except.push(...damaged)
-    // What was found and not saved had nothing changed, or was changed by somebody else, and says when it is due again.
-    if (found < LOANS_A_ROUND) return total
-  }
 }
 
 /** A background job: how it stands, and how to end it. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { sweepAll } from '../../src/services/sweep.ts'
 import { opsOn } from '../support/ops.ts'
 import { aBasicLoan, aBorrower, aRepayment } from '../support/recordBodies.ts'
 import { recordsOf } from '../support/records.ts'
 import { FIRST_DAY, startService, type TestService } from '../support/service.ts'
+import { sweepAll } from '../support/sweepAll.ts'
 
 let service: TestService
 let other: TestService

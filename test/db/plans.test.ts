@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sweepAll } from '../../src/services/sweep.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { sweepAll } from '../support/sweepAll.ts'
 
 /** The statements of the money path, by name, as the service sends them. */
 const statements = new Map<string, string>()

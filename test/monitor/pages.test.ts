@@ -12,10 +12,10 @@ import { buildMonitor } from '../../src/monitor/server.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/demo.ts'
 import { noEvents, tellAll } from '../../src/services/events.ts'
 import { type Figures, keepFigures } from '../../src/services/figures.ts'
-import { sweepAll } from '../../src/services/sweep.ts'
 import { opsOn } from '../support/ops.ts'
 import { aBasicLoan, aBorrower } from '../support/recordBodies.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { sweepAll } from '../support/sweepAll.ts'
 import type { Wire } from '../support/wire.ts'
 
 let service: TestService

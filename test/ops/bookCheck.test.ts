@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sweepAll } from '../../src/services/sweep.ts'
 import { opsOn } from '../support/ops.ts'
 import { FIRST_DAY, startService, type TestService } from '../support/service.ts'
+import { sweepAll } from '../support/sweepAll.ts'
 
 let service: TestService
 let ops: ReturnType<typeof opsOn>

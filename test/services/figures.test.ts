@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Figures, keepFigures } from '../../src/services/figures.ts'
-import { sweepAll } from '../../src/services/sweep.ts'
 import { opsOn } from '../support/ops.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { sweepAll } from '../support/sweepAll.ts'
 
 let service: TestService
 let other: TestService

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkBook } from '../../src/services/bookCheck.ts'
-import { startSweeper, sweepAll } from '../../src/services/sweep.ts'
+import { startSweeper } from '../../src/services/sweep.ts'
 import { FIRST_DAY, startService, type TestService } from '../support/service.ts'
+import { sweepAll } from '../support/sweepAll.ts'
 
 let service: TestService
 let other: TestService

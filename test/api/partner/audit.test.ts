@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sweepAll } from '../../../src/services/sweep.ts'
 import { opsOn } from '../../support/ops.ts'
 import { rawWith, recordsOf } from '../../support/records.ts'
 import { startService, type TestService } from '../../support/service.ts'
+import { sweepAll } from '../../support/sweepAll.ts'
 
 let service: TestService
 beforeAll(async () => {

@@ -2,17 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Absent, broughtForward } from '../domain/broughtForward.ts'
 import type { Entry } from '../domain/entry.ts'
 import { LendingError } from '../domain/errors.ts'
-import { type Decision, remember } from '../domain/loan.ts'
+import type { Decision } from '../domain/loan.ts'
 import { NotRead } from '../domain/notRead.ts'
-import type { LoanState } from '../domain/replay.ts'
 import type { Db } from './client.ts'
 import { isUniqueViolation } from './faults.ts'
 import { reserveIds } from './ids.ts'
-import { lookAgainAt } from './loanColumns.ts'
 import { type LoanKey, type LoanRef, nameOf } from './loans.ts'
+import { pauseBefore } from './pauseBefore.ts'
 import { restateLoan } from './restateLoan.ts'
 import { entryIdTaken, type Step } from './saveLoans.ts'
-import { carriedLoan, type StoredLoan } from './storedLoan.ts'
+import { apply, type StoredLoan } from './storedLoan.ts'
 import { type Traffic, trafficOf } from './traffic.ts'
 import { type Author, rethrowTakenKey } from './trail.ts'
 
@@ -112,7 +111,7 @@ async function run(db: Db, key: LoanKey, lane: Job[], close: () => void): Promis
   // What the last save left is where the next begins; another instance's change shows when that is saved.
   let known: StoredLoan | undefined
   while (lane.length > 0) {
-    const jobs = lane.splice(0, db.together ? together(lane) : 1)
+    const jobs = lane.splice(0, db.together ? chainLength(lane) : 1)
     try {
       known = await runChain(db, traffic, key, jobs, known, lane)
     } catch (error) {
@@ -125,7 +124,7 @@ async function run(db: Db, key: LoanKey, lane: Job[], close: () => void): Promis
 }
 
 /** How many of those that wait can be saved together. */
-function together(lane: readonly Job[]): number {
+function chainLength(lane: readonly Job[]): number {
   const alone = lane.findIndex((job) => job.alone)
   return alone === -1 ? MOST_IN_A_CHAIN : Math.min(MOST_IN_A_CHAIN, Math.max(1, alone))
 }
@@ -220,36 +219,6 @@ function decideAll(loan: StoredLoan, jobs: readonly Job[], ids: readonly bigint[
   return { steps, told, after }
 }
 
-/**
- * The loan as a decision leaves it, before or after it is saved. It takes over the list of entries of the loan before it,
- * which grows: a loan of thousands of entries takes the next without copying them.
- */
-export const apply = (
-  loan: StoredLoan,
-  { reversed, state }: Decision,
-  posted: Entry | null,
-  now: number,
-): StoredLoan => {
-  const nextChangeAt = lookAgainAt(loan.nextChangeAt, state.nextChangeAt, now)
-  const change = { version: loan.version + 1, updatedAt: now, nextChangeAt }
-  const forward = broughtForward(loan)
-  if (forward) {
-    const since = posted ? [...forward.since, posted] : forward.since
-    const count = forward.count + (posted ? 1 : 0)
-    return remembering(carriedLoan({ ...loan, ...change }, { ...forward, since, count }), state)
-  }
-  const entries = reversed
-    ? loan.entries.map((entry) => (entry.id === reversed.id ? { ...entry, reversedAt: now } : entry))
-    : (loan.entries as Entry[])
-  if (posted) entries.push(posted)
-  return remembering({ ...loan, ...change, entries }, state)
-}
-
-function remembering(loan: StoredLoan, state: LoanState): StoredLoan {
-  remember(loan, state)
-  return loan
-}
-
 /** `stale` where someone was faster, `taken` where a token, id or key of the chain came in by another change. */
 async function saveChain(
   db: Db,
@@ -287,9 +256,3 @@ async function again(jobs: readonly Job[], lane: Job[], alone: boolean): Promise
   lane.unshift(...left)
   await pause(pauseBefore(left[0]?.tries ?? 0))
 }
-
-/**
- * Milliseconds before the next try. Uneven, so that two instances on the same loan both get through; and ever longer, 6 s
- * over all tries: a batch of an import may have the loan in hand for a second or two.
- */
-export const pauseBefore = (tries: number): number => (Math.random() * tries ** 2) / 6

@@ -1,15 +1,16 @@
-import { type Absent, type BroughtForward, bringForward } from '../domain/broughtForward.ts'
+import { type Absent, type BroughtForward, bringForward, broughtForward } from '../domain/broughtForward.ts'
 import type { CustomerStatus } from '../domain/customer.ts'
 import type { Instant, LocalDate } from '../domain/dates.ts'
 import type { Entry, EntryType } from '../domain/entry.ts'
 import { invariant } from '../domain/errors.ts'
-import type { Loan } from '../domain/loan.ts'
+import { type Decision, type Loan, remember } from '../domain/loan.ts'
 import type { LoanRecord, RepaymentRecord } from '../domain/loanRecord.ts'
 import { currencyOf } from '../domain/money.ts'
 import { withoutReading } from '../domain/notRead.ts'
-import { endFrom } from '../domain/replay.ts'
+import { endFrom, type LoanState } from '../domain/replay.ts'
 import type { Instalment } from '../domain/schedule.ts'
 import type { LoanTerms } from '../domain/terms.ts'
+import { lookAgainAt } from './loanColumns.ts'
 
 /** A loan as it is stored: its terms and entries, whose it is, and the version that a save has to name. */
 export interface StoredLoan extends Loan {
@@ -156,11 +157,41 @@ export function toCarriedLoan(row: CarriedRow, zone: string, absent: Absent): St
 type Elsewhere = 'customerExternalId' | 'customerBusinessName' | 'customerStatus' | 'productName'
 
 /** A loan of which nothing but its own row was read. */
-export const carriedLoan = (own: Omit<StoredLoan, 'entries' | Elsewhere>, forward: BroughtForward): StoredLoan =>
+const carriedLoan = (own: Omit<StoredLoan, 'entries' | Elsewhere>, forward: BroughtForward): StoredLoan =>
   withoutReading<StoredLoan, Elsewhere>(
     bringForward<StoredLoan>(own as StoredLoan, forward),
     ...(['customerExternalId', 'customerBusinessName', 'customerStatus', 'productName'] as const),
   )
+
+/**
+ * The loan as a decision leaves it, before or after it is saved. It takes over the list of entries of the loan before it,
+ * which grows: a loan of thousands of entries takes the next without copying them.
+ */
+export const apply = (
+  loan: StoredLoan,
+  { reversed, state }: Decision,
+  posted: Entry | null,
+  now: number,
+): StoredLoan => {
+  const nextChangeAt = lookAgainAt(loan.nextChangeAt, state.nextChangeAt, now)
+  const change = { version: loan.version + 1, updatedAt: now, nextChangeAt }
+  const forward = broughtForward(loan)
+  if (forward) {
+    const since = posted ? [...forward.since, posted] : forward.since
+    const count = forward.count + (posted ? 1 : 0)
+    return remembering(carriedLoan({ ...loan, ...change }, { ...forward, since, count }), state)
+  }
+  const entries = reversed
+    ? loan.entries.map((entry) => (entry.id === reversed.id ? { ...entry, reversedAt: now } : entry))
+    : (loan.entries as Entry[])
+  if (posted) entries.push(posted)
+  return remembering({ ...loan, ...change, entries }, state)
+}
+
+function remembering(loan: StoredLoan, state: LoanState): StoredLoan {
+  remember(loan, state)
+  return loan
+}
 
 const bareOf = (row: BareRow) => ({
   organizationId: row.organization_id,

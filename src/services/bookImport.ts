@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { pauseBefore } from '../db/book.ts'
 import {
   finishImport,
   type ImportKey,
@@ -8,6 +7,7 @@ import {
   openImport,
   saveBatch,
 } from '../db/bookImport.ts'
+import { pauseBefore } from '../db/pauseBefore.ts'
 import type { Queries } from '../db/queries.ts'
 import type { Deps } from '../deps.ts'
 import { LendingError } from '../domain/errors.ts'

@@ -3,7 +3,7 @@ import type { Instant } from '../domain/dates.ts'
 import { type ColumnTypes, moment } from './rows.ts'
 
 /** Columns that cache what replay made of the entries, for lists, reports and the sweep; and their types. */
-const CACHED_TYPES = {
+export const CACHED_COLUMNS: ColumnTypes = {
   status: 'text',
   principal_outstanding: 'bigint',
   interest_outstanding: 'bigint',
@@ -21,7 +21,7 @@ const CACHED_TYPES = {
   next_change_at: 'timestamptz',
 }
 
-export const CACHED = Object.keys(CACHED_TYPES)
+export const CACHED = Object.keys(CACHED_COLUMNS)
 
 /**
  * Their values, in the same order.
@@ -71,6 +71,3 @@ export const figures = ({
   totalWrittenOff,
   chargedOffOn,
 }: Balances) => ({ status, totalOutstanding, totalPaid, totalOverpaid, totalWrittenOff, chargedOffOn })
-
-/** The cached columns, to be part of such a set. */
-export const CACHED_COLUMNS: ColumnTypes = CACHED_TYPES

@@ -32,19 +32,18 @@ export interface StoredLoan extends Loan {
   readonly record: LoanRecord | null
 }
 
-/**
- * The schedule travels as `period,from,due,principal,interest,fees;…`, for which Postgres computes two thirds of what JSON
- * takes. In the JSON of the entries, bigints are text, because JSON has no integers of their size.
- */
-const HISTORY = [
-  `(SELECT string_agg(concat_ws(',', s.period, s.from_date, s.due_date, s.principal, s.interest, s.fees), ';'
+/** The schedule, as `period,from,due,principal,interest,fees;…`, for which Postgres computes two thirds of what JSON takes. */
+const PERIODS = `
+  (SELECT string_agg(concat_ws(',', s.period, s.from_date, s.due_date, s.principal, s.interest, s.fees), ';'
                        ORDER BY s.period)
-       FROM loan_period s WHERE s.organization_id = l.organization_id AND s.loan_id = l.id)`,
-  `(SELECT json_agg(json_build_array(e.id::text, e.type, e.value_date, e.posted_at, e.ordinal, e.place, e.amount::text,
+       FROM loan_period s WHERE s.organization_id = l.organization_id AND s.loan_id = l.id)`
+
+/** The entries; bigints are text, because JSON has no integers of their size. */
+const ENTRIES = `
+  (SELECT json_agg(json_build_array(e.id::text, e.type, e.value_date, e.posted_at, e.ordinal, e.place, e.amount::text,
                                       e.token, e.note, e.replaces::text, e.reversed_at, e.record)
                      ORDER BY e.ordinal)
-       FROM loan_entry e WHERE e.organization_id = l.organization_id AND e.loan_id = l.id)`,
-]
+       FROM loan_entry e WHERE e.organization_id = l.organization_id AND e.loan_id = l.id)`
 
 const TERMS = `
   l.organization_id, l.id, l.external_id, l.version, l.updated_at, l.next_change_at, l.customer_id, l.product_id, l.currency, l.principal,
@@ -54,7 +53,7 @@ const TERMS = `
 export const LOAN_COLUMNS = `${TERMS},
   c.external_id AS customer_external_id, c.business_name AS customer_business_name,
   c.status AS customer_status, p.name AS product_name,
-  ${HISTORY[0]} AS periods, ${HISTORY[1]} AS entries`
+  ${PERIODS} AS periods, ${ENTRIES} AS entries`
 
 /** What `toCarriedLoan` takes: nothing but the loan's own row. */
 export const CARRIED_COLUMNS = `${TERMS}, l.entry_count, l.carried_forward`

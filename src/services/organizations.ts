@@ -10,6 +10,7 @@ import type { Author } from '../db/trail.ts'
 import type { Deps } from '../deps.ts'
 import { invalidField, invariant, LendingError } from '../domain/errors.ts'
 import { currencyCodes } from '../domain/money.ts'
+import { LARGEST_ID } from '../domain/smallId.ts'
 
 export type { Organization } from '../db/organizations.ts'
 
@@ -24,7 +25,6 @@ export interface NewOrganization {
 }
 
 const LONGEST_NAME = 200
-const LARGEST_ID = 2_147_483_647
 
 /** The organization of whoever asks. */
 export async function getOrganization(

@@ -7,13 +7,12 @@ import type { Deps } from '../deps.ts'
 import { LendingError, notFound, refused } from '../domain/errors.ts'
 import { type NewProduct, productOf } from '../domain/newProduct.ts'
 import type { Product } from '../domain/product.ts'
+import { LARGEST_ID } from '../domain/smallId.ts'
 import type { Caller } from './caller.ts'
-
-/** Product ids are small integers; no larger one can be asked of the database. */
-const LARGEST_ID = 2_147_483_647n
 
 /** @throws LendingError `not_found` */
 export async function getProduct(deps: Deps, caller: Caller, id: bigint | null): Promise<Product> {
+  // A larger id cannot be asked of the database.
   const known = id !== null && id <= LARGEST_ID
   const product = known ? await findProduct(deps.db, caller.organizationId, Number(id)) : undefined
   if (!product) throw notFound('no loan product has that id')

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Deps } from '../../deps.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
+import { LARGEST_ID } from '../../domain/smallId.ts'
 import { type AuditEntry, pageAudit } from '../../services/audit.ts'
 import type { StyleApp } from '../style.ts'
 import { instant, pageQuery, queryInt, text } from '../wire.ts'
@@ -10,7 +11,7 @@ import { named, pageOf, toPage } from './registry.ts'
 const auditQuery = pageQuery({ rows: 10 }).extend({
   entity: z.enum(['customer', 'loan', 'account', 'loan product', 'api key', 'organization']).optional(),
   entityId: text({ max: 40 }).optional().describe('The number of the customer, loan, account or product.'),
-  accountId: queryInt({ min: 1, max: 2_147_483_647 }).optional().describe('Only the changes that this account made.'),
+  accountId: queryInt({ min: 1, max: LARGEST_ID }).optional().describe('Only the changes that this account made.'),
 })
 
 const auditSchema = named(

@@ -4,6 +4,7 @@ import { displayName } from '../../domain/customer.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { LOAN_STATUSES } from '../../domain/lifecycle.ts'
 import { type Currency, minorToNumber, rateToNumber } from '../../domain/money.ts'
+import { LARGEST_ID } from '../../domain/smallId.ts'
 import type { LoanNow } from '../../services/loans.ts'
 import { repaymentsOf } from '../../services/transactions.ts'
 import { amount, externalId, idParam, instant, money, newExternalId, pageQuery, smallInt } from '../wire.ts'
@@ -16,7 +17,7 @@ export const newLoan = named(
   'NewLoan',
   z.strictObject({
     customerId: externalId.describe("The customer's externalId."),
-    productId: smallInt({ min: 1, max: 2_147_483_647 }).describe('The loan product; every other term comes from it.'),
+    productId: smallInt({ min: 1, max: LARGEST_ID }).describe('The loan product; every other term comes from it.'),
     principal: amount.describe("Within the product's bounds, in its currency."),
     externalId: newExternalId.optional().describe("The partner's own id of the loan; unique."),
   }),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { FIRST_DATE, LAST_DATE } from '../domain/dates.ts'
+import { FIRST_DATE, isCalendarDate, LAST_DATE } from '../domain/dates.ts'
 import { type Decimal, parseDecimal } from '../domain/money.ts'
 import { JsonNumber } from './json.ts'
 
@@ -182,9 +182,7 @@ export const localDate = codec<string>(
   (value) => {
     if (typeof value !== 'string') return new Refused('must be a string')
     if (!/^\d{4}-\d{2}-\d{2}$/.test(value)) return new Refused('must be a date written YYYY-MM-DD')
-    const day = new Date(`${value}T00:00:00Z`)
-    if (Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== value)
-      return new Refused('is not a date on the calendar')
+    if (!isCalendarDate(value)) return new Refused('is not a date on the calendar')
     return value < FIRST_DATE || value > LAST_DATE
       ? new Refused(`must be between ${FIRST_DATE} and ${LAST_DATE}`)
       : value

@@ -23,8 +23,12 @@ const isoDate = (moment: DateTime): LocalDate => {
 }
 
 /** True when the text is a day that exists: not 2026-02-30. */
-export const isCalendarDate = (text: string): boolean =>
-  /^\d{4}-\d{2}-\d{2}$/.test(text) && DateTime.fromISO(text, { zone: 'utc' }).isValid
+export function isCalendarDate(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
+  // A day that its month does not have is taken for one of the next.
+  const day = new Date(text)
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)
+}
 
 /** The days that a caller may name. */
 export const FIRST_DATE: LocalDate = '1900-01-01'

@@ -40,7 +40,7 @@ export interface BookFigures {
 export const PORTFOLIO_AT_RISK_DAYS = [1, 30, 60, 90] as const
 
 /** How far back days are shown. */
-const DAYS_SHOWN = 31
+export const DAYS_SHOWN = 31
 /** A computation may take this long; no request waits for it. */
 const PATIENCE_MS = 600_000
 const LOCK = createHash('sha256').update('mkopo book figures').digest().readInt32BE()

@@ -1,6 +1,5 @@
 import { invariant } from '../domain/errors.ts'
-import { lentNoMore } from '../domain/restate.ts'
-import type { LoanTerms } from '../domain/terms.ts'
+import { lentNoMore, summaryOf } from '../domain/restate.ts'
 import type { Db } from './client.ts'
 import { findCustomer } from './customers.ts'
 import { PERIOD, periodRows } from './insertLoans.ts'
@@ -85,5 +84,3 @@ export async function restateLoan(db: Db, loan: StoredLoan, { author, decision, 
   if (borrower && borrower.status !== 'Active') throw lentNoMore(borrower.status)
   return false
 }
-
-const summaryOf = ({ principal, disbursedOn, dueOn }: LoanTerms) => ({ principal, disbursedOn, dueOn })

@@ -178,7 +178,8 @@ const withTerms = (sent: ExtendedBody, update: LoanUpdate): ExtendedBody => ({
   ...(update.durationPeriod !== undefined && { loan_duration_period: JSON.stringify(update.durationPeriod) }),
 })
 
-const summaryOf = ({ principal, disbursedOn, dueOn }: LoanTerms) => ({ principal, disbursedOn, dueOn })
+/** What of the terms a record system tells in either body, and the audit trail keeps. */
+export const summaryOf = ({ principal, disbursedOn, dueOn }: LoanTerms) => ({ principal, disbursedOn, dueOn })
 
 const toldOf = (loan: RestatableLoan): ToldLoan => ({
   ...summaryOf(loan.terms),

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import manifest from '../../package.json' with { type: 'json' }
+import { isCustomerRepayment } from '../domain/entry.ts'
 import { currencyOf, minorToNumber } from '../domain/money.ts'
 import type { Events, Movement } from '../services/events.ts'
 import type { BookFigures } from '../services/figures.ts'
@@ -146,7 +147,7 @@ function countMoney(registers: Registry[]) {
     },
     transactionPosted: (transaction) => {
       posted.inc({ ...of(transaction), type: transaction.type })
-      if (transaction.type !== 'Repayment' && transaction.type !== 'Recovery Repayment') return
+      if (!isCustomerRepayment(transaction.type)) return
       repaid.inc(of(transaction))
       repaidAmount.inc(of(transaction), units(transaction))
     },

@@ -1,7 +1,13 @@
 import { type BookFigures, computeFigures, readFigures } from '../db/figures.ts'
 import type { Deps } from '../deps.ts'
 
-export { type BookFigures, type DayFigures, PORTFOLIO_AT_RISK_DAYS, type ProductFigures } from '../db/figures.ts'
+export {
+  type BookFigures,
+  DAYS_SHOWN,
+  type DayFigures,
+  PORTFOLIO_AT_RISK_DAYS,
+  type ProductFigures,
+} from '../db/figures.ts'
 
 /** How often an instance looks whether there is something newer, or something to do. */
 const LOOK_EVERY_MS = 5_000

@@ -1,15 +1,16 @@
 import { findPresentLoans, type PresentLoan } from '../db/bookImport.ts'
 import { reserveIds } from '../db/ids.ts'
 import { insertLoans, type NewLoan } from '../db/insertLoans.ts'
-import { findParties, type Parties } from '../db/parties.ts'
+import { findParties } from '../db/parties.ts'
 import type { Author } from '../db/trail.ts'
 import type { Deps } from '../deps.ts'
 import type { Instant } from '../domain/dates.ts'
-import { invalidField, LendingError, notFound, refused } from '../domain/errors.ts'
+import { invalidField, LendingError } from '../domain/errors.ts'
 import { type Decimal, toMinor } from '../domain/money.ts'
 import { replay } from '../domain/replay.ts'
 import { termsOf } from '../domain/terms.ts'
 import { type Importer, otherThere, type Said, saidOf } from './bookImport.ts'
+import { notActive, requireParties } from './loans.ts'
 
 /** What a line says of a loan; every other term comes from the product. */
 export interface LoanLine {
@@ -47,12 +48,11 @@ export function loanImporter({ db, now, config }: Deps, author: Author): Importe
         (value, index): Said =>
           saidOf(() => {
             if (value instanceof LendingError) return value
-            const { customer, product } = requireParties(parties.get(value))
+            const { customer, product } = requireParties(parties.get(value)!)
             const present = known.get(value.externalId)
             const principal = toMinor(value.principal, product.currency, 'principal')
             if (present) return isSame(value, principal, present) ? 'present' : otherThere('the loan')
-            if (customer.status !== 'Active')
-              throw refused(`the customer is ${customer.status}, and only an Active customer can take a loan`)
+            if (customer.status !== 'Active') throw notActive(customer)
             if (value.disbursedAt > at) throw invalidField('disbursedAt', 'must not be in the future')
             const { externalId, customerExternalId, productId, disbursedAt } = value
             const terms = termsOf(product, value.principal, disbursedAt, config.zone)
@@ -78,12 +78,6 @@ export function loanImporter({ db, now, config }: Deps, author: Author): Importe
       }
     },
   }
-}
-
-function requireParties({ customer, product }: Parties = { customer: undefined, product: undefined }) {
-  if (!customer) throw notFound('no customer has that externalId, given as customerId')
-  if (!product) throw notFound('no loan product has that id, given as productId')
-  return { customer, product }
 }
 
 const isSame = (line: LoanLine, principal: bigint, present: PresentLoan): boolean =>

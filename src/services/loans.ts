@@ -3,6 +3,7 @@ import { isUniqueViolation } from '../db/faults.ts'
 import { type LoanFilter, type LoanRef, listLoans } from '../db/loans.ts'
 import { makeLoan } from '../db/makeLoan.ts'
 import type { Listed, Page } from '../db/paging.ts'
+import type { Parties } from '../db/parties.ts'
 import type { StoredLoan } from '../db/storedLoan.ts'
 import { trafficOf } from '../db/traffic.ts'
 import type { Deps } from '../deps.ts'
@@ -43,9 +44,7 @@ export async function createLoan(deps: Deps, caller: Caller, application: LoanAp
   const { organizationId } = caller
   const { customerExternalId, productId } = application
   const wanted = { organizationId, customerExternalId, productId }
-  const { customer, product } = await trafficOf(deps.db).readParties(wanted)
-  if (!customer) throw notFound('no customer has that externalId, given as customerId')
-  if (!product) throw notFound('no loan product has that id, given as productId')
+  const { customer, product } = requireParties(await trafficOf(deps.db).readParties(wanted))
   if (customer.status !== 'Active') throw notActive(customer)
   const now = deps.now()
   const terms = termsOf(product, application.principal, now, deps.config.zone)
@@ -66,6 +65,13 @@ const externalIdTaken = () =>
   new LendingError('already_exists', 'a loan with that externalId exists already', [
     { field: 'externalId', message: 'is taken' },
   ])
+
+/** @throws LendingError `not_found` for a customer or product that is not there */
+export function requireParties({ customer, product }: Parties) {
+  if (!customer) throw notFound('no customer has that externalId, given as customerId')
+  if (!product) throw notFound('no loan product has that id, given as productId')
+  return { customer, product }
+}
 
 /** The refusal for a customer that may not borrow. */
 export const notActive = (customer: Pick<Customer, 'status'>) =>

@@ -2,14 +2,19 @@ import { countDue } from '../../db/sweep.ts'
 import type { Deps } from '../../deps.ts'
 import { addPeriods, dateIn, toRfc3339 } from '../../domain/dates.ts'
 import { currencyOf, minorToNumber } from '../../domain/money.ts'
-import { type BookFigures, type Figures, PORTFOLIO_AT_RISK_DAYS, type ProductFigures } from '../../services/figures.ts'
+import {
+  type BookFigures,
+  DAYS_SHOWN,
+  type Figures,
+  PORTFOLIO_AT_RISK_DAYS,
+  type ProductFigures,
+} from '../../services/figures.ts'
 import type { Recent } from '../recent.ts'
 import { ago, money, percent } from './figures.ts'
 import { type Html, html, page, table } from './page.ts'
 import { barPlot } from './plot.ts'
 
 const RENEW_SECONDS = 30
-const DAYS_SHOWN = 31
 const REFUSALS_SHOWN = 25
 /** More loans that are due than this are not counted one by one. */
 const MOST_DUE = 1_000

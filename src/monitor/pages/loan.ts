@@ -1,9 +1,9 @@
 import { readId } from '../../api/wire.ts'
 import type { Deps } from '../../deps.ts'
-import type { Portions } from '../../domain/allocation.ts'
+import { totalOf } from '../../domain/allocation.ts'
 import { addPeriods, dateIn, daysBetween, toRfc3339 } from '../../domain/dates.ts'
 import { notFound } from '../../domain/errors.ts'
-import { minorToNumber, sum } from '../../domain/money.ts'
+import { minorToNumber } from '../../domain/money.ts'
 import { owedByDay } from '../../domain/replay.ts'
 import type { Caller } from '../../services/caller.ts'
 import { getLoan, type LoanNow } from '../../services/loans.ts'
@@ -46,8 +46,6 @@ ${entries(found)}`
   return page(`Loan ${loan.id}`, body)
 }
 
-const total = ({ penalty, fees, interest, principal }: Portions) => sum([penalty, fees, interest, principal])
-
 function schedule({ loan, state }: LoanNow): Html {
   const of = (minor: bigint) => money(minor, loan.terms.currency)
   const rows = state.periods.map((period) => [
@@ -57,9 +55,9 @@ function schedule({ loan, state }: LoanNow): Html {
     of(period.due.interest),
     of(period.due.fees),
     of(period.due.penalty),
-    of(total(period.due)),
-    of(total(period.paid)),
-    of(total(period.due) - total(period.paid) - total(period.waived) - total(period.writtenOff)),
+    of(totalOf(period.due)),
+    of(totalOf(period.paid)),
+    of(period.owed),
     period.completedOn ?? '',
   ])
   const figures = ['Principal', 'Interest', 'Fees', 'Penalty', 'Due', 'Paid', 'Owed']

@@ -7,7 +7,7 @@ import { LAYOUTS, type Layout } from './layouts.ts'
 import { openingOf, requireSums } from './sums.ts'
 import { type Row, type Sheet, takeApart } from './table.ts'
 import { type Line, type StatementText, textOf } from './text.ts'
-import { currencyOfPhone, readAmount, readCurrency, readDate } from './values.ts'
+import { currencyOfPhone, magnitude, readAmount, readCurrency, readDate } from './values.ts'
 
 /** A month of a statement: what came in as income, and the balance at its end. Minor units. */
 export interface StatementMonth {
@@ -164,5 +164,3 @@ function required<T>(value: T | null | undefined, layout: Layout, what: string):
     )
   return value
 }
-
-const magnitude = (amount: bigint): bigint => (amount < 0n ? -amount : amount)

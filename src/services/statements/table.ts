@@ -3,7 +3,7 @@ import { invalidField } from '../../domain/errors.ts'
 import type { Currency } from '../../domain/money.ts'
 import type { Column, Layout, Role } from './layouts.ts'
 import { type Cell, type Line, type StatementText, textOf } from './text.ts'
-import { readAmount, readDate } from './values.ts'
+import { magnitude, readAmount, readDate } from './values.ts'
 
 /** A transaction as the statement lists it. Minor units; what went out includes its fee. */
 export interface Row {
@@ -131,5 +131,3 @@ function columnOf(cell: Cell, titles: readonly Placed[]): Role | undefined {
   }
   return (best ?? titles.findLast((title) => title.left <= cell.left))?.role
 }
-
-const magnitude = (amount: bigint): bigint => (amount < 0n ? -amount : amount)

@@ -87,3 +87,6 @@ export function readAmount(text: string, currency: Currency): bigint | null {
   const minor = BigInt(whole.replace(/[, ]/g, '') + digits.slice(0, currency.decimals))
   return bracketed || debit || minus || inner ? -minor : minor
 }
+
+/** Without its sign: some statements write what goes out as below 0. */
+export const magnitude = (amount: bigint): bigint => (amount < 0n ? -amount : amount)

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, type FieldFault, LendingError } from '../domain/errors.ts'
 import { InvalidRequest } from './invalidRequest.ts'
 import { takeRest } from './rest.ts'
+import { STATUSES } from './statuses.ts'
 import type { Style } from './style.ts'
 
 /** What went wrong, before a style puts it in its own words. */
@@ -103,7 +104,7 @@ export function sendFailure(
   if (retryAfter !== undefined) reply.header('retry-after', String(Math.max(1, Math.ceil(retryAfter))))
   // RFC 9110 15.5.2: a 401 says how to authenticate. The token call has said Basic by now.
   if (code === 'unauthenticated' && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', 'Bearer')
-  return reply.code(style.statuses[code]).send(style.failureBody(failure))
+  return reply.code(STATUSES[code]).send(style.failureBody(failure))
 }
 
 /** The members that every style's refusal has; `details` only where fields are at fault. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
+import { STATUSES } from './statuses.ts'
 import type { Style } from './style.ts'
 
 /** What Node's parser can have against a request; anything else is not HTTP. */
@@ -25,7 +26,7 @@ export function answerMalformed(words: Style) {
     }
     const body = JSON.stringify(words.failureBody(failure))
     socket.end(
-      `HTTP/1.1 ${words.statuses[failure.code]} Bad Request\r\n` +
+      `HTTP/1.1 ${STATUSES[failure.code]} Bad Request\r\n` +
         'content-type: application/json; charset=utf-8\r\n' +
         `content-length: ${Buffer.byteLength(body)}\r\n` +
         `x-request-id: ${randomUUID()}\r\n` +

@@ -2,6 +2,7 @@ import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import type { ErrorCode } from '../domain/errors.ts'
 import { type Failure, toFailure } from './failure.ts'
+import { STATUSES } from './statuses.ts'
 import type { Style } from './style.ts'
 import { validatorCompiler } from './validation.ts'
 
@@ -76,7 +77,7 @@ export function failureSchema(style: Style): object {
 export function refusalResponses(style: Style, route: Refusing): Record<number, object> {
   const explained = { ...EXPLAINED, ...style.explained, ...route.explained }
   const known = (Object.keys(EXPLAINED) as ErrorCode[]).filter((code) => route.codes.has(code))
-  const byStatus = Map.groupBy(known, (code) => style.statuses[code])
+  const byStatus = Map.groupBy(known, (code) => STATUSES[code])
   const shown = (code: ErrorCode) => style.failureBody(exampleOf(style, route, code, explained[code][1]))
   return Object.fromEntries(
     [...byStatus].map(([status, several]) => [

@@ -33,8 +33,6 @@ export interface Style {
   readonly title: string
   readonly description: string
   readonly registry: SchemaRegistry
-  /** Each code's HTTP status. A new code does not compile until every style has its word for it. */
-  readonly statuses: Readonly<Record<ErrorCode, number>>
   /** Roles of fields as the domain names them (`amount`, `valueDate`) → this style's own names. */
   readonly fieldNames: Readonly<Record<string, string>>
   /** Its own words for codes, where they are not those of every style; for the document. */

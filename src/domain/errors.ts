@@ -1,6 +1,6 @@
 /**
- * What can be refused, in the words of the contract's section 2. Every style turns a code into its own status and
- * body; a code that a style has no word for does not compile.
+ * What can be refused, in the words of the contract's section 2. A code has one HTTP status, without which it does not
+ * compile, and in every style a body of its own.
  */
 export type ErrorCode =
   | 'invalid_argument'

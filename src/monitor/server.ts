@@ -1,7 +1,9 @@
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { toFailure } from '../api/failure.ts'
+import { STATUSES } from '../api/statuses.ts'
 import { isUnavailable } from '../db/faults.ts'
 import type { Deps } from '../deps.ts'
+import type { ErrorCode } from '../domain/errors.ts'
 import type { Figures } from '../services/figures.ts'
 import type { Metrics } from './metrics.ts'
 import { bookPage } from './pages/book.ts'
@@ -30,13 +32,6 @@ const HEADERS = {
 }
 
 const HTML = 'text/html; charset=utf-8'
-const STATUSES: Readonly<Record<string, number>> = {
-  unauthenticated: 401,
-  permission_denied: 403,
-  not_found: 404,
-  resource_exhausted: 429,
-  unavailable: 503,
-}
 
 /**
  * What operators see, on a port of its own: metrics for Prometheus, and read-only pages of the book of the operator's
@@ -91,8 +86,5 @@ export function buildMonitor({ deps, metrics, recent, figures, log }: MonitorDep
   return app
 }
 
-const sayNo = (reply: FastifyReply, code: string, message: string) =>
-  reply
-    .code(STATUSES[code] ?? 500)
-    .type(HTML)
-    .send(messagePage(message))
+const sayNo = (reply: FastifyReply, code: ErrorCode, message: string) =>
+  reply.code(STATUSES[code]).type(HTML).send(messagePage(message))

@@ -41,7 +41,8 @@ interface Counted {
 }
 
 /**
- * Runs what `arrivalsSql` made. Rows that come while somebody walks through the pages come after those he has seen.
+ * Runs what `arrivalsSql` made. A row's place is drawn when it is inserted, and the row is seen when that is committed:
+ * what comes while somebody walks through the pages stands behind those he has seen, unless it took long to commit.
  * @param name of the prepared statement
  * @param values of the parameters from `$4` on
  */

@@ -1,10 +1,11 @@
 import type { CustomerStanding, CustomerStatus } from '../domain/customer.ts'
 import type { LocalDate } from '../domain/dates.ts'
+import { arrivalsSql, listArrivals } from './arrivals.ts'
 import type { Db } from './client.ts'
 import { drawingId } from './drawnId.ts'
 import { isUniqueViolation } from './faults.ts'
 import type { Customer as CustomerRow } from './generated/client.ts'
-import { type Listed, type Page, sliceOf } from './paging.ts'
+import type { Listed, Page } from './paging.ts'
 import { moment } from './rows.ts'
 import { type Author, rethrowTakenKey, type Trace, trail, trailValues } from './trail.ts'
 import { inTransaction } from './transaction.ts'
@@ -31,19 +32,23 @@ export async function findCustomer(db: Db, organizationId: number, ref: Customer
   return row ? toCustomer(row) : undefined
 }
 
-/** A page of customers in the order in which they came, so that a walk through the pages meets each once. */
+const LIST = arrivalsSql({
+  table: 'customer',
+  where: 'a.organization_id = $1',
+  columns: `a.id, a.external_id AS "externalId", a.status, a.activation_date AS "activationDate",
+    a.business_name AS "businessName"`,
+})
+
+/** A page of customers in the order in which they came. */
 export async function listCustomers(
   db: Db,
   organizationId: number,
-  filter: { externalId?: string | undefined },
+  { externalId }: { externalId?: string | undefined },
   page: Page,
 ): Promise<Listed<Customer>> {
-  const where = { organizationId, ...(filter.externalId === undefined ? {} : { externalId: filter.externalId }) }
-  const [total, items] = await Promise.all([
-    db.prisma.customer.count({ where }),
-    db.prisma.customer.findMany({ where, orderBy: { arrival: 'asc' }, ...sliceOf(page) }),
-  ])
-  return { items: items.map(toCustomer), total }
+  if (externalId === undefined) return listArrivals<Customer>(db, 'list-customers', LIST, organizationId, page)
+  const customer = await findCustomer(db, organizationId, { externalId })
+  return { items: customer && page.page === 1 ? [customer] : [], total: customer ? 1 : 0 }
 }
 
 const INSERT = `

@@ -58,6 +58,7 @@ beforeAll(async () => {
   await service.get('/v1/loans?orderBy=principal&sortOrder=DESC')
   await service.get('/v1/credit-scorecard/asha')
   await service.get('/v1/borrowers')
+  await service.get('/v1/customers')
   service.clock.set('2026-03-05')
   await sweepAll(service.deps)
 })

@@ -104,6 +104,13 @@ describe('GET /v1/customers', () => {
     expect((await service.get('/v1/customers?rows=100&page=42949674')).body.total).toBe(total + 2)
   })
 
+  it('of an externalId: that one, on the first page', async () => {
+    const { id, externalId } = await create()
+    const path = `/v1/customers?externalId=${externalId}`
+    expect((await service.get(path)).body).toMatchObject({ items: [{ id, externalId }], total: 1 })
+    expect((await service.get(`${path}&page=2`)).body).toMatchObject({ items: [], total: 1 })
+  })
+
   it('of an unknown externalId: 200 and none; by a path: 404 not_found', async () => {
     expect((await service.get('/v1/customers?externalId=nobody')).body).toMatchObject({ items: [], total: 0 })
     for (const path of ['external/nobody', '7', 'abc', '99999999999999999999'])

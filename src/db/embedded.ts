@@ -3,15 +3,15 @@ import { randomBytes } from 'node:crypto'
 import { chown, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { leaveUrl } from './embedded-join.ts'
-import { holdDirectory } from './embedded-lock.ts'
-import { type EmbeddedLog, findPlace, type Place, surroundings } from './embedded-place.ts'
-import { launch, stopLeftOver } from './embedded-server.ts'
+import { leaveUrl } from './embedded/join.ts'
+import { holdDirectory } from './embedded/lock.ts'
+import { type EmbeddedLog, findPlace, type Place, surroundings } from './embedded/place.ts'
+import { launch, stopLeftOver } from './embedded/server.ts'
 
-export { findLeftUrl } from './embedded-join.ts'
-export { DirectoryInUseError } from './embedded-lock.ts'
-export type { EmbeddedLog } from './embedded-place.ts'
-export { EMBEDDED_CONNECTIONS } from './embedded-server.ts'
+export { findLeftUrl } from './embedded/join.ts'
+export { DirectoryInUseError } from './embedded/lock.ts'
+export type { EmbeddedLog } from './embedded/place.ts'
+export { EMBEDDED_CONNECTIONS } from './embedded/server.ts'
 
 /** What `startEmbedded` is told. */
 export interface EmbeddedOptions {

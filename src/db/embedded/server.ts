@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { type EmbeddedLog, type Place, surroundings } from './embedded-place.ts'
+import { type EmbeddedLog, type Place, surroundings } from './place.ts'
 
 /** A Postgres process that accepts connections. */
 export interface Running {

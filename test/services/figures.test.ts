@@ -95,7 +95,7 @@ describe('the totals of the book', () => {
     await Promise.all([one.look(), two.look()])
     const before = one.latest()
     expect(two.latest()).toEqual(before)
-    const id = await lend(1, 5_000)
+    await lend(1, 5_000)
     await one.look()
     expect(one.latest()).toEqual(before)
     service.clock.set('2026-04-01T12:01:00+03:00')
@@ -104,7 +104,6 @@ describe('the totals of the book', () => {
     expect(one.latest()[0]!.computedAt).toBe(service.clock.now())
     expect(two.latest()).toEqual(one.latest())
     expect(one.latest()[0]!.days.find(({ day }) => day === '2026-04-01')?.disbursed).toBe(5_000_00n)
-    expect(id).toBeDefined()
   })
 
   it('an import of earlier days shows in them', async () => {

@@ -1,7 +1,7 @@
 import type { LocalDate } from './dates.ts'
 import { invalidField, invariant, type LendingError } from './errors.ts'
 import { dividedBy, type Fraction, fraction, times } from './fraction.ts'
-import { divideHalfEven, least, RATE_UNIT, type Rate, sum, toMinor } from './money.ts'
+import { divideHalfEven, largestIn, least, RATE_UNIT, type Rate, sum, toMinor } from './money.ts'
 import type { RecordTerms } from './recordTerms.ts'
 import type { Instalment } from './schedule.ts'
 import { type Cells, cellsOf } from './scheduleMethods.ts'
@@ -14,9 +14,6 @@ export const longestDuration = 730
 export const mostRepayments = 2000
 /** The most decimals of `loan_interest` as a percentage. */
 const interestDecimals = 4
-
-/** 999,999,999,999.99 in hundredths: interest is held to the bound of an amount (contract 1.6). */
-const MOST_INTEREST_IN_HUNDREDTHS = 99_999_999_999_999n
 
 /**
  * The schedule of the record style's extended loan body (contract 5.3), amounts in minor units.
@@ -100,7 +97,8 @@ function checkWhole(field: string, count: number, most: number): void {
 
 function cellsFor(terms: RecordTerms): Cells[] {
   const { principal, currency } = terms
-  const mostInterest = (MOST_INTEREST_IN_HUNDREDTHS * 10n ** BigInt(currency.decimals)) / 100n
+  // Interest is held to the bound of an amount (contract 1.6).
+  const mostInterest = largestIn(currency)
   const cells = cellsOf(terms.method, {
     principal,
     count: terms.numberOfRepayments,

@@ -2,8 +2,6 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { PrismaClient } from './generated/client.ts'
 
-export { isUniqueViolation } from './faults.ts'
-
 /** One pool, and Prisma over the same pool. */
 export interface Db {
   readonly pool: pg.Pool

@@ -8,7 +8,7 @@ export type Transaction = Pick<pg.PoolClient, 'query'>
  * Runs `work` in a transaction, which is rolled back where it throws, or answers undefined: nothing is to be saved.
  * @throws what `work` throws
  */
-export async function inTransaction<T>(
+export async function inTransaction<T extends NonNullable<unknown> | undefined>(
   db: Pick<Db, 'pool'>,
   work: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {

@@ -11,6 +11,7 @@ import {
   toMinor,
 } from './money.ts'
 import type { Product } from './product.ts'
+import { LARGEST_ID } from './smallId.ts'
 
 /** What is told of a new product; rates in percent. */
 export interface NewProduct {
@@ -31,7 +32,6 @@ export interface NewProduct {
 }
 
 const UNITS: readonly PeriodUnit[] = ['days', 'weeks', 'months', 'years']
-const LARGEST_ID = 2_147_483_647
 const LONGEST_NAME = 100
 const MOST_REPAYMENTS = 2_000
 const MOST_EVERY = 3_650

@@ -1,6 +1,6 @@
 import { type Account, findAccountByEmail, insertAccount, ROLES, type Role } from '../db/accounts.ts'
 import { type AccountChange, type AccountRecord, changeAccount, listAccounts as list } from '../db/changeAccount.ts'
-import { isUniqueViolation } from '../db/client.ts'
+import { isUniqueViolation } from '../db/faults.ts'
 import { findOrganization } from '../db/organizations.ts'
 import type { Author } from '../db/trail.ts'
 import type { Deps } from '../deps.ts'

@@ -39,7 +39,7 @@ describe('a transaction', () => {
   it('gives back no connection that cannot be rolled back', async () => {
     const lost = inTransaction(fresh.db, async (transaction) => {
       vi.spyOn(transaction, 'query').mockRejectedValue(new Error('lost') as never)
-      await tell(transaction, 'lost')
+      return tell(transaction, 'lost')
     })
     await expect(lost).rejects.toThrow('lost')
     expect(fresh.db.pool.totalCount).toBe(0)

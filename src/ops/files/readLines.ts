@@ -3,10 +3,11 @@ import { createReadStream, type ReadStream } from 'node:fs'
 import { extname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream/promises'
-import { CsvError, parse } from 'csv-parse'
 import type { Line } from '../../services/bookImport.ts'
 import { UsageError } from '../world.ts'
-import { recordOfCsv, recordOfJson } from './lines.ts'
+import { BYTES, decode, notUtf8 } from './bytes.ts'
+import { csvLines } from './csvLines.ts'
+import { recordOfJson } from './lines.ts'
 
 /** How a file is written. */
 export type Format = 'ndjson' | 'csv'
@@ -34,40 +35,23 @@ export interface Reading<T> {
 
 /** @param toValue what a record says, or a refusal */
 export function readLines<T>(path: string, toValue: (record: unknown) => T): Reading<T> {
-  const stream = createReadStream(path, { encoding: 'utf8', highWaterMark: 256 * 1024 })
+  const stream = createReadStream(path, { highWaterMark: 256 * 1024 })
   const lines = formatOf(path) === 'csv' ? csvLines(path, stream, toValue) : jsonLines(stream, toValue)
   return { lines, bytesRead: () => stream.bytesRead }
 }
 
 async function* jsonLines<T>(stream: ReadStream, toValue: (record: unknown) => T): AsyncGenerator<Line<T>> {
   let number = 0
-  for await (const text of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+  stream.setEncoding(BYTES)
+  for await (const bytes of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
     number++
+    const { text, valid } = decode(bytes)
     const raw = number === 1 ? text.replace(/^\uFEFF/, '') : text
     if (raw.trim() === '') continue
-    yield { number, raw, read: () => toValue(recordOfJson(raw)) }
-  }
-}
-
-async function* csvLines<T>(
-  path: string,
-  stream: ReadStream,
-  toValue: (record: unknown) => T,
-): AsyncGenerator<Line<T>> {
-  const parser = stream.pipe(parse({ columns: true, bom: true, info: true, skip_empty_lines: true }))
-  stream.once('error', (error) => parser.destroy(error))
-  try {
-    for await (const { record, info } of parser as AsyncIterable<{
-      record: Record<string, string>
-      info: { lines: number }
-    }>)
-      yield { number: info.lines, raw: record, read: () => toValue(recordOfCsv(record)) }
-  } catch (error) {
-    // What is not CSV from some line on cannot be told line by line.
-    if (error instanceof CsvError)
-      throw new Error(`${path} is not CSV that can be read: ${error.message}`, { cause: error })
-    throw error
-  } finally {
-    stream.destroy()
+    const read = () => {
+      if (!valid) throw notUtf8()
+      return toValue(recordOfJson(raw))
+    }
+    yield { number, raw, read }
   }
 }

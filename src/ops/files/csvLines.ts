@@ -1,0 +1,121 @@
+import type { ReadStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { CsvError, type Parser, parse } from 'csv-parse'
+import { LendingError } from '../../domain/errors.ts'
+import type { Line } from '../../services/bookImport.ts'
+import { BYTES, decode, notUtf8, unreadable } from './bytes.ts'
+import { recordOfCsv } from './lines.ts'
+
+/** No line is as long, and what follows a quote that is never closed would all be held in memory. */
+const LONGEST_RECORD = 1024 * 1024
+
+/** The fields of a line, a character a byte; or why they cannot be told. */
+interface Parsed {
+  readonly record: readonly string[] | LendingError
+  readonly info: { readonly lines: number }
+}
+
+/**
+ * The lines of a CSV file under the names in its first one. A line that is wrong by itself is refused by itself.
+ * @throws Error naming the line from which on the file cannot be told line by line
+ */
+export async function* csvLines<T>(
+  path: string,
+  stream: ReadStream,
+  toValue: (record: unknown) => T,
+): AsyncGenerator<Line<T>> {
+  const { parser, lastLine } = startParser()
+  // What breaks the stream ends the parser, too, and is thrown below.
+  pipeline(stream, withoutMark, parser).catch(() => undefined)
+  let names: readonly string[] | undefined
+  try {
+    for await (const { record, info } of parser as AsyncIterable<Parsed>) {
+      if (names === undefined) names = namesIn(path, info.lines, record)
+      else yield toLine(names, info.lines, record, toValue)
+    }
+  } catch (error) {
+    if (error instanceof CsvError)
+      throw new Error(`${path} is not CSV that can be read from line ${lastLine() + 1} on: ${error.message}`, {
+        cause: error,
+      })
+    throw error
+  } finally {
+    stream.destroy()
+  }
+}
+
+function startParser(): { parser: Parser; lastLine: () => number } {
+  let last = 0
+  const parser: Parser = parse({
+    info: true,
+    encoding: BYTES,
+    skip_empty_lines: true,
+    relax_column_count: true,
+    max_record_size: LONGEST_RECORD,
+    on_record: (record, { lines }) => {
+      last = lines
+      return record
+    },
+    skip_records_with_error: true,
+    on_skip: (error) => {
+      // Any other fault may reach beyond its line, and take with it lines that nobody would be told of.
+      if (error?.code !== 'INVALID_OPENING_QUOTE') throw error
+      const { lines } = parser.info
+      if (lines > last) parser.push({ record: strayQuote(), info: { lines } } satisfies Parsed)
+      last = lines
+      return undefined
+    },
+  })
+  return { parser, lastLine: () => last }
+}
+
+const strayQuote = () =>
+  unreadable('there is a quote within a field: put the field in quotes, and double the one within')
+
+const MARK = Buffer.from('\uFEFF')
+
+/** Without the byte order mark: the parser would take it for a wish to be given other text than it is told to. */
+async function* withoutMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let first = true
+  for await (const chunk of chunks) {
+    yield first && chunk.subarray(0, MARK.length).equals(MARK) ? chunk.subarray(MARK.length) : chunk
+    first = false
+  }
+}
+
+function namesIn(path: string, number: number, fields: Parsed['record']): readonly string[] {
+  if (fields instanceof LendingError) throw new Error(`${path}: line ${number}, of the names: ${fields.message}`)
+  const names = fields.map(decode)
+  if (!names.every(({ valid }) => valid)) throw new Error(`${path}: line ${number}, of the names: is not valid UTF-8`)
+  return names.map(({ text }) => text)
+}
+
+function toLine<T>(
+  names: readonly string[],
+  number: number,
+  fields: Parsed['record'],
+  toValue: (record: unknown) => T,
+): Line<T> {
+  if (fields instanceof LendingError) return refusedLine(number, null, fields)
+  const decoded = fields.map(decode)
+  const texts = decoded.map(({ text }) => text)
+  if (texts.length !== names.length)
+    return refusedLine(
+      number,
+      texts,
+      unreadable(
+        `the line has ${texts.length} ${texts.length === 1 ? 'field' : 'fields'}, where the first line names ${names.length}`,
+      ),
+    )
+  const raw = Object.fromEntries(names.map((name, index) => [name, texts[index]!]))
+  if (!decoded.every(({ valid }) => valid)) return refusedLine(number, raw, notUtf8())
+  return { number, raw, read: () => toValue(recordOfCsv(raw)) }
+}
+
+const refusedLine = (number: number, raw: unknown, why: LendingError): Line<never> => ({
+  number,
+  raw,
+  read: () => {
+    throw why
+  },
+})

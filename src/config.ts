@@ -9,6 +9,7 @@ const hostUrl = z
     'must have no path: the host selects the style',
   )
   .refine((text) => !/[?#]/.test(text), 'must have no query and no fragment: the host selects the style')
+  .refine((text) => !text.includes('@'), 'must have no user and no password: callers are told this URL')
   .transform((text) => text.replace(/\/$/, ''))
   .optional()
 
@@ -31,6 +32,29 @@ const count = (fallback: number, { min = 0, max = 1_000_000_000 }: { min?: numbe
     .refine((value) => value >= min && value <= max, `must be ${min} to ${max}`)
     .default(fallback)
 
+/**
+ * Whether the driver reads a database's URL as it was meant. One whose password has a `#`, `/` or `?` is no URL, or that
+ * of another server: then the `@` before the host is found behind it.
+ */
+function isDatabaseUrl(text: string): boolean {
+  // For a socket, which the query names, the driver takes an empty host behind a user.
+  const url = URL.parse(text) ?? URL.parse(text.replace('@/', '@localhost/'))
+  if (url === null || url.hash !== '' || url.pathname.includes('@')) return false
+  if ([...url.searchParams.keys()].some((key) => key.includes('@'))) return false
+  try {
+    decodeURIComponent(`${url.username}${url.password}${url.pathname}`.replace(/%(?![0-9a-f]{2})/gi, '%25'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Names of the IANA database, by area, and UTC. Postgres, which computes days by it too, has an offset such as +03:00
+ * the other way round (POSIX), and takes CET for an hour all year.
+ */
+const isZone = (name: string) => (name.includes('/') || name === 'UTC') && IANAZone.isValidZone(name)
+
 const flag = z.enum(['true', 'false'], { error: 'must be true or false' }).transform((value) => value === 'true')
 
 /** Every setting by its name in the environment; `.env.example` says what each is for. */
@@ -46,6 +70,10 @@ export const settings = z.object({
       (url) => url === '' || /^postgres(ql)?:\/\//.test(url),
       'must be a postgres:// URL, or empty for the embedded database',
     )
+    .refine(
+      (url) => url === '' || isDatabaseUrl(url),
+      'must be a URL such as postgres://user:password@host:5432/database, with special characters in the password percent-encoded: # as %23, / as %2F, ? as %3F',
+    )
     .default(''),
   DATA_DIR: z.string().min(1).max(1000).default('.data'),
   AUTH_URL: hostUrl,
@@ -54,10 +82,7 @@ export const settings = z.object({
   FALLBACK_STYLE: z
     .enum(['partner', 'record', 'none'], { error: 'must be partner, record or none' })
     .default('partner'),
-  TENANT_ZONE: z
-    .string()
-    .refine((zone) => IANAZone.isValidZone(zone), 'must be an IANA time zone such as Africa/Nairobi')
-    .default('Africa/Nairobi'),
+  TENANT_ZONE: z.string().refine(isZone, 'must be an IANA time zone such as Africa/Nairobi').default('Africa/Nairobi'),
   KEY_ENCRYPTION_SECRET: z.string().min(16, 'must be at least 16 characters').max(1000).optional(),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
@@ -132,9 +157,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!
     const name = String(issue.path[0])
-    // A database URL holds a password, and the secret is one: neither belongs in a log.
-    const shown =
-      name === 'DATABASE_URL' || name === 'KEY_ENCRYPTION_SECRET' ? '' : ` (it is ${JSON.stringify(env[name])})`
+    // What may hold a password, or is a secret, does not belong in a log.
+    const hidden = name === 'DATABASE_URL' || name === 'KEY_ENCRYPTION_SECRET' || env[name]?.includes('@')
+    const shown = hidden ? '' : ` (it is ${JSON.stringify(env[name])})`
     throw new ConfigError(`${name}: ${issue.message}${shown}`)
   }
   const value = parsed.data
@@ -193,8 +218,8 @@ function requireOpsPorts({ PORT, OPS_PORT, WEB_CONCURRENCY }: z.output<typeof se
     )
 }
 
-/** The host of a URL as it selects a style: lower case, no port. */
-export const hostOf = (url: string) => new URL(url).hostname.toLowerCase()
+/** The host of a URL as it selects a style: lower case, no port, and no dot at its end, as that of a request. */
+export const hostOf = (url: string) => new URL(url).hostname.toLowerCase().replace(/\.$/, '')
 
 function readTrustProxy(text: string): boolean | number | string {
   if (text === 'true' || text === 'false') return text === 'true'

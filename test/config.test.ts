@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, readConfig, settings } from '../src/config.ts'
+import { ConfigError, hostOf, readConfig, settings } from '../src/config.ts'
 
 describe('settings', () => {
   it('have the defaults of the contract', () => {
@@ -51,6 +51,10 @@ describe('settings', () => {
     [{ PORT: 'http' }, 'PORT: must be a port number (it is "http")'],
     [{ PORT: '70000' }, 'PORT: must be a port number, 0 to 65535 (it is "70000")'],
     [{ TENANT_ZONE: 'Nairobi' }, 'TENANT_ZONE: must be an IANA time zone such as Africa/Nairobi (it is "Nairobi")'],
+    ...['+12:00', '+03:00', '-0500', 'UTC+3', 'CET', 'EST'].map((zone): [Record<string, string>, string] => [
+      { TENANT_ZONE: zone },
+      `TENANT_ZONE: must be an IANA time zone such as Africa/Nairobi (it is "${zone}")`,
+    ]),
     [{ FALLBACK_STYLE: 'both' }, 'FALLBACK_STYLE: must be partner, record or none (it is "both")'],
     [{ MAX_IN_FLIGHT: '0' }, 'MAX_IN_FLIGHT: must be 1 to 1000000000 (it is "0")'],
     [{ WEB_CONCURRENCY: '0' }, 'WEB_CONCURRENCY: must be 1 to 64 (it is "0")'],
@@ -79,6 +83,24 @@ describe('settings', () => {
         ],
       ),
     ),
+    ...['AUTH_URL', 'BASE_URL', 'RECORDS_URL'].map((name): [Record<string, string>, string] => [
+      { [name]: 'http://user:secret@a.b' },
+      `${name}: must have no user and no password: callers are told this URL`,
+    ]),
+    ...[
+      'u:p#w@h/d',
+      'u:p/w@h/d',
+      'u:p?w@h/d',
+      'u:1#w@h/d',
+      'u:1/w@h/d',
+      'u:1?w@h/d',
+      'u:%e9@h/d',
+      'u:p@h:99999/d',
+      '[bad',
+    ].map((rest): [Record<string, string>, string] => [
+      { DATABASE_URL: `postgres://${rest}` },
+      'DATABASE_URL: must be a URL such as postgres://user:password@host:5432/database, with special characters in the password percent-encoded: # as %23, / as %2F, ? as %3F',
+    ]),
     [
       { DATABASE_URL: 'mysql://u:secret@h/d' },
       'DATABASE_URL: must be a postgres:// URL, or empty for the embedded database',
@@ -94,6 +116,27 @@ describe('settings', () => {
     ],
   ])('a bad value stops the start with one line that names it: %j', (env, message) => {
     expect(() => readConfig(env)).toThrow(new ConfigError(message))
+  })
+
+  it.each([
+    'postgres://u:p%23%2F%3F@h:5432/d?sslmode=require',
+    'postgres://u:p@w%@h/d',
+    'postgres://h:5432/d?user=u@server',
+    'postgres://u:p@/d?host=/run/postgresql',
+    'postgres://%2Frun%2Fpostgresql/d',
+    'postgresql:///d',
+  ])('a database by the URL %s', (url) => {
+    expect(readConfig({ DATABASE_URL: url, KEY_ENCRYPTION_SECRET: 'a secret that is long' }).databaseUrl).toBe(url)
+  })
+
+  it.each(['UTC', 'Etc/GMT-3', 'Africa/Dar_es_Salaam'])('the zone %s', (zone) => {
+    expect(readConfig({ TENANT_ZONE: zone }).zone).toBe(zone)
+  })
+
+  it('a dot at the end of a host is no part of the name by which it is called', () => {
+    const dotted = { BASE_URL: 'http://Api.example.:3000', RECORDS_URL: 'http://api.example' }
+    expect(hostOf(dotted.BASE_URL)).toBe('api.example')
+    expect(() => readConfig(dotted)).toThrow(/both name the host api.example/)
   })
 
   it('auth may share a host with either', () => {

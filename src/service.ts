@@ -1,8 +1,9 @@
 import type { Config } from './config.ts'
-import { type DatabaseOptions, openDatabase } from './db/client.ts'
+import { type DatabaseOptions, type Db, openDatabase } from './db/client.ts'
 import { migrate, requireMigrated } from './db/migrate.ts'
 import type { Deps } from './deps.ts'
 import { invariant } from './domain/errors.ts'
+import { blaming } from './process/explain.ts'
 import { layDemo } from './services/demo.ts'
 import { type Events, noEvents } from './services/events.ts'
 import { openKeyRing } from './services/keyRing.ts'
@@ -34,6 +35,7 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
   invariant(secret !== undefined, 'a secret to encrypt the signing keys with')
   const db = openDatabase(databaseUrl, { max: config.databaseConnections, ...database })
   try {
+    await reach(db, config)
     if (asItIs) await requireMigrated(db.pool)
     else await migrate(db.pool, log)
     const keys = await openKeyRing(db, secret, now)
@@ -43,5 +45,16 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
   } catch (error) {
     await db.close()
     throw error
+  }
+}
+
+/** Whatever keeps the first connection from being made, a certificate, a socket, a password, its setting says. */
+async function reach({ pool }: Db, { databaseUrl }: Config): Promise<void> {
+  try {
+    const client = await pool.connect()
+    client.release()
+  } catch (error) {
+    if (databaseUrl === '') throw error
+    blaming('DATABASE_URL')(error)
   }
 }

@@ -142,14 +142,16 @@ describe('npm start', { timeout: 90_000 }, () => {
     expect(refused.output().trim()).toMatch(/^mkopo could not start: KEY_ENCRYPTION_SECRET: is not the one/)
   })
 
-  it('a database that cannot be reached: one line', async () => {
-    const refused = start({
-      PORT: '0',
-      DATABASE_URL: 'postgres://nobody:hidden@127.0.0.1:1/none',
-      KEY_ENCRYPTION_SECRET: 'a secret of the tests',
-    })
+  it.each([
+    ['postgres://nobody:hidden@127.0.0.1:1/none', /ECONNREFUSED/],
+    ['postgres://nobody:hidden@localhost:1/none', /ECONNREFUSED/],
+    ['postgres://nobody:hidden@127.0.0.1/none?sslrootcert=/nowhere/ca.pem', /ENOENT.* '\/nowhere\/ca.pem'/],
+    ['postgres://nobody:hidden@%2Fnowhere/none', /ENOENT \/nowhere\/.s.PGSQL.5432/],
+  ])('a database that cannot be reached: one line that names the setting, %s', async (url, why) => {
+    const refused = start({ PORT: '0', DATABASE_URL: url, KEY_ENCRYPTION_SECRET: 'a secret of the tests' })
     expect(await refused.ended).toBe(1)
-    expect(refused.output()).toMatch(/^mkopo could not start: .*DATABASE_URL/)
+    expect(refused.output()).toMatch(/^mkopo could not start: DATABASE_URL: the database cannot be reached: .+\n$/)
+    expect(refused.output()).toMatch(why)
     expect(refused.output()).not.toContain('hidden')
   })
 })

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 import { isUnavailable } from '../db/faults.ts'
 import { LendingError } from '../domain/errors.ts'
+import { explain } from '../process/explain.ts'
 import { accountCommands } from './commands/accounts.ts'
 import { apiKeyCommands } from './commands/apiKeys.ts'
 import { auditCommand } from './commands/audit.ts'
@@ -84,8 +85,7 @@ const NAMED = new RegExp(`\\b(${Object.keys(OPTIONS).join('|')})\\b`, 'g')
 const inOptions = (text: string): string => text.replace(NAMED, (name) => OPTIONS[name]!)
 
 function inWords(error: unknown): string {
-  if (isUnavailable(error)) return `the database cannot be reached: ${messageOf(error)}`
-  if (!(error instanceof LendingError)) return messageOf(error)
+  if (!(error instanceof LendingError)) return explain(error)
   const [first] = error.details
   return inOptions(first && first.message === error.message ? `${first.field}: ${error.message}` : error.message)
 }
@@ -99,10 +99,4 @@ function inJson(error: unknown): object {
   }
   const usage = error instanceof UsageError
   return { code: usage ? 'usage' : isUnavailable(error) ? 'unavailable' : 'failed', message: inWords(error) }
-}
-
-/** One line, whatever the error: a connection that fails on several addresses has none of its own. */
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
-  return error instanceof Error ? error.message : String(error)
 }

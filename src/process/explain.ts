@@ -2,14 +2,17 @@ import { ConfigError } from '../config.ts'
 import { isUnavailable } from '../db/faults.ts'
 import { WrongSecretError } from '../services/keyRing.ts'
 
-/** Notes on an error of listening which setting says where: the same error can be about several. */
+/** Notes on an error of listening or connecting which setting says where: the same error can be about several. */
 export const blaming =
-  (setting: 'PORT' | 'OPS_PORT') =>
+  (setting: 'PORT' | 'OPS_PORT' | 'DATABASE_URL') =>
   (error: unknown): never => {
     throw Object.assign(Object(error), { setting })
   }
 
-/** Why a start failed: one line for what the operator can mend, the whole message for what he cannot. */
+/**
+ * Why a start, or a command of the operators', failed: one line that names the setting for what the operator can mend,
+ * the whole message for what he cannot.
+ */
 export function explain(error: unknown): string {
   if (error instanceof ConfigError || error instanceof WrongSecretError) return error.message
   const { code, port, address, hostname, setting } = error as NodeJS.ErrnoException & {
@@ -18,7 +21,8 @@ export function explain(error: unknown): string {
     address?: string
     setting?: string
   }
-  // Without a setting it is about the database.
+  if (setting === 'DATABASE_URL') return `DATABASE_URL: the database cannot be reached: ${messageOf(error)}`
+  // Without a setting it is about the database, once that was reached.
   if (setting !== undefined) {
     if (code === 'EADDRINUSE')
       return `${setting}: ${port} on ${address} is taken by another program; stop it, or set ${setting} to a free one`
@@ -26,8 +30,13 @@ export function explain(error: unknown): string {
     if (code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL')
       return `HOST: ${hostname ?? address} is not an address of this machine`
   }
-  const message = error instanceof Error ? error.message : String(error)
-  return isUnavailable(error) ? `DATABASE_URL: the database cannot be reached: ${message}` : message
+  return isUnavailable(error) ? `the database cannot be reached: ${messageOf(error)}` : messageOf(error)
+}
+
+/** One line, whatever the error: a connection that fails on several addresses has none of its own. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** Says it where whoever starts the service looks. */

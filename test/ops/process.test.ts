@@ -81,10 +81,12 @@ describe('the program', () => {
     const wrong = await mkopo(['keys', 'list'], { KEY_ENCRYPTION_SECRET: 'not the secret of the tests' })
     expect(wrong).toMatchObject({ code: 1, out: '' })
     expect(wrong.err).toMatch(/^mkopo: KEY_ENCRYPTION_SECRET: [^\n]+\n$/)
-    const away = await mkopo(['keys', 'list'], { DATABASE_URL: 'postgres://mkopo:hidden@127.0.0.1:1/none' })
-    expect(away).toMatchObject({ code: 1, out: '' })
-    expect(away.err).toMatch(/^mkopo: the database cannot be reached: [^\n]+\n$/)
-    expect(away.err).not.toContain('hidden')
+    for (const rest of ['127.0.0.1:1/none', '127.0.0.1/none?sslrootcert=/nowhere/ca.pem', '%2Fnowhere/none']) {
+      const away = await mkopo(['keys', 'list'], { DATABASE_URL: `postgres://mkopo:hidden@${rest}` })
+      expect(away).toMatchObject({ code: 1, out: '' })
+      expect(away.err).toMatch(/^mkopo: DATABASE_URL: the database cannot be reached: [^\n]+\n$/)
+      expect(away.err).not.toContain('hidden')
+    }
     expect((await mkopo(['keys', 'list'], { TENANT_ZONE: 'Mars' })).err).toMatch(/^mkopo: TENANT_ZONE: [^\n]+\n$/)
   })
 

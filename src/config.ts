@@ -57,6 +57,9 @@ const isZone = (name: string) => (name.includes('/') || name === 'UTC') && IANAZ
 
 const flag = z.enum(['true', 'false'], { error: 'must be true or false' }).transform((value) => value === 'true')
 
+/** Characters of a secret that encrypts the signing keys. */
+export const SHORTEST_SECRET = 16
+
 /** Every setting by its name in the environment; `.env.example` says what each is for. */
 export const settings = z.object({
   HOST: z.string().min(1).max(255).default('127.0.0.1'),
@@ -83,7 +86,11 @@ export const settings = z.object({
     .enum(['partner', 'record', 'none'], { error: 'must be partner, record or none' })
     .default('partner'),
   TENANT_ZONE: z.string().refine(isZone, 'must be an IANA time zone such as Africa/Nairobi').default('Africa/Nairobi'),
-  KEY_ENCRYPTION_SECRET: z.string().min(16, 'must be at least 16 characters').max(1000).optional(),
+  KEY_ENCRYPTION_SECRET: z
+    .string()
+    .min(SHORTEST_SECRET, `must be at least ${SHORTEST_SECRET} characters`)
+    .max(1000)
+    .optional(),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
       error: 'must be fatal, error, warn, info, debug, trace or silent',

@@ -1,24 +1,68 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { type Config, ConfigError } from './config.ts'
+import { randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
+import { access, link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type Config, ConfigError, SHORTEST_SECRET } from './config.ts'
 import { makeSecret } from './services/keyRing.ts'
 
 /**
  * With the embedded database the secret is made once and kept beside the data (contract 7).
- * @throws ConfigError for a `DATA_DIR` that cannot be a directory, as in the image
+ * @throws ConfigError for a `DATA_DIR` that cannot be a directory, as in the image, or cannot be used, and for a file in
+ * it that holds no secret
  */
 export async function withKeptSecret(config: Config): Promise<Config> {
-  await mkdir(config.dataDir, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+  const { dataDir, keyEncryptionSecret } = config
+  await mkdir(dataDir, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
     const why = ['EEXIST', 'ENOTDIR'].includes(error.code ?? '') ? 'a file is there' : error.message
     throw new ConfigError(
-      `DATA_DIR: cannot be made, and the embedded database needs it (or set DATABASE_URL): ${why} (it is ${JSON.stringify(config.dataDir)})`,
+      `DATA_DIR: cannot be made, and the embedded database needs it (or set DATABASE_URL): ${why} (it is ${JSON.stringify(dataDir)})`,
     )
   })
-  if (config.keyEncryptionSecret !== undefined) return config
-  const file = join(config.dataDir, 'key-encryption-secret')
-  // `wx`: of two starts at once, both use the one that was written.
-  await writeFile(file, makeSecret(), { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
-  })
-  return { ...config, keyEncryptionSecret: (await readFile(file, 'utf8')).trim() }
+  try {
+    await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+    return { ...config, keyEncryptionSecret: keyEncryptionSecret ?? (await keptIn(dataDir)) }
+  } catch (error) {
+    if (error instanceof ConfigError) throw error
+    throw new ConfigError(
+      `DATA_DIR: cannot be used, and the embedded database needs it (or set DATABASE_URL): ${(error as Error).message} (it is ${JSON.stringify(dataDir)})`,
+    )
+  }
+}
+
+async function keptIn(directory: string): Promise<string> {
+  const file = join(directory, 'key-encryption-secret')
+  const secret = (await read(file)) ?? (await make(file))
+  if (secret.length < SHORTEST_SECRET)
+    throw new ConfigError(
+      `DATA_DIR: ${file} holds no secret of ${SHORTEST_SECRET} characters or more, and the signing keys are encrypted with one; put back the file as it was, or remove it if none was ever made`,
+    )
+  return secret
+}
+
+const read = (file: string): Promise<string | undefined> =>
+  readFile(file, 'utf8').then(
+    (text) => text.trim(),
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined
+      throw error
+    },
+  )
+
+/** The file gets its name when it is whole and on the disk, unless another start was faster: then its secret counts. */
+async function make(file: string): Promise<string> {
+  const aside = `${file}.${randomUUID()}`
+  try {
+    await using handle = await open(aside, 'wx', 0o600)
+    await handle.writeFile(makeSecret())
+    await handle.sync()
+    // A rename would put this secret in the place of one that the other start has read already.
+    await link(aside, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+    await using directory = await open(dirname(file), 'r')
+    await directory.sync()
+  } finally {
+    await rm(aside, { force: true })
+  }
+  return (await readFile(file, 'utf8')).trim()
 }

@@ -14,6 +14,8 @@ type AccountDeps = Pick<Deps, 'db' | 'now'>
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/
 const LONGEST_EMAIL = 254
+/** HTTP Basic carries none, and ends the e-mail at its first colon (RFC 7617 2). */
+const CONTROL = /\p{Cc}/u
 /** Long rather than complicated (NIST SP 800-63B 3.1.1): the accounts belong to programs and to operators. */
 const PASSWORD = { min: 12, max: 1_000 }
 
@@ -26,6 +28,8 @@ export async function createAccount(
   author: Author,
   { email, password, roles }: { email: string; password: string; roles: readonly Role[] },
 ): Promise<Account> {
+  if (email.includes(':') || CONTROL.test(email))
+    throw invalidField('email', 'must have no colon and no control character: nobody could sign in with it')
   if (!EMAIL.test(email) || email.length > LONGEST_EMAIL) throw invalidField('email', 'must be an e-mail address')
   requireRoles(roles)
   requirePassword(password)
@@ -107,6 +111,10 @@ function requireRoles(roles: readonly Role[]): void {
 }
 
 function requirePassword(password: string): void {
-  if (password.length < PASSWORD.min || password.length > PASSWORD.max)
+  if (CONTROL.test(password))
+    throw invalidField('password', 'must have no control character: nobody could sign in with it')
+  // Characters, where `length` counts some of them twice.
+  const { length } = [...password]
+  if (length < PASSWORD.min || length > PASSWORD.max)
     throw invalidField('password', `must be ${PASSWORD.min} to ${PASSWORD.max} characters long`)
 }

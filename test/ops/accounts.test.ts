@@ -56,6 +56,12 @@ describe('accounts create', () => {
     expect((await signIn('generated@lender.example', password)).status).toBe(200)
   })
 
+  it('with twelve characters, whatever their size, and a colon in the password', async () => {
+    const password = `${'🔑'.repeat(11)}:`
+    expect((await ops('accounts create keys@lender.example', { stdin: password })).code).toBe(0)
+    expect((await signIn('keys@lender.example', password)).status).toBe(200)
+  })
+
   it('asks at a terminal, twice, and shows nothing', async () => {
     const differ = await ops('accounts create asked@lender.example', { passwords: [PASSWORD, 'another one of those'] })
     expect(differ).toMatchObject({ code: 2, err: 'mkopo: the two passwords differ\n' })
@@ -68,7 +74,17 @@ describe('accounts create', () => {
     ['accounts create partner@example.com', PASSWORD, 1, /exists already/],
     ['accounts create Partner@Example.com', PASSWORD, 1, /exists already/],
     ['accounts create nobody', PASSWORD, 1, /must be an e-mail address/],
+    ['accounts create a:b@lender.example', PASSWORD, 1, /email: must have no colon and no control character/],
+    ['accounts create a\u0007b@lender.example', PASSWORD, 1, /email: must have no colon and no control character/],
     ['accounts create short@lender.example', 'short', 1, /12 to 1000 characters/],
+    ['accounts create short@lender.example', '🔑'.repeat(11), 1, /12 to 1000 characters/],
+    ['accounts create tab@lender.example', 'twelve\tletters', 1, /password: must have no control character/],
+    [
+      'accounts reset-password partner@example.com -y',
+      'twelve\tletters',
+      1,
+      /password: must have no control character/,
+    ],
     ['accounts create none@lender.example', '', 2, /first line of stdin/],
     ['accounts create none@lender.example --role ROOT', PASSWORD, 2, /USER or ADMIN/],
     ['accounts create none@lender.example -o 77', PASSWORD, 1, /no organization 77/],

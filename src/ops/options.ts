@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { readId } from '../api/wire.ts'
 import { fromRfc3339, isCalendarDate } from '../domain/dates.ts'
-import { type Decimal, parseDecimal } from '../domain/money.ts'
+import { currencyCodes, type Decimal, parseDecimal } from '../domain/money.ts'
 import { ROLES, type Role } from '../services/accounts.ts'
 
 /** A whole number above 0, as far as the database's integers go. */
@@ -69,3 +69,7 @@ export const organizationOption = () =>
   new Option('-o, --organization <id>', 'the organization; may be left out where there is only one').argParser(
     wholeNumber,
   )
+
+/** A currency that the book can be kept in. */
+export const currencyOption = (description: string) =>
+  new Option('--currency <code>', description).choices(currencyCodes)

@@ -97,6 +97,7 @@ describe('audit', () => {
     expect((await ops(`audit --request ${RUN} --json`)).json).toHaveLength(2)
     expect((await ops('audit --action create --entity customer -n 1')).out).toMatch(/AT +ORG +WHO +ACTION/)
     expect((await ops('audit --since 2026-02-01T00:00:00Z')).out).toBe('none\n')
+    expect(await ops('audit -o 99')).toMatchObject({ code: 1, out: '', err: 'mkopo: there is no organization 99\n' })
     for (const since of ['yesterday', '2026-02-30T00:00:00Z', '0000-01-01T00:00:00Z'])
       expect((await ops(`audit --since ${since}`)).code).toBe(2)
   })

@@ -61,6 +61,9 @@ describe('exit code 2: the command was given wrongly', () => {
     ['products retire', /missing required argument 'id'/],
     ['products retire 1 --force', /unknown option '--force'/],
     ['products retire 1 2', /too many arguments/],
+    [`products create ${PRODUCT.join(' ')} --unit fortnights`, /Allowed choices are days, weeks, months, years/],
+    [`products create ${PRODUCT.join(' ')} --currency USD`, /Allowed choices are KES, /],
+    ['audit --entity nope', /Allowed choices are customer, loan, /],
   ])('%s', async (command, message) => {
     const run = await ops(command === '' ? [] : command)
     expect(run).toMatchObject({ code: 2, out: '' })
@@ -86,7 +89,7 @@ describe('organizations', () => {
   })
 
   it.each([
-    [['--name', 'X', '--currency', 'USD'], 1, /currency: must be one of KES/],
+    [['--name', 'X', '--currency', 'USD'], 2, /Allowed choices are KES, /],
     [['--name', ' ', '--currency', 'KES'], 1, /name: must be 1 to 200/],
     [['--name', 'X', '--currency', 'KES', '--id', '1'], 1, /exists already/],
     [['--name', 'X', '--currency', 'KES', '--id', '-1'], 2, /whole number/],
@@ -144,7 +147,6 @@ describe('products', () => {
     [['--min', '0'], /--min: must be greater than 0/],
     [['--max', '1'], /--max: must not be less than --min/],
     [['--rate', '2.1234567'], /at most 6 decimals/],
-    [['--unit', 'fortnights'], /must be one of days/],
     [['--min', '1.001'], /at most 2 decimals in TZS/],
     [['--instalments', '2001'], /1 to 2000/],
     [

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { followTrail, readTrail, type TrailFilter, type TrailRow } from '../../services/auditTail.ts'
 import { momentBefore, wholeNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
@@ -13,6 +13,9 @@ interface AuditOptions extends Omit<TrailFilter, 'organizationId' | 'accountId' 
   readonly follow?: boolean
 }
 
+/** What the trail tells changes of. */
+const ENTITIES = ['customer', 'loan', 'loan product', 'account', 'api key', 'signing key', 'organization']
+
 export function auditCommand(program: Command, shell: Shell): void {
   const moment = momentBefore(Date.now)
   program
@@ -21,7 +24,7 @@ export function auditCommand(program: Command, shell: Shell): void {
     .option('-o, --organization <id>', 'only of this one; 0 is the service itself', (text) =>
       text === '0' ? 0 : wholeNumber(text),
     )
-    .option('--entity <kind>', 'customer, loan, loan product, account, api key, signing key or organization')
+    .addOption(new Option('--entity <kind>', 'only changes of these').choices(ENTITIES))
     .option('--entity-id <id>', 'the number of one of them')
     .option('--account <id>', 'only what this account, or API key, changed', wholeNumber)
     .option('--action <action>', 'create, Repayment, reverse, …')
@@ -31,7 +34,9 @@ export function auditCommand(program: Command, shell: Shell): void {
     .option('-n, --rows <number>', 'the latest so many', wholeNumber, 50)
     .option('-f, --follow', 'go on with each change as it is made, until Ctrl-C; with --json, a line each')
     .action((options: AuditOptions, command: Command) =>
-      perform(shell, command, async ({ world, deps, say }) => {
+      perform(shell, command, async ({ world, deps, say, organization }) => {
+        // The service itself is none, and needs not to be looked for.
+        if (options.organization) await organization(options.organization)
         const { organization: organizationId, account: accountId, request: requestId, rows, follow, ...rest } = options
         const filter = { ...rest, organizationId, accountId, requestId }
         const { zone } = deps.config

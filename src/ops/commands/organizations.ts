@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { createOrganization, listOrganizations, type NewOrganization } from '../../services/organizations.ts'
-import { wholeNumber } from '../options.ts'
+import { currencyOption, wholeNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
 
 export function organizationCommands(program: Command, shell: Shell): void {
@@ -10,7 +10,7 @@ export function organizationCommands(program: Command, shell: Shell): void {
     .command('create')
     .description('make an organization')
     .requiredOption('--name <name>', 'what it is called')
-    .requiredOption('--currency <code>', 'KES, TZS, ETB, UGX, RWF or BIF')
+    .addOption(currencyOption('in which it lends').makeOptionMandatory())
     .option('--id <number>', 'its number; the next one when left out', wholeNumber)
     .option('--office-id <text>', 'its office', '1')
     .option('--office-name <text>', "its office's name", 'Head Office')

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import { type Config, hostOf } from '../config.ts'
 import { DEMO_PARTNER } from '../services/demo.ts'
 
 /** A process that shows itself to operators; with its id where there are several. */
@@ -9,6 +9,8 @@ interface Shown {
 
 /** What a newcomer needs first: where the service listens, what it serves there, and a call to paste. */
 export function banner(config: Config, at: string, processes: readonly Shown[]): string {
+  // Where no other host is answered, a call has to name the style's; the machine may not find itself by that name.
+  const named = (url: string) => (config.fallbackStyle === 'none' ? ` -H 'Host: ${hostOf(url)}'` : '')
   const lines = [
     `Mkopo listens on ${at}${processes.length > 1 ? ` in ${processes.length} processes` : ''}`,
     '',
@@ -25,8 +27,8 @@ export function banner(config: Config, at: string, processes: readonly Shown[]):
     lines.push(
       `Demonstration account: ${DEMO_PARTNER.email} with the password ${DEMO_PARTNER.password}. A first call to paste:`,
       '',
-      `  TOKEN=$(curl -s -u ${DEMO_PARTNER.email}:${DEMO_PARTNER.password} ${at}/v1/auth/token | cut -d '"' -f 4)`,
-      `  curl -s -H "Authorization: Bearer $TOKEN" ${at}/v1/loan-products`,
+      `  TOKEN=$(curl -s${named(config.authUrl)} -u ${DEMO_PARTNER.email}:${DEMO_PARTNER.password} ${at}/v1/auth/token | cut -d '"' -f 4)`,
+      `  curl -s${named(config.baseUrl)} -H "Authorization: Bearer $TOKEN" ${at}/v1/loan-products`,
       '',
     )
   lines.push('Ctrl-C stops it.', '', '')

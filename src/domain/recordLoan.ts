@@ -1,5 +1,5 @@
-import { dateIn, type Instant, type LocalDate, type PeriodUnit, sameTimeOn, startOfDay } from './dates.ts'
-import { invariant } from './errors.ts'
+import { dateIn, type Instant, LAST_DATE, type LocalDate, type PeriodUnit, sameTimeOn, startOfDay } from './dates.ts'
+import { invalidField, invariant } from './errors.ts'
 import type { ExtendedBody, LoanRecord, Source } from './loanRecord.ts'
 import { type Currency, type Decimal, parseDecimal, toMinor } from './money.ts'
 import { basicSchedule, ratePerCycle, recordSchedule } from './recordSchedule.ts'
@@ -54,6 +54,8 @@ function agreeBasic(basic: BasicLoan, currency: Currency, zone: string, now: Ins
 function agreeExtended(extended: ExtendedBody, currency: Currency, zone: string, now: Instant): Agreed {
   const asked = readExtended(extended, currency)
   const schedule = recordSchedule(asked)
+  if (schedule.at(-1)!.dueDate > LAST_DATE)
+    throw invalidField('loan_num_of_repayments', `must not have the last one due after ${LAST_DATE}`)
   const { principal, duration, releasedOn } = asked
   const durationPeriod = textOf(extended.loan_duration_period)
   return {

@@ -2,12 +2,13 @@ import { InvalidArgumentError, Option } from 'commander'
 import { readId } from '../api/wire.ts'
 import { fromRfc3339, isCalendarDate } from '../domain/dates.ts'
 import { currencyCodes, type Decimal, parseDecimal } from '../domain/money.ts'
+import { LARGEST_ID } from '../domain/smallId.ts'
 import { ROLES, type Role } from '../services/accounts.ts'
 
 /** A whole number above 0, as far as the database's integers go. */
 export function wholeNumber(text: string): number {
   const value = Number(text)
-  if (!/^\d{1,10}$/.test(text) || value < 1 || value > 2_147_483_647)
+  if (!/^\d{1,10}$/.test(text) || value < 1 || value > LARGEST_ID)
     throw new InvalidArgumentError('It must be a whole number above 0.')
   return value
 }

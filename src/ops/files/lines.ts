@@ -6,6 +6,7 @@ import { amount, externalId, localDate, newExternalId, note, smallInt, text } fr
 import { FIRST_DATE, fromRfc3339, LAST_DATE } from '../../domain/dates.ts'
 import { ENTRY_TYPES } from '../../domain/entry.ts'
 import { LendingError } from '../../domain/errors.ts'
+import { LARGEST_ID } from '../../domain/smallId.ts'
 import type { CustomerLine } from '../../services/importCustomers.ts'
 import type { LoanLine } from '../../services/importLoans.ts'
 import type { TransactionLine } from '../../services/importTransactions.ts'
@@ -36,8 +37,6 @@ const rfc3339 = z.string().transform((given, context) => {
   context.issues.push({ code: 'custom', message, input: given })
   return z.NEVER
 })
-
-const LARGEST_ID = 2_147_483_647
 
 const loan = z.strictObject({
   externalId: newExternalId,

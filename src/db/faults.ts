@@ -55,6 +55,16 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 export const isConflict = (error: unknown): boolean =>
   faultsOf(error).some(({ code, originalCode }) => ['40P01', '40001'].includes(String(originalCode ?? code)))
 
+/**
+ * Whether an error may be of some of the rows that a statement carries, their values and keys, or what holds them; or is
+ * none of the database's. With any other the same statement would fare no better with fewer rows. SQLSTATE classes: data
+ * exception, integrity constraint violation, transaction rollback.
+ */
+export const isOfRows = (error: unknown): boolean =>
+  faultsOf(error).every(
+    ({ code }) => typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code) || /^(22|23|40)/.test(code),
+  )
+
 /** The driver gives the name, Prisma's adapter `{ index: name }`. */
 function constraintOf({ constraint }: Fault): unknown {
   return typeof constraint === 'object' && constraint !== null && 'index' in constraint ? constraint.index : constraint

@@ -1,5 +1,5 @@
 import type { Db } from './client.ts'
-import { isConflict, isUnavailable } from './faults.ts'
+import { isConflict, isOfRows, isUnavailable } from './faults.ts'
 import { insertLoans, type NewLoan } from './insertLoans.ts'
 import { type CarriedKey, type LoanKey, readCarried, readLoans } from './loans.ts'
 import { findParties, type Parties, type PartiesKey } from './parties.ts'
@@ -69,7 +69,8 @@ function insertingLoan(db: Db, way: typeof TOGETHER): Traffic['insertLoan'] {
 
 /**
  * Runs items in one statement; where that breaks, each half of them in one of its own, down to the items that break it by
- * themselves: the fault is theirs alone. A conflict with another instance's statement is gone when it is tried again.
+ * themselves: the fault is theirs alone. Where it is none of theirs, they fail together. A conflict with another
+ * instance's statement is gone when it is tried again.
  */
 async function eachOnItsOwn<Item, Result>(
   items: readonly Item[],
@@ -78,8 +79,8 @@ async function eachOnItsOwn<Item, Result>(
   try {
     return (await run(items)).map((result) => ({ result }))
   } catch (error) {
-    // It would be no better for fewer, and what was sent may have been saved.
-    if (isUnavailable(error)) throw error
+    // Away, the database may have saved them all the same.
+    if (isUnavailable(error) || !isOfRows(error)) throw error
     if (items.length > 1) return halves(items, run)
     if (!isConflict(error)) return [{ error }]
   }

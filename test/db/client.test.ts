@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openDatabase } from '../../src/db/client.ts'
-import { isUnavailable, isUniqueViolation } from '../../src/db/faults.ts'
+import { isOfRows, isUnavailable, isUniqueViolation } from '../../src/db/faults.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { openGateway } from '../support/gateway.ts'
 
@@ -199,6 +199,25 @@ describe('isUniqueViolation', () => {
   it.each([undefined, null, 'duplicate', new Error('duplicate key'), { code: '23503' }])('not %s', (error) => {
     expect(isUniqueViolation(error)).toBe(false)
     expect(isUnavailable(error)).toBe(false)
+  })
+})
+
+describe('isOfRows', () => {
+  it.each([
+    ['SELECT 1 / 0', true],
+    ["SELECT 'x'::int", true],
+    ["INSERT INTO organization (id, name, currency, created_at) VALUES (77, 'x', 'TZS', now())", true],
+    ['BEGIN READ ONLY; CREATE TABLE x ()', false],
+    ['SELECT FROM nothing', false],
+    ["SET statement_timeout = '1ms'; SELECT pg_sleep(1)", false],
+  ])('of %s: %s', async (text, expected) => {
+    const client = await fresh.db.pool.connect()
+    expect(isOfRows(await thrown(() => client.query(text)))).toBe(expected)
+    client.release(true)
+  })
+
+  it('what is none of the database is', () => {
+    expect(isOfRows(new TypeError('ours'))).toBe(true)
   })
 })
 

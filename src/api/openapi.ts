@@ -90,7 +90,7 @@ export async function addDocument(scope: FastifyInstance, style: Style, prefix: 
       const responses = (schema as { response?: object }).response ?? { 200: { description: 'Done.', type: 'object' } }
       const methods = [method].flat()
       const path = url.slice(prefix.length)
-      const codes = codesOf(input.schema ?? {}, route, methods)
+      const codes = codesOf(style, input.schema ?? {}, route, methods)
       const { explained } = route
       const refusals = refusalResponses(style, { path, schema: input.schema ?? {}, codes, explained })
       const documented = {
@@ -163,15 +163,20 @@ function headersOf({ requestHeaders = {} }: Style, withKey: boolean) {
 }
 
 /** The codes a route can refuse with: those it names, and those that anything with its schema can. */
-function codesOf(schema: FastifySchema, route: FastifyContextConfig, methods: readonly string[]): Set<ErrorCode> {
+function codesOf(
+  style: Style,
+  schema: FastifySchema,
+  route: FastifyContextConfig,
+  methods: readonly string[],
+): Set<ErrorCode> {
   const codes = new Set<ErrorCode>(route.refusals)
   const takesBody = schema.body !== undefined
   if (takesBody || schema.querystring !== undefined) codes.add('invalid_argument')
   if (takesBody) codes.add('payload_too_large').add('unsupported_media_type')
   if (schema.params !== undefined) codes.add('not_found')
   if (!route.public) {
-    for (const code of ['unauthenticated', 'permission_denied', 'resource_exhausted', 'unavailable'] as const)
-      codes.add(code)
+    const ofAll: readonly ErrorCode[] = ['unauthenticated', 'resource_exhausted', 'unavailable']
+    for (const code of [...ofAll, ...(style.refusals ?? [])]) codes.add(code)
     // While the first request under an Idempotency-Key is still running.
     if (takesKey(route, methods)) codes.add('aborted')
   }

@@ -35,6 +35,8 @@ export interface Style {
   readonly registry: SchemaRegistry
   /** Roles of fields as the domain names them (`amount`, `valueDate`) → this style's own names. */
   readonly fieldNames: Readonly<Record<string, string>>
+  /** Codes that any operation of it can refuse with, besides those of every style; for the document. */
+  readonly refusals?: readonly ErrorCode[]
   /** Its own words for codes, where they are not those of every style; for the document. */
   readonly explained?: Explained
   /** The body of a refusal. */

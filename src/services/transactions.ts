@@ -21,14 +21,14 @@ export interface TransactionNow {
 }
 
 /** What only an operator may post (contract 4.4). */
-const FOR_ADMINS: readonly EntryType[] = ['Write-off']
+export const isForAdmins = (type: EntryType): boolean => type === 'Write-off'
 
 /**
  * Posts a transaction of any type. A token seen before on this loan answers the original, and nothing is posted.
  * @throws LendingError `permission_denied`, `not_found`, `invalid_argument`, `failed_precondition`, `aborted`
  */
 export function postTransaction(deps: Deps, caller: Caller, ref: LoanRef, posting: Posting): Promise<TransactionNow> {
-  if (FOR_ADMINS.includes(posting.type)) requireAdmin(caller)
+  if (isForAdmins(posting.type)) requireAdmin(caller)
   const posts = { token: posting.token }
   return changeTransactions(deps, caller, ref, { posts }, (loan, now) => {
     const original = posting.token === null ? undefined : findByToken(loan, posting.token)

@@ -61,7 +61,7 @@ export function authenticateRoutes(app: StyleApp, { config }: Pick<Deps, 'config
   app.post(
     '/v1/auth/authorize',
     {
-      config: { changesNothing: true },
+      config: { changesNothing: true, refusals: ['permission_denied'] },
       schema: {
         tags: ['tokens'],
         summary: 'Say whether a token may pass',

@@ -37,6 +37,7 @@ export function auditRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/audit-trail',
     {
+      config: { refusals: ['permission_denied'] },
       schema: {
         tags: ['audit trail'],
         summary: 'Read the audit trail',

@@ -3,6 +3,7 @@ import { isAmount } from '../../domain/money.ts'
 import {
   adjustTransaction,
   getTransaction,
+  isForAdmins,
   pageRepayments,
   postTransaction,
   reverseTransaction,
@@ -35,7 +36,7 @@ export function transactionRoutes(app: StyleApp, deps: Deps): void {
         `${loan}${path}`,
         {
           config: {
-            refusals: ['failed_precondition'],
+            refusals: isForAdmins(type) ? ['permission_denied', 'failed_precondition'] : ['failed_precondition'],
             explained: { failed_precondition: [WRONG_STATE, refusalOf(type)] },
             examples: { [type]: example },
           },
@@ -78,7 +79,7 @@ export function transactionRoutes(app: StyleApp, deps: Deps): void {
       `${loan}/repayments/:transactionId/reverse`,
       {
         config: {
-          refusals: ['failed_precondition'],
+          refusals: ['permission_denied', 'failed_precondition'],
           explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },
           examples: { Reversed: examples.reversed },
         },

@@ -18,6 +18,7 @@ export const recordStyle: Style = {
   description: 'Borrowers, loans and repayments as records under ids of the client’s own, on the same book.',
   registry,
   fieldNames: { principal: 'principal_amount', valueDate: 'collection_date', entryId: 'repayment_id' },
+  refusals: ['permission_denied'],
   explained: {
     permission_denied: ['`x-user-id` names another organization.', NOT_THEIRS],
     already_exists: [

@@ -98,7 +98,7 @@ export function sendFailure(
   if (code === 'internal') request.log.error({ err: error }, 'failed')
   else if (code === 'unavailable') request.log.warn({ err: error }, 'unavailable')
   request.failure = failure
-  takeRest(request, reply)
+  takeRest(request, reply, code)
   // Also where it is refused before the style's own hooks have been there.
   if (style.headers !== undefined) reply.headers(style.headers)
   if (retryAfter !== undefined) reply.header('retry-after', String(Math.max(1, Math.ceil(retryAfter))))

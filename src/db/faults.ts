@@ -58,11 +58,11 @@ export const isConflict = (error: unknown): boolean =>
 /**
  * Whether an error may be of some of the rows that a statement carries, their values and keys, or what holds them; or is
  * none of the database's. With any other the same statement would fare no better with fewer rows. SQLSTATE classes: data
- * exception, integrity constraint violation, transaction rollback.
+ * exception, integrity constraint violation, transaction rollback; and a program limit, a corrupted page or index.
  */
 export const isOfRows = (error: unknown): boolean =>
   faultsOf(error).every(
-    ({ code }) => typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code) || /^(22|23|40)/.test(code),
+    ({ code }) => typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code) || /^(22|23|40|54000|XX00[12])/.test(code),
   )
 
 /** The driver gives the name, Prisma's adapter `{ index: name }`. */

@@ -55,7 +55,7 @@ function agreeExtended(extended: ExtendedBody, currency: Currency, zone: string,
   const asked = readExtended(extended, currency)
   const schedule = recordSchedule(asked)
   if (schedule.at(-1)!.dueDate > LAST_DATE)
-    throw invalidField('loan_num_of_repayments', `must not have the last one due after ${LAST_DATE}`)
+    throw invalidField('loan_released_date', `must be so early that the last repayment is due by ${LAST_DATE}`)
   const { principal, duration, releasedOn } = asked
   const durationPeriod = textOf(extended.loan_duration_period)
   return {

@@ -30,8 +30,9 @@ const json = (bytes: number): Body => ({
 const file = (bytes: number): Body => showing(Buffer.alloc(bytes))
 
 /** A POST as it goes over the wire, in pieces; its length told, or the pieces as chunks. */
-function pieces(path: string, { raw, headers }: Body, chunked: boolean): (string | Buffer)[] {
+function pieces(path: string, { raw, headers }: Body, chunked: boolean, more = {}): (string | Buffer)[] {
   const all = {
+    ...more,
     host: 'api.localhost',
     authorization: `Bearer ${service.tokens.partner}`,
     ...headers,
@@ -74,6 +75,14 @@ describe('a body over its limit', () => {
       ])
     },
   )
+
+  it.each([
+    ['JSON of 5 MiB', '/v1/customers', () => json(5 * MIB), false],
+    ['a PDF of 20 MiB, in chunks', BOOST, () => file(20 * MIB), true],
+  ])('413 payload_too_large, for who asks to have the connection closed; it is: %s', async (_, path, body, chunked) => {
+    const answer = await exchange(pieces(path, body(), chunked, { connection: 'close' }))
+    expect(answer.match(/HTTP\/1.1 \d+|"code":"\w+"/g)).toEqual(['HTTP/1.1 413', '"code":"payload_too_large"'])
+  })
 
   it('is not read for ever: the connection ends after so many bytes', async () => {
     await expect(exchange([...pieces('/v1/customers', json(80 * MIB), false), NEXT])).rejects.toThrow(

@@ -57,6 +57,21 @@ describe('a stop that has begun', () => {
     draining = true
     expect(await ask()).toEqual([200, 'close'])
   })
+
+  it('also after a refusal, with a body or without', async () => {
+    const app = await toyApp({}, { guard: { ...unguarded, draining: () => true } })
+    const at = await app.listen({ port: 0, host: '127.0.0.1' })
+    const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{' }
+    for (const [path, options, status] of [
+      ['/v1/nothing', {}, 404],
+      ['/v1/nothing', json, 404],
+      ['/v1/loans/1/close', json, 400],
+    ] as const) {
+      const answer = await fetch(`${at}${path}`, options)
+      expect([path, answer.status, answer.headers.get('connection')]).toEqual([path, status, 'close'])
+    }
+    await app.close()
+  })
 })
 
 describe('slow callers', () => {

@@ -136,6 +136,7 @@ describe('CSV with lines that are wrong', () => {
   it.each([
     ['a quote that is not closed', 'externalId,address\nq-1,Dar\nq-2,"Plot 4\nq-3,Dar\nq-4,Dar\n', 3],
     ['one that closes elsewhere', 'externalId,address\nq-1,Dar\nq-2,"Plot 4\nq-3,"Dar"\nq-4,Dar\n', 3],
+    ['one that closes within the field', 'externalId,address\nq-1,Dar\nq-2,"Plot" 4\nq-3,Dar\n', 3],
     ['one before very many lines', `externalId,address\nq-1,"Dar\n${'q-2,Dar\n'.repeat(200_000)}`, 2],
   ])('%s ends the file, and the line is named', async (name, bytes, line) => {
     const path = await file(`${name}.csv`, bytes)

@@ -206,7 +206,7 @@ describe('terms that contradict each other', () => {
     [{ loan_interest: 1.23456 }, 'loan_interest'],
     [{ loan_duration: 731 }, 'loan_duration'],
     [{ loan_num_of_repayments: 2001 }, 'loan_num_of_repayments'],
-    [{ loan_payment_scheme_id: 11, loan_num_of_repayments: 974 }, 'loan_num_of_repayments'],
+    [{ loan_payment_scheme_id: 11, loan_num_of_repayments: 974 }, 'loan_released_date'],
     [{ loan_payment_scheme_id: 77, loan_duration_period: 'Days', loan_duration: 3 }, 'loan_num_of_repayments'],
   ])('400 invalid_argument: %j', async (change, field) => {
     expect(await records.post('/v1/loans', { body: { ...anExtendedLoan, loan_id: 91, ...change } })).toMatchObject(

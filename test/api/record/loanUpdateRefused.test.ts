@@ -211,6 +211,7 @@ describe('refusals leave everything as it was', () => {
     [aBasicLoan, { released_date: '2026-04-16' }, 'released_date'],
     [aBasicLoan, { released_date: '2026-04-16', due_date: '2026-04-15' }, 'due_date'],
     [anExtendedLoan, { principal_amount: 1.001 }, 'principal_amount'],
+    [anExtendedLoan, { released_date: '2999-10-01' }, 'released_date'],
     [anExtendedLoan, { duration: 731 }, 'duration'],
     [anExtendedLoan, { due_date: '2026-06-01' }, 'due_date'],
   ])('400 invalid_argument: of %o, %j', async (template, body, field) => {

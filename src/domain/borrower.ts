@@ -2,6 +2,17 @@
 export const BORROWER_DETAILS = ['businessName', 'phone', 'email', 'address', 'type', 'region', 'country'] as const
 export type BorrowerDetail = (typeof BORROWER_DETAILS)[number]
 
+/** How long each may be, in characters. */
+export const LONGEST_DETAIL = {
+  businessName: 200,
+  phone: 50,
+  email: 254,
+  address: 500,
+  type: 100,
+  region: 100,
+  country: 100,
+} as const satisfies Record<BorrowerDetail, number>
+
 /** Null where nothing is known. */
 export type BorrowerDetails = Readonly<Record<BorrowerDetail, string | null>>
 

@@ -107,20 +107,24 @@ export async function importFile<T>(
 
   let saving: Promise<void> = Promise.resolve()
   let busy: ReadonlySet<string> = new Set()
-  for await (const batch of batchesOf(lines, resumedAt, BATCH[kind], importer)) {
-    if (stopping.aborted) break
-    if ([...batch.keys].some((one) => busy.has(one))) await saving
-    const deciding = importer.decide(batch.values)
-    deciding.catch(() => undefined)
+  try {
+    for await (const batch of batchesOf(lines, resumedAt, BATCH[kind], importer)) {
+      if (stopping.aborted) break
+      if ([...batch.keys].some((one) => busy.has(one))) await saving
+      const deciding = importer.decide(batch.values)
+      deciding.catch(() => undefined)
+      await saving
+      busy = batch.keys
+      saving = saveDecided(db, key, mark, batch, deciding, { importer, report, now }).then((after) => {
+        mark = after
+        onProgress(mark)
+      })
+      saving.catch(() => undefined)
+    }
+  } finally {
+    // Also where the file cannot be read any further: what came before is saved.
     await saving
-    busy = batch.keys
-    saving = saveDecided(db, key, mark, batch, deciding, { importer, report, now }).then((after) => {
-      mark = after
-      onProgress(mark)
-    })
-    saving.catch(() => undefined)
   }
-  await saving
   if (stopping.aborted) return { mark, resumedAt, finished: false }
   await finishImport(db, key, now())
   return { mark, resumedAt, finished: true }
@@ -137,21 +141,27 @@ async function* batchesOf<T>(
   let skip = done
   let batch = empty()
   let last: string | undefined
-  for await (const line of lines) {
-    if (skip-- > 0) continue
-    const value = readValue(line)
-    const key = value instanceof LendingError ? undefined : keyOf(value)
-    const full = batch.lines.length >= most && (key !== last || batch.lines.length >= most + MOST_OF_A_KEY)
-    if (full) {
-      yield batch
-      batch = empty()
+  let ended: { readonly error: unknown } | undefined
+  try {
+    for await (const line of lines) {
+      if (skip-- > 0) continue
+      const value = readValue(line)
+      const key = value instanceof LendingError ? undefined : keyOf(value)
+      const full = batch.lines.length >= most && (key !== last || batch.lines.length >= most + MOST_OF_A_KEY)
+      if (full) {
+        yield batch
+        batch = empty()
+      }
+      batch.lines.push(line)
+      batch.values.push(value)
+      if (key !== undefined) batch.keys.add(key)
+      last = key
     }
-    batch.lines.push(line)
-    batch.values.push(value)
-    if (key !== undefined) batch.keys.add(key)
-    last = key
+  } catch (error) {
+    ended = { error }
   }
   if (batch.lines.length > 0) yield batch
+  if (ended) throw ended.error
 }
 
 async function saveDecided<T>(
@@ -204,7 +214,10 @@ function refusalOf(
   names: Readonly<Record<string, string>> = {},
 ): Refusal {
   const [first] = details
-  const led = first && first.message === message ? `${names[first.field] ?? first.field}: ${message}` : message
+  const led =
+    first && first.message === message
+      ? `${Object.hasOwn(names, first.field) ? names[first.field] : first.field}: ${message}`
+      : message
   return { line: number, code, message: led, record: raw }
 }
 

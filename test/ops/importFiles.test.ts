@@ -142,4 +142,60 @@ describe('CSV with lines that are wrong', () => {
     const path = await file(`${name}.csv`, bytes)
     await expect(linesOf(path)).rejects.toThrow(`${path} is not CSV that can be read from line ${line} on: `)
   })
+
+  it.each([
+    ['a quote that is not closed', '"Plot 4\n'],
+    ['one that closes within the field', '"Plot" 4\n'],
+    ['a line that is longer than any', `${'x'.repeat(1024 * 1024)}\n`],
+  ])('the lines before %s are imported', async (name, address) => {
+    const prefix = `s${name.length}-`
+    const good = Array.from({ length: 2_500 }, (_, index) => `${prefix}${index},Dar\n`).join('')
+    const path = await file(`before-${name.length}.csv`, `externalId,address\n${good}${prefix}bad,${address}`)
+    const { code, err } = await ops(['book', 'import', '-o', '1', '--customers', path, '--yes'])
+    expect([code, err]).toEqual([1, expect.stringContaining('is not CSV that can be read from line 2502 on: ')])
+    expect(await namesLike(`${prefix}%`)).toHaveLength(2_500)
+  })
+
+  it('lines are numbered as an editor does, also behind a line break of two characters within a field', async () => {
+    const bytes = 'externalId,address\r\nt-1,"Plot 4\r\nDar"\r\nt-2,Duka,Dar\r\nt-3,12" pipes\r\n'
+    const { refusals } = await importOf(await file('breaks.csv', bytes))
+    expect(refusals.map(({ line }) => line)).toEqual([4, 5])
+  })
+
+  it('a name that the first line has twice ends it before anything is imported', async () => {
+    const path = await file('twice.csv', 'externalId,address,address\nt-9,Dar,Moshi\n')
+    const { code, err } = await ops(['book', 'import', '-o', '1', '--customers', path, '--yes'])
+    expect([code, err]).toEqual([1, expect.stringContaining('line 1, of the names: address is given twice')])
+    expect(await namesLike('t-9')).toEqual([])
+  })
+})
+
+describe('what is wrong with a line is told in the words of the line', () => {
+  it.each([
+    [
+      'loans',
+      'csv',
+      'externalId,customerId,productId,principal,disbursedAt\na,b,1,"1,000",2026-01-31T09:30:00+03:00\n',
+      'principal: must be a number, not a string',
+    ],
+    ['customers', 'ndjson', '[]\n', 'the line must be a JSON object'],
+    ['customers', 'ndjson', '{"externalId": "a", "constructor": 1}\n', 'constructor: is not a known field'],
+    [
+      'customers',
+      'ndjson',
+      `{"externalId": "a", "phone": "${'1'.repeat(51)}"}\n`,
+      'phone: must be at most 50 characters long',
+    ],
+    [
+      'customers',
+      'ndjson',
+      '{"externalId": "a", "businessName": "Duka\\nla Asha"}\n',
+      'businessName: must not contain control characters',
+    ],
+  ])('of %s, %s: %j', async (kind, format, bytes, message) => {
+    const path = await file(`word-${message.length}.${format}`, bytes)
+    await ops(['book', 'import', '-o', '1', `--${kind}`, path, '--yes'])
+    const [refusal = '{}'] = (await readFile(`${path}.refused.ndjson`, 'utf8')).split('\n')
+    expect(JSON.parse(refusal)).toMatchObject({ code: 'invalid_argument', message })
+  })
 })

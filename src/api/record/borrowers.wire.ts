@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type BorrowerDetails, detailsOf } from '../../domain/borrower.ts'
+import { type BorrowerDetails, detailsOf, LONGEST_DETAIL } from '../../domain/borrower.ts'
 import { displayName } from '../../domain/customer.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import type { Borrower } from '../../services/borrowers.ts'
@@ -8,20 +8,17 @@ import { instant, pageQuery, text } from '../wire.ts'
 import * as examples from './examples.ts'
 import { itemOf, listOf, named, recordId, wireId } from './registry.ts'
 
-/** How long each may be, in characters. */
-const MOST = { business_name: 200, phone: 50, email: 254, address: 500, type: 100, region: 100, country: 100 }
-
 export const newBorrower = named(
   'NewBorrower',
   z.strictObject({
     id: recordId.describe('Your own id of the borrower; unique.'),
-    business_name: text({ max: MOST.business_name }),
-    phone: text({ max: MOST.phone }),
-    email: text({ min: 0, max: MOST.email }).optional(),
-    address: text({ max: MOST.address, lines: true }),
-    type: text({ max: MOST.type }),
-    region: text({ max: MOST.region }),
-    country: text({ min: 0, max: MOST.country }).optional(),
+    business_name: text({ max: LONGEST_DETAIL.businessName }),
+    phone: text({ max: LONGEST_DETAIL.phone }),
+    email: text({ min: 0, max: LONGEST_DETAIL.email }).optional(),
+    address: text({ max: LONGEST_DETAIL.address, lines: true }),
+    type: text({ max: LONGEST_DETAIL.type }),
+    region: text({ max: LONGEST_DETAIL.region }),
+    country: text({ min: 0, max: LONGEST_DETAIL.country }).optional(),
   }),
   { example: examples.newBorrower },
 )
@@ -31,13 +28,13 @@ export const borrowerChanges = named(
   'BorrowerChanges',
   z.strictObject({
     id: recordId.optional().describe('If given, that of the path.'),
-    business_name: text({ max: MOST.business_name }).optional(),
-    phone: text({ min: 0, max: MOST.phone }).optional(),
-    email: text({ min: 0, max: MOST.email }).optional(),
-    address: text({ min: 0, max: MOST.address, lines: true }).optional(),
-    type: text({ min: 0, max: MOST.type }).optional(),
-    region: text({ min: 0, max: MOST.region }).optional(),
-    country: text({ min: 0, max: MOST.country }).optional(),
+    business_name: text({ max: LONGEST_DETAIL.businessName }).optional(),
+    phone: text({ min: 0, max: LONGEST_DETAIL.phone }).optional(),
+    email: text({ min: 0, max: LONGEST_DETAIL.email }).optional(),
+    address: text({ min: 0, max: LONGEST_DETAIL.address, lines: true }).optional(),
+    type: text({ min: 0, max: LONGEST_DETAIL.type }).optional(),
+    region: text({ min: 0, max: LONGEST_DETAIL.region }).optional(),
+    country: text({ min: 0, max: LONGEST_DETAIL.country }).optional(),
   }),
   { example: examples.borrowerChanges },
 )

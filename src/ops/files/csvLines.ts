@@ -9,43 +9,51 @@ import { recordOfCsv } from './lines.ts'
 /** No line is as long, and what follows a quote that is never closed would all be held in memory. */
 const LONGEST_RECORD = 1024 * 1024
 
-/** The fields of a line, a character a byte; or why they cannot be told. */
+/** The fields of a line, a character a byte; or why they cannot be told, or nothing from here on. */
 interface Parsed {
-  readonly record: readonly string[] | LendingError
+  readonly record: readonly string[] | LendingError | CsvError
   readonly info: { readonly lines: number }
 }
 
 /**
  * The lines of a CSV file under the names in its first one. A line that is wrong by itself is refused by itself.
- * @throws Error naming the line from which on the file cannot be told line by line
+ * @throws Error naming the line from which on the file cannot be told line by line, after those before it
  */
 export async function* csvLines<T>(
   path: string,
   stream: ReadStream,
   toValue: (record: unknown) => T,
 ): AsyncGenerator<Line<T>> {
-  const { parser, lastLine } = startParser()
+  const parser = startParser()
   // What breaks the stream ends the parser, too, and is thrown below.
   pipeline(stream, withoutMark, parser).catch(() => undefined)
   let names: readonly string[] | undefined
+  let countedTwice = 0
   try {
     for await (const { record, info } of parser as AsyncIterable<Parsed>) {
-      if (names === undefined) names = namesIn(path, info.lines, record)
-      else yield toLine(names, info.lines, record, toValue)
+      if (Array.isArray(record)) countedTwice += breaksOfTwo(record)
+      const number = info.lines - countedTwice
+      if (record instanceof CsvError)
+        throw new Error(`${path} is not CSV that can be read from line ${number} on: ${record.message}`, {
+          cause: record,
+        })
+      if (names === undefined) names = namesIn(path, number, record)
+      else yield toLine(names, number, record, toValue)
     }
-  } catch (error) {
-    if (error instanceof CsvError)
-      throw new Error(`${path} is not CSV that can be read from line ${lastLine() + 1} on: ${error.message}`, {
-        cause: error,
-      })
-    throw error
   } finally {
     stream.destroy()
+    parser.destroy()
   }
 }
 
-function startParser(): { parser: Parser; lastLine: () => number } {
+/** The parser counts a line break of two characters within a field as two. */
+const breaksOfTwo = (fields: readonly string[]): number =>
+  fields.reduce((count, field) => count + (field.includes('\r\n') ? field.split('\r\n').length - 1 : 0), 0)
+
+function startParser(): Parser {
   let last = 0
+  const say = (record: LendingError | CsvError, lines: number) =>
+    parser.push({ record, info: { lines } } satisfies Parsed)
   const parser: Parser = parse({
     info: true,
     encoding: BYTES,
@@ -58,15 +66,16 @@ function startParser(): { parser: Parser; lastLine: () => number } {
     },
     skip_records_with_error: true,
     on_skip: (error) => {
-      // Any other fault may reach beyond its line, and take with it lines that nobody would be told of.
-      if (error?.code !== 'INVALID_OPENING_QUOTE') throw error
+      if (error === undefined) return undefined
       const { lines } = parser.info
-      if (lines > last) parser.push({ record: strayQuote(), info: { lines } } satisfies Parsed)
+      // Any other fault may reach beyond its line, and take with it lines that nobody would be told of.
+      if (error.code !== 'INVALID_OPENING_QUOTE') say(error, last + 1)
+      else if (lines > last) say(strayQuote(), lines)
       last = lines
       return undefined
     },
   })
-  return { parser, lastLine: () => last }
+  return parser
 }
 
 const strayQuote = () =>
@@ -83,19 +92,20 @@ async function* withoutMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffe
   }
 }
 
-function namesIn(path: string, number: number, fields: Parsed['record']): readonly string[] {
-  if (fields instanceof LendingError) throw new Error(`${path}: line ${number}, of the names: ${fields.message}`)
-  const names = fields.map(decode)
-  if (!names.every(({ valid }) => valid)) throw new Error(`${path}: line ${number}, of the names: is not valid UTF-8`)
-  return names.map(({ text }) => text)
+type Fields = readonly string[] | LendingError
+
+function namesIn(path: string, number: number, fields: Fields): readonly string[] {
+  const wrong = (why: string) => new Error(`${path}: line ${number}, of the names: ${why}`)
+  if (fields instanceof LendingError) throw wrong(fields.message)
+  const decoded = fields.map(decode)
+  if (!decoded.every(({ valid }) => valid)) throw wrong('is not valid UTF-8')
+  const names = decoded.map(({ text }) => text)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw wrong(`${twice} is given twice`)
+  return names
 }
 
-function toLine<T>(
-  names: readonly string[],
-  number: number,
-  fields: Parsed['record'],
-  toValue: (record: unknown) => T,
-): Line<T> {
+function toLine<T>(names: readonly string[], number: number, fields: Fields, toValue: (record: unknown) => T): Line<T> {
   if (fields instanceof LendingError) return refusedLine(number, null, fields)
   const decoded = fields.map(decode)
   const texts = decoded.map(({ text }) => text)

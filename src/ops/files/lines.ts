@@ -3,6 +3,7 @@ import { InvalidRequest } from '../../api/invalidRequest.ts'
 import { JsonNumber, parseJson } from '../../api/json.ts'
 import { validatorCompiler } from '../../api/validation.ts'
 import { amount, externalId, localDate, newExternalId, note, smallInt, text } from '../../api/wire.ts'
+import { type BorrowerDetail, LONGEST_DETAIL } from '../../domain/borrower.ts'
 import { FIRST_DATE, fromRfc3339, LAST_DATE } from '../../domain/dates.ts'
 import { ENTRY_TYPES } from '../../domain/entry.ts'
 import { LendingError } from '../../domain/errors.ts'
@@ -11,7 +12,11 @@ import type { CustomerLine } from '../../services/importCustomers.ts'
 import type { LoanLine } from '../../services/importLoans.ts'
 import type { TransactionLine } from '../../services/importTransactions.ts'
 
-const detail = text({ min: 0, max: 1_000, lines: true }).nullable().optional()
+/** As a record system tells it: lines within the address only. */
+const detailOf = (detail: BorrowerDetail) =>
+  text({ min: 0, max: LONGEST_DETAIL[detail], lines: detail === 'address' })
+    .nullable()
+    .optional()
 
 /** What an export says besides, that an import works out again for itself. */
 const derived = (...names: string[]) => Object.fromEntries(names.map((name) => [name, z.unknown().optional()]))
@@ -19,13 +24,13 @@ const derived = (...names: string[]) => Object.fromEntries(names.map((name) => [
 const customer = z.strictObject({
   externalId: newExternalId,
   activationDate: localDate.nullable().optional(),
-  businessName: detail,
-  phone: detail,
-  email: detail,
-  address: detail,
-  type: detail,
-  region: detail,
-  country: detail,
+  businessName: detailOf('businessName'),
+  phone: detailOf('phone'),
+  email: detailOf('email'),
+  address: detailOf('address'),
+  type: detailOf('type'),
+  region: detailOf('region'),
+  country: detailOf('country'),
   status: z.literal('Active', { error: 'must be Active: close the customer after its loans are imported' }).optional(),
   ...derived('id', 'closedOn', 'closeReason', 'createdAt'),
 })
@@ -73,25 +78,31 @@ function checked<T extends z.ZodType>(schema: T, record: unknown): z.output<T> {
   throw invalid(error)
 }
 
-const invalid = ({ message, details }: InvalidRequest) => new LendingError('invalid_argument', message, details)
+/** What a request says of its body is said of the line. */
+const invalid = ({ message, details }: InvalidRequest) =>
+  new LendingError('invalid_argument', message.replace('the body', 'the line'), details)
 
 /** A line of NDJSON as values, numbers as they are written. */
 export function recordOfJson(line: string): unknown {
   try {
     return parseJson(line)
   } catch (error) {
-    if (error instanceof InvalidRequest)
-      throw invalid(new InvalidRequest(error.message.replace('the body', 'the line'), error.details))
-    throw error
+    throw error instanceof InvalidRequest ? invalid(error) : error
   }
 }
+
+/** A number as JSON writes it; anything else is left a text, and refused as one. */
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i
 
 /** A record of CSV as values; an empty field says nothing. */
 export const recordOfCsv = (fields: Readonly<Record<string, string>>): unknown =>
   Object.fromEntries(
     Object.entries(fields)
       .filter(([, value]) => value !== '')
-      .map(([name, value]) => [name, NUMBERS.has(name) ? new JsonNumber(value.trim()) : value]),
+      .map(([name, value]) => [
+        name,
+        NUMBERS.has(name) && NUMBER.test(value.trim()) ? new JsonNumber(value.trim()) : value,
+      ]),
   )
 
 /**

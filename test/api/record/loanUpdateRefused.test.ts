@@ -1,31 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkBook } from '../../../src/services/bookCheck.ts'
-import { aBasicLoan, aBorrower, anExtendedLoan, aRepayment } from '../../support/recordBodies.ts'
-import { type Records, recordsOf } from '../../support/records.ts'
-import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
+import { aBasicLoan, aBorrower, anExtendedLoan } from '../../support/recordBodies.ts'
+import { openRecordBook } from '../../support/recordBook.ts'
+import { FIRST_DAY } from '../../support/service.ts'
 
-let service: TestService
-let records: Records
-beforeAll(async () => {
-  service = await startService()
-  records = recordsOf(service)
-  for (const id of [1, 2]) await records.post('/v1/borrowers', { body: { ...aBorrower, id } })
-  await service.post('/v1/customers', { body: { externalId: 'asha' } })
-})
+const { service, records, nextId, lend, update, repay } = await openRecordBook()
 afterAll(() => service.close())
 beforeEach(() => service.clock.set(FIRST_DAY))
 
-let lastId = 1_000
-const nextId = () => ++lastId
-
-async function lend(template: object = aBasicLoan): Promise<number> {
-  const loan_id = nextId()
-  expect((await records.post('/v1/loans', { body: { ...template, loan_id } })).status).toBe(200)
-  return loan_id
-}
-const update = (id: number, body: object) => records.put(`/v1/loans/${id}`, { body })
-const repay = (loan_id: number, body: object = {}) =>
-  records.post('/v1/repayments', { body: { ...aRepayment, repayment_id: nextId(), loan_id, ...body } })
 /** The loan in both styles: what a refusal must leave alone. */
 const both = async (id: number) => [
   (await records.get(`/v1/loans/${id}`)).text,

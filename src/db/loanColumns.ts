@@ -62,12 +62,16 @@ export function agrees(column: string, stored: unknown, computed: unknown): bool
   return typeof stored === 'number' && stored <= Date.parse(String(computed))
 }
 
-/** A loan in the few figures that the audit trail keeps of it. */
+/** A loan in the few figures that the audit trail keeps of it; what was recovered, only where something was written off. */
 export const figures = ({
   status,
   totalOutstanding,
   totalPaid,
   totalOverpaid,
   totalWrittenOff,
+  totalRecovered,
   chargedOffOn,
-}: Balances) => ({ status, totalOutstanding, totalPaid, totalOverpaid, totalWrittenOff, chargedOffOn })
+}: Balances) => {
+  const always = { status, totalOutstanding, totalPaid, totalOverpaid, totalWrittenOff, chargedOffOn }
+  return totalWrittenOff > 0n ? { ...always, totalRecovered } : always
+}

@@ -58,6 +58,21 @@ describe('the audit trail', () => {
     expect(JSON.stringify(await trailOf('account', '1'))).not.toContain('scrypt')
   })
 
+  it('tells what was recovered of a write-off', async () => {
+    const body = { customerId: 'asha', productId: 1, principal: 50_000 }
+    const { id } = (await service.post('/v1/loans', { body })).body
+    const token = service.tokens.operator
+    await service.post(`/v1/loans/${id}/write-off`, { token })
+    await service.post(`/v1/loans/${id}/repayments/recover`, { body: { transactionAmount: 700 } })
+    const { items } = await trailOf('loan', id)
+    expect(items).toMatchObject([
+      { action: 'Recovery Repayment', before: { totalRecovered: 0 }, after: { totalRecovered: 700_00 } },
+      { action: 'Write-off', after: { totalWrittenOff: 55_000_00, totalRecovered: 0 } },
+      { action: 'create' },
+    ])
+    for (const side of [items[1]?.before, items[2]?.after]) expect(side).not.toHaveProperty('totalRecovered')
+  })
+
   it('ids beyond 2^53 are told to the last digit', async () => {
     const records = recordsOf(service)
     const [borrower, loan, repayment] = ['9223372036854775807', '9007199254740993', '9223372036854775805'] as const

@@ -75,10 +75,8 @@ function speak(scope: FastifyInstance, style: Style, unavailable: Mounting['unav
 
   scope.addHook('onRequest', (request, reply, done) => {
     if (style.headers !== undefined) reply.headers(style.headers)
-    // RFC 9112 3.2. Node's own refusal of it has neither a body nor a request id, so it is left to us.
-    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
-      done(new InvalidRequest('the Host header is missing'))
-    else done(isQueryMalformed(request.url) ? new InvalidRequest(MALFORMED_URL) : undefined)
+    const wrong = wrongInHead(request)
+    done(wrong === undefined ? undefined : new InvalidRequest(wrong))
   })
 
   const fail = (error: unknown, request: FastifyRequest) =>
@@ -90,6 +88,16 @@ function speak(scope: FastifyInstance, style: Style, unavailable: Mounting['unav
     const error = notFound(noSuchPath(request, paths))
     return sendFailure(style, fail(error, request), error, request, reply)
   })
+}
+
+/** What Node and the router take that no request may be; Node's own refusals have neither a body nor a request id. */
+function wrongInHead({ raw, url }: FastifyRequest): string | undefined {
+  // RFC 9112 3.2: of two, one that stands before us may have gone by the other.
+  const isHost = (name: string, index: number) => name.length === 4 && index % 2 === 0 && /^host$/i.test(name)
+  const hosts = raw.rawHeaders.filter(isHost).length
+  if (hosts === 0 && raw.httpVersion === '1.1') return 'the Host header is missing'
+  if (hosts > 1) return 'the Host header is given twice'
+  return isQueryMalformed(url) ? MALFORMED_URL : undefined
 }
 
 /** The router refuses such a path; a query it would take as it stands, and find nothing by it. */

@@ -255,6 +255,11 @@ describe('on the wire', () => {
     ],
     ['HTTP/1.1 without Host', `GET /v1/loans HTTP/1.1\r\n${last}`, 'the Host header is missing'],
     [
+      'HTTP/1.1 with two',
+      `GET /v1/loans HTTP/1.1\r\nhost: api.localhost\r\nHOST: records.localhost\r\n${last}`,
+      'the Host header is given twice',
+    ],
+    [
       'a bad chunk',
       'POST /v1/loans/1/repayments HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
       'the request is not valid HTTP',

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, type FieldFault, LendingError } from '../domain/errors.ts'
+import { discardBody } from './discardBody.ts'
 import { InvalidRequest } from './invalidRequest.ts'
-import { takeRest } from './rest.ts'
 import { STATUSES } from './statuses.ts'
 import type { Style } from './style.ts'
 
@@ -98,7 +98,7 @@ export function sendFailure(
   if (code === 'internal') request.log.error({ err: error }, 'failed')
   else if (code === 'unavailable') request.log.warn({ err: error }, 'unavailable')
   request.failure = failure
-  takeRest(request, reply, code)
+  discardBody(request, reply, code)
   // Also where it is refused before the style's own hooks have been there.
   if (style.headers !== undefined) reply.headers(style.headers)
   if (retryAfter !== undefined) reply.header('retry-after', String(Math.max(1, Math.ceil(retryAfter))))

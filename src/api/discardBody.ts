@@ -2,14 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../domain/errors.ts'
 
-/** Of a body that is refused this much more is read, for as long as any request may take to arrive. */
+/** Of a body that is refused this much more is read, for as long as a request may take to arrive. */
 const MOST_BYTES = 64 * 1024 * 1024
 
 /**
  * Lets a caller send to its end what is refused already; it is thrown away. On a connection that is closed before, what
  * still arrives resets it, and he never reads why: he would try again what can never succeed (RFC 9112 9.6).
  */
-export function takeRest({ raw }: FastifyRequest, reply: FastifyReply, code: ErrorCode): void {
+export function discardBody({ raw }: FastifyRequest, reply: FastifyReply, code: ErrorCode): void {
   if (raw.complete !== false || !hasBody(raw)) return
   // Fastify's own; what closes connections for a stop stays.
   if (code === 'payload_too_large') reply.removeHeader('connection')

@@ -8,7 +8,8 @@ export type LocalDate = string
 export type Instant = number
 
 /** What an instalment is spaced by. */
-export type PeriodUnit = 'days' | 'weeks' | 'months' | 'years'
+export const PERIOD_UNITS = ['days', 'weeks', 'months', 'years'] as const
+export type PeriodUnit = (typeof PERIOD_UNITS)[number]
 
 const at = (date: LocalDate, zone = 'utc'): DateTime => {
   const moment = DateTime.fromISO(date, { zone })

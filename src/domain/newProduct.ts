@@ -1,4 +1,4 @@
-import type { PeriodUnit } from './dates.ts'
+import { PERIOD_UNITS, type PeriodUnit } from './dates.ts'
 import { invalidField } from './errors.ts'
 import {
   applyRate,
@@ -31,7 +31,6 @@ export interface NewProduct {
   readonly enforceCreditLimit?: boolean | undefined
 }
 
-const UNITS: readonly PeriodUnit[] = ['days', 'weeks', 'months', 'years']
 const LONGEST_NAME = 100
 const MOST_REPAYMENTS = 2_000
 const MOST_EVERY = 3_650
@@ -52,8 +51,8 @@ export function productOf(asked: NewProduct, id: number): Product {
   whole('id', id, LARGEST_ID)
   whole('numberOfRepayments', asked.numberOfRepayments, MOST_REPAYMENTS)
   whole('repayEvery', asked.repayEvery, MOST_EVERY)
-  const unit = UNITS.find((one) => one === repayUnit)
-  if (!unit) throw invalidField('repayUnit', `must be one of ${UNITS.join(', ')}`)
+  const unit = PERIOD_UNITS.find((one) => one === repayUnit)
+  if (!unit) throw invalidField('repayUnit', `must be one of ${PERIOD_UNITS.join(', ')}`)
   const currency = currencyFor(asked.currency ?? '')
   const principalMin = toMinor(asked.principalMin, currency, 'principalMin')
   const principalMax = toMinor(asked.principalMax, currency, 'principalMax')

@@ -113,8 +113,7 @@ function requireRoles(roles: readonly Role[]): void {
 function requirePassword(password: string): void {
   if (CONTROL.test(password))
     throw invalidField('password', 'must have no control character: nobody could sign in with it')
-  // Characters, where `length` counts some of them twice.
-  const { length } = [...password]
-  if (length < PASSWORD.min || length > PASSWORD.max)
+  // At least so many characters, of which `length` counts some twice, as signing in does of the most.
+  if ([...password].length < PASSWORD.min || password.length > PASSWORD.max)
     throw invalidField('password', `must be ${PASSWORD.min} to ${PASSWORD.max} characters long`)
 }

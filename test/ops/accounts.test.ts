@@ -60,6 +60,14 @@ describe('accounts create', () => {
     const password = `${'🔑'.repeat(11)}:`
     expect((await ops('accounts create keys@lender.example', { stdin: password })).code).toBe(0)
     expect((await signIn('keys@lender.example', password)).status).toBe(200)
+    // What is too long to sign in with is too long to have.
+    const longest = '🔑'.repeat(500)
+    expect((await ops('accounts create longest@lender.example', { stdin: longest })).code).toBe(0)
+    expect((await signIn('longest@lender.example', longest)).status).toBe(200)
+    expect(await ops('accounts create longer@lender.example', { stdin: `${longest}:` })).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('password: must be 12 to 1000 characters long'),
+    })
   })
 
   it('asks at a terminal, twice, and shows nothing', async () => {

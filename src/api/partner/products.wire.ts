@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { PERIOD_UNITS } from '../../domain/dates.ts'
 import { minorToNumber, rateToNumber } from '../../domain/money.ts'
 import type { Product } from '../../domain/product.ts'
 import { money } from '../wire.ts'
@@ -15,7 +16,7 @@ export const productSchema = named(
     maxPrincipal: money,
     numberOfRepayments: z.int(),
     repaymentEvery: z.int(),
-    repaymentFrequencyType: z.enum(['days', 'weeks', 'months', 'years']),
+    repaymentFrequencyType: z.enum(PERIOD_UNITS),
     interestRatePerPeriod: z.number().describe('Flat, percent per period.'),
     installmentAmountInMultiplesOf: money.optional(),
     penaltyPercentOfPrincipal: z

@@ -70,8 +70,8 @@ export function historyOf(
     loansClosed: states.filter(closed).length,
     instalmentsDue: instalments.length,
     instalmentsOnTime: instalments.filter(isOnTime).length,
-    daysOverdueNow: most(states, ({ state }) => state.daysOverdue),
-    worstDaysOverdue: most(instalments, (period) => daysLate(period, today)),
+    daysOverdueNow: highest(states, ({ state }) => state.daysOverdue),
+    worstDaysOverdue: highest(instalments, (period) => daysLate(period, today)),
     loansChargedOff: states.filter(chargedOff).length,
     chargedOff: total((state) => (state.chargedOffOn === null ? 0n : state.totalOutstanding)),
     loansWrittenOff: states.filter(writtenOff).length,
@@ -103,7 +103,7 @@ const isOnTime = (period: Period): boolean =>
   period.completedOn !== null && period.completedOn <= period.dueDate && totalOf(period.writtenOff) === 0n
 
 /** The largest of any number of figures, or 0. */
-const most = <Item>(items: readonly Item[], figureOf: (item: Item) => number): number =>
+const highest = <Item>(items: readonly Item[], figureOf: (item: Item) => number): number =>
   items.reduce((figure, item) => Math.max(figure, figureOf(item)), 0)
 
 const largest = (amounts: readonly bigint[]): bigint => {

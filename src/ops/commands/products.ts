@@ -1,13 +1,11 @@
 import { type Command, Option } from 'commander'
-import type { PeriodUnit } from '../../domain/dates.ts'
+import { PERIOD_UNITS } from '../../domain/dates.ts'
 import { type Decimal, minorToText, rateToNumber } from '../../domain/money.ts'
 import type { NewProduct } from '../../domain/newProduct.ts'
 import type { Product } from '../../domain/product.ts'
 import { createProduct, pageProducts, retireProduct } from '../../services/products.ts'
 import { currencyOption, decimalNumber, organizationOption, wholeNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
-
-const UNITS: readonly PeriodUnit[] = ['days', 'weeks', 'months', 'years']
 
 export function productCommands(program: Command, shell: Shell): void {
   const products = program.command('products').description('what can be lent; terms of existing loans never change')
@@ -21,7 +19,7 @@ export function productCommands(program: Command, shell: Shell): void {
     .requiredOption('--instalments <number>', 'how many', wholeNumber)
     .requiredOption('--rate <percent>', 'flat interest a period', decimalNumber)
     .option('--every <number>', 'periods between instalments', wholeNumber, 1)
-    .addOption(new Option('--unit <unit>', 'of the periods').choices(UNITS).default('months'))
+    .addOption(new Option('--unit <unit>', 'of the periods').choices(PERIOD_UNITS).default('months'))
     .addOption(currencyOption("the organization's when left out"))
     .option('--multiple-of <amount>', "round each instalment's total to a multiple of this", decimalNumber)
     .option('--enforce-limit', "keep its loans to the customer's credit limit")

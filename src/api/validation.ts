@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { FieldFault } from '../domain/errors.ts'
 import { InvalidRequest } from './invalidRequest.ts'
 import { JsonNumber } from './json.ts'
-import { shapeOf } from './shapes.ts'
+import { shapeOf, withoutNulls } from './shapes.ts'
 
 const MOST_FAULTS = 20
 const LONGEST_NAME = 100
@@ -70,10 +70,11 @@ const atLeast = (small: boolean) => (small ? 'at least' : 'at most')
  * A refusal lists the fields at fault, unknown ones first: a slip in a name is more telling than the field it left out.
  */
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
-  ({ schema, httpPart }) =>
+  ({ schema, httpPart, method }) =>
   (data: unknown) => {
     // Fastify hands over null where there is no body.
-    const input = httpPart === 'body' ? (data ?? undefined) : data
+    const given = httpPart === 'body' ? (data ?? undefined) : data
+    const input = httpPart === 'body' ? withoutNulls(schema, given, method === 'PUT') : given
     if (httpPart === 'querystring') {
       const repeated = Object.entries(input as object).filter(([, value]) => Array.isArray(value))
       if (repeated.length > 0)

@@ -11,6 +11,10 @@ class Refused {
   }
 }
 
+const IS_MISSING = new Refused('is required')
+/** `null` stands for a value that is left out: a codec only meets it where a value is needed (contract 1.7). */
+const IS_NULL = new Refused('must not be null')
+
 const INT64_MAX = 9_223_372_036_854_775_807n
 const INT64_MIN = -INT64_MAX - 1n
 
@@ -19,7 +23,7 @@ function codec<T>(read: (value: unknown) => T | Refused, meta: Record<string, un
   return z
     .unknown()
     .transform((value, context): T => {
-      const result = value === undefined ? new Refused('is required') : read(value)
+      const result = value === undefined ? IS_MISSING : value === null ? IS_NULL : read(value)
       if (!(result instanceof Refused)) return result
       context.issues.push({ code: 'custom', message: result.message, input: value })
       return z.NEVER
@@ -31,6 +35,12 @@ function codec<T>(read: (value: unknown) => T | Refused, meta: Record<string, un
 function numberSource(value: unknown): string | Refused {
   if (value instanceof JsonNumber) return value.source
   return new Refused(typeof value === 'string' ? 'must be a number, not a string' : 'must be a number')
+}
+
+/** The source text of a JSON number without a fraction of zeros: common serializers write 1 as `1.0` (contract 1.7). */
+function integerSource(value: unknown): string | Refused {
+  const source = numberSource(value)
+  return source instanceof Refused ? source : source.replace(/\.0+$/, '')
 }
 
 /** A JSON number as an exact decimal (100.10 has scale 1), for anything that is not an amount: a quantity, a rate. */
@@ -63,20 +73,23 @@ export interface Bounds<T> {
 }
 
 function readInteger(source: string, min: bigint, max: bigint): bigint | Refused {
-  if (!/^-?\d+$/.test(source)) return new Refused('must be a whole number, written without fraction or exponent')
+  if (!/^-?\d+$/.test(source)) return new Refused('must be a whole number, written in digits')
   // A megabyte of digits is not worth making a number of; it is out of range either way.
   const value = source.length <= 20 ? BigInt(source) : source.startsWith('-') ? INT64_MIN - 1n : INT64_MAX + 1n
   if (value < min) return new Refused(`must be at least ${min}`)
   return value > max ? new Refused(`must be at most ${max}`) : value
 }
 
-/** An int64 in a JSON body, exact to the last digit. Only a plain integer: `1.0` and `1e3` are refused. */
+/**
+ * An int64 in a JSON body, exact to the last digit: a number, or a string of digits, as JavaScript has no other exact
+ * number above 2^53 (contract 1.4).
+ */
 export function int64({ min = INT64_MIN, max = INT64_MAX }: Bounds<bigint> = {}) {
   // A bound beyond 2^53 cannot be written in the document exactly; the format says it.
   const shown = (bound: bigint) => (Number.isSafeInteger(Number(bound)) ? Number(bound) : undefined)
   return codec<bigint>(
     (value) => {
-      const source = numberSource(value)
+      const source = typeof value === 'string' && /^-?\d+$/.test(value) ? value : integerSource(value)
       return source instanceof Refused ? source : readInteger(source, min, max)
     },
     withoutUndefined({ type: 'integer', format: 'int64', minimum: shown(min), maximum: shown(max) }),
@@ -87,7 +100,7 @@ export function int64({ min = INT64_MIN, max = INT64_MAX }: Bounds<bigint> = {})
 export function smallInt({ min, max }: Required<Bounds<number>>) {
   return codec<number>(
     (value) => {
-      const source = numberSource(value)
+      const source = integerSource(value)
       if (source instanceof Refused) return source
       const read = readInteger(source, BigInt(min), BigInt(max))
       return read instanceof Refused ? read : Number(read)
@@ -137,6 +150,20 @@ function readText(value: unknown, { min = 1, max, lines = false }: TextRules): s
 /** Bounded text without control characters, and by default not only spaces; kept as it was sent. */
 export const text = (rules: TextRules) =>
   codec<string>((value) => readText(value, rules), { type: 'string', minLength: rules.min ?? 1, maxLength: rules.max })
+
+/** An address as HTML's e-mail field takes it, with a domain that has a dot. */
+const isEmail = (given: string): boolean => z.regexes.html5Email.test(given) && /@[^@]*\./.test(given)
+
+/** An e-mail address, or an empty text where none is known (contract 5). */
+export const emailOrEmpty = ({ max }: Pick<TextRules, 'max'>) =>
+  codec<string>(
+    (value) => {
+      const read = readText(value, { max, min: 0 })
+      if (read instanceof Refused || read === '' || isEmail(read)) return read
+      return new Refused('must be an e-mail address such as asha@example.com, or empty where none is known')
+    },
+    { type: 'string', maxLength: max, anyOf: [{ format: 'email' }, { const: '' }], examples: ['asha@example.com'] },
+  )
 
 const EXTERNAL_ID: TextRules = { max: 100 }
 
@@ -209,13 +236,15 @@ export const queryInt64 = ({ min = INT64_MIN, max = INT64_MAX }: Bounds<bigint> 
     { type: 'integer', format: 'int64' },
   )
 
+const LARGEST_INT32 = 2 ** 31 - 1
+const MOST_ROWS = 100
+
 /** `page` and `rows` of a list (contract 1.10); a list with filters extends it. Out of range is refused, not clamped. */
-export const pageQuery = ({ rows }: { readonly rows: number }) =>
-  z.strictObject({
-    // The document's default is said apart: zod leaves out that of a codec, whose input is not what it yields.
-    page: queryInt({ min: 1, max: 1_000_000_000 }, { description: 'From 1.', default: 1 }).default(1),
-    rows: queryInt({ min: 1, max: 100 }, { description: 'Items a page.', default: rows }).default(rows),
-  })
+export const pageQuery = z.strictObject({
+  // The document's default is said apart: zod leaves out that of a codec, whose input is not what it yields.
+  page: queryInt({ min: 1, max: LARGEST_INT32 }, { description: 'From 1.', default: 1 }).default(1),
+  rows: queryInt({ min: 1, max: MOST_ROWS }, { description: 'Items a page.', default: MOST_ROWS }).default(MOST_ROWS),
+})
 
 /** In answers: an exact instant, RFC 3339 with the tenant's offset. */
 export const instant = z.string().meta({ format: 'date-time', examples: ['2026-11-20T14:30:00.000+03:00'] })

@@ -21,12 +21,24 @@ export interface BasicLoan {
   readonly dueOn: LocalDate
   readonly duration: number
   readonly durationPeriod: string
-  readonly loanType: string | null
-  readonly description: string | null
 }
 
-/** What a record system asks to book: a loan of either body. */
-export type LoanAsked = { readonly basic: BasicLoan } | { readonly extended: ExtendedBody }
+/** What a record system asks to book: a loan of either body, and what it says of it beside its terms. */
+export type LoanAsked = AskedBasic | AskedExtended
+
+interface AskedBasic {
+  readonly basic: BasicLoan
+  readonly remarks?: Remarks
+}
+
+interface AskedExtended {
+  readonly extended: ExtendedBody
+  /** The day on which the last instalment has to be due; undefined: the day that the terms make. */
+  readonly dueOn?: LocalDate | undefined
+  readonly remarks?: Remarks
+}
+
+type Remarks = Pick<LoanRecord, 'loanType' | 'description' | 'products'>
 
 /** A loan's terms, and what was told of it besides. */
 export interface Agreed {
@@ -39,28 +51,43 @@ export interface Agreed {
  * @throws LendingError `invalid_argument` naming the field of the body
  */
 export const agree = (asked: LoanAsked, currency: Currency, zone: string, now: Instant): Agreed =>
-  'basic' in asked ? agreeBasic(asked.basic, currency, zone, now) : agreeExtended(asked.extended, currency, zone, now)
+  'basic' in asked ? agreeBasic(asked, currency, zone, now) : agreeExtended(asked, currency, zone, now)
 
-function agreeBasic(basic: BasicLoan, currency: Currency, zone: string, now: Instant): Agreed {
-  const { releasedOn, dueOn, duration, durationPeriod, loanType, description } = basic
+const NO_REMARKS: Remarks = { loanType: null, description: null, products: [] }
+
+function agreeBasic(
+  { basic, remarks = NO_REMARKS }: AskedBasic,
+  currency: Currency,
+  zone: string,
+  now: Instant,
+): Agreed {
+  const { releasedOn, dueOn, duration, durationPeriod } = basic
   const principal = toMinor(basic.principal, currency, 'principal')
   const schedule = basicSchedule({ principal, releasedOn, dueOn })
   return {
     terms: termsWith({ currency, zone, principal, ratePerPeriod: 0n, schedule }, releasedOn, now),
-    record: { loanType, description, duration, durationPeriod, products: [], extended: null },
+    record: { ...remarks, duration, durationPeriod, extended: null },
   }
 }
 
-function agreeExtended(extended: ExtendedBody, currency: Currency, zone: string, now: Instant): Agreed {
+function agreeExtended(
+  { extended, dueOn, remarks = NO_REMARKS }: AskedExtended,
+  currency: Currency,
+  zone: string,
+  now: Instant,
+): Agreed {
   const asked = readExtended(extended, currency)
   const schedule = recordSchedule(asked)
-  if (schedule.at(-1)!.dueDate > LAST_DATE)
+  const lastDueOn = schedule.at(-1)!.dueDate
+  if (dueOn !== undefined && dueOn !== lastDueOn)
+    throw invalidField('due_date', `follows from the other terms of this loan: leave it out, or give ${lastDueOn}`)
+  if (lastDueOn > LAST_DATE)
     throw invalidField('loan_released_date', `must be so early that the last repayment is due by ${LAST_DATE}`)
   const { principal, duration, releasedOn } = asked
   const durationPeriod = textOf(extended.loan_duration_period)
   return {
     terms: termsWith({ currency, zone, principal, ratePerPeriod: ratePerCycle(asked), schedule }, releasedOn, now),
-    record: { loanType: null, description: null, duration, durationPeriod, products: [], extended },
+    record: { ...remarks, duration, durationPeriod, extended },
   }
 }
 
@@ -184,3 +211,12 @@ export function durationOf({
     durationPeriod: record?.durationPeriod ?? repayUnit.charAt(0).toUpperCase() + repayUnit.slice(1),
   }
 }
+
+/** The type that a record system gave the loan; of a partner's loan, the name of its product; else an empty text. */
+export const loanTypeOf = ({
+  record,
+  product,
+}: {
+  readonly record: LoanRecord | null
+  readonly product: { readonly name: string } | null
+}): string => record?.loanType ?? product?.name ?? ''

@@ -30,6 +30,13 @@ export interface LoanUpdate {
   readonly loanType?: string | undefined
   readonly description?: string | undefined
   readonly products?: readonly RecordProduct[] | undefined
+  /** Terms of the extended body, which an update does not change: they have to be those of the loan. */
+  readonly storedTerms?: { readonly [Term in keyof ExtendedBody]?: Source | undefined }
+}
+
+/** How a loan without a record of its own is shown, and so may be sent back. */
+export interface Shown extends Duration {
+  readonly loanType: string
 }
 
 /** A loan as an update finds it. */
@@ -54,11 +61,12 @@ const NOTHING_TOLD: LoanRecord = {
  * Agrees a loan anew: rebuilds its schedule and replays its repayments (contract 5.4). Refusals, in this order: a loan
  * whose terms are not to be changed any more, the terms themselves, repayments that they would leave without ground, a
  * borrower who is lent no more.
- * @param shown how long the loan is said to be, where nobody told
+ * @param shown what is shown of the loan where no record system said it
  * @returns undefined when it says what is so already
  * @throws LendingError `failed_precondition` or `invalid_argument`, naming the field
  */
-export function restate(loan: RestatableLoan, update: LoanUpdate, now: number, shown: Duration): Decision | undefined {
+export function restate(loan: RestatableLoan, update: LoanUpdate, now: number, shown: Shown): Decision | undefined {
+  requireStoredTerms(loan, update)
   const before = stateOf(loan, now)
   const borrowerId = update.borrowerId ?? loan.customerId
   const isAgreedAnew = hasOtherTerms(loan, update, shown)
@@ -67,7 +75,7 @@ export function restate(loan: RestatableLoan, update: LoanUpdate, now: number, s
   const { loanType, description, products, extended } = recordOf(loan)
   const record: LoanRecord = {
     ...agreed.record,
-    loanType: update.loanType === undefined ? loanType : update.loanType || null,
+    loanType: update.loanType === undefined || update.loanType === shown.loanType ? loanType : update.loanType || null,
     description: update.description === undefined ? description : update.description || null,
     products: update.products ?? products,
   }
@@ -84,6 +92,16 @@ export function restate(loan: RestatableLoan, update: LoanUpdate, now: number, s
 /** The refusal for a borrower who can be told otherwise of what he has had, but is lent nothing more (contract 4.1). */
 export const lentNoMore = (status: CustomerStatus) =>
   refused(`the borrower is ${status}, and only an Active one can be lent more`)
+
+/** @throws LendingError `invalid_argument` for a term of the extended body that is not the loan's */
+function requireStoredTerms(loan: RestatableLoan, { storedTerms = {} }: LoanUpdate): void {
+  const { extended } = recordOf(loan)
+  for (const [term, value] of Object.entries(storedTerms)) {
+    if (extended !== null && sameSource(value, extended[term as keyof ExtendedBody])) continue
+    const name = Object.hasOwn(UPDATE_NAMES, term) ? `; change ${UPDATE_NAMES[term]} instead` : ''
+    throw invalidField(term, `cannot be changed: leave it out, or send it as the loan has it${name}`)
+  }
+}
 
 const recordOf = ({ record }: RestatableLoan): LoanRecord => record ?? NOTHING_TOLD
 
@@ -127,11 +145,7 @@ function agreeAnew(loan: RestatableLoan, update: LoanUpdate, now: number): Agree
   const { currency, zone, disbursedOn, disbursedAt } = loan.terms
   const asked = changed(loan, update)
   const releasedOn = update.releasedOn ?? disbursedOn
-  const agreed = inNamesOfUpdate(() => agree(asked, currency, zone, releasedOn === disbursedOn ? disbursedAt : now))
-  const { dueOn } = agreed.terms
-  if ('extended' in asked && update.dueOn !== undefined && update.dueOn !== dueOn)
-    throw invalidField('due_date', `follows from the other terms of this loan: leave it out, or give ${dueOn}`)
-  return agreed
+  return inNamesOfUpdate(() => agree(asked, currency, zone, releasedOn === disbursedOn ? disbursedAt : now))
 }
 
 /** The names that an update has for terms of the extended body. */
@@ -154,7 +168,9 @@ function inNamesOfUpdate<T>(work: () => T): T {
 
 function changed({ terms, ...loan }: RestatableLoan, update: LoanUpdate): LoanAsked {
   const record = recordOf({ terms, ...loan })
-  if (record.extended !== null) return { extended: withTerms(record.extended, update) }
+  const { loanType, description, products, extended } = record
+  const remarks = { loanType, description, products }
+  if (extended !== null) return { extended: withTerms(extended, update), dueOn: update.dueOn, remarks }
   const duration = update.duration ?? record.duration
   const durationPeriod = update.durationPeriod ?? record.durationPeriod
   invariant(duration !== null && durationPeriod !== null, 'a loan without a product was told with a duration')
@@ -165,8 +181,7 @@ function changed({ terms, ...loan }: RestatableLoan, update: LoanUpdate): LoanAs
     throw invalidField('released_date', `must not be after due_date, ${dueOn}`)
   const principal = parseDecimal(update.principal ?? minorToText(terms.principal, terms.currency))
   invariant(principal, 'a number that was read before')
-  const { loanType, description } = record
-  return { basic: { principal, releasedOn, dueOn, duration, durationPeriod, loanType, description } }
+  return { basic: { principal, releasedOn, dueOn, duration, durationPeriod }, remarks }
 }
 
 /** The extended body as if it had been sent with the new terms. */

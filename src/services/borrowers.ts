@@ -2,6 +2,7 @@ import { type Borrower, changeBorrower, findBorrower, insertBorrower, listBorrow
 import type { Listed, Page } from '../db/paging.ts'
 import type { Deps } from '../deps.ts'
 import { type BorrowerDetails, sameDetails, withChanges } from '../domain/borrower.ts'
+import { displayName } from '../domain/customer.ts'
 import { dateIn } from '../domain/dates.ts'
 import { LendingError, notFound } from '../domain/errors.ts'
 import type { Caller } from './caller.ts'
@@ -42,7 +43,10 @@ export async function updateBorrower(
   changes: Partial<BorrowerDetails>,
 ): Promise<Borrower> {
   const decide = (borrower: Borrower) => {
-    const details = withChanges(borrower, changes)
+    const { businessName, ...others } = changes
+    // A borrower without a business name is shown by another one: sent back, the shown name changes nothing.
+    const isShown = borrower.businessName === null && businessName === displayName(borrower)
+    const details = withChanges(borrower, isShown ? others : changes)
     return sameDetails(borrower, details) ? undefined : details
   }
   const borrower = await changeBorrower(deps.db, caller, id, decide, deps.now())

@@ -8,7 +8,7 @@ import { findRecordLoan, listRecordLoans, type RecordLoan } from '../db/recordLo
 import type { Deps } from '../deps.ts'
 import { invariant, LendingError, notFound } from '../domain/errors.ts'
 import { currencyOf } from '../domain/money.ts'
-import { type Agreed, agree, durationOf, type LoanAsked, sameLoan } from '../domain/recordLoan.ts'
+import { type Agreed, agree, durationOf, type LoanAsked, loanTypeOf, sameLoan } from '../domain/recordLoan.ts'
 import { replay } from '../domain/replay.ts'
 import { type LoanUpdate, restate } from '../domain/restate.ts'
 import type { Caller } from './caller.ts'
@@ -91,12 +91,14 @@ export async function updateRecordLoan(
   }
   const changed = await changeLoan(deps.db, change, { id }, (loan, now) => {
     if (borrowerId !== undefined && borrowerId !== loan.customerId) requireBorrower(borrower)
-    const decision = restate(loan, update, now, durationOf(stored))
+    const decision = restate(loan, update, now, shownOf(stored))
     return decision ? { save: decision } : { answer: undefined }
   })
   if (!changed) throw noSuchLoan({ id })
   return getRecordLoan(deps, caller, id)
 }
+
+const shownOf = (loan: RecordLoan) => ({ ...durationOf(loan), loanType: loanTypeOf(loan) })
 
 function requireBorrower(borrower: Customer | undefined): void {
   if (!borrower) throw noSuchBorrower()

@@ -34,7 +34,7 @@ const partner = toy(partnerStyle, (app, style) => {
   const NewRepayment = repayment.register(style.registry, { id: 'NewRepayment' })
   const Remark = z.strictObject({ note: externalId }).register(style.registry, { id: 'Remark' })
   const Repayment = z.object({ id: z.string(), amount: z.number() }).register(style.registry, { id: 'Repayment' })
-  app.get('/v1/customers', { schema: { querystring: pageQuery({ rows: 10 }) } }, (request) => request.query)
+  app.get('/v1/customers', { schema: { querystring: pageQuery } }, (request) => request.query)
   app.get('/v1/loans/:id', { schema: { params: z.object({ id: idParam }) } }, ({ params }) => ({
     id: String(params.id),
   }))

@@ -15,8 +15,6 @@ const basic: BasicLoan = {
   dueOn: '2026-04-15',
   duration: 3,
   durationPeriod: 'months',
-  loanType: null,
-  description: null,
 }
 
 const extended: ExtendedBody = {

@@ -8,7 +8,7 @@ import { instant, pageQuery, queryInt, text } from '../wire.ts'
 import * as examples from './examples.ts'
 import { named, pageOf, toPage } from './registry.ts'
 
-const auditQuery = pageQuery({ rows: 10 }).extend({
+const auditQuery = pageQuery.extend({
   entity: z.enum(['customer', 'loan', 'account', 'loan product', 'api key', 'organization']).optional(),
   entityId: text({ max: 40 }).optional().describe('The number of the customer, loan, account or product.'),
   accountId: queryInt({ min: 1, max: LARGEST_ID }).optional().describe('Only the changes that this account made.'),

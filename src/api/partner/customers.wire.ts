@@ -28,7 +28,7 @@ export const closure = named(
   { example: { reason: 'Moved abroad' } },
 ).optional()
 
-export const customerQuery = pageQuery({ rows: 10 }).extend({
+export const customerQuery = pageQuery.extend({
   externalId: externalId.optional().describe('Only the customer with this externalId.'),
 })
 

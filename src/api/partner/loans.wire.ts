@@ -31,7 +31,7 @@ export const newLoan = named(
   },
 )
 
-const loanFilter = pageQuery({ rows: 10 }).extend({
+const loanFilter = pageQuery.extend({
   customerExternalId: externalId.optional().describe('Only the loans of the customer with this externalId.'),
   customerId: idParam.optional().describe('Only the loans of the customer with this number.'),
   status: z.enum(LOAN_STATUSES).optional(),

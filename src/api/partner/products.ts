@@ -15,7 +15,7 @@ export function productRoutes(app: StyleApp, deps: Deps): void {
       schema: {
         tags,
         summary: 'List loan products',
-        querystring: pageQuery({ rows: 10 }),
+        querystring: pageQuery,
         response: { 200: productPage },
       },
     },

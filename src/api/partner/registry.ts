@@ -12,7 +12,7 @@ export function named<T extends z.ZodType>(id: string, schema: T, { example }: {
 }
 
 /** The envelope of a list (contract 4.1); its example has the example of an item, of `total`. */
-export function pageOf<T extends z.ZodType>(id: string, item: T, { total = 1, rowsPerPage = 10 } = {}) {
+export function pageOf<T extends z.ZodType>(id: string, item: T, { total = 1, rowsPerPage = 100 } = {}) {
   const page = z.object({ items: z.array(item), total: z.int(), page: z.int(), rowsPerPage: z.int() })
   const [example] = registry.get(item)?.examples ?? []
   registry.add(page, { id, examples: [{ items: [example], total, page: 1, rowsPerPage }] })

@@ -105,7 +105,7 @@ export function transactionRoutes(app: StyleApp, deps: Deps): void {
           summary: 'List repayments',
           description: "The customer's repayments, newest first, reversed ones included.",
           params,
-          querystring: pageQuery({ rows: 10 }),
+          querystring: pageQuery,
           response: { 200: transactionPage },
         },
       },

@@ -4,9 +4,12 @@ import { displayName } from '../../domain/customer.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import type { Borrower } from '../../services/borrowers.ts'
 import { wireInteger } from '../json.ts'
-import { instant, pageQuery, text } from '../wire.ts'
+import { clearable } from '../shapes.ts'
+import { emailOrEmpty, instant, pageQuery, text } from '../wire.ts'
 import * as examples from './examples.ts'
-import { itemOf, listOf, named, recordId, wireId } from './registry.ts'
+import { answerFields, itemOf, listOf, named, recordId, wireId } from './registry.ts'
+
+const ANSWER_FIELDS = answerFields('credit_score', 'created_at', 'updated_at')
 
 export const newBorrower = named(
   'NewBorrower',
@@ -14,45 +17,50 @@ export const newBorrower = named(
     id: recordId.describe('Your own id of the borrower; unique.'),
     business_name: text({ max: LONGEST_DETAIL.businessName }),
     phone: text({ max: LONGEST_DETAIL.phone }),
-    email: text({ min: 0, max: LONGEST_DETAIL.email }).optional(),
+    email: emailOrEmpty({ max: LONGEST_DETAIL.email }).optional(),
     address: text({ max: LONGEST_DETAIL.address, lines: true }),
     type: text({ max: LONGEST_DETAIL.type }),
     region: text({ max: LONGEST_DETAIL.region }),
     country: text({ min: 0, max: LONGEST_DETAIL.country }).optional(),
+    ...ANSWER_FIELDS,
   }),
   { example: examples.newBorrower },
 )
 
-/** All but the name may be empty here: nothing is known of it then, as of a borrower that a partner made. */
+/**
+ * The changes of a PUT. All but the name may be empty: an empty text says that nothing is known, as of a borrower that a
+ * partner made. `null` clears what a new borrower may do without.
+ */
 export const borrowerChanges = named(
   'BorrowerChanges',
   z.strictObject({
-    id: recordId.optional().describe('If given, that of the path.'),
+    id: clearable(recordId.describe('If given, that of the path.')),
     business_name: text({ max: LONGEST_DETAIL.businessName }).optional(),
     phone: text({ min: 0, max: LONGEST_DETAIL.phone }).optional(),
-    email: text({ min: 0, max: LONGEST_DETAIL.email }).optional(),
+    email: clearable(emailOrEmpty({ max: LONGEST_DETAIL.email }), ''),
     address: text({ min: 0, max: LONGEST_DETAIL.address, lines: true }).optional(),
     type: text({ min: 0, max: LONGEST_DETAIL.type }).optional(),
     region: text({ min: 0, max: LONGEST_DETAIL.region }).optional(),
-    country: text({ min: 0, max: LONGEST_DETAIL.country }).optional(),
+    country: clearable(text({ min: 0, max: LONGEST_DETAIL.country }), ''),
+    ...ANSWER_FIELDS,
   }),
   { example: examples.borrowerChanges },
 )
 
-export const borrowerQuery = pageQuery({ rows: 100 })
+export const borrowerQuery = pageQuery
 
 const borrowerSchema = named(
   'Borrower',
   z.object({
     id: wireId,
     business_name: z.string(),
-    phone: z.string().describe('An empty text where nothing is known; so are those that follow.'),
-    email: z.string(),
+    phone: z.string().describe('An empty text where nothing is known; so are `address`, `type` and `region`.'),
+    email: z.email().optional().describe('Absent while unknown.'),
     address: z.string(),
     type: z.string(),
     region: z.string(),
-    country: z.string(),
-    credit_score: z.int().optional().describe('0 to 1000; absent while unscored.'),
+    country: z.string().optional().describe('Absent while unknown.'),
+    credit_score: z.int().describe('0 to 1000; 0 while unscored.'),
     created_at: instant,
     updated_at: instant,
   }),
@@ -87,20 +95,17 @@ export function toDetails(body: Told): BorrowerDetails {
   return detailsOf((detail) => told[detail])
 }
 
-/**
- * A borrower in the words of the record style.
- * @param score undefined while unscored
- */
-export const toBorrower = (borrower: Borrower, zone: string, score?: number): BorrowerView => ({
+/** A borrower in the words of the record style; an unscored one has a score of 0. */
+export const toBorrower = (borrower: Borrower, zone: string, score = 0): BorrowerView => ({
   id: wireInteger(borrower.id),
   business_name: borrower.businessName ?? displayName(borrower),
   phone: borrower.phone ?? '',
-  email: borrower.email ?? '',
+  ...(borrower.email !== null && { email: borrower.email }),
   address: borrower.address ?? '',
   type: borrower.type ?? '',
   region: borrower.region ?? '',
-  country: borrower.country ?? '',
-  ...(score === undefined ? {} : { credit_score: score }),
+  ...(borrower.country !== null && { country: borrower.country }),
+  credit_score: score,
   created_at: toRfc3339(borrower.createdAt, zone),
   updated_at: toRfc3339(borrower.updatedAt, zone),
 })

@@ -19,7 +19,7 @@ export const newBorrower = {
   country: 'TZ',
 }
 
-export const borrower = { ...newBorrower, ...madeAt(BOOKED) }
+export const borrower = { ...newBorrower, credit_score: 0, ...madeAt(BOOKED) }
 
 export const borrowerChanges = { phone: '255700000002', region: 'Arusha' }
 
@@ -52,7 +52,7 @@ export const changedLoan = { ...loan, ...loanChanges, updated_at: CHANGED }
 const ids = { loan_id: 2, borrower_id: newBorrower.id }
 
 const terms = {
-  loan_application_id: 71,
+  loan_application_id: 'LA-2026-001',
   loan_disbursed_by_id: 20693,
   loan_principal_amount: 1_200_000,
   loan_released_date: '2026-01-31',

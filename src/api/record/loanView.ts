@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { toRfc3339 } from '../../domain/dates.ts'
 import type { ExtendedBody } from '../../domain/loanRecord.ts'
 import { minorToNumber } from '../../domain/money.ts'
-import { durationOf } from '../../domain/recordLoan.ts'
+import { durationOf, loanTypeOf } from '../../domain/recordLoan.ts'
 import type { RecordLoan } from '../../services/recordLoans.ts'
 import { type RawJson, wireInteger, wireSource } from '../json.ts'
 import { instant, money } from '../wire.ts'
@@ -11,7 +11,6 @@ import { itemOf, listOf, named, wireId } from './registry.ts'
 
 const rawNumber = z.unknown().meta({ type: 'number' }) as z.ZodType<RawJson>
 const rawText = z.unknown().meta({ type: 'string' }) as z.ZodType<RawJson>
-const raw = z.unknown().meta({ type: ['string', 'integer'] }) as z.ZodType<RawJson>
 
 const productSchema = named('LoanProduct', z.object({ stock_id: wireId, quantity: rawNumber, price: rawNumber }), {
   example: examples.product,
@@ -30,7 +29,7 @@ const loanSchema = named(
     duration_period: z.string().describe('As it was sent.'),
     description: z.string(),
     products: z.array(productSchema).optional().describe('When there are any.'),
-    loan_application_id: wireId.optional().describe('This and what follows: of an extended loan, as it was sent.'),
+    loan_application_id: rawText.optional().describe('This and what follows: of an extended loan, as it was sent.'),
     loan_disbursed_by_id: wireId.optional(),
     loan_principal_amount: rawNumber.optional(),
     loan_released_date: rawText.optional(),
@@ -42,7 +41,7 @@ const loanSchema = named(
     loan_duration: wireId.optional(),
     loan_payment_scheme_id: wireId.optional(),
     loan_num_of_repayments: wireId.optional(),
-    loan_decimal_places: raw.optional(),
+    loan_decimal_places: rawText.optional(),
     created_at: instant,
     updated_at: instant,
   }),
@@ -82,13 +81,13 @@ function extendedAsSent(sent: ExtendedBody): { readonly [Field in keyof Extended
 
 /** A loan in the words of the record style. */
 export function toLoan(loan: RecordLoan, zone: string): LoanView {
-  const { record, product } = loan
+  const { record } = loan
   const { duration, durationPeriod } = durationOf(loan)
   const products = record?.products ?? []
   return {
     borrower_id: wireInteger(loan.borrowerId),
     loan_id: wireInteger(loan.id),
-    loan_type: record?.loanType ?? product?.name ?? '',
+    loan_type: loanTypeOf(loan),
     principal_amount: minorToNumber(loan.principal, loan.currency),
     released_date: loan.disbursedOn,
     due_date: loan.dueOn,

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import type { FieldFault } from '../../domain/errors.ts'
 import type { ExtendedBody, RecordProduct } from '../../domain/loanRecord.ts'
-
-import type { LoanAsked } from '../../domain/recordLoan.ts'
+import { type LoanAsked, sameSource } from '../../domain/recordLoan.ts'
 import { longestDuration, mostRepayments } from '../../domain/recordSchedule.ts'
 import {
   decimalPlaces,
@@ -17,17 +16,32 @@ import {
   readInterestType,
 } from '../../domain/recordTerms.ts'
 import type { LoanUpdate } from '../../domain/restate.ts'
-import { eitherOf } from '../shapes.ts'
+import { clearable, eitherOf } from '../shapes.ts'
 import { amount, decimal, int64, localDate, note, pageQuery, smallInt, text } from '../wire.ts'
 import * as examples from './examples.ts'
-import { named, recordId } from './registry.ts'
-import { numberAsWord, sent, word } from './sent.ts'
+import { answerFields, named, recordId } from './registry.ts'
+import { numberAsWord, sent, sentInteger, sentText, word } from './sent.ts'
 
 const loanId = recordId.describe('Your own id of the loan; unique.')
 const loanType = text({ min: 0, max: 100 })
 /** Of a basic loan it is only told; its dates say when it is due. */
 const duration = smallInt({ min: 1, max: 36_500 })
 const durationPeriod = word(readDurationPeriod, durationPeriods)
+
+const notNegative = decimal
+  .refine(({ units }) => units >= 0n, 'must not be negative')
+  .meta({ type: 'number', minimum: 0 })
+
+const product = z.strictObject({
+  stock_id: sentInteger(int64({ min: 0n })),
+  quantity: sent(notNegative),
+  price: sent(notNegative),
+})
+
+const MOST_PRODUCTS = 500
+const products = z.array(product).max(MOST_PRODUCTS)
+
+const ANSWER_FIELDS = answerFields('created_at', 'updated_at')
 
 const basicLoan = named(
   'NewLoan',
@@ -41,6 +55,8 @@ const basicLoan = named(
     duration,
     duration_period: durationPeriod,
     description: note.optional(),
+    products: products.optional(),
+    ...ANSWER_FIELDS,
   }),
   { example: examples.newLoan },
 )
@@ -50,8 +66,10 @@ const extendedLoan = named(
   z.strictObject({
     loan_id: loanId,
     borrower_id: recordId,
-    loan_application_id: sent(int64()).optional(),
-    loan_disbursed_by_id: sent(int64()).optional(),
+    loan_application_id: sentText
+      .optional()
+      .describe('Your own id of the application, such as `LA-2026-001`; a whole number is taken too.'),
+    loan_disbursed_by_id: sentInteger(int64()).optional(),
     loan_principal_amount: sent(amount),
     loan_released_date: sent(localDate),
     loan_interest_method: sent(word(readInterestMethod, interestMethods)),
@@ -61,28 +79,59 @@ const extendedLoan = named(
       'Percent per interest period, with at most 4 decimals; of type fixed, an amount per interest period.',
     ),
     loan_duration_period: sent(durationPeriod),
-    loan_duration: sent(smallInt({ min: 1, max: longestDuration })),
-    loan_payment_scheme_id: sent(int64({ min: 1n })).describe(
+    loan_duration: sentInteger(smallInt({ min: 1, max: longestDuration })),
+    loan_payment_scheme_id: sentInteger(int64({ min: 1n })).describe(
       '6 daily, 4 weekly, 9 every two weeks, 3 monthly, 12 every two months, 13 quarterly, 781 every four months, 14 half-yearly, 1943 every nine months, 11 yearly, 10 lump sum; another number spaces the instalments evenly.',
     ),
-    loan_num_of_repayments: sent(smallInt({ min: 1, max: mostRepayments })),
+    loan_num_of_repayments: sentInteger(smallInt({ min: 1, max: mostRepayments })),
     loan_decimal_places: sent(numberAsWord.pipe(word(readDecimalPlaces, [...decimalPlaces, '0', '1', '2'])), {
-      type: ['string', 'integer'],
+      type: 'string',
       description: `How cells of the schedule are rounded: ${decimalPlaces.join(', ')}, 0, 1 or 2.`,
     }).optional(),
   }),
   { example: examples.newExtendedLoan },
 )
 
-const SHARED = ['loan_id', 'borrower_id']
+const SHARED = ['loan_id', 'borrower_id', ...Object.keys(ANSWER_FIELDS)]
 const BASIC_ONLY = Object.keys(basicLoan.shape).filter((name) => !SHARED.includes(name))
 const EXTENDED_ONLY = Object.keys(extendedLoan.shape).filter((name) => !SHARED.includes(name))
 
-/** The extended body is told by its `loan_…` terms (contract 5.3). */
+/** Fields of an extended loan's item that say again what a term of the loan says. */
+const SAID_AGAIN = {
+  principal_amount: 'loan_principal_amount',
+  released_date: 'loan_released_date',
+  duration: 'loan_duration',
+  duration_period: 'loan_duration_period',
+} as const
+
+/** The item of an extended loan as it was read: the fields that its terms make have to agree with the terms. */
+const extendedItem = extendedLoan
+  .extend({
+    loan_type: loanType.optional(),
+    principal_amount: sent(amount).optional(),
+    released_date: sent(localDate).optional(),
+    due_date: localDate.optional(),
+    duration: sentInteger(duration).optional(),
+    duration_period: sent(durationPeriod).optional(),
+    description: note.optional(),
+    products: products.optional(),
+    ...ANSWER_FIELDS,
+  })
+  .superRefine((item, context) => {
+    for (const [field, term] of Object.entries(SAID_AGAIN) as [keyof typeof SAID_AGAIN, keyof ExtendedBody][])
+      if (item[field] !== undefined && !sameSource(item[field], item[term]))
+        context.addIssue({ code: 'custom', path: [field], message: `must say what ${term} says, or be left out` })
+  })
+
+/**
+ * A loan of either body. The extended one is known by its `loan_…` terms (contract 5.3); with `created_at`, which only
+ * answers have, it is an item that is sent back.
+ */
 export const newLoan = eitherOf([basicLoan, extendedLoan], (body): z.ZodType | FieldFault[] => {
   const extended = EXTENDED_ONLY.find((name) => Object.hasOwn(body, name))
   if (extended === undefined) return basicLoan
   const mixed = BASIC_ONLY.filter((name) => Object.hasOwn(body, name))
+  if (Object.hasOwn(body, 'created_at')) return extendedItem
   if (mixed.length === 0) return extendedLoan
   const message = `belongs to the basic body, and ${extended} to the extended one: send one of the two`
   return mixed.map((field) => ({ field, message }))
@@ -90,11 +139,21 @@ export const newLoan = eitherOf([basicLoan, extendedLoan], (body): z.ZodType | F
 
 type NewLoan = z.infer<typeof newLoan>
 
+/** What may be said of a loan beside its terms; an empty text says nothing. */
+const toRemarks = (body: Pick<z.infer<typeof basicLoan>, 'loan_type' | 'description' | 'products'>) => ({
+  loanType: body.loan_type || null,
+  description: body.description || null,
+  products: toProducts(body.products ?? []),
+})
+
+const toProducts = (sentProducts: z.infer<typeof products>): RecordProduct[] =>
+  sentProducts.map(({ stock_id: stockId, quantity, price }) => ({ stockId, quantity, price }))
+
 /** A body of either shape as what is asked. */
 export function toAsked(body: NewLoan): LoanAsked {
   if ('loan_interest_method' in body) {
-    const { loan_id: _, borrower_id: __, ...extended } = body
-    return { extended: extended satisfies ExtendedBody }
+    const item: z.infer<typeof extendedItem> = body
+    return { extended: toExtended(item), dueOn: item.due_date, remarks: toRemarks(item) }
   }
   return {
     basic: {
@@ -103,31 +162,33 @@ export function toAsked(body: NewLoan): LoanAsked {
       dueOn: body.due_date,
       duration: body.duration,
       durationPeriod: body.duration_period,
-      loanType: body.loan_type || null,
-      description: body.description || null,
     },
+    remarks: toRemarks(body),
   }
 }
 
-const notNegative = decimal
-  .refine(({ units }) => units >= 0n, 'must not be negative')
-  .meta({ type: 'number', minimum: 0 })
+/** The terms of an extended body alone, each as it was sent. */
+const toExtended = <Sent extends object>(body: Sent): Pick<Sent, keyof Sent & keyof ExtendedBody> =>
+  Object.fromEntries(
+    EXTENDED_ONLY.map((name) => [name, body[name as keyof Sent]]).filter(([, value]) => value !== undefined),
+  ) as Pick<Sent, keyof Sent & keyof ExtendedBody>
 
-const product = z.strictObject({
-  stock_id: sent(int64({ min: 0n })),
-  quantity: sent(notNegative),
-  price: sent(notNegative),
-})
+const { loan_id: _, borrower_id: __, ...extendedTerms } = extendedLoan.partial().shape
 
-const MOST_PRODUCTS = 500
+const NOT_CHANGED = 'A term of the extended body, which an update does not change: as the loan has it, or left out.'
+
+/** The terms of an extended loan in a PUT: a PUT does not change them, but they may stand in an item that is sent back. */
+const storedTerms = Object.fromEntries(
+  Object.entries(extendedTerms).map(([name, field]) => [name, clearable(field.unwrap().describe(NOT_CHANGED))]),
+) as typeof extendedTerms
 
 export const loanChanges = named(
   'LoanChanges',
   z.strictObject({
     borrower_id: recordId.optional(),
-    loan_id: recordId.optional().describe('If given, that of the path.'),
-    loan_type: loanType.optional(),
-    products: z.array(product).max(MOST_PRODUCTS).optional().describe('Replaces what was told before.'),
+    loan_id: clearable(recordId.describe('If given, that of the path.')),
+    loan_type: clearable(loanType, ''),
+    products: clearable(products.describe('Replaces all products of before.'), []),
     principal_amount: sent(amount).optional().describe('Not less than what was repaid of it.'),
     released_date: localDate.optional().describe('Not after a repayment of this loan.'),
     due_date: localDate
@@ -135,7 +196,9 @@ export const loanChanges = named(
       .describe('Not before released_date. Of an extended loan it follows from the other terms.'),
     duration: duration.optional(),
     duration_period: durationPeriod.optional(),
-    description: note.optional(),
+    description: clearable(note, ''),
+    ...storedTerms,
+    ...ANSWER_FIELDS,
   }),
   { example: examples.loanChanges },
 )
@@ -150,9 +213,8 @@ export const toUpdate = (body: z.infer<typeof loanChanges>): LoanUpdate => ({
   durationPeriod: body.duration_period,
   loanType: body.loan_type,
   description: body.description,
-  products: body.products?.map(
-    ({ stock_id: stockId, quantity, price }): RecordProduct => ({ stockId, quantity, price }),
-  ),
+  products: body.products === undefined ? undefined : toProducts(body.products),
+  storedTerms: toExtended(body),
 })
 
-export const loanQuery = pageQuery({ rows: 100 })
+export const loanQuery = pageQuery

@@ -23,6 +23,13 @@ export function named<T extends z.ZodType>(id: string, schema: T, { example }: {
 /** An id of the client's own, in a body. */
 export const recordId = int64({ min: 1n })
 
+/** A field that only answers have. It may stand in a request, so that an item can be read, changed and sent back. */
+const answerOnly = z.unknown().optional().meta({ readOnly: true, description: 'Only answers have it; ignored here.' })
+
+/** The fields of a kind of item that only its answers have (contract 5); a request may have them, and they are ignored. */
+export const answerFields = <Name extends string>(...names: readonly Name[]): Record<Name, typeof answerOnly> =>
+  Object.fromEntries(names.map((name) => [name, answerOnly])) as Record<Name, typeof answerOnly>
+
 /** In answers: an id, exact to the last digit. */
 export const wireId = z.unknown().meta({ type: 'integer', format: 'int64', examples: [1] }) as z.ZodType<RawJson>
 

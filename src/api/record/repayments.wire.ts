@@ -6,7 +6,7 @@ import type { RecordRepayment } from '../../services/recordRepayments.ts'
 import { wireInteger } from '../json.ts'
 import { amount, instant, localDate, money, note, pageQuery, queryInt64, text } from '../wire.ts'
 import * as examples from './examples.ts'
-import { itemOf, listOf, named, recordId, wireId } from './registry.ts'
+import { answerFields, itemOf, listOf, named, recordId, wireId } from './registry.ts'
 
 const remark = text({ min: 0, max: 100 })
 
@@ -20,11 +20,12 @@ export const newRepayment = named(
     method: remark.optional(),
     collected_by: remark.optional(),
     description: note.optional(),
+    ...answerFields('status', 'created_at', 'updated_at'),
   }),
   { example: examples.newRepayment },
 )
 
-export const repaymentQuery = pageQuery({ rows: 100 }).extend({
+export const repaymentQuery = pageQuery.extend({
   loan_id: queryInt64({ min: 1n }).optional().describe('Only the repayments of this loan; of an unknown one, none.'),
 })
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Source } from '../../domain/loanRecord.ts'
 import { JsonNumber } from '../json.ts'
-import { text } from '../wire.ts'
+import { int64, text } from '../wire.ts'
 
 /**
  * What `schema` takes, kept as the JSON it was sent as: it is given back as it was sent, to the last digit, and what it
@@ -19,6 +19,30 @@ export function sent(schema: z.ZodType, meta: Record<string, unknown> = z.global
     })
     .meta(meta)
 }
+
+/**
+ * A whole number that `schema` takes, kept as its digits: `12`, `12.0` and, where the schema takes it, `"12"` are the same
+ * number, and are given back as `12`.
+ */
+export const sentInteger = (schema: z.ZodType<bigint | number>) => {
+  const meta = z.globalRegistry.get(schema) ?? {}
+  return schema.transform((value): Source => String(value)).meta(meta)
+}
+
+const LONGEST_TEXT = 100
+
+/** A text, or a whole number where a record system counts; kept and given back as it was sent. */
+export const sentText = z
+  .unknown()
+  .transform((value, context): Source => {
+    const read =
+      value instanceof JsonNumber ? int64().safeParse(value) : text({ min: 0, max: LONGEST_TEXT }).safeParse(value)
+    if (read.success) return value instanceof JsonNumber ? value.source : JSON.stringify(value)
+    const message = value instanceof JsonNumber ? 'must be a text, or a whole number' : read.error.issues[0]!.message
+    context.issues.push({ code: 'custom', message, input: value })
+    return z.NEVER
+  })
+  .meta({ type: 'string', maxLength: LONGEST_TEXT })
 
 const LONGEST_WORD = 50
 

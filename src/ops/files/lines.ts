@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { InvalidRequest } from '../../api/invalidRequest.ts'
 import { JsonNumber, parseJson } from '../../api/json.ts'
 import { validatorCompiler } from '../../api/validation.ts'
-import { amount, externalId, localDate, newExternalId, note, smallInt, text } from '../../api/wire.ts'
+import { amount, emailOrEmpty, externalId, localDate, newExternalId, note, smallInt, text } from '../../api/wire.ts'
 import { type BorrowerDetail, LONGEST_DETAIL } from '../../domain/borrower.ts'
 import { FIRST_DATE, fromRfc3339, LAST_DATE } from '../../domain/dates.ts'
 import { ENTRY_TYPES } from '../../domain/entry.ts'
@@ -26,7 +26,7 @@ const customer = z.strictObject({
   activationDate: localDate.nullable().optional(),
   businessName: detailOf('businessName'),
   phone: detailOf('phone'),
-  email: detailOf('email'),
+  email: emailOrEmpty({ max: LONGEST_DETAIL.email }).nullable().optional(),
   address: detailOf('address'),
   type: detailOf('type'),
   region: detailOf('region'),

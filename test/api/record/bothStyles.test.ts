@@ -46,11 +46,10 @@ describe('a customer and a borrower are one', () => {
       id: Number(customer.id),
       business_name: 'asha Customer',
       phone: '',
-      email: '',
       address: '',
       type: '',
       region: '',
-      country: '',
+      credit_score: 0,
       created_at: '2026-01-31T09:30:00.000+03:00',
       updated_at: '2026-01-31T09:30:00.000+03:00',
     })

@@ -90,7 +90,8 @@ describe('/openapi.json of the records host', () => {
         loan_released_date: { type: 'string', format: 'date' },
         loan_interest_method: { type: 'string', examples: ['flat_rate'] },
         loan_num_of_repayments: { type: 'integer', minimum: 1, maximum: 2000 },
-        loan_decimal_places: { type: ['string', 'integer'] },
+        loan_application_id: { type: 'string' },
+        loan_decimal_places: { type: 'string' },
       },
     })
     const { required } = document.components.schemas.NewExtendedLoan!

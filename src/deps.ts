@@ -2,6 +2,7 @@ import type { Config } from './config.ts'
 import type { Db } from './db/client.ts'
 import type { Events } from './services/events.ts'
 import type { KeyRing } from './services/keyRing.ts'
+import type { Organizations } from './services/organizations.ts'
 import type { SignIn } from './services/signIn.ts'
 import type { StatementReader } from './services/statements/reader.ts'
 
@@ -16,4 +17,5 @@ export interface Deps {
   /** Told what happens, for whoever counts it. */
   readonly events: Events
   readonly statements: StatementReader
+  readonly organizations: Organizations
 }

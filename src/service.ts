@@ -7,6 +7,7 @@ import { blaming } from './process/explain.ts'
 import { layDemo } from './services/demo.ts'
 import { type Events, noEvents } from './services/events.ts'
 import { openKeyRing } from './services/keyRing.ts'
+import { rememberOrganizations } from './services/organizations.ts'
 import { createSignIn } from './services/signIn.ts'
 import { openStatementReader } from './services/statements/reader.ts'
 
@@ -41,7 +42,8 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     const keys = await openKeyRing(db, secret, now)
     if (config.seedDemo && !asItIs) await layDemo(db, now())
     const signIn = createSignIn({ db, keys, now, issuer: config.authUrl })
-    return { config, now, db, keys, events, signIn, statements: openStatementReader() }
+    const organizations = rememberOrganizations(db, now)
+    return { config, now, db, keys, events, signIn, organizations, statements: openStatementReader() }
   } catch (error) {
     await db.close()
     throw error

@@ -20,6 +20,8 @@ export interface FailureContext {
   readonly requestId: string
   /** Whether the error means that the database cannot be reached. */
   readonly unavailable: (error: unknown) => boolean
+  /** What would be right, where the error does not say it itself. */
+  readonly hint?: (error: unknown) => string | undefined
 }
 
 const RETRY_AFTER_SECONDS = 2
@@ -54,8 +56,17 @@ const IN_GENERAL: Readonly<Partial<Record<ErrorCode, string>>> = {
 }
 
 /** Anything thrown → a failure. What is not known to be the caller's fault is ours, and says nothing more. */
-export function toFailure(error: unknown, { fieldNames, requestId, unavailable }: FailureContext): Failure {
-  if (error instanceof InvalidRequest) return withDetails('invalid_argument', error.message, error.details)
+export function toFailure(error: unknown, context: FailureContext): Failure {
+  const failure = failureOf(error, context)
+  const hint = context.hint?.(error)
+  return hint === undefined ? failure : { ...failure, message: `${failure.message}; ${hint}` }
+}
+
+function failureOf(error: unknown, { fieldNames, requestId, unavailable }: FailureContext): Failure {
+  if (error instanceof InvalidRequest) {
+    const details = error.details.map(({ field, message }) => ({ field, message }))
+    return withDetails('invalid_argument', error.message, details)
+  }
   if (error instanceof LendingError) {
     const details = error.details.map(({ field, message }) => ({ field: fieldNames[field] ?? field, message }))
     const failure = withDetails(error.code, error.message, details)

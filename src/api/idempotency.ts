@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { invalidField, LendingError } from '../domain/errors.ts'
 import type { Caller } from '../services/caller.ts'
@@ -38,7 +38,7 @@ export function acceptIdempotencyKeys(app: StyleApp, deps: Deps, sayAgain: SayAg
       return
     }
     deps.events.duplicateAnswered('idempotency_key')
-    reply.header('idempotency-replayed', 'true')
+    markReplayed(reply)
     const { answer } = begun.kept
     if (answer === null) return reply.send(await sayAgain(request.caller, begun.kept))
     return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body)
@@ -71,6 +71,11 @@ export function acceptIdempotencyKeys(app: StyleApp, deps: Deps, sayAgain: SayAg
       )
     throw error
   })
+}
+
+/** Says in the answer that nothing was made or posted: it was there already (contract 1.11). */
+export function markReplayed(reply: FastifyReply): void {
+  reply.header('idempotency-replayed', 'true')
 }
 
 function readKey(given: string | string[], rawHeaders: readonly string[]): string {

@@ -1,15 +1,16 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
-import { notFound } from '../domain/errors.ts'
+import { LendingError, notFound } from '../domain/errors.ts'
 import { MALFORMED_URL, sendFailure, toFailure } from './failure.ts'
 import { addHealth } from './health.ts'
 import { Paths } from './hosts.ts'
 import { InvalidRequest } from './invalidRequest.ts'
 import { acceptJson, refuseEncodings } from './json.ts'
 import { addDocument } from './openapi.ts'
-import { prefixOf, type Style } from './style.ts'
+import { hintOf, prefixOf, type Style } from './style.ts'
 import { validatorCompiler } from './validation.ts'
 
 const NO_QUERY = z.strictObject({})
@@ -44,7 +45,7 @@ export function mountStyle(
         // A route that takes no query refuses whatever is in one: a token there must not silently be none.
         if (path.startsWith('/v1/')) route.schema = { querystring: NO_QUERY, ...route.schema }
       })
-      speak(scope, style, unavailable, paths)
+      speak(scope, style, { unavailable, config: deps.config, prefix }, paths)
       await addDocument(scope, style, prefix, deps.config)
       addHealth(scope, ready, stopping)
       // In a scope of their own, so that their hooks (who is calling?) do not reach the documents and health.
@@ -56,17 +57,23 @@ export function mountStyle(
 }
 
 /** What answers on a host that no setting names, where none is to be served: health, and 404 for the rest. */
-export function mountNothing(app: FastifyInstance, words: Style, { ready, stopping, unavailable }: Mounting) {
+export function mountNothing(app: FastifyInstance, words: Style, { deps, ready, stopping, unavailable }: Mounting) {
   app.register(
     async (scope) => {
-      speak(scope, words, unavailable)
+      speak(scope, words, { unavailable, config: deps.config, prefix: prefixOf('none') })
       addHealth(scope, ready, stopping)
     },
     { prefix: prefixOf('none') },
   )
 }
 
-function speak(scope: FastifyInstance, style: Style, unavailable: Mounting['unavailable'], paths?: Paths) {
+/** What a style's words are made with. */
+interface Speaking extends Pick<Mounting, 'unavailable'> {
+  readonly config: Config
+  readonly prefix: string
+}
+
+function speak(scope: FastifyInstance, style: Style, { unavailable, config, prefix }: Speaking, paths?: Paths) {
   scope.setValidatorCompiler(validatorCompiler)
   // The schemas of answers are documentation: the views that make them are typed, and zod costs more than they do.
   scope.setSerializerCompiler(() => JSON.stringify)
@@ -76,16 +83,23 @@ function speak(scope: FastifyInstance, style: Style, unavailable: Mounting['unav
   scope.addHook('onRequest', (request, reply, done) => {
     if (style.headers !== undefined) reply.headers(style.headers)
     const wrong = wrongInHead(request)
-    done(wrong === undefined ? undefined : new InvalidRequest(wrong))
+    if (wrong !== undefined) return done(new InvalidRequest(wrong))
+    done(hasEmptyStep(request) ? noSuchPath(request, paths) : undefined)
   })
 
-  const fail = (error: unknown, request: FastifyRequest) =>
-    toFailure(error, { fieldNames: style.fieldNames, requestId: request.id, unavailable })
+  const fail = (error: unknown, request: FastifyRequest) => {
+    const hint = hintOf(style, config, (request.routeOptions.url ?? '').slice(prefix.length))
+    return toFailure(error, { fieldNames: style.fieldNames, requestId: request.id, unavailable, hint })
+  }
 
   scope.setErrorHandler((error, request, reply) => sendFailure(style, fail(error, request), error, request, reply))
 
   scope.setNotFoundHandler((request, reply) => {
-    const error = notFound(noSuchPath(request, paths))
+    const methods = allowedOn(request, paths)
+    const isWrongMethod = methods.length > 0 && !methods.includes(request.method)
+    if (isWrongMethod) reply.header('allow', [...methods, 'OPTIONS'].join(', '))
+    if (isWrongMethod && request.method === 'OPTIONS') return reply.code(204).send()
+    const error = isWrongMethod ? wrongMethod(request, methods) : noSuchPath(request, paths)
     return sendFailure(style, fail(error, request), error, request, reply)
   })
 }
@@ -112,10 +126,31 @@ function isQueryMalformed(url: string): boolean {
   }
 }
 
-function noSuchPath(request: FastifyRequest, paths: Paths | undefined): string {
-  const path = request.url.slice(request.url.indexOf('/', 1))
-  const [shown = ''] = path.slice(0, 200).split('?')
-  const methods = paths?.methodsOf(path) ?? []
-  const others = methods.includes(request.method) ? [] : methods.filter((method) => method !== 'HEAD')
-  return `no such path: ${request.method} ${shown}${others.length > 0 ? ` (it takes ${others.join(', ')})` : ''}`
+/** The path that was called, without the prefix of its style and without its query. */
+function pathOf({ url }: FastifyRequest): string {
+  const [path = ''] = url.slice(url.indexOf('/', 1)).split('?')
+  return path
 }
+
+/** `/v1/loans/` and `/v1/loans//repayments`: the router takes what is missing there for an empty id. */
+const hasEmptyStep = (request: FastifyRequest): boolean => /^\/v1\/(?:.*\/)?(?:\/|$)/.test(pathOf(request))
+
+/** The methods that the path takes; none where there is no such path. */
+const allowedOn = (request: FastifyRequest, paths: Paths | undefined): readonly string[] =>
+  hasEmptyStep(request) ? [] : (paths?.methodsOf(pathOf(request)) ?? [])
+
+const LONGEST_SHOWN = 200
+
+function noSuchPath(request: FastifyRequest, paths: Paths | undefined): LendingError {
+  const path = pathOf(request)
+  const plain = path.replace(/\/+$/, '')
+  const isThere = plain !== path && (paths?.methodsOf(plain) ?? []).length > 0
+  const hint = isThere ? '; leave out the slash at its end' : ''
+  return notFound(`no such path: ${request.method} ${path.slice(0, LONGEST_SHOWN)}${hint}`)
+}
+
+const wrongMethod = ({ method }: FastifyRequest, allowed: readonly string[]): LendingError =>
+  new LendingError(
+    'method_not_allowed',
+    `the path does not take ${method}; it takes ${allowed.filter((one) => one !== 'HEAD').join(', ')}`,
+  )

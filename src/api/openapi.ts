@@ -92,11 +92,12 @@ export async function addDocument(scope: FastifyInstance, style: Style, prefix: 
       const path = url.slice(prefix.length)
       const codes = codesOf(style, input.schema ?? {}, route, methods)
       const { explained } = route
-      const refusals = refusalResponses(style, { path, schema: input.schema ?? {}, codes, explained })
+      const refusals = refusalResponses(style, { path, schema: input.schema ?? {}, codes, explained, config })
       const documented = {
         ...(route.public && { security: [] }),
         ...(input.schema?.body instanceof z.ZodOptional && { [OPTIONAL_BODY]: true }),
         ...schema,
+        ...(route.role && markedFor(route.role, schema)),
         ...(!route.public && headersOf(style, takesKey(route, methods))),
         response: { ...answersOf(responses, route.examples), ...refusals },
       }
@@ -153,6 +154,12 @@ const describe = ({ description, headers = {} }: Style) => {
   return `${description}\n\nEvery answer carries \`x-request-id\`, the one you sent or a new one: quote it when you ask about an answer.${always.join('')}`
 }
 
+/** What a document says of an operation that takes a role: a sentence for people, and a member for programs. */
+const markedFor = (role: string, { description = '' }: FastifySchema) => ({
+  description: `**${role} only.** ${description}`.trim(),
+  'x-required-role': role,
+})
+
 const takesKey = (route: FastifyContextConfig, methods: readonly string[]): boolean =>
   methods.includes('POST') && !route.changesNothing
 
@@ -170,6 +177,7 @@ function codesOf(
   methods: readonly string[],
 ): Set<ErrorCode> {
   const codes = new Set<ErrorCode>(route.refusals)
+  if (route.role) codes.add('permission_denied')
   const takesBody = schema.body !== undefined
   if (takesBody || schema.querystring !== undefined) codes.add('invalid_argument')
   if (takesBody) codes.add('payload_too_large').add('unsupported_media_type')

@@ -1,9 +1,10 @@
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
-import type { ErrorCode } from '../domain/errors.ts'
+import type { Config } from '../config.ts'
+import { type ErrorCode, notFound } from '../domain/errors.ts'
 import { type Failure, toFailure } from './failure.ts'
 import { STATUSES } from './statuses.ts'
-import type { Style } from './style.ts'
+import { hintOf, type Style } from './style.ts'
 import { validatorCompiler } from './validation.ts'
 
 /** When a code is answered, and what such an answer says; `{thing}` and `{id}` are what the path calls them. */
@@ -18,6 +19,10 @@ const EXPLAINED: Required<Explained> = {
   ],
   permission_denied: ['The role may not do this.', 'this takes the role ADMIN, which your account does not have'],
   not_found: ['No such resource for this organization.', 'no {thing} has that {id}'],
+  method_not_allowed: [
+    'The path is there, the method is not; see Allow.',
+    'the path does not take PATCH; it takes GET',
+  ],
   already_exists: ['The externalId is already taken.', 'a {thing} with that externalId exists already'],
   failed_precondition: [
     'The state of the resource does not allow it.',
@@ -46,6 +51,7 @@ interface Refusing {
   readonly schema: FastifySchema
   readonly codes: ReadonlySet<ErrorCode>
   readonly explained?: Explained | undefined
+  readonly config: Config
 }
 
 /** The document's schema of a refusal, in the style's own shape. */
@@ -98,12 +104,16 @@ export function refusalResponses(style: Style, route: Refusing): Record<number, 
   )
 }
 
-function exampleOf(style: Style, { path, schema }: Refusing, code: ErrorCode, message: string): Failure {
+function exampleOf(style: Style, { path, schema, config }: Refusing, code: ErrorCode, message: string): Failure {
   const mistake = code === 'invalid_argument' ? mistakeOf(schema) : undefined
-  if (mistake) return toFailure(mistake, { fieldNames: style.fieldNames, requestId: '', unavailable: () => false })
+  const hint = hintOf(style, config, path)
+  const context = { fieldNames: style.fieldNames, requestId: '', unavailable: () => false, hint }
+  if (mistake) return toFailure(mistake, context)
   const [, things = 'resource'] = /^\/v1\/([a-z-]+)s\b/.exec(path) ?? []
   const [, id = 'id'] = /[:{](\w+)/.exec(path) ?? []
-  return { code, message: message.replace('{thing}', things.replace('-', ' ')).replace('{id}', id) }
+  const said = message.replace('{thing}', things.replace('-', ' ')).replace('{id}', id)
+  // A message in the general words is about the thing itself; a route's own words may be about a part of it.
+  return message === EXPLAINED.not_found[1] ? toFailure(notFound(said, things), context) : { code, message: said }
 }
 
 /** What is said to a body without anything in it, to one with a field that nobody knows, or to a page that is none. */

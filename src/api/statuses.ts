@@ -6,6 +6,7 @@ export const STATUSES: Readonly<Record<ErrorCode, number>> = {
   unauthenticated: 401,
   permission_denied: 403,
   not_found: 404,
+  method_not_allowed: 405,
   already_exists: 409,
   failed_precondition: 409,
   aborted: 409,

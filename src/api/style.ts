@@ -11,6 +11,7 @@ import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { Failure } from './failure.ts'
+import type { Hint } from './hints.ts'
 import type { Explained } from './refusals.ts'
 
 export type StyleName = 'auth' | 'partner' | 'record'
@@ -39,6 +40,8 @@ export interface Style {
   readonly refusals?: readonly ErrorCode[]
   /** Its own words for codes, where they are not those of every style; for the document. */
   readonly explained?: Explained
+  /** What its refusals add to say what would be right. */
+  readonly hints?: readonly Hint[]
   /** The body of a refusal. */
   failureBody(failure: Failure): object
   /** Headers on every answer of the style. */
@@ -56,12 +59,25 @@ declare module 'fastify' {
     public?: boolean
     /** A POST that changes nothing, and answers as of now: no Idempotency-Key is kept for it. */
     changesNothing?: boolean
+    /** The role that the operation takes, where a USER may not do it; for the document, the service holds to it. */
+    role?: 'ADMIN'
     /** Codes the operation can refuse with, besides those that follow from its schema; for the document. */
     refusals?: readonly ErrorCode[]
     /** Its own words for these, where they are not those of its style; for the document. */
     explained?: Explained
     /** What it answers, by name, where that is not the example of its schema; for the document. */
     examples?: Readonly<Record<string, unknown>>
+  }
+}
+
+/** What the style's hints add to the message of an error on a route, which is given by its pattern. */
+export function hintOf({ hints = [] }: Style, config: Config, route: string): (error: unknown) => string | undefined {
+  return (error) => {
+    for (const hint of hints) {
+      const said = hint(error, route, config)
+      if (said !== undefined) return said
+    }
+    return undefined
   }
 }
 

@@ -1,8 +1,7 @@
 import { distance } from 'fastest-levenshtein'
 import type { FastifySchemaCompiler } from 'fastify'
 import { z } from 'zod'
-import type { FieldFault } from '../domain/errors.ts'
-import { InvalidRequest } from './invalidRequest.ts'
+import { InvalidRequest, type RequestFault } from './invalidRequest.ts'
 import { JsonNumber } from './json.ts'
 import { shapeOf, withoutNulls } from './shapes.ts'
 
@@ -87,16 +86,16 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
     const { issues } = parsed.error
     if (httpPart === 'body' && issues.some(({ path, code }) => path.length === 0 && code === 'invalid_type'))
       return { error: new InvalidRequest('the body must be a JSON object') }
-    return { error: refusal(faultsOf(issues, input)) }
+    return { error: refusal(faultsOf(issues, input, httpPart === 'querystring')) }
   }
 
-function refusal(faults: readonly FieldFault[]) {
+function refusal(faults: readonly RequestFault[]) {
   return new InvalidRequest(faults[0]?.message ?? 'the request is not valid', faults.slice(0, MOST_FAULTS))
 }
 
-function faultsOf(issues: readonly z.core.$ZodIssue[], input: unknown): FieldFault[] {
-  const unknown: FieldFault[] = []
-  const others: FieldFault[] = []
+function faultsOf(issues: readonly z.core.$ZodIssue[], input: unknown, inQuery: boolean): RequestFault[] {
+  const unknown: RequestFault[] = []
+  const others: RequestFault[] = []
   for (const issue of issues) {
     if (unknown.length + others.length >= 2 * MOST_FAULTS) break
     const number = numberOnTheWay(input, issue)
@@ -111,13 +110,39 @@ function faultsOf(issues: readonly z.core.$ZodIssue[], input: unknown): FieldFau
     }
     const known = knownFields.get(issue.keys) ?? []
     for (const key of issue.keys.slice(0, MOST_FAULTS)) {
-      const meant = nearest(key, known)
-      const message = meant === undefined ? issue.message : `${issue.message}; did you mean ${meant}?`
-      unknown.push({ field: fieldAt([...issue.path, key.slice(0, LONGEST_NAME)]), message })
+      const field = fieldAt([...issue.path, key.slice(0, LONGEST_NAME)])
+      const message = inQuery ? unknownParameter(key, known) : unknownField(key, known, issue.message)
+      unknown.push({ field, message, isUnknown: true })
     }
   }
   return [...unknown, ...others]
 }
+
+function unknownField(name: string, known: readonly string[], message: string): string {
+  const meant = nearest(name, known)
+  const isToken = meant !== TOKEN && TOKEN_NAMES.has(plainName(name.slice(0, LONGEST_NAME)))
+  if (isToken && known.includes(TOKEN)) return `${message}; the dedupe token is ${TOKEN}`
+  if (plainName(name) === plainName(TOKEN) && meant === undefined)
+    return `${message} here; to retry safely, send the header Idempotency-Key`
+  return meant === undefined ? message : `${message}; did you mean ${meant}?`
+}
+
+function unknownParameter(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known)
+  const takes = known.length === 0 ? 'none is taken here' : `those left are ${known.join(', ')}`
+  return `is not a known parameter; ${meant === undefined ? takes : `did you mean ${meant}?`}`
+}
+
+/** The dedupe token of a repayment, and what other services call it: such a field must not become a second payment. */
+const TOKEN = 'idempotencyKey'
+const TOKEN_NAMES = new Set(
+  [
+    ...[TOKEN, 'idempotencyToken', 'dedupeToken', 'dedupeKey', 'dedupeId', 'deduplicationId', 'deduplicationKey'],
+    ...['reference', 'ref', 'referenceId', 'referenceNumber', 'clientReference', 'externalReference', 'externalId'],
+    ...['transactionReference', 'transactionRef', 'transactionId', 'externalTransactionId', 'transId', 'txId', 'txRef'],
+    ...['paymentReference', 'paymentId', 'paymentRef', 'receipt', 'receiptNumber', 'receiptNo', 'requestId', 'token'],
+  ].map(plainName),
+)
 
 /** The path of a number in whose place an object is expected: to zod, a `JsonNumber` is an object, if an odd one. */
 function numberOnTheWay(input: unknown, { code, path }: z.core.$ZodIssue): readonly PropertyKey[] | undefined {
@@ -150,4 +175,6 @@ function nearest(name: string, known: readonly string[]): string | undefined {
   return best
 }
 
-const plainName = (name: string) => name.replace(/[_\s-]/g, '').toLowerCase()
+function plainName(name: string): string {
+  return name.replace(/[_\s-]/g, '').toLowerCase()
+}

@@ -124,6 +124,19 @@ export const idParam = codec<bigint | null>((value) => (typeof value === 'string
   examples: ['1'],
 })
 
+/**
+ * The number of something as a filter of a list.
+ * @param other the filter that takes the externalId instead
+ */
+export const queryId = (other: string) =>
+  codec<bigint>(
+    (value) => {
+      const id = typeof value === 'string' ? readId(value) : null
+      return id ?? new Refused(`must be the number that the service answered as id; ${other} takes your own id`)
+    },
+    { type: 'string', pattern: '^[0-9]+$', examples: ['1'] },
+  )
+
 const CONTROL = /\p{Cc}/u
 const CONTROL_BUT_LINES = /[^\P{Cc}\t\n\r]/u
 

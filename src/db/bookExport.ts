@@ -37,6 +37,8 @@ const ROWS: Readonly<Record<ExportKind, string>> = {
     SELECT e.id, e.loan_id AS "loanId", l.external_id AS "loanExternalId", e.ordinal, e.type,
       l.currency AS "currencyCode", e.amount AS "transactionAmount", e.value_date AS "transactionDate",
       e.posted_at AS "transactionAt", e.token AS "idempotencyKey", e.note,
+      CASE WHEN e.type IN ('Repayment', 'Recovery Repayment', 'Refund', 'Credit Balance Refund')
+        THEN coalesce(e.record->>'method', e.payment_method) END AS "paymentMethod",
       CASE WHEN e.reversed_at IS NULL THEN 'posted' ELSE 'reversed' END AS status, e.reversed_at AS "reversedAt",
       e.account_id AS "accountId", e.replaces
     FROM loan_entry e JOIN loan l ON l.organization_id = e.organization_id AND l.id = e.loan_id

@@ -8,6 +8,8 @@ export interface Organization {
   readonly currency: string
   readonly officeId: string
   readonly officeName: string
+  /** How its customers pay, where nobody says otherwise (contract 4.4.3). */
+  readonly paymentMethod: string
 }
 
 export async function findOrganization(db: Db, id: number): Promise<Organization | undefined> {
@@ -41,6 +43,27 @@ export async function insertOrganization(
       data: auditRow(by, now, 'organization', id, { action: 'create', before: null, after }),
     }),
   ])
+}
+
+/** What of an organization can be changed. */
+export type OrganizationChange = Pick<Organization, 'paymentMethod'>
+
+/** @returns the organization as it is then; undefined when there is none with the id */
+export async function changeOrganization(
+  db: Db,
+  author: Author,
+  change: OrganizationChange,
+  now: number,
+): Promise<Organization | undefined> {
+  const { organizationId: id } = author
+  return db.prisma.$transaction(async (tx) => {
+    const before = await tx.organization.findUnique({ where: { id } })
+    if (!before) return undefined
+    const { createdAt: _, ...organization } = await tx.organization.update({ where: { id }, data: change })
+    const trace = { action: 'update', before: { paymentMethod: before.paymentMethod }, after: change }
+    await tx.auditEntry.create({ data: auditRow(author, now, 'organization', id, trace) })
+    return organization
+  })
 }
 
 /** A row of the trail for whoever took the organization's book away with him. */

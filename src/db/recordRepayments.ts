@@ -15,12 +15,13 @@ export interface RecordRepayment {
   readonly valueDate: LocalDate
   readonly note: string | null
   readonly record: RepaymentRecord | null
+  readonly paymentMethod: string | null
   readonly postedAt: Instant
   readonly reversedAt: Instant | null
 }
 
 const COLUMNS = `
-  a.id, a.loan_id, l.currency, a.amount, a.value_date, a.note, a.record, a.posted_at, a.reversed_at`
+  a.id, a.loan_id, l.currency, a.amount, a.value_date, a.note, a.record, a.payment_method, a.posted_at, a.reversed_at`
 
 const LOAN = 'JOIN loan l ON l.organization_id = a.organization_id AND l.id = a.loan_id'
 
@@ -74,6 +75,7 @@ interface RepaymentRow {
   value_date: LocalDate
   note: string | null
   record: RepaymentRecord | null
+  payment_method: string | null
   posted_at: Instant
   reversed_at: Instant | null
 }
@@ -86,6 +88,7 @@ const toRepayment = (row: RepaymentRow): RecordRepayment => ({
   valueDate: row.value_date,
   note: row.note,
   record: row.record,
+  paymentMethod: row.payment_method,
   postedAt: row.posted_at,
   reversedAt: row.reversed_at,
 })

@@ -54,6 +54,7 @@ const POSTED: ColumnTypes = {
   account_id: 'int',
   replaces: 'bigint',
   record: 'jsonb',
+  payment_method: 'text',
 }
 
 const REVERSED: ColumnTypes = { organization_id: 'int', id: 'bigint', loan_id: 'bigint', reversed_at: 'timestamptz' }
@@ -154,6 +155,7 @@ const postedRows = ({ loan, steps }: Chain): unknown[][] =>
             author.accountId,
             posted.replaces,
             jsonOf(posted.record),
+            posted.paymentMethod ?? null,
           ],
         ],
   )

@@ -41,7 +41,7 @@ const PERIODS = `
 /** The entries; bigints are text, because JSON has no integers of their size. */
 const ENTRIES = `
   (SELECT json_agg(json_build_array(e.id::text, e.type, e.value_date, e.posted_at, e.ordinal, e.place, e.amount::text,
-                                      e.token, e.note, e.replaces::text, e.reversed_at, e.record)
+                                      e.token, e.note, e.replaces::text, e.reversed_at, e.record, e.payment_method)
                      ORDER BY e.ordinal)
        FROM loan_entry e WHERE e.organization_id = l.organization_id AND e.loan_id = l.id)`
 
@@ -123,6 +123,7 @@ type EntryTuple = [
   replaces: string | null,
   reversedAt: string | null,
   record: RepaymentRecord | null,
+  paymentMethod: string | null,
 ]
 
 /** A loan as the service knows it. */
@@ -230,7 +231,21 @@ function toInstalment(period: string): Instalment {
 }
 
 const toEntry = (tuple: EntryTuple): Entry => {
-  const [id, type, valueDate, postedAt, ordinal, place, amount, token, note, replaces, reversedAt, record] = tuple
+  const [
+    id,
+    type,
+    valueDate,
+    postedAt,
+    ordinal,
+    place,
+    amount,
+    token,
+    note,
+    replaces,
+    reversedAt,
+    record,
+    paymentMethod,
+  ] = tuple
   return {
     id: BigInt(id),
     type,
@@ -244,5 +259,6 @@ const toEntry = (tuple: EntryTuple): Entry => {
     replaces: replaces === null ? null : BigInt(replaces),
     reversedAt: reversedAt === null ? null : Date.parse(reversedAt),
     record,
+    paymentMethod,
   }
 }

@@ -35,6 +35,8 @@ export interface Entry {
   readonly reversedAt: Instant | null
   /** What a record system told of it besides; null or left out: nothing. */
   readonly record?: RepaymentRecord | null
+  /** How the money was paid, as the lender's setting was at the posting; null or left out where no money moved. */
+  readonly paymentMethod?: string | null
 }
 
 /** An entry that is about to be posted: the database gives it its id, unless it has one of a client's own. */
@@ -42,6 +44,15 @@ export type NewEntry = Omit<Entry, 'id'> & { readonly id?: bigint }
 
 /** Money that a customer paid: what `repaymentHistory` and the lists of repayments hold (contract 4.4.5). */
 export const isCustomerRepayment = (type: EntryType): boolean => type === 'Repayment' || type === 'Recovery Repayment'
+
+const MOVES_MONEY: readonly EntryType[] = ['Repayment', 'Recovery Repayment', 'Refund', 'Credit Balance Refund']
+
+/** Whether money changes hands by such an entry, so that it has a payment method. */
+export const movesMoney = (type: EntryType): boolean => MOVES_MONEY.includes(type)
+
+/** How the money of an entry was paid: a record system's own method, or else the lender's (contract 4.4.3). */
+export const paymentMethodOf = ({ type, record, paymentMethod }: Pick<Entry, 'type' | 'record' | 'paymentMethod'>) =>
+  movesMoney(type) ? (record?.method ?? paymentMethod ?? null) : null
 
 /** The order in which a loan is made of its entries: by value date, then by posting (contract 4.3.6). */
 export function byValueDate(a: Pick<Entry, 'valueDate' | 'place' | 'ordinal'>, b: typeof a): number {

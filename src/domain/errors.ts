@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'unauthenticated'
   | 'permission_denied'
   | 'not_found'
+  | 'method_not_allowed'
   | 'already_exists'
   | 'failed_precondition'
   | 'aborted'
@@ -29,12 +30,21 @@ export class LendingError extends Error {
   readonly details: readonly FieldFault[]
   /** Seconds after which it is worth trying again; sent as `Retry-After`. */
   readonly retryAfter: number | undefined
+  /** The kind of thing that is not there; of a `not_found`. */
+  readonly missing: string | undefined
 
-  constructor(code: ErrorCode, message: string, details: readonly FieldFault[] = [], retryAfter?: number) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details: readonly FieldFault[] = [],
+    retryAfter?: number,
+    missing?: string,
+  ) {
     super(message)
     this.code = code
     this.details = details
     this.retryAfter = retryAfter
+    this.missing = missing
   }
 }
 
@@ -42,8 +52,12 @@ export class LendingError extends Error {
 export const invalidField = (field: string, message: string) =>
   new LendingError('invalid_argument', message, [{ field, message }])
 
-/** `not_found`: "no loan has that id". */
-export const notFound = (message: string) => new LendingError('not_found', message)
+/**
+ * `not_found`: "no loan has that id".
+ * @param missing what is not there (`loan`, `customer`), where a style may say how else it is asked for
+ */
+export const notFound = (message: string, missing?: string) =>
+  new LendingError('not_found', message, [], undefined, missing)
 
 /** `failed_precondition`: the state does not allow it; the message says which state, and what would be allowed. */
 export const refused = (message: string) => new LendingError('failed_precondition', message)

@@ -1,6 +1,6 @@
 import { broughtForward, countOf } from './broughtForward.ts'
 import { dateIn, type Instant, type LocalDate } from './dates.ts'
-import type { Entry, EntryType, NewEntry } from './entry.ts'
+import { type Entry, type EntryType, movesMoney, type NewEntry } from './entry.ts'
 import { invalidField, invariant, notFound, refused } from './errors.ts'
 import { requireTakes } from './lifecycle.ts'
 import type { RepaymentRecord, Restated } from './loanRecord.ts'
@@ -30,6 +30,8 @@ export interface Posting {
   readonly id?: bigint | undefined
   /** What a record system told of it besides. */
   readonly record?: RepaymentRecord | undefined
+  /** How money is paid to the lender; kept where the entry moves money. */
+  readonly paymentMethod?: string | undefined
 }
 
 /** What was decided: an entry to post, an entry to mark reversed, or both; and what the loan is then. */
@@ -79,8 +81,9 @@ export function post(loan: Loan, posting: Posting, now: Instant): Decision {
   requireValueDate(terms, valueDate, now)
   const ordinal = countOf(loan) + 1
   const { type, token, note, id, record = null } = posting
+  const paymentMethod = movesMoney(type) ? (posting.paymentMethod ?? null) : null
   const plain = { type, amount, valueDate, token, note, ordinal, place: ordinal, postedAt: now, replaces: null }
-  return append(loan, { ...plain, ...(id !== undefined && { id }), record, reversedAt: null }, now)
+  return append(loan, { ...plain, ...(id !== undefined && { id }), record, paymentMethod, reversedAt: null }, now)
 }
 
 /**
@@ -141,6 +144,7 @@ export function adjust(loan: Loan, entryId: bigint, adjustment: Adjustment, now:
     replaces: original.id,
     reversedAt: null,
     record: original.record ?? null,
+    paymentMethod: original.paymentMethod ?? null,
   }
   return {
     ...append(without(loan, original, now), anew, now),

@@ -1,5 +1,5 @@
 import type { LocalDate } from './dates.ts'
-import { type Entry, isCustomerRepayment } from './entry.ts'
+import { type Entry, isCustomerRepayment, paymentMethodOf } from './entry.ts'
 import type { Loan } from './loan.ts'
 import type { RepaymentRecord } from './loanRecord.ts'
 import { entryBy } from './lookup.ts'
@@ -27,7 +27,11 @@ export function sameRepayment(loan: Loan, entry: Entry, told: ToldRepayment): bo
     entry.amount === toMinor(told.amount, loan.terms.currency, 'amount') &&
     entry.valueDate === told.collectedOn &&
     entry.note === told.description &&
-    (entry.record?.method ?? null) === told.record.method &&
+    isSameMethod(entry, told.record.method) &&
     (entry.record?.collectedBy ?? null) === told.record.collectedBy
   )
 }
+
+/** A record system may send no method each time, its own each time, or the one that it was answered. */
+const isSameMethod = (entry: Entry, method: string | null): boolean =>
+  method === (entry.record?.method ?? null) || method === paymentMethodOf(entry)

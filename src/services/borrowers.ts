@@ -9,6 +9,12 @@ import type { Caller } from './caller.ts'
 
 export type { Borrower } from '../db/borrowers.ts'
 
+/** A resource under an id of the client's own; `replayed` where the id found it, and nothing was made (contract 5.1). */
+export interface Recorded<T> {
+  readonly item: T
+  readonly replayed: boolean
+}
+
 const noSuchBorrower = () => notFound('no borrower has that id')
 
 /**
@@ -21,7 +27,7 @@ export async function createBorrower(
   caller: Caller,
   id: bigint,
   details: BorrowerDetails,
-): Promise<Borrower> {
+): Promise<Recorded<Borrower>> {
   const now = deps.now()
   const made = await insertBorrower(deps.db, caller, id, details, dateIn(deps.config.zone, now), now)
   const borrower = made ?? (await getBorrower(deps, caller, id))
@@ -29,7 +35,7 @@ export async function createBorrower(
     throw new LendingError('already_exists', 'a borrower with that id exists already, with other content', [
       { field: 'id', message: 'is taken' },
     ])
-  return borrower
+  return { item: borrower, replayed: made === undefined }
 }
 
 /**

@@ -31,7 +31,8 @@ export async function createCustomer(deps: Deps, caller: Caller, externalId: str
   return customer
 }
 
-const noSuchCustomer = (ref: CustomerRef) => notFound(`no customer has that ${'id' in ref ? 'id' : 'externalId'}`)
+const noSuchCustomer = (ref: CustomerRef) =>
+  notFound(`no customer has that ${'id' in ref ? 'id' : 'externalId'}`, 'customer')
 
 /** @throws LendingError `not_found` */
 export async function getCustomer(deps: Deps, caller: Caller, ref: CustomerRef): Promise<Customer> {

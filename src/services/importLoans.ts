@@ -48,7 +48,7 @@ export function loanImporter({ db, now, config }: Deps, author: Author): Importe
         (value, index): Said =>
           saidOf(() => {
             if (value instanceof LendingError) return value
-            const { customer, product } = requireParties(parties.get(value)!)
+            const { customer, product } = requireParties(parties.get(value)!, value.customerExternalId)
             const present = known.get(value.externalId)
             const principal = toMinor(value.principal, product.currency, 'principal')
             if (present) return isSame(value, principal, present) ? 'present' : otherThere('the loan')

@@ -12,6 +12,7 @@ import { type Decision, findByToken, post } from '../domain/loan.ts'
 import { type Decimal, toMinor } from '../domain/money.ts'
 import type { LoanState } from '../domain/replay.ts'
 import { type Importer, otherThere, type Said, saidOf } from './bookImport.ts'
+import { getOrganization } from './organizations.ts'
 
 /** What a line says of something that happened to a loan. */
 export interface TransactionLine {
@@ -23,6 +24,8 @@ export interface TransactionLine {
   /** The dedupe token, by which the line is known again. */
   readonly token: string
   readonly note: string | null
+  /** Undefined: the lender's. */
+  readonly paymentMethod: string | undefined
 }
 
 /** A loan while the lines of a batch are posted on it, one after the other. */
@@ -33,7 +36,8 @@ interface Working {
 }
 
 /** Transactions, posted as `postTransaction` posts them, in the order of the file. */
-export function transactionImporter({ db, now, config }: Deps, author: Author): Importer<TransactionLine> {
+export function transactionImporter(deps: Deps, author: Author): Importer<TransactionLine> {
+  const { db, now, config } = deps
   const { organizationId } = author
   return {
     fieldNames: { amount: 'transactionAmount', valueDate: 'transactionDate', token: 'idempotencyKey' },
@@ -49,10 +53,13 @@ export function transactionImporter({ db, now, config }: Deps, author: Author): 
       const loans = new Map<string, Working>()
       for (const [index, loan] of read.entries())
         if (loan) loans.set(named[index]!, { before: loan, after: loan, steps: [] })
+      const { paymentMethod } = await getOrganization(deps, author)
       const nextId = await reserveIds(db, 'entry', lines.length)
       const said = values.map(
         (value): Said =>
-          value instanceof LendingError ? value : saidOf(() => postLine(value, loans, { author, at, nextId })),
+          value instanceof LendingError
+            ? value
+            : saidOf(() => postLine(value, loans, { author, at, nextId, paymentMethod })),
       )
       const chains: Chain[] = [...loans.values()]
         .filter(({ steps }) => steps.length > 0)
@@ -67,17 +74,27 @@ export function transactionImporter({ db, now, config }: Deps, author: Author): 
   }
 }
 
+/** What is the same of every line of a batch. */
+interface Posted {
+  readonly author: Author
+  readonly at: number
+  readonly nextId: () => bigint
+  /** The lender's. */
+  readonly paymentMethod: string
+}
+
 function postLine(
   line: TransactionLine,
   loans: ReadonlyMap<string, Working>,
-  { author, at, nextId }: { readonly author: Author; readonly at: number; readonly nextId: () => bigint },
+  { author, at, nextId, paymentMethod }: Posted,
 ): Said {
   const loan = loans.get(line.loanExternalId)
   if (!loan) throw notFound('no loan has that externalId, given as loanExternalId')
   const { type, amount, valueDate, token, note } = line
   const present = findByToken(loan.after, token)
   if (present) return isSame(line, present, loan.after) ? 'present' : otherThere('the transaction')
-  const decision = post(loan.after, { type, amount, valueDate, token, note }, at)
+  const method = line.paymentMethod ?? paymentMethod
+  const decision = post(loan.after, { type, amount, valueDate, token, note, paymentMethod: method }, at)
   const posted = decision.posted && { ...decision.posted, id: nextId() }
   loan.steps.push({ author, decision: inBalances(decision), posted, at })
   loan.after = apply(loan.after, decision, posted, at)

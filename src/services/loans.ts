@@ -44,7 +44,7 @@ export async function createLoan(deps: Deps, caller: Caller, application: LoanAp
   const { organizationId } = caller
   const { customerExternalId, productId } = application
   const wanted = { organizationId, customerExternalId, productId }
-  const { customer, product } = requireParties(await trafficOf(deps.db).readParties(wanted))
+  const { customer, product } = requireParties(await trafficOf(deps.db).readParties(wanted), customerExternalId)
   if (customer.status !== 'Active') throw notActive(customer)
   const now = deps.now()
   const terms = termsOf(product, application.principal, now, deps.config.zone)
@@ -67,10 +67,16 @@ const externalIdTaken = () =>
   ])
 
 /** @throws LendingError `not_found` for a customer or product that is not there */
-export function requireParties({ customer, product }: Parties) {
-  if (!customer) throw notFound('no customer has that externalId, given as customerId')
+export function requireParties({ customer, product }: Parties, customerExternalId: string) {
+  if (!customer) throw noSuchCustomer(customerExternalId)
   if (!product) throw notFound('no loan product has that id, given as productId')
   return { customer, product }
+}
+
+/** A number is easily taken for the customer's id; the field takes the externalId alone (contract 4.2). */
+const noSuchCustomer = (externalId: string) => {
+  const hint = /^\d+$/.test(externalId) ? '; it takes the externalId of a customer, not the number that is its id' : ''
+  return notFound(`no customer has that externalId, given as customerId${hint}`)
 }
 
 /** The refusal for a customer that may not borrow. */
@@ -117,4 +123,4 @@ export async function pageLoans(deps: Deps, caller: Caller, filter: LoanFilter, 
 }
 
 /** The refusal for a loan that this organization does not have. */
-export const noSuchLoan = (ref: LoanRef) => notFound(`no loan has that ${'id' in ref ? 'id' : 'externalId'}`)
+export const noSuchLoan = (ref: LoanRef) => notFound(`no loan has that ${'id' in ref ? 'id' : 'externalId'}`, 'loan')

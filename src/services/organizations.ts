@@ -1,16 +1,21 @@
+import { LRUCache } from 'lru-cache'
+import type { Db } from '../db/client.ts'
 import { isUniqueViolation } from '../db/faults.ts'
 import {
+  changeOrganization,
   findOrganization,
   insertOrganization,
   listOrganizations as list,
   nextOrganizationId,
   type Organization,
+  type OrganizationChange,
 } from '../db/organizations.ts'
 import type { Author } from '../db/trail.ts'
 import type { Deps } from '../deps.ts'
-import { invalidField, invariant, LendingError } from '../domain/errors.ts'
+import { invalidField, invariant, LendingError, notFound } from '../domain/errors.ts'
 import { currencyCodes } from '../domain/money.ts'
 import { LARGEST_ID } from '../domain/smallId.ts'
+import { isFresh } from './verified.ts'
 
 export type { Organization } from '../db/organizations.ts'
 
@@ -22,19 +27,48 @@ export interface NewOrganization {
   readonly currency: string
   readonly officeId?: string | undefined
   readonly officeName?: string | undefined
+  readonly paymentMethod?: string | undefined
 }
 
 const LONGEST_NAME = 200
+const LONGEST_METHOD = 100
+const DEFAULT_METHOD = 'Mobile Money'
 
-/** The organization of whoever asks. */
-export async function getOrganization(
-  { db }: Pick<Deps, 'db'>,
-  caller: Pick<Author, 'organizationId'>,
-): Promise<Organization> {
-  const organization = await findOrganization(db, caller.organizationId)
-  invariant(organization, 'whoever asks belongs to an organization')
-  return organization
+/** Organizations as they are now, or were a few seconds ago: each change counts within 5 s, on every instance. */
+export interface Organizations {
+  /** The organization with this id, which has to be there. */
+  get(id: number): Promise<Organization>
 }
+
+const MOST_REMEMBERED = 10_000
+
+/** Reads organizations, and remembers each for as long as what is read of accounts: a repayment asks for one. */
+export function rememberOrganizations(db: Db, now: () => number): Organizations {
+  const remembered = new LRUCache<number, { readonly read: Promise<Organization>; readonly at: number }>({
+    max: MOST_REMEMBERED,
+  })
+  const read = async (id: number): Promise<Organization> => {
+    const organization = await findOrganization(db, id)
+    invariant(organization, 'a caller belongs to an organization')
+    return organization
+  }
+  return {
+    get(id) {
+      const known = remembered.get(id)
+      if (known && isFresh(known.at, now())) return known.read
+      const entry = { read: read(id), at: now() }
+      remembered.set(id, entry)
+      entry.read.catch(() => remembered.get(id) === entry && remembered.delete(id))
+      return entry.read
+    },
+  }
+}
+
+/** The organization of the caller. */
+export const getOrganization = (
+  { organizations }: Pick<Deps, 'organizations'>,
+  caller: Pick<Author, 'organizationId'>,
+): Promise<Organization> => organizations.get(caller.organizationId)
 
 /** Every organization, by id. */
 export const listOrganizations = ({ db }: Pick<Deps, 'db'>): Promise<Organization[]> => list(db)
@@ -46,15 +80,15 @@ export const listOrganizations = ({ db }: Pick<Deps, 'db'>): Promise<Organizatio
 export async function createOrganization(
   { db, now }: Pick<Deps, 'db' | 'now'>,
   author: Author,
-  { id, name, currency, officeId = '1', officeName = 'Head Office' }: NewOrganization,
+  { id, name, currency, officeId = '1', officeName = 'Head Office', paymentMethod = DEFAULT_METHOD }: NewOrganization,
 ): Promise<Organization> {
-  for (const [field, text] of Object.entries({ name, officeId, officeName }))
-    if (text.trim() === '' || text.length > LONGEST_NAME || /\p{Cc}/u.test(text))
-      throw invalidField(field, `must be 1 to ${LONGEST_NAME} characters`)
+  for (const [field, text] of Object.entries({ name, officeId, officeName })) requireText(field, text, LONGEST_NAME)
+  requireText('paymentMethod', paymentMethod, LONGEST_METHOD)
   if (!currencyCodes.includes(currency)) throw invalidField('currency', `must be one of ${currencyCodes.join(', ')}`)
   if (id !== undefined && !(id >= 1 && id <= LARGEST_ID)) throw invalidField('id', `must be 1 to ${LARGEST_ID}`)
   for (;;) {
-    const organization = { id: id ?? (await nextOrganizationId(db)), name, currency, officeId, officeName }
+    const chosen = id ?? (await nextOrganizationId(db))
+    const organization = { id: chosen, name, currency, officeId, officeName, paymentMethod }
     try {
       await insertOrganization(db, organization, now(), author)
       return organization
@@ -64,4 +98,24 @@ export async function createOrganization(
       if (id !== undefined) throw new LendingError('already_exists', 'an organization with that id exists already')
     }
   }
+}
+
+/**
+ * Changes the settings of the author's organization. Transactions of before keep their payment method.
+ * @throws LendingError `invalid_argument`, `not_found`
+ */
+export async function updateOrganization(
+  { db, now }: Pick<Deps, 'db' | 'now'>,
+  author: Author,
+  change: OrganizationChange,
+): Promise<Organization> {
+  requireText('paymentMethod', change.paymentMethod, LONGEST_METHOD)
+  const organization = await changeOrganization(db, author, change, now())
+  if (!organization) throw notFound('no organization has that id')
+  return organization
+}
+
+function requireText(field: string, text: string, longest: number): void {
+  if (text.trim() === '' || text.length > longest || /\p{Cc}/u.test(text))
+    throw invalidField(field, `must be 1 to ${longest} characters`)
 }

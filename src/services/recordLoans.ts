@@ -2,17 +2,18 @@ import { changeLoan } from '../db/book.ts'
 import { type Customer, findCustomer } from '../db/customers.ts'
 import { isUniqueViolation } from '../db/faults.ts'
 import { makeLoanAs } from '../db/makeLoan.ts'
-import { findOrganization } from '../db/organizations.ts'
 import type { Listed, Page } from '../db/paging.ts'
 import { findRecordLoan, listRecordLoans, type RecordLoan } from '../db/recordLoans.ts'
 import type { Deps } from '../deps.ts'
-import { invariant, LendingError, notFound } from '../domain/errors.ts'
+import { LendingError, notFound } from '../domain/errors.ts'
 import { currencyOf } from '../domain/money.ts'
 import { type Agreed, agree, durationOf, type LoanAsked, loanTypeOf, sameLoan } from '../domain/recordLoan.ts'
 import { replay } from '../domain/replay.ts'
 import { type LoanUpdate, restate } from '../domain/restate.ts'
+import type { Recorded } from './borrowers.ts'
 import type { Caller } from './caller.ts'
 import { noSuchLoan, notActive } from './loans.ts'
+import { getOrganization } from './organizations.ts'
 
 export type { RecordLoan } from '../db/recordLoans.ts'
 
@@ -29,18 +30,21 @@ export interface NewRecordLoan {
  * @throws LendingError `invalid_argument` for its terms, `already_exists` when the id is taken by another, `not_found`
  * for the borrower, `failed_precondition` for one that is not Active
  */
-export async function createRecordLoan(deps: Deps, caller: Caller, asked: NewRecordLoan): Promise<RecordLoan> {
+export async function createRecordLoan(
+  deps: Deps,
+  caller: Caller,
+  asked: NewRecordLoan,
+): Promise<Recorded<RecordLoan>> {
   const { organizationId } = caller
   const { id, borrowerId } = asked
   const [organization, existing, borrower] = await Promise.all([
-    findOrganization(deps.db, organizationId),
+    getOrganization(deps, caller),
     findRecordLoan(deps.db, organizationId, id),
     findCustomer(deps.db, organizationId, { id: borrowerId }),
   ])
-  invariant(organization, 'a caller belongs to an organization')
   const now = deps.now()
   const agreed = agree(asked.asked, currencyOf(organization.currency), deps.config.zone, now)
-  if (existing) return toldAgain(existing, borrowerId, agreed)
+  if (existing) return { item: toldAgain(existing, borrowerId, agreed), replayed: true }
   if (!borrower) throw noSuchBorrower()
   if (borrower.status !== 'Active') throw notActive(borrower)
 
@@ -55,7 +59,8 @@ export async function createRecordLoan(deps: Deps, caller: Caller, asked: NewRec
   if (made !== 'taken')
     deps.events.loanDisbursed({ organizationId, currency: terms.currency.code, amount: terms.principal })
   // Just made, or made by somebody who was faster.
-  return toldAgain(await getRecordLoan(deps, caller, id), borrowerId, agreed)
+  const loan = await getRecordLoan(deps, caller, id)
+  return { item: toldAgain(loan, borrowerId, agreed), replayed: made === 'taken' }
 }
 
 function toldAgain(stored: RecordLoan, borrowerId: bigint, { terms, record }: Agreed): RecordLoan {

@@ -8,7 +8,9 @@ import type { Entry } from '../domain/entry.ts'
 import { invariant, notFound } from '../domain/errors.ts'
 import { post } from '../domain/loan.ts'
 import { findById, sameRepayment, type ToldRepayment } from '../domain/recordRepayment.ts'
+import type { Recorded } from './borrowers.ts'
 import type { Caller } from './caller.ts'
+import { getOrganization } from './organizations.ts'
 import { tellPosted } from './transactions.ts'
 
 export type { RecordRepayment } from '../db/recordRepayments.ts'
@@ -24,24 +26,27 @@ export async function postRecordRepayment(
   caller: Caller,
   loanId: bigint,
   told: ToldRepayment,
-): Promise<RecordRepayment> {
+): Promise<Recorded<RecordRepayment>> {
   const { id, amount, collectedOn: valueDate, description: note, record } = told
   const { retried } = deps.events
+  const { paymentMethod } = await getOrganization(deps, caller)
   const change = { author: caller, zone: deps.config.zone, now: deps.now, retried, posts: { id } }
   const changed = await changeLoan(deps.db, change, { id: loanId }, (loan, now) => {
     const original = findById(loan, id)
     if (!original)
-      return { save: post(loan, { type: 'Repayment', amount, valueDate, token: null, note, id, record }, now) }
+      return {
+        save: post(loan, { type: 'Repayment', amount, valueDate, token: null, note, id, record, paymentMethod }, now),
+      }
     if (!sameRepayment(loan, original, told)) throw entryIdTaken()
     return { answer: original }
   })
   if (!changed) throw notFound('no loan has that id, given as loan_id')
   if ('answer' in changed) {
     deps.events.duplicateAnswered('token')
-    return asRecord(changed.loan, changed.answer)
+    return { item: asRecord(changed.loan, changed.answer), replayed: true }
   }
   tellPosted(deps.events, changed)
-  return asRecord(changed.loan, entryOf(changed))
+  return { item: asRecord(changed.loan, entryOf(changed)), replayed: false }
 }
 
 function entryOf({ posted }: SavedChange): Entry {
@@ -57,6 +62,7 @@ const asRecord = (loan: StoredLoan, entry: Entry): RecordRepayment => ({
   valueDate: entry.valueDate,
   note: entry.note,
   record: entry.record ?? null,
+  paymentMethod: entry.paymentMethod ?? null,
   postedAt: entry.postedAt,
   reversedAt: entry.reversedAt,
 })

@@ -11,6 +11,7 @@ import type { LoanState } from '../domain/replay.ts'
 import { type Caller, requireAdmin } from './caller.ts'
 import type { Events } from './events.ts'
 import { getLoan, noSuchLoan } from './loans.ts'
+import { getOrganization } from './organizations.ts'
 
 /** A transaction of a loan, with what it did there as of the request. */
 export interface TransactionNow {
@@ -18,6 +19,8 @@ export interface TransactionNow {
   readonly entry: Entry
   /** Undefined once it is reversed: it does nothing then. */
   readonly outcome: Outcome | undefined
+  /** True where a dedupe token found it, and nothing was posted. */
+  readonly replayed?: true
 }
 
 /** What only an operator may post (contract 4.4). */
@@ -27,13 +30,20 @@ export const isForAdmins = (type: EntryType): boolean => type === 'Write-off'
  * Posts a transaction of any type. A token seen before on this loan answers the original, and nothing is posted.
  * @throws LendingError `permission_denied`, `not_found`, `invalid_argument`, `failed_precondition`, `aborted`
  */
-export function postTransaction(deps: Deps, caller: Caller, ref: LoanRef, posting: Posting): Promise<TransactionNow> {
-  if (isForAdmins(posting.type)) requireAdmin(caller)
+export async function postTransaction(
+  deps: Deps,
+  caller: Caller,
+  ref: LoanRef,
+  asked: Posting,
+): Promise<TransactionNow> {
+  if (isForAdmins(asked.type)) requireAdmin(caller)
+  const { paymentMethod } = await getOrganization(deps, caller)
+  const posting = { ...asked, paymentMethod }
   const posts = { token: posting.token }
   return changeTransactions(deps, caller, ref, { posts }, (loan, now) => {
     const original = posting.token === null ? undefined : findByToken(loan, posting.token)
     if (!original) return { save: post(loan, posting, now) }
-    return { answer: { loan, entry: original, outcome: outcomeOf(original, stateOf(loan, now)) } }
+    return { answer: { loan, entry: original, outcome: outcomeOf(original, stateOf(loan, now)), replayed: true } }
   })
 }
 
@@ -53,17 +63,22 @@ export function reverseTransaction(
 }
 
 /**
- * Reverses a transaction and posts it anew; with an amount of 0 it is only reversed, and answered as that.
- * @throws LendingError `not_found`, `invalid_argument`, `failed_precondition`
+ * Reverses a transaction and posts another in its place; with an amount of 0 it is only reversed, and answered as
+ * reversed. Operators only: it takes a posted payment back, as a reversal does (contract 4.4).
+ * @throws LendingError `permission_denied`, `not_found`, `invalid_argument`, `failed_precondition`
  */
-export const adjustTransaction = (
+export function adjustTransaction(
   deps: Deps,
   caller: Caller,
   ref: LoanRef,
   transactionId: bigint,
   adjustment: Adjustment,
-): Promise<TransactionNow> =>
-  changeTransactions(deps, caller, ref, {}, (loan, now) => ({ save: adjust(loan, transactionId, adjustment, now) }))
+): Promise<TransactionNow> {
+  requireAdmin(caller)
+  return changeTransactions(deps, caller, ref, {}, (loan, now) => ({
+    save: adjust(loan, transactionId, adjustment, now),
+  }))
+}
 
 async function changeTransactions(
   deps: Deps,

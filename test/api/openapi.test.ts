@@ -106,7 +106,7 @@ describe('/openapi.json', () => {
     expect(components.schemas.Repayment).not.toHaveProperty('additionalProperties')
     expect(paths['/v1/customers']!.get!.parameters).toMatchObject([
       { name: 'page', in: 'query', required: false, schema: { type: 'integer', minimum: 1, default: 1 } },
-      { name: 'rows', in: 'query', required: false, schema: { type: 'integer', maximum: 100, default: 10 } },
+      { name: 'rows', in: 'query', required: false, schema: { type: 'integer', maximum: 100, default: 100 } },
     ])
   })
 

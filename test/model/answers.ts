@@ -15,13 +15,17 @@ const present = (fields: Record<string, unknown>): Record<string, unknown> =>
 const sumOf = (rows: readonly Row[], of: (row: Row) => bigint, part?: Part): bigint =>
   total(rows, (row) => (part === undefined || row.part === part ? of(row) : 0n))
 
+const PAID: readonly string[] = ['Repayment', 'Recovery Repayment', 'Refund', 'Credit Balance Refund']
+
 /** A transaction as it should be answered. */
 export function transactionAnswer(loanId: string, one: Happened, outcome: Outcome): Record<string, unknown> {
   const effect = outcome.effects.get(one)
   return present({
     id: one.id,
     loanId,
-    type: one.kind,
+    type: one.kind === 'Recovery Repayment' ? 'Repayment' : one.kind,
+    recovery: one.kind === 'Recovery Repayment' || undefined,
+    paymentMethod: PAID.includes(one.kind) ? 'Mobile Money' : undefined,
     date: one.day,
     transactionAt: rfc3339(one.postedAt),
     amount: money(one.amount),

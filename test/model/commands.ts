@@ -94,7 +94,8 @@ const adjusting = fc
       const [amount, day] = [amountIn(model, original.kind, given.amount, original.amount), dayIn(model, given.when)]
       const path = `${addressOf(system, false)}/repayments/${original.id}/adjust`
       const raw = bodyOf(amount, { transactionDate: day, note })
-      const answer = await instanceOf(system).post(path, { raw })
+      const instance = instanceOf(system)
+      const answer = await instance.post(path, { raw, token: instance.tokens.operator })
       const verdict = adjust(model.loan, original, { amount, day, note }, model.now)
       await agree(`Adjust ${original.kind}`, model, system, verdict, answer)
     }),
@@ -106,7 +107,8 @@ const sameAgain = fc.nat(20).map((index) =>
     if (!original || !hasAmount(original.kind)) return
     const same = { amount: original.amount, day: undefined, note: undefined }
     const path = `${addressOf(system, true)}/repayments/${original.id}/adjust`
-    const answer = await instanceOf(system).post(path, { raw: bodyOf(original.amount, {}) })
+    const instance = instanceOf(system)
+    const answer = await instance.post(path, { raw: bodyOf(original.amount, {}), token: instance.tokens.operator })
     await agree('Adjust to the same', model, system, adjust(model.loan, original, same, model.now), answer)
   }),
 )

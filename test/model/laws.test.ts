@@ -133,6 +133,7 @@ describe('laws of the book', () => {
         const [original, shares] = [(await service.get(`${loan}/repayments/${id}`)).body, await portions(loan)]
         const adjusted = await service.post(`${loan}/repayments/${id}/adjust`, {
           body: { transactionAmount: original.amount },
+          token: service.tokens.operator,
         })
         expect(adjusted.status).toBe(200)
         expect(adjusted.body.id).not.toBe(id)

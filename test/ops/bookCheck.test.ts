@@ -44,7 +44,7 @@ async function liveThroughEverything(): Promise<void> {
   await act(written!, 'write-off', {}, operator)
   await act(written!, 'repayments/recover', { transactionAmount: 1_200 })
   const { id: original } = await repay(adjusted!, 3_000)
-  await act(adjusted!, `repayments/${original}/adjust`, { transactionAmount: 2_000 })
+  await act(adjusted!, `repayments/${original}/adjust`, { transactionAmount: 2_000 }, operator)
   const { id: wrong } = await repay(reversed!, 13_000)
   await act(reversed!, 'repayments/refund', { transactionAmount: 500 })
   await act(reversed!, `repayments/${wrong}/reverse`, {}, operator)

@@ -41,7 +41,16 @@ describe('the program', () => {
       code: 0,
       signal: null,
       err: '',
-      out: [{ id: 1, name: 'Demo Lender', currency: 'TZS', officeId: '1', officeName: 'Head Office' }],
+      out: [
+        {
+          id: 1,
+          name: 'Demo Lender',
+          currency: 'TZS',
+          officeId: '1',
+          officeName: 'Head Office',
+          paymentMethod: 'Mobile Money',
+        },
+      ],
     })
     expect(await mkopo(['loans', 'show', '7', '--json'])).toMatchObject({
       code: 1,

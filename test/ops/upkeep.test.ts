@@ -48,7 +48,7 @@ describe('help', () => {
       ],
     ])
     const commands = (await Promise.all(top.map(below))).flat()
-    expect(commands).toHaveLength(29)
+    expect(commands).toHaveLength(30)
     expect((await Promise.all(commands.map(below))).flat()).toEqual([])
   })
 })
@@ -82,7 +82,14 @@ describe('organizations', () => {
     const { json, code } = await ops(['organizations', 'create', '--name', 'Umoja', '--currency', 'UGX', '--json'])
     expect({ json, code }).toEqual({
       code: 0,
-      json: { id: 2, name: 'Umoja', currency: 'UGX', officeId: '1', officeName: 'Head Office' },
+      json: {
+        id: 2,
+        name: 'Umoja',
+        currency: 'UGX',
+        officeId: '1',
+        officeName: 'Head Office',
+        paymentMethod: 'Mobile Money',
+      },
     })
     expect(await trail('organization', 2)).toEqual([{ organization_id: 2, action: 'create', request_id: RUN }])
     expect((await ops('organizations list')).out).toMatch(/ 2 {2}Umoja/)
@@ -96,6 +103,39 @@ describe('organizations', () => {
     [['--name', 'X'], 2, /required option/],
   ])('create %j: exit code %i', async (options, code, message) => {
     const run = await ops(['organizations', 'create', ...options])
+    expect(run.code).toBe(code)
+    expect(run.err).toMatch(message)
+  })
+
+  it('update sets how customers pay from then on; what was posted before keeps its method', async () => {
+    const [customer, loan] = [`paid-${Date.now()}`, `paid-loan-${Date.now()}`]
+    await service.post('/v1/customers', { body: { externalId: customer } })
+    const body = { customerId: customer, productId: 1, principal: 1_000, externalId: loan }
+    await service.post('/v1/loans', { body })
+    const repay = async (amount: number, path = 'repayments') =>
+      (await service.post(`/v1/loans/external/${loan}/${path}`, { body: { transactionAmount: amount } })).body
+    expect((await repay(100)).paymentMethod).toBe('Mobile Money')
+    const run = await ops(['organizations', 'update', '-o', '1', '--payment-method', 'Bank transfer', '--json'])
+    expect([run.code, run.json.paymentMethod]).toEqual([0, 'Bank transfer'])
+    service.clock.set(new Date(service.clock.now() + 5_000).toISOString())
+    expect((await repay(200)).paymentMethod).toBe('Bank transfer')
+    expect(await repay(1, 'repayments/waive-interest')).not.toHaveProperty('paymentMethod')
+    const { repaymentHistory } = (await service.get(`/v1/loans/external/${loan}`)).body
+    expect(repaymentHistory.map((one) => one.paymentMethod)).toEqual(['Bank transfer', 'Mobile Money'])
+    const { rows } = await service.deps.db.pool.query(
+      `SELECT before, after FROM audit_entry WHERE entity = 'organization' AND action = 'update'`,
+    )
+    expect(rows).toEqual([{ before: { paymentMethod: 'Mobile Money' }, after: { paymentMethod: 'Bank transfer' } }])
+    await ops(['organizations', 'update', '-o', '1', '--payment-method', 'Mobile Money'])
+    service.clock.set(new Date(service.clock.now() + 5_000).toISOString())
+  })
+
+  it.each([
+    [['-o', '1', '--payment-method', ' '], 1, /paymentMethod: must be 1 to 100/],
+    [['-o', '9', '--payment-method', 'Cash'], 1, /no organization 9/],
+    [['-o', '1'], 2, /required option/],
+  ])('update %j: exit code %i', async (options, code, message) => {
+    const run = await ops(['organizations', 'update', ...options])
     expect(run.code).toBe(code)
     expect(run.err).toMatch(message)
   })

@@ -9,16 +9,16 @@ import { named } from './registry.ts'
 const identitySchema = named(
   'Identity',
   z.object({
-    accountId: z.int(),
-    organizationId: z.int(),
+    accountId: z.string(),
+    organizationId: z.string(),
     email: z.string(),
     roles: z.array(z.enum(['USER', 'ADMIN'])),
     expiresAt: instant.describe('When the token ends.'),
   }),
   {
     example: {
-      accountId: 1,
-      organizationId: 1,
+      accountId: '1',
+      organizationId: '1',
       email: 'partner@example.com',
       roles: ['USER'],
       expiresAt: '2027-01-31T09:30:00.000+03:00',
@@ -49,8 +49,8 @@ export function authenticateRoutes(app: StyleApp, { config }: Pick<Deps, 'config
     async ({ caller }, reply) => {
       reply.header('cache-control', 'no-store')
       return {
-        accountId: caller.accountId,
-        organizationId: caller.organizationId,
+        accountId: String(caller.accountId),
+        organizationId: String(caller.organizationId),
         email: caller.email,
         roles: [...caller.roles],
         expiresAt: toRfc3339(caller.expiresAt, config.zone),

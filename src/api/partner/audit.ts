@@ -37,11 +37,11 @@ export function auditRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/audit-trail',
     {
-      config: { refusals: ['permission_denied'] },
+      config: { role: 'ADMIN' },
       schema: {
         tags: ['audit trail'],
         summary: 'Read the audit trail',
-        description: 'Operators only (ADMIN). Every change to a customer, loan, account or product, newest first.',
+        description: 'Every change to a customer, loan, account or product, newest first.',
         querystring: auditQuery,
         response: { 200: auditPage },
       },

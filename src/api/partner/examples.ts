@@ -97,11 +97,15 @@ export const newLoan = {
   daysOverdue: 0,
   chargedOff: false,
   repaymentSchedule: [instalment],
-  repaymentHistory: [],
 }
 
 /** A transaction of the first loan, posted at half past nine on its value date, unless told otherwise. */
-const posted = <Type extends EntryType, Rest extends object>(id: string, type: Type, date: string, rest: Rest) => ({
+const posted = <Type extends Exclude<EntryType, 'Recovery Repayment'>, Rest extends object>(
+  id: string,
+  type: Type,
+  date: string,
+  rest: Rest,
+) => ({
   id,
   loanId: newLoan.id,
   type,
@@ -110,6 +114,8 @@ const posted = <Type extends EntryType, Rest extends object>(id: string, type: T
   status: 'posted' as const,
   ...rest,
 })
+
+const PAID_BY = 'Mobile Money'
 
 const goodwill = { amount: 500, note: 'Goodwill' }
 
@@ -120,14 +126,13 @@ export const repayment = posted(SECOND, 'Repayment', '2026-02-10', {
   amount: 10_000,
   interest: 9_500,
   principal: 500,
+  paymentMethod: PAID_BY,
   idempotencyKey: 'wallet-tx-7781',
 })
 
-const { repaymentHistory: _, ...withoutHistory } = newLoan
-
 /** As lists hold it after the first repayment. */
 export const loanSummary = {
-  ...withoutHistory,
+  ...newLoan,
   principalPaid: 500,
   principalOutstanding: 99_500,
   interestPaid: 9_500,
@@ -147,14 +152,20 @@ export const adjusted = posted('4000000000000003', 'Repayment', '2026-02-10', {
   transactionAt: '2026-02-11T09:30:00.000+03:00',
   amount: 9_000,
   interest: 9_000,
+  paymentMethod: PAID_BY,
 })
 
-export const refund = posted('4000000000000004', 'Refund', '2026-02-12', { ...goodwill, interest: 500 })
+export const refund = posted('4000000000000004', 'Refund', '2026-02-12', {
+  ...goodwill,
+  interest: 500,
+  paymentMethod: PAID_BY,
+})
 
 /** Of the 101,500 of the repayment before it, the customer's last. */
 export const paidOut = posted('4000000000000006', 'Credit Balance Refund', '2026-02-20', {
   ...goodwill,
   overpayment: 500,
+  paymentMethod: PAID_BY,
 })
 
 const unreachable = { loanId: SECOND, note: 'Unreachable for 90 days' }
@@ -166,7 +177,9 @@ export const chargeOff = posted('4000000000000007', 'Charge-off', '2026-06-01', 
   principal: 100_000,
 })
 
-export const recovery = posted('4000000000000008', 'Recovery Repayment', '2026-06-01', {
+export const recovery = posted('4000000000000008', 'Repayment', '2026-06-01', {
+  recovery: true as const,
+  paymentMethod: PAID_BY,
   loanId: SECOND,
   amount: 5_000,
   interest: 5_000,

@@ -1,5 +1,6 @@
 import { requireBearer } from '../bearer.ts'
 import { failureWords } from '../failure.ts'
+import { partnerHints } from '../hints.ts'
 import { acceptIdempotencyKeys } from '../idempotency.ts'
 import type { Style } from '../style.ts'
 import { auditRoutes } from './audit.ts'
@@ -18,6 +19,7 @@ export const partnerStyle: Style = {
   description: 'Customers, loans, repayments and credit decisions, for a lender’s own systems.',
   registry,
   fieldNames: { amount: 'transactionAmount', valueDate: 'transactionDate' },
+  hints: partnerHints,
   failureBody: failureWords,
   routes(app, deps) {
     requireBearer(app, deps)

@@ -2,7 +2,7 @@ import type { Deps } from '../../deps.ts'
 import { createLoan, getLoan, pageLoans } from '../../services/loans.ts'
 import type { StyleApp } from '../style.ts'
 import * as examples from './examples.ts'
-import { loanPage, loanQuery, loanSchema, newLoan, toLoan, toLoanSummary } from './loans.wire.ts'
+import { loanPage, loanQuery, loanSchema, loanSummary, newLoan, toLoan, toLoanSummary } from './loans.wire.ts'
 import { ADDRESSES, toPage } from './registry.ts'
 
 const tags = ['loans']
@@ -26,13 +26,13 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
         tags,
         summary: 'Create a loan',
         description:
-          'Submits, approves and disburses in one call: the loan is Active at once, and every term but the principal comes from the product.',
+          'Submits, approves and disburses in one call: the loan is Active at once, and every term but the principal comes from the product. The answer has no `repaymentHistory`.',
         body: newLoan,
-        response: { 200: loanSchema },
+        response: { 200: loanSummary },
       },
     },
     async ({ caller, body: { customerId, ...asked } }) =>
-      toLoan(await createLoan(deps, caller, { ...asked, customerExternalId: customerId })),
+      toLoanSummary(await createLoan(deps, caller, { ...asked, customerExternalId: customerId })),
   )
 
   app.get(

@@ -7,7 +7,7 @@ import { type Currency, minorToNumber, rateToNumber } from '../../domain/money.t
 import { LARGEST_ID } from '../../domain/smallId.ts'
 import type { LoanNow } from '../../services/loans.ts'
 import { repaymentsOf } from '../../services/transactions.ts'
-import { amount, externalId, idParam, instant, money, newExternalId, pageQuery, smallInt } from '../wire.ts'
+import { amount, externalId, instant, money, newExternalId, pageQuery, queryId, smallInt } from '../wire.ts'
 import { accountNo } from './customers.wire.ts'
 import * as examples from './examples.ts'
 import { named, pageOf } from './registry.ts'
@@ -33,16 +33,14 @@ export const newLoan = named(
 
 const loanFilter = pageQuery.extend({
   customerExternalId: externalId.optional().describe('Only the loans of the customer with this externalId.'),
-  customerId: idParam.optional().describe('Only the loans of the customer with this number.'),
+  customerId: queryId('customerExternalId').optional().describe('Only the loans of the customer with this number.'),
   status: z.enum(LOAN_STATUSES).optional(),
   orderBy: z.enum(['id', 'principal', 'disbursedAt']).optional().describe('Default: id.'),
   sortOrder: z.enum(['ASC', 'DESC', 'asc', 'desc']).optional().describe('Default: ASC.'),
 })
 
-/** What cannot be a customer's number is nobody's: an empty page. */
-export const loanQuery = loanFilter.transform(({ customerId, orderBy = 'id', sortOrder, ...rest }) => ({
+export const loanQuery = loanFilter.transform(({ orderBy = 'id', sortOrder, ...rest }) => ({
   ...rest,
-  ...(customerId === undefined ? {} : { customerId: customerId ?? 0n }),
   orderBy,
   descending: sortOrder?.toUpperCase() === 'DESC',
 }))
@@ -69,7 +67,7 @@ const periodSchema = named(
   { example: examples.instalment },
 )
 
-const loanSummary = named(
+export const loanSummary = named(
   'LoanSummary',
   z.object({
     id: z.string(),
@@ -108,7 +106,7 @@ const loanSummary = named(
     dueDate: z.iso.date(),
     dueDateTime: instant,
     disbursedAt: instant,
-    overdue: z.boolean(),
+    overdue: z.boolean().describe('Whether an instalment is overdue, the last one or an earlier one.'),
     daysOverdue: z.int(),
     overdueSince: z.iso.date().optional(),
     chargedOff: z.boolean(),

@@ -72,7 +72,7 @@ export const POSTINGS = [
     example: examples.writeOff,
     body: newMark,
     summary: 'Write off',
-    description: 'Operators only (ADMIN). Active → Closed (written off).',
+    description: 'Active → Closed (written off).',
   },
 ] as const satisfies readonly Kind[]
 

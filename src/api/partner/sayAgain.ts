@@ -7,7 +7,7 @@ import { getTransaction } from '../../services/transactions.ts'
 import { cannotSayAgain, type SayAgain } from '../idempotency.ts'
 import { toBoost } from './credit.wire.ts'
 import { toCustomer } from './customers.wire.ts'
-import { toLoan } from './loans.wire.ts'
+import { toLoanSummary } from './loans.wire.ts'
 import { toTransaction } from './transactions.wire.ts'
 
 /** What was changed under an Idempotency-Key, as it is now, in the partner's words. */
@@ -20,6 +20,6 @@ export const sayAgain =
     if (entity === 'customer')
       return toCustomer(await getCustomer(deps, caller, ref), await getOrganization(deps, caller))
     if (entity !== 'loan') return cannotSayAgain()
-    if (transactionId === null) return toLoan(await getLoan(deps, caller, ref))
+    if (transactionId === null) return toLoanSummary(await getLoan(deps, caller, ref))
     return toTransaction(await getTransaction(deps, caller, ref, transactionId))
   }

@@ -8,6 +8,7 @@ import {
   postTransaction,
   reverseTransaction,
 } from '../../services/transactions.ts'
+import { markReplayed } from '../idempotency.ts'
 import type { StyleApp } from '../style.ts'
 import { pageQuery } from '../wire.ts'
 import * as examples from './examples.ts'
@@ -36,16 +37,18 @@ export function transactionRoutes(app: StyleApp, deps: Deps): void {
         `${loan}${path}`,
         {
           config: {
-            refusals: isForAdmins(type) ? ['permission_denied', 'failed_precondition'] : ['failed_precondition'],
+            refusals: ['failed_precondition'],
+            ...(isForAdmins(type) && { role: 'ADMIN' as const }),
             explained: { failed_precondition: [WRONG_STATE, refusalOf(type)] },
-            examples: { [type]: example },
+            examples: { [example.type]: example },
           },
           schema: { tags, summary, description, params, body, response: { 200: transactionSchema } },
         },
-        async ({ caller, params: ref, body: given, log }) => {
+        async ({ caller, params: ref, body: given, log }, reply) => {
           const posting = toPosting(type, given)
           const transaction = await postTransaction(deps, caller, ref, posting)
-          const { entry, loan } = transaction
+          const { entry, loan, replayed } = transaction
+          if (replayed) markReplayed(reply)
           if (posting.token !== null && posting.amount && !isAmount(entry.amount, posting.amount, loan.terms.currency))
             log.warn({ transaction: entry.id.toString() }, 'a token seen before came with another amount')
           return toTransaction(transaction)
@@ -56,6 +59,7 @@ export function transactionRoutes(app: StyleApp, deps: Deps): void {
       `${loan}/repayments/:transactionId/adjust`,
       {
         config: {
+          role: 'ADMIN',
           refusals: ['failed_precondition'],
           explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },
           examples: { Adjusted: examples.adjusted },
@@ -79,15 +83,15 @@ export function transactionRoutes(app: StyleApp, deps: Deps): void {
       `${loan}/repayments/:transactionId/reverse`,
       {
         config: {
-          refusals: ['permission_denied', 'failed_precondition'],
+          role: 'ADMIN',
+          refusals: ['failed_precondition'],
           explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },
           examples: { Reversed: examples.reversed },
         },
         schema: {
           tags,
           summary: 'Reverse a transaction',
-          description:
-            'Operators only (ADMIN). It stays visible with `status: reversed`; the loan becomes what it would be without it.',
+          description: 'It stays visible with `status: reversed`; the loan becomes what it would be without it.',
           params: withTransaction,
           body: newReversal,
           response: { 200: transactionSchema },

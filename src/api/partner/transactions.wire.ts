@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { COMPONENTS } from '../../domain/allocation.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
-import { ENTRY_TYPES, type EntryType } from '../../domain/entry.ts'
+import { ENTRY_TYPES, type EntryType, paymentMethodOf } from '../../domain/entry.ts'
 import type { Posting } from '../../domain/loan.ts'
 import { type Decimal, minorToNumber } from '../../domain/money.ts'
 import type { TransactionNow } from '../../services/transactions.ts'
@@ -81,12 +81,21 @@ export const toPosting = (type: EntryType, body: TransactionBody = {}): Posting 
   note: body.note ?? null,
 })
 
+type Type = Exclude<EntryType, 'Recovery Repayment'>
+
+const typeOf = (type: EntryType): Type => (type === 'Recovery Repayment' ? 'Repayment' : type)
+
+const TYPES: readonly Type[] = [...new Set(ENTRY_TYPES.map(typeOf))]
+
 export const transactionSchema = named(
   'Transaction',
   z.object({
     id: z.string(),
     loanId: z.string(),
-    type: z.enum(ENTRY_TYPES),
+    type: z
+      .enum(TYPES)
+      .describe('`Repayment` for all money that a customer paid; a recovery is one too, with `recovery: true`.'),
+    recovery: z.literal(true).optional().describe('Of a repayment that was posted as a recovery.'),
     date: z.iso.date().describe('The value date.'),
     transactionAt: instant.describe('The instant of posting.'),
     amount: money,
@@ -96,6 +105,10 @@ export const transactionSchema = named(
     penalty: money.optional(),
     overpayment: money.optional(),
     status: z.enum(['posted', 'reversed']),
+    paymentMethod: z
+      .string()
+      .optional()
+      .describe('How the money was paid: a setting of the lender. Absent where no money moved.'),
     idempotencyKey: z.string().optional(),
     note: z.string().optional(),
   }),
@@ -113,7 +126,8 @@ export function toTransaction({ loan, entry, outcome }: TransactionNow): Transac
   const view: TransactionView = {
     id: String(entry.id),
     loanId: String(loan.id),
-    type: entry.type,
+    type: typeOf(entry.type),
+    ...(entry.type === 'Recovery Repayment' && { recovery: true as const }),
     date: entry.valueDate,
     transactionAt: toRfc3339(entry.postedAt, zone),
     amount: number(entry.amount),
@@ -124,6 +138,8 @@ export function toTransaction({ loan, entry, outcome }: TransactionNow): Transac
       if (outcome.portions[component] > 0n) view[component] = number(outcome.portions[component])
     if (outcome.overpayment > 0n) view.overpayment = number(outcome.overpayment)
   }
+  const paymentMethod = paymentMethodOf(entry)
+  if (paymentMethod !== null) view.paymentMethod = paymentMethod
   if (entry.token !== null) view.idempotencyKey = entry.token
   if (entry.note !== null) view.note = entry.note
   return view

@@ -15,7 +15,7 @@ import {
   toDetails,
 } from './borrowers.wire.ts'
 import * as examples from './examples.ts'
-import { byId, requireSameId, toItem, toList } from './registry.ts'
+import { byId, made, requireSameId, toItem, toList } from './registry.ts'
 
 const tags = ['borrowers']
 
@@ -41,7 +41,8 @@ export function borrowerRoutes(app: StyleApp, deps: Deps): void {
         response: { 200: borrowerItem },
       },
     },
-    async ({ caller, body }) => item(caller, await createBorrower(deps, caller, body.id, toDetails(body))),
+    async ({ caller, body }, reply) =>
+      item(caller, made(reply, await createBorrower(deps, caller, body.id, toDetails(body)))),
   )
 
   app.put(

@@ -1,6 +1,7 @@
 import { LendingError } from '../../domain/errors.ts'
 import { requireBearer } from '../bearer.ts'
 import { failureWords } from '../failure.ts'
+import { recordHints } from '../hints.ts'
 import { acceptIdempotencyKeys } from '../idempotency.ts'
 import type { Style, StyleApp } from '../style.ts'
 import { borrowerRoutes } from './borrowers.ts'
@@ -26,6 +27,7 @@ export const recordStyle: Style = {
       'a {thing} with that id exists already, with other content',
     ],
   },
+  hints: recordHints,
   failureBody: (failure) => ({ success: false, ...failureWords(failure) }),
   headers: { 'x-api-version': '1.2' },
   requestHeaders: {

@@ -10,7 +10,7 @@ import type { StyleApp } from '../style.ts'
 import * as examples from './examples.ts'
 import { loanChanges, loanQuery, newLoan, toAsked, toUpdate } from './loans.wire.ts'
 import { loanItem, loanList, toLoan } from './loanView.ts'
-import { byId, requireSameId, toItem, toList } from './registry.ts'
+import { byId, made, requireSameId, toItem, toList } from './registry.ts'
 
 const tags = ['loans']
 
@@ -40,9 +40,9 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
         response: { 200: loanItem },
       },
     },
-    async ({ caller, body }) => {
+    async ({ caller, body }, reply) => {
       const { loan_id: id, borrower_id: borrowerId } = body
-      return toItem(view(await createRecordLoan(deps, caller, { id, borrowerId, asked: toAsked(body) })))
+      return toItem(view(made(reply, await createRecordLoan(deps, caller, { id, borrowerId, asked: toAsked(body) }))))
     },
   )
 

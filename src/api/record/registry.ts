@@ -1,6 +1,9 @@
+import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { invalidField } from '../../domain/errors.ts'
+import type { Recorded } from '../../services/borrowers.ts'
 import type { Listed, Page } from '../../services/paging.ts'
+import { markReplayed } from '../idempotency.ts'
 import type { RawJson } from '../json.ts'
 import { idParam, int64 } from '../wire.ts'
 
@@ -58,6 +61,12 @@ export function listOf<T extends z.ZodType>(id: string, item: T) {
 }
 
 const exampleOf = (schema: z.ZodType): unknown => registry.get(schema)?.examples?.[0]
+
+/** The resource that a POST made or, by its id, found; the answer says which (contract 1.11). */
+export function made<T>(reply: FastifyReply, { item, replayed }: Recorded<T>): T {
+  if (replayed) markReplayed(reply)
+  return item
+}
 
 /** One resource, in its envelope. */
 export const toItem = <View>(item: View) => ({ item, success: true as const })

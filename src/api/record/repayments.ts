@@ -6,7 +6,7 @@ import {
   type RecordRepayment,
 } from '../../services/recordRepayments.ts'
 import type { StyleApp } from '../style.ts'
-import { byId, toItem, toList } from './registry.ts'
+import { byId, made, toItem, toList } from './registry.ts'
 import { newRepayment, repaymentItem, repaymentList, repaymentQuery, toRepayment, toTold } from './repayments.wire.ts'
 
 const tags = ['repayments']
@@ -30,7 +30,8 @@ export function repaymentRoutes(app: StyleApp, deps: Deps): void {
         response: { 200: repaymentItem },
       },
     },
-    async ({ caller, body }) => toItem(view(await postRecordRepayment(deps, caller, body.loan_id, toTold(body)))),
+    async ({ caller, body }, reply) =>
+      toItem(view(made(reply, await postRecordRepayment(deps, caller, body.loan_id, toTold(body))))),
   )
 
   app.get(

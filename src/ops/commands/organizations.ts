@@ -1,6 +1,11 @@
 import type { Command } from 'commander'
-import { createOrganization, listOrganizations, type NewOrganization } from '../../services/organizations.ts'
-import { currencyOption, wholeNumber } from '../options.ts'
+import {
+  createOrganization,
+  listOrganizations,
+  type NewOrganization,
+  updateOrganization,
+} from '../../services/organizations.ts'
+import { currencyOption, organizationOption, wholeNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
 
 export function organizationCommands(program: Command, shell: Shell): void {
@@ -14,10 +19,25 @@ export function organizationCommands(program: Command, shell: Shell): void {
     .option('--id <number>', 'its number; the next one when left out', wholeNumber)
     .option('--office-id <text>', 'its office', '1')
     .option('--office-name <text>', "its office's name", 'Head Office')
+    .option('--payment-method <text>', 'how its customers pay, where nobody says otherwise', 'Mobile Money')
     .action((asked: NewOrganization, command: Command) =>
       perform(shell, command, async ({ deps, say, by }) => {
         const made = await createOrganization(deps, by(asked.id ?? 0), asked)
         say.done(made, `Organization ${made.id}, ${made.name}, lends in ${made.currency}.`)
+      }),
+    )
+
+  organizations
+    .command('update')
+    .description('change the settings of an organization')
+    .addOption(organizationOption())
+    .requiredOption('--payment-method <text>', 'how its customers pay from now on, where nobody says otherwise')
+    .action((asked: { organization?: number; paymentMethod: string }, command: Command) =>
+      perform(shell, command, async ({ deps, say, by, organization }) => {
+        const { id } = await organization(asked.organization)
+        const { paymentMethod } = asked
+        const updated = await updateOrganization(deps, by(id), { paymentMethod })
+        say.done(updated, `Customers of organization ${id} pay by ${paymentMethod} from now on.`)
       }),
     )
 
@@ -30,6 +50,7 @@ export function organizationCommands(program: Command, shell: Shell): void {
           ['id', ({ id }) => id, 'right'],
           ['name', ({ name }) => name],
           ['currency', ({ currency }) => currency],
+          ['payment method', ({ paymentMethod }) => paymentMethod],
           ['office', ({ officeId, officeName }) => `${officeId} ${officeName}`],
         ]),
       ),

@@ -62,6 +62,7 @@ const transaction = z.strictObject({
   transactionDate: localDate,
   idempotencyKey: text({ max: 100 }),
   note: note.nullable().optional(),
+  paymentMethod: text({ max: 100 }).nullable().optional(),
   status: z.literal('posted', { error: 'must be posted: what was reversed is not imported' }).optional(),
   ...derived('id', 'loanId', 'ordinal', 'transactionAt', 'currencyCode', 'accountId', 'replaces', 'reversedAt'),
 })
@@ -147,5 +148,6 @@ export function toTransactionLine(record: unknown): TransactionLine {
     valueDate: line.transactionDate,
     token: line.idempotencyKey,
     note: line.note ?? null,
+    paymentMethod: line.paymentMethod ?? undefined,
   }
 }

@@ -20,8 +20,8 @@ describe('GET /v1/auth/authenticate', () => {
     expect({ status, body }).toEqual({
       status: 200,
       body: {
-        accountId: expect.any(Number),
-        organizationId: 1,
+        accountId: expect.stringMatching(/^\d+$/),
+        organizationId: '1',
         email: DEMO_OPERATOR.email,
         roles: ['ADMIN'],
         expiresAt: '2027-01-31T09:30:00.000+03:00',

@@ -37,7 +37,7 @@ describe('POST /v1/customers', () => {
     const name = encodeURIComponent('wallet 7/ö')
     expect((await service.get(`/v1/customers/external/${name}`)).body).toEqual(body)
     expect((await service.get(`/v1/customers/${body.id}`)).body).toEqual(body)
-    const page = { items: [body], total: 1, page: 1, rowsPerPage: 10 }
+    const page = { items: [body], total: 1, page: 1, rowsPerPage: 100 }
     expect((await service.get(`/v1/customers?externalId=${name}`)).body).toEqual(page)
   })
 

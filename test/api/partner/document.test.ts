@@ -79,7 +79,7 @@ const STORY: readonly [name: string, ask: Ask][] = [
   ['GET /v1/loans/{id}/repayments', {}],
   ['GET /v1/loans/{id}/repayments/{transactionId}', {}],
   ['GET /v1/audit-trail', { query: '?entity=loan&rows=1', operator: true }],
-  ['POST /v1/loans/{id}/repayments/{transactionId}/adjust', { at: '2026-02-11' }],
+  ['POST /v1/loans/{id}/repayments/{transactionId}/adjust', { at: '2026-02-11', operator: true }],
   ['POST /v1/loans/{id}/repayments/refund', { at: '2026-02-12' }],
   ['POST /v1/loans/{id}/repayments', { at: '2026-02-20', body: { transactionAmount: 101_500 } }],
   ['POST /v1/loans/{id}/repayments/credit-balance-refund', {}],
@@ -166,7 +166,13 @@ describe('an amount of a body', () => {
     for (const { name, field, bounds } of amounts()) {
       const example = shownIn(document, operations.get(name)!.requestBody!.content['application/json']!)[0] as object
       const send = async (amount: number) => {
-        const asked = { at: '2026-06-02', loan: 2, transaction: 8, body: { ...example, [field]: amount } }
+        const asked = {
+          at: '2026-06-02',
+          loan: 2,
+          transaction: 8,
+          body: { ...example, [field]: amount },
+          operator: true as const,
+        }
         const { status, body } = await play(name, asked)
         return status === 400 ? body.details[0]!.field : status
       }

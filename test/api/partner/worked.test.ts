@@ -17,14 +17,14 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const ROUTES: Readonly<Record<Kind, readonly [path: string, type: string]>> = {
-  repay: ['/repayments', 'Repayment'],
-  recover: ['/repayments/recover', 'Recovery Repayment'],
-  waive: ['/repayments/waive-interest', 'Waive Interest'],
-  refund: ['/repayments/refund', 'Refund'],
-  'pay-out': ['/repayments/credit-balance-refund', 'Credit Balance Refund'],
-  'charge-off': ['/repayments/charge-off', 'Charge-off'],
-  'write-off': ['/write-off', 'Write-off'],
+const ROUTES: Readonly<Record<Kind, readonly [path: string, type: string, recovery: true | undefined]>> = {
+  repay: ['/repayments', 'Repayment', undefined],
+  recover: ['/repayments/recover', 'Repayment', true],
+  waive: ['/repayments/waive-interest', 'Waive Interest', undefined],
+  refund: ['/repayments/refund', 'Refund', undefined],
+  'pay-out': ['/repayments/credit-balance-refund', 'Credit Balance Refund', undefined],
+  'charge-off': ['/repayments/charge-off', 'Charge-off', undefined],
+  'write-off': ['/write-off', 'Write-off', undefined],
 }
 
 /** A worked loan played over HTTP, in both address forms by turns. */
@@ -61,7 +61,7 @@ class ServedLoan implements Played {
     }
     // What was answered is what a read answers.
     expect(await this.read(body.id)).toEqual(body)
-    if (action.do === 'post') expect(body.type).toBe(ROUTES[action.kind][1])
+    if (action.do === 'post') expect([body.type, body.recovery]).toEqual(ROUTES[action.kind].slice(1))
     return { answered: body.id }
   }
 
@@ -77,7 +77,7 @@ class ServedLoan implements Played {
       }
       case 'adjust': {
         const raw = bodyOf(action.amount, { transactionDate: action.dated })
-        return service.post(path(`/repayments/${ids[action.target - 1]}/adjust`), { raw })
+        return service.post(path(`/repayments/${ids[action.target - 1]}/adjust`), { raw, token })
       }
       case 'reverse':
         return service.post(path(`/repayments/${ids[action.target - 1]}/reverse`), { body: {}, token })

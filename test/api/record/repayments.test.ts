@@ -45,11 +45,11 @@ describe('a round trip', () => {
     })
   })
 
-  it('method, collected_by and description may be left out, and are empty then', async () => {
+  it('method, collected_by and description may be left out: the method is then the lender’s, the others are empty', async () => {
     const { method: _, collected_by: __, description: ___, ...required } = aRepayment
     const body = { ...required, repayment_id: nextId(), loan_id: await lend() }
     const made = await records.post('/v1/repayments', { body })
-    expect(made.body.item).toMatchObject({ ...body, method: '', collected_by: '', description: '' })
+    expect(made.body.item).toMatchObject({ ...body, method: 'Mobile Money', collected_by: '', description: '' })
   })
 })
 

@@ -169,7 +169,8 @@ async function runChain(
 async function decideOn(db: Db, traffic: Traffic, key: LoanKey, jobs: readonly Job[], known: StoredLoan | undefined) {
   const nextId = await reserveIds(db, 'entry', jobs.length)
   const ids = jobs.map(() => nextId())
-  const decide = (loan: StoredLoan | undefined) => loan && { loan, ...decideAll(loan, jobs, ids) }
+  const decide = (loan: StoredLoan | undefined, elsewhere?: ReadonlySet<bigint>) =>
+    loan && { loan, ...decideAll(loan, jobs, ids, elsewhere) }
   const wanted = db.together && !known ? wantedBy(jobs) : undefined
   const carried = wanted && (await traffic.readCarried({ ...key, wanted }))
   try {
@@ -177,7 +178,15 @@ async function decideOn(db: Db, traffic: Traffic, key: LoanKey, jobs: readonly J
   } catch (error) {
     if (!(error instanceof NotRead)) throw error
   }
-  return decide(known ?? (await traffic.readLoan(key)))
+  const [loan, elsewhere] = await Promise.all([known ?? traffic.readLoan(key), idsElsewhere(traffic, key, jobs)])
+  return decide(loan, elsewhere)
+}
+
+/** Those of the entry ids that clients chose which entries of other loans have, or of this one. */
+async function idsElsewhere(traffic: Traffic, { organizationId }: LoanKey, jobs: readonly Job[]): Promise<Set<bigint>> {
+  const ids = jobs.flatMap(({ change: { posts } }) => (posts && 'id' in posts ? [posts.id] : []))
+  const taken = await Promise.all([...new Set(ids)].map((id) => traffic.readEntryId({ organizationId, id })))
+  return new Set(taken.filter((id) => id !== undefined))
 }
 
 /** The keys to look for, where all of the changes post; undefined where one of them needs the history. */
@@ -192,9 +201,15 @@ function wantedBy(jobs: readonly Job[]): Absent | undefined {
 
 /**
  * Decides job by job, each on what the one before left.
+ * @param elsewhere ids that a client may choose no more for a new entry, where it is known
  * @throws NotRead where one of them asks for what was not read of the loan
  */
-function decideAll(loan: StoredLoan, jobs: readonly Job[], ids: readonly bigint[]) {
+function decideAll(
+  loan: StoredLoan,
+  jobs: readonly Job[],
+  ids: readonly bigint[],
+  elsewhere: ReadonlySet<bigint> = new Set(),
+) {
   const steps: Step[] = []
   const told: Told[] = []
   let after = loan
@@ -207,6 +222,8 @@ function decideAll(loan: StoredLoan, jobs: readonly Job[], ids: readonly bigint[
         continue
       }
       const decision = decided.save
+      // This loan has no such entry, or it would have been the answer: it is another loan's.
+      if (decision.posted?.id !== undefined && elsewhere.has(decision.posted.id)) throw entryIdTaken()
       const posted = decision.posted && { ...decision.posted, id: decision.posted.id ?? ids[index]! }
       told.push({ job, changed: { loan: after, saved: decision, posted, at: now } })
       steps.push({ author: job.change.author, decision, posted, at: now })

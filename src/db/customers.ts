@@ -3,7 +3,6 @@ import type { LocalDate } from '../domain/dates.ts'
 import { arrivalsSql, listArrivals } from './arrivals.ts'
 import type { Db } from './client.ts'
 import { drawingId } from './drawnId.ts'
-import { isUniqueViolation } from './faults.ts'
 import type { Customer as CustomerRow } from './generated/client.ts'
 import type { Listed, Page } from './paging.ts'
 import { moment } from './rows.ts'
@@ -54,9 +53,11 @@ export async function listCustomers(
 const INSERT = `
   WITH made AS (
     INSERT INTO customer (organization_id, external_id, status, activation_date, created_at, updated_at)
-    VALUES ($1, $2, 'Active', $3, $4, $4) RETURNING id
+    VALUES ($1, $2, 'Active', $3, $4, $4) ON CONFLICT DO NOTHING RETURNING id
   ), ${trail('made', 'customer', 5)}
   SELECT id FROM made`
+
+const IS_TAKEN = 'SELECT FROM customer WHERE organization_id = $1 AND external_id = $2'
 
 /**
  * A new customer, Active.
@@ -69,18 +70,26 @@ export async function insertCustomer(
   now: number,
 ): Promise<Customer | undefined> {
   const trace: Trace = { action: 'create', before: null, after: { externalId, status: 'Active', activationDate } }
+  const { organizationId } = author
+  const insert = async () => {
+    const { rows } = await db.pool.query<{ id: bigint }>({
+      name: 'insert-customer',
+      text: INSERT,
+      values: [organizationId, externalId, activationDate, moment(now), ...trailValues(author, now, trace)],
+    })
+    if (rows[0]) return rows[0]
+    // Read afterwards: the insert may not see the other customer, which was committed while it ran.
+    const values = [organizationId, externalId]
+    const { rowCount } = await db.pool.query({ name: 'find-taken-external-id', text: IS_TAKEN, values })
+    return rowCount === 0 ? undefined : 'taken'
+  }
   try {
-    const { rows } = await drawingId('customer_pkey', () =>
-      db.pool.query<{ id: bigint }>({
-        name: 'insert-customer',
-        text: INSERT,
-        values: [author.organizationId, externalId, activationDate, moment(now), ...trailValues(author, now, trace)],
-      }),
-    )
-    return { id: rows[0]!.id, externalId, status: 'Active', activationDate, businessName: null }
+    const made = await drawingId(insert)
+    return made === 'taken'
+      ? undefined
+      : { id: made.id, externalId, status: 'Active', activationDate, businessName: null }
   } catch (error) {
     rethrowTakenKey(error)
-    if (isUniqueViolation(error, 'customer_external_id')) return undefined
     throw error
   }
 }

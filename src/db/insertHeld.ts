@@ -1,4 +1,5 @@
 import type { Db } from './client.ts'
+import type { Inserted } from './insertedLoans.ts'
 import { insertLoans, type NewLoan } from './insertLoans.ts'
 import type { Queries } from './queries.ts'
 import { inTransaction } from './transaction.ts'
@@ -9,18 +10,18 @@ const HOLD = 'SELECT FROM customer WHERE organization_id = $1 AND id = $2 FOR NO
  * Inserts a loan once `check` has found nothing against it. The customer's row is held meanwhile, and whoever makes a
  * loan for him waits for it: of two at once, the second is checked on a book that has the first. It takes a transaction
  * that waits for `check`, and so is not the way of every loan.
- * @returns false when the customer is no longer Active
+ * @returns the outcome; `leftOut` when the customer is no longer Active
  * @throws what `check` throws, and a unique violation as `insertLoans` does; no loan is made then
  */
 export async function insertLoanHeld(
   db: Db,
   loan: NewLoan,
   check: (queries: Queries) => Promise<void>,
-): Promise<boolean> {
+): Promise<Inserted> {
   return inTransaction(db, async (transaction) => {
     await transaction.query(HOLD, [loan.author.organizationId, loan.customerId])
     await check({ pool: transaction })
-    const [made = false] = await insertLoans({ pool: transaction }, [loan])
-    return made
+    const [inserted] = await insertLoans({ pool: transaction }, [loan])
+    return inserted!
   })
 }

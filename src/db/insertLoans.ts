@@ -2,6 +2,7 @@ import type { LoanRecord } from '../domain/loanRecord.ts'
 import { carriedForward, type LoanState } from '../domain/replay.ts'
 import type { Instalment } from '../domain/schedule.ts'
 import type { LoanTerms } from '../domain/terms.ts'
+import { type Inserted, type InsertedRow, outcomeOf, readOutcomes, withoutRepeats } from './insertedLoans.ts'
 import { CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
 import type { Queries } from './queries.ts'
 import { type ColumnTypes, moment, statementOver } from './rows.ts'
@@ -53,7 +54,11 @@ export const PERIOD: ColumnTypes = {
   fees: 'bigint',
 }
 
-/** The customers' rows are share-locked, so that none can be closed while a loan is being made for it. */
+/**
+ * The customers' rows are share-locked, so that none can be closed while a loan is being made for it. A loan whose id or
+ * external id is taken is left out, and breaks none of the others. In the order of the external ids: two instances that
+ * insert the same ones then wait for each other in one direction only.
+ */
 const insertWhere = (name: string, locked: 'FOR SHARE' | 'FOR SHARE SKIP LOCKED') =>
   statementOver(
     name,
@@ -69,13 +74,15 @@ const insertWhere = (name: string, locked: 'FOR SHARE' | 'FOR SHARE SKIP LOCKED'
     INSERT INTO loan (${Object.keys(LOAN).join(', ')}, version, carried_version)
     SELECT asked.*, 1, 1 FROM asked
     JOIN borrower ON borrower.organization_id = asked.organization_id AND borrower.id = asked.customer_id
+    ORDER BY asked.organization_id, asked.external_id, asked.id
+    ON CONFLICT DO NOTHING
     RETURNING organization_id, id
   ), periods AS (
     INSERT INTO loan_period (${Object.keys(PERIOD).join(', ')})
     SELECT s.* FROM ${periods('s')}
     JOIN made ON made.organization_id = s.organization_id AND made.id = s.loan_id
   ), ${trailRows('made', 'loan', trail)}
-  SELECT organization_id, id FROM made`,
+  SELECT organization_id, id, true AS is_loan FROM made UNION ALL SELECT organization_id, id, false FROM borrower`,
   )
 
 const insert = insertWhere('insert-loans', 'FOR SHARE SKIP LOCKED')
@@ -83,25 +90,25 @@ const insertPatiently = insertWhere('insert-loans-patiently', 'FOR SHARE')
 
 /**
  * Inserts loans with their schedules, in one statement.
- * @param isPatient whether to wait for a customer whom somebody else has in hand; otherwise his loan is not made
- * @returns of each whether it was made; if not, its customer is no longer Active, or is not waited for
- * @throws a unique violation, after which none is made, when an external id (`loan_external_id`), an id or an
- * Idempotency-Key of one of them is taken
+ * @param isPatient whether to wait for a customer that another transaction has locked; otherwise its loan is left out
+ * @returns the outcome of each, in the order of the loans
+ * @throws a unique violation, after which none is made, when the Idempotency-Key of one of them is taken
  */
 export async function insertLoans(
   db: Queries,
   loans: readonly NewLoan[],
   { isPatient = true }: { readonly isPatient?: boolean } = {},
-): Promise<boolean[]> {
-  const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>(
+): Promise<Inserted[]> {
+  const { sent, rivals } = withoutRepeats(loans)
+  const { rows } = await db.pool.query<InsertedRow>(
     (isPatient ? insertPatiently : insert)(
-      loans.map(loanRow),
-      loans.flatMap(({ author, id, terms }) => periodRows(author.organizationId, id, terms.schedule)),
-      loans.map(trailOf),
+      sent.map(loanRow),
+      sent.flatMap(({ author, id, terms }) => periodRows(author.organizationId, id, terms.schedule)),
+      sent.map(trailOf),
     ),
   )
-  const made = new Set(rows.map((row) => `${row.organization_id} ${row.id}`))
-  return loans.map(({ author, id }) => made.has(`${author.organizationId} ${id}`))
+  const outcomes = await readOutcomes(db, sent, rows)
+  return loans.map((loan) => outcomeOf(loan, rivals.get(loan), outcomes))
 }
 
 const loanRow = ({ author, id, customerId, productId, externalId, terms, state, record, at }: NewLoan): unknown[] => [

@@ -1,25 +1,31 @@
 import type { Db } from './client.ts'
 import { drawingId } from './drawnId.ts'
 import { reserveIds } from './ids.ts'
+import type { Inserted } from './insertedLoans.ts'
 import type { NewLoan } from './insertLoans.ts'
 import { trafficOf } from './traffic.ts'
 import { rethrowTakenKey } from './trail.ts'
 
+/** What came of a loan under a number of the service's own. */
+export type MadeLoan = { readonly id: bigint } | { readonly refused: Exclude<Inserted, 'made' | 'idTaken'> }
+
 /**
- * Makes a loan with its schedule, under a number of the service's own.
+ * Makes a loan with its schedule, under a number of the service's own: where a client has taken that, under the next.
  * @param insert how it is inserted: together with others unless told
- * @returns its number; undefined when the customer is no longer Active
- * @throws a unique violation (`loan_external_id`) when the external id is taken
+ * @returns its number; or `leftOut` when the customer is no longer Active, `externalIdTaken` when another loan has it
+ * @throws LendingError `aborted` when its Idempotency-Key was taken meanwhile
  */
 export async function makeLoan(
   db: Db,
   loan: Omit<NewLoan, 'id'>,
-  insert: (loan: NewLoan) => Promise<boolean> = trafficOf(db).insertLoan,
-): Promise<bigint | undefined> {
+  insert: (loan: NewLoan) => Promise<Inserted> = trafficOf(db).insertLoan,
+): Promise<MadeLoan> {
   try {
-    return await drawingId('loan_pkey', async () => {
+    return await drawingId(async () => {
       const id = (await reserveIds(db, 'loan', 1))()
-      return (await insert({ ...loan, id })) ? id : undefined
+      const inserted = await insert({ ...loan, id })
+      if (inserted === 'idTaken') return undefined
+      return inserted === 'made' ? { id } : { refused: inserted }
     })
   } catch (error) {
     rethrowTakenKey(error)
@@ -29,10 +35,10 @@ export async function makeLoan(
 
 /**
  * Makes a loan with its schedule, under a number of a client's own.
- * @returns false when the customer is no longer Active
- * @throws a unique violation (`loan_pkey`) when the number is taken
+ * @returns the outcome; `leftOut` when the customer is no longer Active
+ * @throws LendingError `aborted` when its Idempotency-Key was taken meanwhile
  */
-export async function makeLoanAs(db: Db, loan: NewLoan): Promise<boolean> {
+export async function makeLoanAs(db: Db, loan: NewLoan): Promise<Inserted> {
   try {
     return await trafficOf(db).insertLoan(loan)
   } catch (error) {

@@ -92,14 +92,17 @@ const save = statementOver(
 
 /**
  * Saves chains of decisions, in one statement. Of two on one loan, which was asked for by its number and by its external
- * id at once, it takes the first: the other was not decided on what that leaves.
+ * id at once, it takes the first: the other was not decided on what that leaves. Of two with an entry of one id, which
+ * clients chose for different loans, it takes the first, too.
  * @returns of each chain whether it was saved; if not, someone was faster
  * @throws a unique violation, after which nothing of any chain is saved, when a token, an id or an Idempotency-Key of
  * one of them is taken
  */
 export async function saveLoans(db: Queries, chains: readonly Chain[]): Promise<boolean[]> {
   const first = new Map(chains.toReversed().map((chain) => [keyOf(chain), chain]))
-  const sent = chains.filter((chain) => first.get(keyOf(chain)) === chain)
+  const distinct = chains.filter((chain) => first.get(keyOf(chain)) === chain)
+  const chosen = new Map(distinct.toReversed().flatMap((chain) => chosenIds(chain).map((id) => [id, chain])))
+  const sent = distinct.filter((chain) => chosenIds(chain).every((id) => chosen.get(id) === chain))
   const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>(
     save(sent.map(loanRow), sent.flatMap(postedRows), sent.flatMap(reversedRows), sent.flatMap(trailOf)),
   )
@@ -112,6 +115,10 @@ export const entryIdTaken = () =>
   new LendingError('already_exists', 'a repayment with that id exists already, with other content', [
     { field: 'entryId', message: 'is taken' },
   ])
+
+/** The ids that clients chose for entries of a chain. */
+const chosenIds = ({ loan, steps }: Chain): string[] =>
+  steps.flatMap(({ decision: { posted } }) => (posted?.id === undefined ? [] : [`${loan.organizationId} ${posted.id}`]))
 
 const keyOf = ({ loan }: Chain) => `${loan.organizationId} ${loan.id}`
 

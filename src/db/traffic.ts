@@ -1,5 +1,7 @@
 import type { Db } from './client.ts'
+import { type EntryKey, findEntryIds } from './entryIds.ts'
 import { isConflict, isOfRows, isUnavailable } from './faults.ts'
+import type { Inserted } from './insertedLoans.ts'
 import { insertLoans, type NewLoan } from './insertLoans.ts'
 import { type CarriedKey, type LoanKey, readCarried, readLoans } from './loans.ts'
 import { findParties, type Parties, type PartiesKey } from './parties.ts'
@@ -13,10 +15,12 @@ export interface Traffic {
   readonly readLoan: (key: LoanKey) => Promise<StoredLoan | undefined>
   /** A loan to post to, without its history, where that is enough; one at a time of each. */
   readonly readCarried: (key: CarriedKey) => Promise<StoredLoan | undefined>
+  /** The id, where an entry of the organization has it. */
+  readonly readEntryId: (key: EntryKey) => Promise<bigint | undefined>
   /** @returns false when someone was faster; @throws a unique violation of the chain's own */
   readonly saveLoan: (chain: Chain) => Promise<boolean>
-  /** @returns false when the customer is no longer Active; @throws a unique violation of the loan's own */
-  readonly insertLoan: (loan: NewLoan) => Promise<boolean>
+  /** `leftOut` says that the customer is no longer Active; @throws a unique violation of the loan's Idempotency-Key */
+  readonly insertLoan: (loan: NewLoan) => Promise<Inserted>
 }
 
 /**
@@ -42,29 +46,33 @@ function makeTraffic(db: Db): Traffic {
     readParties: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => findParties(db, some)) }),
     readLoan: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => readLoans(db, some)) }),
     readCarried: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => readCarried(db, some)) }),
+    readEntryId: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => findEntryIds(db, some)) }),
     saveLoan: together({ ...way, run: (chains) => eachOnItsOwn(chains, (some) => saveLoans(db, some)) }),
     insertLoan: insertingLoan(db, way),
   }
 }
 
-/** Loans of customers whom somebody else has in hand that are waited for at once: they hold a connection each. */
+/** Loans at once that wait for a customer that another transaction has locked: each holds a connection. */
 const MOST_PATIENT = 4
 
 /**
- * A loan that is not made with others, its customer being closed or in somebody's hand, waits for him by itself, so that
- * the others go on.
+ * Inserts loans together. One that was left out, because its customer is closed or locked by another transaction, is
+ * inserted by itself and waits for the lock, so that the others need not wait.
  */
 function insertingLoan(db: Db, way: typeof TOGETHER): Traffic['insertLoan'] {
-  const insert = together<NewLoan, boolean>({
+  const insert = together<NewLoan, Inserted>({
     ...way,
     run: (loans) => eachOnItsOwn(loans, (some) => insertLoans(db, some, { isPatient: false })),
   })
-  const wait = together<NewLoan, boolean>({
+  const wait = together<NewLoan, Inserted>({
     most: 1,
     inFlight: MOST_PATIENT,
     run: (loans) => eachOnItsOwn(loans, (some) => insertLoans(db, some)),
   })
-  return async (loan) => (await insert(loan)) || wait(loan)
+  return async (loan) => {
+    const inserted = await insert(loan)
+    return inserted === 'leftOut' ? wait(loan) : inserted
+  }
 }
 
 /**

@@ -72,8 +72,8 @@ export function loanImporter({ db, now, config }: Deps, author: Author): Importe
             batch,
             made.map(({ loan }) => loan),
           )
-          // A customer was closed since it was read: decided anew, its lines are refused.
-          return inserted.every(Boolean) ? said : undefined
+          // A customer was closed, or an id taken, since it was read: the lines are decided again, and what is there is seen.
+          return inserted.every((outcome) => outcome === 'made') ? said : undefined
         },
       }
     },

@@ -1,4 +1,5 @@
 import type { Customer } from '../db/customers.ts'
+import type { Inserted } from '../db/insertedLoans.ts'
 import { insertLoanHeld } from '../db/insertHeld.ts'
 import type { NewLoan } from '../db/insertLoans.ts'
 import type { Deps } from '../deps.ts'
@@ -13,7 +14,7 @@ import { getScorecard, scoreNow } from './credit.ts'
  */
 export const withinLimit =
   (deps: Deps, { id }: Pick<Customer, 'id'>) =>
-  async (loan: NewLoan): Promise<boolean> => {
+  async (loan: NewLoan): Promise<Inserted> => {
     const names = { externalId: null, id }
     const { card, currency } = await getScorecard(deps, loan.author, names)
     requireWithinLimit(card, currency, loan.terms)

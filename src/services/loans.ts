@@ -1,5 +1,4 @@
 import type { Customer } from '../db/customers.ts'
-import { isUniqueViolation } from '../db/faults.ts'
 import { type LoanFilter, type LoanRef, listLoans } from '../db/loans.ts'
 import { makeLoan } from '../db/makeLoan.ts'
 import type { Listed, Page } from '../db/paging.ts'
@@ -52,13 +51,10 @@ export async function createLoan(deps: Deps, caller: Caller, application: LoanAp
   const externalId = application.externalId ?? null
   const fresh = { author: caller, customerId: customer.id, productId: product.id, externalId, terms, state, at: now }
   const insert = product.enforceCreditLimit ? withinLimit(deps, customer) : undefined
-  const id = await makeLoan(deps.db, fresh, insert).catch((error: unknown) => {
-    if (isUniqueViolation(error, 'loan_external_id')) throw externalIdTaken()
-    throw error
-  })
-  if (id === undefined) throw notActive({ status: 'Closed' })
+  const made = await makeLoan(deps.db, fresh, insert)
+  if ('refused' in made) throw made.refused === 'externalIdTaken' ? externalIdTaken() : notActive({ status: 'Closed' })
   deps.events.loanDisbursed({ organizationId, currency: terms.currency.code, amount: terms.principal })
-  return { loan: asStored(organizationId, id, customer, product, fresh), state }
+  return { loan: asStored(organizationId, made.id, customer, product, fresh), state }
 }
 
 const externalIdTaken = () =>

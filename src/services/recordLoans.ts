@@ -1,6 +1,5 @@
 import { changeLoan } from '../db/book.ts'
 import { type Customer, findCustomer } from '../db/customers.ts'
-import { isUniqueViolation } from '../db/faults.ts'
 import { makeLoanAs } from '../db/makeLoan.ts'
 import type { Listed, Page } from '../db/paging.ts'
 import { findRecordLoan, listRecordLoans, type RecordLoan } from '../db/recordLoans.ts'
@@ -51,16 +50,13 @@ export async function createRecordLoan(
   const { terms, record } = agreed
   const whose = { author: caller, id, customerId: borrowerId, productId: null, externalId: null }
   const fresh = { ...whose, terms, record, state: replay(terms, [], now), at: now }
-  const made = await makeLoanAs(deps.db, fresh).catch((error: unknown) => {
-    if (isUniqueViolation(error, 'loan_pkey')) return 'taken'
-    throw error
-  })
-  if (!made) throw notActive({ status: 'Closed' })
-  if (made !== 'taken')
+  const inserted = await makeLoanAs(deps.db, fresh)
+  if (inserted === 'leftOut') throw notActive({ status: 'Closed' })
+  if (inserted === 'made')
     deps.events.loanDisbursed({ organizationId, currency: terms.currency.code, amount: terms.principal })
-  // Just made, or made by somebody who was faster.
+  // Made just now, or by another request that was faster.
   const loan = await getRecordLoan(deps, caller, id)
-  return { item: toldAgain(loan, borrowerId, agreed), replayed: made === 'taken' }
+  return { item: toldAgain(loan, borrowerId, agreed), replayed: inserted !== 'made' }
 }
 
 function toldAgain(stored: RecordLoan, borrowerId: bigint, { terms, record }: Agreed): RecordLoan {

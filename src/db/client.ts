@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { PrismaClient } from './generated/client.ts'
+import { cut, type SilenceWatch, watchSilence } from './silence.ts'
 
 /** One pool, and Prisma over the same pool. */
 export interface Db {
@@ -23,6 +24,8 @@ const statementTimeout = 30_000
  * by Ctrl-Z, loses it, and with it the rows that others wait for.
  */
 const idleTimeout = 30_000
+/** Milliseconds after which a connection on which nothing is sent is asked by TCP whether its other end is there. */
+const keepAliveAfter = 10_000
 /** Below the 3 s within which a request has to be told that the database is gone. */
 const connectTimeout = 2_000
 
@@ -42,12 +45,14 @@ export interface DatabaseOptions {
  * conversions and is not affected.
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
+  const silence = watchSilence(url)
   const pool = new GatedPool({
     connectionString: url,
     max: options.max ?? 20,
     application_name: 'mkopo',
     connectionTimeoutMillis: connectTimeout,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveAfter,
     types: { getTypeParser },
     // Prisma writes instants without a zone and overlooks the zone of those it reads: both are right in UTC only. Set by
     // a statement, and not in the connection's `options`, because a pooler such as PgBouncer refuses those it does not
@@ -57,7 +62,11 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
         `SET timezone = 'UTC'; SET statement_timeout = ${statementTimeout}`,
         `SET lock_timeout = ${options.lockTimeout ?? 5_000}; SET idle_in_transaction_session_timeout = ${idleTimeout}`,
       ].join('; ')
-      await client.query({ text, query_timeout: connectTimeout } as pg.QueryConfig)
+      const settings = { text: `${text}; SELECT pg_backend_pid() AS pid`, query_timeout: connectTimeout }
+      const results: unknown = await client.query(settings as pg.QueryConfig)
+      const last = (results as pg.QueryResult<{ pid: number }>[]).at(-1)
+      // Behind a pooler the number is another: the next statement may go to another process of the server.
+      if (last?.rows[0]?.pid === (client as { processID?: number }).processID) silence.isDirect(client)
     },
   })
   // A connection that dies, idle or in somebody's hands, is an event with no listener: the process would end. Whoever
@@ -67,7 +76,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
   pool.on('connect', (client) => {
     clients.add(client)
     client.on('error', () => undefined)
-    loseWhereSilent(client)
+    loseWhereSilent(client, silence)
   })
   pool.on('remove', (client) => clients.delete(client))
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) })
@@ -77,7 +86,10 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
     prisma,
     together: options.together ?? true,
     close: () => {
-      closed ??= prisma.$disconnect().then(() => pool.end())
+      closed ??= prisma
+        .$disconnect()
+        .then(() => pool.end())
+        .finally(silence.stop)
       return closed
     },
     setGone: (gone) => {
@@ -107,21 +119,29 @@ const longestSilence = statementTimeout + 2000
 type Answer = (error: Error | null, result: unknown) => void
 type Ask = (config: unknown, values: unknown, answer: Answer) => void
 
+/** How a statement may be sent: with `answerWithin`, the milliseconds after which its connection is ended. */
+export interface Patience {
+  readonly answerWithin?: number
+}
+
 /**
  * Ends a connection whose statement nobody answers, unless that has a `query_timeout` of its own. The driver could do
  * it, but it keeps time by a function that it assigns to a property: V8 makes such a function old from the start, and
  * what it refers to, the rows of every statement, then stays until old objects are collected, 7 KB a repayment.
  */
-function loseWhereSilent(client: pg.PoolClient): void {
+function loseWhereSilent(client: pg.PoolClient, silence: SilenceWatch): void {
   const ask = client.query.bind(client) as Ask
   const query = (config: object | string, given?: unknown, callback?: Answer) => {
     if (typeof config === 'object' && ('query_timeout' in config || 'submit' in config))
       return ask(config, given, callback!)
     const [values, answer] = typeof given === 'function' ? [undefined, given as Answer] : [given, callback]
-    const silent = setTimeout(cut, longestSilence, client)
+    const { answerWithin = longestSilence } = config as Patience
+    const silent = setTimeout(cut, answerWithin, client)
+    const answered = silence.sent(client)
     const heard = (tell: Answer) =>
       ask(config, values, (error, result) => {
         clearTimeout(silent)
+        answered()
         tell(error, result)
       })
     if (answer) return heard(answer)
@@ -139,12 +159,6 @@ function loseWhereSilent(client: pg.PoolClient): void {
 const itIsGone = () => Object.assign(new Error('the database is known to be gone'), { code: 'EHOSTUNREACH' })
 
 type PoolCallback = Parameters<pg.Pool['connect']>[0] & object
-
-/** Without a goodbye: the server that it would be for does not answer. */
-export function cut(client: pg.ClientBase): void {
-  const { connection } = client as { connection?: { stream?: { destroy(): void } } }
-  connection?.stream?.destroy()
-}
 
 type Parse = (text: string) => unknown
 

@@ -1,4 +1,4 @@
-import type { Db } from './client.ts'
+import type { Queries } from './queries.ts'
 import { statementOver } from './rows.ts'
 
 /** An entry by its id, whichever loan of the organization it is on. */
@@ -15,7 +15,7 @@ const find = statementOver(
 )
 
 /** The ids that entries have, in the order of the keys; undefined where no entry has it. */
-export async function findEntryIds(db: Db, keys: readonly EntryKey[]): Promise<(bigint | undefined)[]> {
+export async function findEntryIds(db: Queries, keys: readonly EntryKey[]): Promise<(bigint | undefined)[]> {
   const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>(
     find(keys.map(({ organizationId, id }) => [organizationId, id])),
   )

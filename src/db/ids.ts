@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Db } from './client.ts'
 
 /** What the service gives ids to, and the sequence they come from. */
@@ -24,7 +25,7 @@ export async function reserveIds(db: Db, kind: keyof typeof SEQUENCES, count: nu
   const supply: Supply = kinds.get(kind) ?? { ids: [], fetching: undefined }
   kinds.set(kind, supply)
   while (supply.ids.length < count) {
-    supply.fetching ??= fetchIds(db, SEQUENCES[kind], Math.max(BLOCK, count))
+    supply.fetching ??= twiceWhereLate(() => fetchIds(db, SEQUENCES[kind], Math.max(BLOCK, count)))
       .then((ids) => {
         supply.ids.push(...ids)
       })
@@ -35,6 +36,22 @@ export async function reserveIds(db: Db, kind: keyof typeof SEQUENCES, count: nu
   }
   const taken = supply.ids.splice(0, count)
   return () => taken.shift()!
+}
+
+/** Milliseconds after which ids are asked for once more, on another connection: everything waits for them. */
+const LATE_MS = 300
+
+/** The first answer of two, the second of which is asked for where the first is late; ids of the other are lost. */
+async function twiceWhereLate(fetch: () => Promise<bigint[]>): Promise<bigint[]> {
+  const first = fetch()
+  const waited = new AbortController()
+  const late = pause(LATE_MS, undefined, { signal: waited.signal })
+  try {
+    const inTime = await Promise.race([first, late])
+    return inTime ?? (await Promise.any([first, fetch()]))
+  } finally {
+    waited.abort()
+  }
 }
 
 async function fetchIds(db: Db, sequence: string, count: number): Promise<bigint[]> {

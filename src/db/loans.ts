@@ -1,6 +1,7 @@
 import type { Absent } from '../domain/broughtForward.ts'
 import type { Db } from './client.ts'
 import type { Listed, Page } from './paging.ts'
+import type { Queries } from './queries.ts'
 import { arrayOf, type Prepared, statementOver } from './rows.ts'
 import {
   CARRIED_COLUMNS,
@@ -79,7 +80,7 @@ export interface LoanKey {
 }
 
 /** Loans with their schedules and entries, in one round trip; in the order of the keys, undefined where there is none. */
-export async function readLoans(db: Db, keys: readonly LoanKey[]): Promise<(StoredLoan | undefined)[]> {
+export async function readLoans(db: Queries, keys: readonly LoanKey[]): Promise<(StoredLoan | undefined)[]> {
   const ask = (by: By, some: readonly LoanKey[]) =>
     LOANS_BY[by](some.map(({ organizationId, ref }) => [organizationId, nameIn(ref)]))
   const rows = await findRows<LoanRow, LoanKey>(db, keys, ask)
@@ -98,7 +99,7 @@ export interface CarriedKey extends LoanKey {
  * Loans to post to, from what is carried forward, no two keys for one; undefined where that does not say enough, and
  * where there is no such loan.
  */
-export async function readCarried(db: Db, keys: readonly CarriedKey[]): Promise<(StoredLoan | undefined)[]> {
+export async function readCarried(db: Queries, keys: readonly CarriedKey[]): Promise<(StoredLoan | undefined)[]> {
   const ask = (by: By, some: readonly CarriedKey[]) =>
     CARRIED_BY[by](
       some.map(({ organizationId, ref, wanted }) => [
@@ -123,7 +124,7 @@ export const nameOf = ({ organizationId, ref }: Pick<LoanKey, 'organizationId' |
 
 /** The rows of the loans that are asked for, by their names: each once, however often it is asked for. */
 async function findRows<Row extends Pick<LoanRow, 'organization_id' | 'id' | 'external_id'>, Key extends LoanKey>(
-  db: Db,
+  db: Queries,
   keys: readonly Key[],
   ask: (by: By, keys: readonly Key[]) => Prepared,
 ): Promise<Map<string, Row>> {

@@ -2,8 +2,8 @@ import type { CustomerStatus } from '../domain/customer.ts'
 import type { LocalDate, PeriodUnit } from '../domain/dates.ts'
 import { currencyOf } from '../domain/money.ts'
 import type { Product } from '../domain/product.ts'
-import type { Db } from './client.ts'
 import type { Customer } from './customers.ts'
+import type { Queries } from './queries.ts'
 import { type ColumnTypes, statementOver } from './rows.ts'
 
 /** Who wants to borrow, and on which terms, as an application names them. */
@@ -34,7 +34,7 @@ const find = statementOver(
 )
 
 /** The customers and products of several applications, in one round trip and in their order. */
-export async function findParties(db: Db, keys: readonly PartiesKey[]): Promise<Parties[]> {
+export async function findParties(db: Queries, keys: readonly PartiesKey[]): Promise<Parties[]> {
   const { rows } = await db.pool.query<PartiesRow>(
     find(
       keys.map(({ organizationId, customerExternalId, productId }, place) => [

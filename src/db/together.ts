@@ -9,6 +9,9 @@ export interface TogetherOptions<Item, Result> {
   readonly most: number
   /** Batches under way at once at most: while one waits for the disk, the next is made ready. */
   readonly inFlight: number
+  /** How many batches that have been under way for `lateMs` milliseconds do not count: their answers may never come. */
+  readonly mostLate?: number
+  readonly lateMs?: number
 }
 
 interface Waiting<Item, Result> {
@@ -20,16 +23,26 @@ interface Waiting<Item, Result> {
 /**
  * Lets items that arrive together travel together: those that arrive in one turn of the event loop, and those that
  * arrive while all that may be under way is. One that comes alone to an idle batcher goes at once, without waiting for
- * company. Items run in the order in which they came, each standing or falling alone.
+ * company. Items run in the order in which they came, each standing or falling alone. A batch whose answer is late holds
+ * up its own items only.
  */
-export function together<Item, Result>({ run, most, inFlight }: TogetherOptions<Item, Result>) {
+export function together<Item, Result>({
+  run,
+  most,
+  inFlight,
+  mostLate = 0,
+  lateMs = 0,
+}: TogetherOptions<Item, Result>) {
   let waiting: Waiting<Item, Result>[] = []
   let underWay = 0
+  let late = 0
   let scheduled = false
+
+  const hasRoom = () => underWay - Math.min(late, mostLate) < inFlight
 
   function launch(): void {
     scheduled = false
-    while (underWay < inFlight && waiting.length > 0) {
+    while (hasRoom() && waiting.length > 0) {
       const batch = waiting.slice(0, most)
       waiting = waiting.slice(most)
       underWay++
@@ -38,6 +51,7 @@ export function together<Item, Result>({ run, most, inFlight }: TogetherOptions<
   }
 
   async function fly(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    const settle = mostLate > 0 ? watchLate() : () => undefined
     try {
       const settled = await run(batch.map(({ item }) => item))
       for (const [index, { resolve, reject }] of batch.entries()) {
@@ -50,13 +64,28 @@ export function together<Item, Result>({ run, most, inFlight }: TogetherOptions<
       for (const { reject } of batch) reject(error)
     }
     underWay--
+    settle()
     launch()
+  }
+
+  /** Counts the batch that has just begun as late once its time has passed. @returns to be called when it has ended */
+  function watchLate(): () => void {
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      late++
+      launch()
+    }, lateMs)
+    return () => {
+      clearTimeout(timer)
+      if (isLate) late--
+    }
   }
 
   return (item: Item): Promise<Result> =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject })
-      if (scheduled || underWay >= inFlight) return
+      if (scheduled || !hasRoom()) return
       scheduled = true
       // After the input of this turn has been read: what came with it goes with it.
       setImmediate(launch)

@@ -1,10 +1,12 @@
-import type { Db } from './client.ts'
+import type pg from 'pg'
+import type { Db, Patience } from './client.ts'
 import { type EntryKey, findEntryIds } from './entryIds.ts'
 import { isConflict, isOfRows, isUnavailable } from './faults.ts'
 import type { Inserted } from './insertedLoans.ts'
 import { insertLoans, type NewLoan } from './insertLoans.ts'
 import { type CarriedKey, type LoanKey, readCarried, readLoans } from './loans.ts'
 import { findParties, type Parties, type PartiesKey } from './parties.ts'
+import type { Queries } from './queries.ts'
 import { type Chain, saveLoans } from './saveLoans.ts'
 import type { StoredLoan } from './storedLoan.ts'
 import { type Settled, together } from './together.ts'
@@ -24,12 +26,15 @@ export interface Traffic {
 }
 
 /**
- * Items in a statement at most, and statements of a kind under way at once: whoever comes meanwhile goes with the next,
- * which is the larger for it.
+ * Items in a statement at most, and statements of a kind under way at once: what comes meanwhile goes with the next,
+ * which is the larger for it. Where the answer of one is late, the next begins without it, so that a connection that
+ * fell silent holds up its own requests only.
  */
-const TOGETHER = { most: 128, inFlight: 1 }
+const TOGETHER = { most: 128, inFlight: 1, mostLate: 4, lateMs: 300 }
 /** Each on its own, as many at once as there are connections: the plain way, to compare with. */
-const ALONE = { most: 1, inFlight: Number.POSITIVE_INFINITY }
+const ALONE = { most: 1, inFlight: Number.POSITIVE_INFINITY, mostLate: 0, lateMs: 0 }
+/** Milliseconds within which a statement is answered that waits for no lock; for servers that cannot be asked about it. */
+const ANSWER_WITHIN_MS = 5_000
 
 const traffic = new WeakMap<Db, Traffic>()
 
@@ -42,14 +47,22 @@ export function trafficOf(db: Db): Traffic {
 
 function makeTraffic(db: Db): Traffic {
   const way = db.together ? TOGETHER : ALONE
+  const prompt = promptly(db)
   return {
-    readParties: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => findParties(db, some)) }),
-    readLoan: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => readLoans(db, some)) }),
-    readCarried: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => readCarried(db, some)) }),
-    readEntryId: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => findEntryIds(db, some)) }),
-    saveLoan: together({ ...way, run: (chains) => eachOnItsOwn(chains, (some) => saveLoans(db, some)) }),
+    readParties: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => findParties(prompt, some)) }),
+    readLoan: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => readLoans(prompt, some)) }),
+    readCarried: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => readCarried(prompt, some)) }),
+    readEntryId: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => findEntryIds(prompt, some)) }),
+    saveLoan: together({ ...way, run: (chains) => eachOnItsOwn(chains, (some) => saveLoans(prompt, some)) }),
     insertLoan: insertingLoan(db, way),
   }
+}
+
+/** The pool, for statements that are given up where they are not answered in good time. */
+function promptly({ pool }: Db): Queries {
+  const query = (config: pg.QueryConfig & Patience) =>
+    pool.query({ ...config, answerWithin: ANSWER_WITHIN_MS } as pg.QueryConfig)
+  return { pool: { query: query as unknown as Queries['pool']['query'] } }
 }
 
 /** Loans at once that wait for a customer that another transaction has locked: each holds a connection. */
@@ -62,7 +75,7 @@ const MOST_PATIENT = 4
 function insertingLoan(db: Db, way: typeof TOGETHER): Traffic['insertLoan'] {
   const insert = together<NewLoan, Inserted>({
     ...way,
-    run: (loans) => eachOnItsOwn(loans, (some) => insertLoans(db, some, { isPatient: false })),
+    run: (loans) => eachOnItsOwn(loans, (some) => insertLoans(promptly(db), some, { isPatient: false })),
   })
   const wait = together<NewLoan, Inserted>({
     most: 1,

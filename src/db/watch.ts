@@ -1,6 +1,7 @@
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import pg from 'pg'
-import { cut, type Db } from './client.ts'
+import type { Db } from './client.ts'
+import { cut } from './silence.ts'
 
 /** How the database is watched: a question every so often, on a connection of its own. */
 const EVERY_MS = 400

@@ -1,13 +1,14 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { together } from '../../src/db/together.ts'
 
 /** A batcher whose batches end when the test says so. */
-function held(most = 3, inFlight = 1) {
+function held(most = 3, inFlight = 1, late: { mostLate?: number; lateMs?: number } = {}) {
   const batches: { items: readonly number[]; end: (fail?: Error) => void }[] = []
   const send = together<number, number>({
     most,
     inFlight,
+    ...late,
     run: (items) =>
       new Promise((resolve, reject) => {
         const end = (fail?: Error) =>
@@ -90,5 +91,38 @@ describe('items that arrive together travel together', () => {
       ),
       { numRuns: 50 },
     )
+  })
+})
+
+describe('a batch whose answer is late', () => {
+  it('holds up its own items only: the next begins without it, up to a number of late ones', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const { batches, send } = held(1, 1, { mostLate: 2, lateMs: 300 })
+      const sent = [1, 2, 3, 4].map(send)
+      for (const begun of [1, 2, 3, 3]) {
+        await turn()
+        expect(batches).toHaveLength(begun)
+        vi.advanceTimersByTime(299)
+        await turn()
+        expect(batches).toHaveLength(begun)
+        vi.advanceTimersByTime(1)
+      }
+      batches[1]!.end()
+      await turn()
+      expect(batches.map(({ items }) => items)).toEqual([[1], [2], [3], [4]])
+      for (const { end } of batches) end()
+      expect(await Promise.all(sent)).toEqual([10, 20, 30, 40])
+      // Late no more, they do not count for the next.
+      const next = [5, 6].map(send)
+      await turn()
+      expect(batches).toHaveLength(5)
+      batches[4]!.end()
+      await turn()
+      batches[5]!.end()
+      expect(await Promise.all(next)).toEqual([50, 60])
+    } finally {
+      vi.useRealTimers()
+    }
   })
 })

@@ -8,6 +8,12 @@ export interface Gateway {
   lead(url: string): void
   /** Bytes are taken and not passed on, as by a machine that has lost its network. */
   silence(on: boolean): void
+  /**
+   * The next connection that sends `text` falls silent for good, and no other: what it sends is lost, or all that it is
+   * answered from then on.
+   * @returns resolves once it is silent
+   */
+  silenceOne(text: string, lost: 'statement' | 'answer'): Promise<void>
   close(): Promise<void>
 }
 
@@ -16,20 +22,32 @@ export async function openGateway(url: string): Promise<Gateway> {
   let silent = false
   const sockets = new Set<Socket>()
 
-  const pass = (from: Socket, to: Socket) => {
+  let next: { text: string; lost: 'statement' | 'answer'; resolve: () => void } | undefined
+  /** Whose bytes are swallowed. */
+  const mute = new Set<Socket>()
+
+  const pass = (from: Socket, to: Socket, isClient: boolean) => {
     from.on('data', (chunk) => {
-      if (!silent) to.write(chunk)
+      if (isClient && next && chunk.includes(next.text)) {
+        for (const one of next.lost === 'statement' ? [from, to] : [to]) mute.add(one)
+        next.resolve()
+        next = undefined
+      }
+      if (!silent && !mute.has(from)) to.write(chunk)
     })
     from.on('close', () => to.destroy())
     from.on('error', () => to.destroy())
     sockets.add(from)
-    from.on('close', () => sockets.delete(from))
+    from.on('close', () => {
+      sockets.delete(from)
+      mute.delete(from)
+    })
   }
 
   const server = createServer((client) => {
     const upstream = open(Number(target.port), target.hostname)
-    pass(client, upstream)
-    pass(upstream, client)
+    pass(client, upstream, true)
+    pass(upstream, client, false)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
@@ -46,6 +64,10 @@ export async function openGateway(url: string): Promise<Gateway> {
       // What was lost on the way stays lost: a connection that missed a byte is of no more use.
       if (!on) for (const socket of sockets) socket.destroy()
     },
+    silenceOne: (text, lost) =>
+      new Promise((resolve) => {
+        next = { text, lost, resolve }
+      }),
     close: async () => {
       for (const socket of sockets) socket.destroy()
       await new Promise((resolve) => server.close(resolve))

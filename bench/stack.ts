@@ -141,26 +141,36 @@ async function startService(
   const cwd = resolve(import.meta.dirname, '..', checkout)
   const { scripts } = JSON.parse(await readFile(join(cwd, 'package.json'), 'utf8')) as { scripts: { start: string } }
   const port = await freePort()
-  const child = spawn(process.execPath, [...flags, ...scripts.start.split(' ').slice(1)], {
-    cwd,
-    env: {
-      PATH: process.env.PATH,
-      NODE_ENV: 'production',
-      DATABASE_URL: databaseUrl,
-      KEY_ENCRYPTION_SECRET: SECRET,
-      LOG_LEVEL: 'info',
-      PORT: String(port),
-      // The same for every service of the run: they take each other's tokens.
-      AUTH_URL: 'http://auth.localhost',
-      BASE_URL: 'http://api.localhost',
-      RECORDS_URL: 'http://records.localhost',
-      OPS_PORT: '0',
-      ...(processes !== undefined && { WEB_CONCURRENCY: String(processes) }),
+  const child = spawn(
+    process.execPath,
+    [
+      ...flags,
+      ...scripts.start
+        .replace(/^exec /, '')
+        .split(' ')
+        .slice(1),
+    ],
+    {
+      cwd,
+      env: {
+        PATH: process.env.PATH,
+        NODE_ENV: 'production',
+        DATABASE_URL: databaseUrl,
+        KEY_ENCRYPTION_SECRET: SECRET,
+        LOG_LEVEL: 'info',
+        PORT: String(port),
+        // The same for every service of the run: they take each other's tokens.
+        AUTH_URL: 'http://auth.localhost',
+        BASE_URL: 'http://api.localhost',
+        RECORDS_URL: 'http://records.localhost',
+        OPS_PORT: '0',
+        ...(processes !== undefined && { WEB_CONCURRENCY: String(processes) }),
+      },
+      stdio: ['ignore', openSync('/dev/null', 'w'), 'inherit'],
+      // Its own process group: Ctrl-C ends it through us, after what it was answering.
+      detached: true,
     },
-    stdio: ['ignore', openSync('/dev/null', 'w'), 'inherit'],
-    // Its own process group: Ctrl-C ends it through us, after what it was answering.
-    detached: true,
-  })
+  )
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   const ended = once(child, 'exit').then(([code, signal]) => {

@@ -56,7 +56,7 @@ describe('the image', () => {
   })
 
   it('starts as npm start does, has mkopo as npm has it, and is nobody', () => {
-    expect(words(said('CMD')).join(' ')).toBe(manifest.scripts.start)
+    expect(`exec ${words(said('CMD')).join(' ')}`).toBe(manifest.scripts.start)
     expect(words(said('ENTRYPOINT'))).toEqual(['tini', '--'])
     expect(dockerfile).toContainEqual({ what: 'RUN', rest: `ln -s /app/${manifest.bin.mkopo} /usr/local/bin/mkopo` })
     expect(said('USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/)

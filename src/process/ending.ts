@@ -28,7 +28,13 @@ export interface EndingOptions extends Pick<Config, 'stopGraceMs' | 'stopWithinM
   readonly leastGraceMs?: number
 }
 
-/** Ends the process at a signal: in good order at the first, at once at the second. */
+/**
+ * Signals within this time after the first belong to the same request to stop. `npm start` passes on each signal that it
+ * gets, and Ctrl-C, or a supervisor that signals every process of a group, reaches this process directly as well.
+ */
+export const ONE_REQUEST_MS = 1_000
+
+/** Ends the process at a signal: in good order at the first, at once at one that comes `ONE_REQUEST_MS` later. */
 export function endOnSignals(options: EndingOptions): Ending {
   const { stopGraceMs, stopWithinMs, log, stop, giveUp, leastGraceMs = 0 } = options
   let announced = false
@@ -61,8 +67,15 @@ export function endOnSignals(options: EndingOptions): Ending {
     begin(exitCode, graceMs)
   }
 
-  // Whoever sends SIGTERM has others to send requests to, and needs a moment to notice; whoever presses Ctrl-C has not.
-  process.on('SIGTERM', () => insist(0, Math.max(stopGraceMs, leastGraceMs)))
-  process.on('SIGINT', () => insist(0, leastGraceMs))
+  let signalledAt = Number.NEGATIVE_INFINITY
+  const heed = (graceMs: number) => {
+    const sinceFirst = performance.now() - signalledAt
+    if (sinceFirst < ONE_REQUEST_MS) return
+    if (signalledAt === Number.NEGATIVE_INFINITY) signalledAt = performance.now()
+    insist(0, graceMs)
+  }
+  // The sender of a SIGTERM has other instances to route requests to, and needs a moment for it. Ctrl-C needs none.
+  process.on('SIGTERM', () => heed(Math.max(stopGraceMs, leastGraceMs)))
+  process.on('SIGINT', () => heed(leastGraceMs))
   return { begun: () => begun, announce, begin, insist }
 }

@@ -3,13 +3,12 @@ import { readFileSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import manifest from '../../package.json' with { type: 'json' }
 import { openService } from '../../src/service.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { readExposition } from '../support/exposition.ts'
 import { expectExact, outcomes, type Sent, startLoad } from '../support/load.ts'
 import { opsOn } from '../support/ops.ts'
-import { allGone, lendFrom, lives, type ServiceProcess, startProcess } from '../support/process.ts'
+import { allGone, lendFrom, lives, type ServiceProcess, START_ARGUMENTS, startProcess } from '../support/process.ts'
 import { testConfig } from '../support/service.ts'
 
 /** What a metric of a process adds up to, over all its labels. */
@@ -62,7 +61,7 @@ describe('two processes', { timeout: 60_000 }, () => {
     if (process.platform !== 'linux') return
     for (const { pid } of workers) {
       const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-      for (const flag of manifest.scripts.start.split(' ').slice(1)) expect(args).toContain(flag)
+      for (const flag of START_ARGUMENTS) expect(args).toContain(flag)
       expect(args).not.toMatch(/secret|postgres:/)
     }
   })

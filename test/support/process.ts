@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
+import { ONE_REQUEST_MS } from '../../src/process/ending.ts'
 import { DEMO_PARTNER } from '../../src/services/demo.ts'
 
 /** A service in a process of its own, as an operator runs it. */
@@ -18,12 +19,20 @@ export interface ServiceProcess {
   readonly ended: Promise<number | string>
 }
 
+/** The arguments that `npm start` gives to Node. */
+export const START_ARGUMENTS = manifest.scripts.start.replace(/^exec node /, '').split(' ')
+
 /**
  * What `npm start` runs, with these settings, once it listens.
  * @param options.group in a process group of its own, as a terminal gives it
+ * @param options.npm by `npm start`: `child` is then npm
  */
-export async function startProcess(settings: Record<string, string>, { group = false } = {}): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, manifest.scripts.start.split(' ').slice(1), {
+export async function startProcess(
+  settings: Record<string, string>,
+  { group = false, npm = false } = {},
+): Promise<ServiceProcess> {
+  const [command, args] = npm ? ['npm', ['start']] : [process.execPath, START_ARGUMENTS]
+  const child = spawn(command, args, {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', OPS_PORT: '0', LOG_LEVEL: 'warn', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: group,
@@ -88,7 +97,7 @@ export const allGone = ({ workers }: ServiceProcess) =>
 export async function expectEndAtOnce({ child, ended }: ServiceProcess): Promise<void> {
   const began = performance.now()
   child.kill('SIGTERM')
-  await pause(300)
+  await pause(ONE_REQUEST_MS + 100)
   child.kill('SIGTERM')
   expect(await ended).toBe(130)
   expect(performance.now() - began).toBeLessThan(3_000)

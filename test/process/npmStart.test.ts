@@ -1,0 +1,59 @@
+import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { lendFrom, lives, type ServiceProcess, startProcess } from '../support/process.ts'
+
+let service: ServiceProcess | undefined
+let directory: string
+afterEach(async () => {
+  try {
+    if (service) process.kill(-service.child.pid!, 'SIGKILL')
+  } catch {
+    // It has ended, as it should.
+  }
+  await rm(directory, { recursive: true, force: true, maxRetries: 20 })
+})
+
+/** `npm start` with a database of its own, in a process group of its own. */
+async function npmStart(settings: Record<string, string>): Promise<ServiceProcess> {
+  directory = await mkdtemp(join(tmpdir(), 'mkopo-npm-'))
+  await chmod(directory, 0o755)
+  service = await startProcess({ DATA_DIR: directory, ...settings }, { npm: true, group: true })
+  return service
+}
+
+/** The port of the embedded database. */
+const databasePort = async () => Number(new URL((await readFile(join(directory, 'database-url'), 'utf8')).trim()).port)
+
+const isOpen = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
+    socket.unref()
+  })
+
+describe.each([{ processes: '1' }, { processes: '2' }])(
+  'npm start, $processes processes',
+  { timeout: 90_000 },
+  (way) => {
+    const settings = { WEB_CONCURRENCY: way.processes, STOP_GRACE_MS: '200' }
+
+    it.each([
+      ['SIGTERM to npm alone, as a supervisor sends it', (pid: number) => process.kill(pid, 'SIGTERM')],
+      ['SIGTERM to every process of the group', (pid: number) => process.kill(-pid, 'SIGTERM')],
+      ['Ctrl-C, which npm passes on and every process gets', (pid: number) => process.kill(-pid, 'SIGINT')],
+    ])('%s: the service and its database end in good order', async (_, send) => {
+      const { child, origin, workers, ended, output } = await npmStart(settings)
+      await lendFrom({ origin }, 1)
+      const port = await databasePort()
+      send(child.pid!)
+      expect({ code: await ended, output: output() }).toMatchObject({ code: 0 })
+      expect(await isOpen(Number(new URL(origin).port))).toBe(false)
+      expect(await isOpen(port)).toBe(false)
+      if (way.processes !== '1') expect(workers.filter(({ pid }) => lives(pid))).toEqual([])
+      // Only a stop in good order takes it away.
+      await expect(stat(join(directory, 'database-url'))).rejects.toThrow('ENOENT')
+    })
+  },
+)

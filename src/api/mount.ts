@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts'
 import { LendingError, notFound } from '../domain/errors.ts'
 import { MALFORMED_URL, sendFailure, toFailure } from './failure.ts'
 import { addHealth } from './health.ts'
+import { addHome } from './home.ts'
 import { Paths } from './hosts.ts'
 import { InvalidRequest } from './invalidRequest.ts'
 import { acceptJson, refuseEncodings } from './json.ts'
@@ -47,6 +48,7 @@ export function mountStyle(
       })
       speak(scope, style, { unavailable, config: deps.config, prefix }, paths)
       await addDocument(scope, style, prefix, deps.config)
+      addHome(scope, style, deps.config)
       addHealth(scope, ready, stopping)
       // In a scope of their own, so that their hooks (who is calling?) do not reach the documents and health.
       scope.register(async (routes) => style.routes(routes.withTypeProvider<ZodTypeProvider>(), deps))

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { EmbeddedServer } from '../db/embedded.ts'
 import { banner } from './banner.ts'
 import { findDatabase } from './database.ts'
+import { warnOfDemo } from './demoWarning.ts'
 import { endOnSignals } from './ending.ts'
 import { explain, sayWhy } from './explain.ts'
 import { type Serving, startServing, stopServing } from './serving.ts'
@@ -25,6 +26,7 @@ export async function serveAlone(settings: Config, log: Logger): Promise<void> {
     server = database.server
     const { config, url: databaseUrl } = database
     const listening = await startServing(serving, { config, databaseUrl, asItIs: false, stopping: ending.begun, log })
+    if (serving.deps) await warnOfDemo(config, serving.deps.db, log)
     process.stdout.write(banner(config, listening.origin, [listening]))
   } catch (error) {
     sayWhy(explain(error))

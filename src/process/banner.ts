@@ -1,5 +1,5 @@
 import { type Config, hostOf } from '../config.ts'
-import { DEMO_PARTNER } from '../services/demo.ts'
+import { DEMO_OPERATOR, DEMO_PARTNER } from '../services/demo.ts'
 
 /** A process that shows itself to operators; with its id where there are several. */
 interface Shown {
@@ -25,7 +25,12 @@ export function banner(config: Config, at: string, processes: readonly Shown[]):
   ]
   if (config.seedDemo)
     lines.push(
-      `Demonstration account: ${DEMO_PARTNER.email} with the password ${DEMO_PARTNER.password}. A first call to paste:`,
+      'Demonstration accounts, with their passwords:',
+      '',
+      `  ${DEMO_PARTNER.email} / ${DEMO_PARTNER.password}    USER: an integrator`,
+      `  ${DEMO_OPERATOR.email} / ${DEMO_OPERATOR.password}    ADMIN: an operator, at ${processes[0]?.opsOrigin} as well`,
+      '',
+      'A first call to paste:',
       '',
       `  TOKEN=$(curl -s${named(config.authUrl)} -u ${DEMO_PARTNER.email}:${DEMO_PARTNER.password} ${at}/v1/auth/token | cut -d '"' -f 4)`,
       `  curl -s${named(config.baseUrl)} -H "Authorization: Bearer $TOKEN" ${at}/v1/loan-products`,

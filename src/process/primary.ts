@@ -5,6 +5,7 @@ import { openService } from '../service.ts'
 import { banner } from './banner.ts'
 import { type Crew, gatherCrew } from './crew.ts'
 import { type Database, findDatabase } from './database.ts'
+import { warnOfDemo } from './demoWarning.ts'
 import { endOnSignals } from './ending.ts'
 import { explain, sayWhy } from './explain.ts'
 
@@ -48,7 +49,7 @@ export async function lead(settings: Config, log: Logger): Promise<void> {
 async function bringUpToDate({ config, url: databaseUrl }: Database, log: Logger): Promise<void> {
   const { db, statements } = await openService({ config, databaseUrl, now: Date.now, log })
   statements.close()
-  await db.close()
+  await warnOfDemo(config, db, log).finally(() => db.close())
 }
 
 /** The settings by which a worker is one process, on the database as it is. Secrets stay out of the arguments. */

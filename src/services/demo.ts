@@ -6,7 +6,7 @@ import { findProduct, insertProduct } from '../db/products.ts'
 import { service } from '../db/trail.ts'
 import { currencyOf } from '../domain/money.ts'
 import type { Product } from '../domain/product.ts'
-import { hashPassword } from './passwords.ts'
+import { hashPassword, verifyPassword } from './passwords.ts'
 
 /** Who can sign in to the demonstration data (contract 7). */
 export const DEMO_PARTNER = { email: 'partner@example.com', password: 'partner-secret' }
@@ -65,6 +65,17 @@ export async function layDemo(db: Db, now: number): Promise<void> {
     const passwordHash = await hashPassword(password)
     await unlessThere(insertAccount(db, author, { email, passwordHash, roles }, now))
   }
+}
+
+/** The demonstration accounts, by name, that still take the password which everybody can read. */
+export async function findOpenDemoAccounts(db: Db): Promise<string[]> {
+  const open: string[] = []
+  for (const { email, password } of ACCOUNTS) {
+    const account = await findAccountByEmail(db, email)
+    if (account && !account.disabled && (await verifyPassword(password, account.passwordHash)))
+      open.push(email.split('@')[0]!)
+  }
+  return open
 }
 
 /** Another instance that starts at the same time may be faster. */

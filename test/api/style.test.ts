@@ -241,10 +241,17 @@ describe('on the wire', () => {
       `GET http://records.localhost:3000/v1/loans HTTP/1.1\r\nhost: api.localhost\r\n${last}`,
     )
     expect(answer).toContain('{"style":"record"}')
-    expect(await raw(port, `GET http://records.localhost HTTP/1.1\r\nhost: x\r\n${last}`)).toContain('404 Not Found')
+    expect(await raw(port, `GET http://records.localhost HTTP/1.1\r\nhost: x\r\n${last}`)).toContain('"style":"record"')
     expect(await raw(port, `GET http://user@records.localhost/v1/loans HTTP/1.1\r\nhost: x\r\n${last}`)).toContain(
       '"record"',
     )
+  })
+
+  test.each(['GET /', 'GET /?', 'GET /#'])('%s gets the links of its style', async (line) => {
+    const answer = await raw(port, `${line} HTTP/1.1\r\nhost: api.localhost\r\n${last}`)
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+    expect(answer).toMatch(/x-request-id: [\w-]{36}/)
+    expect(answer).toContain('"docs":"/docs","openapi":"/openapi.json"')
   })
 
   test.each([
@@ -253,9 +260,6 @@ describe('on the wire', () => {
     'GET //v1/loans',
     'GET /v1//loans',
     'GET /../v1/loans',
-    'GET /',
-    'GET /?',
-    'GET /#',
     'GET /\\\\',
     'GET //records.localhost/v1/loans',
     'GET /~record/v1/loans',

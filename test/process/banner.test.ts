@@ -1,13 +1,60 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { promisify } from 'node:util'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
+import { banner } from '../../src/process/banner.ts'
 import { freshDatabase } from '../support/database.ts'
 import { type ServiceProcess, startProcess } from '../support/process.ts'
+import { testConfig } from '../support/service.ts'
 
 let service: ServiceProcess | undefined
 afterEach(() => service?.child.kill('SIGKILL'))
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0
+
+it('names both demonstration accounts with their passwords', () => {
+  const text = banner(testConfig({ SEED_DEMO: 'true' }), 'http://127.0.0.1:3000', [
+    { opsOrigin: 'http://127.0.0.1:3001' },
+  ])
+  expect(text).toContain('partner@example.com / partner-secret')
+  expect(text).toContain('operator@example.com / operator-secret')
+  expect(banner(testConfig({ SEED_DEMO: 'false' }), 'http://127.0.0.1:3000', [])).not.toContain('secret')
+})
+
+describe('HOST beyond this machine', () => {
+  const start = async (url: string, over: Record<string, string>) => {
+    service = await startProcess({
+      DATABASE_URL: url,
+      KEY_ENCRYPTION_SECRET: 'a secret of the tests',
+      STOP_GRACE_MS: '0',
+      ...over,
+    })
+    const warnings = service
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('published passwords'))
+    service.child.kill('SIGKILL')
+    await service.ended
+    return warnings
+  }
+
+  it.each(['1', '2'])(
+    'warns in a line that the demonstration accounts let anybody in, until they are disabled (%s processes)',
+    async (WEB_CONCURRENCY) => {
+      const { url, db, drop } = await freshDatabase()
+      const warned = await start(url, { HOST: '0.0.0.0', SEED_DEMO: 'true', WEB_CONCURRENCY })
+      expect(warned).toEqual([
+        expect.stringContaining('the demonstration accounts (partner, operator) still take their published passwords'),
+      ])
+      await db.pool.query(`UPDATE account SET disabled_at = now() WHERE email = 'partner@example.com'`)
+      expect(await start(url, { HOST: '0.0.0.0', WEB_CONCURRENCY })).toEqual([
+        expect.stringContaining('HOST: 0.0.0.0 lets other machines call, and the demonstration accounts (operator) '),
+      ])
+      expect(await start(url, { HOST: '127.0.0.1', WEB_CONCURRENCY })).toEqual([])
+      await drop()
+    },
+    60_000,
+  )
+})
 
 it.runIf(hasCurl).each(['partner', 'record', 'none'])(
   'the calls to paste are answered, also with FALLBACK_STYLE=%s',

@@ -1,3 +1,4 @@
+import { type Html, html } from '../../api/html.ts'
 import { countDue } from '../../db/sweep.ts'
 import type { Deps } from '../../deps.ts'
 import { addPeriods, dateIn, toRfc3339 } from '../../domain/dates.ts'
@@ -11,7 +12,7 @@ import {
 } from '../../services/figures.ts'
 import type { Recent } from '../recent.ts'
 import { ago, money, percent } from './figures.ts'
-import { type Html, html, page, table } from './page.ts'
+import { page, table } from './page.ts'
 import { barPlot } from './plot.ts'
 
 const RENEW_SECONDS = 30

@@ -1,3 +1,4 @@
+import { type Html, html } from '../../api/html.ts'
 import { readId } from '../../api/wire.ts'
 import type { Deps } from '../../deps.ts'
 import { totalOf } from '../../domain/allocation.ts'
@@ -8,7 +9,7 @@ import { owedByDay } from '../../domain/replay.ts'
 import type { Caller } from '../../services/caller.ts'
 import { getLoan, type LoanNow } from '../../services/loans.ts'
 import { money } from './figures.ts'
-import { type Html, html, page, table } from './page.ts'
+import { page, table } from './page.ts'
 import { stepPlot } from './plot.ts'
 
 /** Days on which the balance changed that a plot can show. */

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { access, link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { access, link, open, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Config, ConfigError, SHORTEST_SECRET } from './config.ts'
+import { makeDirectory } from './db/embedded/makeDirectory.ts'
 import { makeSecret } from './services/keyRing.ts'
 
 /**
@@ -12,7 +13,7 @@ import { makeSecret } from './services/keyRing.ts'
  */
 export async function withKeptSecret(config: Config): Promise<Config> {
   const { dataDir, keyEncryptionSecret } = config
-  await mkdir(dataDir, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+  await makeDirectory(dataDir).catch((error: NodeJS.ErrnoException) => {
     const why = ['EEXIST', 'ENOTDIR'].includes(error.code ?? '') ? 'a file is there' : error.message
     throw new ConfigError(
       `DATA_DIR: cannot be made, and the embedded database needs it (or set DATABASE_URL): ${why} (it is ${JSON.stringify(dataDir)})`,

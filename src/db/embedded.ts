@@ -5,12 +5,13 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { leaveUrl } from './embedded/join.ts'
 import { holdDirectory } from './embedded/lock.ts'
+import { makeDirectory } from './embedded/makeDirectory.ts'
 import { type EmbeddedLog, findPlace, type Place, surroundings } from './embedded/place.ts'
 import { launch, stopLeftOver } from './embedded/server.ts'
 
 export { findLeftUrl } from './embedded/join.ts'
 export { DirectoryInUseError } from './embedded/lock.ts'
-export type { EmbeddedLog } from './embedded/place.ts'
+export { type EmbeddedLog, hasDatabase } from './embedded/place.ts'
 export { EMBEDDED_CONNECTIONS } from './embedded/server.ts'
 
 /** What `startEmbedded` is told. */
@@ -44,7 +45,7 @@ const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const { directory, durable = true, shared = true, log } = options
-  await mkdir(directory, { recursive: true })
+  await makeDirectory(directory)
   const given = await realpath(directory)
   const locks = [holdDirectory(given)]
   const unlock = () => {

@@ -5,4 +5,6 @@ import { enableCompileCache } from 'node:module'
 enableCompileCache()
 const [{ runOps }, { terminal }] = await Promise.all([import('./run.ts'), import('./terminal.ts')])
 
-process.exitCode = await runOps(process.argv.slice(2), terminal())
+const code = await runOps(process.argv.slice(2), terminal())
+// Output that could not be written has set one already.
+process.exitCode ??= code

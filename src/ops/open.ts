@@ -1,19 +1,25 @@
+import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Config, readConfig } from '../config.ts'
-import { DirectoryInUseError, type EmbeddedServer, findLeftUrl, startEmbedded } from '../db/embedded.ts'
+import { type Config, ConfigError, readConfig } from '../config.ts'
+import { DirectoryInUseError, type EmbeddedServer, findLeftUrl, hasDatabase, startEmbedded } from '../db/embedded.ts'
 import { withKeptSecret } from '../keptSecret.ts'
 import { openService } from '../service.ts'
-import type { Opened } from './world.ts'
+import type { Opened, Opening } from './world.ts'
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined }
 
 /**
  * The book that the service has by the same settings: that of `DATABASE_URL`; or the embedded database, of the service
  * where it runs, else started for as long as the command takes.
+ * @throws ConfigError where `DATA_DIR` has no database, and none is to be made
  */
-export async function openBook({ migrate } = { migrate: false }): Promise<Opened> {
+export async function openBook({ migrate = false, newDatabase = false }: Opening = {}): Promise<Opened> {
   const settings = readConfig()
   if (settings.databaseUrl !== '') return openAt(settings, settings.databaseUrl, migrate)
+  if (!newDatabase && !(await hasDatabase(settings.dataDir, silent)))
+    throw new ConfigError(
+      `DATA_DIR: there is no database in ${resolve(settings.dataDir)}; correct DATA_DIR, or make one there with mkopo migrate or a start of the service`,
+    )
   const config = await withKeptSecret(settings)
   const found = await findEmbedded(config.dataDir)
   if (typeof found === 'string') return openAt(config, found, migrate)

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { type Caller, operator } from '../services/caller.ts'
 import { listOrganizations, type Organization } from '../services/organizations.ts'
 import { type Say, sayTo } from './say.ts'
-import { Declined, UsageError, type World } from './world.ts'
+import { Declined, type Opening, UsageError, type World } from './world.ts'
 
 /** What every command is registered with. */
 export interface Shell {
@@ -39,7 +39,7 @@ export async function perform(
   shell: Shell,
   command: Command,
   work: (task: Task) => Promise<unknown>,
-  how?: { readonly migrate: boolean },
+  how?: Opening,
 ): Promise<void> {
   const { world } = shell
   const { json = false, yes = false } = command.optsWithGlobals<GlobalOptions>()
@@ -63,6 +63,10 @@ export async function perform(
     await close()
   }
 }
+
+/** The same for a command that adds to the book: in an empty `DATA_DIR` it makes the database that it adds to. */
+export const performAdding = (shell: Shell, command: Command, work: (task: Task) => Promise<unknown>): Promise<void> =>
+  perform(shell, command, work, { newDatabase: true })
 
 async function organizationNamed(deps: Deps, given: number | undefined): Promise<Organization> {
   const all = await listOrganizations(deps)

@@ -5,6 +5,7 @@ import confirm from '@inquirer/confirm'
 import password from '@inquirer/password'
 import { Presets, SingleBar } from 'cli-progress'
 import { openBook } from './open.ts'
+import { watchOutput } from './output.ts'
 import { Declined, type Progress, type World } from './world.ts'
 
 /** Where the command line usually runs. Questions and progress go to stderr: stdout is for results. */
@@ -16,11 +17,12 @@ export function terminal(): World {
       if (stopping.signal.aborted) process.exit(130)
       stopping.abort()
     })
+  const output = watchOutput(process, () => stopping.abort())
   return {
     open: openBook,
     run: `ops:${userName()}:${randomBytes(4).toString('hex')}`,
     out: (line) => process.stdout.write(line),
-    err: (line) => process.stderr.write(line),
+    err: (line) => output.isRead() && process.stderr.write(line),
     interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,
     confirm: (message) => answered(confirm({ message, default: false }, { output: process.stderr })),
     askPassword: (message) => answered(password({ message, mask: true }, { output: process.stderr })),

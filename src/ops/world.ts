@@ -6,13 +6,18 @@ export interface Opened {
   close(): Promise<void>
 }
 
+/** What a command needs of the book that it opens. */
+export interface Opening {
+  /** Whatever its schema is, and brings it up to date. */
+  readonly migrate?: boolean
+  /** Makes an empty database where `DATA_DIR` has none; refused when left out, since `DATA_DIR` may be mistyped. */
+  readonly newDatabase?: boolean
+}
+
 /** What a command has of the world around it; a test hands in its own. */
 export interface World {
-  /**
-   * Opens the book.
-   * @param how with `migrate`, whatever its schema is, and brings it up to date
-   */
-  open(how?: { readonly migrate: boolean }): Promise<Opened>
+  /** Opens the book. */
+  open(how?: Opening): Promise<Opened>
   /** Who runs this, and which run it is: what the audit trail has in place of a request's id. */
   readonly run: string
   out(text: string): void

@@ -1,4 +1,6 @@
-import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, open, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -109,6 +111,72 @@ describe('the program', () => {
   })
 })
 
+describe('output that nobody reads', () => {
+  it('ends quietly with 141, as other tools do behind a pipe', async () => {
+    const child = startNode(['src/ops/main.ts', 'products', 'list'], {
+      DATABASE_URL: database.url,
+      KEY_ENCRYPTION_SECRET: SECRET,
+    })
+    child.process.stdout?.destroy()
+    expect(await child.ended).toEqual({ code: 141, signal: null, out: '', err: '' })
+  })
+
+  it('ends what follows the audit trail as soon as its reader has left', async () => {
+    const child = startNode(['src/ops/main.ts', 'audit', '--follow', '--json', '--since', '7d', '-o', '1'], {
+      DATABASE_URL: database.url,
+      KEY_ENCRYPTION_SECRET: SECRET,
+    })
+    child.process.stdout?.destroy()
+    expect(await child.ended).toEqual({ code: 141, signal: null, out: '', err: '' })
+  })
+
+  it.runIf(process.platform === 'linux')('a full disk is told in one line, exit code 1', async () => {
+    await using full = await open('/dev/full', 'w')
+    const child = spawn(process.execPath, ['src/ops/main.ts', 'products', 'list'], {
+      env: { PATH: process.env.PATH, DATABASE_URL: database.url, KEY_ENCRYPTION_SECRET: SECRET },
+      stdio: ['ignore', full.fd, 'pipe'],
+    })
+    let err = ''
+    child.stderr?.on('data', (chunk) => {
+      err += chunk
+    })
+    const [code] = await once(child, 'close')
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringMatching(/^mkopo: the output cannot be written: ENOSPC[^\n]*\n$/),
+    })
+  })
+})
+
+describe('a directory that cannot be made', () => {
+  it.runIf(process.platform === 'linux').each(['/proc/x', '/proc/x/y'])(
+    'book export %s: one line, exit code 1',
+    async (folder) => {
+      expect(await mkopo(['book', 'export', '-o', '1', folder])).toEqual({
+        code: 1,
+        signal: null,
+        out: '',
+        err: `mkopo: ${folder} cannot be made: ENOENT: no such file or directory, mkdir '/proc/x'; name another folder\n`,
+      })
+    },
+  )
+
+  it('book export where a file is in the way: one line, exit code 1', async () => {
+    const inTheWay = join(import.meta.filename, 'book')
+    expect(await mkopo(['book', 'export', '-o', '1', inTheWay])).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^mkopo: [^\n]+ cannot be made: ENOTDIR[^\n]+; name another folder\n$/),
+    })
+  })
+
+  it.runIf(process.platform === 'linux')('DATA_DIR of a start: one line that names it', async () => {
+    const { code, err } = await startNode(['src/main.ts'], { DATA_DIR: '/proc/x', PORT: '0', OPS_PORT: '0' }).ended
+    expect(code).toBe(1)
+    expect(err).toMatch(/^mkopo could not start: DATA_DIR: cannot be made, [^\n]+\n$/)
+  })
+})
+
 describe('the service', () => {
   it('does not start with another KEY_ENCRYPTION_SECRET, and says so in one line', async () => {
     const { code, err } = await startNode(['src/main.ts'], {
@@ -125,6 +193,27 @@ describe('the service', () => {
 
 describe('with the embedded database', () => {
   const embedded = () => ({ DATABASE_URL: '', KEY_ENCRYPTION_SECRET: '', DATA_DIR: directory })
+
+  it.each([
+    ['organizations', 'list'],
+    ['accounts', 'list'],
+    ['products', 'list'],
+    ['keys', 'list'],
+    ['loans', 'show', '7'],
+    ['book', 'check'],
+    ['book', 'export', 'never-made'],
+    ['audit'],
+    ['accounts', 'disable', 'partner@example.com'],
+  ])('%s %s makes no database where DATA_DIR is mistyped: it says so', async (...args) => {
+    const mistyped = join(directory, 'mistyped')
+    expect(await mkopo(args, { ...embedded(), DATA_DIR: mistyped })).toEqual({
+      code: 1,
+      signal: null,
+      out: '',
+      err: `mkopo: DATA_DIR: there is no database in ${mistyped}; correct DATA_DIR, or make one there with mkopo migrate or a start of the service\n`,
+    })
+    await expect(stat(mistyped)).rejects.toThrow('ENOENT')
+  })
 
   it('starts it for as long as the command takes, and reaches that of the service while that runs', async () => {
     const first = await mkopo(['accounts', 'create', 'early@lender.example', '--generate', '--json'], embedded())

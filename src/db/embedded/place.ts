@@ -78,6 +78,12 @@ async function findHome(directory: string, log: EmbeddedLog): Promise<string | u
   return undefined
 }
 
+/** Whether a database has been made in `directory`, or in the place that the directory names. Makes nothing. */
+export async function hasDatabase(directory: string, log: EmbeddedLog): Promise<boolean> {
+  const home = await findHome(directory, log)
+  return home !== undefined && (await ifThere(stat(join(home, 'postgres')))) !== undefined
+}
+
 async function chooseHome(directory: string, account: Account, log: EmbeddedLog): Promise<string> {
   if (await canEnter(directory, account)) return directory
   // A name never used before: whoever deletes `directory` to begin afresh must not meet the old data again.

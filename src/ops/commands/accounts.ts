@@ -12,7 +12,7 @@ import {
 } from '../../services/accounts.ts'
 import { organizationOption, role } from '../options.ts'
 import { passwordFrom } from '../passwords.ts'
-import { perform, type Shell } from '../perform.ts'
+import { perform, performAdding, type Shell } from '../perform.ts'
 import { toSecond } from '../say.ts'
 
 const GENERATE = ['--generate', 'make a password and show it, once; else it is asked for, or read from stdin'] as const
@@ -31,7 +31,7 @@ export function accountCommands(program: Command, shell: Shell): void {
     .option('--role <role>', 'USER (an integrator) or ADMIN (an operator); may be given twice', role)
     .option(...GENERATE)
     .action((email: string, options: CreateOptions, command: Command) =>
-      perform(shell, command, async ({ world, deps, say, by, organization }) => {
+      performAdding(shell, command, async ({ world, deps, say, by, organization }) => {
         const { id } = await organization(options.organization)
         const { password, generated } = await passwordFrom(world, options)
         const roles = options.role ?? ['USER']

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Role } from '../../services/accounts.ts'
 import { createApiKey, listApiKeys, revokeApiKey } from '../../services/apiKeys.ts'
 import { organizationOption, role, wholeNumber } from '../options.ts'
-import { perform, type Shell } from '../perform.ts'
+import { perform, performAdding, type Shell } from '../perform.ts'
 import { toSecond } from '../say.ts'
 
 export function apiKeyCommands(program: Command, shell: Shell): void {
@@ -15,7 +15,7 @@ export function apiKeyCommands(program: Command, shell: Shell): void {
     .addOption(organizationOption())
     .option('--role <role>', 'USER or ADMIN; may be given twice', role)
     .action((name: string, options: { organization?: number; role?: Role[] }, command: Command) =>
-      perform(shell, command, async ({ deps, say, by, organization }) => {
+      performAdding(shell, command, async ({ deps, say, by, organization }) => {
         const { id: organizationId } = await organization(options.organization)
         const { key, apiKey } = await createApiKey(deps, by(organizationId), { name, roles: options.role ?? ['USER'] })
         const { id, roles } = apiKey

@@ -8,6 +8,7 @@ export function migrateCommand(program: Command, shell: Shell): void {
     .action((_options: object, command: Command) =>
       perform(shell, command, async ({ say }) => say.done({ migrated: true }, 'The database is up to date.'), {
         migrate: true,
+        newDatabase: true,
       }),
     )
 }

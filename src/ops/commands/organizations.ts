@@ -6,7 +6,7 @@ import {
   updateOrganization,
 } from '../../services/organizations.ts'
 import { currencyOption, organizationOption, wholeNumber } from '../options.ts'
-import { perform, type Shell } from '../perform.ts'
+import { perform, performAdding, type Shell } from '../perform.ts'
 
 export function organizationCommands(program: Command, shell: Shell): void {
   const organizations = program.command('organizations').description('the lenders that the book belongs to')
@@ -21,7 +21,7 @@ export function organizationCommands(program: Command, shell: Shell): void {
     .option('--office-name <text>', "its office's name", 'Head Office')
     .option('--payment-method <text>', 'how its customers pay, where nobody says otherwise', 'Mobile Money')
     .action((asked: NewOrganization, command: Command) =>
-      perform(shell, command, async ({ deps, say, by }) => {
+      performAdding(shell, command, async ({ deps, say, by }) => {
         const made = await createOrganization(deps, by(asked.id ?? 0), asked)
         say.done(made, `Organization ${made.id}, ${made.name}, lends in ${made.currency}.`)
       }),

@@ -5,7 +5,7 @@ import type { NewProduct } from '../../domain/newProduct.ts'
 import type { Product } from '../../domain/product.ts'
 import { createProduct, pageProducts, retireProduct } from '../../services/products.ts'
 import { currencyOption, decimalNumber, organizationOption, wholeNumber } from '../options.ts'
-import { perform, type Shell } from '../perform.ts'
+import { perform, performAdding, type Shell } from '../perform.ts'
 
 export function productCommands(program: Command, shell: Shell): void {
   const products = program.command('products').description('what can be lent; terms of existing loans never change')
@@ -31,7 +31,7 @@ export function productCommands(program: Command, shell: Shell): void {
     .option('--id <number>', 'its number; the next one when left out', wholeNumber)
     .addOption(organizationOption())
     .action((options: ProductOptions, command: Command) =>
-      perform(shell, command, async ({ deps, say, by, organization }) => {
+      performAdding(shell, command, async ({ deps, say, by, organization }) => {
         const { id } = await organization(options.organization)
         const product = await createProduct(deps, by(id), asked(options))
         say.done(view(product), `Product ${product.id}, ${product.name}, of organization ${id}.`)

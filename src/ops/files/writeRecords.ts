@@ -1,6 +1,7 @@
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'csv-stringify/sync'
+import { makeDirectory } from '../../db/embedded/makeDirectory.ts'
 import { Amount, type ExportKind, type ExportRecord, type ExportSink } from '../../services/bookExport.ts'
 import type { Progress, World } from '../world.ts'
 import { Declined } from '../world.ts'
@@ -12,7 +13,9 @@ export async function openFolder(
   format: Format,
   world: World,
 ): Promise<ExportSink & { abandon(): Promise<void> }> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await makeDirectory(folder, 0o700).catch((error: Error) => {
+    throw new Declined(`${folder} cannot be made: ${error.message}; name another folder`)
+  })
   const pathOf = (kind: ExportKind) => join(folder, `${kind}.${format}`)
   let writing: { file: FileHandle; path: string; bar: Progress; rows: number } | undefined
   return {

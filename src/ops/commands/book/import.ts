@@ -9,7 +9,7 @@ import { toCustomerLine, toLoanLine, toTransactionLine } from '../../files/lines
 import { digestOf, formatOf, readLines } from '../../files/readLines.ts'
 import { openReport } from '../../files/report.ts'
 import { organizationOption } from '../../options.ts'
-import { perform, type Shell, type Task } from '../../perform.ts'
+import { performAdding, type Shell, type Task } from '../../perform.ts'
 import { UsageError } from '../../world.ts'
 
 interface ImportOptions {
@@ -45,7 +45,7 @@ export function importCommand(book: Command, shell: Shell): void {
     .addOption(organizationOption())
     .addHelpText('after', HELP)
     .action((options: ImportOptions, command: Command) =>
-      perform(shell, command, async (task) => {
+      performAdding(shell, command, async (task) => {
         const files = KINDS.flatMap((kind) => {
           const path = options[kind]
           return path === undefined ? [] : [{ kind, path, report: reportOf(options.report, kind, path) }]

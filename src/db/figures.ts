@@ -20,7 +20,7 @@ export interface ProductFigures {
   readonly atRisk: readonly bigint[]
 }
 
-/** What went out and came in on one day, in minor units. */
+/** What was disbursed on one day, and what was collected with that value date, in minor units. */
 export interface DayFigures {
   readonly day: LocalDate
   readonly currency: string
@@ -41,6 +41,8 @@ export const PORTFOLIO_AT_RISK_DAYS = [1, 30, 60, 90] as const
 
 /** How far back days are shown. */
 export const DAYS_SHOWN = 31
+/** What was posted before a computation may be committed after it, and the clocks of instances may differ. */
+const UNDER_WAY_MS = 600_000
 /** A computation may take this long; no request waits for it. */
 const PATIENCE_MS = 600_000
 const LOCK = createHash('sha256').update('mkopo book figures').digest().readInt32BE()
@@ -61,21 +63,29 @@ const PRODUCTS = `
   WHERE l.status = 'Active'
   GROUP BY l.organization_id, l.currency, l.product_id, p.name`
 
-/** Each organization by itself, so that the index on disbursements is used; collections by the day they were posted. */
-const DAYS = `
-  SELECT organization_id, currency, day::text AS day, sum(disbursed)::text AS disbursed, sum(collected)::text AS collected
-  FROM (
-    SELECT o.id AS organization_id, l.currency, (l.disbursed_at AT TIME ZONE $2)::date AS day, l.principal AS disbursed,
-      0 AS collected
-    FROM organization o JOIN LATERAL (
-      SELECT currency, disbursed_at, principal FROM loan WHERE organization_id = o.id AND disbursed_at >= $1
-    ) l ON true
-    UNION ALL
-    SELECT e.organization_id, l.currency, (e.posted_at AT TIME ZONE $2)::date, 0, e.amount
-    FROM loan_entry e JOIN loan l ON l.organization_id = e.organization_id AND l.id = e.loan_id
-    WHERE e.posted_at >= $1 AND e.reversed_at IS NULL AND e.type IN ('Repayment', 'Recovery Repayment')
-  ) moved
-  GROUP BY organization_id, currency, day`
+/** Each organization by itself, so that the index on disbursements is used. */
+const DISBURSED = `
+  SELECT o.id AS organization_id, l.currency, l.day::text AS day, sum(l.principal)::text AS amount
+  FROM organization o JOIN LATERAL (
+    SELECT currency, (disbursed_at AT TIME ZONE $2)::date AS day, principal
+    FROM loan WHERE organization_id = o.id AND disbursed_at >= $1
+  ) l ON true
+  GROUP BY o.id, l.currency, l.day`
+
+/** Money that customers paid. Nothing is posted before its value date, so the index on postings finds that date's. */
+const PAID = `e.type IN ('Repayment', 'Recovery Repayment') AND e.posted_at >= $1`
+
+/** By value date, and without what was reversed. */
+const COLLECTED = `
+  SELECT e.organization_id, l.currency, e.value_date::text AS day, sum(e.amount)::text AS amount
+  FROM loan_entry e JOIN loan l ON l.organization_id = e.organization_id AND l.id = e.loan_id
+  WHERE ${PAID} AND e.value_date = ANY($2::date[]) AND e.reversed_at IS NULL
+  GROUP BY e.organization_id, l.currency, e.value_date`
+
+/** Value dates of what was posted or reversed lately, however long ago they are. */
+const CHANGED = `
+  SELECT DISTINCT e.value_date::text AS day FROM loan_entry e
+  WHERE ${PAID} AND e.value_date = ANY($2::date[]) AND (e.posted_at >= $3 OR e.reversed_at >= $3)`
 
 /** Every organization has a row, also one that has lent nothing yet. */
 const SAVE = `
@@ -86,7 +96,7 @@ const SAVE = `
   ON CONFLICT (organization_id) DO UPDATE
     SET computed_at = excluded.computed_at, took_ms = excluded.took_ms, figures = excluded.figures`
 
-type Stored = { products: object[]; days: (object & { day: LocalDate })[] }
+type Stored = { products: object[]; days: Text<DayFigures>[] }
 
 /** What the instances last computed: a row an organization. */
 export async function readFigures(db: Db): Promise<BookFigures[]> {
@@ -146,24 +156,21 @@ async function lastOf(transaction: Transaction) {
   return rows[0] && { computedAt: rows[0].computed_at as number, tookMs: rows[0].took_ms as number }
 }
 
+type Run = (text: string, values: unknown[]) => Promise<pg.QueryResult>
+
 async function computeAndSave(transaction: Transaction, zone: string, now: () => number): Promise<void> {
   const began = performance.now()
   const at = now()
   const today = dateIn(zone, at)
-  const run = (text: string, values: unknown[]) =>
-    transaction.query({ text, values, query_timeout: PATIENCE_MS } as pg.QueryConfig)
+  const run: Run = (text, values) => transaction.query({ text, values, query_timeout: PATIENCE_MS } as pg.QueryConfig)
   await transaction.query(`SET LOCAL statement_timeout = ${PATIENCE_MS}`)
-  const kept = await keptDays(transaction, zone, today)
-  const from = kept.size > 0 ? addPeriods(today, -1, 'days') : addPeriods(today, 1 - DAYS_SHOWN, 'days')
-  const products = await run(PRODUCTS, [today])
-  const days = await run(DAYS, [moment(startOfDay(from, zone)), zone])
   const book = new Map<number, Stored>()
   const of = (organizationId: number) => {
     const stored = book.get(organizationId) ?? { products: [], days: [] }
     book.set(organizationId, stored)
     return stored
   }
-  for (const [organizationId, earlier] of kept) of(organizationId).days.push(...earlier.filter(({ day }) => day < from))
+  const products = await run(PRODUCTS, [today])
   for (const { organization_id, product_id, overdue_loans, at_risk, ...product } of products.rows)
     of(organization_id).products.push({
       ...product,
@@ -171,21 +178,60 @@ async function computeAndSave(transaction: Transaction, zone: string, now: () =>
       overdueLoans: overdue_loans,
       atRisk: at_risk,
     })
-  for (const { organization_id, ...day } of days.rows) of(organization_id).days.push(day)
+  for (const { organizationId, ...day } of await daysOf(run, zone, today)) of(organizationId).days.push(day)
   const took = Math.round(performance.now() - began)
   await run(SAVE, [moment(at), took, [...book.keys()], [...book.values()].map((stored) => JSON.stringify(stored))])
 }
 
-/** What was computed earlier today of the days before yesterday stands: it is computed once a day, and after an import. */
+/** A day of an organization, as it is stored. */
+type StoredDay = Text<DayFigures> & { readonly organizationId: number }
+
+/** Of the days shown, the collections of those are summed up that have changed since the last computation. */
+async function daysOf(run: Run, zone: string, today: LocalDate): Promise<StoredDay[]> {
+  const shown = Array.from({ length: DAYS_SHOWN }, (_, index) => addPeriods(today, index + 1 - DAYS_SHOWN, 'days'))
+  const from = (day: LocalDate) => moment(startOfDay(day, zone))
+  const kept = await keptDays(run, zone, today)
+  const changed =
+    kept === undefined ? shown : (await run(CHANGED, [from(shown[0]!), shown, kept.since])).rows.map(({ day }) => day)
+  const days = new Map<string, StoredDay>()
+  const put = (day: Pick<StoredDay, 'organizationId' | 'currency' | 'day'>, moved: Partial<StoredDay>) => {
+    const key = `${day.organizationId} ${day.currency} ${day.day}`
+    days.set(key, { disbursed: '0', collected: '0', ...day, ...days.get(key), ...moved })
+  }
+  for (const { organization_id: organizationId, currency, day, amount } of (
+    await run(DISBURSED, [from(shown[0]!), zone])
+  ).rows)
+    put({ organizationId, currency, day }, { disbursed: amount })
+  for (const { collected, ...day } of kept?.days ?? [])
+    if (collected !== '0' && shown.includes(day.day) && !changed.includes(day.day))
+      put({ organizationId: day.organizationId, currency: day.currency, day: day.day }, { collected })
+  if (changed.length > 0)
+    for (const { organization_id: organizationId, currency, day, amount } of (
+      await run(COLLECTED, [from(changed.toSorted()[0]!), changed])
+    ).rows)
+      put({ organizationId, currency, day }, { collected: amount })
+  return [...days.values()]
+}
+
+/**
+ * What was computed earlier today; undefined where every day has to be summed up: once a day, and after an import.
+ */
 async function keptDays(
-  transaction: Transaction,
+  run: Run,
   zone: string,
   today: LocalDate,
-): Promise<Map<number, Stored['days']>> {
-  const { rows } = await transaction.query<{ organization_id: number; computed_at: number; figures: Stored }>(
-    'SELECT organization_id, computed_at, figures FROM book_figures',
-  )
-  const ofToday = rows.filter(({ computed_at }) => dateIn(zone, computed_at) === today)
-  if (ofToday.length < rows.length) return new Map()
-  return new Map(ofToday.map(({ organization_id, figures }) => [organization_id, figures.days]))
+): Promise<{ readonly since: ReturnType<typeof moment>; readonly days: StoredDay[] } | undefined> {
+  const { rows } = (await run('SELECT organization_id, computed_at, figures FROM book_figures', [])) as pg.QueryResult<{
+    organization_id: number
+    computed_at: number
+    figures: Stored
+  }>
+  if (rows.length === 0 || rows.some(({ computed_at }) => dateIn(zone, computed_at) !== today)) return undefined
+  const last = rows.reduce((least, { computed_at }) => Math.min(least, computed_at), Number.POSITIVE_INFINITY)
+  return {
+    since: moment(last - UNDER_WAY_MS),
+    days: rows.flatMap(({ organization_id, figures }) =>
+      figures.days.map((day) => ({ ...day, organizationId: organization_id })),
+    ),
+  }
 }

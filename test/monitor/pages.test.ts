@@ -149,7 +149,7 @@ describe('the page of the book', () => {
   it('plots what was disbursed and collected by day', async () => {
     const { text } = await look('/')
     expect(text).toContain('aria-label="Disbursed and collected by day, in TZS"')
-    expect(text).toContain('<title>2026-04-01: disbursed 0.00, collected 40,000.00</title>')
+    expect(text).toContain('<title>2026-03-20: disbursed 0.00, collected 40,000.00</title>')
     expect(text.match(/<g><title>/g)).toHaveLength(31)
   })
 

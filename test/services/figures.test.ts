@@ -88,6 +88,34 @@ describe('the totals of the book', () => {
     ])
   })
 
+  it('collections count on their value date, and no longer once they are reversed', async () => {
+    service.clock.set('2026-03-31T13:00:00+03:00')
+    const figures = keep(service)
+    const collected = async (day: string) => {
+      await figures.look()
+      return figures.latest()[0]!.days.find((one) => one.day === day)?.collected ?? 0n
+    }
+    const id = await lend(3, 60_000)
+    service.clock.set('2026-04-01T09:00:00+03:00')
+    expect(await collected('2026-03-31')).toBe(4_000_00n)
+    const repaid = async (transactionAmount: number, transactionDate: string): Promise<string> =>
+      (await service.post(`/v1/loans/${id}/repayments`, { body: { transactionAmount, transactionDate } })).body.id
+    const late = await repaid(1_500, '2026-03-31')
+    await repaid(200, '2026-04-01')
+    service.clock.set('2026-04-01T09:05:00+03:00')
+    expect([await collected('2026-03-31'), await collected('2026-04-01')]).toEqual([5_500_00n, 200_00n])
+    // What has not changed is not summed up again.
+    await service.deps.db.pool.query(`UPDATE loan_entry SET amount = amount + 1 WHERE value_date = '2026-03-30'`)
+    service.clock.set('2026-04-01T10:00:00+03:00')
+    const reversal = await service.post(`/v1/loans/${id}/repayments/${late}/reverse`, {
+      token: service.tokens.operator,
+    })
+    expect(reversal.status).toBe(200)
+    service.clock.set('2026-04-01T10:05:00+03:00')
+    expect([await collected('2026-03-30'), await collected('2026-03-31')]).toEqual([3_000_00n, 4_000_00n])
+    await service.deps.db.pool.query(`UPDATE loan_entry SET amount = amount - 1 WHERE value_date = '2026-03-30'`)
+  })
+
   it('are computed by one instance for all, and not before they are old', async () => {
     service.clock.set('2026-04-01')
     const [one, two] = [keep(service), keep(other)]

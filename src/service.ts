@@ -1,4 +1,5 @@
 import type { Config } from './config.ts'
+import { fillAllAccountNumbers } from './db/accountNumbers.ts'
 import { type DatabaseOptions, type Db, openDatabase } from './db/client.ts'
 import { migrate, requireMigrated } from './db/migrate.ts'
 import type { Deps } from './deps.ts'
@@ -38,7 +39,7 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
   try {
     await reach(db, config)
     if (asItIs) await requireMigrated(db.pool)
-    else await migrate(db.pool, log)
+    else await bringUpToDate(db, log)
     const keys = await openKeyRing(db, secret, now)
     if (config.seedDemo && !asItIs) await layDemo(db, now())
     const signIn = createSignIn({ db, keys, now, issuer: config.authUrl })
@@ -48,6 +49,12 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     await db.close()
     throw error
   }
+}
+
+async function bringUpToDate(db: Db, log: ServiceOptions['log']): Promise<void> {
+  await migrate(db.pool, log)
+  const filled = await fillAllAccountNumbers(db)
+  if (filled > 0) log?.info(`gave account numbers to ${filled} customers and loans of before`)
 }
 
 /** Whatever keeps the first connection from being made, a certificate, a socket, a password, its setting says. */

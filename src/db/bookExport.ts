@@ -12,12 +12,12 @@ export type ExportRow = Readonly<Record<string, unknown>>
 
 const ROWS: Readonly<Record<ExportKind, string>> = {
   customers: `
-    SELECT id, external_id AS "externalId", status, activation_date AS "activationDate", closed_on AS "closedOn",
+    SELECT id, account_no AS "accountNo", external_id AS "externalId", status, activation_date AS "activationDate", closed_on AS "closedOn",
       close_reason AS "closeReason", business_name AS "businessName", phone, email, address, type, region, country,
       created_at AS "createdAt"
     FROM customer WHERE organization_id = $1 ORDER BY id`,
   loans: `
-    SELECT l.id, l.external_id AS "externalId", c.external_id AS "customerId", l.customer_id AS "customerNumber",
+    SELECT l.id, l.account_no AS "accountNo", l.external_id AS "externalId", c.external_id AS "customerId", l.customer_id AS "customerNumber",
       l.product_id AS "productId", l.currency AS "currencyCode", l.principal, l.disbursed_at AS "disbursedAt",
       l.number_of_repayments AS "numberOfRepayments", l.rate_per_period AS "interestRatePerPeriod",
       l.due_on AS "dueDate", l.due_at AS "dueDateTime", l.status, l.principal_outstanding AS "principalOutstanding",

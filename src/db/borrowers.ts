@@ -1,5 +1,6 @@
 import { BORROWER_DETAILS, type BorrowerDetails } from '../domain/borrower.ts'
 import type { Instant, LocalDate } from '../domain/dates.ts'
+import { reserveAccountNumbers, returnAccountNumber } from './accountNumbers.ts'
 import { arrivalsSql, listArrivals } from './arrivals.ts'
 import type { Db } from './client.ts'
 import type { Listed, Page } from './paging.ts'
@@ -50,11 +51,11 @@ export function listBorrowers(db: Db, organizationId: number, page: Page): Promi
 
 const INSERT = `
   WITH made AS (
-    INSERT INTO customer (organization_id, id, status, activation_date, created_at, updated_at, ${DETAIL_COLUMNS.join(', ')})
-    VALUES ($1, $2, 'Active', $3, $4, $4, $5, $6, $7, $8, $9, $10, $11)
+    INSERT INTO customer (organization_id, id, status, activation_date, created_at, updated_at, account_no, ${DETAIL_COLUMNS.join(', ')})
+    VALUES ($1, $2, 'Active', $3, $4, $4, $5, $6, $7, $8, $9, $10, $11, $12)
     ON CONFLICT (organization_id, id) DO NOTHING
     RETURNING id
-  ), ${trail('made', 'customer', 12)}
+  ), ${trail('made', 'customer', 13)}
   SELECT id FROM made`
 
 /**
@@ -70,19 +71,23 @@ export async function insertBorrower(
   now: number,
 ): Promise<Borrower | undefined> {
   const trace: Trace = { action: 'create', before: null, after: { status: 'Active', activationDate, ...details } }
+  const { organizationId } = author
+  const accountNo = (await reserveAccountNumbers(db, organizationId, 'customer', 1))()
   try {
     const { rows } = await db.pool.query({
       name: 'insert-borrower',
       text: INSERT,
       values: [
-        author.organizationId,
+        organizationId,
         id,
         activationDate,
         moment(now),
+        accountNo,
         ...detailValues(details),
         ...trailValues(author, now, trace),
       ],
     })
+    if (!rows[0]) returnAccountNumber(db, organizationId, 'customer', accountNo)
     return rows[0] && { id, externalId: null, createdAt: now, updatedAt: now, ...details }
   } catch (error) {
     rethrowTakenKey(error)

@@ -1,5 +1,6 @@
 import type { CustomerStanding, CustomerStatus } from '../domain/customer.ts'
 import type { LocalDate } from '../domain/dates.ts'
+import { reserveAccountNumbers, returnAccountNumber } from './accountNumbers.ts'
 import { arrivalsSql, listArrivals } from './arrivals.ts'
 import type { Db } from './client.ts'
 import { drawingId } from './drawnId.ts'
@@ -16,6 +17,8 @@ export type CustomerRef = { readonly id: bigint } | { readonly externalId: strin
 export interface Customer {
   readonly id: bigint
   readonly externalId: string | null
+  /** Null only of a customer that an earlier version of the program made, until it is numbered. */
+  readonly accountNo: bigint | null
   readonly status: CustomerStatus
   readonly activationDate: LocalDate | null
   readonly businessName: string | null
@@ -34,7 +37,7 @@ export async function findCustomer(db: Db, organizationId: number, ref: Customer
 const LIST = arrivalsSql({
   table: 'customer',
   where: 'a.organization_id = $1',
-  columns: `a.id, a.external_id AS "externalId", a.status, a.activation_date AS "activationDate",
+  columns: `a.id, a.external_id AS "externalId", a.account_no AS "accountNo", a.status, a.activation_date AS "activationDate",
     a.business_name AS "businessName"`,
 })
 
@@ -52,9 +55,9 @@ export async function listCustomers(
 
 const INSERT = `
   WITH made AS (
-    INSERT INTO customer (organization_id, external_id, status, activation_date, created_at, updated_at)
-    VALUES ($1, $2, 'Active', $3, $4, $4) ON CONFLICT DO NOTHING RETURNING id
-  ), ${trail('made', 'customer', 5)}
+    INSERT INTO customer (organization_id, external_id, status, activation_date, created_at, updated_at, account_no)
+    VALUES ($1, $2, 'Active', $3, $4, $4, $5) ON CONFLICT DO NOTHING RETURNING id
+  ), ${trail('made', 'customer', 6)}
   SELECT id FROM made`
 
 const IS_TAKEN = 'SELECT FROM customer WHERE organization_id = $1 AND external_id = $2'
@@ -71,11 +74,12 @@ export async function insertCustomer(
 ): Promise<Customer | undefined> {
   const trace: Trace = { action: 'create', before: null, after: { externalId, status: 'Active', activationDate } }
   const { organizationId } = author
+  const accountNo = (await reserveAccountNumbers(db, organizationId, 'customer', 1))()
   const insert = async () => {
     const { rows } = await db.pool.query<{ id: bigint }>({
       name: 'insert-customer',
       text: INSERT,
-      values: [organizationId, externalId, activationDate, moment(now), ...trailValues(author, now, trace)],
+      values: [organizationId, externalId, activationDate, moment(now), accountNo, ...trailValues(author, now, trace)],
     })
     if (rows[0]) return rows[0]
     // Read afterwards: the insert may not see the other customer, which was committed while it ran.
@@ -85,9 +89,11 @@ export async function insertCustomer(
   }
   try {
     const made = await drawingId(insert)
-    return made === 'taken'
-      ? undefined
-      : { id: made.id, externalId, status: 'Active', activationDate, businessName: null }
+    if (made === 'taken') {
+      returnAccountNumber(db, organizationId, 'customer', accountNo)
+      return undefined
+    }
+    return { id: made.id, externalId, accountNo, status: 'Active', activationDate, businessName: null }
   } catch (error) {
     rethrowTakenKey(error)
     throw error
@@ -103,7 +109,7 @@ export interface CustomerChange {
 }
 
 const LOCK = `
-  SELECT id, external_id, status, activation_date, business_name FROM customer
+  SELECT id, external_id, account_no, status, activation_date, business_name FROM customer
   WHERE organization_id = $1 AND CASE WHEN $2::bigint IS NULL THEN external_id = $3 ELSE id = $2 END FOR UPDATE`
 
 const STANDING = `
@@ -145,7 +151,8 @@ export async function changeCustomer(
       const trace = trailValues(author, now, { action, before, after: change })
       const values = [status, activationDate, closedOn, closeReason, moment(now)]
       await transaction.query(UPDATE, [organizationId, row.id, ...values, ...trace])
-      return { id: row.id, externalId: row.external_id, status, activationDate, businessName: row.business_name }
+      const { id, external_id: externalId, account_no: accountNo, business_name: businessName } = row
+      return { id, externalId, accountNo, status, activationDate, businessName }
     })
   } catch (error) {
     rethrowTakenKey(error)
@@ -156,6 +163,7 @@ export async function changeCustomer(
 interface LockedRow {
   id: bigint
   external_id: string | null
+  account_no: bigint | null
   status: CustomerStatus
   activation_date: LocalDate | null
   business_name: string | null
@@ -169,6 +177,7 @@ interface StandingRow {
 const toCustomer = (row: CustomerRow): Customer => ({
   id: row.id,
   externalId: row.externalId,
+  accountNo: row.accountNo,
   status: row.status as CustomerStatus,
   activationDate: row.activationDate ? toLocalDate(row.activationDate) : null,
   businessName: row.businessName,

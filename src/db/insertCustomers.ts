@@ -9,6 +9,7 @@ import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from './trail.ts'
 export interface NewCustomer {
   readonly id: bigint
   readonly externalId: string
+  readonly accountNo: bigint
   readonly activationDate: LocalDate
   readonly details: BorrowerDetails
 }
@@ -17,6 +18,7 @@ const CUSTOMER: ColumnTypes = {
   organization_id: 'int',
   id: 'bigint',
   external_id: 'text',
+  account_no: 'bigint',
   status: 'text',
   activation_date: 'date',
   ...Object.fromEntries(DETAIL_COLUMNS.map((column) => [column, 'text'])),
@@ -46,8 +48,8 @@ export async function insertCustomers(
   const { organizationId } = author
   await db.pool.query(
     insert(
-      customers.map(({ id, externalId, activationDate, details }) => [
-        ...[organizationId, id, externalId, 'Active', activationDate],
+      customers.map(({ id, externalId, accountNo, activationDate, details }) => [
+        ...[organizationId, id, externalId, accountNo, 'Active', activationDate],
         ...detailValues(details),
         ...[at, at],
       ]),

@@ -15,6 +15,7 @@ export interface NewLoan {
   readonly customerId: bigint
   readonly productId: number | null
   readonly externalId: string | null
+  readonly accountNo: bigint
   readonly terms: LoanTerms
   readonly state: LoanState
   readonly record?: LoanRecord
@@ -27,6 +28,7 @@ const LOAN: ColumnTypes = {
   customer_id: 'bigint',
   product_id: 'int',
   external_id: 'text',
+  account_no: 'bigint',
   currency: 'text',
   principal: 'bigint',
   number_of_repayments: 'int',
@@ -111,12 +113,13 @@ export async function insertLoans(
   return loans.map((loan) => outcomeOf(loan, rivals.get(loan), outcomes))
 }
 
-const loanRow = ({ author, id, customerId, productId, externalId, terms, state, record, at }: NewLoan): unknown[] => [
+const loanRow = ({ author, id, customerId, productId, externalId, accountNo, terms, state, ...loan }: NewLoan) => [
   author.organizationId,
   id,
   customerId,
   productId,
   externalId,
+  accountNo,
   terms.currency.code,
   terms.principal,
   terms.numberOfRepayments,
@@ -126,9 +129,9 @@ const loanRow = ({ author, id, customerId, productId, externalId, terms, state, 
   terms.disbursedOn,
   terms.dueOn,
   moment(terms.dueAt),
-  record ? JSON.stringify(record) : null,
-  moment(at),
-  moment(at),
+  loan.record ? JSON.stringify(loan.record) : null,
+  moment(loan.at),
+  moment(loan.at),
   carriedForward(state),
   ...cached(state),
 ]

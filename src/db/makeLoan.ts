@@ -1,3 +1,4 @@
+import { reserveAccountNumbers, returnAccountNumber } from './accountNumbers.ts'
 import type { Db } from './client.ts'
 import { drawingId } from './drawnId.ts'
 import { reserveIds } from './ids.ts'
@@ -7,7 +8,9 @@ import { trafficOf } from './traffic.ts'
 import { rethrowTakenKey } from './trail.ts'
 
 /** What came of a loan under a number of the service's own. */
-export type MadeLoan = { readonly id: bigint } | { readonly refused: Exclude<Inserted, 'made' | 'idTaken'> }
+export type MadeLoan =
+  | { readonly id: bigint; readonly accountNo: bigint }
+  | { readonly refused: Exclude<Inserted, 'made' | 'idTaken'> }
 
 /**
  * Makes a loan with its schedule, under a number of the service's own: where a client has taken that, under the next.
@@ -17,16 +20,18 @@ export type MadeLoan = { readonly id: bigint } | { readonly refused: Exclude<Ins
  */
 export async function makeLoan(
   db: Db,
-  loan: Omit<NewLoan, 'id'>,
+  loan: Omit<NewLoan, 'id' | 'accountNo'>,
   insert: (loan: NewLoan) => Promise<Inserted> = trafficOf(db).insertLoan,
 ): Promise<MadeLoan> {
   try {
-    return await drawingId(async () => {
-      const id = (await reserveIds(db, 'loan', 1))()
-      const inserted = await insert({ ...loan, id })
-      if (inserted === 'idTaken') return undefined
-      return inserted === 'made' ? { id } : { refused: inserted }
-    })
+    const make = (accountNo: bigint) =>
+      drawingId<MadeLoan>(async () => {
+        const id = (await reserveIds(db, 'loan', 1))()
+        const inserted = await insert({ ...loan, id, accountNo })
+        if (inserted === 'idTaken') return undefined
+        return inserted === 'made' ? { id, accountNo } : { refused: inserted }
+      })
+    return await withAccountNumber(db, loan, make, (made) => 'refused' in made)
   } catch (error) {
     rethrowTakenKey(error)
     throw error
@@ -38,11 +43,28 @@ export async function makeLoan(
  * @returns the outcome; `leftOut` when the customer is no longer Active
  * @throws LendingError `aborted` when its Idempotency-Key was taken meanwhile
  */
-export async function makeLoanAs(db: Db, loan: NewLoan): Promise<Inserted> {
+export async function makeLoanAs(db: Db, loan: Omit<NewLoan, 'accountNo'>): Promise<Inserted> {
   try {
-    return await trafficOf(db).insertLoan(loan)
+    const make = (accountNo: bigint) => trafficOf(db).insertLoan({ ...loan, accountNo })
+    return await withAccountNumber(db, loan, make, (inserted) => inserted !== 'made')
   } catch (error) {
     rethrowTakenKey(error)
     throw error
   }
+}
+
+/**
+ * Makes a loan under the next account number of its organization.
+ * @param isRefused whether what came of it is no loan, so that its number is left to the next
+ */
+async function withAccountNumber<Made>(
+  db: Db,
+  { author: { organizationId } }: Pick<NewLoan, 'author'>,
+  make: (accountNo: bigint) => Promise<Made>,
+  isRefused: (made: Made) => boolean,
+): Promise<Made> {
+  const accountNo = (await reserveAccountNumbers(db, organizationId, 'loan', 1))()
+  const made = await make(accountNo)
+  if (isRefused(made)) returnAccountNumber(db, organizationId, 'loan', accountNo)
+  return made
 }

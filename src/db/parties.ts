@@ -15,9 +15,12 @@ export interface PartiesKey {
 
 /** What of it there is. */
 export interface Parties {
-  readonly customer: Customer | undefined
+  readonly customer: PartyCustomer | undefined
   readonly product: Product | undefined
 }
+
+/** A customer as far as a new loan asks. */
+export type PartyCustomer = Omit<Customer, 'accountNo'>
 
 const KEY: ColumnTypes = { place: 'int', organization_id: 'int', external_id: 'text', product_id: 'int' }
 

@@ -17,6 +17,8 @@ export interface StoredLoan extends Loan {
   readonly organizationId: number
   readonly id: bigint
   readonly externalId: string | null
+  /** Null only of a loan that an earlier version of the program made, until it is numbered. */
+  readonly accountNo: bigint | null
   readonly version: number
   /** When it was last saved. */
   readonly updatedAt: Instant
@@ -46,7 +48,7 @@ const ENTRIES = `
        FROM loan_entry e WHERE e.organization_id = l.organization_id AND e.loan_id = l.id)`
 
 const TERMS = `
-  l.organization_id, l.id, l.external_id, l.version, l.updated_at, l.next_change_at, l.customer_id, l.product_id, l.currency, l.principal,
+  l.organization_id, l.id, l.external_id, l.account_no, l.version, l.updated_at, l.next_change_at, l.customer_id, l.product_id, l.currency, l.principal,
   l.number_of_repayments, l.rate_per_period, l.penalty_amount, l.disbursed_at, l.disbursed_on, l.due_on, l.due_at, l.record`
 
 /** What `toStoredLoan` takes. */
@@ -67,6 +69,7 @@ interface BareRow {
   organization_id: number
   id: bigint
   external_id: string | null
+  account_no: bigint | null
   version: number
   updated_at: Instant
   next_change_at: Instant | null
@@ -197,6 +200,7 @@ const bareOf = (row: BareRow) => ({
   organizationId: row.organization_id,
   id: row.id,
   externalId: row.external_id,
+  accountNo: row.account_no,
   version: row.version,
   updatedAt: row.updated_at,
   nextChangeAt: row.next_change_at,

@@ -13,6 +13,7 @@ import { type CustomerStanding, requireActivatable, requireClosable } from '../d
 import { dateIn, type LocalDate } from '../domain/dates.ts'
 import { LendingError, notFound } from '../domain/errors.ts'
 import type { Caller } from './caller.ts'
+import { numbered } from './numbered.ts'
 
 export type { Customer, CustomerRef } from '../db/customers.ts'
 
@@ -36,18 +37,23 @@ const noSuchCustomer = (ref: CustomerRef) =>
 
 /** @throws LendingError `not_found` */
 export async function getCustomer(deps: Deps, caller: Caller, ref: CustomerRef): Promise<Customer> {
-  const customer = await findCustomer(deps.db, caller.organizationId, ref)
+  const { organizationId } = caller
+  const read = () => findCustomer(deps.db, organizationId, ref)
+  const customer = await numbered(deps, organizationId, 'customer', read, (one) => (one ? [one] : []))
   if (!customer) throw noSuchCustomer(ref)
   return customer
 }
 
 /** A page of the organization's customers; with an external id, the one that has it or none. */
-export const pageCustomers = (
+export function pageCustomers(
   deps: Deps,
-  caller: Caller,
+  { organizationId }: Caller,
   filter: { externalId?: string | undefined },
   page: Page,
-): Promise<Listed<Customer>> => listCustomers(deps.db, caller.organizationId, filter, page)
+): Promise<Listed<Customer>> {
+  const read = () => listCustomers(deps.db, organizationId, filter, page)
+  return numbered(deps, organizationId, 'customer', read, (listed) => listed.items)
+}
 
 /**
  * Pending → Active, from today unless told.
@@ -88,5 +94,5 @@ async function change(
   const today = dateIn(deps.config.zone, now)
   const customer = await changeCustomer(deps.db, caller, ref, action, (standing) => decide(standing, today), now)
   if (!customer) throw noSuchCustomer(ref)
-  return customer
+  return customer.accountNo === null ? getCustomer(deps, caller, ref) : customer
 }

@@ -1,3 +1,4 @@
+import { reserveAccountNumbers } from '../db/accountNumbers.ts'
 import { reserveIds } from '../db/ids.ts'
 import { findPresentCustomers, insertCustomers, type NewCustomer, type PresentCustomer } from '../db/insertCustomers.ts'
 import type { Author } from '../db/trail.ts'
@@ -24,7 +25,7 @@ export function customerImporter({ db, now, config }: Deps, author: Author): Imp
       const externalIds = values.flatMap((value) => (value instanceof LendingError ? [] : [value.externalId]))
       const known = await findPresentCustomers(db, author.organizationId, externalIds)
       const nextId = await reserveIds(db, 'customer', values.length)
-      const made: NewCustomer[] = []
+      const made: Omit<NewCustomer, 'accountNo'>[] = []
       const said = values.map(
         (value): Said =>
           saidOf(() => {
@@ -44,9 +45,11 @@ export function customerImporter({ db, now, config }: Deps, author: Author): Imp
             return 'imported'
           }),
       )
+      const nextNo = await reserveAccountNumbers(db, author.organizationId, 'customer', made.length)
+      const customers = made.map((customer): NewCustomer => ({ ...customer, accountNo: nextNo() }))
       return {
         async save(batch) {
-          if (made.length > 0) await insertCustomers(batch, author, made, at)
+          if (customers.length > 0) await insertCustomers(batch, author, customers, at)
           return said
         },
       }

@@ -1,3 +1,4 @@
+import { reserveAccountNumbers } from '../db/accountNumbers.ts'
 import { findPresentLoans, type PresentLoan } from '../db/bookImport.ts'
 import { reserveIds } from '../db/ids.ts'
 import { insertLoans, type NewLoan } from '../db/insertLoans.ts'
@@ -43,7 +44,7 @@ export function loanImporter({ db, now, config }: Deps, author: Author): Importe
       ])
       const parties = new Map(lines.map((line, index) => [line, found[index]!]))
       const nextId = await reserveIds(db, 'loan', lines.length)
-      const made: { readonly index: number; readonly loan: NewLoan }[] = []
+      const made: { readonly index: number; readonly loan: Omit<NewLoan, 'accountNo'> }[] = []
       const said = values.map(
         (value, index): Said =>
           saidOf(() => {
@@ -65,13 +66,12 @@ export function loanImporter({ db, now, config }: Deps, author: Author): Importe
             return 'imported'
           }),
       )
+      const nextNo = await reserveAccountNumbers(db, organizationId, 'loan', made.length)
+      const loans = made.map(({ loan }): NewLoan => ({ ...loan, accountNo: nextNo() }))
       return {
         async save(batch) {
-          if (made.length === 0) return said
-          const inserted = await insertLoans(
-            batch,
-            made.map(({ loan }) => loan),
-          )
+          if (loans.length === 0) return said
+          const inserted = await insertLoans(batch, loans)
           // A customer was closed, or an id taken, since it was read: the lines are decided again, and what is there is seen.
           return inserted.every((outcome) => outcome === 'made') ? said : undefined
         },

@@ -2,7 +2,7 @@ import type { Customer } from '../db/customers.ts'
 import { type LoanFilter, type LoanRef, listLoans } from '../db/loans.ts'
 import { makeLoan } from '../db/makeLoan.ts'
 import type { Listed, Page } from '../db/paging.ts'
-import type { Parties } from '../db/parties.ts'
+import type { Parties, PartyCustomer } from '../db/parties.ts'
 import type { StoredLoan } from '../db/storedLoan.ts'
 import { trafficOf } from '../db/traffic.ts'
 import type { Deps } from '../deps.ts'
@@ -15,6 +15,7 @@ import { type LoanState, replay } from '../domain/replay.ts'
 import { termsOf } from '../domain/terms.ts'
 import type { Caller } from './caller.ts'
 import { withinLimit } from './loanWithinLimit.ts'
+import { numbered } from './numbered.ts'
 
 export type { LoanFilter, LoanRef } from '../db/loans.ts'
 export type { StoredLoan } from '../db/storedLoan.ts'
@@ -54,7 +55,7 @@ export async function createLoan(deps: Deps, caller: Caller, application: LoanAp
   const made = await makeLoan(deps.db, fresh, insert)
   if ('refused' in made) throw made.refused === 'externalIdTaken' ? externalIdTaken() : notActive({ status: 'Closed' })
   deps.events.loanDisbursed({ organizationId, currency: terms.currency.code, amount: terms.principal })
-  return { loan: asStored(organizationId, made.id, customer, product, fresh), state }
+  return { loan: asStored(organizationId, made, customer, product, fresh), state }
 }
 
 const externalIdTaken = () =>
@@ -81,14 +82,15 @@ export const notActive = (customer: Pick<Customer, 'status'>) =>
 
 const asStored = (
   organizationId: number,
-  id: bigint,
-  customer: Customer,
+  { id, accountNo }: Pick<StoredLoan, 'id' | 'accountNo'>,
+  customer: PartyCustomer,
   product: Product,
   fresh: Pick<StoredLoan, 'externalId' | 'terms'> & { state: LoanState; at: Instant },
 ): StoredLoan => ({
   organizationId,
   id,
   externalId: fresh.externalId,
+  accountNo,
   version: 1,
   updatedAt: fresh.at,
   nextChangeAt: fresh.state.nextChangeAt,
@@ -106,14 +108,17 @@ const asStored = (
 /** @throws LendingError `not_found` */
 export async function getLoan(deps: Deps, caller: Caller, ref: LoanRef): Promise<LoanNow> {
   const { organizationId } = caller
-  const loan = await trafficOf(deps.db).readLoan({ organizationId, ref, zone: deps.config.zone })
+  const read = () => trafficOf(deps.db).readLoan({ organizationId, ref, zone: deps.config.zone })
+  const loan = await numbered(deps, organizationId, 'loan', read, (one) => (one ? [one] : []))
   if (!loan) throw noSuchLoan(ref)
   return { loan, state: stateOf(loan, deps.now()) }
 }
 
 /** A page of the organization's loans, each as it is now. */
 export async function pageLoans(deps: Deps, caller: Caller, filter: LoanFilter, page: Page): Promise<Listed<LoanNow>> {
-  const { items, total } = await listLoans(deps.db, deps.config.zone, caller.organizationId, filter, page)
+  const { organizationId } = caller
+  const read = () => listLoans(deps.db, deps.config.zone, organizationId, filter, page)
+  const { items, total } = await numbered(deps, organizationId, 'loan', read, (listed) => listed.items)
   const now = deps.now()
   return { items: items.map((loan) => ({ loan, state: stateOf(loan, now) })), total }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { CUSTOMER_STATUSES, displayName } from '../../domain/customer.ts'
+import { invariant } from '../../domain/errors.ts'
 import type { Customer } from '../../services/customers.ts'
 import type { Organization } from '../../services/organizations.ts'
 import { externalId, localDate, newExternalId, note, pageQuery } from '../wire.ts'
@@ -36,7 +37,7 @@ export const customerSchema = named(
   'Customer',
   z.object({
     id: z.string().describe("The service's number."),
-    accountNo: z.string().describe('The id, zero-padded to 9 digits.'),
+    accountNo: z.string().describe('A running number of your organization, padded with zeros to 9 digits.'),
     externalId: z.string().nullable().describe('Null for a customer made by a record system.'),
     status: z.enum(CUSTOMER_STATUSES),
     active: z.boolean(),
@@ -59,7 +60,7 @@ export function toCustomer(customer: Customer, { officeId, officeName }: Organiz
   const id = String(customer.id)
   return {
     id,
-    accountNo: accountNo(customer.id),
+    accountNo: toAccountNo(customer.accountNo),
     externalId: customer.externalId,
     status: customer.status,
     active: customer.status === 'Active',
@@ -72,5 +73,8 @@ export function toCustomer(customer: Customer, { officeId, officeName }: Organiz
   }
 }
 
-/** The id, zero-padded to 9; longer ones are not cut. */
-export const accountNo = (id: bigint): string => String(id).padStart(9, '0')
+/** The account number of a customer or a loan, padded with zeros to 9 digits; longer ones are not cut (contract 4.1). */
+export function toAccountNo(accountNo: bigint | null): string {
+  invariant(accountNo !== null, 'an account number')
+  return String(accountNo).padStart(9, '0')
+}

@@ -5,11 +5,12 @@ import type { EntryType } from '../../domain/entry.ts'
 // repayment is adjusted to 9,000, 500 are refunded, and 101,500 are 500 too much. A second loan is never repaid.
 
 const FIRST = '4000000000000001'
+const ACCOUNT_NO = '000000001'
 const SECOND = '4000000000000002'
 
 export const customer = {
   id: FIRST,
-  accountNo: FIRST,
+  accountNo: ACCOUNT_NO,
   externalId: 'wallet-255700000001',
   status: 'Active' as const,
   active: true,
@@ -58,7 +59,7 @@ export const instalment = {
 /** As it was disbursed. */
 export const newLoan = {
   id: FIRST,
-  accountNo: FIRST,
+  accountNo: ACCOUNT_NO,
   externalId: 'order-2026-0001',
   customerId: customer.id,
   customerExternalId: customer.externalId,

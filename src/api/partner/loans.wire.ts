@@ -8,7 +8,7 @@ import { LARGEST_ID } from '../../domain/smallId.ts'
 import type { LoanNow } from '../../services/loans.ts'
 import { repaymentsOf } from '../../services/transactions.ts'
 import { amount, externalId, instant, money, newExternalId, pageQuery, queryId, smallInt } from '../wire.ts'
-import { accountNo } from './customers.wire.ts'
+import { toAccountNo } from './customers.wire.ts'
 import * as examples from './examples.ts'
 import { named, pageOf } from './registry.ts'
 import { toTransaction, transactionSchema } from './transactions.wire.ts'
@@ -71,7 +71,7 @@ export const loanSummary = named(
   'LoanSummary',
   z.object({
     id: z.string(),
-    accountNo: z.string(),
+    accountNo: z.string().describe('A running number of your organization, padded with zeros to 9 digits.'),
     externalId: z.string().nullable(),
     customerId: z.string(),
     customerExternalId: z.string().nullable(),
@@ -142,7 +142,7 @@ export function toLoanSummary({ loan, state }: LoanNow): LoanSummaryView {
   const { charged, paid, waived, outstanding } = state
   return {
     id: String(loan.id),
-    accountNo: accountNo(loan.id),
+    accountNo: toAccountNo(loan.accountNo),
     externalId: loan.externalId,
     customerId: String(loan.customerId),
     customerExternalId: loan.customerExternalId,

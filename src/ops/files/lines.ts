@@ -32,7 +32,7 @@ const customer = z.strictObject({
   region: detailOf('region'),
   country: detailOf('country'),
   status: z.literal('Active', { error: 'must be Active: close the customer after its loans are imported' }).optional(),
-  ...derived('id', 'closedOn', 'closeReason', 'createdAt'),
+  ...derived('id', 'accountNo', 'closedOn', 'closeReason', 'createdAt'),
 })
 
 const rfc3339 = z.string().transform((given, context) => {
@@ -49,7 +49,15 @@ const loan = z.strictObject({
   productId: smallInt({ min: 1, max: LARGEST_ID }),
   principal: amount,
   disbursedAt: rfc3339,
-  ...derived('id', 'customerNumber', 'currencyCode', 'status', 'numberOfRepayments', 'interestRatePerPeriod'),
+  ...derived(
+    'id',
+    'accountNo',
+    'customerNumber',
+    'currencyCode',
+    'status',
+    'numberOfRepayments',
+    'interestRatePerPeriod',
+  ),
   ...derived('principalOutstanding', 'interestOutstanding', 'feesOutstanding', 'penaltyOutstanding', 'totalPaid'),
   ...derived('totalOverpaid', 'totalOverdue', 'totalWrittenOff', 'totalRecovered', 'nextDueDate', 'overdueSince'),
   ...derived('dueDate', 'dueDateTime', 'chargedOffOn', 'closedOn', 'createdAt', 'updatedAt', 'record'),

@@ -49,7 +49,7 @@ describe('POST /v1/loans', () => {
       ],
     })
     expect(body.id).toMatch(/^\d+$/)
-    expect(body.accountNo).toBe(body.id.padStart(9, '0'))
+    expect(body.accountNo).toBe('000000001')
     const read = { ...body, repaymentHistory: [] }
     expect((await service.get(`/v1/loans/${body.id}`)).body).toEqual(read)
     expect((await service.get('/v1/loans/external/first')).body).toEqual(read)

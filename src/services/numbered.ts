@@ -1,0 +1,20 @@
+import { fillAccountNumbers, type Numbered } from '../db/accountNumbers.ts'
+import type { Deps } from '../deps.ts'
+
+/**
+ * Reads customers or loans that all have an account number. While the version before this one still serves, it inserts
+ * rows without: such rows are numbered when they are met, and read again.
+ * @param rowsOf the rows of what was read
+ */
+export async function numbered<T>(
+  { db }: Pick<Deps, 'db'>,
+  organizationId: number,
+  table: Numbered,
+  read: () => Promise<T>,
+  rowsOf: (found: T) => readonly { readonly accountNo: bigint | null }[],
+): Promise<T> {
+  const found = await read()
+  if (rowsOf(found).every(({ accountNo }) => accountNo !== null)) return found
+  await fillAccountNumbers(db, organizationId, table)
+  return read()
+}

@@ -22,7 +22,7 @@ import { trustOf } from './trust.ts'
 export interface AppOptions {
   /** Nothing is logged without one. */
   readonly logger?: FastifyBaseLogger
-  /** Whether an error means that the database cannot be reached; the database's own word when left out. */
+  /** Whether an error means that the database cannot be reached or takes no changes; the database's own word when left out. */
   readonly unavailable?: (error: unknown) => boolean
   /** Whether the database answers; `select 1` when left out. */
   readonly ready?: () => Promise<boolean>
@@ -91,7 +91,8 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   turnAwayEarly(app, guard, deps.config, deps.events)
   if (options.limits) limitRates(app, options.limits, deps.events)
 
-  const mounting = { deps, ready, stopping: guard.stopping, unavailable }
+  const readiness = { ready, stopping: guard.stopping, trouble: guard.trouble }
+  const mounting = { deps, readiness, unavailable }
   const mounted = styles.map((style) => ({
     style,
     host: hostOf(urlOf(deps.config, style.name)),

@@ -18,7 +18,7 @@ export interface Failure {
 export interface FailureContext {
   readonly fieldNames: Readonly<Record<string, string>>
   readonly requestId: string
-  /** Whether the error means that the database cannot be reached. */
+  /** Whether the error means that the database cannot be reached or takes no changes. */
   readonly unavailable: (error: unknown) => boolean
   /** What would be right, where the error does not say it itself. */
   readonly hint?: (error: unknown) => string | undefined
@@ -84,7 +84,7 @@ function failureOf(error: unknown, { fieldNames, requestId, unavailable }: Failu
   if (unavailable(error))
     return {
       code: 'unavailable',
-      message: 'the database cannot be reached; try again',
+      message: 'the database cannot be reached or takes no changes; try again',
       retryAfter: RETRY_AFTER_SECONDS,
     }
   return { code: 'internal', message: `an error on our side; please quote the request id ${requestId}` }

@@ -4,8 +4,10 @@ import type { Events } from '../services/events.ts'
 
 /** How the process stands; whoever runs it knows. */
 export interface Guard {
-  /** Whether the database answers. */
+  /** Whether the database answers, and is no standby. */
   reachable(): boolean
+  /** Why no requests should be sent here; undefined where the database takes changes. */
+  trouble(): string | undefined
   /** By how much timers are late, in milliseconds. */
   lagMs(): number
   /** Whether a stop has begun: what comes is served, but nobody should come any more. */
@@ -15,7 +17,13 @@ export interface Guard {
 }
 
 /** All is well. */
-export const unguarded: Guard = { reachable: () => true, lagMs: () => 0, stopping: () => false, draining: () => false }
+export const unguarded: Guard = {
+  reachable: () => true,
+  trouble: () => undefined,
+  lagMs: () => 0,
+  stopping: () => false,
+  draining: () => false,
+}
 
 /** How much may be in work. */
 export interface Bounds {
@@ -53,7 +61,7 @@ export function turnAwayEarly(app: FastifyInstance, guard: Guard, bounds: Bounds
     if (vital) return done()
     if (inFlight > bounds.maxInFlight) refuse('in_flight', 'the service is busy; try again')
     if (guard.lagMs() > bounds.maxLagMs) refuse('event_loop', 'the service is busy; try again')
-    if (!open && !guard.reachable()) refuse('database', 'the database cannot be reached; try again')
+    if (!open && !guard.reachable()) refuse('database', 'the database cannot be reached or takes no changes; try again')
     done()
   })
 }

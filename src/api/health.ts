@@ -6,8 +6,17 @@ const PATIENCE_MS = 2000
 
 const health = z.object({ status: z.literal('ok') }).meta({ examples: [{ status: 'ok' }] })
 
+/** What readiness goes by. */
+export interface Readiness {
+  /** Whether the database answers. */
+  readonly ready: () => Promise<boolean>
+  readonly stopping: () => boolean
+  /** Why the database takes no changes, where it is known not to. */
+  readonly trouble: () => string | undefined
+}
+
 /** Liveness and readiness (contract 6), on every host and without a token. `ready` asks the database. */
-export function addHealth(app: FastifyInstance, ready: () => Promise<boolean>, stopping: () => boolean) {
+export function addHealth(app: FastifyInstance, { ready, stopping, trouble }: Readiness) {
   let closing = false
   app.addHook('preClose', async () => {
     closing = true
@@ -26,12 +35,18 @@ export function addHealth(app: FastifyInstance, ready: () => Promise<boolean>, s
   app.get(
     '/health/ready',
     {
-      schema: { tags: ['Service'], summary: 'Requests can be served: the database answers', response: { 200: health } },
+      schema: {
+        tags: ['Service'],
+        summary: 'Requests can be served: the database answers and takes changes',
+        response: { 200: health },
+      },
       config: { public: true, vital: true, refusals: ['unavailable'] },
       logLevel: 'warn',
     },
     async () => {
       if (closing || stopping()) throw new LendingError('unavailable', 'the service is stopping')
+      const found = trouble()
+      if (found !== undefined) throw new LendingError('unavailable', found)
       if (!(await inTime(ready))) throw new LendingError('unavailable', 'the database does not answer')
       return { status: 'ok' }
     },

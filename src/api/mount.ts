@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { LendingError, notFound } from '../domain/errors.ts'
 import { MALFORMED_URL, sendFailure, toFailure } from './failure.ts'
-import { addHealth } from './health.ts'
+import { addHealth, type Readiness } from './health.ts'
 import { addHome } from './home.ts'
 import { Paths } from './hosts.ts'
 import { InvalidRequest } from './invalidRequest.ts'
@@ -19,11 +19,8 @@ const NO_QUERY = z.strictObject({})
 /** What every style is mounted with. */
 export interface Mounting {
   readonly deps: Deps
-  /** Whether the database answers. */
-  readonly ready: () => Promise<boolean>
-  /** Whether a stop has begun. */
-  readonly stopping: () => boolean
-  /** Whether an error means that it cannot be reached. */
+  readonly readiness: Readiness
+  /** Whether an error means that the database cannot be reached or takes no changes. */
   readonly unavailable: (error: unknown) => boolean
 }
 
@@ -31,11 +28,7 @@ export interface Mounting {
  * Mounts a style under its prefix, closed off from the others: its error words, its 404, its document, its routes.
  * @returns the paths it serves, known once the app is ready
  */
-export function mountStyle(
-  app: FastifyInstance,
-  style: Style,
-  { deps, ready, stopping, unavailable }: Mounting,
-): Paths {
+export function mountStyle(app: FastifyInstance, style: Style, { deps, readiness, unavailable }: Mounting): Paths {
   const paths = new Paths()
   const prefix = prefixOf(style.name)
   app.register(
@@ -49,7 +42,7 @@ export function mountStyle(
       speak(scope, style, { unavailable, config: deps.config, prefix }, paths)
       await addDocument(scope, style, prefix, deps.config)
       addHome(scope, style, deps.config)
-      addHealth(scope, ready, stopping)
+      addHealth(scope, readiness)
       // In a scope of their own, so that their hooks (who is calling?) do not reach the documents and health.
       scope.register(async (routes) => style.routes(routes.withTypeProvider<ZodTypeProvider>(), deps))
     },
@@ -59,11 +52,11 @@ export function mountStyle(
 }
 
 /** What answers on a host that no setting names, where none is to be served: health, and 404 for the rest. */
-export function mountNothing(app: FastifyInstance, words: Style, { deps, ready, stopping, unavailable }: Mounting) {
+export function mountNothing(app: FastifyInstance, words: Style, { deps, readiness, unavailable }: Mounting) {
   app.register(
     async (scope) => {
       speak(scope, words, { unavailable, config: deps.config, prefix: prefixOf('none') })
-      addHealth(scope, ready, stopping)
+      addHealth(scope, readiness)
     },
     { prefix: prefixOf('none') },
   )

@@ -42,7 +42,10 @@ const EXPLAINED: Required<Explained> = {
     'An error on our side.',
     'an error on our side; please quote the request id 1f0c1d5e-6d0b-4e0e-9a58-0d7f6d1c2b3a',
   ],
-  unavailable: ['The database cannot be reached; see Retry-After.', 'the database cannot be reached; try again'],
+  unavailable: [
+    'The database cannot be reached or takes no changes; see Retry-After.',
+    'the database cannot be reached or takes no changes; try again',
+  ],
 }
 
 /** What a route is, as far as its refusals follow from it. */

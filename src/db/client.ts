@@ -1,5 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
+import { DISK_FAILS, READ_ONLY } from './faults.ts'
 import { PrismaClient } from './generated/client.ts'
 import { cut, type SilenceWatch, watchSilence } from './silence.ts'
 
@@ -15,6 +16,8 @@ export interface Db {
    * waits on one fails at once, and no other is opened.
    */
   setGone(gone: boolean): void
+  /** How many statements the server could not write to its disk so far. */
+  diskFailures(): number
 }
 
 /** No statement of the service takes this long unless something is wrong; milliseconds. */
@@ -72,11 +75,17 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
   // A connection that dies, idle or in somebody's hands, is an event with no listener: the process would end. Whoever
   // uses the connection gets the error from his statement; the pool opens another.
   pool.on('error', () => undefined)
+  let diskFailures = 0
+  const failed = (client: pg.PoolClient, { code }: Error & { code?: unknown }) => {
+    if (DISK_FAILS.has(code)) diskFailures++
+    // A primary that was demoted, behind a name that leads elsewhere by now: the next connection is to the new one.
+    if (code === READ_ONLY) void (client as unknown as pg.Client).end().catch(() => undefined)
+  }
   const clients = new Set<pg.PoolClient>()
   pool.on('connect', (client) => {
     clients.add(client)
     client.on('error', () => undefined)
-    loseWhereSilent(client, silence)
+    attend(client, silence, failed)
   })
   pool.on('remove', (client) => clients.delete(client))
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) })
@@ -92,6 +101,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
         .finally(silence.stop)
       return closed
     },
+    diskFailures: () => diskFailures,
     setGone: (gone) => {
       pool.gone = gone
       if (gone) for (const client of clients) cut(client)
@@ -125,11 +135,15 @@ export interface Patience {
 }
 
 /**
- * Ends a connection whose statement nobody answers, unless that has a `query_timeout` of its own. The driver could do
+ * Tells of statements that fail, and ends a connection whose statement nobody answers, unless that has a `query_timeout` of its own. The driver could do
  * it, but it keeps time by a function that it assigns to a property: V8 makes such a function old from the start, and
  * what it refers to, the rows of every statement, then stays until old objects are collected, 7 KB a repayment.
  */
-function loseWhereSilent(client: pg.PoolClient, silence: SilenceWatch): void {
+function attend(
+  client: pg.PoolClient,
+  silence: SilenceWatch,
+  failed: (client: pg.PoolClient, error: Error) => void,
+): void {
   const ask = client.query.bind(client) as Ask
   const query = (config: object | string, given?: unknown, callback?: Answer) => {
     if (typeof config === 'object' && ('query_timeout' in config || 'submit' in config))
@@ -142,6 +156,7 @@ function loseWhereSilent(client: pg.PoolClient, silence: SilenceWatch): void {
       ask(config, values, (error, result) => {
         clearTimeout(silent)
         answered()
+        if (error) failed(client, error)
         tell(error, result)
       })
     if (answer) return heard(answer)

@@ -11,10 +11,10 @@ interface Fault {
 }
 
 /**
- * SQLSTATE: no connection, shutting down or starting, too many connections; and what took too long: a statement, a wait
- * for a row, a pause within a transaction.
+ * SQLSTATE: no connection, shutting down or starting; a standby that is not promoted; no room, memory or connection left,
+ * the disk's own errors; and what took too long: a statement, a wait for a row, a pause within a transaction.
  */
-const unavailableState = /^(08...|57P0[1235]|53300|57014|55P03|25P03)$/
+const unavailableState = /^(08...|25006|53...|57P0[1235]|58030|57014|55P03|25P03)$/
 
 const unavailableCode = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
@@ -40,6 +40,12 @@ export function isUnavailable(error: unknown): boolean {
       (typeof message === 'string' && unavailableMessage.test(message)),
   )
 }
+
+/** SQLSTATE: the server is a standby, or was made read-only: its connections are of no use for changes. */
+export const READ_ONLY = '25006'
+
+/** SQLSTATE: the disk is full, or cannot be written to. */
+export const DISK_FAILS: ReadonlySet<unknown> = new Set(['53100', '58030'])
 
 /** Whether a unique index (`constraint`, or any) refused the row; from `pg` and from Prisma alike. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {

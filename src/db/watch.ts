@@ -1,6 +1,8 @@
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import pg from 'pg'
 import type { Db } from './client.ts'
+import { clockTrouble, clockWarning } from './clock.ts'
+import { DISK_FAILS } from './faults.ts'
 import { cut } from './silence.ts'
 
 /** How the database is watched: a question every so often, on a connection of its own. */
@@ -9,49 +11,95 @@ const PATIENCE_MS = 700
 /** While it is gone: often, so that its return is noticed at once. */
 const WHILE_GONE_MS = 200
 
-/** Whether the database answers, as far as the last question says. */
+/** How the database stands, as far as the last question says. */
 export interface Watch {
+  /** Whether it answers, and is no standby. */
   reachable(): boolean
+  /** Why no requests should be sent here; undefined where they can be served. */
+  trouble(): string | undefined
+  /** By how many milliseconds its clock is ahead of ours; negative where it is behind. */
+  clockAheadMs(): number
   stop(): Promise<void>
 }
 
+/** What the watch is told of besides the database. */
+export interface WatchOptions {
+  readonly now: () => number
+  readonly log: { warn(message: string): void; info(message: string): void }
+}
+
+const STANDBY = 'the database takes no changes: it is a standby, or was made read-only'
+const DISK = 'the database takes no changes: its disk is full, or fails'
+
 /**
  * Watches the database. Two failures in a row, while nobody else hears from it either, mean that it is gone: within 2 s,
- * also where it just falls silent. What waits for it then fails at once, and new requests are refused without a try.
+ * also where it just falls silent. A standby that is not promoted is as good as gone, by the first answer that says so.
+ * What waits for it then fails at once, new requests are refused without a try, and once it takes changes again, every
+ * connection is a new one. Where its disk is full, reads are served; it is asked whether there is room again.
  */
-export function watchDatabase(db: Db, log: { warn(message: string): void; info(message: string): void }): Watch {
-  let reachable = true
+export function watchDatabase(db: Db, { now, log }: WatchOptions): Watch {
+  let gone: string | undefined
+  let full = false
+  let clockAhead = 0
+  let warned: string | undefined
   let stopped = false
-  const probe = makeProbe(db.pool.options.connectionString)
+  const probe = makeProbe(db.pool.options.connectionString, now)
   let heard = 0
   db.pool.on('release', (error: unknown) => {
     if (!error) heard++
   })
 
+  function setGone(why: string | undefined): void {
+    if (gone !== why)
+      why === undefined
+        ? log.info('the database is back')
+        : log.warn(`${why}; requests are answered unavailable until it is back`)
+    gone = why
+    db.setGone(why !== undefined)
+  }
+
+  async function lookAtDisk(failuresBefore: number): Promise<void> {
+    const wasFull = full
+    if (db.diskFailures() > failuresBefore) full = true
+    else if (full) full = !(await probe.hasRoom())
+    if (full !== wasFull)
+      full ? log.warn(`${DISK}; changes are answered unavailable`) : log.info('the database takes changes again')
+  }
+
+  function lookAtClock(ahead: number): void {
+    clockAhead = ahead
+    const warning = clockWarning(ahead)
+    if (warning !== undefined && warned === undefined) log.warn(warning)
+    warned = warning
+  }
+
   async function run(): Promise<void> {
     let failures = 0
+    let diskFailures = db.diskFailures()
     while (!stopped) {
       const before = heard
-      if ((await probe.answers()) || heard > before) {
-        if (!reachable) log.info('the database is back')
+      const answer = await probe.ask()
+      if (stopped) return
+      if (answer?.isReadOnly) setGone(STANDBY)
+      else if (answer || heard > before) {
         failures = 0
-        reachable = true
-        db.setGone(false)
+        setGone(undefined)
+        if (answer?.clockAheadMs !== undefined) lookAtClock(answer.clockAheadMs)
+        await lookAtDisk(diskFailures)
+        diskFailures = db.diskFailures()
         await pause(EVERY_MS, undefined, { ref: false })
         continue
-      }
-      failures++
-      if (failures < 2 || stopped) continue
-      if (reachable) log.warn('the database is gone: requests are answered unavailable until it is back')
-      reachable = false
-      db.setGone(true)
+      } else if (++failures < 2) continue
+      else setGone('the database is gone')
       await pause(WHILE_GONE_MS, undefined, { ref: false })
     }
   }
 
   const running = run()
   return {
-    reachable: () => reachable,
+    reachable: () => gone === undefined,
+    trouble: () => gone ?? (full ? DISK : clockTrouble(clockAhead)),
+    clockAheadMs: () => clockAhead,
     async stop() {
       stopped = true
       probe.end()
@@ -61,8 +109,20 @@ export function watchDatabase(db: Db, log: { warn(message: string): void; info(m
   }
 }
 
-/** A connection that is asked whether it lives, and replaced where it does not. */
-function makeProbe(connectionString: string | undefined) {
+/** What the database answers; its clock only where it was asked. */
+interface Answer {
+  readonly isReadOnly: boolean
+  readonly clockAheadMs?: number
+}
+
+const ASK = `SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly",
+  extract(epoch FROM clock_timestamp())::float8 * 1000 AS at`
+
+/** A table of 1 MB that is gone as soon as it is made: the disk has to have room for it. */
+const TAKE_ROOM = `CREATE TEMP TABLE mkopo_room ON COMMIT DROP AS SELECT repeat('x', 1000) FROM generate_series(1, 1000)`
+
+/** A connection that is asked whether it lives, and replaced where it does not, or leads to a standby. */
+function makeProbe(connectionString: string | undefined, now: () => number) {
   let client: pg.Client | undefined
 
   const drop = (dead: pg.Client | undefined) => {
@@ -71,7 +131,7 @@ function makeProbe(connectionString: string | undefined) {
     cut(dead)
   }
 
-  async function ask(): Promise<boolean> {
+  async function onConnection<T>(use: (client: pg.Client) => Promise<T>): Promise<T> {
     const known = client
     const mine = known ?? new pg.Client({ connectionString, application_name: 'mkopo watch' })
     try {
@@ -80,31 +140,59 @@ function makeProbe(connectionString: string | undefined) {
         mine.on('error', () => undefined)
         await mine.connect()
       }
-      await mine.query('SELECT 1')
-      return true
+      return await use(mine)
     } catch (error) {
       drop(mine)
+      throw error
+    }
+  }
+
+  async function ask(): Promise<Answer | undefined> {
+    try {
+      const answer = await onConnection(async (mine) => {
+        const before = now()
+        const { rows } = await mine.query<{ isReadOnly: boolean; at: number }>(ASK)
+        const { isReadOnly, at } = rows[0]!
+        return { isReadOnly, clockAheadMs: at - (before + now()) / 2 }
+      })
+      if (answer.isReadOnly) drop(client)
+      return answer
+    } catch (error) {
       // It has no room for one more connection, but it is there.
-      return error instanceof pg.DatabaseError && error.code === '53300'
+      return error instanceof pg.DatabaseError && error.code === '53300' ? { isReadOnly: false } : undefined
     }
   }
 
   return {
     end: () => drop(client),
-    async answers(): Promise<boolean> {
-      const asked = ask()
-      const waited = new AbortController()
-      const answer = await Promise.race([
-        asked,
-        // Where this process was busy, the answer may lie there unread: it is given one more turn.
-        pause(PATIENCE_MS, undefined, { ref: false, signal: waited.signal })
-          .then(() => turn())
-          .then(() => turn(false))
-          .catch(() => false),
-      ])
-      waited.abort()
+    async ask(): Promise<Answer | undefined> {
+      const answer = await inTime(ask(), undefined)
       if (!answer) drop(client)
       return answer
     },
+    /** Whether a little can be written; true where that cannot be tried, for lack of the right to. */
+    hasRoom: (): Promise<boolean> =>
+      inTime(
+        onConnection((mine) => mine.query(TAKE_ROOM)).then(
+          () => true,
+          (error: unknown) => error instanceof pg.DatabaseError && !DISK_FAILS.has(error.code),
+        ),
+        false,
+      ),
   }
+}
+
+/** An answer, or `late` where it takes too long. */
+async function inTime<T>(asked: Promise<T>, late: T): Promise<T> {
+  const waited = new AbortController()
+  const answer = await Promise.race([
+    asked,
+    // Where this process was busy, the answer may lie there unread: it is given one more turn.
+    pause(PATIENCE_MS, undefined, { ref: false, signal: waited.signal })
+      .then(() => turn())
+      .then(() => turn(late))
+      .catch(() => late),
+  ])
+  waited.abort()
+  return answer
 }

@@ -15,6 +15,8 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 export interface Sources {
   readonly pool: { readonly totalCount: number; readonly idleCount: number; readonly waitingCount: number }
   readonly databaseUp: () => boolean
+  readonly databaseWell: () => boolean
+  readonly clockAheadMs: () => number
   readonly stopping: () => boolean
   readonly lagMs: () => number
   readonly figures: () => readonly BookFigures[]
@@ -181,7 +183,7 @@ function countSweeps(registers: Registry[], now: () => number) {
   } satisfies Partial<Events>
 }
 
-function showState(registers: Registry[], { pool, databaseUp, stopping, lagMs }: Sources): void {
+function showState(registers: Registry[], { pool, stopping, lagMs, ...database }: Sources): void {
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
       name,
@@ -202,7 +204,15 @@ function showState(registers: Registry[], { pool, databaseUp, stopping, lagMs }:
     },
   })
   gauge('mkopo_db_pool_waiting', 'Statements that wait for a connection.', () => pool.waitingCount)
-  gauge('mkopo_db_up', 'Whether the database answers.', () => Number(databaseUp()))
+  gauge('mkopo_db_up', 'Whether the database answers, and is no standby.', () => Number(database.databaseUp()))
+  gauge('mkopo_db_well', 'Whether the database takes changes, by a clock that is ours.', () =>
+    Number(database.databaseWell()),
+  )
+  gauge(
+    'mkopo_db_clock_ahead_seconds',
+    "By how much the database's clock is ahead of ours.",
+    () => database.clockAheadMs() / 1000,
+  )
   gauge('mkopo_stopping', 'Whether a stop has begun.', () => Number(stopping()))
   gauge('mkopo_event_loop_late_seconds', 'How late timers are, over the last half second.', () => lagMs() / 1000)
 }

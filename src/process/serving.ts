@@ -55,7 +55,11 @@ export async function startServing(serving: Serving, options: ServingOptions): P
   const events = tellAll(metrics.events, recent.events)
   const deps = await openService({ config, databaseUrl, now: Date.now, log, events, asItIs })
   serving.deps = deps
-  serving.vitals = watchVitals(deps.db, { stopping, draining: () => serving.drainable?.draining() ?? false }, log)
+  serving.vitals = watchVitals(
+    deps.db,
+    { stopping, draining: () => serving.drainable?.draining() ?? false },
+    { now: Date.now, log },
+  )
   serving.limits = createLimits(deps)
   const figures = keepFigures(deps, log)
   serving.figures = figures
@@ -74,6 +78,8 @@ export async function startServing(serving: Serving, options: ServingOptions): P
   metrics.observe({
     pool: deps.db.pool,
     databaseUp: guard.reachable,
+    databaseWell: () => guard.trouble() === undefined,
+    clockAheadMs: serving.vitals.clockAheadMs,
     stopping: guard.stopping,
     lagMs: guard.lagMs,
     figures: figures.latest,

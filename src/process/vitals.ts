@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Guard } from '../api/guard.ts'
 import type { Db } from '../db/client.ts'
-import { watchDatabase } from '../db/watch.ts'
+import { type WatchOptions, watchDatabase } from '../db/watch.ts'
 
 const RESOLUTION_MS = 20
 const WINDOW_MS = 500
@@ -9,19 +9,18 @@ const WINDOW_MS = 500
 /** How the process stands: its database, its event loop, and whether it is being stopped. */
 export interface Vitals {
   readonly guard: Guard
+  /** By how many milliseconds the database's clock is ahead of ours. */
+  clockAheadMs(): number
   stop(): Promise<void>
 }
 
 /** Watches the database and the event loop until it is stopped, and logs when the database goes and comes back. */
-export function watchVitals(
-  db: Db,
-  stages: Pick<Guard, 'stopping' | 'draining'>,
-  log: { warn(message: string): void; info(message: string): void },
-): Vitals {
-  const watch = watchDatabase(db, log)
+export function watchVitals(db: Db, stages: Pick<Guard, 'stopping' | 'draining'>, options: WatchOptions): Vitals {
+  const watch = watchDatabase(db, options)
   const lag = watchLag()
   return {
-    guard: { reachable: watch.reachable, lagMs: lag.ms, ...stages },
+    guard: { reachable: watch.reachable, trouble: watch.trouble, lagMs: lag.ms, ...stages },
+    clockAheadMs: watch.clockAheadMs,
     async stop() {
       lag.stop()
       await watch.stop()

@@ -38,7 +38,7 @@ describe('overload', () => {
     expect(answer.json()).toEqual({
       success: false,
       code: 'unavailable',
-      message: 'the database cannot be reached; try again',
+      message: 'the database cannot be reached or takes no changes; try again',
     })
     expect((await app.inject(get('/openapi.json'))).statusCode).toBe(200)
   })

@@ -66,6 +66,8 @@ beforeAll(async () => {
   metrics.observe({
     pool: deps.db.pool,
     databaseUp: () => true,
+    databaseWell: () => false,
+    clockAheadMs: () => -1_500,
     stopping: () => false,
     lagMs: () => 1.5,
     figures: figures.latest,
@@ -115,6 +117,8 @@ describe('the metrics page', () => {
     expect(value('mkopo_book_computed_timestamp_seconds')).toBe(service.clock.now() / 1000)
     expect(value('mkopo_db_pool_connections', { state: 'idle' })).toBeGreaterThan(0)
     expect(value('mkopo_db_up')).toBe(1)
+    expect(value('mkopo_db_well')).toBe(0)
+    expect(value('mkopo_db_clock_ahead_seconds')).toBe(-1.5)
     expect(value('mkopo_event_loop_late_seconds')).toBe(0.0015)
     expect(value('mkopo_sweep_last_success_timestamp_seconds')).toBe(service.clock.now() / 1000)
   })

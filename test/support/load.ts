@@ -1,8 +1,9 @@
 import { Agent, request } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
 import { expect } from 'vitest'
-import type { Db } from '../../src/db/client.ts'
+import type { Queries } from '../../src/db/queries.ts'
 
 /** What became of one request. */
 export interface Sent {
@@ -30,6 +31,8 @@ export interface LoadOptions {
   readonly connections: number
   /** False: a new connection for each request. */
   readonly keepAlive?: boolean
+  /** What its tokens begin with; `load` when left out. */
+  readonly name?: string
   /** Pause of a connection after an answer other than 200. */
   readonly pauseMs?: number
 }
@@ -41,6 +44,7 @@ export function startLoad({
   connections,
   keepAlive = true,
   pauseMs = 20,
+  name = 'load',
 }: LoadOptions): Load {
   const agent = new Agent({ keepAlive, maxSockets: connections })
   const sent: Sent[] = []
@@ -49,7 +53,7 @@ export function startLoad({
 
   async function run(): Promise<void> {
     while (!stopped) {
-      const token = `load-${number++}`
+      const token = `${name}-${number++}`
       const loan = loans[number % loans.length]
       const body = JSON.stringify({ transactionAmount: 1, idempotencyKey: token })
       const outcome = await post(agent, `${origin}/v1/loans/${loan}/repayments`, authorization, body)
@@ -97,7 +101,7 @@ export const outcomes = (sent: readonly Outcome[]) =>
 
 /** What was answered 200 is on the book, once; and nothing else but what was accepted and got no answer. */
 export async function expectExact(
-  { pool }: Pick<Db, 'pool'>,
+  { pool }: Queries,
   sent: readonly Outcome[],
   loans: readonly string[],
 ): Promise<void> {
@@ -106,5 +110,22 @@ export async function expectExact(
   const tokens = (wanted: (one: Outcome) => boolean) => new Set(sent.filter(wanted).map(({ token }) => token))
   const acknowledged = tokens(({ status }) => status === 200)
   const unanswered = tokens(({ status, error }) => status === undefined && error !== 'ECONNREFUSED')
+  expect(book.length).toBe(new Set(book).size)
   expect(book.filter((token) => !unanswered.has(token)).sort()).toEqual([...acknowledged].sort())
+}
+
+/**
+ * What was answered 200 is on the book once, also where others were answered 503: of those it is open whether they are,
+ * and none of them is there twice. No other status was answered, and some requests were served before and after.
+ */
+export async function expectBook(url: string, sent: readonly Sent[], loans: readonly string[]): Promise<void> {
+  expect(outcomes(sent)).toEqual(['200', '503'])
+  const isServed = ({ status }: Sent) => status === 200
+  expect([sent.at(0), sent.at(-1)].map((one) => one && isServed(one))).toEqual([true, true])
+  const client = new pg.Client(url)
+  client.on('error', () => undefined)
+  await client.connect()
+  const open = sent.map((one) => (isServed(one) ? one : { ...one, status: undefined }))
+  await expectExact({ pool: client }, open, loans)
+  await client.end()
 }

@@ -99,7 +99,8 @@ function accepting(child: ChildProcess, log: EmbeddedLog): Promise<void> {
       log.debug(line)
       last.push(line)
       if (last.length > 20) last.shift()
-      if (!line.includes('database system is ready to accept connections')) return
+      // A standby, which an operator may have made of it, accepts read-only ones.
+      if (!/database system is ready to accept (read-only )?connections/.test(line)) return
       clearTimeout(timer)
       resolve()
     })

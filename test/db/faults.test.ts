@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isOfRows, isUnavailable } from '../../src/db/faults.ts'
+import { watchDatabase } from '../../src/db/watch.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+
+let fresh: FreshDatabase
+beforeAll(async () => {
+  fresh = await freshDatabase()
+})
+afterAll(() => fresh.drop())
+
+/** A statement that fails with an SQLSTATE. */
+const raise = (code: string) => `DO $$ BEGIN RAISE EXCEPTION 'raised' USING ERRCODE = '${code}'; END $$`
+const thrown = (work: Promise<unknown>) => work.then(() => undefined).catch((error: unknown) => error)
+
+const STATES = [
+  ['25006', 'a standby, or a server that was made read-only'],
+  ['53100', 'the disk is full'],
+  ['53200', 'no memory'],
+  ['53300', 'no connection left'],
+  ['53400', 'a limit of the configuration'],
+  ['58030', 'the disk fails'],
+  ['57P03', 'it starts or stops'],
+] as const
+
+describe('a server that takes no changes', () => {
+  it.each(STATES)('%s is unavailable, from pg and from Prisma, and of no row: %s', async (code) => {
+    for (const error of [
+      await thrown(fresh.db.pool.query(raise(code))),
+      await thrown(fresh.db.prisma.$executeRawUnsafe(raise(code))),
+    ]) {
+      expect(isUnavailable(error)).toBe(true)
+      expect(isOfRows(error)).toBe(false)
+    }
+  })
+
+  it('25006 ends the connection that said so: the next may lead to a server that takes changes', async () => {
+    const pidAfter = async (code: string) => {
+      const client = await fresh.db.pool.connect()
+      const { rows } = await client.query('SELECT pg_backend_pid() AS pid')
+      await thrown(client.query(raise(code)))
+      client.release()
+      return rows[0].pid
+    }
+    const first = await pidAfter('42P01')
+    expect(await pidAfter('25006')).toBe(first)
+    expect(await pidAfter('42P01')).not.toBe(first)
+  })
+
+  it.each(['53100', '58030'])('%s is told by the watch until there is room, and others are not', async (code) => {
+    const said: string[] = []
+    const note = (message: string) => void said.push(message)
+    const watch = watchDatabase(fresh.db, { now: Date.now, log: { info: note, warn: note } })
+    const soon = { timeout: 10_000, interval: 10 }
+    await thrown(fresh.db.pool.query(raise('53200')))
+    await new Promise((resolve) => setTimeout(resolve, 600))
+    expect(watch.trouble()).toBeUndefined()
+    await thrown(fresh.db.pool.query(raise(code)))
+    await expect.poll(watch.trouble, soon).toContain('its disk is full, or fails')
+    expect(watch.reachable()).toBe(true)
+    await expect.poll(watch.trouble, soon).toBeUndefined()
+    expect(said).toEqual([
+      'the database takes no changes: its disk is full, or fails; changes are answered unavailable',
+      'the database takes changes again',
+    ])
+    await watch.stop()
+  })
+
+  it('a clock that differs by a second is told of once; by a minute, it is a trouble', async () => {
+    let ahead = 0
+    const said: string[] = []
+    const note = (message: string) => void said.push(message)
+    const watch = watchDatabase(fresh.db, { now: () => Date.now() - ahead, log: { info: note, warn: note } })
+    const soon = { timeout: 10_000, interval: 10 }
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    expect([said, watch.trouble()]).toEqual([[], undefined])
+    ahead = 5_000
+    await expect.poll(watch.clockAheadMs, soon).toBeGreaterThan(4_000)
+    expect(watch.trouble()).toBeUndefined()
+    ahead = -90_000
+    await expect.poll(watch.trouble, soon).toMatch(/^the clock of the database is (89|90)\.\d s behind the clock/)
+    ahead = 0
+    await expect.poll(watch.trouble, soon).toBeUndefined()
+    expect(said).toEqual([expect.stringMatching(/^the clock of the database is [45]\.\d s ahead of .+ NTP$/)])
+    await watch.stop()
+  })
+})

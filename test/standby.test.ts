@@ -1,0 +1,81 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Gateway, openGateway } from './support/gateway.ts'
+import { expectBook, type Sent, startLoad } from './support/load.ts'
+import { lendFrom, type ServiceProcess, startProcess } from './support/process.ts'
+import { ask, type Node, startPrimary, startStandby } from './support/standby.ts'
+
+/** `npm run outages` takes more. */
+const SWITCHES = Number(process.env.MKOPO_SWITCHES ?? 2)
+
+let primary: Node
+let gateway: Gateway
+let service: ServiceProcess
+/** All that was sent so far. */
+const sent: Sent[] = []
+let lent: { authorization: string; loans: string[] }
+
+beforeAll(async () => {
+  primary = await startPrimary()
+  gateway = await openGateway(primary.url)
+  service = await startProcess({
+    DATABASE_URL: gateway.url,
+    KEY_ENCRYPTION_SECRET: 'a secret of the tests',
+    SEED_DEMO: 'true',
+    STOP_GRACE_MS: '0',
+  })
+  lent = await lendFrom(service, 20)
+})
+afterAll(async () => {
+  service?.child.kill('SIGTERM')
+  await service?.ended
+  await gateway?.close()
+  await primary?.destroy()
+})
+
+const ready = async () => {
+  const answer = await fetch(`${service.origin}/health/ready`)
+  return { status: answer.status, body: (await answer.json()) as { message?: string } }
+}
+
+describe('a synchronous standby', { timeout: 60_000 + SWITCHES * 30_000 }, () => {
+  it('is led to before it is promoted, under load: unavailable, not ready, and nothing lost or doubled', async () => {
+    for (let time = 0; time < SWITCHES; time++) {
+      const standby = await startStandby(primary)
+      const load = startLoad({ origin: service.origin, ...lent, connections: 20, name: `switch-${time}` })
+      await pause(1_000)
+      // Connections that are there already are cut, and new ones lead to the standby.
+      gateway.lead(standby.url)
+      await primary.destroy()
+      primary = standby
+      await pause(1_500)
+      expect(await ready()).toMatchObject({ status: 503, body: { message: expect.stringContaining('is a standby') } })
+      await ask(standby.url, 'SELECT pg_promote()')
+      await expect.poll(async () => (await ready()).status, { timeout: 5_000, interval: 50 }).toBe(200)
+      await pause(1_000)
+      await load.stop()
+      sent.push(...load.sent)
+      await expectBook(standby.url, sent, lent.loans)
+    }
+    expect(service.child.exitCode).toBeNull()
+  })
+
+  it('that a primary has become without a restart: its connections are dropped, and the rest is the same', async () => {
+    const load = startLoad({ origin: service.origin, ...lent, connections: 20 })
+    await pause(500)
+    const set = (text: string) => ask(primary.url, text, 'SELECT pg_reload_conf()')
+    await set('ALTER SYSTEM SET default_transaction_read_only = on')
+    await expect.poll(async () => (await ready()).status, { timeout: 5_000, interval: 50 }).toBe(503)
+    await ask(
+      primary.url,
+      'SET default_transaction_read_only = off',
+      'ALTER SYSTEM RESET default_transaction_read_only',
+      'SELECT pg_reload_conf()',
+    )
+    await expect.poll(async () => (await ready()).status, { timeout: 5_000, interval: 50 }).toBe(200)
+    await pause(500)
+    await load.stop()
+    sent.push(...load.sent)
+    await expectBook(primary.url, sent, lent.loans)
+  })
+})

@@ -1,9 +1,12 @@
+import { type CheckedLoan, readChecked, START } from '../db/bookCheck.ts'
 import { countForExport, EXPORT_KINDS, type ExportKind, type ExportRow, readForExport } from '../db/bookExport.ts'
 import { noteExport } from '../db/organizations.ts'
 import type { Author } from '../db/trail.ts'
 import { inSnapshot } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
 import { toRfc3339 } from '../domain/dates.ts'
+import { invariant } from '../domain/errors.ts'
+import { stateOf } from '../domain/loan.ts'
 import { currencyOf, minorToText, rateToNumber } from '../domain/money.ts'
 
 export { EXPORT_KINDS, type ExportKind } from '../db/bookExport.ts'
@@ -42,7 +45,9 @@ export async function exportBook(
   await inSnapshot(db, async (snapshot) => {
     for (const kind of EXPORT_KINDS) {
       await sink.begin(kind, await countForExport(snapshot, kind, organizationId))
-      for await (const rows of readForExport(snapshot, kind, organizationId)) {
+      const stored = readForExport(snapshot, kind, organizationId)
+      const read = (after: typeof START) => readChecked(snapshot, config.zone, after, organizationId, LOANS)
+      for await (const rows of kind === 'transactions' ? withPortions(stored, read, now()) : stored) {
         stopping.throwIfAborted()
         await sink.write(
           kind,
@@ -56,8 +61,59 @@ export async function exportBook(
   return counts
 }
 
+/** Loans replayed at once for what their transactions paid. */
+const LOANS = 500
+
+/** What a transaction paid, by the names of an export, in minor units; nothing of one that is reversed. */
+type Paid = Readonly<Record<(typeof PORTIONS)[number], bigint | null>>
+const PORTIONS = ['principal', 'interest', 'fees', 'penalty', 'overpayment'] as const
+
+/**
+ * Transactions with what each paid. It is replayed as the rows go by: both come in the order of the loans.
+ * @param read the next loans after one
+ */
+async function* withPortions(
+  batches: AsyncIterable<ExportRow[]>,
+  read: (after: typeof START) => Promise<CheckedLoan[]>,
+  asOf: number,
+): AsyncGenerator<ExportRow[]> {
+  let [place, paid] = [START, new Map<bigint, Map<unknown, Paid>>()]
+  for await (const rows of batches) {
+    const whole: ExportRow[] = []
+    for (const row of rows) {
+      const loanId = row.loanId as bigint
+      while (place === START || loanId > place.id) {
+        const loans = await read(place)
+        invariant(loans.length > 0, 'the loan of a transaction is in the same snapshot')
+        paid = new Map(loans.map((loan) => [loan.id, paidBy(loan, asOf)]))
+        place = loans.at(-1)!
+      }
+      whole.push({ ...row, ...(paid.get(loanId)?.get(row.ordinal) ?? NOTHING) })
+    }
+    yield whole
+  }
+}
+
+const NOTHING = Object.fromEntries(PORTIONS.map((name) => [name, null])) as Paid
+
+/** By the ordinals of its transactions; empty for a loan that cannot be replayed, which `book check` names. */
+function paidBy(stored: CheckedLoan, asOf: number): Map<unknown, Paid> {
+  try {
+    const loan = stored.loan()
+    const { outcomes } = stateOf(loan, asOf)
+    return new Map(
+      loan.entries.flatMap(({ ordinal }) => {
+        const outcome = outcomes.get(ordinal)
+        return outcome ? [[ordinal, { ...outcome.portions, overpayment: outcome.overpayment }]] : []
+      }),
+    )
+  } catch {
+    return new Map()
+  }
+}
+
 const AMOUNTS =
-  /^(principal|interest|fees|transactionAmount|total[A-Z].*|(principal|interest|fees|penalty)Outstanding)$/
+  /^(principal|interest|fees|penalty|overpayment|transactionAmount|total[A-Z].*|(principal|interest|fees|penalty)Outstanding)$/
 const INSTANTS = /(At|DateTime)$/
 
 function toRecord(row: ExportRow, zone: string): ExportRecord {

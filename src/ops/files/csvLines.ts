@@ -5,6 +5,7 @@ import { LendingError } from '../../domain/errors.ts'
 import type { Line } from '../../services/bookImport.ts'
 import { BYTES, decode, notUtf8, unreadable } from './bytes.ts'
 import { recordOfCsv } from './lines.ts'
+import { unmarkText } from './spreadsheetText.ts'
 
 /** No line is as long, and what follows a quote that is never closed would all be held in memory. */
 const LONGEST_RECORD = 1024 * 1024
@@ -117,7 +118,7 @@ function toLine<T>(names: readonly string[], number: number, fields: Fields, toV
         `the line has ${texts.length} ${texts.length === 1 ? 'field' : 'fields'}, where the first line names ${names.length}`,
       ),
     )
-  const raw = Object.fromEntries(names.map((name, index) => [name, texts[index]!]))
+  const raw = Object.fromEntries(names.map((name, index) => [name, unmarkText(texts[index]!)]))
   if (!decoded.every(({ valid }) => valid)) return refusedLine(number, raw, notUtf8())
   return { number, raw, read: () => toValue(recordOfCsv(raw)) }
 }

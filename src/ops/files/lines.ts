@@ -73,6 +73,7 @@ const transaction = z.strictObject({
   paymentMethod: text({ max: 100 }).nullable().optional(),
   status: z.literal('posted', { error: 'must be posted: what was reversed is not imported' }).optional(),
   ...derived('id', 'loanId', 'ordinal', 'transactionAt', 'currencyCode', 'accountId', 'replaces', 'reversedAt'),
+  ...derived('principal', 'interest', 'fees', 'penalty', 'overpayment'),
 })
 
 /** Columns of a CSV file that are numbers; everything else is text. */

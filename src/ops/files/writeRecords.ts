@@ -6,6 +6,7 @@ import { Amount, type ExportKind, type ExportRecord, type ExportSink } from '../
 import type { Progress, World } from '../world.ts'
 import { Declined } from '../world.ts'
 import type { Format } from './readLines.ts'
+import { markText } from './spreadsheetText.ts'
 
 /** Files of an export in a folder. Each gets its name when it is whole; they hold personal data, so are their owner's. */
 export async function openFolder(
@@ -58,8 +59,15 @@ const toNdjson = (records: readonly ExportRecord[]): string =>
     )
     .join('')
 
+/** Without it a spreadsheet takes the file for one of its own country's encoding. */
+const BYTE_ORDER_MARK = '\uFEFF'
+
 const toCsv = (records: readonly ExportRecord[], first: boolean): string =>
+  (first ? BYTE_ORDER_MARK : '') +
   stringify(records as ExportRecord[], {
     header: first,
-    cast: { object: (value) => (value instanceof Amount ? value.text : String(value)) },
+    cast: {
+      string: (value) => markText(value),
+      object: (value) => (value instanceof Amount ? value.text : String(value)),
+    },
   })

@@ -1,5 +1,8 @@
 import type { LocalDate } from '../domain/dates.ts'
+import { type Currency, currencyOf } from '../domain/money.ts'
+import type { Product } from '../domain/product.ts'
 import { CACHED } from './loanColumns.ts'
+import { toProduct } from './products.ts'
 import { LOAN_COLUMNS, LOAN_SOURCES, type LoanRow, type StoredLoan, toStoredLoan } from './storedLoan.ts'
 import type { Snapshot } from './transaction.ts'
 
@@ -91,6 +94,32 @@ export async function readTotals(snapshot: Snapshot, organizationId: number | un
   } as { text: string; values: unknown[] })
   return rows
 }
+
+/** What the terms of loans follow from, of all organizations: as many rows as there are products. */
+export interface StoredGrounds {
+  readonly products: ReadonlyMap<string, Product>
+  readonly currencies: ReadonlyMap<number, Currency>
+}
+
+/** Products by `organization id`, and currencies by organization, as they are in the snapshot. */
+export async function readGrounds(snapshot: Snapshot): Promise<StoredGrounds> {
+  const products = await snapshot.query<{ organization_id: number; id: number } & Record<string, unknown>>(
+    'SELECT * FROM loan_product',
+  )
+  const organizations = await snapshot.query<{ id: number; currency: string }>('SELECT id, currency FROM organization')
+  return {
+    products: new Map(products.rows.map((row) => [`${row.organization_id} ${row.id}`, productOf(row)])),
+    currencies: new Map(organizations.rows.map(({ id, currency }) => [id, currencyOf(currency)])),
+  }
+}
+
+/** The columns under the names that the schema has for them. */
+const productOf = (row: Record<string, unknown>): Product =>
+  toProduct(
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [name.replace(/_(.)/g, (_, letter) => letter.toUpperCase()), value]),
+    ) as unknown as Parameters<typeof toProduct>[0],
+  )
 
 /** Sums over a whole book take their time. */
 const LONG = 3_600_000

@@ -54,7 +54,8 @@ export async function markProductRetired(db: Db, author: Author, id: number, now
   })
 }
 
-const toProduct = (row: ProductRow): Product => ({
+/** A product as it is stored. */
+export const toProduct = (row: ProductRow): Product => ({
   id: row.id,
   name: row.name,
   currency: currencyOf(row.currency),

@@ -26,8 +26,11 @@ export interface LoanTerms {
  * The terms of a partner-style loan: the product's, for the principal asked, disbursed now (contract 4.2, 4.3.1–2).
  * @throws LendingError `failed_precondition` for a retired product, `invalid_argument` for the principal
  */
-export function termsOf(product: Product, principalAsked: Decimal, disbursedAt: Instant, zone: string): LoanTerms {
-  const principal = principalFor(product, principalAsked)
+export const termsOf = (product: Product, principalAsked: Decimal, disbursedAt: Instant, zone: string): LoanTerms =>
+  termsFor(product, principalFor(product, principalAsked), disbursedAt, zone)
+
+/** The terms that a product makes of a principal, in minor units, whether or not it may still be lent. */
+export function termsFor(product: Product, principal: bigint, disbursedAt: Instant, zone: string): LoanTerms {
   const disbursedOn = dateIn(zone, disbursedAt)
   const schedule = flatSchedule({ ...product, principal, disbursedOn })
   const dueOn = schedule.at(-1)!.dueDate

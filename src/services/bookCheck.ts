@@ -3,17 +3,24 @@ import {
   countLoans,
   findLentAfterClosing,
   readChecked,
+  readGrounds,
   readTotals,
   START,
+  type StoredGrounds,
   type StoredTotals,
 } from '../db/bookCheck.ts'
+import { findOrphans } from '../db/bookOrphans.ts'
+import { readLoanTrails } from '../db/bookTrail.ts'
 import { agrees, CACHED, cached } from '../db/loanColumns.ts'
 import type { StoredLoan } from '../db/storedLoan.ts'
-import { inSnapshot } from '../db/transaction.ts'
+import { inSnapshot, type Snapshot } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
+import { brokenByMarks } from '../domain/entryMarks.ts'
 import { stateOf } from '../domain/loan.ts'
+import { brokenByAgreement } from '../domain/loanAgreement.ts'
 import { brokenRules } from '../domain/loanRules.ts'
 import { carriedForward, endFrom, type LoanState } from '../domain/replay.ts'
+import { brokenByTrail, type LoanTrail } from '../domain/trailRules.ts'
 
 /** Loans read and replayed at once. */
 const BATCH = 500
@@ -50,61 +57,106 @@ export interface CheckOptions {
 
 type Sums = { -readonly [Name in keyof StoredTotals]: StoredTotals[Name] }
 
+/** What a walk through the loans has come to. */
+interface Walk {
+  readonly asOf: number
+  readonly grounds: StoredGrounds
+  readonly sums: Map<string, Sums>
+  readonly tell: (difference: Difference) => void
+  loans: number
+  entries: number
+  waitingForSweep: number
+}
+
 /**
- * Replays every loan and holds its cached columns, its entries and its schedule against what must be, and the sums of
- * all against the database's own; in bounded batches of one snapshot, while the service goes on.
+ * Replays every loan and holds its cached columns, its entries and its schedule against what must be: against the rules
+ * of the domain, its terms against what they follow from, and all that happened to it against the audit trail. Then the
+ * sums of all against the database's own, and what refers to nothing. In bounded batches of one snapshot, while the
+ * service goes on.
  */
 export async function checkBook({ db, config, now }: Deps, options: CheckOptions = {}): Promise<Checked> {
   const { organizationId, stopping, onProgress } = options
-  const asOf = now()
   const differences: Difference[] = []
-  const sums = new Map<string, Sums>()
-  let [loans, entries, waitingForSweep, found] = [0, 0, 0, 0]
+  let found = 0
   const tell = (difference: Difference) => {
     if (found++ < MOST_TOLD) differences.push(difference)
   }
-
   return inSnapshot(db, async (snapshot) => {
     const total = await countLoans(snapshot, organizationId)
-    const read = (after: typeof START) => readChecked(snapshot, config.zone, after, organizationId, BATCH)
+    const grounds = await readGrounds(snapshot)
+    const walk: Walk = { asOf: now(), grounds, sums: new Map(), tell, loans: 0, entries: 0, waitingForSweep: 0 }
+    const read = async (after: typeof START) => {
+      const batch = await readChecked(snapshot, config.zone, after, organizationId, BATCH)
+      return { batch, trails: await readLoanTrails(snapshot, batch) }
+    }
     let next = read(START)
-    for (let batch = await next; batch.length > 0 && !stopping?.aborted; batch = await next) {
+    for (let { batch, trails } = await next; batch.length > 0 && !stopping?.aborted; { batch, trails } = await next) {
       const last = batch.at(-1)!
       // Read while these are replayed: the database and this process then work at once.
-      next = batch.length < BATCH ? Promise.resolve([]) : read(last)
+      next = batch.length < BATCH ? Promise.resolve({ batch: [], trails: new Map() }) : read(last)
       // Looked at in the next turn, which this one may not live to see.
       next.catch(() => undefined)
-      for (const one of batch) {
-        const say = (message: string) => tell({ organizationId: one.organizationId, of: `loan ${one.id}`, message })
-        try {
-          const loan = one.loan()
-          const { state, waiting } = stateAsCached(loan, asOf)
-          if (waiting) waitingForSweep++
-          differencesOf(loan, one, state).forEach(say)
-          addTo(sums, loan, state)
-          entries += loan.entries.length
-        } catch (error) {
-          say(`cannot be replayed: ${error instanceof Error ? error.message : error}`)
-        }
-      }
-      loans += batch.length
-      onProgress?.(loans, total)
+      for (const one of batch) checkLoan(walk, one, trails.get(`${one.organizationId} ${one.id}`) ?? [])
+      onProgress?.(walk.loans, total)
     }
     await next
     const stopped = stopping?.aborted ?? false
-    const totals = stopped ? [] : await readTotals(snapshot, organizationId)
-    for (const stored of totals)
-      for (const difference of differencesOfTotals(stored, sums.get(`${stored.organizationId} ${stored.currency}`)))
-        tell(difference)
-    if (!stopped)
-      for (const lent of await findLentAfterClosing(snapshot, organizationId))
-        tell({
-          organizationId: lent.organizationId,
-          of: `customer ${lent.customerId}`,
-          message: `is Closed since ${lent.closedOn}, and got ${lent.loans} loans after it`,
+    const totals = stopped
+      ? []
+      : await checkWhole(snapshot, walk, organizationId, (more) => {
+          found += more
         })
+    const { loans, entries, waitingForSweep } = walk
     return { loans, entries, waitingForSweep, totals, differences, found, stopped }
   })
+}
+
+function checkLoan(walk: Walk, one: CheckedLoan, trail: readonly LoanTrail[]): void {
+  const { organizationId, id } = one
+  const { grounds, tell, sums } = walk
+  const say = (message: string) => tell({ organizationId, of: `loan ${id}`, message })
+  walk.loans++
+  try {
+    const loan = one.loan()
+    const { state, waiting } = stateAsCached(loan, walk.asOf)
+    if (waiting) walk.waitingForSweep++
+    differencesOf(loan, one, state).forEach(say)
+    const product = grounds.products.get(`${organizationId} ${loan.productId}`)
+    brokenByAgreement(loan, { product, currency: grounds.currencies.get(organizationId) }).forEach(say)
+    brokenByMarks(loan).forEach(say)
+    brokenByTrail(loan, trail).forEach(say)
+    addTo(sums, loan, state)
+    walk.entries += loan.entries.length
+  } catch (error) {
+    say(`cannot be replayed: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+/**
+ * What no loan shows by itself.
+ * @param more called with how many faults there are beyond those told
+ * @returns the sums of the book as the database makes them
+ */
+async function checkWhole(
+  snapshot: Snapshot,
+  { sums, tell }: Walk,
+  organizationId: number | undefined,
+  more: (found: number) => void,
+): Promise<readonly StoredTotals[]> {
+  const totals = await readTotals(snapshot, organizationId)
+  for (const stored of totals)
+    differencesOfTotals(stored, sums.get(`${stored.organizationId} ${stored.currency}`)).forEach(tell)
+  for (const lent of await findLentAfterClosing(snapshot, organizationId))
+    tell({
+      organizationId: lent.organizationId,
+      of: `customer ${lent.customerId}`,
+      message: `is Closed since ${lent.closedOn}, and got ${lent.loans} loans after it`,
+    })
+  for await (const { found, rows } of findOrphans(snapshot, organizationId)) {
+    rows.forEach(tell)
+    more(found - rows.length)
+  }
+  return totals
 }
 
 /** The columns hold until time changes them next: then they wait for the sweep, and are what they were before. */

@@ -151,6 +151,11 @@ describe('what differs is named, and the exit code is 1', () => {
         of: expect.stringMatching(/^customer /),
         message: 'is Closed since 2026-01-30, and got 1 loans after it',
       },
+      {
+        organizationId: 1,
+        of: expect.stringMatching(/^customer /),
+        message: 'is Closed, and the trail says Active',
+      },
     ])
   })
 })
@@ -173,12 +178,14 @@ describe('a book in order', () => {
     expect(code).toBe(0)
     expect(out).toMatch(/ORGANIZATION +CURRENCY +LOANS +ENTRIES +PRINCIPAL/)
     expect(out).toMatch(/10 loans and \d+ entries replayed, \d+ loans a second: nothing differs\.\n$/)
+    expect(out).toMatch(/\nProven:\n( {2}- [^\n]+\n){5}Not proven:\n {2}- a change made in every place at once/)
+    expect((await ops('book check --json')).json).toMatchObject({ proven: { length: 5 }, notProven: { length: 3 } })
     expect((await ops('book check -o 9 --json')).json).toMatchObject({ loans: 0, found: 0 })
   })
 
   it('exit code 1 where it was stopped before the end', async () => {
     const { code, json } = await ops('book check --json', { stopping: AbortSignal.abort() })
-    expect({ code, stopped: json.stopped }).toEqual({ code: 1, stopped: true })
+    expect({ code, stopped: json.stopped, proven: json.proven }).toEqual({ code: 1, stopped: true, proven: [] })
   })
 })
 

@@ -6,14 +6,37 @@ import { perform, type Shell } from '../../perform.ts'
 import { type Say, toTable } from '../../say.ts'
 import type { Progress, World } from '../../world.ts'
 
+/** What a check that finds nothing proves. */
+const PROVES = [
+  "each loan's balances, status and instalments, and the sums of the book, are what its entries make of it",
+  'currency, rate, principal, instalments, dates and penalty of a loan follow from its product, or from what the record system sent',
+  'no entry is dated before disbursement or after the day it was posted, and each charge-off and write-off has the amount that was owed',
+  'each loan, entry, reversal and customer is in the audit trail, once and with the same content, and nothing else is',
+  'each Idempotency-Key names what is there, and no row refers to one that is not',
+] as const
+
+/** What it does not. */
+const DOES_NOT_PROVE = [
+  'a change made in every place at once, in the book, the trail and the keys, so that all of them agree',
+  'that money was paid: hold the entries against the statements of the bank or the wallet',
+  'details of customers, accounts and signing keys; credit decisions (credit-decisions show makes each again)',
+] as const
+
+const listed = (lines: readonly string[]) => lines.map((line) => `  - ${line}`).join('\n')
+
 export function checkCommand(book: Command, shell: Shell): void {
   book
     .command('check')
-    .description('replay every loan, and hold each cached figure, each total and each rule of the domain against it')
+    .description('replay every loan, and hold figures, totals, terms, the audit trail and keys against it')
     .option('-o, --organization <id>', 'only this one; all when left out', wholeNumber)
     .addHelpText(
       'after',
-      '\nReads one snapshot in bounded batches while the service goes on. Exits with 1 and names what differs, if anything does.',
+      `\nReads one snapshot in bounded batches while the service goes on. Exits with 1 and names what differs, if anything does.
+
+Where nothing differs, this is proven:
+${listed(PROVES)}
+And this is not:
+${listed(DOES_NOT_PROVE)}`,
     )
     .action((options: { organization?: number }, command: Command) =>
       perform(shell, command, async ({ world, deps, say }) => {
@@ -80,8 +103,13 @@ function tell(say: Say, world: World, checked: Checked, seconds: number): void {
     )
     if (waitingForSweep > 0) say.note(`${waitingForSweep} loans wait for the sweep.`)
   }
+  const isProven = found === 0 && !stopped
+  const proven = isProven ? PROVES : []
   say.done(
-    { loans, entries, waitingForSweep, seconds, totals, found, stopped, differences },
-    `${loans} loans and ${entries} entries replayed, ${rate} loans a second: ${verdict}.`,
+    {
+      ...{ loans, entries, waitingForSweep, seconds, totals, found, stopped, differences },
+      ...{ proven, notProven: isProven ? DOES_NOT_PROVE : [...PROVES, ...DOES_NOT_PROVE] },
+    },
+    `${isProven ? `Proven:\n${listed(PROVES)}\nNot proven:\n${listed(DOES_NOT_PROVE)}\n` : ''}${loans} loans and ${entries} entries replayed, ${rate} loans a second: ${verdict}.`,
   )
 }

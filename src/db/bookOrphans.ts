@@ -1,0 +1,97 @@
+import type { Snapshot } from './transaction.ts'
+
+/** A row that names one that is not there, or that another table tells otherwise of. */
+export interface Orphan {
+  readonly organizationId: number
+  /** `loan 4000000000000001`, `customer …`, `key …`. */
+  readonly of: string
+  readonly message: string
+}
+
+/** Rows of one kind of fault, and how many there are in all. */
+export interface Orphans {
+  readonly found: number
+  readonly rows: readonly Orphan[]
+}
+
+/** Rows of a kind that are told in words. */
+const MOST = 100
+
+/** Each finds `organization_id`, `of_row` and `message`; all if all is well find nothing. `$1` is the organization. */
+const FAULTS: readonly string[] = [
+  `SELECT e.organization_id, 'loan ' || e.loan_id AS of_row, 'is not there, and entry ' || e.id || ' is of it' AS message
+   FROM loan_entry e WHERE ${gone('loan', 'e.loan_id')}`,
+  `SELECT e.organization_id, 'loan ' || e.loan_id, 'is not there, and instalment ' || e.period || ' is of it'
+   FROM loan_period e WHERE ${gone('loan', 'e.loan_id')}`,
+  `SELECT e.organization_id, 'loan ' || e.id, 'is of customer ' || e.customer_id || ', who is not there'
+   FROM loan e WHERE ${gone('customer', 'e.customer_id')}`,
+  `SELECT e.organization_id, 'loan ' || e.id, 'has the product ' || e.product_id || ', which is not there'
+   FROM loan e WHERE e.product_id IS NOT NULL AND ${gone('loan_product', 'e.product_id')}`,
+  ...['customer', 'loan', 'loan_product', 'account', 'api_key'].map(
+    (
+      table,
+    ) => `SELECT e.organization_id, '${table.replace('_', ' ')} ' || e.id, 'is of an organization that is not there'
+   FROM ${table} e WHERE NOT EXISTS (SELECT 1 FROM organization o WHERE o.id = e.organization_id)`,
+  ),
+  `SELECT e.organization_id, 'entry ' || e.id, 'was posted by account ' || e.account_id || ', which is not there'
+   FROM loan_entry e WHERE e.account_id IS NOT NULL
+     AND ${gone('account', 'e.account_id')} AND ${gone('api_key', 'e.account_id')}`,
+  `SELECT e.organization_id, 'credit decision ' || e.id, 'is about customer ' || e.customer_id || ', who is not there'
+   FROM credit_decision e WHERE ${gone('customer', 'e.customer_id')}`,
+  `SELECT e.organization_id, 'customer ' || e.id, 'is not in the trail: nothing says that the customer was made'
+   FROM customer e WHERE NOT EXISTS (SELECT 1 FROM audit_entry a WHERE a.organization_id = e.organization_id
+     AND a.entity = 'customer' AND a.entity_id = e.id::text AND a.action = 'create')`,
+  `SELECT e.organization_id, 'customer ' || e.id, 'has the externalId ' || coalesce(e.external_id, 'none')
+     || ', and the trail says ' || coalesce(a.after ->> 'externalId', 'none')
+   FROM customer e JOIN audit_entry a ON a.organization_id = e.organization_id AND a.entity = 'customer'
+     AND a.entity_id = e.id::text AND a.action = 'create'
+   WHERE e.external_id IS DISTINCT FROM a.after ->> 'externalId'`,
+  `SELECT e.organization_id, 'customer ' || e.id, 'is ' || e.status || ', and the trail says ' || a.status
+   FROM customer e JOIN (
+     SELECT DISTINCT ON (organization_id, entity_id) organization_id, entity_id, after ->> 'status' AS status
+     FROM audit_entry WHERE entity = 'customer' AND after ? 'status' ORDER BY organization_id, entity_id, id DESC
+   ) a ON a.organization_id = e.organization_id AND a.entity_id = e.id::text WHERE a.status <> e.status`,
+  ...['customer', 'loan'].map(
+    (
+      table,
+    ) => `SELECT e.organization_id, '${table} ' || e.entity_id, 'is not there, and the trail says that it was made'
+   FROM audit_entry e WHERE e.entity = '${table}' AND e.action = 'create' AND ${gone(table, 'e.entity_id::bigint')}`,
+  ),
+  ...['customer', 'loan'].map(
+    (table) => `SELECT e.organization_id, '${table} ' || e.entity_id, 'is not there, and an Idempotency-Key of account '
+     || e.account_id || ' names it'
+   FROM idempotency_key e WHERE e.entity = '${table}' AND ${gone(table, 'e.entity_id')}`,
+  ),
+  `SELECT e.organization_id, 'loan ' || e.entity_id, 'has no entry ' || e.transaction_id
+     || ', and an Idempotency-Key of account ' || e.account_id || ' names it'
+   FROM idempotency_key e WHERE e.entity = 'loan' AND e.transaction_id IS NOT NULL AND NOT EXISTS (
+     SELECT 1 FROM loan_entry t WHERE t.organization_id = e.organization_id AND t.id = e.transaction_id
+       AND t.loan_id = e.entity_id)`,
+  `SELECT e.organization_id, 'entry ' || t.id, 'was neither posted nor reversed at ' || e.created_at
+     || ', when an Idempotency-Key of account ' || e.account_id || ' says so'
+   FROM idempotency_key e JOIN loan_entry t ON t.organization_id = e.organization_id AND t.id = e.transaction_id
+   WHERE e.entity = 'loan' AND e.created_at IS DISTINCT FROM t.posted_at
+     AND e.created_at IS DISTINCT FROM t.reversed_at`,
+]
+
+function gone(table: string, id: string): string {
+  return `NOT EXISTS (SELECT 1 FROM ${table} g WHERE g.organization_id = e.organization_id AND g.id = ${id})`
+}
+
+/** How long one of them may take on a large book. */
+const PATIENCE_MS = 3_600_000
+
+/** What refers to nothing, and what the trail and the keys tell otherwise, of an organization or of all. */
+export async function* findOrphans(snapshot: Snapshot, organizationId: number | undefined): AsyncGenerator<Orphans> {
+  await snapshot.query('SET LOCAL statement_timeout = 0')
+  for (const fault of FAULTS) {
+    const { rows } = await snapshot.query<Orphan & { found: bigint }>({
+      text: `SELECT f.organization_id AS "organizationId", f.of_row AS of, f.message, count(*) OVER () AS found
+        FROM (${fault}) AS f (organization_id, of_row, message)
+        WHERE $1::int IS NULL OR f.organization_id = $1 LIMIT ${MOST}`,
+      values: [organizationId ?? null],
+      query_timeout: PATIENCE_MS,
+    } as { text: string; values: unknown[] })
+    if (rows[0]) yield { found: Number(rows[0].found), rows: rows.map(({ found: _, ...row }) => row) }
+  }
+}

@@ -1,0 +1,101 @@
+import { LendingError } from './errors.ts'
+import type { LoanRecord } from './loanRecord.ts'
+import { type Currency, minorToText, parseDecimal } from './money.ts'
+import type { Product } from './product.ts'
+import { agree, type LoanAsked } from './recordLoan.ts'
+import { type LoanTerms, termsFor } from './terms.ts'
+
+/** A loan, as far as its terms follow from something else. */
+export interface AgreedLoan {
+  readonly productId: number | null
+  readonly record: LoanRecord | null
+  readonly terms: LoanTerms
+}
+
+/** What a loan's terms follow from, as it is stored. */
+export interface Grounds {
+  /** The loan's product; undefined where it is not there. */
+  readonly product: Product | undefined
+  /** The organization's currency; undefined where the organization is not there. */
+  readonly currency: Currency | undefined
+}
+
+/**
+ * Computes a loan's terms again from its product, or from what the record system sent, and the principal, the moment of
+ * disbursement and, of a basic loan, the due date of the loan itself.
+ * @returns in words, each term that is another; empty when all agree
+ */
+export function brokenByAgreement(loan: AgreedLoan, grounds: Grounds): string[] {
+  const { productId, record, terms } = loan
+  if (productId !== null) {
+    const { product } = grounds
+    if (product === undefined) return [`its product ${productId} is not there`]
+    const { principalMin, principalMax } = product
+    const isWithin = terms.principal >= principalMin && terms.principal <= principalMax
+    const bounds = isWithin
+      ? []
+      : [`principal is ${terms.principal}, and product ${productId} lends ${principalMin} to ${principalMax}`]
+    const expected = termsFor(product, terms.principal, terms.disbursedAt, terms.zone)
+    return [...bounds, ...differencesOf(terms, expected, `product ${productId}`)]
+  }
+  if (record === null) return ['it has neither a product nor the terms of a record system']
+  if (grounds.currency === undefined) return ['its organization is not there']
+  try {
+    const agreed = agree(askedIn(record, terms), grounds.currency, terms.zone, terms.disbursedAt)
+    return differencesOf(terms, agreed.terms, 'what the record system sent')
+  } catch (error) {
+    if (!(error instanceof LendingError)) throw error
+    return [`its terms cannot be computed from what the record system sent: ${error.message}`]
+  }
+}
+
+function askedIn(
+  { extended, loanType, description, duration, durationPeriod }: LoanRecord,
+  terms: LoanTerms,
+): LoanAsked {
+  if (extended !== null) return { extended }
+  const { principal, currency, disbursedOn: releasedOn, dueOn } = terms
+  const asked = {
+    releasedOn,
+    dueOn,
+    duration: duration ?? 0,
+    durationPeriod: durationPeriod ?? '',
+    loanType,
+    description,
+  }
+  return { basic: { ...asked, principal: parseDecimal(minorToText(principal, currency))! } }
+}
+
+function differencesOf(terms: LoanTerms, expected: LoanTerms, ground: string): string[] {
+  const facts = (of: LoanTerms): Record<string, unknown> => ({
+    currency: of.currency.code,
+    principal: of.principal,
+    number_of_repayments: of.numberOfRepayments,
+    rate_per_period: of.ratePerPeriod,
+    penalty_amount: of.penaltyAmount ?? 'none',
+    disbursed_on: of.disbursedOn,
+    disbursed_at: new Date(of.disbursedAt).toISOString(),
+    due_on: of.dueOn,
+    due_at: new Date(of.dueAt).toISOString(),
+  })
+  const [is, shouldBe] = [facts(terms), facts(expected)]
+  const columns = Object.keys(is).filter((name) => is[name] !== shouldBe[name])
+  return [
+    ...columns.map((name) => `${name} is ${is[name]}, and by ${ground} it is ${shouldBe[name]}`),
+    ...differencesOfSchedule(terms, expected, ground),
+  ]
+}
+
+/** The first instalment that is another: those after it follow. */
+function differencesOfSchedule({ schedule }: LoanTerms, expected: LoanTerms, ground: string): string[] {
+  const said = (line: LoanTerms['schedule'][number] | undefined) =>
+    line === undefined
+      ? 'none'
+      : `${line.principal} + ${line.interest} + ${line.fees}, from ${line.fromDate} to ${line.dueDate}`
+  const count = Math.max(schedule.length, expected.schedule.length)
+  for (let index = 0; index < count; index++) {
+    const [is, shouldBe] = [said(schedule[index]), said(expected.schedule[index])]
+    if (is !== shouldBe) return [`instalment ${index + 1} is ${is}, and by ${ground} it is ${shouldBe}`]
+  }
+  return []
+}

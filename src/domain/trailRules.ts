@@ -1,0 +1,131 @@
+import type { Instant } from './dates.ts'
+import type { Entry } from './entry.ts'
+import type { Loan } from './loan.ts'
+import { replay } from './replay.ts'
+
+/** A row of the audit trail about a loan, as far as the loan can be held against it; ids and amounts as text, exact. */
+export interface LoanTrail {
+  readonly action: string
+  readonly at: Instant
+  /** After a creation or an update, the customer; of a creation, the product and what was outstanding. */
+  readonly customerId: string | null
+  readonly productId: string | null
+  readonly outstanding: string | null
+  /** After an update, the principal and the dates. */
+  readonly principal: string | null
+  readonly disbursedOn: string | null
+  readonly dueOn: string | null
+  readonly postedId: string | null
+  readonly postedType: string | null
+  readonly postedAmount: string | null
+  readonly postedOn: string | null
+  readonly postedNote: string | null
+  readonly reversedId: string | null
+}
+
+/** A loan, as far as the trail tells of it. */
+export interface TrailedLoan extends Loan {
+  readonly customerId: bigint
+  readonly productId: number | null
+  readonly version: number
+}
+
+/**
+ * Holds a loan, its entries and their reversals against the rows of the audit trail, which were written with them.
+ * @param trail all rows about the loan
+ * @returns in words, what one of them says and the other does not
+ */
+export function brokenByTrail(loan: TrailedLoan, trail: readonly LoanTrail[]): string[] {
+  const count =
+    trail.length === loan.version
+      ? []
+      : [`version is ${loan.version}, and the trail has ${trail.length} rows: one is written with each change`]
+  return [
+    ...count,
+    ...brokenByCreation(loan, trail),
+    ...brokenByPostings(loan, trail),
+    ...brokenByReversals(loan, trail),
+  ]
+}
+
+function brokenByCreation(loan: TrailedLoan, trail: readonly LoanTrail[]): string[] {
+  const created = trail.filter(({ action }) => action === 'create')
+  const [creation] = created
+  if (creation === undefined || created.length > 1) return [`the trail says ${created.length} times that it was made`]
+  const update = trail.findLast(({ action }) => action === 'update')
+  const { customerId } = update ?? creation
+  const faults =
+    customerId === String(loan.customerId)
+      ? []
+      : [`its customer is ${loan.customerId}, and the trail says ${customerId}`]
+  if (creation.productId !== (loan.productId === null ? null : String(loan.productId)))
+    faults.push(`its product is ${loan.productId ?? 'none'}, and the trail says ${creation.productId ?? 'none'}`)
+  return [...faults, ...(update ? brokenByUpdate(loan, update) : brokenAtFirst(loan, creation))]
+}
+
+function brokenByUpdate({ terms }: TrailedLoan, update: LoanTrail): string[] {
+  const is = `${terms.principal} from ${terms.disbursedOn} to ${terms.dueOn}`
+  const said = `${update.principal} from ${update.disbursedOn} to ${update.dueOn}`
+  return is === said ? [] : [`it is a loan of ${is}, and the trail says of ${said}`]
+}
+
+/** A loan whose terms were never changed owed then what it owes without its entries. */
+function brokenAtFirst({ terms }: TrailedLoan, { at, outstanding }: LoanTrail): string[] {
+  const { totalOutstanding } = replay(terms, [], at)
+  return String(totalOutstanding) === outstanding
+    ? []
+    : [`${totalOutstanding} were owed when it was made, and the trail says ${outstanding}`]
+}
+
+function brokenByPostings({ entries }: TrailedLoan, trail: readonly LoanTrail[]): string[] {
+  const { found, twice } = byId(trail, ({ postedId }) => postedId)
+  const faults = twice.map((id) => `the trail says twice that entry ${id} was posted`)
+  for (const entry of entries) {
+    const row = found.get(String(entry.id))
+    found.delete(String(entry.id))
+    if (row === undefined) faults.push(`entry ${entry.id} is not in the trail`)
+    else if (saidOf(row) !== said(entry))
+      faults.push(`entry ${entry.id} is a ${said(entry)}, and the trail says a ${saidOf(row)}`)
+  }
+  return [
+    ...faults,
+    ...[...found.keys()].map((id) => `the trail says that entry ${id} was posted, and it is not there`),
+  ]
+}
+
+const said = ({ type, amount, valueDate, note }: Entry): string => wordsOf(type, String(amount), valueDate, note)
+const saidOf = ({ postedType, postedAmount, postedOn, postedNote }: LoanTrail): string =>
+  wordsOf(postedType, postedAmount, postedOn, postedNote)
+const wordsOf = (...[type, amount, on, note]: (string | null)[]): string =>
+  `${type} of ${amount} on ${on}${note === null ? '' : ` with the note ${JSON.stringify(note)}`}`
+
+function brokenByReversals({ entries }: TrailedLoan, trail: readonly LoanTrail[]): string[] {
+  const { found, twice } = byId(trail, ({ reversedId }) => reversedId)
+  const faults = twice.map((id) => `the trail says twice that entry ${id} was reversed`)
+  for (const { id, reversedAt } of entries) {
+    const row = found.get(String(id))
+    found.delete(String(id))
+    if ((row?.at ?? null) === reversedAt) continue
+    if (row === undefined) faults.push(`entry ${id} is reversed, and the trail does not say so`)
+    else
+      faults.push(
+        `the trail says that entry ${id} was reversed at ${row.at}, and it is marked ${reversedAt ?? 'as posted'}`,
+      )
+  }
+  return [
+    ...faults,
+    ...[...found.keys()].map((id) => `the trail says that entry ${id} was reversed, and it is not there`),
+  ]
+}
+
+function byId(trail: readonly LoanTrail[], idOf: (row: LoanTrail) => string | null) {
+  const found = new Map<string, LoanTrail>()
+  const twice: string[] = []
+  for (const row of trail) {
+    const id = idOf(row)
+    if (id === null) continue
+    if (found.has(id)) twice.push(id)
+    found.set(id, row)
+  }
+  return { found, twice }
+}

@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import type { Trust } from './api/hosts.ts'
 import { type Config, ConfigError } from './config.ts'
+import { withoutPort } from './services/network.ts'
 
 const RANGES: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1/128'],
@@ -18,7 +19,10 @@ export function trustOf(setting: Config['trustProxy']): Trust {
   if (typeof setting === 'number') return (_address, hop) => hop < setting
   const list = new BlockList()
   for (const entry of setting.split(',').flatMap((part) => RANGES[part.trim()] ?? [part.trim()])) addRange(list, entry)
-  return (address) => address !== undefined && isIP(address) !== 0 && list.check(address, familyOf(address))
+  return (given) => {
+    const address = given === undefined ? '' : withoutPort(given)
+    return isIP(address) !== 0 && list.check(address, familyOf(address))
+  }
 }
 
 function addRange(list: BlockList, entry: string) {

@@ -2,18 +2,24 @@ import pg from 'pg'
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Db } from './client.ts'
 
-/** Counts failures by key, for every instance together, and says how long a key that had too many has to wait. */
+/** Counts attempts by key, for all instances together, and holds each key to a number of them within a window. */
 export interface Attempts {
-  /** Seconds to wait; 0 when the key may go on. */
-  waitFor(key: string): Promise<number>
-  fail(key: string): Promise<void>
+  /**
+   * Counts an attempt, before it is made: of several at once, no more than the limit lets through are made.
+   * @returns 0 when it may be made; otherwise the seconds until the window ends
+   */
+  take(key: string): Promise<number>
+  /** Takes back an attempt that does not count after all. */
+  giveBack(key: string): Promise<void>
+  /** Forgets the attempts of a key. @returns whether there were any */
+  forget(key: string): Promise<boolean>
 }
 
 /**
- * @param most failures of one key within the window
- * @param windowSeconds from the first failure
+ * @param most attempts of one key within the window
+ * @param windowSeconds from the first attempt
  */
-export function countAttempts(db: Db, name: string, most: number, windowSeconds: number): Attempts {
+export function countAttempts(db: Pick<Db, 'pool'>, name: string, most: number, windowSeconds: number): Attempts {
   const limiter = new RateLimiterPostgres({
     // The library reads a bigint as text, and ours come as bigints: it gets the driver's own types.
     storeClient: { query: (config: pg.QueryConfig) => db.pool.query({ ...config, types: pg.types }) },
@@ -25,15 +31,19 @@ export function countAttempts(db: Db, name: string, most: number, windowSeconds:
     duration: windowSeconds,
   })
   return {
-    async waitFor(key) {
-      const seen = await limiter.get(key)
-      return seen !== null && seen.consumedPoints >= most ? Math.max(1, Math.ceil(seen.msBeforeNext / 1000)) : 0
-    },
-    async fail(key) {
-      // Past the limit it rejects with the counter's state, which is no error here.
-      await limiter.consume(key).catch((outcome: unknown) => {
+    async take(key) {
+      try {
+        await limiter.consume(key)
+        return 0
+      } catch (outcome) {
+        // Past the limit it rejects with the counter's state, which is no error here.
         if (!(outcome instanceof RateLimiterRes)) throw outcome
-      })
+        return Math.max(1, Math.ceil(outcome.msBeforeNext / 1000))
+      }
     },
+    async giveBack(key) {
+      await limiter.reward(key)
+    },
+    forget: (key) => limiter.delete(key),
   }
 }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { type Account, findAccountByEmail, insertAccount, ROLES, type Role } from '../db/accounts.ts'
 import { type AccountChange, type AccountRecord, changeAccount, listAccounts as list } from '../db/changeAccount.ts'
 import { isUniqueViolation } from '../db/faults.ts'
@@ -5,7 +6,9 @@ import { findOrganization } from '../db/organizations.ts'
 import type { Author } from '../db/trail.ts'
 import type { Deps } from '../deps.ts'
 import { invalidField, LendingError, notFound, refused } from '../domain/errors.ts'
+import { networkOf } from './network.ts'
 import { hashPassword } from './passwords.ts'
+import { createSignInLimits } from './signInLimits.ts'
 
 export { ROLES, type Role } from '../db/accounts.ts'
 export type { AccountRecord } from '../db/changeAccount.ts'
@@ -83,6 +86,27 @@ export const revokeTokens = (deps: AccountDeps, author: Author, email: string) =
   change(deps, author, email, 'revoke tokens', (_, now) => ({ tokensFrom: now }))
 
 /**
+ * Lifts the lock that failed sign-ins put on an account: it may sign in again at once, on every instance.
+ * @throws LendingError `not_found`; `failed_precondition` when there were no attempts
+ */
+export async function unlockAccount(deps: AccountDeps, author: Author, email: string): Promise<Account> {
+  const account = await accountOf(deps, email)
+  if (!(await createSignInLimits(deps.db).lift({ email })))
+    throw refused('there were no attempts to sign in as of late')
+  return changeAccount(deps.db, author, account, 'unlock', {}, deps.now())
+}
+
+/**
+ * Lifts the lock that failed sign-ins put on an address; of IPv6, on its network of 64 bits.
+ * @throws LendingError `invalid_argument`, `failed_precondition` when there were no attempts
+ */
+export async function unlockAddress({ db }: Pick<Deps, 'db'>, address: string): Promise<void> {
+  if (isIP(address) === 0) throw invalidField('address', 'must be an IP address')
+  if (!(await createSignInLimits(db).lift({ address: networkOf(address) })))
+    throw refused('there were no attempts to sign in from this address of late')
+}
+
+/**
  * Gives an account these roles and no others.
  * @throws LendingError `not_found`, `invalid_argument`
  */
@@ -99,10 +123,15 @@ async function change(
   action: string,
   decide: (account: Account, now: number) => AccountChange,
 ): Promise<Account> {
-  const account = await findAccountByEmail(db, email)
-  if (!account) throw notFound('no account has that e-mail')
+  const account = await accountOf({ db }, email)
   const at = now()
   return changeAccount(db, author, account, action, decide(account, at), at)
+}
+
+async function accountOf({ db }: Pick<Deps, 'db'>, email: string): Promise<Account> {
+  const account = await findAccountByEmail(db, email)
+  if (!account) throw notFound('no account has that e-mail')
+  return account
 }
 
 function requireRoles(roles: readonly Role[]): void {

@@ -14,11 +14,13 @@ import { promisify } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import type { Db } from '../db/client.ts'
 import { insertFirstSigningKey, listVerifyingKeys, type SigningKey } from '../db/signingKeys.ts'
-import { invariant } from '../domain/errors.ts'
+import { invariant, LendingError } from '../domain/errors.ts'
 import { isFresh } from './verified.ts'
 
 /** For a key that is not known they are read at once, but no more often than this. */
-const REREAD_EVERY_MS = 1_000
+const REREAD_EVERY_MS = 100
+/** Tokens of unknown keys that wait for such a reading. */
+const MOST_WAITING = 10
 /** Ids of no key, remembered so that whoever repeats one waits only the first time. */
 const MOST_UNKNOWN = 1_000
 
@@ -42,7 +44,10 @@ export interface PublishedKey {
 /** The signing keys of the service, shared by its instances through the database. */
 export interface KeyRing {
   signing(): Promise<Ring['active']>
-  /** The public key of that id; undefined when no such key may verify. A new one is found as soon as it signs. */
+  /**
+   * The public key of that id; undefined when no such key may verify. A new one is found as soon as it signs.
+   * @throws LendingError `unavailable` where many unknown keys are being looked for
+   */
   verifying(kid: string): Promise<KeyObject | undefined>
   /** Whether the key that verified a token a moment ago still may. */
   stillVerifies(kid: string): Promise<boolean>
@@ -94,8 +99,14 @@ export async function openKeyRing(db: Db, secret: string, now: () => number): Pr
 
   let rereadAt = Number.NEGATIVE_INFINITY
   let reread: Promise<void> | undefined
-  /** A reading that begins after this call: one that is under way may have begun before the key was made. */
-  function readAnew(): Promise<void> {
+  let waiting = 0
+  /**
+   * A reading that begins after this call: one that is under way may have begun before the key was made. One serves all
+   * who wait, and few may wait: tokens of unknown keys cost their sender nothing, and must not hold places in work.
+   */
+  async function readAgain(): Promise<void> {
+    if (waiting >= MOST_WAITING)
+      throw new LendingError('unavailable', 'keys are being looked up for others; try again', [], 1)
     reread ??= (async () => {
       const wait = rereadAt + REREAD_EVERY_MS - now()
       // Also for 0 ms: `reread` is set when this first gives way, and cleared before that it would stay set for ever.
@@ -104,7 +115,8 @@ export async function openKeyRing(db: Db, secret: string, now: () => number): Pr
       rereadAt = now()
       await read()
     })()
-    return reread
+    waiting++
+    await reread.finally(() => waiting--)
   }
 
   return {
@@ -113,7 +125,7 @@ export async function openKeyRing(db: Db, secret: string, now: () => number): Pr
     async verifying(kid) {
       const known = (await fresh()).verifying.get(kid)
       if (known || unknown.has(kid)) return known
-      await readAnew()
+      await readAgain()
       // A token is signed after its key was stored, so a key that is not there by now never will be.
       if (!current.verifying.has(kid)) unknown.set(kid, true)
       return current.verifying.get(kid)

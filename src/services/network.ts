@@ -1,7 +1,15 @@
 import { isIPv6 } from 'node:net'
 
+/** An address without the port that some proxies write behind it in `X-Forwarded-For`: `10.1.1.1:443`, `[::1]:443`. */
+export function withoutPort(address: string): string {
+  const [, bare = address] =
+    /^(\d+\.\d+\.\d+\.\d+):\d{1,5}$/.exec(address) ?? /^\[([^\]]+)\](?::\d{1,5})?$/.exec(address) ?? []
+  return bare
+}
+
 /** An address of IPv4; of IPv6 the network of 64 bits, all of which is one customer's. */
-export function networkOf(address: string): string {
+export function networkOf(given: string): string {
+  const address = withoutPort(given)
   if (!isIPv6(address)) return address
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   if (mapped?.[1] !== undefined) return mapped[1]

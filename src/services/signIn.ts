@@ -1,23 +1,20 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { errors, jwtVerify, SignJWT } from 'jose'
 import { type Account, findAccount, findAccountByEmail } from '../db/accounts.ts'
-import { countAttempts } from '../db/attempts.ts'
 import type { Db } from '../db/client.ts'
 import { LendingError } from '../domain/errors.ts'
+import { LARGEST_ID } from '../domain/smallId.ts'
 import { identifyApiKey } from './apiKeys.ts'
 import type { Identity } from './caller.ts'
 import type { KeyRing } from './keyRing.ts'
 import { networkOf } from './network.ts'
-import { unknownAccountHash, verifyPassword } from './passwords.ts'
+import { NO_ACCOUNT_HASH, verifyPassword } from './passwords.ts'
+import { createSignInLimits } from './signInLimits.ts'
 import { remembering, type Verified } from './verified.ts'
 
 /** A token is good for a year (contract 3.1). */
 const TOKEN_DAYS = 365
 const DAY_SECONDS = 86_400
-
-/** Failed attempts before an e-mail or an address has to wait, within a quarter of an hour. */
-const MOST_FAILURES = { email: 10, address: 100 }
-const WINDOW_SECONDS = 900
 
 const ALGORITHM = 'RS256'
 
@@ -43,36 +40,53 @@ export interface SignInDeps {
   readonly issuer: string
 }
 
+/** The number of an organization or an account as a claim has it; undefined for a claim that is none. */
+function smallId(claim: unknown): number | undefined {
+  const isNumber = typeof claim === 'number' || (typeof claim === 'string' && /^[1-9]\d{0,9}$/.test(claim))
+  const id = isNumber ? Number(claim) : 0
+  return Number.isInteger(id) && id >= 1 && id <= LARGEST_ID ? id : undefined
+}
+
+/** An account whose password was right, and the instant at which the check of it began. */
+interface Checked {
+  readonly account: Account
+  readonly askedAt: number
+}
+
 const unauthenticated = (message: string) => new LendingError('unauthenticated', message)
 
 export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
-  const failures = {
-    email: countAttempts(db, 'signin-email', MOST_FAILURES.email, WINDOW_SECONDS),
-    address: countAttempts(db, 'signin-address', MOST_FAILURES.address, WINDOW_SECONDS),
-  }
+  const limits = createSignInLimits(db)
+  // Those who send the same e-mail and password at once share one check: an integrator's workers that start together.
+  const checking = new Map<string, Promise<Checked>>()
+  const secret = randomBytes(32)
 
-  async function requirePatience(email: string, address: string): Promise<void> {
-    const waits = await Promise.all([failures.email.waitFor(email), failures.address.waitFor(address)])
-    const seconds = Math.max(...waits)
-    if (seconds > 0)
-      throw new LendingError('resource_exhausted', `too many failed sign-ins; try again in ${seconds} s`, [], seconds)
-  }
-
-  async function issueToken(givenEmail: string, password: string, from: string): Promise<string> {
-    const address = networkOf(from)
-    const email = givenEmail.toLowerCase()
-    // Before the account is read: tokens that are revoked while the password is checked have to include this one.
-    const askedAt = now()
-    const guessed = createHash('sha256').update(email).digest('base64url')
-    await requirePatience(guessed, address)
-    const account = await findAccountByEmail(db, email)
-    const right = await verifyPassword(password, account?.passwordHash ?? (await unknownAccountHash))
-    if (!right || !account || account.disabled) {
-      await Promise.all([failures.email.fail(guessed), failures.address.fail(address)])
-      throw unauthenticated('wrong e-mail or password, or the account is disabled')
+  /** The account that the password is right for, and when the check began. */
+  async function check(email: string, password: string, address: string): Promise<Checked> {
+    const attempt = await limits.begin(email, address)
+    let failed = false
+    try {
+      // Before the account is read: tokens that are revoked while the password is checked have to include this one.
+      const askedAt = now()
+      const account = await findAccountByEmail(db, email)
+      const right = await verifyPassword(password, account?.passwordHash ?? NO_ACCOUNT_HASH)
+      failed = !right || !account || account.disabled
+      if (!right || !account || account.disabled)
+        throw unauthenticated('wrong e-mail or password, or the account is disabled')
+      return { account, askedAt }
+    } finally {
+      await attempt.end(failed ? 'failed' : 'not failed')
     }
-    // Asked again: of many guesses sent at once, one may be right after the others used up the patience.
-    await requirePatience(guessed, address)
+  }
+
+  async function issueToken(email: string, password: string, from: string): Promise<string> {
+    const address = networkOf(from)
+    const name = createHmac('sha256', secret)
+      .update(JSON.stringify([email, password, address]))
+      .digest('base64url')
+    const under = checking.get(name) ?? check(email, password, address).finally(() => checking.delete(name))
+    checking.set(name, under)
+    const { account, askedAt } = await under
     return sign(account, askedAt)
   }
 
@@ -109,7 +123,9 @@ export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
       if (error instanceof errors.JOSEError) throw unauthenticated('the token is not one of ours')
       throw error
     })
-    const account = await findAccount(db, Number(payload.org), Number(payload.sub))
+    const [organizationId, accountId] = [smallId(payload.org), smallId(payload.sub)]
+    if (organizationId === undefined || accountId === undefined) throw unauthenticated('the token is not one of ours')
+    const account = await findAccount(db, organizationId, accountId)
     if (!account || account.disabled) throw unauthenticated('the account is disabled or gone')
     if (account.tokensFrom !== null && Number(payload.iat) * 1000 < account.tokensFrom)
       throw unauthenticated('the token was revoked; sign in again')

@@ -9,11 +9,14 @@ import {
   resetPassword,
   revokeTokens,
   setRoles,
+  unlockAccount,
+  unlockAddress,
 } from '../../services/accounts.ts'
 import { organizationOption, role } from '../options.ts'
 import { passwordFrom } from '../passwords.ts'
 import { perform, performAdding, type Shell } from '../perform.ts'
 import { toSecond } from '../say.ts'
+import { UsageError } from '../world.ts'
 
 const GENERATE = ['--generate', 'make a password and show it, once; else it is asked for, or read from stdin'] as const
 
@@ -102,6 +105,24 @@ export function accountCommands(program: Command, shell: Shell): void {
           generated ? { id, email, password } : { id, email },
           `The account ${email} has another password.${shown}`,
         )
+      }),
+    )
+
+  accounts
+    .command('unlock')
+    .description('let an account or an address sign in again that failed too often')
+    .argument('[email]')
+    .option('--address <ip>', 'an address in place of an account')
+    .action((email: string | undefined, { address }: { address?: string }, command: Command) =>
+      perform(shell, command, async ({ deps, say, by }) => {
+        if ((email === undefined) === (address === undefined))
+          throw new UsageError('say which: an e-mail, or --address')
+        if (address !== undefined) {
+          await unlockAddress(deps, address)
+          return say.done({ address }, `The address ${address} may sign in again.`)
+        }
+        const { id } = await unlockAccount(deps, by(ANY), String(email))
+        return say.done({ id, email }, `The account ${email} may sign in again.`)
       }),
     )
 

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto'
+import { type Attempts, countAttempts } from '../db/attempts.ts'
+import type { Db } from '../db/client.ts'
+import { LendingError } from '../domain/errors.ts'
+
+/** A quarter of an hour. */
+const WINDOW_SECONDS = 900
+
+/** Attempts within the window before an e-mail or an address has to wait: those that fail, and all of them. */
+const MOST = { failures: { email: 10, address: 100 }, all: { email: 100, address: 1_000 } } as const
+
+/** Attempts of one address that may be looked at or wait at once, in this process. */
+const MOST_AT_ONCE = 10
+
+/** An attempt to sign in that may be made. */
+export interface Attempt {
+  /** Ends it. One that did not fail, or was never looked at, no longer counts among the failures. */
+  end(outcome: 'failed' | 'not failed'): Promise<void>
+}
+
+/** Holds attempts to sign in to their number, by e-mail and by address, before a password is hashed. */
+export interface SignInLimits {
+  /** @throws LendingError `resource_exhausted` when there were too many */
+  begin(email: string, address: string): Promise<Attempt>
+  /** Lifts the locks of an e-mail or of an address. @returns whether there was any */
+  lift(whose: { readonly email: string } | { readonly address: string }): Promise<boolean>
+}
+
+/** The counters have no e-mails in them. */
+const keyOf = (email: string) => createHash('sha256').update(email.toLowerCase()).digest('base64url')
+
+/** Limits that all instances on the database share. */
+export function createSignInLimits(db: Pick<Db, 'pool'>): SignInLimits {
+  const count = (name: string, most: number) => countAttempts(db, name, most, WINDOW_SECONDS)
+  const all = {
+    email: count('signin-all-email', MOST.all.email),
+    address: count('signin-all-address', MOST.all.address),
+  }
+  const failures = {
+    email: count('signin-email', MOST.failures.email),
+    address: count('signin-address', MOST.failures.address),
+  }
+  const underWay = new Map<string, number>()
+
+  function enter(address: string): () => void {
+    const here = underWay.get(address) ?? 0
+    if (here >= MOST_AT_ONCE) throw tooMany('too many sign-ins at once from this address', 1)
+    underWay.set(address, here + 1)
+    return () => {
+      const left = (underWay.get(address) ?? 1) - 1
+      if (left === 0) underWay.delete(address)
+      else underWay.set(address, left)
+    }
+  }
+
+  return {
+    async begin(email, address) {
+      const leave = enter(address)
+      const taken: (readonly [Attempts, string])[] = []
+      const take = async (counter: Attempts, key: string, what: string) => {
+        const seconds = await counter.take(key)
+        if (seconds > 0) throw tooMany(what, seconds)
+        return [counter, key] as const
+      }
+      const giveBack = () => Promise.all(taken.map(([counter, key]) => counter.giveBack(key)))
+      try {
+        await take(all.address, address, 'too many sign-ins')
+        await take(all.email, keyOf(email), 'too many sign-ins')
+        taken.push(await take(failures.address, address, 'too many failed sign-ins'))
+        taken.push(await take(failures.email, keyOf(email), 'too many failed sign-ins'))
+      } catch (error) {
+        leave()
+        throw error
+      }
+      return {
+        async end(outcome) {
+          leave()
+          if (outcome === 'not failed') await giveBack()
+        },
+      }
+    },
+    async lift(whose) {
+      const forget = (by: 'email' | 'address', key: string) =>
+        Promise.all([failures[by].forget(key), all[by].forget(key)])
+      const found = await ('email' in whose ? forget('email', keyOf(whose.email)) : forget('address', whose.address))
+      return found.some(Boolean)
+    },
+  }
+}
+
+const tooMany = (what: string, seconds: number) =>
+  new LendingError('resource_exhausted', `${what}; try again in ${seconds} s`, [], seconds)

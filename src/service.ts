@@ -2,6 +2,7 @@ import type { Config } from './config.ts'
 import { fillAllAccountNumbers } from './db/accountNumbers.ts'
 import { type DatabaseOptions, type Db, openDatabase } from './db/client.ts'
 import { migrate, requireMigrated } from './db/migrate.ts'
+import { examineServer, requireVersion } from './db/server.ts'
 import type { Deps } from './deps.ts'
 import { invariant } from './domain/errors.ts'
 import { blaming } from './process/explain.ts'
@@ -18,7 +19,9 @@ export interface ServiceOptions {
   /** A `postgres://` URL: that of `DATABASE_URL`, or of the embedded server. */
   readonly databaseUrl: string
   readonly now: () => number
-  readonly log?: { info(message: string): void }
+  readonly log?: { info(message: string): void; warn(message: string): void }
+  /** This machine's clock, to hold the server's against; without it only the server's version is looked at. */
+  readonly clock?: () => number
   /** How the database is used; as production does when left out. */
   readonly database?: DatabaseOptions
   /** True takes the database as it is: its schema has to be this program's already, and no demonstration data is laid. */
@@ -29,15 +32,16 @@ export interface ServiceOptions {
 
 /**
  * Everything the service is built from, on a database that is brought up to date first.
- * @throws Error when the database cannot be reached or migrated; WrongSecretError for its signing keys
+ * @throws Error when the database cannot be reached or migrated, or its server is refused; WrongSecretError for its signing keys
  */
 export async function openService(options: ServiceOptions): Promise<Deps> {
-  const { config, databaseUrl, now, log, database, events = noEvents, asItIs = false } = options
+  const { config, databaseUrl, now, log, clock, database, events = noEvents, asItIs = false } = options
   const secret = config.keyEncryptionSecret
   invariant(secret !== undefined, 'a secret to encrypt the signing keys with')
   const db = openDatabase(databaseUrl, { max: config.databaseConnections, ...database })
   try {
     await reach(db, config)
+    if (!asItIs) await (clock && log ? examineServer(db, { now: clock, log }) : requireVersion(db))
     if (asItIs) await requireMigrated(db.pool)
     else await bringUpToDate(db, log)
     const keys = await openKeyRing(db, secret, now)

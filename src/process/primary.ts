@@ -47,7 +47,7 @@ export async function lead(settings: Config, log: Logger): Promise<void> {
 }
 
 async function bringUpToDate({ config, url: databaseUrl }: Database, log: Logger): Promise<void> {
-  const { db, statements } = await openService({ config, databaseUrl, now: Date.now, log })
+  const { db, statements } = await openService({ config, databaseUrl, now: Date.now, clock: Date.now, log })
   statements.close()
   await warnOfDemo(config, db, log).finally(() => db.close())
 }

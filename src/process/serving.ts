@@ -53,7 +53,7 @@ export async function startServing(serving: Serving, options: ServingOptions): P
   const metrics = createMetrics(Date.now)
   const recent = rememberRecent(Date.now)
   const events = tellAll(metrics.events, recent.events)
-  const deps = await openService({ config, databaseUrl, now: Date.now, log, events, asItIs })
+  const deps = await openService({ config, databaseUrl, now: Date.now, clock: Date.now, log, events, asItIs })
   serving.deps = deps
   serving.vitals = watchVitals(
     deps.db,

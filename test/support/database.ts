@@ -16,17 +16,18 @@ export interface FreshDatabase {
  * A new database, with the schema and what the template has: the demonstration data.
  * @param template `template0` for one without the schema
  */
-export async function freshDatabase(template = 'template_mkopo'): Promise<FreshDatabase> {
+export async function freshDatabase(template = inject('template')): Promise<FreshDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`
-  await asAdmin((admin) => createDatabase(admin, name, template))
-  const url = databaseUrl(inject('serverUrl'), name)
+  const server = inject('serverUrl')
+  await asAdmin(server, (admin) => createDatabase(admin, name, template))
+  const url = databaseUrl(server, name)
   const db = openDatabase(url)
   return {
     url,
     db,
     drop: async () => {
       await db.close()
-      await asAdmin((admin) => admin.query(`DROP DATABASE ${name} WITH (FORCE)`))
+      await asAdmin(server, (admin) => admin.query(`DROP DATABASE ${name} WITH (FORCE)`))
     },
   }
 }
@@ -51,8 +52,9 @@ async function createDatabase(admin: pg.Client, name: string, template: string):
   }
 }
 
-async function asAdmin<T>(work: (admin: pg.Client) => Promise<T>): Promise<T> {
-  const admin = new pg.Client(inject('serverUrl'))
+/** Runs `work` on a connection to the server's own database. */
+export async function asAdmin<T>(url: string, work: (admin: pg.Client) => Promise<T>): Promise<T> {
+  const admin = new pg.Client(url)
   await admin.connect()
   try {
     return await work(admin)

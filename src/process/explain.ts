@@ -30,7 +30,9 @@ export function explain(error: unknown): string {
     if (code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL')
       return `HOST: ${hostname ?? address} is not an address of this machine`
   }
-  return isUnavailable(error) ? `the database cannot be reached: ${messageOf(error)}` : messageOf(error)
+  return isUnavailable(error)
+    ? `the database cannot be reached or takes no changes: ${messageOf(error)}`
+    : messageOf(error)
 }
 
 /** One line, whatever the error: a connection that fails on several addresses has none of its own. */

@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { freshDatabase } from './support/database.ts'
-import { pasteInto, SHELLS } from './support/paste.ts'
+import { type Pasted, pasteInto, SHELLS } from './support/paste.ts'
 import { type ServiceProcess, startProcess } from './support/process.ts'
 import { type Block, readmeBlocks } from './support/readmeBlocks.ts'
 
@@ -12,8 +14,8 @@ const root = join(import.meta.dirname, '..')
 const blocks = readmeBlocks()
 const shellBlocks = blocks.filter(({ language }) => language === 'sh')
 
-/** Not pasted here: the two commands that install and run all, and what needs a container engine. */
-const ELSEWHERE = /^npm ci && npm (?:start|test)$|^docker |^cp deploy\/compose/m
+/** The two commands that install and run all: how this test is run itself. */
+const INSTALLING = /^npm ci && npm (?:start|test)$/
 
 /** What a command may say beside its result. */
 const REMARK = /^\S+: refused lines are in \S+\.$/
@@ -36,7 +38,32 @@ async function checkout(): Promise<string> {
 /** The output that README.md shows after a block, in pieces: "…" stands for what it leaves out. */
 function shownAfter(block: Block): string[] {
   const next = blocks[blocks.indexOf(block) + 1]
-  return next?.language === '' ? next.text.split(/…|\n/).filter((piece) => piece.trim() !== '') : []
+  return next?.language === '' && next.chapter === block.chapter
+    ? next.text.split(/…|\n/).filter((piece) => piece.trim() !== '')
+    : []
+}
+
+/** Each block has printed what README.md shows after it, and no refusal that it does not show. */
+function expectAsShown(pasted: readonly Block[], printed: readonly Pasted[]): void {
+  for (const [index, block] of pasted.entries()) {
+    const { out, err } = printed[index]!
+    const at = `README.md:${block.line}`
+    const shown = shownAfter(block)
+    expect({ at, err: err.replace(REMARK, '') }).toEqual({ at, err: '' })
+    for (const piece of shown) expect({ at, out }).toEqual({ at, out: expect.stringContaining(piece) })
+    if (shown.length === 0) expect({ at, out }).toEqual({ at, out: expect.not.stringContaining('"code":') })
+  }
+}
+
+/** Programs in place of those of Docker's image, as they are called by name. */
+async function standIns(): Promise<string> {
+  const bin = await mkdtemp(join(tmpdir(), 'mkopo-bin-'))
+  const program = async (name: string, text: string) =>
+    writeFile(join(bin, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
+  await program('mkopo', `exec ${process.execPath} ${join(root, 'src/ops/main.ts')} "$@"`)
+  // Of "docker compose exec -T mkopo-1 mkopo …" the command itself; whatever else needs an engine.
+  await program('docker', `[ "$2" = exec ] || exit 0\nshift 2\n[ "$1" = -T ] && shift\nshift\nexec "$@"`)
+  return bin
 }
 
 describe('the shell blocks of README.md', () => {
@@ -59,21 +86,51 @@ describe('the shell blocks of README.md', () => {
         const database = await freshDatabase()
         const settings = { DATABASE_URL: database.url, KEY_ENCRYPTION_SECRET: 'a secret of the tests' }
         service = await startProcess({ ...settings, SEED_DEMO: 'true', STOP_GRACE_MS: '0' })
-        const pasted = shellBlocks.filter(({ text }) => !ELSEWHERE.test(text))
+        const pasted = shellBlocks.filter(({ chapter, text }) => chapter !== 'Docker' && !INSTALLING.test(text))
         expect(pasted.length).toBeGreaterThan(15)
         const texts = pasted.map(({ text }) => text.replaceAll('http://127.0.0.1:3000', service!.origin))
         const printed = await pasteInto(shell, texts, { cwd: await checkout(), env: settings })
-        for (const [index, block] of pasted.entries()) {
-          const { out, err } = printed[index]!
-          const at = `README.md:${block.line}`
-          const shown = shownAfter(block)
-          expect({ at, err: err.replace(REMARK, '') }).toEqual({ at, err: '' })
-          for (const piece of shown) expect({ at, out }).toEqual({ at, out: expect.stringContaining(piece) })
-          if (shown.length === 0) expect({ at, out }).toEqual({ at, out: expect.not.stringContaining('"code":') })
-        }
+        expectAsShown(pasted, printed)
         expect(await database.db.pool.query('SELECT count(*)::int AS loans FROM loan')).toMatchObject({
           rows: [{ loans: 5 }],
         })
+        service.child.kill('SIGTERM')
+        await service.ended
+        await database.drop()
+      },
+    )
+
+  for (const shell of Object.keys(SHELLS) as (keyof typeof SHELLS)[])
+    it.skipIf(spawnSync(shell, ['-c', 'exit 0']).status !== 0)(
+      `those of Docker, pasted into ${shell} against a service with the settings of docker-compose.yml, end with a loan`,
+      { timeout: 180_000 },
+      async () => {
+        const database = await freshDatabase('template0')
+        const { 'x-settings': settings } = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'), {
+          merge: true,
+        })
+        // An empty setting counts as not set; `${NAME:-default}` is its default here.
+        const composed = Object.entries<string | null>(settings).map(([name, value]) => [
+          name,
+          (value ?? '').replace(/^\$\{\w+:-(.*)\}$/, '$1'),
+        ])
+        const own = { DATABASE_URL: database.url, KEY_ENCRYPTION_SECRET: 'a secret of the tests', PGPASSWORD: '' }
+        const env: Record<string, string> = { ...Object.fromEntries(composed), ...own, STOP_GRACE_MS: '0' }
+        service = await startProcess(env)
+        expect(env).toMatchObject({ FALLBACK_STYLE: 'none', SEED_DEMO: '', AUTH_URL: 'http://auth.localhost:3000' })
+        const pasted = shellBlocks.filter(({ chapter }) => chapter === 'Docker')
+        const at = new URL(service.origin).host
+        const texts = pasted.map(({ text }) => text.replaceAll('127.0.0.1:3000', at))
+        const PATH = `${await standIns()}:${process.env.PATH}`
+        const cwd = await checkout()
+        const printed = await pasteInto(shell, texts, { cwd, env: { ...env, PATH } })
+        expectAsShown(pasted, printed)
+        expect(readFileSync(join(cwd, '.env'), 'utf8')).toMatch(
+          /^POSTGRES_PASSWORD=[0-9a-f]{64}\nKEY_ENCRYPTION_SECRET=[0-9a-f]{64}$/m,
+        )
+        expect(printed.at(-1)!.out).toMatch(/^\{"items":\[\{.*"principal_amount":5000.*"total":1/)
+        const { rows } = await database.db.pool.query('SELECT external_id, total_paid FROM loan')
+        expect(rows).toEqual([{ external_id: 'order-1', total_paid: 1_000_00n }])
         service.child.kill('SIGTERM')
         await service.ended
         await database.drop()

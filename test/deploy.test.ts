@@ -177,7 +177,7 @@ describe('docker-compose.yml', () => {
       const fixed = ['HOST', 'PORT', 'OPS_PORT', 'DATA_DIR']
       expect([...own, ...fixed].sort()).toEqual(Object.keys(settings.shape).sort())
       expect(readConfig(filled(environment))).toMatchObject({ trustProxy: 1, fallbackStyle: 'none', seedDemo: false })
-      expect(new URL(environment.DATABASE_URL!)).toMatchObject({
+      expect(new URL(filled(environment).DATABASE_URL!)).toMatchObject({
         hostname: 'database',
         username: 'mkopo',
         password: '',
@@ -220,10 +220,28 @@ describe('docker-compose.yml', () => {
   })
 
   it('keeps the data of Postgres 18 where that image has it, out of reach of the proxy', () => {
-    expect(services.database).toMatchObject({ image: 'postgres:18', volumes: ['book:/var/lib/postgresql'] })
-    expect(services.database).not.toHaveProperty('ports')
+    for (const [name, volume] of [
+      ['database', 'book'],
+      ['standby', 'standby'],
+    ] as const) {
+      expect(services[name]).toMatchObject({ image: 'postgres:18', networks: ['inside'] })
+      expect(services[name]!.volumes).toContain(`${volume}:/var/lib/postgresql`)
+      expect(services[name]).not.toHaveProperty('ports')
+    }
     expect(services.proxy!.networks).toEqual(['front'])
-    expect(services.database!.networks).toEqual(['inside'])
+  })
+
+  it('has a standby for those who ask for it, which the database lets in', () => {
+    expect(services.standby).toMatchObject({ profiles: ['standby'], user: 'postgres' })
+    for (const name of Object.keys(services).filter((one) => one !== 'standby'))
+      expect(services[name]).not.toHaveProperty('profiles')
+    const mounted = './deploy/postgres/pg_hba.conf:/etc/mkopo/pg_hba.conf:ro'
+    for (const name of ['database', 'standby']) {
+      expect(services[name]!.volumes).toContain(mounted)
+      expect(JSON.stringify(services[name]!.command)).toContain('hba_file=/etc/mkopo/pg_hba.conf')
+    }
+    expect(read('deploy/postgres/pg_hba.conf')).toMatch(/^host +replication +mkopo +samenet +scram-sha-256$/m)
+    expect(String(services.standby!.command)).toMatch(/pg_basebackup --host=database --username=mkopo /)
   })
 
   it('publishes the ports that are listened on', () => {

@@ -147,10 +147,16 @@ describe('posting to a loan', () => {
     const path = await lend(1)
     const { pool } = other.deps.db
     const id = path.split('/').at(-1)
-    // What a program of before does: an entry, the figures and the version.
+    // What a program of before does: an entry, its row of the trail, the figures and the version.
     await pool.query(
-      `INSERT INTO loan_entry (organization_id, loan_id, ordinal, place, type, value_date, posted_at, amount)
-       SELECT organization_id, id, 2, 2, 'Repayment', disbursed_on, disbursed_at, 700 FROM loan WHERE id = $1`,
+      `WITH posted AS (
+         INSERT INTO loan_entry (organization_id, loan_id, ordinal, place, type, value_date, posted_at, amount)
+         SELECT organization_id, id, 2, 2, 'Repayment', disbursed_on, disbursed_at, 700 FROM loan WHERE id = $1
+         RETURNING *
+       )
+       INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, after)
+       SELECT organization_id, posted_at, type, 'loan', loan_id::text, json_build_object('posted',
+         json_build_object('id', id, 'type', type, 'amount', amount, 'valueDate', value_date, 'note', note)) FROM posted`,
       [id],
     )
     await pool.query('UPDATE loan SET version = version + 1, entry_count = 2, total_paid = 1700 WHERE id = $1', [id])
@@ -214,7 +220,11 @@ describe('posting to a loan', () => {
     const id = path.split('/').at(-1)
     const { rows } = await pool.query('SELECT * FROM loan WHERE id = $1', [id])
     await repay(service, path, 5, { idempotencyKey: 'lost' })
-    await pool.query(`DELETE FROM loan_entry WHERE loan_id = $1 AND token = 'lost'`, [id])
+    await pool.query(
+      `WITH lost AS (DELETE FROM loan_entry WHERE loan_id = $1 AND token = 'lost' RETURNING id)
+       DELETE FROM audit_entry a USING lost WHERE a.after #>> '{posted,id}' = lost.id::text`,
+      [id],
+    )
     const { version, entry_count, total_paid, carried_forward, carried_version } = rows[0]
     await pool.query(
       `UPDATE loan SET version = $2, entry_count = $3, total_paid = $4, carried_forward = $5, carried_version = $6

@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { tellAnswers, tellUnrouted } from './api/answered.ts'
 import { authStyle } from './api/auth/index.ts'
@@ -12,6 +10,7 @@ import { answerMalformed } from './api/malformed.ts'
 import { mountNothing, mountStyle } from './api/mount.ts'
 import { partnerStyle } from './api/partner/index.ts'
 import { recordStyle } from './api/record/index.ts'
+import { requestIdOf, toCaller } from './api/requestId.ts'
 import { prefixOf, type Style, urlOf } from './api/style.ts'
 import { hostOf } from './config.ts'
 import { isUnavailable } from './db/faults.ts'
@@ -55,7 +54,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   const app: FastifyInstance = Fastify({
     ...(options.logger && { loggerInstance: options.logger }),
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: requestId,
+    genReqId: requestIdOf,
     bodyLimit: BODY_LIMIT,
     requestTimeout: deps.config.requestTimeoutMs,
     connectionTimeout: SILENT_MS,
@@ -73,17 +72,19 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     clientErrorHandler: answerMalformed(words),
     frameworkErrors: (error, request, reply) => {
       const style = styles.find(({ name }) => request.url.startsWith(`${prefixOf(name)}/`)) ?? words
-      reply.header('x-request-id', request.id)
-      const failure = toFailure(error, { fieldNames: style.fieldNames, requestId: request.id, unavailable })
+      reply.header('x-request-id', toCaller(request.id))
+      const requestId = toCaller(request.id)
+      const failure = toFailure(error, { fieldNames: style.fieldNames, requestId, unavailable })
       tellUnrouted(deps.events, request, reply)
       sendFailure(style, failure, error, request, reply)
     },
   })
+  app.server.maxConnections = deps.config.maxConnections
   // An expectation other than 100-continue may be ignored (RFC 9110 10.1.1); Node's own 417 has no request id.
   app.server.on('checkExpectation', (request, response) => app.routing(request, response))
 
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id)
+    reply.header('x-request-id', toCaller(request.id))
     done()
   })
   tellAnswers(app, deps.events)
@@ -102,10 +103,4 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   mountNothing(app, words, mounting)
   await app.ready()
   return app
-}
-
-/** The caller's own request id where it is fit for a header and a log line, else a new one. */
-function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
-  const given = headers['x-request-id']
-  return typeof given === 'string' && /^[\w.-]{1,100}$/.test(given) ? given : randomUUID()
 }

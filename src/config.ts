@@ -103,6 +103,7 @@ export const settings = z.object({
   RATE_LIMIT_ADDRESS: count(1_200_000),
   MAX_IN_FLIGHT: count(1_000, { min: 1 }),
   MAX_LAG_MS: count(500, { min: 50 }),
+  MAX_CONNECTIONS: count(5_000, { min: 10 }),
   REQUEST_TIMEOUT_MS: count(60_000, { min: 100 }),
   STOP_GRACE_MS: count(3_000, { max: 60_000 }),
   STOP_WITHIN_MS: count(25_000, { min: 100 }),
@@ -139,6 +140,8 @@ export interface Config {
   /** Requests in work at once, and how late timers may be, before more are turned away. */
   readonly maxInFlight: number
   readonly maxLagMs: number
+  /** Connections of callers to a process, at most. */
+  readonly maxConnections: number
   readonly requestTimeoutMs: number
   /** How long a stop goes on serving while it says that it is not ready, and how long it may take after that. */
   readonly stopGraceMs: number
@@ -202,6 +205,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     rateLimits: Object.freeze({ account: value.RATE_LIMIT_ACCOUNT, address: value.RATE_LIMIT_ADDRESS }),
     maxInFlight: value.MAX_IN_FLIGHT,
     maxLagMs: value.MAX_LAG_MS,
+    maxConnections: value.MAX_CONNECTIONS,
     requestTimeoutMs: value.REQUEST_TIMEOUT_MS,
     stopGraceMs: value.STOP_GRACE_MS,
     stopWithinMs: value.STOP_WITHIN_MS,

@@ -46,7 +46,7 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     else await bringUpToDate(db, log)
     const keys = await openKeyRing(db, secret, now)
     if (config.seedDemo && !asItIs) await layDemo(db, now())
-    const signIn = createSignIn({ db, keys, now, issuer: config.authUrl })
+    const signIn = createSignIn({ db, keys, now, issuer: config.authUrl, events })
     const organizations = rememberOrganizations(db, now)
     return { config, now, db, keys, events, signIn, organizations, statements: openStatementReader() }
   } catch (error) {

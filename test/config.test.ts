@@ -24,6 +24,7 @@ describe('settings', () => {
       rateLimits: { account: 1_200_000, address: 1_200_000 },
       maxInFlight: 1_000,
       maxLagMs: 500,
+      maxConnections: 5_000,
       requestTimeoutMs: 60_000,
       stopGraceMs: 3_000,
       stopWithinMs: 25_000,

@@ -162,6 +162,8 @@ describe('a log of every kind of call', () => {
         method: 'POST',
         route: '/v1/loans/:id/repayments',
         organization: 1,
+        account: expect.any(Number),
+        address: '127.0.0.1',
         status: 200,
         ms: expect.any(Number),
         reqId: expect.any(String),

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Events } from '../services/events.ts'
+import { withoutPort } from '../services/network.ts'
 import type { Failure } from './failure.ts'
 
 declare module 'fastify' {
@@ -14,7 +15,7 @@ const NAME = /^[A-Za-z_][\w.[\]-]{0,60}$/
 
 /**
  * One line in the log for every request, and one event: its route by pattern, whose it was, what it was answered and how
- * long that took. Nothing that the caller sent is in it.
+ * long that took. Of what the caller sent nothing is in it but the address, and an id of the request.
  */
 export function tellAnswers(app: FastifyInstance, events: Events): void {
   app.decorateRequest('failure', undefined)
@@ -45,17 +46,21 @@ const HUNG_UP = 499
 function tellAnswer(events: Events, request: FastifyRequest, reply: FastifyReply, status: number): void {
   const { method, failure, id: requestId } = request
   const [style, route] = placeOf(request)
-  const organizationId = (request.caller as FastifyRequest['caller'] | null | undefined)?.organizationId
+  const caller = request.caller as FastifyRequest['caller'] | null | undefined
+  const { organizationId, accountId } = caller ?? {}
+  const address = withoutPort(request.ip)
   const { elapsedTime } = reply
   events.answered({ style, route, method, status, seconds: elapsedTime / 1000 })
-  const answer = { style, method, route, organization: organizationId, status, ms: Math.round(elapsedTime * 10) / 10 }
+  const who = { organization: organizationId, account: accountId, address }
+  const answer = { style, method, route, ...who, status, ms: Math.round(elapsedTime * 10) / 10 }
   if (failure === undefined) {
     request.log.info(answer, 'answered')
     return
   }
   const reason = reasonOf(failure)
-  events.refused({ style, route, requestId, organizationId, code: failure.code, reason })
-  request.log.info({ ...answer, code: failure.code, reason }, 'refused')
+  const { code } = failure
+  events.refused({ style, route, requestId, organizationId, accountId, address, code, reason })
+  request.log.info({ ...answer, code, reason }, 'refused')
 }
 
 /** `/~partner/v1/loans/:id` → `partner`, `/v1/loans/:id`; a path that is none of ours has no pattern. */

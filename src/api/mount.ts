@@ -11,6 +11,7 @@ import { Paths } from './hosts.ts'
 import { InvalidRequest } from './invalidRequest.ts'
 import { acceptJson, refuseEncodings } from './json.ts'
 import { addDocument } from './openapi.ts'
+import { toCaller } from './requestId.ts'
 import { hintOf, prefixOf, type Style } from './style.ts'
 import { validatorCompiler } from './validation.ts'
 
@@ -84,7 +85,7 @@ function speak(scope: FastifyInstance, style: Style, { unavailable, config, pref
 
   const fail = (error: unknown, request: FastifyRequest) => {
     const hint = hintOf(style, config, (request.routeOptions.url ?? '').slice(prefix.length))
-    return toFailure(error, { fieldNames: style.fieldNames, requestId: request.id, unavailable, hint })
+    return toFailure(error, { fieldNames: style.fieldNames, requestId: toCaller(request.id), unavailable, hint })
   }
 
   scope.setErrorHandler((error, request, reply) => sendFailure(style, fail(error, request), error, request, reply))

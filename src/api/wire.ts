@@ -180,6 +180,9 @@ export const emailOrEmpty = ({ max }: Pick<TextRules, 'max'>) =>
 
 const EXTERNAL_ID: TextRules = { max: 100 }
 
+/** Format characters and separators of lines: two ids that look alike could be different ones (Unicode, UTS 39). */
+const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}]/u
+
 /** The partner's own id of a customer or a loan. */
 export const externalId = text(EXTERNAL_ID).meta({
   description: 'Your own id, 1 to 100 characters.',
@@ -193,7 +196,11 @@ export const externalId = text(EXTERNAL_ID).meta({
 export const newExternalId = codec<string>(
   (value) => {
     const read = readText(value, EXTERNAL_ID)
-    return read === '.' || read === '..' ? new Refused('must not be . or .., which no path can name') : read
+    if (read instanceof Refused) return read
+    if (read === '.' || read === '..') return new Refused('must not be . or .., which no path can name')
+    if (INVISIBLE.test(read))
+      return new Refused('must not contain invisible characters, or characters that turn the text around')
+    return read
   },
   {
     type: 'string',

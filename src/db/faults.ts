@@ -18,6 +18,8 @@ const unavailableState = /^(08...|25006|53...|57P0[1235]|58030|57014|55P03|25P03
 
 const unavailableCode = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
+  // This process has no file left to open a connection with.
+  ...['EMFILE', 'ENFILE', 'ENOBUFS'],
   // Prisma: not reachable, timed out (two kinds), closed, no connection in time, too many connections.
   ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2037'],
 ])

@@ -81,6 +81,7 @@ function countRequests(registers: Registry[]) {
     labelNames: ['because'] as const,
     registers,
   })
+  const issued = new Counter({ name: 'mkopo_tokens_issued_total', help: 'Tokens issued.', registers })
   // A counter that has not counted yet is there all the same, or its first increase would not show.
   for (const by of ['account', 'address'] as const) limited.inc({ by }, 0)
   for (const because of ['event_loop', 'in_flight', 'database'] as const) shed.inc({ because }, 0)
@@ -91,6 +92,7 @@ function countRequests(registers: Registry[]) {
       seconds.observe({ style, route, method, status }, taken)
     },
     refused: ({ style, code }) => refused.inc({ style, code }),
+    signedIn: () => issued.inc(),
     limited: (by) => limited.inc({ by }),
     shed: (because) => shed.inc({ because }),
   } satisfies Partial<Events>

@@ -3,6 +3,7 @@ import manifest from '../../package.json' with { type: 'json' }
 import { isUnavailable } from '../db/faults.ts'
 import { LendingError } from '../domain/errors.ts'
 import { explain } from '../process/explain.ts'
+import { accessCommand } from './commands/access.ts'
 import { accountCommands } from './commands/accounts.ts'
 import { apiKeyCommands } from './commands/apiKeys.ts'
 import { auditCommand } from './commands/audit.ts'
@@ -15,6 +16,7 @@ import { organizationCommands } from './commands/organizations.ts'
 import { productCommands } from './commands/products.ts'
 import { signingKeyCommands } from './commands/signingKeys.ts'
 import type { Shell } from './perform.ts'
+import { visibleJson, visibleLines } from './visible.ts'
 import { UsageError, type World } from './world.ts'
 
 /** What a run exits with. */
@@ -32,7 +34,11 @@ export async function runOps(args: readonly string[], world: World): Promise<num
     return shell.exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
-    world.err(args.includes('--json') ? `${JSON.stringify(inJson(error))}\n` : `mkopo: ${inWords(error)}\n`)
+    world.err(
+      args.includes('--json')
+        ? `${visibleJson(JSON.stringify(inJson(error)))}\n`
+        : `mkopo: ${visibleLines(inWords(error))}\n`,
+    )
     return error instanceof UsageError ? EXIT.usage : EXIT.refused
   }
 }
@@ -63,6 +69,7 @@ function programOf(shell: Shell, json: boolean): Command {
     loanCommands,
     bookCommands,
     auditCommand,
+    accessCommand,
     migrateCommand,
   ])
     add(program, shell)

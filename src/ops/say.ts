@@ -1,5 +1,6 @@
 import Table from 'cli-table3'
 import { toRfc3339 } from '../domain/dates.ts'
+import { visible, visibleJson, visibleLines } from './visible.ts'
 import type { World } from './world.ts'
 
 /** A column of a table for people: its head, and a row's text under it. */
@@ -24,17 +25,17 @@ export function sayTo(world: Pick<World, 'out' | 'err'>, json: boolean): Say {
       world.out(json ? toLine(rows.map(view)) : `${toTable(rows, columns)}\n`)
     },
     done(view, sentence) {
-      world.out(json ? toLine(view) : `${sentence}\n`)
+      world.out(json ? toLine(view) : `${visibleLines(sentence)}\n`)
     },
     note(text) {
-      if (!json) world.err(`${text}\n`)
+      if (!json) world.err(`${visibleLines(text)}\n`)
     },
   }
 }
 
 /** An int64 is written as text, as the partner style does: a double would round it. */
 const toLine = (value: unknown): string =>
-  `${JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? one.toString() : one))}\n`
+  `${visibleJson(JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? one.toString() : one)))}\n`
 
 const NO_LINES = Object.fromEntries(
   ['top', 'bottom', 'left', 'right', 'mid']
@@ -52,7 +53,7 @@ export function toTable<T>(rows: readonly T[], columns: readonly Column<T>[]): s
     chars: { ...NO_LINES, middle: '  ' },
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
   })
-  for (const row of rows) table.push(columns.map(([, cell]) => String(cell(row) ?? '')))
+  for (const row of rows) table.push(columns.map(([, cell]) => visible(String(cell(row) ?? ''))))
   return table.toString().replace(/ +$/gm, '')
 }
 

@@ -8,6 +8,7 @@ import { createMetrics } from '../monitor/metrics.ts'
 import { rememberRecent } from '../monitor/recent.ts'
 import { buildMonitor } from '../monitor/server.ts'
 import { openService } from '../service.ts'
+import { type AccessTrail, keepAccessTrail } from '../services/accessTrail.ts'
 import { tellAll } from '../services/events.ts'
 import { type Figures, keepFigures } from '../services/figures.ts'
 import { createLimits, type Limits } from '../services/limits.ts'
@@ -21,6 +22,7 @@ export interface Serving {
   deps?: Deps
   vitals?: Vitals
   limits?: Limits
+  access?: AccessTrail
   figures?: Figures
   monitor?: FastifyInstance
   sweeper?: Sweeper
@@ -52,9 +54,12 @@ export async function startServing(serving: Serving, options: ServingOptions): P
   const { config, databaseUrl, asItIs, stopping, log, mayOpen } = options
   const metrics = createMetrics(Date.now)
   const recent = rememberRecent(Date.now)
-  const events = tellAll(metrics.events, recent.events)
+  const access = keepAccessTrail(Date.now, log)
+  serving.access = access
+  const events = tellAll(metrics.events, recent.events, access.events)
   const deps = await openService({ config, databaseUrl, now: Date.now, clock: Date.now, log, events, asItIs })
   serving.deps = deps
+  access.open(deps.db)
   serving.vitals = watchVitals(
     deps.db,
     { stopping, draining: () => serving.drainable?.draining() ?? false },
@@ -93,14 +98,14 @@ export async function startServing(serving: Serving, options: ServingOptions): P
  * @param mayClose waited for before nothing new is accepted
  */
 export async function stopServing(serving: Serving, graceMs: number, mayClose?: () => Promise<void>): Promise<void> {
-  const { app, drainable, sweeper, limits, figures, vitals, monitor, deps } = serving
+  const { app, drainable, sweeper, limits, access, figures, vitals, monitor, deps } = serving
   if (app?.server.listening) {
     await pause(graceMs)
     await mayClose?.()
   }
   await drainable?.drain()
   await app?.close()
-  await Promise.all([sweeper?.stop(), limits?.stop(), figures?.stop(), vitals?.stop()])
+  await Promise.all([sweeper?.stop(), limits?.stop(), access?.stop(), figures?.stop(), vitals?.stop()])
   await monitor?.close()
   deps?.statements.close()
   await deps?.db.close()

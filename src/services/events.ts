@@ -18,9 +18,20 @@ export interface Refusal {
   readonly requestId: string
   /** Undefined where nobody had been identified. */
   readonly organizationId: number | undefined
+  readonly accountId: number | null | undefined
+  /** The caller's, without a port: personal data. */
+  readonly address: string
   readonly code: ErrorCode
   /** Why, without what the caller sent. */
   readonly reason: string
+}
+
+/** A token that was issued. */
+export interface SignedIn {
+  readonly organizationId: number
+  readonly accountId: number
+  readonly address: string
+  readonly requestId: string
 }
 
 /** Money that moved. */
@@ -36,6 +47,7 @@ export interface Events {
   requestBegun(): void
   answered(request: Answered): void
   refused(refusal: Refusal): void
+  signedIn(token: SignedIn): void
   loanDisbursed(loan: Movement): void
   transactionPosted(transaction: Movement & { readonly type: EntryType }): void
   /** The original was answered again, and nothing was posted. */
@@ -54,6 +66,7 @@ export const noEvents: Events = {
   requestBegun() {},
   answered() {},
   refused() {},
+  signedIn() {},
   loanDisbursed() {},
   transactionPosted() {},
   duplicateAnswered() {},

@@ -6,8 +6,9 @@ import { LendingError } from '../domain/errors.ts'
 import { LARGEST_ID } from '../domain/smallId.ts'
 import { identifyApiKey } from './apiKeys.ts'
 import type { Identity } from './caller.ts'
+import { type Events, noEvents } from './events.ts'
 import type { KeyRing } from './keyRing.ts'
-import { networkOf } from './network.ts'
+import { networkOf, withoutPort } from './network.ts'
 import { NO_ACCOUNT_HASH, verifyPassword } from './passwords.ts'
 import { createSignInLimits } from './signInLimits.ts'
 import { remembering, type Verified } from './verified.ts'
@@ -25,7 +26,7 @@ export interface SignIn {
    * @throws LendingError `unauthenticated` for wrong credentials or a disabled account, `resource_exhausted` after too
    * many failures of the e-mail or the address
    */
-  issueToken(email: string, password: string, address: string): Promise<string>
+  issueToken(email: string, password: string, address: string, requestId?: string): Promise<string>
   /** @throws LendingError `unauthenticated` for a token that is malformed, forged, expired, or of a disabled account */
   identify(token: string): Promise<Identity>
   /** @throws LendingError `unauthenticated` for an API key that is unknown or revoked */
@@ -38,6 +39,8 @@ export interface SignInDeps {
   readonly keys: KeyRing
   readonly now: () => number
   readonly issuer: string
+  /** Nobody counts without one. */
+  readonly events?: Events
 }
 
 /** The number of an organization or an account as a claim has it; undefined for a claim that is none. */
@@ -55,7 +58,7 @@ interface Checked {
 
 const unauthenticated = (message: string) => new LendingError('unauthenticated', message)
 
-export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
+export function createSignIn({ db, keys, now, issuer, events = noEvents }: SignInDeps): SignIn {
   const limits = createSignInLimits(db)
   // Those who send the same e-mail and password at once share one check: an integrator's workers that start together.
   const checking = new Map<string, Promise<Checked>>()
@@ -79,7 +82,7 @@ export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
     }
   }
 
-  async function issueToken(email: string, password: string, from: string): Promise<string> {
+  async function issueToken(email: string, password: string, from: string, requestId = ''): Promise<string> {
     const address = networkOf(from)
     const name = createHmac('sha256', secret)
       .update(JSON.stringify([email, password, address]))
@@ -87,6 +90,8 @@ export function createSignIn({ db, keys, now, issuer }: SignInDeps): SignIn {
     const under = checking.get(name) ?? check(email, password, address).finally(() => checking.delete(name))
     checking.set(name, under)
     const { account, askedAt } = await under
+    const { organizationId, id: accountId } = account
+    events.signedIn({ organizationId, accountId, address: withoutPort(from), requestId })
     return sign(account, askedAt)
   }
 

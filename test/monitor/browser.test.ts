@@ -49,6 +49,8 @@ beforeAll(async () => {
       ...{ style: 'partner', route: '/v1/loans/external/:externalId/repayments' },
       code,
       organizationId: 1,
+      accountId: 1,
+      address: '127.0.0.1',
       requestId: crypto.randomUUID(),
     })
   recent.events.swept?.(12)

@@ -44,11 +44,12 @@ describe('help', () => {
         'loans',
         'book',
         'audit',
+        'access',
         'migrate',
       ],
     ])
     const commands = (await Promise.all(top.map(below))).flat()
-    expect(commands).toHaveLength(30)
+    expect(commands).toHaveLength(31)
     expect((await Promise.all(commands.map(below))).flat()).toEqual([])
   })
 })

@@ -21,7 +21,7 @@ export async function tokenRoutes(app: StyleApp, deps: Deps): Promise<void> {
     authenticate: { realm: 'Mkopo' },
     async validate(email, password, request) {
       const fits = email.length <= LONGEST.email && password.length <= LONGEST.password
-      const issued = deps.signIn.issueToken(fits ? email : '', fits ? password : '', request.ip)
+      const issued = deps.signIn.issueToken(fits ? email : '', fits ? password : '', request.ip, request.id)
       tokens.set(request, await issued.catch(notTheCallers))
     },
   })

@@ -20,7 +20,12 @@ const auditSchema = named(
     id: z.string(),
     at: instant,
     accountId: z.int().nullable().describe('Null: the service by itself, or an operator at its command line.'),
-    requestId: z.string().nullable().describe('The request; of the command line, who ran it and which run it was.'),
+    requestId: z
+      .string()
+      .nullable()
+      .describe(
+        'The request; `caller:` stands before an id that the caller chose. Of the command line, who ran it and which run it was.',
+      ),
     action: z.string(),
     entity: z.string(),
     entityId: z.string(),

@@ -206,7 +206,7 @@ export const auditEntry = {
   id: '12',
   at: repayment.transactionAt,
   accountId: 1,
-  requestId: '1f0c1d5e-6d0b-4e0e-9a58-0d7f6d1c2b3a',
+  requestId: 'caller:checkout-7781',
   action: repayment.type,
   entity: 'loan',
   entityId: loan.id,

@@ -1,4 +1,4 @@
-import { chownSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, closeSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
@@ -39,6 +39,9 @@ export function holdDirectory(directory: string): () => void {
 
 function open(path: string, directory: string): DatabaseSync {
   try {
+    // Its owner's alone: whoever may open it, if only to read, could hold the lock.
+    closeSync(openSync(path, 'a', 0o600))
+    chmodSync(path, 0o600)
     const file = new DatabaseSync(path, { timeout: 0 })
     file.exec('PRAGMA synchronous = OFF')
     // Root starts it once, then the directory's owner: the lock must not be what keeps the owner out.

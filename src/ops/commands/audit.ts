@@ -3,6 +3,7 @@ import { followTrail, readTrail, type TrailFilter, type TrailRow } from '../../s
 import { momentBefore, wholeNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
 import { type Say, toSecond } from '../say.ts'
+import { visible, visibleJson } from '../visible.ts'
 import type { World } from '../world.ts'
 
 interface AuditOptions extends Omit<TrailFilter, 'organizationId' | 'accountId' | 'requestId' | 'above'> {
@@ -66,8 +67,8 @@ function tell(world: World, say: Say, row: TrailRow, zone: string): void {
   const { organizationId, action, entity, entityId } = row
   world.out(
     say.json
-      ? `${JSON.stringify(view(row, zone))}\n`
-      : `${toSecond(row.at, zone)}  ${organizationId}  ${who(row)}  ${action}  ${entity} ${entityId}  ${became(row)}\n`,
+      ? `${visibleJson(JSON.stringify(view(row, zone)))}\n`
+      : `${visible(`${toSecond(row.at, zone)}  ${organizationId}  ${who(row)}  ${action}  ${entity} ${entityId}  ${became(row)}`)}\n`,
   )
 }
 

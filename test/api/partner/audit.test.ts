@@ -23,7 +23,7 @@ describe('the audit trail', () => {
         {
           at: '2026-01-31T09:30:00.000+03:00',
           accountId: expect.any(Number),
-          requestId: 'request-7',
+          requestId: 'caller:request-7',
           action: 'create',
           before: null,
           after: { externalId: 'asha', status: 'Active' },

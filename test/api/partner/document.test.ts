@@ -53,7 +53,7 @@ async function play(name: string, ask: Ask): Promise<Answer> {
   const operation = operations.get(name)!
   const [method, path = ''] = name.split(' ')
   const call = { ...bodyFor(operation, ask), ...(ask.operator && { token: service.tokens.operator }) }
-  const headers = { ...('headers' in call && call.headers), 'x-request-id': '1f0c1d5e-6d0b-4e0e-9a58-0d7f6d1c2b3a' }
+  const headers = { ...('headers' in call && call.headers), 'x-request-id': 'checkout-7781' }
   const url = `${pathOf(path, ask)}${ask.query ?? ''}`
   return (method === 'GET' ? service.get : service.post)(url, { ...call, headers })
 }

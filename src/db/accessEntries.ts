@@ -1,0 +1,78 @@
+import type { Db } from './client.ts'
+import { type ColumnTypes, columnsOf, moment, rowsOf } from './rows.ts'
+
+/** A sign-in, or a refusal of access: who it was, from which address, and what came of it. */
+export interface AccessEntry {
+  /** 0: the caller was not identified. */
+  readonly organizationId: number
+  readonly at: number
+  readonly accountId: number | null
+  /** `signed in`, or the code of the refusal. */
+  readonly outcome: string
+  /** The style and the pattern of the path. */
+  readonly route: string
+  readonly address: string
+  readonly requestId: string
+}
+
+const ENTRY: ColumnTypes = {
+  organization_id: 'int',
+  at: 'timestamptz',
+  account_id: 'int',
+  outcome: 'text',
+  route: 'text',
+  address: 'text',
+  request_id: 'text',
+}
+
+const INSERT = `
+  INSERT INTO access_entry (${Object.keys(ENTRY).join(', ')}) SELECT * FROM ${rowsOf('e', ENTRY, 1)}`
+
+/** Adds entries to the access trail, in one statement. */
+export async function insertAccessEntries(db: Pick<Db, 'pool'>, entries: readonly AccessEntry[]): Promise<void> {
+  const rows = entries.map(({ organizationId, at, accountId, outcome, route, address, requestId }) => [
+    ...[organizationId, moment(at), accountId, outcome, route, address, requestId],
+  ])
+  await db.pool.query({ name: 'insert-access-entries', text: INSERT, values: columnsOf(ENTRY, rows) })
+}
+
+const PURGE = `
+  WITH whose AS (SELECT id FROM organization UNION ALL SELECT 0), last AS (
+    SELECT whose.id AS organization_id, (
+      SELECT a.id FROM access_entry a WHERE a.organization_id = whose.id ORDER BY a.id DESC OFFSET $1 LIMIT 1) AS id
+    FROM whose
+  )
+  DELETE FROM access_entry USING last
+  WHERE access_entry.organization_id = last.organization_id AND access_entry.id <= last.id`
+
+/** Removes the oldest entries beyond `most` of each organization. @returns how many */
+export async function purgeAccessEntries(db: Pick<Db, 'pool'>, most: number): Promise<number> {
+  const { rowCount } = await db.pool.query({ name: 'purge-access-entries', text: PURGE, values: [most] })
+  return rowCount ?? 0
+}
+
+/** Which entries to read; what is left out is not asked for. */
+export interface AccessFilter {
+  readonly organizationId?: number | undefined
+  readonly accountId?: number | undefined
+  readonly outcome?: string | undefined
+  readonly since?: number | undefined
+}
+
+const LIST = `
+  WITH whose AS (SELECT id FROM organization UNION ALL SELECT 0)
+  SELECT a.* FROM whose CROSS JOIN LATERAL (
+    SELECT organization_id AS "organizationId", id, at, account_id AS "accountId", outcome, route, address,
+      request_id AS "requestId"
+    FROM access_entry WHERE organization_id = whose.id AND ($3::int IS NULL OR account_id = $3)
+      AND ($4::text IS NULL OR outcome = $4) AND ($5::timestamptz IS NULL OR at >= $5)
+    ORDER BY id DESC LIMIT $2
+  ) AS a
+  WHERE $1::int IS NULL OR whose.id = $1 ORDER BY a.id DESC LIMIT $2`
+
+/** The latest entries of the access trail, oldest first; of one organization, or of all and of unidentified callers. */
+export async function latestAccess(db: Db, filter: AccessFilter, most: number): Promise<AccessEntry[]> {
+  const { organizationId = null, accountId = null, outcome = null, since = null } = filter
+  const { rows } = await db.pool.query<AccessEntry>(LIST, [organizationId, most, accountId, outcome, moment(since)])
+  return rows.toReversed()
+}

@@ -1,0 +1,81 @@
+import { type AccessEntry, insertAccessEntries, latestAccess, purgeAccessEntries } from '../db/accessEntries.ts'
+import type { Db } from '../db/client.ts'
+import type { Deps } from '../deps.ts'
+import type { ErrorCode } from '../domain/errors.ts'
+import type { Events } from './events.ts'
+
+export type { AccessEntry, AccessFilter } from '../db/accessEntries.ts'
+
+/** Entries kept of each organization, and of callers that were not identified. */
+export const MOST_KEPT = 100_000
+const WRITE_EVERY_MS = 1_000
+const PURGE_EVERY = 60
+/** Entries written at once: of identified callers, and of others, who cost nothing and may be any number. */
+const MOST_AT_ONCE = { identified: 1_000, unidentified: 100 }
+
+/** Refusals that are about who may do what, or too much of it. */
+const OF_ACCESS: readonly ErrorCode[] = ['unauthenticated', 'permission_denied', 'resource_exhausted']
+
+/** Keeps sign-ins and refusals of access in a trail of their own. */
+export interface AccessTrail {
+  readonly events: Partial<Events>
+  /** Writes to this database from now on; until then, what is told is kept in memory. */
+  open(db: Db): void
+  /** Writes what has been told so far. */
+  write(): Promise<void>
+  stop(): Promise<void>
+}
+
+/**
+ * Keeps the access trail: told in memory, written once a second, so that no request waits for it. What is more than can
+ * be kept is counted in the log.
+ */
+export function keepAccessTrail(now: () => number, log: { warn(context: object, message: string): void }): AccessTrail {
+  let db: Db | undefined
+  let waiting: { identified: AccessEntry[]; unidentified: AccessEntry[] } = { identified: [], unidentified: [] }
+  let dropped = 0
+  let writes = 0
+  const add = (entry: Omit<AccessEntry, 'at'>) => {
+    const kind = entry.organizationId === 0 ? 'unidentified' : 'identified'
+    if (waiting[kind].length >= MOST_AT_ONCE[kind]) dropped++
+    else waiting[kind].push({ ...entry, at: now() })
+  }
+  const write = async () => {
+    if (!db) return
+    const entries = [...waiting.identified, ...waiting.unidentified]
+    waiting = { identified: [], unidentified: [] }
+    if (dropped > 0) log.warn({ dropped }, 'more sign-ins and refusals than the access trail keeps')
+    dropped = 0
+    if (entries.length > 0) await insertAccessEntries(db, entries)
+    if (++writes % PURGE_EVERY === 0) await purgeAccessEntries(db, MOST_KEPT)
+  }
+  let underWay: Promise<void> = Promise.resolve()
+  const writeNow = () => {
+    underWay = underWay.then(write).catch((err: unknown) => log.warn({ err }, 'the access trail could not be written'))
+    return underWay
+  }
+  let timer: NodeJS.Timeout | undefined
+  return {
+    events: {
+      signedIn: ({ organizationId, accountId, address, requestId }) =>
+        add({ organizationId, accountId, outcome: 'signed in', route: 'auth /v1/auth/token', address, requestId }),
+      refused: ({ code, organizationId = 0, accountId = null, style, route, address, requestId }) => {
+        if (OF_ACCESS.includes(code))
+          add({ organizationId, accountId, outcome: code, route: `${style} ${route}`, address, requestId })
+      },
+    },
+    open(opened) {
+      db = opened
+      timer ??= setInterval(writeNow, WRITE_EVERY_MS).unref()
+    },
+    write: writeNow,
+    async stop() {
+      clearInterval(timer)
+      await writeNow()
+    },
+  }
+}
+
+/** The latest entries of the access trail, oldest first. */
+export const readAccess = ({ db }: Pick<Deps, 'db'>, filter: Parameters<typeof latestAccess>[1], most: number) =>
+  latestAccess(db, filter, most)

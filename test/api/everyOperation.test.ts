@@ -1,0 +1,235 @@
+import { createHmac, generateKeyPairSync } from 'node:crypto'
+import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAccount } from '../../src/services/accounts.ts'
+import { createApiKey, revokeApiKey } from '../../src/services/apiKeys.ts'
+import { operator } from '../../src/services/caller.ts'
+import { examplesOf, operationsOf } from '../support/document.ts'
+import { anotherLender } from '../support/lenders.ts'
+import { aBasicLoan, aBorrower, aRepayment } from '../support/recordBodies.ts'
+import { recordsOf } from '../support/records.ts'
+import { type Answer, startService, type TestService } from '../support/service.ts'
+import { showing } from '../support/upload.ts'
+import type { Document } from '../support/wire.ts'
+
+// Every operation of every style, as the documents tell them, asked for with every kind of credential. What is added to
+// the documents is in this table by itself.
+
+/** An operation and what of its document decides who may call it. */
+interface Called {
+  readonly host: string
+  readonly style: 'auth' | 'partner' | 'record'
+  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly path: string
+  readonly role: string | undefined
+  readonly isPublic: boolean
+  readonly isUpload: boolean
+  readonly body: unknown
+}
+
+const HOSTS = { auth: 'auth.localhost:3000', partner: 'api.localhost:3000', record: 'records.localhost:3000' } as const
+
+let service: TestService
+let operations: Called[]
+/** By the name of a parameter: something that organization 1 has, of each kind. */
+let ids: Record<string, string>
+let tokens: Record<string, string>
+
+beforeAll(async () => {
+  service = await startService()
+  const records = recordsOf(service)
+  await service.post('/v1/customers', { body: { externalId: 'asha' } })
+  const { body: loan } = await service.post('/v1/loans', {
+    body: { customerId: 'asha', productId: 1, principal: 100_000, externalId: 'l-1' },
+  })
+  const { body: paid } = await service.post(`/v1/loans/${loan.id}/repayments`, { body: { transactionAmount: 1 } })
+  await records.post('/v1/borrowers', { body: { ...aBorrower, id: 71, business_name: 'Ours Alone' } })
+  await records.post('/v1/loans', { body: { ...aBasicLoan, borrower_id: 71, loan_id: 71 } })
+  await records.post('/v1/repayments', { body: { ...aRepayment, loan_id: 71, repayment_id: 71 } })
+  ids = { transactionId: paid.id, customer: 'asha' }
+  const documents = await Promise.all(
+    Object.entries(HOSTS).map(async ([style, host]) => {
+      const { body } = await service.get<Document>('/openapi.json', { host })
+      return calledOf(style as Called['style'], host, body, loan.id)
+    }),
+  )
+  operations = documents.flat()
+  tokens = await credentials()
+})
+afterAll(() => service.close())
+
+function calledOf(style: Called['style'], host: string, document: Document, loanId: string): Called[] {
+  return operationsOf(document).map(([name, operation]): Called => {
+    const [method = '', path = ''] = name.split(' ')
+    const { security, 'x-required-role': role } = operation as typeof operation & {
+      readonly 'x-required-role'?: string
+    }
+    const content = operation.requestBody?.content ?? {}
+    const media = content['application/json']
+    const isCustomer = path.startsWith('/v1/customers')
+    const named = (parameter: string): string => {
+      if (parameter === 'externalId') return isCustomer ? 'asha' : 'l-1'
+      if (parameter !== 'id') return ids[parameter]!
+      if (style === 'record') return '71'
+      return path.startsWith('/v1/loan-products') ? '1' : isCustomer ? 'asha' : loanId
+    }
+    return {
+      host,
+      style,
+      method: method as Called['method'],
+      path: path.replace(/\{(\w+)\}/g, (_, parameter: string) => named(parameter)),
+      role,
+      isPublic: security !== undefined && !security.some((scheme) => 'bearer' in scheme),
+      isUpload: 'multipart/form-data' in content,
+      body: media && examplesOf(document, media.schema)[0],
+    }
+  })
+}
+
+const forged = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** One credential of each kind, by name. */
+async function credentials(): Promise<Record<string, string>> {
+  const { partner } = service.tokens
+  const author = operator(1, 'test')
+  const claims = decodeJwt(partner)
+  const { kid } = decodeProtectedHeader(partner)
+  const { privateKey } = await service.deps.keys.signing()
+  const signed = (changes: object, header: object = {}, key = privateKey) =>
+    new SignJWT({ ...claims, ...changes } as never)
+      .setProtectedHeader({ alg: 'RS256', kid: String(kid), ...header })
+      .sign(key)
+  const account = async (email: string) => {
+    await createAccount(service.deps, author, { email, password: 'a long enough secret', roles: ['ADMIN'] })
+    return service.deps.signIn.issueToken(email, 'a long enough secret', '127.0.0.1')
+  }
+  const [disabled, revoked] = [await account('disabled@example.com'), await account('revoked@example.com')]
+  const key = await createApiKey(service.deps, author, { name: 'books', roles: ['ADMIN'] })
+  const gone = await createApiKey(service.deps, author, { name: 'gone', roles: ['ADMIN'] })
+  await revokeApiKey(service.deps, author, gone.apiKey.id)
+  const { pool } = service.deps.db
+  await pool.query(`UPDATE account SET disabled_at = now() WHERE email = 'disabled@example.com'`)
+  await pool.query(`UPDATE account SET tokens_from = '2100-01-01' WHERE email = 'revoked@example.com'`)
+  const [{ public_pem }] = (await pool.query('SELECT public_pem FROM signing_key')).rows
+  const unsigned = `${encode({ alg: 'HS256', kid })}.${encode(claims)}`
+  return {
+    USER: partner,
+    ADMIN: service.tokens.operator,
+    "another organization's": await anotherLender(service, 2, 'KES'),
+    'an API key': key.key,
+    'no token': '',
+    'a word': 'abc',
+    expired: await signed({ exp: 1 }),
+    'of a disabled account': disabled,
+    revoked: revoked,
+    'a revoked API key': gone.key,
+    'an unknown API key': `mk_${'x'.repeat(40)}`,
+    'signed by another key': await signed({}, {}, forged.privateKey as never),
+    'of an unknown key': await signed({}, { kid: 'unknown' }, forged.privateKey as never),
+    'with alg none': `${encode({ alg: 'none', kid })}.${encode(claims)}.`,
+    'HS256 with the public key': `${unsigned}.${createHmac('sha256', public_pem).update(unsigned).digest('base64url')}`,
+    'with claims changed': partner
+      .split('.')
+      .with(1, encode({ ...claims, roles: ['ADMIN'], org: 2 }))
+      .join('.'),
+    'of another issuer': await signed({ iss: 'https://elsewhere.example' }),
+    'of no account': await signed({ sub: '999999' }),
+    'of another organization by its claim': await signed({ org: 2 }),
+  }
+}
+
+async function call({ host, method, path, isUpload, body }: Called, token: string): Promise<Answer> {
+  const upload = isUpload ? showing(Buffer.from('%PDF-1.7')) : undefined
+  const payload = upload?.raw ?? (body === undefined ? undefined : JSON.stringify(body))
+  const type = upload?.headers ?? (body === undefined ? {} : { 'content-type': 'application/json' })
+  const answer = await service.app.inject({
+    method,
+    url: path,
+    headers: { host, ...type, ...(token !== '' && { authorization: `Bearer ${token}` }) },
+    ...(payload !== undefined && { payload }),
+  })
+  const isJson = String(answer.headers['content-type']).startsWith('application/json')
+  return {
+    status: answer.statusCode,
+    body: isJson ? answer.json() : ({} as Answer['body']),
+    text: answer.payload,
+    headers: answer.headers,
+  }
+}
+
+const nameOf = ({ style, method, path }: Called) => `${style} ${method} ${path}`
+
+/** Asks for every operation with a credential. @returns what was answered, as `operation: status code` */
+async function ask(credential: string, of: (one: Called) => boolean = () => true): Promise<Map<Called, Answer>> {
+  const answers = new Map<Called, Answer>()
+  for (const operation of operations.filter(of)) answers.set(operation, await call(operation, tokens[credential]!))
+  return answers
+}
+
+const said = (answers: Map<Called, Answer>) =>
+  [...answers].map(([operation, { status, body }]) => `${nameOf(operation)}: ${status} ${body.code ?? ''}`)
+const all = (answers: Map<Called, Answer>, word: string) =>
+  [...answers.keys()].map((operation) => `${nameOf(operation)}: ${word}`)
+const isClosed = ({ isPublic }: Called) => !isPublic
+
+describe('every operation of the documents', () => {
+  it('is in this table', () => {
+    expect(operations.length).toBeGreaterThan(50)
+    for (const style of ['auth', 'partner', 'record']) expect(operations.some((one) => one.style === style)).toBe(true)
+    expect(operations.filter(({ path }) => path.includes('undefined'))).toEqual([])
+  })
+
+  const REFUSED = [
+    ...['no token', 'a word', 'expired', 'of a disabled account', 'revoked', 'a revoked API key', 'an unknown API key'],
+    ...['signed by another key', 'of an unknown key', 'with alg none', 'HS256 with the public key'],
+    ...['with claims changed', 'of another issuer', 'of no account', 'of another organization by its claim'],
+  ]
+
+  it.each(REFUSED)('401 unauthenticated: %s', async (credential) => {
+    const answers = await ask(credential, isClosed)
+    expect(said(answers)).toEqual(all(answers, '401 unauthenticated'))
+    for (const { headers } of answers.values()) expect(headers['www-authenticate']).toContain('Bearer')
+  })
+
+  it('401 unauthenticated: an API key, but for the record style', async () => {
+    const answers = await ask('an API key', (one) => isClosed(one) && one.style !== 'record')
+    expect(said(answers)).toEqual(all(answers, '401 unauthenticated'))
+  })
+
+  it('403 permission_denied: a USER, where the documents say ADMIN', async () => {
+    const answers = await ask('USER', ({ role }) => role === 'ADMIN')
+    expect(answers.size).toBeGreaterThan(5)
+    expect(said(answers)).toEqual(all(answers, '403 permission_denied'))
+  })
+
+  it("404 not_found: another organization's token, for what has an id of this one; no list tells of it", async () => {
+    const closed = await ask("another organization's", (one) => isClosed(one) && one.role === undefined)
+    for (const [operation, { status, body, text }] of closed) {
+      expect([nameOf(operation), [401, 403, 500].includes(status)]).toEqual([nameOf(operation), false])
+      const ours = ['l-1', '71', ids.transactionId!].some((id) => operation.path.split('/').includes(id))
+      if (ours) expect([nameOf(operation), status, body.code]).toEqual([nameOf(operation), 404, 'not_found'])
+      expect([nameOf(operation), /"(l-1|Ours Alone)"/.test(text) && !ours]).toEqual([nameOf(operation), false])
+    }
+  })
+
+  it.each(['USER', 'ADMIN', 'an API key'])(
+    'is open to %s where the documents name no other role',
+    async (credential) => {
+      const isOpen = (one: Called) =>
+        isClosed(one) &&
+        (credential !== 'USER' || one.role === undefined) &&
+        (credential !== 'an API key' || one.style === 'record')
+      const answers = await ask(credential, isOpen)
+      const turnedAway = said(answers).filter((line) => /: (401|403|500|503) /.test(line))
+      expect(turnedAway.filter((line) => !line.startsWith('auth POST /v1/auth/authorize'))).toEqual([])
+    },
+  )
+
+  it('answers a public one without a token', async () => {
+    const open = operations.filter(({ isPublic, path }) => isPublic && path !== '/v1/auth/token')
+    expect(open.length).toBeGreaterThan(5)
+    for (const operation of open)
+      expect([nameOf(operation), (await call(operation, '')).status]).toEqual([nameOf(operation), 200])
+  })
+})

@@ -1,4 +1,11 @@
+import { availableParallelism, loadavg } from 'node:os'
 import { defineConfig } from 'vitest/config'
+
+/** All limits of time in the tests are this many times as long: with the load that the machine has before they begin. */
+const LONGEST = 16
+const busy = (loadavg()[0] ?? 0) / availableParallelism()
+process.env.TEST_PATIENCE ??= String(Math.min(LONGEST, Math.max(1, Math.ceil(busy))))
+const patience = Number(process.env.TEST_PATIENCE)
 
 export default defineConfig({
   test: {
@@ -6,8 +13,8 @@ export default defineConfig({
     pool: 'forks',
     // Most tests wait for the database: as many as there are cores, where vitest would leave one free.
     maxWorkers: '100%',
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 30_000 * patience,
+    hookTimeout: 60_000 * patience,
     projects: [
       {
         extends: true,

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { readConfig, settings, tracingWanted } from '../src/config.ts'
 import { type FreshDatabase, freshDatabase } from './support/database.ts'
+import { within } from './support/patience.ts'
 import { type ServiceProcess, startProcess } from './support/process.ts'
 
 const file = (path: string) => new URL(`../${path}`, import.meta.url)
@@ -104,7 +105,7 @@ it('without a database to go to, it says what to set', async () => {
   )
 })
 
-describe('its health check', { timeout: 60_000 }, () => {
+describe('its health check', { timeout: within(60_000) }, () => {
   let database: FreshDatabase
   let service: ServiceProcess
   beforeAll(async () => {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type EmbeddedServer, startEmbedded } from '../src/db/embedded.ts'
 import { type Gateway, openGateway } from './support/gateway.ts'
 import { expectBook, type Sent, startLoad } from './support/load.ts'
+import { within } from './support/patience.ts'
 import { lendFrom, type ServiceProcess, startProcess } from './support/process.ts'
 import { ask } from './support/standby.ts'
 
@@ -25,7 +26,7 @@ const disk = await mkdtemp(join(tmpdir(), 'mkopo-disk-')).then((directory) => {
   }
 })
 
-describe.skipIf(disk === undefined)('a full disk', { timeout: 60_000 + TIMES * 60_000 }, () => {
+describe.skipIf(disk === undefined)('a full disk', { timeout: within(60_000 + TIMES * 60_000) }, () => {
   let server: EmbeddedServer
   let gateway: Gateway
   let service: ServiceProcess
@@ -82,7 +83,7 @@ describe.skipIf(disk === undefined)('a full disk', { timeout: 60_000 + TIMES * 6
       const load = startLoad({ origin: service.origin, ...lent, connections: 20, name: `full-${time}` })
       await pause(1_000)
       await fill()
-      await expect.poll(ready, { timeout: 30_000, interval: 50 }).toBe(503)
+      await expect.poll(ready, { timeout: within(30_000), interval: 50 }).toBe(503)
       const refused = load.sent.length
       await pause(1_500)
       expect(await ready()).toBe(503)
@@ -91,7 +92,7 @@ describe.skipIf(disk === undefined)('a full disk', { timeout: 60_000 + TIMES * 6
       await rm(ballast)
       await pause(1_500)
       await revive()
-      await expect.poll(ready, { timeout: 20_000, interval: 50 }).toBe(200)
+      await expect.poll(ready, { timeout: within(20_000), interval: 50 }).toBe(200)
       await pause(1_000)
       await load.stop()
       sent.push(...load.sent)

@@ -6,6 +6,7 @@ import { openService } from '../src/service.ts'
 import { raw } from './api/toy.ts'
 import { type FreshDatabase, freshDatabase } from './support/database.ts'
 import { opsOn } from './support/ops.ts'
+import { within } from './support/patience.ts'
 import { type ServiceProcess, startProcess } from './support/process.ts'
 import { testConfig } from './support/service.ts'
 import { fictionalStatement, statementPdf } from './support/statementPdf.ts'
@@ -218,7 +219,7 @@ const UNPARSABLE = [
   `GET /v1/customers/%E0%A4%A/${PHONES[1]}?${EMAIL} HTTP/1.1\r\nhost: api.localhost\r\nconnection: close\r\n\r\n`,
 ]
 
-describe('a log, at its most talkative, of every operation of every style', { timeout: 240_000 }, () => {
+describe('a log, at its most talkative, of every operation of every style', { timeout: within(240_000) }, () => {
   it('holds no password, token, API key, e-mail, name or phone number', async () => {
     for (const operation of operations) {
       await lend()

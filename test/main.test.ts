@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { within } from './support/patience.ts'
 
 // Starting a database and a service several times takes as long as the machine is busy.
 vi.setConfig({ testTimeout: 120_000 })
@@ -76,7 +77,7 @@ const customers = async (origin: string, token: string, body?: object) => {
   return (await answer.json()) as { total: number }
 }
 
-describe('npm start', { timeout: 90_000 }, () => {
+describe('npm start', { timeout: within(90_000) }, () => {
   it('serves on the embedded database; stopped, killed and started again, it finds the same data and token', async () => {
     const first = start({ PORT: '0' })
     const origin = await listening(first)

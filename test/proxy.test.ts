@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEMO_PARTNER } from '../src/services/demo.ts'
 import { type FreshDatabase, freshDatabase } from './support/database.ts'
 import { startLoad } from './support/load.ts'
+import { within } from './support/patience.ts'
 import { type ServiceProcess, startProcess } from './support/process.ts'
 
 // deploy/haproxy.cfg in front of two instances, where HAProxy is installed; only addresses differ.
@@ -51,7 +52,7 @@ beforeAll(async () => {
   }
   // Until then those are asked that live, and both do from the start.
   await pause(1_500)
-}, 90_000)
+}, within(90_000))
 
 afterAll(async () => {
   if (!installed) return
@@ -90,7 +91,7 @@ async function ask(host: string, path: string, options: { method?: string; body?
   return { status: response.statusCode as number, json: JSON.parse(text) }
 }
 
-describe.skipIf(!installed)('two instances behind the proxy', { timeout: 90_000 }, () => {
+describe.skipIf(!installed)('two instances behind the proxy', { timeout: within(90_000) }, () => {
   it.each([
     ['auth.localhost', 'Mkopo: tokens'],
     ['127.0.0.1:3000', 'Mkopo: partner API'],

@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { freshDatabase } from './support/database.ts'
 import { type Pasted, pasteInto, SHELLS } from './support/paste.ts'
+import { within } from './support/patience.ts'
 import { type ServiceProcess, startProcess } from './support/process.ts'
 import { type Block, readmeBlocks } from './support/readmeBlocks.ts'
 
@@ -81,7 +82,7 @@ describe('the shell blocks of README.md', () => {
   for (const shell of Object.keys(SHELLS) as (keyof typeof SHELLS)[])
     it.skipIf(spawnSync(shell, ['-c', 'exit 0']).status !== 0)(
       `pasted into ${shell}, each runs and prints what README.md shows (skipped where ${shell} is not installed)`,
-      { timeout: 180_000 },
+      { timeout: within(180_000) },
       async () => {
         const database = await freshDatabase()
         const settings = { DATABASE_URL: database.url, KEY_ENCRYPTION_SECRET: 'a secret of the tests' }
@@ -103,7 +104,7 @@ describe('the shell blocks of README.md', () => {
   for (const shell of Object.keys(SHELLS) as (keyof typeof SHELLS)[])
     it.skipIf(spawnSync(shell, ['-c', 'exit 0']).status !== 0)(
       `those of Docker, pasted into ${shell} against a service with the settings of docker-compose.yml, end with a loan`,
-      { timeout: 180_000 },
+      { timeout: within(180_000) },
       async () => {
         const database = await freshDatabase('template0')
         const { 'x-settings': settings } = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'), {

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Gateway, openGateway } from './support/gateway.ts'
 import { expectBook, type Sent, startLoad } from './support/load.ts'
+import { within } from './support/patience.ts'
 import { lendFrom, type ServiceProcess, startProcess } from './support/process.ts'
 import { ask, type Node, startPrimary, startStandby } from './support/standby.ts'
 
@@ -38,7 +39,7 @@ const ready = async () => {
   return { status: answer.status, body: (await answer.json()) as { message?: string } }
 }
 
-describe('a synchronous standby', { timeout: 60_000 + SWITCHES * 30_000 }, () => {
+describe('a synchronous standby', { timeout: within(60_000 + SWITCHES * 30_000) }, () => {
   it('is led to before it is promoted, under load: unavailable, not ready, and nothing lost or doubled', async () => {
     for (let time = 0; time < SWITCHES; time++) {
       const standby = await startStandby(primary)
@@ -51,7 +52,7 @@ describe('a synchronous standby', { timeout: 60_000 + SWITCHES * 30_000 }, () =>
       await pause(1_500)
       expect(await ready()).toMatchObject({ status: 503, body: { message: expect.stringContaining('is a standby') } })
       await ask(standby.url, 'SELECT pg_promote()')
-      await expect.poll(async () => (await ready()).status, { timeout: 5_000, interval: 50 }).toBe(200)
+      await expect.poll(async () => (await ready()).status, { timeout: within(5_000), interval: 50 }).toBe(200)
       await pause(1_000)
       await load.stop()
       sent.push(...load.sent)
@@ -65,14 +66,14 @@ describe('a synchronous standby', { timeout: 60_000 + SWITCHES * 30_000 }, () =>
     await pause(500)
     const set = (text: string) => ask(primary.url, text, 'SELECT pg_reload_conf()')
     await set('ALTER SYSTEM SET default_transaction_read_only = on')
-    await expect.poll(async () => (await ready()).status, { timeout: 5_000, interval: 50 }).toBe(503)
+    await expect.poll(async () => (await ready()).status, { timeout: within(5_000), interval: 50 }).toBe(503)
     await ask(
       primary.url,
       'SET default_transaction_read_only = off',
       'ALTER SYSTEM RESET default_transaction_read_only',
       'SELECT pg_reload_conf()',
     )
-    await expect.poll(async () => (await ready()).status, { timeout: 5_000, interval: 50 }).toBe(200)
+    await expect.poll(async () => (await ready()).status, { timeout: within(5_000), interval: 50 }).toBe(200)
     await pause(500)
     await load.stop()
     sent.push(...load.sent)

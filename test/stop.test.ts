@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FreshDatabase, freshDatabase } from './support/database.ts'
 import { expectExact, outcomes, startLoad } from './support/load.ts'
+import { within } from './support/patience.ts'
 import { expectEndAtOnce, lendFrom, type ServiceProcess, startProcess } from './support/process.ts'
 
 let database: FreshDatabase
@@ -29,7 +30,7 @@ async function start(settings: Record<string, string> = {}): Promise<ServiceProc
   return service
 }
 
-describe('kill -TERM', { timeout: 60_000 }, () => {
+describe('kill -TERM', { timeout: within(60_000) }, () => {
   it('under load: not ready first, every request accepted gets its answer, none is reset, and the book is exact', async () => {
     const service = await start({ STOP_GRACE_MS: '1500' })
     const { authorization, loans } = await lendFrom(service, 20)
@@ -101,7 +102,7 @@ describe('kill -TERM', { timeout: 60_000 }, () => {
     const began = performance.now()
     service.child.kill('SIGTERM')
     expect(await service.ended).toBe(1)
-    expect(performance.now() - began).toBeLessThan(2_500)
+    expect(performance.now() - began).toBeLessThan(within(2_500))
     socket.destroy()
   })
 

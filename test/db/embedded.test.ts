@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded.ts'
+import { within } from '../support/patience.ts'
 
 const module = new URL('../../src/db/embedded.ts', import.meta.url).href
 const isRoot = process.getuid?.() === 0
@@ -154,7 +155,7 @@ describe('after a crash', () => {
     const { child } = await otherMkopo(directory)
     const pid = await postmaster()
     await kill(child)
-    await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false)
+    await expect.poll(() => isAlive(pid), { timeout: within(10_000) }).toBe(false)
   })
 
   it('stops the Postgres that was left running', async () => {
@@ -188,7 +189,7 @@ describe('after a crash', () => {
     await mkdir(join(fresh, 'postgres.new-old/data/base'), { recursive: true })
     const half = async () => (await readdir(fresh)).filter((name) => name.startsWith('postgres.new-')).join()
     const other = spawnMkopo(fresh)
-    await expect.poll(half, { timeout: 10_000, interval: 5 }).toMatch(/^postgres\.new-(?!old)\w+$/)
+    await expect.poll(half, { timeout: within(10_000), interval: 5 }).toMatch(/^postgres\.new-(?!old)\w+$/)
     await sleep(100)
     await kill(other)
     const server = await start(fresh)

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isOfRows, isUnavailable } from '../../src/db/faults.ts'
 import { watchDatabase } from '../../src/db/watch.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { within } from '../support/patience.ts'
 
 let fresh: FreshDatabase
 beforeAll(async () => {
@@ -51,7 +52,7 @@ describe('a server that takes no changes', () => {
     const said: string[] = []
     const note = (message: string) => void said.push(message)
     const watch = watchDatabase(fresh.db, { now: Date.now, log: { info: note, warn: note } })
-    const soon = { timeout: 10_000, interval: 10 }
+    const soon = { timeout: within(10_000), interval: 10 }
     await thrown(fresh.db.pool.query(raise('53200')))
     await new Promise((resolve) => setTimeout(resolve, 600))
     expect(watch.trouble()).toBeUndefined()
@@ -71,7 +72,7 @@ describe('a server that takes no changes', () => {
     const said: string[] = []
     const note = (message: string) => void said.push(message)
     const watch = watchDatabase(fresh.db, { now: () => Date.now() - ahead, log: { info: note, warn: note } })
-    const soon = { timeout: 10_000, interval: 10 }
+    const soon = { timeout: within(10_000), interval: 10 }
     await new Promise((resolve) => setTimeout(resolve, 500))
     expect([said, watch.trouble()]).toEqual([[], undefined])
     ahead = 5_000

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { within } from '../support/patience.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 // Somebody holds a row for long: an operator at the database's prompt, an import that was stopped in the middle.
@@ -44,7 +45,7 @@ describe('a loan that somebody else has in hand', () => {
     expect((await service.get('/v1/loans/external/free')).body.totalPaid).toBe(20_000)
   })
 
-  it('409 aborted: where it is never let go of', async () => {
+  it('409 aborted: where it is never let go of', { timeout: within(60_000) }, async () => {
     await holder.query(`SELECT FROM loan WHERE external_id = 'held' FOR UPDATE`)
     const before = (await service.get('/v1/loans/external/held')).text
     expect(await repay('held')).toMatchObject({
@@ -53,7 +54,7 @@ describe('a loan that somebody else has in hand', () => {
       headers: { 'retry-after': '1' },
     })
     expect((await service.get('/v1/loans/external/held')).text).toBe(before)
-  }, 60_000)
+  })
 })
 
 describe('a customer whom somebody else has in hand', () => {

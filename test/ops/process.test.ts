@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endChildren, startNode } from '../support/children.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { within } from '../support/patience.ts'
 
 let database: FreshDatabase
 let directory: string
@@ -215,7 +216,9 @@ describe('with the embedded database', () => {
     await expect(stat(mistyped)).rejects.toThrow('ENOENT')
   })
 
-  it('starts it for as long as the command takes, and reaches that of the service while that runs', async () => {
+  it('starts it for as long as the command takes, and reaches that of the service while that runs', {
+    timeout: within(60_000),
+  }, async () => {
     const first = await mkopo(['accounts', 'create', 'early@lender.example', '--generate', '--json'], embedded())
     expect(first).toMatchObject({ code: 0, err: '' })
     const { password } = JSON.parse(first.out)
@@ -246,5 +249,5 @@ describe('with the embedded database', () => {
     expect((await service.ended).code).toBe(0)
     await expect(stat(left)).rejects.toThrow('ENOENT')
     expect(await mkopo(['book', 'check', '--json'], embedded())).toMatchObject({ code: 0, err: '' })
-  }, 60_000)
+  })
 })

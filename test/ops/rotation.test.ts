@@ -7,6 +7,7 @@ import { openService } from '../../src/service.ts'
 import { DEMO_PARTNER } from '../../src/services/demo.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { opsOn } from '../support/ops.ts'
+import { within } from '../support/patience.ts'
 import { testConfig } from '../support/service.ts'
 
 interface Instance {
@@ -47,7 +48,9 @@ const RATE = 200
 const SECONDS = 6
 
 describe('keys rotate, under load', () => {
-  it(`${RATE} requests a second from clients with old and new tokens, on both instances: no 401`, async () => {
+  it(`${RATE} requests a second from clients with old and new tokens, on both instances: no 401`, {
+    timeout: within(40_000),
+  }, async () => {
     const [one, two] = instances
     const ops = opsOn(one)
     const tokens = [await signIn(one), await signIn(two)]
@@ -94,9 +97,11 @@ describe('keys rotate, under load', () => {
     expect(statuses.get(200)).toBeGreaterThanOrEqual(RATE * SECONDS)
     // Tokens of an older key and of the newest were among them.
     expect(kids.size).toBeGreaterThanOrEqual(2)
-  }, 40_000)
+  })
 
-  it('a revoked key and a disabled account are refused within 5 s on both instances, by the real clock', async () => {
+  it('a revoked key and a disabled account are refused within 5 s on both instances, by the real clock', {
+    timeout: within(40_000),
+  }, async () => {
     const [one] = instances
     const ops = opsOn(one)
     const token = await signIn(one)
@@ -116,15 +121,15 @@ describe('keys rotate, under load', () => {
     for (;;) {
       const statuses = await use(token)
       if (statuses.every((status) => status === 401)) break
-      expect(performance.now() - begun).toBeLessThan(5_000)
+      expect(performance.now() - begun).toBeLessThan(within(5_000))
       await pause(100)
     }
     expect(await use(fresh)).toEqual([200, 200])
     await ops(`accounts disable ${DEMO_PARTNER.email}`)
     const disabled = performance.now()
     while (!(await use(fresh)).every((status) => status === 401)) {
-      expect(performance.now() - disabled).toBeLessThan(5_000)
+      expect(performance.now() - disabled).toBeLessThan(within(5_000))
       await pause(100)
     }
-  }, 40_000)
+  })
 })

@@ -10,6 +10,7 @@ import { pauseAfter } from '../../src/process/crew.ts'
 import { endChildren, startNode } from '../support/children.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { expectExact, outcomes, startLoad } from '../support/load.ts'
+import { within } from '../support/patience.ts'
 import { allGone, expectEndAtOnce, lendFrom, type ServiceProcess, startProcess } from '../support/process.ts'
 
 const SECRET = 'a secret of the tests'
@@ -33,7 +34,7 @@ async function start(over: Record<string, string> = {}, options = {}): Promise<S
   return service
 }
 
-describe('together', { timeout: 60_000 }, () => {
+describe('together', { timeout: within(60_000) }, () => {
   it('Ctrl-C, which every process hears by itself: what is in work is answered, then the embedded database is stopped', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'mkopo-processes-'))
     await chmod(directory, 0o755)
@@ -81,7 +82,7 @@ describe('together', { timeout: 60_000 }, () => {
   })
 })
 
-describe('a start', { timeout: 60_000 }, () => {
+describe('a start', { timeout: within(60_000) }, () => {
   const refused = (over: Record<string, string>) =>
     startNode(['src/main.ts'], {
       ...settings(),

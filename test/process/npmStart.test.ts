@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { within } from '../support/patience.ts'
 import { lendFrom, lives, type ServiceProcess, startProcess } from '../support/process.ts'
 
 let service: ServiceProcess | undefined
@@ -35,7 +36,7 @@ const isOpen = (port: number) =>
 
 describe.each([{ processes: '1' }, { processes: '2' }])(
   'npm start, $processes processes',
-  { timeout: 90_000 },
+  { timeout: within(90_000) },
   (way) => {
     const settings = { WEB_CONCURRENCY: way.processes, STOP_GRACE_MS: '200' }
 

@@ -8,6 +8,7 @@ import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { readExposition } from '../support/exposition.ts'
 import { expectExact, outcomes, type Sent, startLoad } from '../support/load.ts'
 import { opsOn } from '../support/ops.ts'
+import { within } from '../support/patience.ts'
 import { allGone, lendFrom, lives, type ServiceProcess, START_ARGUMENTS, startProcess } from '../support/process.ts'
 import { testConfig } from '../support/service.ts'
 
@@ -23,7 +24,9 @@ const bornAt = (opsOrigin: string) => metric(opsOrigin, 'process_start_time_seco
 
 /** The status of an answer over a connection of its own, or why there was none. */
 async function anew(url: string): Promise<number | string | undefined> {
-  const asking = get(url, { agent: false, timeout: 5_000 }).on('timeout', () => asking.destroy(new Error('timeout')))
+  const asking = get(url, { agent: false, timeout: within(5_000) }).on('timeout', () =>
+    asking.destroy(new Error('timeout')),
+  )
   try {
     const [response] = (await once(asking, 'response')) as [IncomingMessage]
     response.resume()
@@ -47,7 +50,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-describe('two processes', { timeout: 60_000 }, () => {
+describe('two processes', { timeout: within(60_000) }, () => {
   it('share the port, and each shows itself on one of its own; no secret is in their arguments', async () => {
     const { workers, child } = service
     expect(service.output()).toContain('in 2 processes')
@@ -103,7 +106,7 @@ describe('two processes', { timeout: 60_000 }, () => {
     await pause(300)
     process.kill(pid, 'SIGKILL')
     expect((await Promise.all(asked)).sort()).toEqual([200, 200, 200, 'ECONNRESET'])
-    await expect.poll(() => bornAt(opsOrigin), { timeout: 20_000 }).toBeGreaterThan(born)
+    await expect.poll(() => bornAt(opsOrigin), { timeout: within(20_000) }).toBeGreaterThan(born)
     const after = load.sent.length
     await expect.poll(() => load.sent.length).toBeGreaterThan(after + 50)
     await load.stop()
@@ -126,7 +129,7 @@ describe('two processes', { timeout: 60_000 }, () => {
       expect(await anew(`${service.origin}/health/ready`)).toBe(200)
       await pause(20)
     }
-    await expect.poll(() => bornAt(opsOrigin), { timeout: 20_000 }).toBeGreaterThan(born)
+    await expect.poll(() => bornAt(opsOrigin), { timeout: within(20_000) }).toBeGreaterThan(born)
     await load.stop()
     expect(outcomes(load.sent)).toEqual(['200'])
     await expectExact(database.db, load.sent, loans)

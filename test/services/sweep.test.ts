@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkBook } from '../../src/services/bookCheck.ts'
 import { startSweeper } from '../../src/services/sweep.ts'
+import { within } from '../support/patience.ts'
 import { FIRST_DAY, startService, type TestService } from '../support/service.ts'
 import { sweepAll } from '../support/sweepAll.ts'
 
@@ -168,7 +169,9 @@ describe('the sweep persists what time does by itself', () => {
     service.clock.set('2026-02-28T12:00:00+03:00')
     const told: (string | undefined)[] = []
     const sweeper = startSweeper(service.deps, { error: (context) => told.push((context as { loan?: string }).loan) })
-    await expect.poll(async () => (await stored(sound)).penalty_outstanding, { timeout: 10_000 }).toBe(10_000_00n)
+    await expect
+      .poll(async () => (await stored(sound)).penalty_outstanding, { timeout: within(10_000) })
+      .toBe(10_000_00n)
     await sweeper.stop()
     expect(told.toSorted()).toEqual(damaged.toSorted())
     await pool.query('INSERT INTO loan_period SELECT * FROM lost')

@@ -5,6 +5,7 @@ import { expect } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { ONE_REQUEST_MS } from '../../src/process/ending.ts'
 import { DEMO_PARTNER } from '../../src/services/demo.ts'
+import { within } from './patience.ts'
 
 /** A service in a process of its own, as an operator runs it. */
 export interface ServiceProcess {
@@ -91,7 +92,7 @@ export function lives(pid: number): boolean {
 
 /** Waits until none of its processes is left. */
 export const allGone = ({ workers }: ServiceProcess) =>
-  expect.poll(() => workers.filter(({ pid }) => lives(pid)), { timeout: 5_000 }).toEqual([])
+  expect.poll(() => workers.filter(({ pid }) => lives(pid)), { timeout: within(5_000) }).toEqual([])
 
 /** Told to stop twice, it does not wait for its grace to pass. */
 export async function expectEndAtOnce({ child, ended }: ServiceProcess): Promise<void> {
@@ -100,5 +101,5 @@ export async function expectEndAtOnce({ child, ended }: ServiceProcess): Promise
   await pause(ONE_REQUEST_MS + 100)
   child.kill('SIGTERM')
   expect(await ended).toBe(130)
-  expect(performance.now() - began).toBeLessThan(3_000)
+  expect(performance.now() - began).toBeLessThan(within(3_000))
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { within } from '../../support/patience.ts'
 import { aBasicLoan, aBorrower, anExtendedLoan, aRepayment } from '../../support/recordBodies.ts'
 import { type Records, recordsOf } from '../../support/records.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -40,7 +41,7 @@ describe('many borrowers', () => {
     await pool.query('VACUUM ANALYZE customer')
   })
 
-  it('page by page: each exactly once, while others are being created', async () => {
+  it('page by page: each exactly once, while others are being created', { timeout: within(300_000) }, async () => {
     const page = async (number: number) => (await records.get(`/v1/borrowers?page=${number}`)).body
     const { total } = await page(1)
     let done = false
@@ -68,7 +69,7 @@ describe('many borrowers', () => {
       "SELECT id FROM customer WHERE business_name LIKE 'Shop %'",
     )
     expect(rows.filter(({ id }) => !met.has(Number(id)))).toEqual([])
-  }, 300_000)
+  })
 
   it('the first page, the last, and one in between (the times are printed, not judged)', async () => {
     const { total } = (await records.get('/v1/borrowers?rows=1')).body

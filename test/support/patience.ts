@@ -1,0 +1,8 @@
+/**
+ * By how many times longer than on an idle machine the tests wait, and let things take: one factor for all limits of
+ * time. `vitest.config.ts` sets it, by the load of the machine when the tests begin, unless `TEST_PATIENCE` is set.
+ */
+const FACTOR = Number(process.env.TEST_PATIENCE ?? 1)
+
+/** A limit of time, in milliseconds on an idle machine, as it is on this one. */
+export const within = (milliseconds: number): number => milliseconds * FACTOR

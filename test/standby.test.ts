@@ -79,4 +79,20 @@ describe('a synchronous standby', { timeout: within(60_000 + SWITCHES * 30_000) 
     sent.push(...load.sent)
     await expectBook(primary.url, sent, lent.loans)
   })
+
+  it('that is gone: changes wait, and nothing new is sent here until it is back or no longer asked for', async () => {
+    await ask(primary.url, `ALTER SYSTEM SET synchronous_standby_names = 'nobody'`, 'SELECT pg_reload_conf()')
+    const repaid = fetch(`${service.origin}/v1/loans/${lent.loans[0]}/repayments`, {
+      method: 'POST',
+      headers: { authorization: lent.authorization, 'content-type': 'application/json', host: 'api.localhost' },
+      body: '{"transactionAmount": 1, "idempotencyKey": "waits"}',
+    })
+    await expect.poll(ready, { timeout: within(10_000), interval: 50 }).toMatchObject({
+      status: 503,
+      body: { message: expect.stringContaining('its synchronous standby does not answer') },
+    })
+    await ask(primary.url, 'ALTER SYSTEM RESET synchronous_standby_names', 'SELECT pg_reload_conf()')
+    expect((await repaid).status).toBe(200)
+    await expect.poll(async () => (await ready()).status, { timeout: within(5_000), interval: 50 }).toBe(200)
+  })
 })

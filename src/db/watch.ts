@@ -29,6 +29,7 @@ export interface WatchOptions {
 }
 
 const STANDBY = 'the database takes no changes: it is a standby, or was made read-only'
+const NO_STANDBY = 'the database takes no changes: its synchronous standby does not answer'
 const DISK = 'the database takes no changes: its disk is full, or fails'
 
 /**
@@ -40,6 +41,7 @@ const DISK = 'the database takes no changes: its disk is full, or fails'
 export function watchDatabase(db: Db, { now, log }: WatchOptions): Watch {
   let gone: string | undefined
   let full = false
+  let isWaiting = false
   let clockAhead = 0
   let warned: string | undefined
   let stopped = false
@@ -66,6 +68,12 @@ export function watchDatabase(db: Db, { now, log }: WatchOptions): Watch {
       full ? log.warn(`${DISK}; changes are answered unavailable`) : log.info('the database takes changes again')
   }
 
+  function lookAtStandby(waits: boolean): void {
+    if (waits !== isWaiting)
+      waits ? log.warn(`${NO_STANDBY}; changes wait for it`) : log.info('the synchronous standby answers again')
+    isWaiting = waits
+  }
+
   function lookAtClock(ahead: number): void {
     clockAhead = ahead
     const warning = clockWarning(ahead)
@@ -85,6 +93,7 @@ export function watchDatabase(db: Db, { now, log }: WatchOptions): Watch {
         failures = 0
         setGone(undefined)
         if (answer?.clockAheadMs !== undefined) lookAtClock(answer.clockAheadMs)
+        lookAtStandby(answer?.waitsForStandby ?? false)
         await lookAtDisk(diskFailures)
         diskFailures = db.diskFailures()
         await pause(EVERY_MS, undefined, { ref: false })
@@ -98,7 +107,7 @@ export function watchDatabase(db: Db, { now, log }: WatchOptions): Watch {
   const running = run()
   return {
     reachable: () => gone === undefined,
-    trouble: () => gone ?? (full ? DISK : clockTrouble(clockAhead)),
+    trouble: () => gone ?? (full ? DISK : isWaiting ? NO_STANDBY : clockTrouble(clockAhead)),
     clockAheadMs: () => clockAhead,
     async stop() {
       stopped = true
@@ -113,10 +122,14 @@ export function watchDatabase(db: Db, { now, log }: WatchOptions): Watch {
 interface Answer {
   readonly isReadOnly: boolean
   readonly clockAheadMs?: number
+  /** Whether a commit has waited for the synchronous standby for longer than one that answers takes. */
+  readonly waitsForStandby?: boolean
 }
 
 const ASK = `SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly",
-  extract(epoch FROM clock_timestamp())::float8 * 1000 AS at`
+  extract(epoch FROM clock_timestamp())::float8 * 1000 AS at,
+  EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query_start < clock_timestamp() - interval '2 s')
+    AS "waitsForStandby"`
 
 /** A table of 1 MB that is gone as soon as it is made: the disk has to have room for it. */
 const TAKE_ROOM = `CREATE TEMP TABLE mkopo_room ON COMMIT DROP AS SELECT repeat('x', 1000) FROM generate_series(1, 1000)`
@@ -151,9 +164,9 @@ function makeProbe(connectionString: string | undefined, now: () => number) {
     try {
       const answer = await onConnection(async (mine) => {
         const before = now()
-        const { rows } = await mine.query<{ isReadOnly: boolean; at: number }>(ASK)
-        const { isReadOnly, at } = rows[0]!
-        return { isReadOnly, clockAheadMs: at - (before + now()) / 2 }
+        const { rows } = await mine.query<{ isReadOnly: boolean; at: number; waitsForStandby: boolean }>(ASK)
+        const { isReadOnly, at, waitsForStandby } = rows[0]!
+        return { isReadOnly, waitsForStandby, clockAheadMs: at - (before + now()) / 2 }
       })
       if (answer.isReadOnly) drop(client)
       return answer

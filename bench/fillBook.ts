@@ -40,8 +40,9 @@ export async function fillBook(pool: pg.Pool, size: Size, zone: string, organiza
       await run(`ANALYZE shape_${table}`)
     }
     await run(
-      `INSERT INTO customer (organization_id, id, external_id, status, activation_date, created_at, updated_at)
-       SELECT $1, $2::bigint + n, '${customerName(0).slice(0, -1)}' || n, 'Active', current_date, now(), now()
+      `INSERT INTO customer (organization_id, id, external_id, status, activation_date, created_at, updated_at,
+         account_no)
+       SELECT $1, $2::bigint + n, '${customerName(0).slice(0, -1)}' || n, 'Active', current_date, now(), now(), n + 1
        FROM generate_series(0, $3::int - 1) n`,
       [organizationId, FIRST, customers],
     )
@@ -60,7 +61,12 @@ export async function fillBook(pool: pg.Pool, size: Size, zone: string, organiza
     const loanId = `${FIRST} + n`
     // What the service carries forward is nothing that the others know of, or are to pay for.
     const carried = `CASE WHEN n % ${LANES} IN (${laneOf('floor')}, ${laneOf('driver')}) THEN NULL ELSE s.carried_forward END`
-    const own = { id: loanId, customer_id: `${FIRST} + n % ${customers}`, external_id: `'book-' || n` }
+    const own = {
+      id: loanId,
+      customer_id: `${FIRST} + n % ${customers}`,
+      external_id: `'book-' || n`,
+      account_no: 'n + 1',
+    }
     await copy('loan', { ...own, carried_forward: carried })
     await copy('loan_period', { loan_id: loanId })
     const most = Math.max(...shapes.slice(1).map((shape) => shape.entries.length))
@@ -68,6 +74,9 @@ export async function fillBook(pool: pg.Pool, size: Size, zone: string, organiza
     for (let ordinal = 1; ordinal <= most; ordinal++)
       await copy('loan_entry', { loan_id: loanId, token }, `s.ordinal = ${ordinal} AND n >= ${LONG}`)
     await copy('loan_entry', { loan_id: loanId, token }, `n < ${LONG}`)
+    await run(`INSERT INTO account_number VALUES ($1, 'customer', $2), ($1, 'loan', $3)`, [
+      ...[organizationId, customers, loans],
+    ])
     await run(`SELECT setval('loan_id_seq', $1), setval('customer_id_seq', $2)`, [FIRST + loans, FIRST + customers])
     await run('VACUUM (ANALYZE) customer, loan, loan_period, loan_entry')
     await run('CHECKPOINT')

@@ -92,6 +92,14 @@ async function ask(host: string, path: string, options: { method?: string; body?
 }
 
 describe.skipIf(!installed)('two instances behind the proxy', { timeout: within(90_000) }, () => {
+  it('has a line for each request: whose address, which status, and the id under which the service logs it', async () => {
+    const id = 'line-of-the-proxy'
+    await ask('127.0.0.1', '/v1/nothing-of-that-name', { headers: { 'x-request-id': id } })
+    await expect.poll(() => output, { timeout: within(5_000) }).toContain(id)
+    const line = output.split('\n').find((one) => one.includes(id))
+    expect(line).toMatch(/127\.0\.0\.1:\d+ .* 404 .*"GET \/v1\/nothing-of-that-name HTTP\/1\.1"/)
+  })
+
   it.each([
     ['auth.localhost', 'Mkopo: tokens'],
     ['127.0.0.1:3000', 'Mkopo: partner API'],

@@ -2,7 +2,7 @@
 -- there get theirs after this migration, in batches, oldest first, so that no row is locked for long; until then, and
 -- for what the version before this one still inserts, the column is null.
 -- The way back: ALTER TABLE customer DROP COLUMN account_no; ALTER TABLE loan DROP COLUMN account_no;
--- DROP TABLE account_number; and delete this migration's row of _prisma_migrations.
+-- DROP TABLE account_number; and mark it rolled back, as docs/operating/recovery.md says.
 CREATE TABLE account_number (
   organization_id integer NOT NULL,
   kind            text NOT NULL CHECK (kind IN ('customer', 'loan')),
@@ -12,8 +12,3 @@ CREATE TABLE account_number (
 );
 ALTER TABLE customer ADD COLUMN account_no bigint;
 ALTER TABLE loan ADD COLUMN account_no bigint;
-CREATE UNIQUE INDEX customer_account_no ON customer (organization_id, account_no) WHERE account_no IS NOT NULL;
-CREATE UNIQUE INDEX loan_account_no ON loan (organization_id, account_no) WHERE account_no IS NOT NULL;
--- Rows without a number, oldest first; empty in a book that has been numbered.
-CREATE INDEX customer_unnumbered ON customer (organization_id, arrival) WHERE account_no IS NULL;
-CREATE INDEX loan_unnumbered ON loan (organization_id, arrival) WHERE account_no IS NULL;

@@ -1,6 +1,6 @@
 -- Who signed in, and who was refused: apart from the audit trail, which tells changes of the book, and bounded, since
 -- callers without any account can add to it. Organization 0 has those of callers that were not identified.
--- The way back: DROP TABLE access_entry; and delete this migration's row of _prisma_migrations.
+-- The way back: DROP TABLE access_entry; and mark it rolled back, as docs/operating/recovery.md says.
 CREATE TABLE access_entry (
   organization_id integer NOT NULL,
   id              bigint NOT NULL GENERATED ALWAYS AS IDENTITY,

@@ -70,7 +70,7 @@ describe.skipIf(disk === undefined)('a full disk', { timeout: within(60_000 + TI
     }
   }
 
-  /** The server ends itself where there is no room for its log; whoever runs it starts it again. */
+  /** The server ends itself where there is no room for its log; its supervisor starts it again. */
   async function revive(): Promise<void> {
     if (await ask(server.url, 'SELECT 1').catch(() => undefined)) return
     await server.stop()

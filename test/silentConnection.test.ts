@@ -83,7 +83,7 @@ function expectServed(sent: readonly { status: number | undefined; ms: number }[
   expect(Math.max(...refused.map(({ ms }) => ms))).toBeLessThan(within(6_000))
 }
 
-/** A change whose answer was lost on the way may have been saved: whoever sent it cannot know. */
+/** A change whose answer was lost on the way may have been saved: the client cannot know. */
 const withoutAnswerAs503 = ({ sent }: Load) =>
   sent.map((one) => (one.status === 503 ? { ...one, status: undefined, error: 'ECONNRESET' } : one))
 

@@ -15,7 +15,7 @@ import { LRUCache } from 'lru-cache'
 import type { Db } from '../db/client.ts'
 import { insertFirstSigningKey, listVerifyingKeys, type SigningKey } from '../db/signingKeys.ts'
 import { invariant, LendingError } from '../domain/errors.ts'
-import { isFresh } from './verified.ts'
+import { isFresh } from './remember.ts'
 
 /** For a key that is not known they are read at once, but no more often than this. */
 const REREAD_EVERY_MS = 100

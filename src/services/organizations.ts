@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import type { Db } from '../db/client.ts'
 import { isUniqueViolation } from '../db/faults.ts'
 import {
@@ -15,7 +14,7 @@ import type { Deps } from '../deps.ts'
 import { invalidField, invariant, LendingError, notFound } from '../domain/errors.ts'
 import { currencyCodes } from '../domain/money.ts'
 import { LARGEST_ID } from '../domain/smallId.ts'
-import { isFresh } from './verified.ts'
+import { type Remembered, rememberEach } from './remember.ts'
 
 export type { Organization } from '../db/organizations.ts'
 
@@ -34,35 +33,18 @@ const LONGEST_NAME = 200
 const LONGEST_METHOD = 100
 const DEFAULT_METHOD = 'Mobile Money'
 
-/** Organizations as they are now, or were a few seconds ago: each change counts within 5 s, on every instance. */
-export interface Organizations {
-  /** The organization with this id, which has to be there. */
-  get(id: number): Promise<Organization>
-}
+/** Organizations by id, each of which has to be there; as they are now, or were a few seconds ago. */
+export type Organizations = Pick<Remembered<number, Organization>, 'get'>
 
 const MOST_REMEMBERED = 10_000
 
-/** Reads organizations, and remembers each for as long as what is read of accounts: a repayment asks for one. */
-export function rememberOrganizations(db: Db, now: () => number): Organizations {
-  const remembered = new LRUCache<number, { readonly read: Promise<Organization>; readonly at: number }>({
-    max: MOST_REMEMBERED,
-  })
-  const read = async (id: number): Promise<Organization> => {
+/** Reads organizations, and remembers each for a few seconds: every repayment asks for one. */
+export const rememberOrganizations = (db: Db, now: () => number): Organizations =>
+  rememberEach(now, MOST_REMEMBERED, async (id) => {
     const organization = await findOrganization(db, id)
     invariant(organization, 'a caller belongs to an organization')
     return organization
-  }
-  return {
-    get(id) {
-      const known = remembered.get(id)
-      if (known && isFresh(known.at, now())) return known.read
-      const entry = { read: read(id), at: now() }
-      remembered.set(id, entry)
-      entry.read.catch(() => remembered.get(id) === entry && remembered.delete(id))
-      return entry.read
-    },
-  }
-}
+  })
 
 /** The organization of the caller. */
 export const getOrganization = (

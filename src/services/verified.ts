@@ -1,12 +1,7 @@
-import { LRUCache } from 'lru-cache'
 import type { Identity } from './caller.ts'
+import { rememberEach } from './remember.ts'
 
-/** How long what was read of accounts and keys is relied on: what is revoked is refused within 5 s (contract 3.6). */
-const FRESH_FOR_MS = 4_000
 const MOST_VERIFIED = 20_000
-
-/** Whether what was read at a moment is to be relied on; what a clock that was put back has yet to come to is not. */
-export const isFresh = (at: number, now: number): boolean => at <= now && now < at + FRESH_FOR_MS
 
 /** Whom a credential belongs to. */
 export interface Verified {
@@ -20,16 +15,11 @@ export function remembering(
   now: () => number,
   verify: (credential: string) => Promise<Verified>,
 ): (credential: string) => Promise<Identity> {
-  const remembered = new LRUCache<string, { verified: Promise<Verified>; at: number }>({ max: MOST_VERIFIED })
+  const verified = rememberEach(now, MOST_VERIFIED, verify)
   return async (credential) => {
-    const known = remembered.get(credential)
-    if (known && isFresh(known.at, now())) {
-      const { identity, stillGood } = await known.verified
-      if (!stillGood || (await stillGood())) return identity
-    }
-    const entry = { verified: verify(credential), at: now() }
-    remembered.set(credential, entry)
-    entry.verified.catch(() => remembered.get(credential) === entry && remembered.delete(credential))
-    return (await entry.verified).identity
+    const { identity, stillGood } = await verified.get(credential)
+    if (!stillGood || (await stillGood())) return identity
+    verified.forget(credential)
+    return (await verified.get(credential)).identity
   }
 }

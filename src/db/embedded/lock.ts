@@ -39,7 +39,7 @@ export function holdDirectory(directory: string): () => void {
 
 function open(path: string, directory: string): DatabaseSync {
   try {
-    // Its owner's alone: whoever may open it, if only to read, could hold the lock.
+    // Its owner's alone: a user that may open it, if only to read, could hold the lock.
     closeSync(openSync(path, 'a', 0o600))
     chmodSync(path, 0o600)
     const file = new DatabaseSync(path, { timeout: 0 })

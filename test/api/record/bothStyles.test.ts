@@ -206,10 +206,10 @@ describe('a repayment posted in one style', () => {
     await records.post('/v1/repayments', { body })
     const path = `/v1/loans/${loan_id}/repayments/${body.repayment_id}/adjust`
     const token = service.tokens.operator
-    const { body: anew } = await service.post(path, { body: { transactionAmount: 90 }, token })
+    const { body: adjusted } = await service.post(path, { body: { transactionAmount: 90 }, token })
     const { items } = (await records.get(`/v1/repayments?loan_id=${loan_id}`)).body
     const { repayment_id: _, ...told } = body
-    expect(items).toMatchObject([{ ...told, repayment_id: Number(anew.id), amount: 90 }])
+    expect(items).toMatchObject([{ ...told, repayment_id: Number(adjusted.id), amount: 90 }])
   })
 })
 

@@ -1,6 +1,7 @@
 import type { Config } from './config.ts'
 import type { Db } from './db/client.ts'
 import type { Events } from './services/events.ts'
+import type { HeavyReads } from './services/heavyReads.ts'
 import type { KeyRing } from './services/keyRing.ts'
 import type { Organizations } from './services/organizations.ts'
 import type { SignIn } from './services/signIn.ts'
@@ -18,4 +19,5 @@ export interface Deps {
   readonly events: Events
   readonly statements: StatementReader
   readonly organizations: Organizations
+  readonly heavyReads: HeavyReads
 }

@@ -8,6 +8,7 @@ import { invariant } from './domain/errors.ts'
 import { blaming } from './process/explain.ts'
 import { layDemo } from './services/demo.ts'
 import { type Events, noEvents } from './services/events.ts'
+import { createHeavyReads } from './services/heavyReads.ts'
 import { openKeyRing } from './services/keyRing.ts'
 import { rememberOrganizations } from './services/organizations.ts'
 import { createSignIn } from './services/signIn.ts'
@@ -48,7 +49,8 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     if (config.seedDemo && !asItIs) await layDemo(db, now())
     const signIn = createSignIn({ db, keys, now, issuer: config.authUrl, events })
     const organizations = rememberOrganizations(db, now)
-    return { config, now, db, keys, events, signIn, organizations, statements: openStatementReader() }
+    const [statements, heavyReads] = [openStatementReader(), createHeavyReads()]
+    return { config, now, db, keys, events, signIn, organizations, statements, heavyReads }
   } catch (error) {
     await db.close()
     throw error

@@ -147,14 +147,22 @@ const ORDER: Readonly<Record<LoanFilter['orderBy'], string>> = {
   disbursedAt: 'disbursed_at',
 }
 
-/** A page of an organization's loans, each with its schedule and entries, and the true count of all that match. */
-export async function listLoans(
+/** A loan of a page, before it is read. */
+export interface PagedLoan {
+  readonly id: bigint
+  /** Null only of a loan that an earlier version of the program made, until it is numbered. */
+  readonly accountNo: bigint | null
+  /** Its instalments and entries: what it takes to read it. */
+  readonly weight: number
+}
+
+/** Which loans of an organization are on a page, in its order, and the true count of all that match. */
+export async function findLoanPage(
   db: Db,
-  zone: string,
   organizationId: number,
   filter: LoanFilter,
   { page, rows }: Page,
-): Promise<Listed<StoredLoan>> {
+): Promise<Listed<PagedLoan>> {
   const conditions = ['f.organization_id = $1']
   const values: unknown[] = [organizationId]
   const where = (condition: string, value: unknown) => {
@@ -171,15 +179,15 @@ export async function listLoans(
   const matching = `FROM loan f WHERE ${conditions.join(' AND ')}`
   const direction = filter.descending ? 'DESC' : 'ASC'
   const order = [...new Set([ORDER[filter.orderBy], 'id'])]
-  const by = (alias: string) => order.map((column) => `${alias}.${column} ${direction}`).join(', ')
+  const by = order.map((column) => `f.${column} ${direction}`).join(', ')
   const [counted, listed] = await Promise.all([
     db.pool.query<{ total: bigint }>(`SELECT count(*) AS total ${matching}`, values),
-    db.pool.query<LoanRow>(
-      `WITH page AS (SELECT f.id ${matching} ORDER BY ${by('f')} LIMIT ${rows} OFFSET ${(page - 1) * rows})
-       SELECT ${LOAN_COLUMNS} FROM page JOIN loan l ON l.organization_id = $1 AND l.id = page.id ${LOAN_SOURCES}
-       ORDER BY ${by('l')}`,
+    db.pool.query<{ id: bigint; account_no: bigint | null; weight: number }>(
+      `SELECT f.id, f.account_no, f.number_of_repayments + f.entry_count AS weight ${matching}
+       ORDER BY ${by} LIMIT ${rows} OFFSET ${(page - 1) * rows}`,
       values,
     ),
   ])
-  return { items: listed.rows.map((row) => toStoredLoan(row, zone)), total: Number(counted.rows[0]!.total) }
+  const items = listed.rows.map(({ id, account_no: accountNo, weight }) => ({ id, accountNo, weight }))
+  return { items, total: Number(counted.rows[0]!.total) }
 }

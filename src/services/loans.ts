@@ -1,5 +1,6 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Customer } from '../db/customers.ts'
-import { type LoanFilter, type LoanRef, listLoans } from '../db/loans.ts'
+import { findLoanPage, type LoanFilter, type LoanRef, nameOf, type PagedLoan, readLoans } from '../db/loans.ts'
 import { makeLoan } from '../db/makeLoan.ts'
 import type { Listed, Page } from '../db/paging.ts'
 import type { Parties, PartyCustomer } from '../db/parties.ts'
@@ -7,7 +8,7 @@ import type { StoredLoan } from '../db/storedLoan.ts'
 import { trafficOf } from '../db/traffic.ts'
 import type { Deps } from '../deps.ts'
 import type { Instant } from '../domain/dates.ts'
-import { LendingError, notFound, refused } from '../domain/errors.ts'
+import { invariant, LendingError, notFound, refused } from '../domain/errors.ts'
 import { stateOf } from '../domain/loan.ts'
 import type { Decimal } from '../domain/money.ts'
 import type { Product } from '../domain/product.ts'
@@ -108,19 +109,64 @@ const asStored = (
 /** @throws LendingError `not_found` */
 export async function getLoan(deps: Deps, caller: Caller, ref: LoanRef): Promise<LoanNow> {
   const { organizationId } = caller
+  const name = nameOf({ organizationId, ref })
   const read = () => trafficOf(deps.db).readLoan({ organizationId, ref, zone: deps.config.zone })
-  const loan = await numbered(deps, organizationId, 'loan', read, (one) => (one ? [one] : []))
-  if (!loan) throw noSuchLoan(ref)
-  return { loan, state: stateOf(loan, deps.now()) }
+  return deps.heavyReads.run(organizationId, deps.heavyReads.weightOf(name), async () => {
+    const loan = await numbered(deps, organizationId, 'loan', read, (one) => (one ? [one] : []))
+    if (!loan) throw noSuchLoan(ref)
+    deps.heavyReads.remember(name, loan.terms.schedule.length + loan.entries.length)
+    return { loan, state: stateOf(loan, deps.now()) }
+  })
 }
 
-/** A page of the organization's loans, each as it is now. */
-export async function pageLoans(deps: Deps, caller: Caller, filter: LoanFilter, page: Page): Promise<Listed<LoanNow>> {
+/** Instalments and entries that are read, and made into an answer, before others get their turn. */
+const SLICE = 2_500
+
+/**
+ * A page of the organization's loans, each as it is now. They are read and viewed a few at a time, so that a page of long
+ * schedules neither holds up other requests nor is in memory at once.
+ * @throws LendingError `resource_exhausted` when too many pages of such size are asked for at once
+ */
+export async function pageLoans<View>(
+  deps: Deps,
+  caller: Caller,
+  filter: LoanFilter,
+  page: Page,
+  toView: (now: LoanNow) => View,
+): Promise<Listed<View>> {
   const { organizationId } = caller
-  const read = () => listLoans(deps.db, deps.config.zone, organizationId, filter, page)
-  const { items, total } = await numbered(deps, organizationId, 'loan', read, (listed) => listed.items)
-  const now = deps.now()
-  return { items: items.map((loan) => ({ loan, state: stateOf(loan, now) })), total }
+  const { zone } = deps.config
+  const find = () => findLoanPage(deps.db, organizationId, filter, page)
+  const { items, total } = await numbered(deps, organizationId, 'loan', find, (listed) => listed.items)
+  const weight = items.reduce((sum, item) => sum + item.weight, 0)
+  return deps.heavyReads.run(organizationId, weight, async () => {
+    const now = deps.now()
+    const views: View[] = []
+    for (const slice of slicesOf(items)) {
+      const keys = slice.map(({ id }) => ({ organizationId, ref: { id }, zone }))
+      for (const loan of await readLoans(deps.db, keys)) {
+        invariant(loan, 'a loan of the page')
+        views.push(toView({ loan, state: stateOf(loan, now) }))
+      }
+      await turn()
+    }
+    return { items: views, total }
+  })
+}
+
+/** The loans of a page in slices of `SLICE`, or of one that is larger than that. */
+function slicesOf(items: readonly PagedLoan[]): PagedLoan[][] {
+  const slices: PagedLoan[][] = []
+  let left = 0
+  for (const item of items) {
+    if (item.weight > left) {
+      slices.push([])
+      left = SLICE
+    }
+    slices.at(-1)!.push(item)
+    left -= item.weight
+  }
+  return slices
 }
 
 /** The refusal for a loan that this organization does not have. */

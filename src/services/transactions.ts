@@ -10,7 +10,7 @@ import type { Outcome } from '../domain/outcomes.ts'
 import type { LoanState } from '../domain/replay.ts'
 import { type Caller, requireAdmin } from './caller.ts'
 import type { Events } from './events.ts'
-import { getLoan, noSuchLoan } from './loans.ts'
+import { getLoan, type LoanNow, noSuchLoan } from './loans.ts'
 import { getOrganization } from './organizations.ts'
 
 /** A transaction of a loan, with what it did there as of the request. */
@@ -117,12 +117,18 @@ function asSaved({ loan, saved, posted, at }: SavedChange): TransactionNow {
 
 const outcomeOf = (entry: Entry, state: LoanState): Outcome | undefined => state.outcomes.get(entry.ordinal)
 
-/** The customer's repayments on a loan, newest first, reversed ones included (contract 4.4.5). */
-export function repaymentsOf(loan: StoredLoan, state: LoanState): TransactionNow[] {
-  return loan.entries
-    .filter((entry) => isCustomerRepayment(entry.type))
-    .toReversed()
-    .map((entry) => ({ loan, entry, outcome: outcomeOf(entry, state) }))
+/** Repayments that a loan shows with itself; all of them are in the list of its repayments. */
+export const MOST_SHOWN = 1_000
+
+/** A page of the customer's repayments on a loan, newest first, reversed ones included (contract 4.4.5). */
+export function repaymentsOf(
+  { loan, state }: LoanNow,
+  { page, rows }: Page = { page: 1, rows: MOST_SHOWN },
+): Listed<TransactionNow> {
+  const all = loan.entries.filter((entry) => isCustomerRepayment(entry.type))
+  const end = Math.max(0, all.length - (page - 1) * rows)
+  const shown = all.slice(Math.max(0, end - rows), end).reverse()
+  return { items: shown.map((entry) => ({ loan, entry, outcome: outcomeOf(entry, state) })), total: all.length }
 }
 
 /** @throws LendingError `not_found` */
@@ -130,11 +136,9 @@ export async function pageRepayments(
   deps: Deps,
   caller: Caller,
   ref: LoanRef,
-  { page, rows }: Page,
+  page: Page,
 ): Promise<Listed<TransactionNow>> {
-  const { loan, state } = await getLoan(deps, caller, ref)
-  const all = repaymentsOf(loan, state)
-  return { items: all.slice((page - 1) * rows, page * rows), total: all.length }
+  return repaymentsOf(await getLoan(deps, caller, ref), page)
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { Deps } from '../../deps.ts'
-import { createLoan, getLoan, pageLoans } from '../../services/loans.ts'
+import { createLoan, getLoan, type LoanNow, pageLoans } from '../../services/loans.ts'
 import type { StyleApp } from '../style.ts'
 import * as examples from './examples.ts'
 import { loanPage, loanQuery, loanSchema, loanSummary, newLoan, toLoan, toLoanSummary } from './loans.wire.ts'
-import { ADDRESSES, toPage } from './registry.ts'
+import { ADDRESSES, writtenPage } from './registry.ts'
 
 const tags = ['loans']
 
@@ -46,8 +46,10 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
         response: { 200: loanPage },
       },
     },
-    async ({ caller, query: { page, rows, ...filter } }) =>
-      toPage(await pageLoans(deps, caller, filter, { page, rows }), { page, rows }, toLoanSummary),
+    async ({ caller, query: { page, rows, ...filter } }, reply) => {
+      const toJson = (now: LoanNow) => JSON.stringify(toLoanSummary(now))
+      return writtenPage(reply, await pageLoans(deps, caller, filter, { page, rows }, toJson), { page, rows })
+    },
   )
 
   for (const { path, params } of ADDRESSES)

@@ -6,7 +6,7 @@ import { LOAN_STATUSES } from '../../domain/lifecycle.ts'
 import { type Currency, minorToNumber, rateToNumber } from '../../domain/money.ts'
 import { LARGEST_ID } from '../../domain/smallId.ts'
 import type { LoanNow } from '../../services/loans.ts'
-import { repaymentsOf } from '../../services/transactions.ts'
+import { MOST_SHOWN, repaymentsOf } from '../../services/transactions.ts'
 import { amount, externalId, instant, money, newExternalId, pageQuery, queryId, smallInt } from '../wire.ts'
 import { toAccountNo } from './customers.wire.ts'
 import * as examples from './examples.ts'
@@ -119,7 +119,11 @@ export const loanSummary = named(
 
 export const loanSchema = named(
   'Loan',
-  loanSummary.extend({ repaymentHistory: z.array(transactionSchema).describe('Newest first.') }),
+  loanSummary.extend({
+    repaymentHistory: z
+      .array(transactionSchema)
+      .describe(`Newest first, the latest ${MOST_SHOWN} at most; \`GET …/repayments\` lists all of them.`),
+  }),
   { example: examples.loan },
 )
 
@@ -131,7 +135,7 @@ export type LoanView = z.infer<typeof loanSchema>
 /** A loan with its history of repayments: the answer to a single read. */
 export const toLoan = (now: LoanNow): LoanView => ({
   ...toLoanSummary(now),
-  repaymentHistory: repaymentsOf(now.loan, now.state).map(toTransaction),
+  repaymentHistory: repaymentsOf(now).items.map(toTransaction),
 })
 
 /** A loan as lists hold it. */

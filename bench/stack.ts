@@ -164,6 +164,9 @@ async function startService(
         BASE_URL: 'http://api.localhost',
         RECORDS_URL: 'http://records.localhost',
         OPS_PORT: '0',
+        // One account sends all of the load.
+        RATE_LIMIT_ACCOUNT: '1000000000',
+        RATE_LIMIT_ADDRESS: '1000000000',
         ...(processes !== undefined && { WEB_CONCURRENCY: String(processes) }),
       },
       stdio: ['ignore', openSync('/dev/null', 'w'), 'inherit'],

@@ -1,5 +1,6 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { tellAnswers, tellUnrouted } from './api/answered.ts'
+import { boundBodies } from './api/arriving.ts'
 import { authStyle } from './api/auth/index.ts'
 import { sendFailure, toFailure } from './api/failure.ts'
 import { type Guard, turnAwayEarly, unguarded } from './api/guard.ts'
@@ -9,9 +10,12 @@ import { limitRates } from './api/limits.ts'
 import { answerMalformed } from './api/malformed.ts'
 import { mountNothing, mountStyle } from './api/mount.ts'
 import { partnerStyle } from './api/partner/index.ts'
+import { sharePlaces } from './api/places.ts'
 import { recordStyle } from './api/record/index.ts'
 import { requestIdOf, toCaller } from './api/requestId.ts'
 import { prefixOf, type Style, urlOf } from './api/style.ts'
+import { takeTurns } from './api/turns.ts'
+import { boundUnread, UNREAD_BOUNDS, type UnreadBounds } from './api/unread.ts'
 import { hostOf } from './config.ts'
 import { isUnavailable } from './db/faults.ts'
 import type { Deps } from './deps.ts'
@@ -30,6 +34,8 @@ export interface AppOptions {
   readonly guard?: Guard
   /** No limits when left out. */
   readonly limits?: Limits
+  /** How answers have to be read, where that is not as usual. */
+  readonly unread?: Partial<UnreadBounds>
 }
 
 const BODY_LIMIT = 1024 * 1024
@@ -91,6 +97,10 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   secureHeaders(app, { https: deps.config.baseUrl.startsWith('https:') })
   turnAwayEarly(app, guard, deps.config, deps.events)
   if (options.limits) limitRates(app, options.limits, deps.events)
+  sharePlaces(app, deps.config, deps.events)
+  boundBodies(app)
+  boundUnread(app, { ...UNREAD_BOUNDS, ...options.unread }, () => performance.now())
+  takeTurns(app)
 
   const readiness = { ready, stopping: guard.stopping, trouble: guard.trouble }
   const mounting = { deps, readiness, unavailable }

@@ -21,7 +21,7 @@ describe('settings', () => {
       trustProxy: false,
       seedDemo: true,
       databaseConnections: 20,
-      rateLimits: { account: 1_200_000, address: 1_200_000 },
+      rateLimits: { account: 60_000, address: 120_000 },
       maxInFlight: 1_000,
       maxLagMs: 500,
       maxConnections: 5_000,

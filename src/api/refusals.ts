@@ -36,7 +36,7 @@ const EXPLAINED: Required<Explained> = {
   ],
   resource_exhausted: [
     'Too many requests; see Retry-After.',
-    'more than 1200000 requests a minute from this account; try again in 12 s',
+    'more than 60000 requests a minute from this account; try again in 12 s',
   ],
   internal: [
     'An error on our side.',

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { LendingError } from '../domain/errors.ts'
 import { InvalidRequest } from './invalidRequest.ts'
 import type { StyleApp } from './style.ts'
+import { Tally } from './tally.ts'
 
 /** A file of a multipart body, held in memory for as long as the request lasts. */
 export class Upload {
@@ -37,8 +38,9 @@ const LONGEST_NAME = 100
 const MIB = 1024 * 1024
 /** What a body has besides its file. */
 const ROOM = MIB
-/** Bodies held at once: what they take of memory is this many files. */
-const AT_ONCE = 32
+/** Bodies held at once, of all, of one organization and of one account: what they take of memory is this many files. */
+const AT_ONCE = { all: 32, organization: 5, account: 3 } as const
+const AGAIN_SECONDS = 5
 
 /**
  * Routes of the scope take `multipart/form-data` and nothing else; its parts are the body that their schema checks. A
@@ -57,15 +59,13 @@ export function acceptUploads(app: StyleApp, { bytes }: { readonly bytes: number
     },
   })
 
-  let held = 0
+  const enter = placesForFiles()
 
   app.addHook('preParsing', async (request, reply) => {
     if (request.method !== 'POST' || request.is404) return
-    // Who has hung up already is never heard to close, and would be counted for ever.
+    // For a caller that has hung up already no close is emitted, and it would be counted for ever.
     if (reply.raw.destroyed) throw hungUp()
-    if (held >= AT_ONCE) throw new LendingError('resource_exhausted', 'too many files are being sent at once', [], 5)
-    held++
-    reply.raw.once('close', () => held--)
+    reply.raw.once('close', enter(request.caller))
     if (!/^multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
       throw new LendingError('unsupported_media_type', 'the content type must be multipart/form-data')
     if (Number(request.headers['content-length'] ?? 0) > bytes + ROOM) throw tooLarge(bytes)
@@ -81,9 +81,34 @@ export function acceptUploads(app: StyleApp, { bytes }: { readonly bytes: number
   })
 }
 
+/**
+ * Counts the files that are being sent, so that no caller holds all the places there are.
+ * @returns what takes a place, and answers what gives it back; it throws `resource_exhausted` where there is none
+ */
+function placesForFiles(): (caller: FastifyRequest['caller']) => () => void {
+  const organizations = new Tally<number>()
+  const accounts = new Tally<number>()
+  let all = 0
+  const add = ({ organizationId, accountId }: FastifyRequest['caller'], one: 1 | -1) => {
+    all += one
+    organizations.add(organizationId, one)
+    accounts.add(accountId, one)
+  }
+  return (caller) => {
+    if (accounts.of(caller.accountId) >= AT_ONCE.account) throw tooManyFiles(' by this account')
+    if (organizations.of(caller.organizationId) >= AT_ONCE.organization) throw tooManyFiles(' by this organization')
+    if (all >= AT_ONCE.all) throw tooManyFiles('')
+    add(caller, 1)
+    return () => add(caller, -1)
+  }
+}
+
+const tooManyFiles = (by: string) =>
+  new LendingError('resource_exhausted', `too many files are being sent at once${by}`, [], AGAIN_SECONDS)
+
 const hungUp = () => new LendingError('aborted', 'the caller did not wait for the answer')
 
-/** Says when the caller goes before he has an answer. */
+/** Says when the caller goes before it has an answer. */
 export function endOf({ raw }: FastifyReply): AbortSignal {
   if (raw.destroyed) return AbortSignal.abort(hungUp())
   const gone = new AbortController()

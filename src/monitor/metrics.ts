@@ -84,7 +84,7 @@ function countRequests(registers: Registry[]) {
   const issued = new Counter({ name: 'mkopo_tokens_issued_total', help: 'Tokens issued.', registers })
   // A counter that has not counted yet is there all the same, or its first increase would not show.
   for (const by of ['account', 'address'] as const) limited.inc({ by }, 0)
-  for (const because of ['event_loop', 'in_flight', 'database'] as const) shed.inc({ because }, 0)
+  for (const because of ['event_loop', 'in_flight', 'share', 'database'] as const) shed.inc({ because }, 0)
   return {
     requestBegun: () => inFlight.inc(),
     answered: ({ style, route, method, status, seconds: taken }) => {

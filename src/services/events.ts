@@ -56,7 +56,7 @@ export interface Events {
   retried(): void
   limited(by: 'account' | 'address'): void
   /** A request was turned away early. */
-  shed(because: 'event_loop' | 'in_flight' | 'database'): void
+  shed(because: 'event_loop' | 'in_flight' | 'share' | 'database'): void
   swept(loans: number): void
   sweepFailed(): void
 }

@@ -34,7 +34,17 @@ export async function startProcess(
 ): Promise<ServiceProcess> {
   const [command, args] = npm ? ['npm', ['start']] : [process.execPath, START_ARGUMENTS]
   const child = spawn(command, args, {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', OPS_PORT: '0', LOG_LEVEL: 'warn', ...settings },
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      PORT: '0',
+      OPS_PORT: '0',
+      LOG_LEVEL: 'warn',
+      // The load of a test is that of one account.
+      RATE_LIMIT_ACCOUNT: '1000000000',
+      RATE_LIMIT_ADDRESS: '1000000000',
+      ...settings,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: group,
   })

@@ -49,6 +49,19 @@ function isDatabaseUrl(text: string): boolean {
   }
 }
 
+const databaseUrl = z
+  .string()
+  .max(2000)
+  .refine(
+    (url) => url === '' || /^postgres(ql)?:\/\//.test(url),
+    'must be a postgres:// URL, or empty for the embedded database',
+  )
+  .refine(
+    (url) => url === '' || isDatabaseUrl(url),
+    'must be a URL such as postgres://user:password@host:5432/database, with special characters in the password percent-encoded: # as %23, / as %2F, ? as %3F',
+  )
+  .default('')
+
 /**
  * Names of the IANA database, by area, and UTC. Postgres, which computes days by it too, has an offset such as +03:00
  * the other way round (POSIX), and takes CET for an hour all year.
@@ -66,18 +79,8 @@ export const settings = z.object({
   PORT: port(3000),
   OPS_PORT: port(3001),
   WEB_CONCURRENCY: count(1, { min: 1, max: 64 }),
-  DATABASE_URL: z
-    .string()
-    .max(2000)
-    .refine(
-      (url) => url === '' || /^postgres(ql)?:\/\//.test(url),
-      'must be a postgres:// URL, or empty for the embedded database',
-    )
-    .refine(
-      (url) => url === '' || isDatabaseUrl(url),
-      'must be a URL such as postgres://user:password@host:5432/database, with special characters in the password percent-encoded: # as %23, / as %2F, ? as %3F',
-    )
-    .default(''),
+  DATABASE_URL: databaseUrl,
+  DATABASE_OWNER_URL: databaseUrl,
   DATA_DIR: z.string().min(1).max(1000).default('.data'),
   AUTH_URL: hostUrl,
   BASE_URL: hostUrl,
@@ -120,6 +123,8 @@ export interface Config {
   readonly webConcurrency: number
   /** Empty: the embedded database, with its data in `dataDir`. */
   readonly databaseUrl: string
+  /** By the role that owns the tables, which migrates them; empty: that of `databaseUrl` does. */
+  readonly databaseOwnerUrl: string
   readonly dataDir: string
   readonly authUrl: string
   readonly baseUrl: string
@@ -157,6 +162,9 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
+/** The settings that are secrets, or have one in them. */
+const SECRET_SETTINGS = ['DATABASE_URL', 'DATABASE_OWNER_URL', 'KEY_ENCRYPTION_SECRET']
+
 /**
  * Environment → settings. An empty variable counts as not set.
  * @throws ConfigError naming the first bad setting, and both where two contradict each other.
@@ -168,7 +176,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     const issue = parsed.error.issues[0]!
     const name = String(issue.path[0])
     // What may hold a password, or is a secret, does not belong in a log.
-    const hidden = name === 'DATABASE_URL' || name === 'KEY_ENCRYPTION_SECRET' || env[name]?.includes('@')
+    const hidden = SECRET_SETTINGS.includes(name) || env[name]?.includes('@')
     const shown = hidden ? '' : ` (it is ${JSON.stringify(env[name])})`
     throw new ConfigError(`${name}: ${issue.message}${shown}`)
   }
@@ -176,6 +184,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
   if (value.DATABASE_URL !== '' && value.KEY_ENCRYPTION_SECRET === undefined)
     throw new ConfigError(
       'KEY_ENCRYPTION_SECRET: is required with DATABASE_URL; signing keys are stored encrypted with it',
+    )
+  if (value.DATABASE_URL === '' && value.DATABASE_OWNER_URL !== '')
+    throw new ConfigError(
+      'DATABASE_OWNER_URL: is for a database that DATABASE_URL names; the embedded database has both roles by itself',
     )
   const local = (name: string) => `http://${name}.localhost:${value.PORT}`
   const baseUrl = value.BASE_URL ?? local('api')
@@ -191,6 +203,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     opsPort: value.OPS_PORT,
     webConcurrency: value.WEB_CONCURRENCY,
     databaseUrl: value.DATABASE_URL,
+    databaseOwnerUrl: value.DATABASE_OWNER_URL,
     dataDir: value.DATA_DIR,
     authUrl: value.AUTH_URL ?? local('auth'),
     baseUrl,

@@ -2,6 +2,7 @@ import type { Config } from './config.ts'
 import { fillAllAccountNumbers } from './db/accountNumbers.ts'
 import { type DatabaseOptions, type Db, openDatabase } from './db/client.ts'
 import { migrate, requireMigrated } from './db/migrate.ts'
+import { grantService, roleOf, roleWarning } from './db/roles.ts'
 import { examineServer, requireVersion } from './db/server.ts'
 import type { Deps } from './deps.ts'
 import { invariant } from './domain/errors.ts'
@@ -19,6 +20,13 @@ export interface ServiceOptions {
   readonly config: Config
   /** A `postgres://` URL: that of `DATABASE_URL`, or of the embedded server. */
   readonly databaseUrl: string
+  /**
+   * The same database by the role that owns the tables: it migrates them, and grants the role of `databaseUrl` what that
+   * needs. Left out or empty, that of `databaseUrl` does all, and the log warns where that may change the audit trail.
+   */
+  readonly ownerUrl?: string
+  /** True works by `ownerUrl` alone, where there is one: for a command that only migrates. */
+  readonly asOwner?: boolean
   readonly now: () => number
   readonly log?: { info(message: string): void; warn(message: string): void }
   /** This machine's clock, to hold the server's against; without it only the server's version is looked at. */
@@ -39,12 +47,14 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
   const { config, databaseUrl, now, log, clock, database, events = noEvents, asItIs = false } = options
   const secret = config.keyEncryptionSecret
   invariant(secret !== undefined, 'a secret to encrypt the signing keys with')
-  const db = openDatabase(databaseUrl, { max: config.databaseConnections, ...database })
+  const { ownerUrl = '', asOwner = false } = options
+  const byOwner = asOwner && ownerUrl !== ''
+  const db = openDatabase(byOwner ? ownerUrl : databaseUrl, { max: config.databaseConnections, ...database })
   try {
-    await reach(db, config)
+    await reach(db, config, byOwner ? 'DATABASE_OWNER_URL' : 'DATABASE_URL')
     if (!asItIs) await (clock && log ? examineServer(db, { now: clock, log }) : requireVersion(db))
     if (asItIs) await requireMigrated(db.pool)
-    else await bringUpToDate(db, log)
+    else await bringUpToDate(db, options)
     const keys = await openKeyRing(db, secret, now)
     if (config.seedDemo && !asItIs) await layDemo(db, now())
     const signIn = createSignIn({ db, keys, now, issuer: config.authUrl, events })
@@ -57,19 +67,45 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
   }
 }
 
-async function bringUpToDate(db: Db, log: ServiceOptions['log']): Promise<void> {
+async function bringUpToDate(db: Db, options: ServiceOptions): Promise<void> {
+  const { config, databaseUrl, ownerUrl = '', asOwner = false, log } = options
+  if (ownerUrl === '') await migrateAll(db, log)
+  else if (asOwner) await migrateAndGrant(db, databaseUrl, log)
+  else {
+    const owner = openDatabase(ownerUrl, { max: 2 })
+    try {
+      await reach(owner, config, 'DATABASE_OWNER_URL')
+      await migrateAndGrant(owner, databaseUrl, log)
+    } finally {
+      await owner.close()
+    }
+  }
+  const warning = log && !asOwner ? await roleWarning(db) : undefined
+  if (warning !== undefined) log?.warn(warning)
+}
+
+async function migrateAndGrant(owner: Db, databaseUrl: string, log: ServiceOptions['log']): Promise<void> {
+  await migrateAll(owner, log)
+  await grantService(owner, roleOf(databaseUrl))
+}
+
+async function migrateAll(db: Db, log: ServiceOptions['log']): Promise<void> {
   await migrate(db.pool, log)
   const filled = await fillAllAccountNumbers(db)
   if (filled > 0) log?.info(`gave account numbers to ${filled} customers and loans of before`)
 }
 
-/** Whatever keeps the first connection from being made, a certificate, a socket, a password, its setting says. */
-async function reach({ pool }: Db, { databaseUrl }: Config): Promise<void> {
+/** Connects once. Where that fails, for a certificate, a socket or a password, the error names the setting of the URL. */
+async function reach(
+  { pool }: Db,
+  { databaseUrl }: Config,
+  setting: 'DATABASE_URL' | 'DATABASE_OWNER_URL',
+): Promise<void> {
   try {
     const client = await pool.connect()
     client.release()
   } catch (error) {
     if (databaseUrl === '') throw error
-    blaming('DATABASE_URL')(error)
+    blaming(setting)(error)
   }
 }

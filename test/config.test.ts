@@ -10,6 +10,7 @@ describe('settings', () => {
       opsPort: 3001,
       webConcurrency: 1,
       databaseUrl: '',
+      databaseOwnerUrl: '',
       dataDir: '.data',
       authUrl: 'http://auth.localhost:3000',
       baseUrl: 'http://api.localhost:3000',
@@ -109,6 +110,14 @@ describe('settings', () => {
     [
       { DATABASE_URL: 'postgres://localhost/mkopo' },
       'KEY_ENCRYPTION_SECRET: is required with DATABASE_URL; signing keys are stored encrypted with it',
+    ],
+    [
+      { DATABASE_OWNER_URL: 'mysql://u:secret@h/d' },
+      'DATABASE_OWNER_URL: must be a postgres:// URL, or empty for the embedded database',
+    ],
+    [
+      { DATABASE_OWNER_URL: 'postgres://owner:secret@h/d' },
+      'DATABASE_OWNER_URL: is for a database that DATABASE_URL names; the embedded database has both roles by itself',
     ],
     [{ KEY_ENCRYPTION_SECRET: 'short' }, 'KEY_ENCRYPTION_SECRET: must be at least 16 characters'],
     [

@@ -1,15 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { readConfig, settings, tracingWanted } from '../src/config.ts'
+import { asked, composeText, example, file, filled, instances, read, services } from './support/compose.ts'
 import { type FreshDatabase, freshDatabase } from './support/database.ts'
 import { within } from './support/patience.ts'
 import { type ServiceProcess, startProcess } from './support/process.ts'
-
-const file = (path: string) => new URL(`../${path}`, import.meta.url)
-const read = (path: string) => readFileSync(file(path), 'utf8')
 
 const dockerfile = read('Dockerfile')
   .replace(/^#.*\n/gm, '')
@@ -21,24 +19,6 @@ const dockerfile = read('Dockerfile')
 const said = (what: string) => dockerfile.findLast((instruction) => instruction.what === what)?.rest ?? ''
 const words = (json: string): string[] => JSON.parse(json)
 
-interface ComposeService {
-  readonly image: string
-  readonly command?: string[]
-  readonly environment: Record<string, string | null>
-  readonly depends_on?: Record<string, { condition: string }>
-  readonly ports?: string[]
-  readonly volumes?: string[]
-  readonly networks: string[] | Record<string, { aliases?: string[] } | null>
-  readonly stop_grace_period?: string
-  readonly read_only?: boolean
-  readonly tmpfs?: string[]
-  readonly cap_drop?: string[]
-  readonly security_opt?: string[]
-}
-
-const composeText = read('docker-compose.yml')
-const { services } = parse(composeText, { merge: true }) as { services: Record<string, ComposeService> }
-const instances = ['mkopo-1', 'mkopo-2']
 const proxy = read('deploy/haproxy.cfg')
 const manifest = JSON.parse(read('package.json'))
 const milliseconds = (text = '') => Number(text.replace(/m?s$/, '')) * (text.endsWith('ms') ? 1 : 1_000)
@@ -110,7 +90,7 @@ describe('its health check', { timeout: within(60_000) }, () => {
   let service: ServiceProcess
   beforeAll(async () => {
     database = await freshDatabase()
-    const DATABASE_URL = database.url
+    const DATABASE_URL = database.serviceUrl
     service = await startProcess({
       DATABASE_URL,
       KEY_ENCRYPTION_SECRET: 'a secret of the tests',
@@ -143,23 +123,6 @@ describe('its health check', { timeout: within(60_000) }, () => {
 })
 
 describe('docker-compose.yml', () => {
-  const example = Object.fromEntries(
-    [...read('deploy/compose.env.example').matchAll(/^([A-Z_0-9]+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
-  )
-  const asked = [...composeText.matchAll(/\$\{([A-Z_0-9]+)(:[-?])([^}]*)\}/g)].map(([, name = '', how, value]) => ({
-    name,
-    how,
-    value,
-  }))
-  /** As it is with .env filled in. */
-  const filled = (environment: Record<string, string | null>) =>
-    Object.fromEntries(
-      Object.entries(environment).map(([name, value]) => [
-        name,
-        value?.replace(/\$\{([A-Z_0-9]+)[^}]*\}/g, (_, key) => example[key] || 'filled in by whoever runs it'),
-      ]),
-    )
-
   it('asks for what the example of .env names, with the same defaults; the secrets have none', () => {
     expect(new Set(asked.map(({ name }) => name))).toEqual(new Set(Object.keys(example)))
     for (const { name, how, value } of asked) {
@@ -175,12 +138,12 @@ describe('docker-compose.yml', () => {
     (name) => {
       const environment = services[name]!.environment
       const own = Object.keys(environment).filter((key) => !key.startsWith('OTEL_') && key !== 'PGPASSWORD')
-      const fixed = ['HOST', 'PORT', 'OPS_PORT', 'DATA_DIR']
+      const fixed = ['HOST', 'PORT', 'OPS_PORT', 'DATA_DIR', ...(name === 'migrate' ? [] : ['DATABASE_OWNER_URL'])]
       expect([...own, ...fixed].sort()).toEqual(Object.keys(settings.shape).sort())
       expect(readConfig(filled(environment))).toMatchObject({ trustProxy: 1, fallbackStyle: 'none', seedDemo: false })
       expect(new URL(filled(environment).DATABASE_URL!)).toMatchObject({
         hostname: 'database',
-        username: 'mkopo',
+        username: 'mkopo_service',
         password: '',
       })
     },
@@ -195,12 +158,12 @@ describe('docker-compose.yml', () => {
     expect(Object.keys(services[name]!.environment)).toEqual(expect.arrayContaining([...switches, ...named]))
   })
 
-  it('instances wait for the migrations, and those for the database', () => {
+  it('instances wait for the migrations, and those for the roles', () => {
     for (const name of instances)
       expect(services[name]!.depends_on).toEqual({ migrate: { condition: 'service_completed_successfully' } })
     expect(services.migrate).toMatchObject({
       command: ['mkopo', 'migrate'],
-      depends_on: { database: { condition: 'service_healthy' } },
+      depends_on: { roles: { condition: 'service_completed_successfully' } },
     })
   })
 
@@ -211,7 +174,7 @@ describe('docker-compose.yml', () => {
       )
   })
 
-  it.each(['migrate', ...instances, 'proxy'])('%s can write nowhere but /tmp, and has no rights', (name) => {
+  it.each(['roles', 'migrate', ...instances, 'proxy'])('%s can write nowhere but /tmp, and has no rights', (name) => {
     expect(services[name]).toMatchObject({
       read_only: true,
       tmpfs: ['/tmp'],

@@ -64,7 +64,7 @@ afterAll(async () => {
 
 const start = () =>
   startProcess({
-    DATABASE_URL: database.url,
+    DATABASE_URL: database.serviceUrl,
     KEY_ENCRYPTION_SECRET: 'a secret of the tests',
     SEED_DEMO: 'true',
     TRUST_PROXY: '1',

@@ -85,7 +85,7 @@ describe('the shell blocks of README.md', () => {
       { timeout: within(180_000) },
       async () => {
         const database = await freshDatabase()
-        const settings = { DATABASE_URL: database.url, KEY_ENCRYPTION_SECRET: 'a secret of the tests' }
+        const settings = { DATABASE_URL: database.serviceUrl, KEY_ENCRYPTION_SECRET: 'a secret of the tests' }
         service = await startProcess({ ...settings, SEED_DEMO: 'true', STOP_GRACE_MS: '0' })
         const pasted = shellBlocks.filter(({ chapter, text }) => chapter !== 'Docker' && !INSTALLING.test(text))
         expect(pasted.length).toBeGreaterThan(15)
@@ -127,7 +127,7 @@ describe('the shell blocks of README.md', () => {
         const printed = await pasteInto(shell, texts, { cwd, env: { ...env, PATH } })
         expectAsShown(pasted, printed)
         expect(readFileSync(join(cwd, '.env'), 'utf8')).toMatch(
-          /^POSTGRES_PASSWORD=[0-9a-f]{64}\nKEY_ENCRYPTION_SECRET=[0-9a-f]{64}$/m,
+          /^POSTGRES_PASSWORD=[0-9a-f]{64}\nSERVICE_PASSWORD=[0-9a-f]{64}\nKEY_ENCRYPTION_SECRET=[0-9a-f]{64}$/m,
         )
         expect(printed.at(-1)!.out).toMatch(/^\{"items":\[\{.*"principal_amount":5000.*"total":1/)
         const { rows } = await database.db.pool.query('SELECT external_id, total_paid FROM loan')

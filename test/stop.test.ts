@@ -21,7 +21,7 @@ afterAll(async () => {
 
 async function start(settings: Record<string, string> = {}): Promise<ServiceProcess> {
   const service = await startProcess({
-    DATABASE_URL: database.url,
+    DATABASE_URL: database.serviceUrl,
     KEY_ENCRYPTION_SECRET: 'a secret of the tests',
     SEED_DEMO: 'true',
     ...settings,

@@ -57,7 +57,7 @@ describe('tracing', () => {
       spans.length = 0
       const address = collector.address()
       const service = await startProcess({
-        DATABASE_URL: database.url,
+        DATABASE_URL: database.serviceUrl,
         KEY_ENCRYPTION_SECRET: 'a secret of the tests',
         WEB_CONCURRENCY: processes,
         STOP_GRACE_MS: '1500',

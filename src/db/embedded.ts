@@ -3,13 +3,14 @@ import { randomBytes } from 'node:crypto'
 import { chown, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { leaveUrl } from './embedded/join.ts'
+import { type EmbeddedUrls, leaveUrls } from './embedded/join.ts'
 import { holdDirectory } from './embedded/lock.ts'
 import { makeDirectory } from './embedded/makeDirectory.ts'
 import { type EmbeddedLog, findPlace, type Place, surroundings } from './embedded/place.ts'
 import { launch, stopLeftOver } from './embedded/server.ts'
+import { addServiceRole } from './embedded/serviceRole.ts'
 
-export { findLeftUrl } from './embedded/join.ts'
+export { type EmbeddedUrls, findLeftUrls } from './embedded/join.ts'
 export { DirectoryInUseError } from './embedded/lock.ts'
 export { type EmbeddedLog, hasDatabase } from './embedded/place.ts'
 export { EMBEDDED_CONNECTIONS } from './embedded/server.ts'
@@ -20,14 +21,13 @@ export interface EmbeddedOptions {
   readonly directory: string
   /** False gives up what a power cut would take, for speed: for tests only. */
   readonly durable?: boolean
-  /** False keeps its URL to itself: for a short run that nobody should lean on. */
+  /** False keeps its URLs to itself: for a short run that nobody should lean on. */
   readonly shared?: boolean
   readonly log: EmbeddedLog
 }
 
 /** A running Postgres of our own. */
-export interface EmbeddedServer {
-  readonly url: string
+export interface EmbeddedServer extends EmbeddedUrls {
   /** Ends it, within half a minute at the very worst; a second call waits for the first. */
   stop(): Promise<void>
 }
@@ -61,10 +61,15 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
     const server = await launch(place, data, durable, log)
     const password = await readFile(join(place.home, 'postgres', 'password'), 'utf8')
     const url = `postgres://mkopo:${password.trim()}@127.0.0.1:${server.port}/postgres`
-    const takeAway = shared ? await leaveUrl(given, url) : undefined
+    const serviceUrl = await addServiceRole(place, url).catch(async (error) => {
+      await server.stop()
+      throw error
+    })
+    const takeAway = shared ? await leaveUrls(given, { url, serviceUrl }) : undefined
     let stopped: Promise<void> | undefined
     return {
       url,
+      serviceUrl,
       stop: () => {
         stopped ??= Promise.all([server.stop(), takeAway?.()])
           .then(() => undefined)

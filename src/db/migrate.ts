@@ -7,7 +7,7 @@ import type pg from 'pg'
 const migrations = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
 
 /** The number that Prisma's own `migrate` locks, so that the two never migrate at once either. */
-const lockKey = 72707369
+export const MIGRATION_LOCK = 72707369
 
 /** A migration may rewrite a large table: an hour, where any other statement has half a minute. */
 const patience = 3_600_000
@@ -91,7 +91,7 @@ async function applyNext(client: pg.PoolClient, known: readonly Migration[]): Pr
   await run('BEGIN')
   try {
     await run('SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0')
-    await run('SELECT pg_advisory_xact_lock($1)', [lockKey])
+    await run('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
     const { rows } = await run(`SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists`)
     if (!rows[0].exists) await run(bookkeeping)
     const next = findNext(known, await readApplied(client))
@@ -111,9 +111,23 @@ async function applyNext(client: pg.PoolClient, known: readonly Migration[]): Pr
   } catch (error) {
     // When this fails too, the connection is gone, and the transaction with it.
     await run('ROLLBACK').catch(() => undefined)
-    throw error
+    throw isForbidden(error) ? mayNot(error) : error
   }
 }
+
+/** Postgres's code for a role that may not do what it asks for (insufficient_privilege). */
+const FORBIDDEN = '42501'
+
+function isForbidden(error: unknown): error is Error {
+  const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } }
+  return code === FORBIDDEN || cause?.code === FORBIDDEN
+}
+
+const mayNot = (error: Error) =>
+  new Error(
+    `${error.message}: migrations are for the role that owns the tables; set DATABASE_OWNER_URL to its URL, or run mkopo migrate with that`,
+    { cause: error },
+  )
 
 /** The records that count. One rolled back by hand counts as never applied. */
 async function readApplied(client: pg.PoolClient | pg.Pool): Promise<Applied[]> {

@@ -1,7 +1,14 @@
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Config, ConfigError, readConfig } from '../config.ts'
-import { DirectoryInUseError, type EmbeddedServer, findLeftUrl, hasDatabase, startEmbedded } from '../db/embedded.ts'
+import {
+  DirectoryInUseError,
+  type EmbeddedServer,
+  type EmbeddedUrls,
+  findLeftUrls,
+  hasDatabase,
+  startEmbedded,
+} from '../db/embedded.ts'
 import { withKeptSecret } from '../keptSecret.ts'
 import { openService } from '../service.ts'
 import type { Opened, Opening } from './world.ts'
@@ -15,18 +22,20 @@ const silent = { debug: () => undefined, info: () => undefined, warn: () => unde
  */
 export async function openBook({ migrate = false, newDatabase = false }: Opening = {}): Promise<Opened> {
   const settings = readConfig()
-  if (settings.databaseUrl !== '') return openAt(settings, settings.databaseUrl, migrate)
+  const { databaseUrl, databaseOwnerUrl } = settings
+  if (databaseUrl !== '')
+    return openAt(settings, { url: databaseOwnerUrl, serviceUrl: databaseUrl }, { migrate, asOwner: migrate })
   if (!newDatabase && !(await hasDatabase(settings.dataDir, silent)))
     throw new ConfigError(
       `DATA_DIR: there is no database in ${resolve(settings.dataDir)}; correct DATA_DIR, or make one there with mkopo migrate or a start of the service`,
     )
   const config = await withKeptSecret(settings)
   const found = await findEmbedded(config.dataDir)
-  if (typeof found === 'string') return openAt(config, found, migrate)
+  if (!('stop' in found)) return openAt(config, found, { migrate })
   const server = found
   try {
     // Nobody else keeps its schema up to date.
-    const opened = await openAt(config, server.url, true)
+    const opened = await openAt(config, server, { migrate: true })
     return {
       deps: opened.deps,
       close: async () => {
@@ -43,22 +52,27 @@ export async function openBook({ migrate = false, newDatabase = false }: Opening
 /** How long a service that starts, or another run of the command line, is waited for. */
 const PATIENCE_MS = 20_000
 
-/** The database of the service that runs, by its URL; where none does, one that is started. */
-async function findEmbedded(directory: string): Promise<string | EmbeddedServer> {
+/** The database of the service that runs, by its URLs; where none does, one that is started. */
+async function findEmbedded(directory: string): Promise<EmbeddedUrls | EmbeddedServer> {
   for (const end = performance.now() + PATIENCE_MS; ; await pause(200)) {
     try {
       return await startEmbedded({ directory, shared: false, log: silent })
     } catch (error) {
       if (!(error instanceof DirectoryInUseError)) throw error
-      const url = await findLeftUrl(directory)
-      if (url !== undefined) return url
+      const urls = await findLeftUrls(directory)
+      if (urls) return urls
       if (performance.now() > end) throw new Error(`${error.message}; try again when it is done`, { cause: error })
     }
   }
 }
 
-async function openAt(config: Config, databaseUrl: string, migrate: boolean): Promise<Opened> {
-  const deps = await openService({ config, databaseUrl, now: Date.now, asItIs: !migrate })
+/** @param how.asOwner to migrate and no more: the password of the service's role may then be unknown */
+async function openAt(
+  config: Config,
+  { url: ownerUrl, serviceUrl: databaseUrl }: EmbeddedUrls,
+  { migrate, asOwner = false }: { migrate: boolean; asOwner?: boolean },
+): Promise<Opened> {
+  const deps = await openService({ config, databaseUrl, ownerUrl, asOwner, now: Date.now, asItIs: !migrate })
   return {
     deps,
     close: async () => {

@@ -24,8 +24,15 @@ export async function serveAlone(settings: Config, log: Logger): Promise<void> {
   try {
     const database = await findDatabase(settings, log)
     server = database.server
-    const { config, url: databaseUrl } = database
-    const listening = await startServing(serving, { config, databaseUrl, asItIs: false, stopping: ending.begun, log })
+    const { config, url: databaseUrl, ownerUrl } = database
+    const listening = await startServing(serving, {
+      config,
+      databaseUrl,
+      ownerUrl,
+      asItIs: false,
+      stopping: ending.begun,
+      log,
+    })
     if (serving.deps) await warnOfDemo(config, serving.deps.db, log)
     process.stdout.write(banner(config, listening.origin, [listening]))
   } catch (error) {

@@ -8,6 +8,8 @@ export interface Database {
   /** With the secret that was kept beside an embedded database. */
   readonly config: Config
   readonly url: string
+  /** By the role that owns the tables; empty where that of `url` does. */
+  readonly ownerUrl: string
   /** The embedded server, for its starter to stop. */
   readonly server?: EmbeddedServer
 }
@@ -22,11 +24,12 @@ const KEPT_FREE = 10
  * @throws ConfigError where the embedded one cannot be made, or has fewer connections than the settings ask for
  */
 export async function findDatabase(settings: Config, log: Logger): Promise<Database> {
-  if (settings.databaseUrl !== '') return { config: settings, url: settings.databaseUrl }
+  const { databaseUrl, databaseOwnerUrl } = settings
+  if (databaseUrl !== '') return { config: settings, url: databaseUrl, ownerUrl: databaseOwnerUrl }
   requireRoom(settings)
   const config = await withKeptSecret(settings)
   const server = await startEmbedded({ directory: config.dataDir, log: log.child({ part: 'postgres' }) })
-  return { config, url: server.url, server }
+  return { config, url: server.serviceUrl, ownerUrl: server.url, server }
 }
 
 /** A request must not be what finds out that the embedded database has no connection left. */

@@ -4,7 +4,7 @@ import { WrongSecretError } from '../services/keyRing.ts'
 
 /** Notes on an error of listening or connecting which setting says where: the same error can be about several. */
 export const blaming =
-  (setting: 'PORT' | 'OPS_PORT' | 'DATABASE_URL') =>
+  (setting: 'PORT' | 'OPS_PORT' | 'DATABASE_URL' | 'DATABASE_OWNER_URL') =>
   (error: unknown): never => {
     throw Object.assign(Object(error), { setting })
   }
@@ -21,7 +21,8 @@ export function explain(error: unknown): string {
     address?: string
     setting?: string
   }
-  if (setting === 'DATABASE_URL') return `DATABASE_URL: the database cannot be reached: ${messageOf(error)}`
+  if (setting === 'DATABASE_URL' || setting === 'DATABASE_OWNER_URL')
+    return `${setting}: the database cannot be reached: ${messageOf(error)}`
   // Without a setting it is about the database, once that was reached.
   if (setting !== undefined) {
     if (code === 'EADDRINUSE')

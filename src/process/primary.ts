@@ -46,17 +46,19 @@ export async function lead(settings: Config, log: Logger): Promise<void> {
   }
 }
 
-async function bringUpToDate({ config, url: databaseUrl }: Database, log: Logger): Promise<void> {
-  const { db, statements } = await openService({ config, databaseUrl, now: Date.now, clock: Date.now, log })
+async function bringUpToDate({ config, url, ownerUrl }: Database, log: Logger): Promise<void> {
+  const times = { now: Date.now, clock: Date.now }
+  const { db, statements } = await openService({ config, databaseUrl: url, ownerUrl, ...times, log })
   statements.close()
   await warnOfDemo(config, db, log).finally(() => db.close())
 }
 
-/** The settings by which a worker is one process, on the database as it is. Secrets stay out of the arguments. */
+/** The settings by which a worker is one process, on the database as it is. Secrets stay out of the arguments, and the owner's URL here. */
 function environmentOf({ config, url }: Database): Record<string, string> {
   return {
     WEB_CONCURRENCY: '1',
     DATABASE_URL: url,
+    DATABASE_OWNER_URL: '',
     KEY_ENCRYPTION_SECRET: config.keyEncryptionSecret ?? '',
     SEED_DEMO: 'false',
   }

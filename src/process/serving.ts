@@ -34,6 +34,7 @@ export interface Serving {
 export interface ServingOptions {
   readonly config: Config
   readonly databaseUrl: string
+  readonly ownerUrl?: string
   /** True where somebody else has migrated the database. */
   readonly asItIs: boolean
   /** Whether callers are told that the service is about to stop. */
@@ -51,13 +52,13 @@ export interface Origins {
 
 /** Starts it all; `serving` has at any time what has been started. */
 export async function startServing(serving: Serving, options: ServingOptions): Promise<Origins> {
-  const { config, databaseUrl, asItIs, stopping, log, mayOpen } = options
+  const { config, stopping, log, mayOpen } = options
   const metrics = createMetrics(Date.now)
   const recent = rememberRecent(Date.now)
   const access = keepAccessTrail(Date.now, log)
   serving.access = access
   const events = tellAll(metrics.events, recent.events, access.events)
-  const deps = await openService({ config, databaseUrl, now: Date.now, clock: Date.now, log, events, asItIs })
+  const deps = await openService({ ...options, now: Date.now, clock: Date.now, events })
   serving.deps = deps
   access.open(deps.db)
   serving.vitals = watchVitals(

@@ -145,7 +145,7 @@ describe('posting to a loan', () => {
 
   it('reads it after a program that carries nothing forward has changed the loan', async () => {
     const path = await lend(1)
-    const { pool } = other.deps.db
+    const { pool } = other.owner
     const id = path.split('/').at(-1)
     // What a program of before does: an entry, its row of the trail, the figures and the version.
     await pool.query(
@@ -216,7 +216,7 @@ describe('posting to a loan', () => {
 
   it('is right on a database that has lost its last changes and counts the same versions anew', async () => {
     const path = await lend(1)
-    const { pool } = other.deps.db
+    const { pool } = other.owner
     const id = path.split('/').at(-1)
     const { rows } = await pool.query('SELECT * FROM loan WHERE id = $1', [id])
     await repay(service, path, 5, { idempotencyKey: 'lost' })

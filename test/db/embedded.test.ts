@@ -115,6 +115,31 @@ describe('a directory', () => {
     expect(await query(fast.url, 'SHOW fsync')).toEqual(['off'])
   })
 
+  it("has a role for the service beside the owner's: no superuser, with the same password at the next start", async () => {
+    const first = await start()
+    const mine = `SELECT current_user::text, rolsuper OR rolcreaterole FROM pg_roles WHERE rolname = current_user`
+    expect(await query(first.url, mine)).toEqual(['mkopo', true])
+    expect(await query(first.serviceUrl, mine)).toEqual(['mkopo_service', false])
+    await first.stop()
+    const second = await start()
+    expect(new URL(second.serviceUrl).password).toBe(new URL(first.serviceUrl).password)
+    expect((await stat(join(directory, 'postgres/service-password'))).mode & 0o777).toBe(0o600)
+  })
+
+  it.each([
+    ['of an earlier version, which had no such role', 'DROP ROLE mkopo_service'],
+    ['whose role has another password', `ALTER ROLE mkopo_service PASSWORD 'other'`],
+    ['whose role was made a superuser', 'ALTER ROLE mkopo_service SUPERUSER'],
+  ])('%s, gets it at the next start', async (_, change) => {
+    const before = await start()
+    await query(before.url, change)
+    await before.stop()
+    if (change.startsWith('DROP')) await rm(join(directory, 'postgres/service-password'))
+    const { serviceUrl } = await start()
+    const mine = 'SELECT current_user::text, rolsuper FROM pg_roles WHERE rolname = current_user'
+    expect(await query(serviceUrl, mine)).toEqual(['mkopo_service', false])
+  })
+
   it('asks for the password, which is not in it for everybody to read', async () => {
     const { url } = await start()
     const guessed = new URL(url)

@@ -25,7 +25,7 @@ const act = async (id: string, path: string, body: object, token = service.token
 }
 const repay = (id: string, transactionAmount: number, rest: object = {}) =>
   act(id, 'repayments', { transactionAmount, ...rest })
-const sql = (text: string, values: unknown[] = []) => service.deps.db.pool.query(text, values)
+const sql = (text: string, values: unknown[] = []) => service.owner.pool.query(text, values)
 
 /** Every kind of thing that can happen to a loan. */
 async function liveThroughEverything(): Promise<void> {

@@ -49,7 +49,7 @@ beforeAll(async () => {
   await service.put('/v1/loans/2', { body: { principal_amount: 13_000 }, ...record })
   Object.assign(ids, { basic: '1', extended: '2' })
 
-  client = await service.deps.db.pool.connect()
+  client = await service.owner.pool.connect()
   // As the server's owner may: past every foreign key.
   await client.query('SET session_replication_role = replica')
   await client.query('CREATE SCHEMA whole')

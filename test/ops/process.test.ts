@@ -25,8 +25,11 @@ afterAll(async () => {
 
 const SECRET = 'a secret of the tests'
 const mkopo = (args: readonly string[], env: Record<string, string> = {}, stdin = '') =>
-  startNode(['src/ops/main.ts', ...args], { DATABASE_URL: database.url, KEY_ENCRYPTION_SECRET: SECRET, ...env }, stdin)
-    .ended
+  startNode(
+    ['src/ops/main.ts', ...args],
+    { DATABASE_URL: database.serviceUrl, KEY_ENCRYPTION_SECRET: SECRET, ...env },
+    stdin,
+  ).ended
 
 describe('the program', () => {
   it('has help, which needs no database', async () => {
@@ -115,7 +118,7 @@ describe('the program', () => {
 describe('output that nobody reads', () => {
   it('ends quietly with 141, as other tools do behind a pipe', async () => {
     const child = startNode(['src/ops/main.ts', 'products', 'list'], {
-      DATABASE_URL: database.url,
+      DATABASE_URL: database.serviceUrl,
       KEY_ENCRYPTION_SECRET: SECRET,
     })
     child.process.stdout?.destroy()
@@ -124,7 +127,7 @@ describe('output that nobody reads', () => {
 
   it('ends what follows the audit trail as soon as its reader has left', async () => {
     const child = startNode(['src/ops/main.ts', 'audit', '--follow', '--json', '--since', '7d', '-o', '1'], {
-      DATABASE_URL: database.url,
+      DATABASE_URL: database.serviceUrl,
       KEY_ENCRYPTION_SECRET: SECRET,
     })
     child.process.stdout?.destroy()
@@ -134,7 +137,7 @@ describe('output that nobody reads', () => {
   it.runIf(process.platform === 'linux')('a full disk is told in one line, exit code 1', async () => {
     await using full = await open('/dev/full', 'w')
     const child = spawn(process.execPath, ['src/ops/main.ts', 'products', 'list'], {
-      env: { PATH: process.env.PATH, DATABASE_URL: database.url, KEY_ENCRYPTION_SECRET: SECRET },
+      env: { PATH: process.env.PATH, DATABASE_URL: database.serviceUrl, KEY_ENCRYPTION_SECRET: SECRET },
       stdio: ['ignore', full.fd, 'pipe'],
     })
     let err = ''
@@ -181,7 +184,7 @@ describe('a directory that cannot be made', () => {
 describe('the service', () => {
   it('does not start with another KEY_ENCRYPTION_SECRET, and says so in one line', async () => {
     const { code, err } = await startNode(['src/main.ts'], {
-      DATABASE_URL: database.url,
+      DATABASE_URL: database.serviceUrl,
       KEY_ENCRYPTION_SECRET: 'not the secret of the tests',
       PORT: '0',
       OPS_PORT: '0',

@@ -1,11 +1,12 @@
 import { once } from 'node:events'
-import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, stat } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/db/client.ts'
+import { findLeftUrls } from '../../src/db/embedded.ts'
 import { pauseAfter } from '../../src/process/crew.ts'
 import { endChildren, startNode } from '../support/children.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
@@ -26,7 +27,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-const settings = () => ({ DATABASE_URL: database.url, KEY_ENCRYPTION_SECRET: SECRET, SEED_DEMO: 'true' })
+const settings = () => ({ DATABASE_URL: database.serviceUrl, KEY_ENCRYPTION_SECRET: SECRET, SEED_DEMO: 'true' })
 
 async function start(over: Record<string, string> = {}, options = {}): Promise<ServiceProcess> {
   const service = await startProcess({ ...settings(), WEB_CONCURRENCY: '2', STOP_GRACE_MS: '600', ...over }, options)
@@ -43,7 +44,7 @@ describe('together', { timeout: within(60_000) }, () => {
     // Demonstration data, and tokens that both take, whoever issued them.
     const { authorization, loans } = await lendFrom(service, 2)
     const left = join(directory, 'database-url')
-    const { pool, close } = openDatabase((await readFile(left, 'utf8')).trim())
+    const { pool, close } = openDatabase((await findLeftUrls(directory))!.url)
     const client = await pool.connect()
     await client.query('BEGIN')
     await client.query('SELECT 1 FROM loan WHERE id = $1 FOR UPDATE', [loans[1]])

@@ -41,7 +41,7 @@ let service: ServiceProcess
 beforeAll(async () => {
   database = await freshDatabase()
   service = await startProcess({
-    ...{ DATABASE_URL: database.url, KEY_ENCRYPTION_SECRET: 'a secret of the tests', SEED_DEMO: 'true' },
+    ...{ DATABASE_URL: database.serviceUrl, KEY_ENCRYPTION_SECRET: 'a secret of the tests', SEED_DEMO: 'true' },
     ...{ WEB_CONCURRENCY: '2', STOP_GRACE_MS: '600', LOG_LEVEL: 'info' },
   })
 })

@@ -105,7 +105,7 @@ describe('the totals of the book', () => {
     service.clock.set('2026-04-01T09:05:00+03:00')
     expect([await collected('2026-03-31'), await collected('2026-04-01')]).toEqual([5_500_00n, 200_00n])
     // What has not changed is not summed up again.
-    await service.deps.db.pool.query(`UPDATE loan_entry SET amount = amount + 1 WHERE value_date = '2026-03-30'`)
+    await service.owner.pool.query(`UPDATE loan_entry SET amount = amount + 1 WHERE value_date = '2026-03-30'`)
     service.clock.set('2026-04-01T10:00:00+03:00')
     const reversal = await service.post(`/v1/loans/${id}/repayments/${late}/reverse`, {
       token: service.tokens.operator,
@@ -113,7 +113,7 @@ describe('the totals of the book', () => {
     expect(reversal.status).toBe(200)
     service.clock.set('2026-04-01T10:05:00+03:00')
     expect([await collected('2026-03-30'), await collected('2026-03-31')]).toEqual([3_000_00n, 4_000_00n])
-    await service.deps.db.pool.query(`UPDATE loan_entry SET amount = amount - 1 WHERE value_date = '2026-03-30'`)
+    await service.owner.pool.query(`UPDATE loan_entry SET amount = amount - 1 WHERE value_date = '2026-03-30'`)
   })
 
   it('are computed by one instance for all, and not before they are old', async () => {

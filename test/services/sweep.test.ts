@@ -163,7 +163,7 @@ describe('the sweep persists what time does by itself', () => {
     for (let index = 0; index < 110; index++) damaged.push(await lend())
     service.clock.set('2026-01-31T09:31:00+03:00')
     const sound = await lend()
-    const { pool } = service.deps.db
+    const { pool } = service.owner
     await pool.query('CREATE TABLE lost AS SELECT * FROM loan_period WHERE loan_id = ANY ($1)', [damaged])
     await pool.query('DELETE FROM loan_period WHERE loan_id = ANY ($1)', [damaged])
     service.clock.set('2026-02-28T12:00:00+03:00')

@@ -6,8 +6,11 @@ import { type Db, openDatabase } from '../../src/db/client.ts'
 
 /** A database of one test file's own. */
 export interface FreshDatabase {
+  /** As the owner of its tables, a superuser: it may change what a service may not. */
   readonly url: string
   readonly db: Db
+  /** As a service, with the rights that it has in the template. */
+  readonly serviceUrl: string
   /** Closes `db` and removes the database, whoever else is still connected. */
   drop(): Promise<void>
 }
@@ -25,6 +28,7 @@ export async function freshDatabase(template = inject('template')): Promise<Fres
   return {
     url,
     db,
+    serviceUrl: asRole(url, inject('serviceRole')),
     drop: async () => {
       await db.close()
       await asAdmin(server, (admin) => admin.query(`DROP DATABASE ${name} WITH (FORCE)`))
@@ -38,6 +42,10 @@ export function databaseUrl(url: string, database: string): string {
   changed.pathname = `/${database}`
   return changed.href
 }
+
+/** `url`, as another role. */
+export const asRole = (url: string, { name, password }: { name: string; password: string }): string =>
+  Object.assign(new URL(url), { username: name, password }).href
 
 async function createDatabase(admin: pg.Client, name: string, template: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {

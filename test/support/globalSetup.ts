@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { startEmbedded } from '../../src/db/embedded.ts'
 import { openService } from '../../src/service.ts'
-import { asAdmin, databaseUrl } from './database.ts'
+import { asAdmin, asRole, databaseUrl } from './database.ts'
 import { FIRST_DAY, testConfig } from './service.ts'
 
 declare module 'vitest' {
@@ -14,6 +14,8 @@ declare module 'vitest' {
     serverUrl: string
     /** The migrated database that they are copied from. */
     template: string
+    /** The role that a service works with: it may do what the tables' owner has granted it in the template. */
+    serviceRole: { name: string; password: string }
   }
 }
 
@@ -46,17 +48,28 @@ async function startServer(): Promise<TestServer> {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startServer()
   // A name of its own, for a server that several runs share.
-  const template = `template_mkopo_${randomBytes(4).toString('hex')}`
+  const run = randomBytes(4).toString('hex')
+  const template = `template_mkopo_${run}`
+  const serviceRole = { name: `service_mkopo_${run}`, password: randomBytes(8).toString('hex') }
   const stop = async () => {
-    await asAdmin(server.url, (admin) => admin.query(`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`))
+    await asAdmin(server.url, async (admin) => {
+      await admin.query(`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`)
+      // It stays where a database of a test does, in which it has its rights.
+      await admin.query(`DROP ROLE IF EXISTS ${serviceRole.name}`).catch(() => undefined)
+    })
     await server.stop()
   }
   try {
-    await asAdmin(server.url, (admin) => admin.query(`CREATE DATABASE ${template}`))
+    await asAdmin(server.url, async (admin) => {
+      await admin.query(`CREATE DATABASE ${template}`)
+      await admin.query(`CREATE ROLE ${serviceRole.name} LOGIN PASSWORD '${serviceRole.password}'`)
+    })
+    const ownerUrl = databaseUrl(server.url, template)
     // With the demonstration data and a signing key: hashing passwords and making keys takes longer than most tests.
     const service = await openService({
       config: testConfig(),
-      databaseUrl: databaseUrl(server.url, template),
+      databaseUrl: asRole(ownerUrl, serviceRole),
+      ownerUrl,
       now: () => Date.parse(FIRST_DAY),
     })
     await service.db.close()
@@ -66,5 +79,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
   project.provide('serverUrl', server.url)
   project.provide('template', template)
+  project.provide('serviceRole', serviceRole)
   return stop
 }

@@ -2,11 +2,11 @@ import type { FastifyInstance, InjectOptions } from 'fastify'
 import { buildApp } from '../../src/app.ts'
 import type { Config } from '../../src/config.ts'
 import { readConfig } from '../../src/config.ts'
-import type { DatabaseOptions } from '../../src/db/client.ts'
+import type { DatabaseOptions, Db } from '../../src/db/client.ts'
 import type { Deps } from '../../src/deps.ts'
 import { openService } from '../../src/service.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/demo.ts'
-import { freshDatabase } from './database.ts'
+import { type FreshDatabase, freshDatabase } from './database.ts'
 import type { Wire } from './wire.ts'
 
 /** The settings of a service under test; the template database was laid with the same secret. */
@@ -65,7 +65,10 @@ export interface TestService {
   readonly deps: Deps
   readonly app: FastifyInstance
   readonly clock: Clock
+  /** Of its database, by the role that the service works with. */
   readonly url: string
+  /** The database by the owner of its tables, for what the service's role may not do; closed with the service. */
+  readonly owner: Db
   /** Tokens of the demonstration's partner (USER) and operator (ADMIN). */
   readonly tokens: { readonly partner: string; readonly operator: string }
   /** As the partner, on the partner host, unless the call says otherwise. */
@@ -85,18 +88,18 @@ export async function startService(
   options: DatabaseOptions = {},
 ): Promise<TestService> {
   const database = await freshDatabase()
-  await database.db.close()
   const clock = heldClock(FIRST_DAY)
-  return open(database.url, clock, { config: testConfig(settings), database: options }, database.drop)
+  return open(database, clock, { config: testConfig(settings), database: options }, database.drop)
 }
 
 async function open(
-  url: string,
+  database: FreshDatabase,
   clock: Clock,
   options: { config: Config; database: DatabaseOptions },
   drop?: () => Promise<void>,
 ): Promise<TestService> {
   const { config } = options
+  const { serviceUrl: url, db: owner } = database
   const deps = await openService({ ...options, databaseUrl: url, now: clock.now })
   const app = await buildApp(deps)
   const signIn = ({ email, password }: typeof DEMO_PARTNER) => deps.signIn.issueToken(email, password, '127.0.0.1')
@@ -111,12 +114,13 @@ async function open(
     app,
     clock,
     url,
+    owner,
     tokens,
     get: send('GET'),
     post: send('POST'),
     put: send('PUT'),
     another: async () => {
-      const other = await open(url, clock, options)
+      const other = await open(database, clock, options)
       others.push(other)
       return other
     },

@@ -4,26 +4,35 @@ import pg from 'pg'
 
 const NAME = 'database-url'
 
+/** The URLs of an embedded database. */
+export interface EmbeddedUrls {
+  /** By the role that owns the tables, a superuser. */
+  readonly url: string
+  /** By the service's role, which may not change the audit trail. */
+  readonly serviceUrl: string
+}
+
 /**
- * Leaves the URL of the running database in the directory, for whoever may read the data anyway: the command line
+ * Leaves the URLs of the running database in the directory, for whoever may read the data anyway: the command line
  * reaches the same server there while the service runs.
- * @returns what takes it away again
+ * @returns what takes them away again
  */
-export async function leaveUrl(directory: string, url: string): Promise<() => Promise<void>> {
+export async function leaveUrls(directory: string, { url, serviceUrl }: EmbeddedUrls): Promise<() => Promise<void>> {
   const path = join(directory, NAME)
   const aside = `${path}.${process.pid}`
-  await writeFile(aside, `${url}\n`, { mode: 0o600 })
+  await writeFile(aside, `${url}\n${serviceUrl}\n`, { mode: 0o600 })
   await rename(aside, path)
   return () => rm(path, { force: true })
 }
 
 /**
- * The URL that the service which holds the directory has left there, if it answers: one that an earlier run left behind
- * does not.
+ * The URLs that the service which holds the directory has left there, if it answers: one that an earlier run left behind
+ * does not. A service of an earlier version leaves the owner's alone.
  */
-export async function findLeftUrl(directory: string): Promise<string | undefined> {
-  const url = await readFile(join(directory, NAME), 'utf8').catch(() => '')
-  return url !== '' && (await answers(url.trim())) ? url.trim() : undefined
+export async function findLeftUrls(directory: string): Promise<EmbeddedUrls | undefined> {
+  const text = await readFile(join(directory, NAME), 'utf8').catch(() => '')
+  const [url = '', serviceUrl = url] = text.trim().split('\n')
+  return url !== '' && (await answers(url)) ? { url, serviceUrl } : undefined
 }
 
 async function answers(connectionString: string): Promise<boolean> {

@@ -29,7 +29,7 @@ const MANY = Number(process.env.BORROWERS ?? 10_000)
 
 describe('many borrowers', () => {
   beforeAll(async () => {
-    const { pool } = service.deps.db
+    const { pool } = service.owner
     // Ids in no order, as a client's own are.
     await pool.query(
       `INSERT INTO customer (organization_id, id, status, business_name, created_at, updated_at)

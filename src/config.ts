@@ -73,11 +73,28 @@ const flag = z.enum(['true', 'false'], { error: 'must be true or false' }).trans
 /** Characters of a secret that encrypts the signing keys. */
 export const SHORTEST_SECRET = 16
 
+/** Host names of a list, in lower case. A port or a dot at the end is no part of them. */
+function namesIn(text: string, context: z.RefinementCtx): string[] {
+  const names = text.split(',').map((name) => name.trim().toLowerCase())
+  const wrong = names.find((name) => !/^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$/.test(name))
+  if (wrong !== undefined)
+    context.addIssue({ code: 'custom', message: 'must be host names, separated by commas, without ports' })
+  return names
+}
+
 /** Every setting by its name in the environment; `.env.example` says what each is for. */
 export const settings = z.object({
   HOST: z.string().min(1).max(255).default('127.0.0.1'),
   PORT: port(3000),
   OPS_PORT: port(3001),
+  OPS_HOST: z.string().min(1).max(255).default('127.0.0.1'),
+  OPS_NAMES: z.string().max(2000).transform(namesIn).default([]),
+  METRICS_TOKEN: z
+    .string()
+    .min(SHORTEST_SECRET, `must be at least ${SHORTEST_SECRET} characters`)
+    .max(1000)
+    .regex(/^[!-~]+$/, 'must be of printable ASCII characters, without spaces')
+    .optional(),
   WEB_CONCURRENCY: count(1, { min: 1, max: 64 }),
   DATABASE_URL: databaseUrl,
   DATABASE_OWNER_URL: databaseUrl,
@@ -119,6 +136,12 @@ export interface Config {
   readonly host: string
   readonly port: number
   readonly opsPort: number
+  /** Where operators' pages and metrics are listened for. */
+  readonly opsHost: string
+  /** Names, beside addresses and loopback names, by which that is called; lower case. */
+  readonly opsNames: readonly string[]
+  /** Undefined: whoever reaches the port may read the metrics. */
+  readonly metricsToken: string | undefined
   /** Processes that share the port; the first shows itself on `opsPort`, the others on the ports after it. */
   readonly webConcurrency: number
   /** Empty: the embedded database, with its data in `dataDir`. */
@@ -163,7 +186,7 @@ export class ConfigError extends Error {
 }
 
 /** The settings that are secrets, or have one in them. */
-const SECRET_SETTINGS = ['DATABASE_URL', 'DATABASE_OWNER_URL', 'KEY_ENCRYPTION_SECRET']
+const SECRET_SETTINGS = ['DATABASE_URL', 'DATABASE_OWNER_URL', 'KEY_ENCRYPTION_SECRET', 'METRICS_TOKEN']
 
 /**
  * Environment → settings. An empty variable counts as not set.
@@ -201,6 +224,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     host: value.HOST,
     port: value.PORT,
     opsPort: value.OPS_PORT,
+    opsHost: value.OPS_HOST,
+    opsNames: value.OPS_NAMES,
+    metricsToken: value.METRICS_TOKEN,
     webConcurrency: value.WEB_CONCURRENCY,
     databaseUrl: value.DATABASE_URL,
     databaseOwnerUrl: value.DATABASE_OWNER_URL,

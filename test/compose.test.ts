@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { filled, instances, read, services } from './support/compose.ts'
 import { asAdmin, asRole, freshDatabase } from './support/database.ts'
 
@@ -44,4 +45,22 @@ describe('docker-compose.yml: the roles of the database', () => {
       await drop()
     },
   )
+})
+
+describe('docker-compose.yml: the port for operators', () => {
+  it.each(instances)('%s listens for what is published, and answers to the names of its network', (name) => {
+    const { OPS_HOST, OPS_NAMES } = filled(services[name]!.environment)
+    expect(OPS_HOST).toBe('0.0.0.0')
+    const networks = services[name]!.networks as Record<string, { aliases?: string[] } | null>
+    expect(OPS_NAMES?.split(',')).toEqual(expect.arrayContaining([name, ...networks.front!.aliases!]))
+    expect(services[name]!.ports?.[0]).toMatch(/^\$\{OPERATORS_ADDRESS_\d:-127\.0\.0\.1:/)
+  })
+
+  it('the scrape configuration says how to send METRICS_TOKEN', () => {
+    const text = read('deploy/prometheus/prometheus.yml').replace(/^( *)# (authorization: )/m, '$1$2')
+    expect(parse(text).scrape_configs[0].authorization).toEqual({
+      type: 'Bearer',
+      credentials_file: '/etc/prometheus/metrics-token',
+    })
+  })
 })

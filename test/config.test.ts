@@ -8,6 +8,9 @@ describe('settings', () => {
       host: '127.0.0.1',
       port: 3000,
       opsPort: 3001,
+      opsHost: '127.0.0.1',
+      opsNames: [],
+      metricsToken: undefined,
       webConcurrency: 1,
       databaseUrl: '',
       databaseOwnerUrl: '',
@@ -118,6 +121,15 @@ describe('settings', () => {
     [
       { DATABASE_OWNER_URL: 'postgres://owner:secret@h/d' },
       'DATABASE_OWNER_URL: is for a database that DATABASE_URL names; the embedded database has both roles by itself',
+    ],
+    ...['http://ops', 'ops:3001', 'ops,', 'a b', '*', '.ops'].map((names): [Record<string, string>, string] => [
+      { OPS_NAMES: names },
+      `OPS_NAMES: must be host names, separated by commas, without ports (it is "${names}")`,
+    ]),
+    [{ METRICS_TOKEN: 'short' }, 'METRICS_TOKEN: must be at least 16 characters'],
+    [
+      { METRICS_TOKEN: 'with a space in the middle' },
+      'METRICS_TOKEN: must be of printable ASCII characters, without spaces',
     ],
     [{ KEY_ENCRYPTION_SECRET: 'short' }, 'KEY_ENCRYPTION_SECRET: must be at least 16 characters'],
     [

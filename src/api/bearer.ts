@@ -2,6 +2,7 @@ import type { Deps } from '../deps.ts'
 import { LendingError } from '../domain/errors.ts'
 import { API_KEY_PREFIX } from '../services/apiKeys.ts'
 import type { Caller, Identity } from '../services/caller.ts'
+import { keepOutOfCaches } from './headers.ts'
 import type { StyleApp } from './style.ts'
 
 declare module 'fastify' {
@@ -19,8 +20,9 @@ const LONGEST_TOKEN = 8_192
  */
 export function requireBearer(app: StyleApp, { signIn }: Pick<Deps, 'signIn'>, { apiKeys = false } = {}): void {
   app.decorateRequest('caller', null as unknown as Caller & Identity)
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     if (request.routeOptions.config.public) return
+    keepOutOfCaches(reply)
     const given = tokenOf(request.headers.authorization)
     const isKey = apiKeys && given.startsWith(API_KEY_PREFIX)
     const identity = await (isKey ? signIn.identifyKey(given) : signIn.identify(given))

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, type FieldFault, LendingError } from '../domain/errors.ts'
 import { discardBody } from './discardBody.ts'
+import { keepOutOfCaches } from './headers.ts'
 import { InvalidRequest } from './invalidRequest.ts'
 import { STATUSES } from './statuses.ts'
 import type { Style } from './style.ts'
@@ -110,6 +111,7 @@ export function sendFailure(
   else if (code === 'unavailable') request.log.warn({ err: error }, 'unavailable')
   request.failure = failure
   discardBody(request, reply, code)
+  keepOutOfCaches(reply)
   // Also where it is refused before the style's own hooks have been there.
   if (style.headers !== undefined) reply.headers(style.headers)
   if (retryAfter !== undefined) reply.header('retry-after', String(Math.max(1, Math.ceil(retryAfter))))

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 
 /** What every answer tells a browser. The reference at /docs says a content policy of its own instead of this one. */
 const HEADERS = {
@@ -9,7 +9,13 @@ const HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 }
 
+/** The value of `Cache-Control` of what no cache may keep. */
+export const NO_STORE = 'no-store'
+
 const A_YEAR = 'max-age=31536000'
+
+/** Keeps an answer out of every cache: it is for one caller, or true for the moment only. */
+export const keepOutOfCaches = (reply: FastifyReply): void => void reply.header('cache-control', NO_STORE)
 
 /** Security headers; `https` where the public URLs are, for a browser to remember. */
 export function secureHeaders(app: FastifyInstance, { https }: { readonly https: boolean }): void {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
+import { NO_STORE } from './headers.ts'
 import { STATUSES } from './statuses.ts'
 import type { Style } from './style.ts'
 
@@ -28,6 +29,7 @@ export function answerMalformed(words: Style) {
     socket.end(
       `HTTP/1.1 ${STATUSES[failure.code]} Bad Request\r\n` +
         'content-type: application/json; charset=utf-8\r\n' +
+        `cache-control: ${NO_STORE}\r\n` +
         `content-length: ${Buffer.byteLength(body)}\r\n` +
         `x-request-id: ${randomUUID()}\r\n` +
         `connection: close\r\n\r\n${body}`,

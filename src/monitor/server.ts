@@ -5,6 +5,7 @@ import { isUnavailable } from '../db/faults.ts'
 import type { Deps } from '../deps.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { Figures } from '../services/figures.ts'
+import { knowsHost, requireMetricsToken } from './callers.ts'
 import type { Metrics } from './metrics.ts'
 import { bookPage } from './pages/book.ts'
 import { loanPage } from './pages/loan.ts'
@@ -31,6 +32,12 @@ const HEADERS = {
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
 }
 
+/** RFC 9110 15.5.20: the request came to a server that does not answer for this host. */
+const MISDIRECTED = 421
+const METRICS = '/metrics'
+/** How a caller who was refused may authenticate (RFC 9110 11.6.1). */
+const BY_TOKEN = 'Bearer realm="Mkopo metrics"'
+const BY_PASSWORD = 'Basic realm="Mkopo operators", charset="UTF-8"'
 const HTML = 'text/html; charset=utf-8'
 
 /**
@@ -40,12 +47,23 @@ const HTML = 'text/html; charset=utf-8'
 export function buildMonitor({ deps, metrics, recent, figures, log }: MonitorDeps): FastifyInstance {
   const app = Fastify({ trustProxy: false, forceCloseConnections: true })
   const signedIn = signInOperators(deps)
+  const isKnown = knowsHost(deps.config)
 
-  app.addHook('onRequest', async (_request, reply) => {
+  app.addHook('onRequest', async (request, reply) => {
     reply.headers(HEADERS)
+    if (!isKnown(request.headers.host))
+      return reply
+        .code(MISDIRECTED)
+        .type(HTML)
+        .send(
+          messagePage(
+            'This port does not answer for that host name: call it by an address, or add the name to OPS_NAMES.',
+          ),
+        )
   })
 
-  app.get('/metrics', async (_request, reply) => {
+  app.get(METRICS, async (request, reply) => {
+    requireMetricsToken(deps.config, request.headers.authorization)
     const { type, text } = await metrics.page()
     return reply.type(type).send(text)
   })
@@ -79,7 +97,8 @@ export function buildMonitor({ deps, metrics, recent, figures, log }: MonitorDep
       unavailable: isUnavailable,
     })
     if (code === 'internal') log.error({ err: error, reqId: request.id }, 'a page for operators failed')
-    if (code === 'unauthenticated') reply.header('www-authenticate', 'Basic realm="Mkopo operators", charset="UTF-8"')
+    if (code === 'unauthenticated')
+      reply.header('www-authenticate', request.routeOptions.url === METRICS ? BY_TOKEN : BY_PASSWORD)
     if (retryAfter !== undefined) reply.header('retry-after', String(Math.ceil(retryAfter)))
     return sayNo(reply, code, message)
   })

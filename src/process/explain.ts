@@ -29,7 +29,7 @@ export function explain(error: unknown): string {
       return `${setting}: ${port} on ${address} is taken by another program; stop it, or set ${setting} to a free one`
     if (code === 'EACCES') return `${setting}: ${port} may not be used by this user; set ${setting} to another`
     if (code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL')
-      return `HOST: ${hostname ?? address} is not an address of this machine`
+      return `${setting === 'OPS_PORT' ? 'OPS_HOST' : 'HOST'}: ${hostname ?? address} is not an address of this machine`
   }
   return isUnavailable(error)
     ? `the database cannot be reached or takes no changes: ${messageOf(error)}`

@@ -75,9 +75,9 @@ export async function startServing(serving: Serving, options: ServingOptions): P
   serving.drainable = makeDrainable(app.server)
   const monitor = buildMonitor({ deps, metrics, recent, figures, log })
   serving.monitor = monitor
-  const { host, port, opsPort } = config
+  const { host, port, opsHost, opsPort } = config
   // Exclusive: of several processes each has its own, while they share the port for callers.
-  await monitor.listen({ host, port: opsPort, exclusive: true }).catch(blaming('OPS_PORT'))
+  await monitor.listen({ host: opsHost, port: opsPort, exclusive: true }).catch(blaming('OPS_PORT'))
   await mayOpen?.()
   await app.listen({ host, port }).catch(blaming('PORT'))
   serving.sweeper = startSweeper(deps, log)

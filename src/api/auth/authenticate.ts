@@ -46,16 +46,13 @@ export function authenticateRoutes(app: StyleApp, { config }: Pick<Deps, 'config
         response: { 200: identitySchema },
       },
     },
-    async ({ caller }, reply) => {
-      reply.header('cache-control', 'no-store')
-      return {
-        accountId: String(caller.accountId),
-        organizationId: String(caller.organizationId),
-        email: caller.email,
-        roles: [...caller.roles],
-        expiresAt: toRfc3339(caller.expiresAt, config.zone),
-      }
-    },
+    ({ caller }) => ({
+      accountId: String(caller.accountId),
+      organizationId: String(caller.organizationId),
+      email: caller.email,
+      roles: [...caller.roles],
+      expiresAt: toRfc3339(caller.expiresAt, config.zone),
+    }),
   )
 
   app.post(
@@ -72,7 +69,7 @@ export function authenticateRoutes(app: StyleApp, { config }: Pick<Deps, 'config
     },
     async ({ caller, body }, reply) => {
       requireRule(caller, body.rule)
-      return reply.code(204).header('cache-control', 'no-store').send(null)
+      return reply.code(204).send(null)
     },
   )
 }

@@ -2,6 +2,7 @@ import basicAuth from '@fastify/basic-auth'
 import { z } from 'zod'
 import type { Deps } from '../../deps.ts'
 import { LendingError } from '../../domain/errors.ts'
+import { keepOutOfCaches } from '../headers.ts'
 import type { StyleApp } from '../style.ts'
 import { named } from './registry.ts'
 
@@ -53,7 +54,7 @@ export async function tokenRoutes(app: StyleApp, deps: Deps): Promise<void> {
       },
     },
     async (request, reply) => {
-      reply.header('cache-control', 'no-store')
+      keepOutOfCaches(reply)
       return { token: tokens.get(request) ?? '' }
     },
   )

@@ -118,6 +118,7 @@ const bans: readonly Ban[] = [
 ]
 
 const longest = 300
+const cited = /\bcontract(?: |\s+(?:\*|\/\/)\s+)(\d+(?:\.\d+)*(?:(?:, |–)\d+(?:\.\d+)*)*)/g
 const vague = /utils?|helpers?|manager/i
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -151,6 +152,16 @@ describe('the house', () => {
       .map(
         ({ file, lines }) => `${file} has ${lines} lines: split it by what the parts are about (60 to 180 lines each)`,
       )
+    expect(broken).toEqual([])
+  })
+
+  it('every number of the contract that the code cites is in docs/contract.md', () => {
+    const known = sectionsOf(read('docs/contract.md'))
+    const broken = files.flatMap((file) =>
+      citationsIn(read(file))
+        .filter((section) => !known.has(section))
+        .map((section) => `${file} cites contract ${section}, which docs/contract.md does not have`),
+    )
     expect(broken).toEqual([])
   })
 
@@ -189,7 +200,42 @@ describe('the rules themselves', () => {
     ['src/app.ts', "import { partner } from './api/partner/index.ts'"],
     ['src/domain/loan.ts', "// not an import { x } from 'pg'\nexport const a = 1"],
   ])('%s may: %s', (file, text) => expect(wrongImports(file, text)).toEqual([]))
+
+  it.each([
+    ['contract 4.3.1', ['4.3.1']],
+    ['(contract 4.2, 4.3.1–2; more)', ['4.2', '4.3.1', '4.3.2']],
+    ['contract 5.1–5.3 and contract 7', ['5.1', '5.3', '7']],
+  ])('%s cites %j', (text, sections) => expect(citationsIn(text)).toEqual(sections))
+
+  it('a section of the contract has the numbers of its headings and of its rules', () => {
+    const text = '## 3. Money\n1. One\n2. Two\n### 3.4 Rules\n1. First\n   - not 9.'
+    expect([...sectionsOf(text)]).toEqual(['3', '3.1', '3.2', '3.4', '3.4.1'])
+  })
 })
+
+/** The sections of the contract that a text cites: `4.3.1–2` is 4.3.1 and 4.3.2. */
+function citationsIn(text: string): string[] {
+  return [...text.matchAll(cited)].flatMap(([, list]) =>
+    list!.split(', ').flatMap((part) => {
+      const [first = '', last] = part.split('–')
+      if (last === undefined) return [first]
+      return [first, last.includes('.') ? last : first.replace(/\d+$/, last)]
+    }),
+  )
+}
+
+/** The numbers of the contract's headings (`3`, `4.3`) and of the rules under them (`3.1`, `4.3.1`). */
+function sectionsOf(contract: string): Set<string> {
+  const found = new Set<string>()
+  let heading = ''
+  for (const line of contract.split('\n')) {
+    const number = /^##+ (\d+(?:\.\d+)*)\.? /.exec(line)?.[1]
+    if (number !== undefined) heading = number
+    const rule = /^(\d+)\. /.exec(line)?.[1]
+    if (heading !== '') found.add(rule === undefined ? heading : `${heading}.${rule}`)
+  }
+  return found
+}
 
 /** A message for each import that the file's layer does not have. */
 function wrongImports(file: string, text = read(file)): string[] {

@@ -23,8 +23,14 @@ export class HttpConnection {
   /** Bytes of the body still to come; -1 while the head is. */
   #missing = -1
 
-  constructor(port: number) {
-    this.#socket = connect({ host: '127.0.0.1', port, noDelay: true })
+  /** @param localAddress the loopback address it calls from; any when left out */
+  constructor(port: number, localAddress?: string) {
+    this.#socket = connect({
+      host: '127.0.0.1',
+      port,
+      noDelay: true,
+      ...(localAddress !== undefined && { localAddress }),
+    })
     this.#socket.setTimeout(ANSWER_WITHIN_MS, () => this.#socket.destroy(new Error('no answer within a minute')))
     this.#socket.on('data', (chunk) => this.#receive(chunk))
     this.#socket.on('error', (error) => this.#fail(error))

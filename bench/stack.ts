@@ -50,7 +50,7 @@ export interface Stack {
   readonly directory: string
 }
 
-const SECRET = 'a secret of the benchmark'
+export const SECRET = 'a secret of the benchmark'
 const START_WITHIN_MS = 60_000
 
 /**
@@ -131,11 +131,14 @@ export async function startStack(
   }
 }
 
+/** One account sends all of the load of a benchmark. */
+const NO_RATES = { RATE_LIMIT_ACCOUNT: '1000000000', RATE_LIMIT_ADDRESS: '1000000000' }
+
 /** What `npm start` of a checkout runs, with production's settings; what it logs is written, and goes nowhere. */
-async function startService(
+export async function startService(
   checkout: string,
   databaseUrl: string,
-  { processes }: Options,
+  { processes, environment = NO_RATES }: Pick<Options, 'processes'> & { environment?: Record<string, string> },
   flags: readonly string[] = [],
 ): Promise<Service> {
   const cwd = resolve(import.meta.dirname, '..', checkout)
@@ -164,9 +167,7 @@ async function startService(
         BASE_URL: 'http://api.localhost',
         RECORDS_URL: 'http://records.localhost',
         OPS_PORT: '0',
-        // One account sends all of the load.
-        RATE_LIMIT_ACCOUNT: '1000000000',
-        RATE_LIMIT_ADDRESS: '1000000000',
+        ...environment,
         ...(processes !== undefined && { WEB_CONCURRENCY: String(processes) }),
       },
       stdio: ['ignore', openSync('/dev/null', 'w'), 'inherit'],

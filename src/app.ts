@@ -2,6 +2,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { tellAnswers, tellUnrouted } from './api/answered.ts'
 import { boundBodies } from './api/arriving.ts'
 import { authStyle } from './api/auth/index.ts'
+import { slowRefused } from './api/backOff.ts'
 import { sendFailure, toFailure } from './api/failure.ts'
 import { type Guard, turnAwayEarly, unguarded } from './api/guard.ts'
 import { secureHeaders } from './api/headers.ts'
@@ -101,6 +102,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   boundBodies(app)
   boundUnread(app, { ...UNREAD_BOUNDS, ...options.unread }, () => performance.now())
   takeTurns(app)
+  slowRefused(app)
 
   const readiness = { ready, stopping: guard.stopping, trouble: guard.trouble }
   const mounting = { deps, readiness, unavailable }

@@ -4,13 +4,15 @@ import { LendingError } from '../domain/errors.ts'
 /** Instalments and entries from which a read is heavy: it takes some 20 ms of the process. */
 export const HEAVY = 5_000
 
-/** Heavy reads at once, of all organizations and of one; those that may wait; and for how long. */
-const MOST = { running: 2, runningOfOne: 1, waiting: 16, waitingOfOne: 4 } as const
+/** Heavy reads that may wait, of all organizations and of one, and for how long. */
+const MOST_WAITING = { all: 16, ofOne: 4 } as const
 const WAIT_MS = 5_000
+/** After each the process is free of them for twice as long as it took, and this long at most. */
+const REST = { times: 2, mostMs: 1_000 } as const
 const AGAIN_SECONDS = 2
 const MOST_KNOWN = 10_000
 
-/** Holds reads of much, such as a page of loans of 2,000 instalments each, to a few at a time. */
+/** Holds reads of much, such as a page of loans of 2,000 instalments each, to one at a time, with rests between them. */
 export interface HeavyReads {
   /**
    * Runs a read: at once where it is not heavy, in its turn where it is.
@@ -31,28 +33,28 @@ interface Waiting {
 }
 
 export function createHeavyReads(waitMs = WAIT_MS): HeavyReads {
-  const running = new Set<number>()
+  let isBusy = false
+  let last: number | undefined
   const waiting: Waiting[] = []
   const known = new LRUCache<string, number>({ max: MOST_KNOWN })
 
-  const hasRoom = (organizationId: number) => running.size < MOST.running && !running.has(organizationId)
-
-  function leave(organizationId: number): void {
-    running.delete(organizationId)
-    const next = waiting.findIndex((one) => hasRoom(one.organizationId))
-    if (next === -1) return
-    const [one] = waiting.splice(next, 1)
-    running.add(one!.organizationId)
-    one!.start()
+  /** Begins the next, of another organization than the last one where there is any. */
+  function startNext(): void {
+    const other = waiting.findIndex(({ organizationId }) => organizationId !== last)
+    const [next] = waiting.splice(Math.max(0, other), 1)
+    isBusy = next !== undefined
+    last = next?.organizationId
+    next?.start()
   }
 
   function enter(organizationId: number): Promise<void> {
-    if (hasRoom(organizationId)) {
-      running.add(organizationId)
+    if (!isBusy) {
+      isBusy = true
+      last = organizationId
       return Promise.resolve()
     }
     const ofOne = waiting.filter((one) => one.organizationId === organizationId).length
-    if (waiting.length >= MOST.waiting || ofOne >= MOST.waitingOfOne) throw tooMany()
+    if (waiting.length >= MOST_WAITING.all || ofOne >= MOST_WAITING.ofOne) throw tooMany()
     return new Promise((resolve, reject) => {
       const one = { organizationId, start: () => [clearTimeout(timer), resolve()] }
       const timer = setTimeout(() => {
@@ -67,10 +69,12 @@ export function createHeavyReads(waitMs = WAIT_MS): HeavyReads {
     async run(organizationId, weight, read) {
       if (weight < HEAVY) return read()
       await enter(organizationId)
+      const began = performance.now()
       try {
         return await read()
       } finally {
-        leave(organizationId)
+        const took = performance.now() - began
+        setTimeout(startNext, Math.min(REST.mostMs, took * REST.times)).unref()
       }
     },
     weightOf: (name) => known.get(name) ?? 0,

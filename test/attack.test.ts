@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { FLOODS } from '../bench/attack/floods.ts'
+import { work } from '../bench/attack/honest.ts'
+import { type Laid, layAttack } from '../bench/attack/lay.ts'
+import { watchMemory } from '../bench/attack/memory.ts'
+import { openService } from '../src/service.ts'
+import { type FreshDatabase, freshDatabase } from './support/database.ts'
+import { type ServiceProcess, startProcess } from './support/process.ts'
+import { testConfig } from './support/service.ts'
+
+// The short form of `npm run attack`: what is refused, memory and health. How long anything takes is for the script.
+const AUTH_URL = 'http://auth.localhost'
+const SECONDS = 1.5
+const MOST_MEMORY = 2 ** 30
+
+let database: FreshDatabase
+let service: ServiceProcess
+let laid: Laid
+beforeAll(async () => {
+  database = await freshDatabase()
+  const deps = await openService({ config: testConfig({ AUTH_URL }), databaseUrl: database.url, now: Date.now })
+  laid = await layAttack(deps, { longLoans: 100, instalments: 500, repayments: 10_000 })
+  deps.statements.close()
+  await deps.db.close()
+  service = await startProcess({
+    DATABASE_URL: database.url,
+    KEY_ENCRYPTION_SECRET: 'a secret of the tests',
+    AUTH_URL,
+    STOP_GRACE_MS: '0',
+    // As an operator has them who sets none. How late a busy machine makes the process is none of this.
+    RATE_LIMIT_ACCOUNT: '',
+    RATE_LIMIT_ADDRESS: '',
+    MAX_LAG_MS: '60000',
+  })
+}, 120_000)
+afterAll(async () => {
+  service.child.kill('SIGKILL')
+  await service.ended
+  await database.drop()
+})
+
+/** What a flood is answered beyond its bound. */
+const REFUSED: Readonly<Record<string, string>> = { 'unknown keys': '401', 'full speed': '200' }
+
+describe('a flood from one address or account', { timeout: 60_000 }, () => {
+  it.each(Object.entries(FLOODS).filter(([name]) => name !== 'nothing'))(
+    '%s: no honest caller of another organization is refused, memory is bounded, and health is 200',
+    async (name, flood) => {
+      const port = Number(new URL(service.origin).port)
+      const memory = watchMemory(service.child.pid!)
+      const milliseconds = SECONDS * 1_000
+      const [tally, met] = await Promise.all([
+        flood.run({ port, ...laid.attacker, milliseconds }),
+        work({ port, ...laid.honest }, milliseconds),
+      ])
+      expect(met.refused).toEqual([])
+      expect(met.sent).toBeGreaterThan(0)
+      expect(met.unhealthy).toBe(0)
+      expect(memory()).toBeLessThan(MOST_MEMORY)
+      expect(Object.keys(tally)).toContain(REFUSED[name] ?? '429')
+    },
+  )
+})

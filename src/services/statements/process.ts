@@ -13,7 +13,7 @@ import type { Reading } from './worker.ts'
 export type Ending = Reading | { readonly is: 'tookTooLong' | 'usedTooMuchMemory' | 'wasNotReached' }
 
 const HERE = import.meta.dirname
-const PROGRAM = join(HERE, 'worker.ts')
+export const PROGRAM = join(HERE, 'worker.ts')
 const SOURCES = join(HERE, '../..')
 /** Where the library is installed, and what the sources import; twice, because a folder of packages may be a link. */
 const LIBRARIES = [
@@ -29,7 +29,8 @@ const LONGEST_COMPLAINT = 4096
 /**
  * Reads a PDF in a process of its own, which is killed past the limits of time and memory. A process, because a heap
  * limit does not count the buffers that streams are inflated into, and because killing is the only way to stop a loop.
- * It starts with an empty environment, may read no file but the service's own code, and write none.
+ * It starts with an empty environment, may read no file but the service's own code, and write none, and has no network
+ * by the time that it loads the library.
  * @throws Error when the program itself failed: that is our bug, not the file's
  */
 export function readInProcess(
@@ -41,20 +42,10 @@ export function readInProcess(
   return new Promise((resolve, reject) => {
     const { pages, characters, milliseconds, patience, memory } = limits
     const task: WorkerTask = { limits: { pages, characters, milliseconds, patience, memory }, currency }
-    const child = spawn(
-      process.execPath,
-      [
-        '--no-warnings',
-        '--permission',
-        '--allow-worker',
-        ...[SOURCES, ...LIBRARIES, join(SOURCES, '../package.json')].map((path) => `--allow-fs-read=${path}`),
-        '--disallow-code-generation-from-strings',
-        `--max-old-space-size=${Math.floor((memory * HEAP_SHARE) / 1024 / 1024)}`,
-        PROGRAM,
-        JSON.stringify(task),
-      ],
-      { env: {}, stdio: ['pipe', 'ignore', 'pipe', 'pipe'] },
-    )
+    const child = spawn(process.execPath, [...boundsOf(memory), PROGRAM, JSON.stringify(task)], {
+      env: {},
+      stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
+    })
     // First of all, because a process that cannot be started has no pipes either.
     child.on('error', reject)
     const { stdin, stderr } = child
@@ -90,6 +81,16 @@ export function readInProcess(
     })
   })
 }
+
+/** The arguments by which Node bounds the process. @param memory bytes */
+export const boundsOf = (memory: number): string[] => [
+  '--no-warnings',
+  '--permission',
+  '--allow-worker',
+  ...[SOURCES, ...LIBRARIES, join(SOURCES, '../package.json')].map((path) => `--allow-fs-read=${path}`),
+  '--disallow-code-generation-from-strings',
+  `--max-old-space-size=${Math.floor((memory * HEAP_SHARE) / 1024 / 1024)}`,
+]
 
 /** Collects what a stream says, up to a bound; past it the rest is dropped and `full` is called. */
 function collect(stream: Readable, bound: number, full?: () => void): () => Buffer {

@@ -4,9 +4,10 @@ import { buffer } from 'node:stream/consumers'
 import { serialize } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { LendingError } from '../../domain/errors.ts'
+import { denyNetwork } from './isolation.ts'
 import type { WorkerTask } from './limits.ts'
-import { parseStatement, type StatementFigures } from './parse.ts'
-import { readPdf, type Unreadable } from './pdf.ts'
+import type { StatementFigures } from './parse.ts'
+import type { Unreadable } from './pdf.ts'
 import type { Line } from './text.ts'
 
 // The program that reads one statement, in a process of its own: the file comes in on standard input, what was made of
@@ -33,6 +34,9 @@ function parsed(pages: Line[][]): Reading {
 const watchdog = new Worker(new URL('./watchdog.ts', import.meta.url), { workerData: limits })
 await once(watchdog, 'online')
 watchdog.unref()
+// From here on there is no network, for what reads the file and for what that loads.
+denyNetwork()
+const [{ parseStatement }, { readPdf }] = await Promise.all([import('./parse.ts'), import('./pdf.ts')])
 // The library leaves some promises of a broken file to themselves; what matters comes back from `readPdf`.
 process.on('unhandledRejection', () => undefined)
 const lines = await readPdf(new Uint8Array(await buffer(process.stdin)), limits)

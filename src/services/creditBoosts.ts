@@ -11,7 +11,7 @@ import type { Caller } from './caller.ts'
 import { getScorecard, noSuchCustomer, type ScorecardNow } from './credit.ts'
 import { findStandingOf } from './creditDecisions.ts'
 import { policyInForce } from './creditPolicies.ts'
-import { checkStatement } from './statements/check.ts'
+import { checkStatement, requireClaim } from './statements/check.ts'
 import type { StatementFigures } from './statements/parse.ts'
 import { statementHash } from './statements/reader.ts'
 
@@ -57,8 +57,9 @@ export async function boostLimit(
   if (!standing) throw noSuchCustomer()
   const currency = currencyOf(standing.currency)
   const { policy } = policyInForce(deps, standing.policy, currency)
-  const figures = await deps.statements.read(shown.file, currency, signal)
   const { fullName, mobileNumber } = shown
+  requireClaim(shown, policy.statement)
+  const figures = await deps.statements.read(shown.file, currency, signal)
   const claim = { fullName, mobileNumber, today: dateIn(deps.config.zone, deps.now()) }
   checkStatement(figures, claim, policy.statement)
   const print = { hash: statementHash(shown.file), fingerprint: figures.fingerprint }

@@ -3,7 +3,7 @@ import { findPolicy, insertPolicy } from '../db/creditPolicies.ts'
 import type { Author } from '../db/trail.ts'
 import type { Deps } from '../deps.ts'
 import { type CreditPolicy, defaultPolicy } from '../domain/credit/policy.ts'
-import { policyToJson, readPolicy } from '../domain/credit/policyJson.ts'
+import { policyToJson, policyToKeep, readPolicy } from '../domain/credit/policyJson.ts'
 import { invalidField, invariant, LendingError, notFound } from '../domain/errors.ts'
 import { type Currency, currencyOf } from '../domain/money.ts'
 
@@ -67,9 +67,8 @@ export async function setCreditPolicy(
     throw invalidField('policy.version', `must not begin with ${OF_THE_SERVICE}: those are the service's own`)
   if (currency.code !== before.currency.code)
     throw invalidField('policy.currency', `must be ${before.currency.code}, the organization's`)
-  const stored = policyToJson(policy)
-  if (JSON.stringify(policyToJson(before)) === JSON.stringify(stored)) return policy
-  if (!(await insertPolicy(deps.db, author, { version, policy: stored }, deps.now())))
+  if (JSON.stringify(policyToJson(before)) === JSON.stringify(policyToJson(policy))) return policy
+  if (!(await insertPolicy(deps.db, author, { version, policy: policyToKeep(policy) }, deps.now())))
     throw new LendingError('already_exists', 'a credit policy of that version exists already: take a new one', [
       { field: 'policy.version', message: 'is taken' },
     ])

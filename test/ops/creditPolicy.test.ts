@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { anotherLender } from '../support/lenders.ts'
 import { opsOn } from '../support/ops.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { smallStatement } from '../support/statementPdf.ts'
+import { showing } from '../support/upload.ts'
 import type { Wire } from '../support/wire.ts'
 
 let service: TestService
@@ -64,6 +66,24 @@ describe('credit-policy', () => {
     expect(await set(await show())).toMatchObject({ code: 0 })
     const { rows } = await service.deps.db.pool.query('SELECT count(*)::int AS total FROM credit_policy')
     expect(rows).toEqual([{ total: 1 }])
+  })
+
+  it('set: a policy that takes anonymous statements; by any other, one needs a name or a number', async () => {
+    const policy = await show()
+    service.clock.set('2026-07-02')
+    await service.post('/v1/customers', { body: { externalId: 'juma' } })
+    const pdf = await smallStatement('2026-05-01', '2026-06-30')
+    const boost = () => service.post('/v1/credit-scorecard/juma/boost', showing(pdf, {}))
+    expect(await boost()).toMatchObject({ status: 400, body: { code: 'invalid_argument' } })
+    const { statement } = policy as unknown as { statement: object }
+    expect(statement).toMatchObject({ anonymous: false })
+    await set({ ...policy, version: '2026-07', statement: { ...statement, anonymous: true } })
+    expect(await boost()).toMatchObject({
+      status: 200,
+      body: { boostStatus: 'raised', statement: { nameChecked: false, mobileNumberChecked: false } },
+    })
+    await set({ ...policy, version: '2026-08' })
+    expect(await boost()).toMatchObject({ status: 400, body: { code: 'invalid_argument' } })
   })
 
   it.each([

@@ -51,7 +51,7 @@ export function creditRoutes(app: StyleApp, deps: Deps): void {
           tags,
           summary: 'Raise a credit limit by a statement',
           description:
-            'Reads a statement of a wallet or a bank account, and raises the limit to what flows through it supports. A limit is never lowered, a statement raises one only once, and the next raise has to wait for `nextBoostOn`. A statement that cannot be read, is not of the name or number given, is too old or too short is refused, saying which, and nothing is changed.',
+            'Reads a statement of a wallet or a bank account, and raises the limit to what flows through it supports. A limit is never lowered, a statement raises one only once, and the next raise has to wait for `nextBoostOn`. A statement that cannot be read, is not of the name or number given, comes without both, is too old or too short is refused, saying which, and nothing is changed.',
           consumes: ['multipart/form-data'],
           params: eitherId,
           body: boostBody,

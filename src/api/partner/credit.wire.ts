@@ -52,9 +52,15 @@ export const boostBody = named(
         'The statement as it was issued: a PDF with text, at most 10 MiB and 200 pages, without a password. Of at least two whole months, ended at most 90 days ago (an organization may have set other bounds).',
       contentMediaType: 'application/pdf',
     }),
-    fullName: text({ max: 200 }).describe('If given, it has to be the name on the statement.').optional(),
+    fullName: text({ max: 200 })
+      .describe(
+        'If given, it has to be the name on the statement. One of both, or more, unless the organization takes statements without.',
+      )
+      .optional(),
     mobileNumber: text({ max: 30 })
-      .describe('If given, it has to be the number on the statement, where such statements name one.')
+      .describe(
+        'If given, it has to be the number on the statement; where such statements name none, `fullName` is needed.',
+      )
       .optional(),
   }),
   { example: { statement: '%PDF-1.7 …', fullName: 'Asha Mwangi', mobileNumber: '0754000123' } },

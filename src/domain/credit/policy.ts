@@ -60,6 +60,8 @@ export interface CreditPolicy {
     readonly cooldownDays: number
     /** Who may be raised by a statement: whoever has failed the book is not, whatever flows through the wallet. */
     readonly grades: readonly Grade[]
+    /** Whether a statement counts of which neither the name nor the number was given and found to be right. */
+    readonly anonymous: boolean
   }
 }
 
@@ -107,6 +109,7 @@ export function defaultPolicy(currency: Currency): CreditPolicy {
       oldestDays: 90,
       cooldownDays: 30,
       grades: ['XX', 'A', 'B', 'C'],
+      anonymous: false,
     },
   }
 }

@@ -11,6 +11,18 @@ export const policyToJson = (policy: CreditPolicy): Json =>
   toStored({ ...policy, currency: policy.currency.code }, policy.currency)
 
 /**
+ * A policy as it is kept. A flag that is false is left out, as in policies of before: a program of an earlier version,
+ * which does not know the flag, can then read it.
+ */
+export function policyToKeep(policy: CreditPolicy): Json {
+  const { anonymous, ...rules } = policy.statement
+  return toStored(
+    { ...policy, currency: policy.currency.code, statement: anonymous ? policy.statement : rules },
+    policy.currency,
+  )
+}
+
+/**
  * A policy that an organization stored.
  * @throws LendingError `invalid_argument` naming the first figure at fault (`policy.score.base`)
  */
@@ -104,6 +116,7 @@ function readStatementRules(part: Part, currency: Currency): CreditPolicy['state
     oldestDays: part.whole('oldestDays', 0, 3660),
     cooldownDays: part.whole('cooldownDays', 0, 3660),
     grades: part.grades('grades'),
+    anonymous: part.flag('anonymous'),
   }
   part.done()
   return rules
@@ -117,6 +130,8 @@ interface Part {
   text(name: string): string
   amount(name: string, currency: Currency, least: bigint): bigint
   grades(name: string): readonly Grade[]
+  /** True or false; false where it is left out. */
+  flag(name: string): boolean
   done(): void
 }
 
@@ -155,6 +170,11 @@ function partOf(json: unknown, path: string): Part {
       const known: readonly unknown[] = [...GRADES, 'XX']
       if (!Array.isArray(value) || !value.every((grade): grade is Grade => known.includes(grade)))
         throw invalidField(`${path}.${name}`, `must be a list of ${known.join(', ')}`)
+      return value
+    },
+    flag(name: string): boolean {
+      const value = members.has(name) ? take(name) : false
+      if (typeof value !== 'boolean') throw invalidField(`${path}.${name}`, 'must be true or false')
       return value
     },
     done(): void {

@@ -1,6 +1,6 @@
 import type { CreditPolicy } from '../../domain/credit/policy.ts'
 import { daysBetween, type LocalDate } from '../../domain/dates.ts'
-import { invalidField } from '../../domain/errors.ts'
+import { invalidField, LendingError } from '../../domain/errors.ts'
 import type { StatementFigures } from './parse.ts'
 
 /** Who a statement should be of, and when it is shown. */
@@ -10,6 +10,26 @@ export interface StatementClaim {
   readonly today: LocalDate
 }
 
+type Rules = Pick<CreditPolicy['statement'], 'leastMonths' | 'oldestDays' | 'anonymous'>
+
+/**
+ * Requires a name or a number to compare the statement with, unless the policy takes anonymous ones: anybody's statement
+ * would do otherwise.
+ * @throws LendingError `invalid_argument` on `fullName` and `mobileNumber`
+ */
+export function requireClaim(
+  { fullName, mobileNumber }: Pick<StatementClaim, 'fullName' | 'mobileNumber'>,
+  { anonymous }: Pick<Rules, 'anonymous'>,
+): void {
+  if (anonymous || fullName !== undefined || mobileNumber !== undefined) return
+  const message = 'give fullName or mobileNumber, or both: whose the statement is has to be compared with it'
+  const either = ['fullName', 'mobileNumber'].map((field) => ({
+    field,
+    message: 'is required, unless the other is given',
+  }))
+  throw new LendingError('invalid_argument', message, either)
+}
+
 /**
  * Checks that a statement is the customer's, recent and long enough. In this order: name, phone, age, length.
  * @throws LendingError `invalid_argument` on `fullName`, `mobileNumber` or `statement`, saying which
@@ -17,12 +37,15 @@ export interface StatementClaim {
 export function checkStatement(
   figures: StatementFigures,
   { fullName, mobileNumber, today }: StatementClaim,
-  { leastMonths, oldestDays }: Pick<CreditPolicy['statement'], 'leastMonths' | 'oldestDays'>,
+  { leastMonths, oldestDays, anonymous }: Rules,
 ): void {
+  requireClaim({ fullName, mobileNumber }, { anonymous })
   if (fullName !== undefined && !namesMatch(fullName, figures.owner))
     throw invalidField('fullName', 'is not the name on the statement')
   if (mobileNumber !== undefined && figures.phone !== null && !phonesMatch(mobileNumber, figures.phone))
     throw invalidField('mobileNumber', 'is not the number on the statement')
+  if (fullName === undefined && mobileNumber !== undefined && figures.phone === null && !anonymous)
+    throw invalidField('fullName', 'is required: the statement names no number to compare mobileNumber with')
   if (figures.to > today) throw invalidField('statement', `ends on ${figures.to}, in the future: today is ${today}`)
   const age = daysBetween(figures.to, today)
   if (age > oldestDays) throw invalidField('statement', `ended ${age} days ago: at most ${oldestDays} are accepted`)

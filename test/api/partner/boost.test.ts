@@ -71,7 +71,7 @@ describe('Idempotency-Key', () => {
     const again = await service.post(path, under('boost-1', showing(pdf, named)))
     expect(again.text).toBe(first.text)
     expect(again.headers['idempotency-replayed']).toBe('true')
-    for (const call of [showing(pdf), showing(other, named)])
+    for (const call of [showing(pdf, { fullName: 'Asha Wanjiku' }), showing(other, named)])
       expect(await service.post(path, under('boost-1', call))).toMatchObject({
         status: 400,
         body: { details: [{ field: 'Idempotency-Key' }] },

@@ -166,10 +166,37 @@ describe('a statement that is refused, and nothing is changed', () => {
     ],
     ['no PDF', async () => Buffer.from('hello'), {}, 'statement', 'is not a PDF'],
   ])('400 invalid_argument: %s', async (_what, make, fields, field, message) => {
-    expect(await refusal(showing(await make(), fields))).toMatchObject({
+    expect(await refusal(showing(await make(), { fullName: 'Asha Mwangi', ...fields }))).toMatchObject({
       status: 400,
       code: 'invalid_argument',
       details: [{ field, message }],
+    })
+  })
+})
+
+describe('a statement that could be anybody’s', () => {
+  const bare = '%PDF- of which nothing is read, startxref'
+
+  it('is refused before it is read where neither a name nor a number is given, naming both', async () => {
+    const message = 'is required, unless the other is given'
+    for (const file of [small, Buffer.from(bare)])
+      expect(await refusal(showing(file, {}))).toMatchObject({
+        status: 400,
+        code: 'invalid_argument',
+        message: 'give fullName or mobileNumber, or both: whose the statement is has to be compared with it',
+        details: [
+          { field: 'fullName', message },
+          { field: 'mobileNumber', message },
+        ],
+      })
+  })
+
+  it('is refused with a number alone where it names none, as those of banks', async () => {
+    expect(await refusal(showing(small, { mobileNumber: '0754000123' }))).toMatchObject({
+      status: 400,
+      details: [
+        { field: 'fullName', message: 'is required: the statement names no number to compare mobileNumber with' },
+      ],
     })
   })
 })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { defaultPolicy, GRADES } from '../../../src/domain/credit/policy.ts'
-import { policyToJson, readPolicy } from '../../../src/domain/credit/policyJson.ts'
+import { policyToJson, policyToKeep, readPolicy } from '../../../src/domain/credit/policyJson.ts'
 import { currencyCodes, currencyOf } from '../../../src/domain/money.ts'
 import { DEFAULT_POLICY } from './customers.ts'
 
@@ -26,6 +26,16 @@ describe('a stored policy', () => {
     expect(readPolicy(JSON.parse(JSON.stringify(policyToJson(policy))))).toEqual(policy)
   })
 
+  it('of before, without the flag of anonymous statements, takes none; kept, it is left out unless it is true', () => {
+    expect(readPolicy(storedWith('statement.anonymous', undefined)).statement.anonymous).toBe(false)
+    const policy = readPolicy(storedWith('statement.anonymous', true))
+    expect(policy.statement.anonymous).toBe(true)
+    expect(readPolicy(policyToKeep(policy))).toEqual(policy)
+    expect(readPolicy(policyToKeep(DEFAULT_POLICY))).toEqual(DEFAULT_POLICY)
+    expect(JSON.stringify(policyToKeep(policy))).toContain('"anonymous":true')
+    expect(JSON.stringify(policyToKeep(DEFAULT_POLICY))).not.toContain('anonymous')
+  })
+
   it('holds amounts as text in the currency', () => {
     const { limits } = policyToJson(DEFAULT_POLICY) as { limits: { A: Stored } }
     expect(limits.A).toEqual({ percent: 200, least: '200000.00', most: '10000000.00' })
@@ -47,6 +57,8 @@ describe('a stored policy', () => {
     ['limits.A.most', '1.001', 'policy.limits.A.most', /at most 2 decimals/],
     ['step', '0', 'policy.step', /greater than 0/],
     ['statement.grades', ['E'], 'policy.statement.grades', /list of A, B, C, D, XX/],
+    ['statement.anonymous', 'yes', 'policy.statement.anonymous', /true or false/],
+    ['statement.anonymous', null, 'policy.statement.anonymous', /true or false/],
     ['statement', null, 'policy.statement', /must be an object/],
   ])('%s: %j is refused, naming it', (path, value, field, message) => {
     expect(() => readPolicy(storedWith(path, value))).toThrow(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkStatement, namesMatch, phonesMatch } from '../../../src/services/statements/check.ts'
+import { checkStatement, namesMatch, phonesMatch, requireClaim } from '../../../src/services/statements/check.ts'
 import type { StatementFigures } from '../../../src/services/statements/parse.ts'
 import { DEFAULT_POLICY } from '../../domain/credit/customers.ts'
 
@@ -24,7 +24,8 @@ describe('checkStatement', () => {
 
   it.each([
     ['everything agrees', {}, {}],
-    ['nothing is claimed', { fullName: undefined, mobileNumber: undefined }, {}],
+    ['a name alone', { mobileNumber: undefined }, {}],
+    ['a number alone', { fullName: undefined }, {}],
     ['a statement that names no phone is not compared with one', { mobileNumber: '0999999999' }, { phone: null }],
     ['it ended today', { today: '2026-06-30' }, {}],
     ['it ended 90 days ago', { today: '2026-09-28' }, {}],
@@ -36,6 +37,13 @@ describe('checkStatement', () => {
   })
 
   it.each([
+    [
+      'a number alone, and a statement that names none',
+      { fullName: undefined },
+      { phone: null },
+      'fullName',
+      'is required: the statement names no number to compare mobileNumber with',
+    ],
     ['another name', { fullName: 'Juma Pembe' }, {}, 'fullName', 'is not the name on the statement'],
     ['another phone', { mobileNumber: '0754000124' }, {}, 'mobileNumber', 'is not the number on the statement'],
     ['it ended 91 days ago', { today: '2026-09-29' }, {}, 'statement', 'ended 91 days ago: at most 90 are accepted'],
@@ -51,6 +59,37 @@ describe('checkStatement', () => {
     expect(() => checkStatement({ ...figures, ...changes }, { ...claim, ...claims }, DEFAULT_POLICY.statement)).toThrow(
       expect.objectContaining({ code: 'invalid_argument', details: [{ field, message }] }),
     )
+  })
+})
+
+describe('a statement without a name or number to compare', () => {
+  const claim = { fullName: undefined, mobileNumber: undefined, today: '2026-07-01' }
+
+  it('is refused by the default policy, naming both fields', () => {
+    const message = 'is required, unless the other is given'
+    for (const check of [
+      () => checkStatement(figures, claim, DEFAULT_POLICY.statement),
+      () => requireClaim(claim, DEFAULT_POLICY.statement),
+    ])
+      expect(check).toThrow(
+        expect.objectContaining({
+          code: 'invalid_argument',
+          message: 'give fullName or mobileNumber, or both: whose the statement is has to be compared with it',
+          details: [
+            { field: 'fullName', message },
+            { field: 'mobileNumber', message },
+          ],
+        }),
+      )
+  })
+
+  it('is accepted by a policy that takes anonymous ones; what is given has to match all the same', () => {
+    const rules = { ...DEFAULT_POLICY.statement, anonymous: true }
+    expect(() => checkStatement(figures, claim, rules)).not.toThrow()
+    expect(() =>
+      checkStatement({ ...figures, phone: null }, { ...claim, mobileNumber: '0754000123' }, rules),
+    ).not.toThrow()
+    expect(() => checkStatement(figures, { ...claim, fullName: 'Juma Pembe' }, rules)).toThrow('is not the name')
   })
 })
 

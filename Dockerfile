@@ -1,7 +1,9 @@
 # The service and its command line on Node, with what they need in production and nothing else: no npm scripts are run,
 # no compiler and no database is installed. How it is run is in docker-compose.yml.
 
-FROM node:24-slim AS base
+# README.md, "Docker", says how to pin it to a digest.
+ARG NODE_IMAGE=node:24.21.0-slim
+FROM ${NODE_IMAGE} AS base
 WORKDIR /app
 
 FROM base AS packages

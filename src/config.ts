@@ -1,5 +1,6 @@
 import { IANAZone } from 'luxon'
 import { z } from 'zod'
+import { SECRET_SETTINGS, withSecretsOfFiles } from './secretFiles.ts'
 
 /** `https://host[:port]`: the host selects a style, so a path would never match anything. */
 const hostUrl = z
@@ -185,21 +186,21 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/** The settings that are secrets, or have one in them. */
-const SECRET_SETTINGS = ['DATABASE_URL', 'DATABASE_OWNER_URL', 'KEY_ENCRYPTION_SECRET', 'METRICS_TOKEN']
-
 /**
- * Environment → settings. An empty variable counts as not set.
+ * Environment → settings. An empty variable counts as not set; a secret may be in a file that `<name>_FILE` names.
  * @throws ConfigError naming the first bad setting, and both where two contradict each other.
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
+export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const env = withSecretsOfFiles(environment, (message) => {
+    throw new ConfigError(message)
+  })
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
   const parsed = settings.safeParse(given)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!
     const name = String(issue.path[0])
     // What may hold a password, or is a secret, does not belong in a log.
-    const hidden = SECRET_SETTINGS.includes(name) || env[name]?.includes('@')
+    const hidden = SECRET_SETTINGS.some((secret) => secret === name) || env[name]?.includes('@')
     const shown = hidden ? '' : ` (it is ${JSON.stringify(env[name])})`
     throw new ConfigError(`${name}: ${issue.message}${shown}`)
   }

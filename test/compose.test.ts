@@ -1,8 +1,14 @@
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { filled, instances, read, services } from './support/compose.ts'
+import manifest from '../package.json' with { type: 'json' }
+import { readConfig } from '../src/config.ts'
+import { STATEMENT_LIMITS } from '../src/services/statements/limits.ts'
+import { example, filled, instances, read, services } from './support/compose.ts'
 import { asAdmin, asRole, freshDatabase } from './support/database.ts'
 
 describe('docker-compose.yml: the roles of the database', () => {
@@ -62,5 +68,79 @@ describe('docker-compose.yml: the port for operators', () => {
       type: 'Bearer',
       credentials_file: '/etc/prometheus/metrics-token',
     })
+  })
+})
+
+describe('docker-compose.yml: what a container may use', () => {
+  const bytes = (text: string) => Number.parseInt(text, 10) * { m: 1024 ** 2, g: 1024 ** 3 }[text.at(-1) as 'm' | 'g']!
+  const limitOf = (name: string) =>
+    bytes(String(services[name]!.mem_limit).replace(/\$\{(\w+):-[^}]*\}/, (_, key) => example[key]!))
+
+  it.each(Object.keys(services))('%s has a limit of memory and of processes', (name) => {
+    expect(limitOf(name)).toBeGreaterThanOrEqual(128 * 1024 ** 2)
+    expect(services[name]!.pids_limit).toBeGreaterThanOrEqual(16)
+  })
+
+  it.each(instances)('%s has room for itself and the statements that are read at once', (name) => {
+    const itself = 512 * 1024 ** 2
+    expect(limitOf(name)).toBeGreaterThanOrEqual(itself + STATEMENT_LIMITS.workers * STATEMENT_LIMITS.memory)
+  })
+})
+
+describe('images', () => {
+  const FULL = /^\w+:\d+\.\d+(?:\.\d+)?(?:-\w+)?$/
+
+  it('are named by a full version, which .env may follow with a digest', () => {
+    for (const name of ['NODE_IMAGE', 'DATABASE_IMAGE', 'PROXY_IMAGE']) expect(example[name]).toMatch(FULL)
+    for (const [name, { image }] of Object.entries(services))
+      expect([name, image]).toEqual([name, expect.stringMatching(/^\$\{(?:MKOPO|DATABASE|PROXY)_IMAGE:-/)])
+    expect(read('Dockerfile')).toContain(`\nARG NODE_IMAGE=${example.NODE_IMAGE}\nFROM \${NODE_IMAGE} AS base\n`)
+  })
+
+  it('Node is the version that the tests run on', () => {
+    expect(example.NODE_IMAGE).toBe(`node:${manifest.devDependencies.node}-slim`)
+  })
+})
+
+describe('deploy/compose.secrets.yml', () => {
+  const over = parse(read('deploy/compose.secrets.yml'), { merge: true }) as {
+    services: Record<string, { environment: Record<string, string>; secrets: string[] }>
+    secrets: Record<string, { file: string }>
+  }
+
+  it.each(['migrate', ...instances])('%s finds its secrets in files, and none in its environment', async (name) => {
+    const folder = await mkdtemp(join(tmpdir(), 'mkopo-secrets-'))
+    const { environment, secrets } = over.services[name]!
+    const url = (role: string) => `postgres://${role}:secret@database:5432/mkopo`
+    const contents: Record<string, string> = {
+      'key-encryption-secret': 'a secret of the tests',
+      'database-url': url('mkopo_service'),
+      'database-owner-url': url('mkopo'),
+    }
+    const merged: Record<string, string | undefined> = { ...filled(services[name]!.environment), ...environment }
+    const named = Object.entries(merged).flatMap(([key, path]) =>
+      key.endsWith('_FILE') ? [[key, path ?? ''] as const] : [],
+    )
+    expect(named.map(([, path]) => path.replace('/run/secrets/', '')).sort()).toEqual([...secrets].sort())
+    for (const [key, path] of named) {
+      const secret = path.replace('/run/secrets/', '')
+      expect(over.secrets[secret]).toEqual({ file: `./secrets/${secret}` })
+      await writeFile(join(folder, secret), `${contents[secret]}\n`)
+      merged[key] = join(folder, secret)
+    }
+    expect(
+      JSON.stringify(Object.entries(merged).filter(([key]) => /PASSWORD|SECRET$|DATABASE_(OWNER_)?URL$/.test(key))),
+    ).not.toMatch(/[^"]{3}:\/\/|filled in/)
+    expect(readConfig(merged)).toMatchObject({
+      databaseUrl: url('mkopo_service'),
+      databaseOwnerUrl: name === 'migrate' ? url('mkopo') : '',
+      keyEncryptionSecret: 'a secret of the tests',
+    })
+    await rm(folder, { recursive: true })
+  })
+
+  it('its files are kept out of the repository and of the image', () => {
+    expect(read('.gitignore').split('\n')).toContain('secrets/')
+    expect(read('.dockerignore')).not.toContain('secrets')
   })
 })

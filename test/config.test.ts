@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ConfigError, hostOf, readConfig, settings } from '../src/config.ts'
 
 describe('settings', () => {
@@ -149,6 +152,57 @@ describe('settings', () => {
     'postgresql:///d',
   ])('a database by the URL %s', (url) => {
     expect(readConfig({ DATABASE_URL: url, KEY_ENCRYPTION_SECRET: 'a secret that is long' }).databaseUrl).toBe(url)
+  })
+
+  describe('a secret in a file', () => {
+    let folder: string
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'mkopo-secrets-'))
+    })
+    afterAll(() => rm(folder, { recursive: true }))
+    const file = async (text: string) => {
+      const path = join(folder, 'a-secret')
+      await writeFile(path, text)
+      return path
+    }
+
+    it('is read from there, without the line break at its end', async () => {
+      for (const end of ['', '\n', '\r\n']) {
+        const KEY_ENCRYPTION_SECRET_FILE = await file(`a secret of the tests ${end}`)
+        expect(readConfig({ KEY_ENCRYPTION_SECRET_FILE }).keyEncryptionSecret).toBe('a secret of the tests ')
+      }
+      const url = 'postgres://mkopo_service:p%23@h/d'
+      const KEY_ENCRYPTION_SECRET = 'a secret of the tests'
+      const DATABASE_URL_FILE = await file(url)
+      expect(readConfig({ DATABASE_URL_FILE, KEY_ENCRYPTION_SECRET }).databaseUrl).toBe(url)
+      const both = { DATABASE_URL: url, DATABASE_OWNER_URL_FILE: DATABASE_URL_FILE, KEY_ENCRYPTION_SECRET }
+      expect(readConfig(both).databaseOwnerUrl).toBe(url)
+      expect(readConfig({ METRICS_TOKEN_FILE: await file('a-token-of-the-tests\n') }).metricsToken).toBe(
+        'a-token-of-the-tests',
+      )
+      expect(readConfig({ METRICS_TOKEN_FILE: '' }).metricsToken).toBeUndefined()
+    })
+
+    it('that is no secret, or cannot be read, stops the start with one line that names it', async () => {
+      const none = join(folder, 'none')
+      const empty = await file(' \n')
+      expect(() => readConfig({ METRICS_TOKEN_FILE: empty })).toThrow(
+        new ConfigError(`METRICS_TOKEN_FILE: is an empty file (it is "${empty}")`),
+      )
+      expect(() => readConfig({ METRICS_TOKEN_FILE: none })).toThrow(
+        new ConfigError(`METRICS_TOKEN_FILE: cannot be read: ENOENT (it is "${none}")`),
+      )
+      const long = await file('x'.repeat(10_001))
+      expect(() => readConfig({ METRICS_TOKEN_FILE: long })).toThrow(/is a file of more than 10000 characters/)
+      const short = await file('short')
+      expect(() => readConfig({ METRICS_TOKEN_FILE: short })).toThrow(
+        new ConfigError('METRICS_TOKEN: must be at least 16 characters'),
+      )
+      const both = { METRICS_TOKEN_FILE: short, METRICS_TOKEN: 'a-token-of-the-tests' }
+      expect(() => readConfig(both)).toThrow(
+        new ConfigError('METRICS_TOKEN and METRICS_TOKEN_FILE: both are set; keep one of them'),
+      )
+    })
   })
 
   it.each(['UTC', 'Etc/GMT-3', 'Africa/Dar_es_Salaam'])('the zone %s', (zone) => {

@@ -188,7 +188,7 @@ describe('docker-compose.yml', () => {
       ['database', 'book'],
       ['standby', 'standby'],
     ] as const) {
-      expect(services[name]).toMatchObject({ image: 'postgres:18', networks: ['inside'] })
+      expect(services[name]).toMatchObject({ image: services.roles!.image, networks: ['inside'] })
       expect(services[name]!.volumes).toContain(`${volume}:/var/lib/postgresql`)
       expect(services[name]).not.toHaveProperty('ports')
     }

@@ -66,8 +66,9 @@ const layers: readonly Layer[] = [
   },
   {
     name: 'settings and wiring',
-    files: /^src\/(config|deps)\.ts$/,
-    may: [/^(luxon|zod)$/],
+    files: /^src\/(config|deps|secretFiles)\.ts$/,
+    may: [/^(luxon|zod)$/, /^src\/secretFiles\.ts$/],
+    also: [[/\/secretFiles\.ts$/, /^node:fs$/]],
     types: [/^src\//, anyPackage],
     instead: 'config.ts reads the environment and deps.ts names what is handed in: import types only',
   },

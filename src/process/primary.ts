@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { EmbeddedServer } from '../db/embedded.ts'
+import { SECRET_SETTINGS } from '../secretFiles.ts'
 import { openService } from '../service.ts'
 import { banner } from './banner.ts'
 import { type Crew, gatherCrew } from './crew.ts'
@@ -60,6 +61,9 @@ function environmentOf({ config, url }: Database): Record<string, string> {
     DATABASE_URL: url,
     DATABASE_OWNER_URL: '',
     KEY_ENCRYPTION_SECRET: config.keyEncryptionSecret ?? '',
+    METRICS_TOKEN: config.metricsToken ?? '',
+    // They have been read, and are the values above.
+    ...Object.fromEntries(SECRET_SETTINGS.map((name) => [`${name}_FILE`, ''])),
     SEED_DEMO: 'false',
   }
 }

@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { openDatabase } from '../../src/db/client.ts'
@@ -230,17 +233,30 @@ describe('grants', () => {
     await expect(startProcess(env)).rejects.toThrow(/DATABASE_OWNER_URL: the database cannot be reached: /)
   })
 
-  it.each(['1', '2'])('%s processes of the service, by both roles: no warning', async (WEB_CONCURRENCY) => {
-    const running = await startProcess({ ...settings(), DATABASE_OWNER_URL: bare.url, WEB_CONCURRENCY })
-    expect(running.output()).not.toContain('DATABASE')
-    const { rows } = await bare.db.pool.query<{ role: string }>(
-      `SELECT DISTINCT usename AS role FROM pg_stat_activity
+  it.each(['1', '2'])(
+    '%s processes of the service, by both roles, with secrets in files: no warning',
+    async (WEB_CONCURRENCY) => {
+      const folder = await mkdtemp(join(tmpdir(), 'mkopo-secrets-'))
+      const secrets = { ...settings(), DATABASE_OWNER_URL: bare.url, METRICS_TOKEN: 'a-token-of-the-tests' }
+      const { STOP_GRACE_MS, ...inFiles } = secrets
+      const env: Record<string, string> = { STOP_GRACE_MS, WEB_CONCURRENCY }
+      for (const [name, secret] of Object.entries(inFiles)) {
+        await writeFile(join(folder, name), `${secret}\n`)
+        env[`${name}_FILE`] = join(folder, name)
+      }
+      const running = await startProcess(env)
+      await rm(folder, { recursive: true })
+      for (const { opsOrigin } of running.workers) expect((await fetch(`${opsOrigin}/metrics`)).status).toBe(401)
+      expect(running.output()).not.toContain('DATABASE')
+      const { rows } = await bare.db.pool.query<{ role: string }>(
+        `SELECT DISTINCT usename AS role FROM pg_stat_activity
        WHERE datname = current_database() AND application_name LIKE 'mkopo%' AND usename <> current_user`,
-    )
-    expect(rows).toEqual([{ role }])
-    running.child.kill('SIGTERM')
-    await running.ended
-  })
+      )
+      expect(rows).toEqual([{ role }])
+      running.child.kill('SIGTERM')
+      await running.ended
+    },
+  )
 
   it('the tests themselves run the service by a role of its own', async () => {
     const client = new pg.Client(service.url)

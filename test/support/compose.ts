@@ -9,6 +9,8 @@ export const read = (path: string) => readFileSync(file(path), 'utf8')
 export interface ComposeService {
   readonly image: string
   readonly command?: string[]
+  readonly mem_limit?: string
+  readonly pids_limit?: number
   readonly entrypoint?: string[]
   readonly environment: Record<string, string | null>
   readonly depends_on?: Record<string, { condition: string }>

@@ -21,7 +21,7 @@ export const UNREAD_BOUNDS: UnreadBounds = {
   organization: 64 * MIB,
   all: 256 * MIB,
   withinMs: 30_000,
-  leastMoved: 256 * 1024,
+  leastMoved: 64 * 1024,
   lookEveryMs: 250,
 }
 

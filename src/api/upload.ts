@@ -39,7 +39,7 @@ const MIB = 1024 * 1024
 /** What a body has besides its file. */
 const ROOM = MIB
 /** Bodies held at once, of all, of one organization and of one account: what they take of memory is this many files. */
-const AT_ONCE = { all: 32, organization: 5, account: 3 } as const
+const AT_ONCE = { all: 32, organization: 6, account: 4 } as const
 const AGAIN_SECONDS = 5
 
 /**

@@ -120,7 +120,7 @@ describe('statements on their way', () => {
     return socket
   }
 
-  it('429 resource_exhausted for an account that sends three, and an organization that sends five', async () => {
+  it('429 resource_exhausted for an account that sends four, and an organization that sends six', async () => {
     const own = await startService()
     await own.app.listen({ port: 0, host: '127.0.0.1' })
     const address = own.app.server.address()
@@ -133,7 +133,7 @@ describe('statements on their way', () => {
       const said = texts.flatMap((text) => /too many files[^"]*/.exec(text)?.[0] ?? [])
       return { sockets, said }
     }
-    const first = await refusals(4, partner)
+    const first = await refusals(5, partner)
     expect(first.said).toEqual(['too many files are being sent at once by this account'])
     const second = await refusals(3, operator)
     expect(second.said).toEqual(['too many files are being sent at once by this organization'])

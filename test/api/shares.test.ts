@@ -120,7 +120,7 @@ describe('statements on their way', () => {
     return socket
   }
 
-  it('429 resource_exhausted for an account that sends four, and an organization that sends six', async () => {
+  it('429 resource_exhausted for the fifth of an account, and the seventh of an organization', async () => {
     const own = await startService()
     await own.app.listen({ port: 0, host: '127.0.0.1' })
     const address = own.app.server.address()

@@ -111,7 +111,8 @@ const forged = () => {
 
 /** No statement, but enough of a PDF to have a process look into it. */
 const file = `%PDF-1.7\n${'0 '.repeat(500_000)}\nstartxref\n0\n%%EOF`
-const upload = `--b\r\ncontent-disposition: form-data; name="statement"; filename="s.pdf"\r\ncontent-type: application/pdf\r\n\r\n${file}\r\n--b--\r\n`
+const name = '--b\r\ncontent-disposition: form-data; name="fullName"\r\n\r\nAsha Mwangi\r\n'
+const upload = `${name}--b\r\ncontent-disposition: form-data; name="statement"; filename="s.pdf"\r\ncontent-type: application/pdf\r\n\r\n${file}\r\n--b--\r\n`
 
 /** The floods by name, each from one address, and those with a token from one account. */
 export const FLOODS: Readonly<Record<string, Flood>> = {

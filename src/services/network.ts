@@ -9,6 +9,8 @@ export function withoutPort(address: string): string {
 
 /** An address of IPv4; of IPv6 the network of 64 bits, all of which is one customer's. */
 export function networkOf(given: string): string {
+  // The usual case by far.
+  if (!given.includes(':')) return given
   const address = withoutPort(given)
   if (!isIPv6(address)) return address
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)

@@ -141,7 +141,7 @@ export interface Config {
   readonly opsHost: string
   /** Names, beside addresses and loopback names, by which that is called; lower case. */
   readonly opsNames: readonly string[]
-  /** Undefined: whoever reaches the port may read the metrics. */
+  /** Undefined: everybody who reaches the port may read the metrics. */
   readonly metricsToken: string | undefined
   /** Processes that share the port; the first shows itself on `opsPort`, the others on the ports after it. */
   readonly webConcurrency: number

@@ -44,6 +44,6 @@ export const filled = (environment: Record<string, string | null>) =>
   Object.fromEntries(
     Object.entries(environment).map(([name, value]) => [
       name,
-      value?.replace(/\$\{([A-Z_0-9]+)[^}]*\}/g, (_, key) => example[key] || 'filled in by whoever runs it'),
+      value?.replace(/\$\{([A-Z_0-9]+)[^}]*\}/g, (_, key) => example[key] || 'filled in by the operator'),
     ]),
   )

@@ -13,7 +13,7 @@ export interface EmbeddedUrls {
 }
 
 /**
- * Leaves the URLs of the running database in the directory, for whoever may read the data anyway: the command line
+ * Leaves the URLs of the running database in the directory, for those who may read the data anyway: the command line
  * reaches the same server there while the service runs.
  * @returns what takes them away again
  */

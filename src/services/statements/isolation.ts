@@ -4,7 +4,7 @@ import { registerHooks, syncBuiltinESMExports } from 'node:module'
 import net from 'node:net'
 import workerThreads from 'node:worker_threads'
 
-/** The modules of Node through which a program reaches others, or begins anew without these bounds. */
+/** The modules of Node through which a program reaches others, or starts another program without these bounds. */
 const DENIED = new Set([
   ...['child_process', 'cluster', 'dgram', 'dns', 'dns/promises', 'http', 'http2', 'https', 'inspector', 'net', 'tls'],
   ...['inspector/promises', 'repl', 'worker_threads', '_http_agent', '_http_client', '_http_common', '_http_incoming'],

@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type EmbeddedServer, startEmbedded } from '../src/db/embedded.ts'
-import { type Gateway, openGateway } from './support/gateway.ts'
+import { type BehindGateway, startBehindGateway } from './support/behindGateway.ts'
+import type { Gateway } from './support/gateway.ts'
 import { expectBook, type Sent, startLoad } from './support/load.ts'
 import { within } from './support/patience.ts'
-import { lendFrom, type ServiceProcess, startProcess } from './support/process.ts'
+import type { ServiceProcess } from './support/process.ts'
 import { ask } from './support/standby.ts'
 
 /** `npm run outages` takes more. */
@@ -30,6 +31,7 @@ describe.skipIf(disk === undefined)('a full disk', { timeout: within(60_000 + TI
   let server: EmbeddedServer
   let gateway: Gateway
   let service: ServiceProcess
+  let behind: BehindGateway | undefined
   let lent: { authorization: string; loans: string[] }
   const sent: Sent[] = []
 
@@ -37,19 +39,11 @@ describe.skipIf(disk === undefined)('a full disk', { timeout: within(60_000 + TI
     await chmod(disk!, 0o755)
     server = await startEmbedded({ directory: disk!, log })
     await ask(server.url, `ALTER SYSTEM SET max_wal_size = '64MB'`, 'SELECT pg_reload_conf()')
-    gateway = await openGateway(server.url)
-    service = await startProcess({
-      DATABASE_URL: gateway.url,
-      KEY_ENCRYPTION_SECRET: 'a secret of the tests',
-      SEED_DEMO: 'true',
-      STOP_GRACE_MS: '0',
-    })
-    lent = await lendFrom(service, 20)
+    behind = await startBehindGateway(server.url)
+    ;({ gateway, service, lent } = behind)
   })
   afterAll(async () => {
-    service?.child.kill('SIGTERM')
-    await service?.ended
-    await gateway?.close()
+    await behind?.close()
     await server?.stop()
     execFileSync('umount', ['-l', disk!])
     await rm(disk!, { recursive: true, force: true })

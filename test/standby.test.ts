@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Gateway, openGateway } from './support/gateway.ts'
+import { type BehindGateway, startBehindGateway } from './support/behindGateway.ts'
+import type { Gateway } from './support/gateway.ts'
 import { expectBook, type Sent, startLoad } from './support/load.ts'
 import { within } from './support/patience.ts'
-import { lendFrom, type ServiceProcess, startProcess } from './support/process.ts'
+import type { ServiceProcess } from './support/process.ts'
 import { ask, type Node, startPrimary, startStandby } from './support/standby.ts'
 
 /** `npm run outages` takes more. */
@@ -12,25 +13,18 @@ const SWITCHES = Number(process.env.MKOPO_SWITCHES ?? 2)
 let primary: Node
 let gateway: Gateway
 let service: ServiceProcess
+let behind: BehindGateway | undefined
 /** All that was sent so far. */
 const sent: Sent[] = []
 let lent: { authorization: string; loans: string[] }
 
 beforeAll(async () => {
   primary = await startPrimary()
-  gateway = await openGateway(primary.url)
-  service = await startProcess({
-    DATABASE_URL: gateway.url,
-    KEY_ENCRYPTION_SECRET: 'a secret of the tests',
-    SEED_DEMO: 'true',
-    STOP_GRACE_MS: '0',
-  })
-  lent = await lendFrom(service, 20)
+  behind = await startBehindGateway(primary.url)
+  ;({ gateway, service, lent } = behind)
 })
 afterAll(async () => {
-  service?.child.kill('SIGTERM')
-  await service?.ended
-  await gateway?.close()
+  await behind?.close()
   await primary?.destroy()
 })
 

@@ -22,9 +22,13 @@ export interface Peer<D extends Duties> {
   end(): Promise<void>
 }
 
-/** Starts `file`, of this folder, as a process of its own; it ends when this one does. */
-export function startPeer<D extends Duties>(file: string, execArgv: string[] = []): Peer<D> {
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), { serialization: 'advanced', execArgv })
+/**
+ * Starts `file`, of this folder, as a process of its own; it ends when this one does.
+ * @param detached whether in a session of its own, which Linux may schedule apart from this one
+ */
+export function startPeer<D extends Duties>(file: string, execArgv: string[] = [], detached = false): Peer<D> {
+  const path = fileURLToPath(new URL(file, import.meta.url))
+  const child = fork(path, { serialization: 'advanced', execArgv, detached })
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
   let last = 0
   let ended: Error | undefined

@@ -48,7 +48,7 @@ async function run(): Promise<boolean> {
   const service = await startService('.', server.url, { processes: undefined, environment: {} })
   closing.push(() => service.stop())
   const laid = await lay(server.url)
-  const attacker = startPeer<AttackerDuties>('attack/attacker.ts')
+  const attacker = startPeer<AttackerDuties>('attack/attacker.ts', [], true)
   closing.push(() => attacker.end())
   await attacker.ask('begin', undefined)
 

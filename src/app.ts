@@ -90,6 +90,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   // An expectation other than 100-continue may be ignored (RFC 9110 10.1.1); Node's own 417 has no request id.
   app.server.on('checkExpectation', (request, response) => app.routing(request, response))
 
+  app.decorateRequest('closing', undefined)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', toCaller(request.id))
     done()

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Events } from '../services/events.ts'
 import { withoutPort } from '../services/network.ts'
 import type { Failure } from './failure.ts'
+import { whenClosed } from './whenClosed.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -37,7 +38,7 @@ function tellOf(events: Events, request: FastifyRequest, reply: FastifyReply): v
     told = true
   }
   reply.raw.once('finish', () => tell())
-  reply.raw.once('close', () => tell(HUNG_UP))
+  whenClosed(request, reply, () => tell(HUNG_UP))
 }
 
 /** What proxies write of a caller who hung up. */

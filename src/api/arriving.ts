@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LendingError } from '../domain/errors.ts'
 import { networkOf } from '../services/network.ts'
 import { Tally } from './tally.ts'
+import { whenClosed } from './whenClosed.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -33,7 +34,7 @@ export function boundBodies(app: FastifyInstance): void {
       callers.add(key, -bytes)
     }
     request.arrived = arrived
-    reply.raw.once('close', arrived)
+    whenClosed(request, reply, arrived)
     all += bytes
     const held = callers.add(key, bytes)
     if (held > MOST_BYTES.caller)

@@ -124,12 +124,16 @@ function isQueryMalformed(url: string): boolean {
 
 /** The path that was called, without the prefix of its style and without its query. */
 function pathOf({ url }: FastifyRequest): string {
-  const [path = ''] = url.slice(url.indexOf('/', 1)).split('?')
-  return path
+  const start = url.indexOf('/', 1)
+  const query = url.indexOf('?', start)
+  return query === -1 ? url.slice(start) : url.slice(start, query)
 }
 
 /** `/v1/loans/` and `/v1/loans//repayments`: the router takes what is missing there for an empty id. */
-const hasEmptyStep = (request: FastifyRequest): boolean => /^\/v1\/(?:.*\/)?(?:\/|$)/.test(pathOf(request))
+function hasEmptyStep(request: FastifyRequest): boolean {
+  const path = pathOf(request)
+  return path.startsWith('/v1/') && (path.endsWith('/') || path.includes('//'))
+}
 
 /** The methods that the path takes; none where there is no such path. */
 const allowedOn = (request: FastifyRequest, paths: Paths | undefined): readonly string[] =>

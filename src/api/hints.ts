@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
 import { LendingError } from '../domain/errors.ts'
 import { InvalidRequest } from './invalidRequest.ts'
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { negotiate } from '@fastify/accept-negotiator'
 import type { FastifyInstance } from 'fastify'
 import manifest from '../../package.json' with { type: 'json' }
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
 import { Html, html } from './html.ts'
 import { type Style, type StyleName, urlOf } from './style.ts'
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import FindMyWay from 'find-my-way'
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
 import { prefixOf, type Style } from './style.ts'
 
 /** Whether the peer at `address`, `hop` proxies away from us (0 is who called us), may speak for others. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../app/deps.ts'
 import { invalidField, LendingError } from '../domain/errors.ts'
 import type { Caller } from '../services/caller.ts'
 import { createIdempotency, KEY_HEADER, type KeptRequest, type Turn } from '../services/idempotency.ts'

@@ -4,7 +4,7 @@ import type { FastifyContextConfig, FastifyInstance, FastifySchema } from 'fasti
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import manifest from '../../package.json' with { type: 'json' }
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { failureSchema, refusalResponses } from './refusals.ts'
 import { type Style, urlOf } from './style.ts'

@@ -1,6 +1,6 @@
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
 import { type ErrorCode, notFound } from '../domain/errors.ts'
 import { type Failure, toFailure } from './failure.ts'
 import { STATUSES } from './statuses.ts'

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { isIP } from 'node:net'
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
 import { LendingError } from '../domain/errors.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../app/deps.ts'
 import { LendingError } from '../domain/errors.ts'
 import { type Identity, requireAdmin } from '../services/caller.ts'
 

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Config, ConfigError, readConfig } from '../config.ts'
+import { type Config, ConfigError, readConfig } from '../app/config.ts'
+import { withKeptSecret } from '../app/keptSecret.ts'
+import { openService } from '../app/service.ts'
 import {
   DirectoryInUseError,
   type EmbeddedServer,
@@ -9,8 +11,6 @@ import {
   hasDatabase,
   startEmbedded,
 } from '../db/embedded.ts'
-import { withKeptSecret } from '../keptSecret.ts'
-import { openService } from '../service.ts'
 import type { Opened, Opening } from './world.ts'
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined }

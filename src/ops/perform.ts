@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../app/deps.ts'
 import { type Caller, operator } from '../services/caller.ts'
 import { listOrganizations, type Organization } from '../services/organizations.ts'
 import { type Say, sayTo } from './say.ts'

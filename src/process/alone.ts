@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
 import type { EmbeddedServer } from '../db/embedded.ts'
 import { banner } from './banner.ts'
 import { findDatabase } from './database.ts'

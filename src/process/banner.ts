@@ -1,4 +1,4 @@
-import { type Config, hostOf } from '../config.ts'
+import { type Config, hostOf } from '../app/config.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../services/demo.ts'
 
 /** A process that shows itself to operators; with its id where there are several. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
 import type { Db } from '../db/client.ts'
 import { findOpenDemoAccounts } from '../services/demo.ts'
 

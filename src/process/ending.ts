@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import type { Logger } from 'pino'
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
 
 /** What the channel is called on which the beginning of a stop is told, for what is loaded before the service: traces. */
 export const STOPPING = 'mkopo.stopping'

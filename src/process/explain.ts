@@ -1,4 +1,4 @@
-import { ConfigError } from '../config.ts'
+import { ConfigError } from '../app/config.ts'
 import { isUnavailable } from '../db/faults.ts'
 import { WrongSecretError } from '../services/keyRing.ts'
 

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster'
 import type { Logger } from 'pino'
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
 import { invariant } from '../domain/errors.ts'
 import { endOnSignals } from './ending.ts'
 import { explain } from './explain.ts'

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import type { Deps } from '../app/deps.ts'
 import type { Role } from '../db/accounts.ts'
 import {
   type ApiKey,
@@ -10,7 +11,6 @@ import {
 import type { Db } from '../db/client.ts'
 import { findOrganization } from '../db/organizations.ts'
 import type { Author } from '../db/trail.ts'
-import type { Deps } from '../deps.ts'
 import { invalidField, LendingError, notFound } from '../domain/errors.ts'
 import type { Identity } from './caller.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Deps } from '../app/deps.ts'
 import { latestTrail, listTrailKeys, readTrailRows, type TrailFilter, type TrailRow } from '../db/auditTail.ts'
-import type { Deps } from '../deps.ts'
 
 export type { TrailFilter, TrailRow } from '../db/auditTail.ts'
 

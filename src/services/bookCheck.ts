@@ -1,3 +1,4 @@
+import type { Deps } from '../app/deps.ts'
 import {
   type CheckedLoan,
   countLoans,
@@ -14,7 +15,6 @@ import { readLoanTrails } from '../db/bookTrail.ts'
 import { agrees, CACHED, cached } from '../db/loanColumns.ts'
 import type { StoredLoan } from '../db/storedLoan.ts'
 import { inSnapshot, type Snapshot } from '../db/transaction.ts'
-import type { Deps } from '../deps.ts'
 import { brokenByMarks } from '../domain/entryMarks.ts'
 import { stateOf } from '../domain/loan.ts'
 import { brokenByAgreement } from '../domain/loanAgreement.ts'

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Deps } from '../app/deps.ts'
 import {
   finishImport,
   type ImportKey,
@@ -9,7 +10,6 @@ import {
 } from '../db/bookImport.ts'
 import { pauseBefore } from '../db/pauseBefore.ts'
 import type { Queries } from '../db/queries.ts'
-import type { Deps } from '../deps.ts'
 import { LendingError } from '../domain/errors.ts'
 
 export type { ImportKind, ImportMark } from '../db/bookImport.ts'

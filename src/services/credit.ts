@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Deps } from '../app/deps.ts'
 import {
   type CreditStanding,
   type CustomerNames,
@@ -10,7 +11,6 @@ import {
 import type { Queries } from '../db/queries.ts'
 import type { StoredLoan } from '../db/storedLoan.ts'
 import type { Author } from '../db/trail.ts'
-import type { Deps } from '../deps.ts'
 import { decideScore, type ScoreInputs } from '../domain/credit/decision.ts'
 import { historyOf } from '../domain/credit/history.ts'
 import { scoreCustomer } from '../domain/credit/score.ts'

@@ -1,7 +1,7 @@
+import type { Deps } from '../app/deps.ts'
 import { hasRaised, keepBoost, raiseLimit, type StatementPrint } from '../db/boosts.ts'
 import { type CustomerNames, findStanding } from '../db/credit.ts'
 import { findDecision } from '../db/creditDecisions.ts'
-import type { Deps } from '../deps.ts'
 import { type BoostInputs, type BoostResult, decideStatement } from '../domain/credit/decision.ts'
 import { fromStored, toStored } from '../domain/credit/stored.ts'
 import { dateIn } from '../domain/dates.ts'

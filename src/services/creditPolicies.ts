@@ -1,7 +1,7 @@
+import type { Deps } from '../app/deps.ts'
 import { findPolicyInForce } from '../db/credit.ts'
 import { findPolicy, insertPolicy } from '../db/creditPolicies.ts'
 import type { Author } from '../db/trail.ts'
-import type { Deps } from '../deps.ts'
 import { type CreditPolicy, defaultPolicy } from '../domain/credit/policy.ts'
 import { policyToJson, policyToKeep, readPolicy } from '../domain/credit/policyJson.ts'
 import { invalidField, invariant, LendingError, notFound } from '../domain/errors.ts'

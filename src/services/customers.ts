@@ -1,3 +1,4 @@
+import type { Deps } from '../app/deps.ts'
 import {
   type Customer,
   type CustomerChange,
@@ -8,7 +9,6 @@ import {
   listCustomers,
 } from '../db/customers.ts'
 import type { Listed, Page } from '../db/paging.ts'
-import type { Deps } from '../deps.ts'
 import { type CustomerStanding, requireActivatable, requireClosable } from '../domain/customer.ts'
 import { dateIn, type LocalDate } from '../domain/dates.ts'
 import { LendingError, notFound } from '../domain/errors.ts'

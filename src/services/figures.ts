@@ -1,5 +1,5 @@
+import type { Deps } from '../app/deps.ts'
 import { type BookFigures, computeFigures, readFigures } from '../db/figures.ts'
-import type { Deps } from '../deps.ts'
 
 export {
   type BookFigures,

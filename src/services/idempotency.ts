@@ -1,5 +1,5 @@
+import type { Deps } from '../app/deps.ts'
 import { findKept, forgetExpired, type KeptRequest, keepAnswer } from '../db/idempotency.ts'
-import type { Deps } from '../deps.ts'
 import { invalidField, LendingError } from '../domain/errors.ts'
 import type { Caller } from './caller.ts'
 

@@ -1,3 +1,4 @@
+import type { Deps } from '../app/deps.ts'
 import type { Db } from '../db/client.ts'
 import { isUniqueViolation } from '../db/faults.ts'
 import {
@@ -10,7 +11,6 @@ import {
   type OrganizationChange,
 } from '../db/organizations.ts'
 import type { Author } from '../db/trail.ts'
-import type { Deps } from '../deps.ts'
 import { invalidField, invariant, LendingError, notFound } from '../domain/errors.ts'
 import { currencyCodes } from '../domain/money.ts'
 import { LARGEST_ID } from '../domain/smallId.ts'

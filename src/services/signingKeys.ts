@@ -1,6 +1,6 @@
+import type { Deps } from '../app/deps.ts'
 import { endSigningKey, insertSigningKey, type KeyRecord, listKeyRecords, WHOLE_SERVICE } from '../db/signingKeys.ts'
 import type { Author } from '../db/trail.ts'
-import type { Deps } from '../deps.ts'
 import { invariant } from '../domain/errors.ts'
 import { makeSigningKey } from './keyRing.ts'
 

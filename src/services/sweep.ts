@@ -1,6 +1,6 @@
+import type { Deps } from '../app/deps.ts'
 import { purgeKeys } from '../db/idempotency.ts'
 import { type DamagedLoan, type Swept, sweepLoans } from '../db/sweep.ts'
-import type { Deps } from '../deps.ts'
 import { stateOf } from '../domain/loan.ts'
 
 /** Loans saved in one transaction: few enough that a repayment never waits long for one of them. */

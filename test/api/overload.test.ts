@@ -129,7 +129,7 @@ describe('rate limits', () => {
 
   it("429 by address has the style's own headers, though its hooks come after", async () => {
     const limits = await withLimits({ RATE_LIMIT_ADDRESS: '1' })
-    const { buildApp } = await import('../../src/app.ts')
+    const { buildApp } = await import('../../src/app/app.ts')
     const app = await buildApp(service.deps, { limits })
     const ask = () => app.inject({ method: 'GET', url: '/v1/borrowers', headers: { host: 'records.localhost:3000' } })
     await ask()
@@ -141,7 +141,7 @@ describe('rate limits', () => {
 
   it('429 resource_exhausted with Retry-After and the standard headers, until the minute is over', async () => {
     const limits = await withLimits({ RATE_LIMIT_ACCOUNT: '3', RATE_LIMIT_ADDRESS: '100' })
-    const { buildApp } = await import('../../src/app.ts')
+    const { buildApp } = await import('../../src/app/app.ts')
     const app = await buildApp(service.deps, { limits })
     service.clock.set('2026-02-01T10:00:15+03:00')
     const first = await app.inject(asPartner())
@@ -175,7 +175,7 @@ describe('rate limits', () => {
 
   it('an address is limited before it is asked who it is; of IPv6 a network of 64 bits', async () => {
     const limits = await withLimits({ RATE_LIMIT_ADDRESS: '2' })
-    const { buildApp } = await import('../../src/app.ts')
+    const { buildApp } = await import('../../src/app/app.ts')
     const app = await buildApp(service.deps, { limits })
     const from = (remoteAddress: string) => app.inject({ ...get('/v1/customers'), remoteAddress })
     const statuses = async (...addresses: string[]) => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openService } from '../../src/app/service.ts'
 import { openDatabase } from '../../src/db/client.ts'
 import { examineServer, requireVersion, settingWarnings, versionRefusal } from '../../src/db/server.ts'
-import { openService } from '../../src/service.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { startProcess } from '../support/process.ts'
 import { testConfig } from '../support/service.ts'

@@ -175,7 +175,7 @@ describe('a directory that cannot be made', () => {
   })
 
   it.runIf(process.platform === 'linux')('DATA_DIR of a start: one line that names it', async () => {
-    const { code, err } = await startNode(['src/main.ts'], { DATA_DIR: '/proc/x', PORT: '0', OPS_PORT: '0' }).ended
+    const { code, err } = await startNode(['src/app/main.ts'], { DATA_DIR: '/proc/x', PORT: '0', OPS_PORT: '0' }).ended
     expect(code).toBe(1)
     expect(err).toMatch(/^mkopo could not start: DATA_DIR: cannot be made, [^\n]+\n$/)
   })
@@ -183,7 +183,7 @@ describe('a directory that cannot be made', () => {
 
 describe('the service', () => {
   it('does not start with another KEY_ENCRYPTION_SECRET, and says so in one line', async () => {
-    const { code, err } = await startNode(['src/main.ts'], {
+    const { code, err } = await startNode(['src/app/main.ts'], {
       DATABASE_URL: database.serviceUrl,
       KEY_ENCRYPTION_SECRET: 'not the secret of the tests',
       PORT: '0',
@@ -227,7 +227,7 @@ describe('with the embedded database', () => {
     const { password } = JSON.parse(first.out)
     expect((await stat(join(directory, 'key-encryption-secret'))).mode & 0o777).toBe(0o600)
 
-    const service = startNode(['src/main.ts'], {
+    const service = startNode(['src/app/main.ts'], {
       ...embedded(),
       PORT: '0',
       OPS_PORT: '0',

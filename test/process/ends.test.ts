@@ -85,7 +85,7 @@ describe('together', { timeout: within(60_000) }, () => {
 
 describe('a start', { timeout: within(60_000) }, () => {
   const refused = (over: Record<string, string>) =>
-    startNode(['src/main.ts'], {
+    startNode(['src/app/main.ts'], {
       ...settings(),
       // What the log warns of, the test server's fsync, is no part of it.
       ...{ WEB_CONCURRENCY: '2', PORT: '0', OPS_PORT: '0', LOG_LEVEL: 'error', ...over },

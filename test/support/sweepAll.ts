@@ -1,5 +1,5 @@
+import type { Deps } from '../../src/app/deps.ts'
 import type { DamagedLoan } from '../../src/db/sweep.ts'
-import type { Deps } from '../../src/deps.ts'
 import { LOANS_A_ROUND, sweepOnce } from '../../src/services/sweep.ts'
 
 /**

@@ -1,6 +1,6 @@
 import basicAuth from '@fastify/basic-auth'
 import { z } from 'zod'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps.ts'
 import { LendingError } from '../../domain/errors.ts'
 import { keepOutOfCaches } from '../headers.ts'
 import type { StyleApp } from '../style.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { LARGEST_ID } from '../../domain/smallId.ts'
 import { type AuditEntry, pageAudit } from '../../services/audit.ts'

@@ -1,5 +1,5 @@
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps.ts'
 import { getScorecard } from '../../services/credit.ts'
 import { boostLimit } from '../../services/creditBoosts.ts'
 import { STATEMENT_LIMITS } from '../../services/statements/limits.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps.ts'
 import { createLoan, getLoan, type LoanNow, pageLoans } from '../../services/loans.ts'
 import type { StyleApp } from '../style.ts'
 import * as examples from './examples.ts'

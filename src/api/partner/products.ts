@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps.ts'
 import { getProduct, pageProducts } from '../../services/products.ts'
 import type { StyleApp } from '../style.ts'
 import { idParam, pageQuery } from '../wire.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps.ts'
 import { getBoost } from '../../services/creditBoosts.ts'
 import { getCustomer } from '../../services/customers.ts'
 import { getLoan } from '../../services/loans.ts'

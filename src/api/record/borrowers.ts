@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps.ts'
 import { type Borrower, createBorrower, getBorrower, pageBorrowers, updateBorrower } from '../../services/borrowers.ts'
 import type { Caller } from '../../services/caller.ts'
 import { scoresOf } from '../../services/credit.ts'

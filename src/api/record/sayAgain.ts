@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps.ts'
 import { getBorrower } from '../../services/borrowers.ts'
 import { getRecordLoan } from '../../services/recordLoans.ts'
 import { getRecordRepayment } from '../../services/recordRepayments.ts'

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../api/html.ts'
 import { readId } from '../../api/wire.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps.ts'
 import { totalOf } from '../../domain/allocation.ts'
 import { addPeriods, dateIn, daysBetween, toRfc3339 } from '../../domain/dates.ts'
 import { notFound } from '../../domain/errors.ts'

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
-import type { Config } from './config.ts'
+import type { Config } from '../app/config.ts'
 import { redact, toLoggedError } from './redact.ts'
 
 const optionsOf = (level: string): LoggerOptions => ({

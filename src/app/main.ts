@@ -1,16 +1,16 @@
 import cluster from 'node:cluster'
+import { makeLog } from '../observability/log.ts'
+import { explain, sayWhy } from '../process/explain.ts'
 import { readConfig } from './config.ts'
-import { makeLog } from './log.ts'
-import { explain, sayWhy } from './process/explain.ts'
 
 // Loaded by what the process is: the primary serves nobody, and need not know how.
 try {
   const config = readConfig()
   const several = cluster.isWorker || config.webConcurrency > 1
   const log = makeLog(config, { several })
-  if (cluster.isWorker) await (await import('./process/worker.ts')).serveAsWorker(config, log)
-  else if (several) await (await import('./process/primary.ts')).lead(config, log)
-  else await (await import('./process/alone.ts')).serveAlone(config, log)
+  if (cluster.isWorker) await (await import('../process/worker.ts')).serveAsWorker(config, log)
+  else if (several) await (await import('../process/primary.ts')).lead(config, log)
+  else await (await import('../process/alone.ts')).serveAlone(config, log)
 } catch (error) {
   sayWhy(explain(error))
   process.exit(1)

@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildApp } from '../src/app.ts'
-import { makeLog } from '../src/log.ts'
-import { redact, toLoggedError } from '../src/redact.ts'
-import { DEMO_PARTNER } from '../src/services/demo.ts'
-import { startService, type TestService } from './support/service.ts'
+import { buildApp } from '../../src/app/app.ts'
+import { makeLog } from '../../src/observability/log.ts'
+import { redact, toLoggedError } from '../../src/observability/redact.ts'
+import { DEMO_PARTNER } from '../../src/services/demo.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 const JWT = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'
 
@@ -57,7 +57,7 @@ describe('an error in the log', () => {
 
 describe('standard output', () => {
   const logged = async (program: string) => {
-    const source = `import { makeLog } from ${JSON.stringify(new URL('../src/log.ts', import.meta.url).href)}
+    const source = `import { makeLog } from ${JSON.stringify(new URL('../../src/observability/log.ts', import.meta.url).href)}
       const log = makeLog({ logLevel: 'info' })
       ${program}`
     const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', source], {

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
-import type { Trust } from './api/hosts.ts'
+import type { Trust } from '../api/hosts.ts'
+import { withoutPort } from '../services/network.ts'
 import { type Config, ConfigError } from './config.ts'
-import { withoutPort } from './services/network.ts'
 
 const RANGES: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1/128'],

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { within } from './support/patience.ts'
+import { within } from '../support/patience.ts'
 
 // Starting a database and a service several times takes as long as the machine is busy.
 vi.setConfig({ testTimeout: 120_000 })
@@ -30,9 +30,9 @@ interface Started {
   readonly ended: Promise<number | string>
 }
 
-/** `node src/main.ts`, as `npm start` runs it, with as good as no environment. */
+/** `node src/app/main.ts`, as `npm start` runs it, with as good as no environment. */
 function start(settings: Record<string, string>): Started {
-  const child = spawn(process.execPath, ['src/main.ts'], {
+  const child = spawn(process.execPath, ['src/app/main.ts'], {
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,

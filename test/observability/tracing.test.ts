@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { tracingWanted } from '../src/config.ts'
-import { type FreshDatabase, freshDatabase } from './support/database.ts'
-import { startProcess, tokenFrom } from './support/process.ts'
+import { tracingWanted } from '../../src/app/config.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { startProcess, tokenFrom } from '../support/process.ts'
 
 interface Span {
   readonly name: string

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ConfigError, readConfig } from '../src/config.ts'
-import { withKeptSecret } from '../src/keptSecret.ts'
+import { ConfigError, readConfig } from '../../src/app/config.ts'
+import { withKeptSecret } from '../../src/app/keptSecret.ts'
 
 let folder: string
 beforeAll(async () => {

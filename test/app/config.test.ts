@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ConfigError, hostOf, readConfig, settings } from '../src/config.ts'
+import { ConfigError, hostOf, readConfig, settings } from '../../src/app/config.ts'
 
 describe('settings', () => {
   it('have the defaults of the contract', () => {
@@ -220,7 +220,7 @@ describe('settings', () => {
   })
 
   it('.env.example names every setting, and no other', () => {
-    const text = readFileSync(new URL('../.env.example', import.meta.url), 'utf8')
+    const text = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8')
     const named = [...text.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name)
     expect(named.sort()).toEqual(Object.keys(settings.shape).sort())
   })

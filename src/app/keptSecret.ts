@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, link, open, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { makeDirectory } from '../db/embedded/makeDirectory.ts'
+import { makeSecret } from '../services/keyRing.ts'
 import { type Config, ConfigError, SHORTEST_SECRET } from './config.ts'
-import { makeDirectory } from './db/embedded/makeDirectory.ts'
-import { makeSecret } from './services/keyRing.ts'
 
 /**
  * With the embedded database the secret is made once and kept beside the data (contract 7).

@@ -1,0 +1,23 @@
+import type { Db } from '../db/client.ts'
+import type { Events } from '../services/events.ts'
+import type { HeavyReads } from '../services/heavyReads.ts'
+import type { KeyRing } from '../services/keyRing.ts'
+import type { Organizations } from '../services/organizations.ts'
+import type { SignIn } from '../services/signIn.ts'
+import type { StatementReader } from '../services/statements/reader.ts'
+import type { Config } from './config.ts'
+
+/** What the service is built from, made once in `app/service.ts` and handed down. */
+export interface Deps {
+  readonly config: Config
+  /** The clock, in milliseconds since 1970: the only one there is. */
+  readonly now: () => number
+  readonly db: Db
+  readonly keys: KeyRing
+  readonly signIn: SignIn
+  /** Told what happens, for whoever counts it. */
+  readonly events: Events
+  readonly statements: StatementReader
+  readonly organizations: Organizations
+  readonly heavyReads: HeavyReads
+}

@@ -1,4 +1,4 @@
-import type { Db } from '../db/client.ts'
+import type { Db } from '../db/postgres/client.ts'
 import type { Events } from '../services/events.ts'
 import type { HeavyReads } from '../services/heavyReads.ts'
 import type { KeyRing } from '../services/keyRing.ts'

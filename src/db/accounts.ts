@@ -1,5 +1,5 @@
-import type { Db } from './client.ts'
 import type { Account as AccountRow } from './generated/client.ts'
+import type { Db } from './postgres/client.ts'
 import { type Author, auditRow } from './trail.ts'
 
 /** What an account may do (contract 3.6). */

@@ -1,5 +1,5 @@
 import type { LoanTrail } from '../domain/trailRules.ts'
-import type { Snapshot } from './transaction.ts'
+import type { Snapshot } from './postgres/transaction.ts'
 
 /** Which loans. */
 interface LoanKey {

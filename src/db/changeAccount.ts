@@ -1,5 +1,5 @@
 import { type Account, type Role, toAccount } from './accounts.ts'
-import type { Db } from './client.ts'
+import type { Db } from './postgres/client.ts'
 import { type Author, auditRow } from './trail.ts'
 
 /** An account as operators see it. */

@@ -1,8 +1,8 @@
 import type { LocalDate } from '../domain/dates.ts'
-import type { Db } from './client.ts'
 import { FIND_OF_CUSTOMERS } from './loans.ts'
-import type { Queries } from './queries.ts'
-import { moment } from './rows.ts'
+import type { Db } from './postgres/client.ts'
+import type { Queries } from './queries/queries.ts'
+import { moment } from './queries/rows.ts'
 import { type LoanRow, type StoredLoan, toStoredLoan } from './storedLoan.ts'
 import { type Author, type Trace, trail, trailValues } from './trail.ts'
 

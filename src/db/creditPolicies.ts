@@ -1,7 +1,7 @@
 import type { Json } from '../domain/credit/stored.ts'
-import type { Db } from './client.ts'
-import { isUniqueViolation } from './faults.ts'
-import { moment } from './rows.ts'
+import type { Db } from './postgres/client.ts'
+import { isUniqueViolation } from './postgres/errors.ts'
+import { moment } from './queries/rows.ts'
 import { type Author, trail, trailValues } from './trail.ts'
 
 /** An organization's own policy of that version, as stored. */

@@ -1,14 +1,14 @@
 import type { CustomerStanding, CustomerStatus } from '../domain/customer.ts'
 import type { LocalDate } from '../domain/dates.ts'
 import { reserveAccountNumbers, returnAccountNumber } from './accountNumbers.ts'
-import { arrivalsSql, listArrivals } from './arrivals.ts'
-import type { Db } from './client.ts'
-import { drawingId } from './drawnId.ts'
 import type { Customer as CustomerRow } from './generated/client.ts'
-import type { Listed, Page } from './paging.ts'
-import { moment } from './rows.ts'
+import type { Db } from './postgres/client.ts'
+import { inTransaction } from './postgres/transaction.ts'
+import { arrivalsSql, listArrivals } from './queries/pageByArrival.ts'
+import type { Listed, Page } from './queries/paging.ts'
+import { drawingId } from './queries/retryOnTakenId.ts'
+import { moment } from './queries/rows.ts'
 import { type Author, rethrowTakenKey, type Trace, trail, trailValues } from './trail.ts'
-import { inTransaction } from './transaction.ts'
 
 /** How a customer is named: by the service's number or by the partner's own id. */
 export type CustomerRef = { readonly id: bigint } | { readonly externalId: string }

@@ -1,5 +1,5 @@
-import type { Db } from './client.ts'
-import { moment } from './rows.ts'
+import type { Db } from './postgres/client.ts'
+import { moment } from './queries/rows.ts'
 import type { Author, Claim } from './trail.ts'
 
 /** How long a key stands for its request (contract 1.11). */

@@ -1,8 +1,8 @@
-import type { Db } from './client.ts'
 import type { Inserted } from './insertedLoans.ts'
 import { insertLoans, type NewLoan } from './insertLoans.ts'
-import type { Queries } from './queries.ts'
-import { inTransaction } from './transaction.ts'
+import type { Db } from './postgres/client.ts'
+import { inTransaction } from './postgres/transaction.ts'
+import type { Queries } from './queries/queries.ts'
 
 const HOLD = 'SELECT FROM customer WHERE organization_id = $1 AND id = $2 FOR NO KEY UPDATE'
 

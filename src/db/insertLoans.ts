@@ -4,8 +4,8 @@ import type { Instalment } from '../domain/schedule.ts'
 import type { LoanTerms } from '../domain/terms.ts'
 import { type Inserted, type InsertedRow, outcomeOf, readOutcomes, withoutRepeats } from './insertedLoans.ts'
 import { CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
-import type { Queries } from './queries.ts'
-import { type ColumnTypes, moment, statementOver } from './rows.ts'
+import type { Queries } from './queries/queries.ts'
+import { type ColumnTypes, moment, statementOver } from './queries/rows.ts'
 import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from './trail.ts'
 
 /** A loan about to be made, by whom, and what replay makes of it now. */

@@ -1,6 +1,6 @@
 import type { NewLoan } from './insertLoans.ts'
-import type { Queries } from './queries.ts'
-import { statementOver } from './rows.ts'
+import type { Queries } from './queries/queries.ts'
+import { statementOver } from './queries/rows.ts'
 
 /**
  * The outcome of one loan of an insert. `idTaken`, `externalIdTaken`: another loan of the organization has it.

@@ -1,6 +1,6 @@
 import type { Balances } from '../domain/balances.ts'
 import type { Instant } from '../domain/dates.ts'
-import { type ColumnTypes, moment } from './rows.ts'
+import { type ColumnTypes, moment } from './queries/rows.ts'
 
 /** Columns that cache what replay made of the entries, for lists, reports and the sweep; and their types. */
 export const CACHED_COLUMNS: ColumnTypes = {

@@ -1,8 +1,8 @@
 import type { Absent } from '../domain/broughtForward.ts'
-import type { Db } from './client.ts'
-import type { Listed, Page } from './paging.ts'
-import type { Queries } from './queries.ts'
-import { arrayOf, type Prepared, statementOver } from './rows.ts'
+import type { Db } from './postgres/client.ts'
+import type { Listed, Page } from './queries/paging.ts'
+import type { Queries } from './queries/queries.ts'
+import { arrayOf, type Prepared, statementOver } from './queries/rows.ts'
 import {
   CARRIED_COLUMNS,
   type CarriedRow,

@@ -1,9 +1,9 @@
 import { reserveAccountNumbers, returnAccountNumber } from './accountNumbers.ts'
-import type { Db } from './client.ts'
-import { drawingId } from './drawnId.ts'
-import { reserveIds } from './ids.ts'
 import type { Inserted } from './insertedLoans.ts'
 import type { NewLoan } from './insertLoans.ts'
+import type { Db } from './postgres/client.ts'
+import { reserveIds } from './queries/idBlocks.ts'
+import { drawingId } from './queries/retryOnTakenId.ts'
 import { trafficOf } from './traffic.ts'
 import { rethrowTakenKey } from './trail.ts'
 

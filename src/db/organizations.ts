@@ -1,4 +1,4 @@
-import type { Db } from './client.ts'
+import type { Db } from './postgres/client.ts'
 import { type Author, auditRow, service } from './trail.ts'
 
 /** A lender: everything in the book belongs to one. */

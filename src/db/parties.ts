@@ -3,8 +3,8 @@ import type { LocalDate, PeriodUnit } from '../domain/dates.ts'
 import { currencyOf } from '../domain/money.ts'
 import type { Product } from '../domain/product.ts'
 import type { Customer } from './customers.ts'
-import type { Queries } from './queries.ts'
-import { type ColumnTypes, statementOver } from './rows.ts'
+import type { Queries } from './queries/queries.ts'
+import { type ColumnTypes, statementOver } from './queries/rows.ts'
 
 /** Who wants to borrow, and on which terms, as an application names them. */
 export interface PartiesKey {

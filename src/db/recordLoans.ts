@@ -1,9 +1,9 @@
 import type { Instant, LocalDate, PeriodUnit } from '../domain/dates.ts'
 import type { LoanRecord } from '../domain/loanRecord.ts'
 import { type Currency, currencyOf } from '../domain/money.ts'
-import { arrivalsSql, listArrivals } from './arrivals.ts'
-import type { Db } from './client.ts'
-import type { Listed, Page } from './paging.ts'
+import type { Db } from './postgres/client.ts'
+import { arrivalsSql, listArrivals } from './queries/pageByArrival.ts'
+import type { Listed, Page } from './queries/paging.ts'
 
 /** A loan as a record system knows it, whichever style made it: its terms, and nothing of what became of it. */
 export interface RecordLoan {

@@ -1,11 +1,11 @@
 import { carriedForward, type LoanState } from '../domain/replay.ts'
-import type { Db } from './client.ts'
 import { CACHED, CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
 import { LOANS_BY } from './loans.ts'
-import { type ColumnTypes, columnsOf, moment, rowsOf } from './rows.ts'
+import type { Db } from './postgres/client.ts'
+import { inTransaction } from './postgres/transaction.ts'
+import { type ColumnTypes, columnsOf, moment, rowsOf } from './queries/rows.ts'
 import { type LoanRow, type StoredLoan, toStoredLoan } from './storedLoan.ts'
 import { toJson } from './trail.ts'
-import { inTransaction } from './transaction.ts'
 
 /** What a round of the sweep came to. */
 export interface Swept {

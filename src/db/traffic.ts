@@ -1,15 +1,15 @@
 import type pg from 'pg'
-import type { Db, Patience } from './client.ts'
 import { type EntryKey, findEntryIds } from './entryIds.ts'
-import { isConflict, isOfRows, isUnavailable } from './faults.ts'
 import type { Inserted } from './insertedLoans.ts'
 import { insertLoans, type NewLoan } from './insertLoans.ts'
 import { type CarriedKey, type LoanKey, readCarried, readLoans } from './loans.ts'
 import { findParties, type Parties, type PartiesKey } from './parties.ts'
-import type { Queries } from './queries.ts'
+import type { Db, Patience } from './postgres/client.ts'
+import { isConflict, isOfRows, isUnavailable } from './postgres/errors.ts'
+import { type Settled, together } from './queries/batcher.ts'
+import type { Queries } from './queries/queries.ts'
 import { type Chain, saveLoans } from './saveLoans.ts'
 import type { StoredLoan } from './storedLoan.ts'
-import { type Settled, together } from './together.ts'
 
 /** What travels together to the database and back, whoever asked for it. */
 export interface Traffic {

@@ -10,7 +10,7 @@ import {
   findLeftUrls,
   hasDatabase,
   startEmbedded,
-} from '../db/embedded.ts'
+} from '../db/embedded/embedded.ts'
 import type { Opened, Opening } from './world.ts'
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined }

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
-import { isUnavailable } from '../db/faults.ts'
+import { isUnavailable } from '../db/postgres/errors.ts'
 import { LendingError } from '../domain/errors.ts'
 import { explain } from '../process/explain.ts'
 import { accessCommand } from './commands/access.ts'

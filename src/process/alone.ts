@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Config } from '../app/config.ts'
-import type { EmbeddedServer } from '../db/embedded.ts'
+import type { EmbeddedServer } from '../db/embedded/embedded.ts'
 import { banner } from './banner.ts'
 import { findDatabase } from './database.ts'
 import { warnOfDemo } from './demoWarning.ts'

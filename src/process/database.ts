@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { type Config, ConfigError } from '../app/config.ts'
 import { withKeptSecret } from '../app/keptSecret.ts'
-import { EMBEDDED_CONNECTIONS, type EmbeddedServer, startEmbedded } from '../db/embedded.ts'
+import { EMBEDDED_CONNECTIONS, type EmbeddedServer, startEmbedded } from '../db/embedded/embedded.ts'
 
 /** Where the book is kept. */
 export interface Database {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Config } from '../app/config.ts'
-import type { Db } from '../db/client.ts'
+import type { Db } from '../db/postgres/client.ts'
 import { findOpenDemoAccounts } from '../services/demo.ts'
 
 /** Addresses on which only this machine calls. */

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Guard } from '../api/guard.ts'
-import type { Db } from '../db/client.ts'
-import { type WatchOptions, watchDatabase } from '../db/watch.ts'
+import type { Db } from '../db/postgres/client.ts'
+import { type WatchOptions, watchDatabase } from '../db/postgres/livenessProbe.ts'
 
 const RESOLUTION_MS = 20
 const WINDOW_MS = 500

@@ -1,6 +1,6 @@
 import type { Deps } from '../app/deps.ts'
 import { type AccessEntry, insertAccessEntries, latestAccess, purgeAccessEntries } from '../db/accessEntries.ts'
-import type { Db } from '../db/client.ts'
+import type { Db } from '../db/postgres/client.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { Events } from './events.ts'
 

@@ -8,8 +8,8 @@ import {
   listApiKeys as listKeys,
   markApiKeyRevoked,
 } from '../db/apiKeys.ts'
-import type { Db } from '../db/client.ts'
 import { findOrganization } from '../db/organizations.ts'
+import type { Db } from '../db/postgres/client.ts'
 import type { Author } from '../db/trail.ts'
 import { invalidField, LendingError, notFound } from '../domain/errors.ts'
 import type { Identity } from './caller.ts'

@@ -8,8 +8,8 @@ import {
   openImport,
   saveBatch,
 } from '../db/bookImport.ts'
-import { pauseBefore } from '../db/pauseBefore.ts'
-import type { Queries } from '../db/queries.ts'
+import { pauseBefore } from '../db/postgres/backoffMs.ts'
+import type { Queries } from '../db/queries/queries.ts'
 import { LendingError } from '../domain/errors.ts'
 
 export type { ImportKind, ImportMark } from '../db/bookImport.ts'

@@ -1,6 +1,6 @@
 import type { Deps } from '../app/deps.ts'
 import { type Borrower, changeBorrower, findBorrower, insertBorrower, listBorrowers } from '../db/borrowers.ts'
-import type { Listed, Page } from '../db/paging.ts'
+import type { Listed, Page } from '../db/queries/paging.ts'
 import { type BorrowerDetails, sameDetails, withChanges } from '../domain/borrower.ts'
 import { displayName } from '../domain/customer.ts'
 import { dateIn } from '../domain/dates.ts'

@@ -8,7 +8,7 @@ import {
   insertCustomer,
   listCustomers,
 } from '../db/customers.ts'
-import type { Listed, Page } from '../db/paging.ts'
+import type { Listed, Page } from '../db/queries/paging.ts'
 import { type CustomerStanding, requireActivatable, requireClosable } from '../domain/customer.ts'
 import { dateIn, type LocalDate } from '../domain/dates.ts'
 import { LendingError, notFound } from '../domain/errors.ts'

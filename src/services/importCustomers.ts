@@ -1,7 +1,7 @@
 import type { Deps } from '../app/deps.ts'
 import { reserveAccountNumbers } from '../db/accountNumbers.ts'
-import { reserveIds } from '../db/ids.ts'
 import { findPresentCustomers, insertCustomers, type NewCustomer, type PresentCustomer } from '../db/insertCustomers.ts'
+import { reserveIds } from '../db/queries/idBlocks.ts'
 import type { Author } from '../db/trail.ts'
 import { BORROWER_DETAILS, type BorrowerDetail, detailsOf } from '../domain/borrower.ts'
 import { dateIn, type LocalDate } from '../domain/dates.ts'

@@ -1,6 +1,6 @@
 import type { Deps } from '../app/deps.ts'
-import { reserveIds } from '../db/ids.ts'
 import { readLoans } from '../db/loans.ts'
+import { reserveIds } from '../db/queries/idBlocks.ts'
 import { type Chain, type SavedDecision, type Step, saveLoans } from '../db/saveLoans.ts'
 import { apply, type StoredLoan } from '../db/storedLoan.ts'
 import type { Author } from '../db/trail.ts'

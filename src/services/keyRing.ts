@@ -12,7 +12,7 @@ import {
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { LRUCache } from 'lru-cache'
-import type { Db } from '../db/client.ts'
+import type { Db } from '../db/postgres/client.ts'
 import { insertFirstSigningKey, listVerifyingKeys, type SigningKey } from '../db/signingKeys.ts'
 import { invariant, LendingError } from '../domain/errors.ts'
 import { isFresh } from './remember.ts'

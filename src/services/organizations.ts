@@ -1,6 +1,4 @@
 import type { Deps } from '../app/deps.ts'
-import type { Db } from '../db/client.ts'
-import { isUniqueViolation } from '../db/faults.ts'
 import {
   changeOrganization,
   findOrganization,
@@ -10,6 +8,8 @@ import {
   type Organization,
   type OrganizationChange,
 } from '../db/organizations.ts'
+import type { Db } from '../db/postgres/client.ts'
+import { isUniqueViolation } from '../db/postgres/errors.ts'
 import type { Author } from '../db/trail.ts'
 import { invalidField, invariant, LendingError, notFound } from '../domain/errors.ts'
 import { currencyCodes } from '../domain/money.ts'

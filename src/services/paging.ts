@@ -1,1 +1,1 @@
-export type { Listed, Page } from '../db/paging.ts'
+export type { Listed, Page } from '../db/queries/paging.ts'

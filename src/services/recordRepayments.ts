@@ -1,6 +1,6 @@
 import type { Deps } from '../app/deps.ts'
 import { changeLoan, type SavedChange } from '../db/book.ts'
-import type { Listed, Page } from '../db/paging.ts'
+import type { Listed, Page } from '../db/queries/paging.ts'
 import { findRecordRepayment, listRecordRepayments, type RecordRepayment } from '../db/recordRepayments.ts'
 import { entryIdTaken } from '../db/saveLoans.ts'
 import type { StoredLoan } from '../db/storedLoan.ts'

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { errors, jwtVerify, SignJWT } from 'jose'
 import { type Account, findAccount, findAccountByEmail } from '../db/accounts.ts'
-import type { Db } from '../db/client.ts'
+import type { Db } from '../db/postgres/client.ts'
 import { LendingError } from '../domain/errors.ts'
 import { LARGEST_ID } from '../domain/smallId.ts'
 import { identifyApiKey } from './apiKeys.ts'

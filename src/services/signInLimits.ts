@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Attempts, countAttempts } from '../db/attempts.ts'
-import type { Db } from '../db/client.ts'
+import type { Db } from '../db/postgres/client.ts'
 import { LendingError } from '../domain/errors.ts'
 
 /** A quarter of an hour. */

@@ -1,7 +1,7 @@
 import type { Deps } from '../app/deps.ts'
 import { type Change, changeLoan, type Decided, type SavedChange } from '../db/book.ts'
 import type { LoanRef } from '../db/loans.ts'
-import type { Listed, Page } from '../db/paging.ts'
+import type { Listed, Page } from '../db/queries/paging.ts'
 import type { StoredLoan } from '../db/storedLoan.ts'
 import { type Entry, type EntryType, isCustomerRepayment } from '../domain/entry.ts'
 import { invariant, notFound } from '../domain/errors.ts'

@@ -10,7 +10,7 @@ import { amount, externalId, idParam, int64, localDate, pageQuery } from '../../
 import { type AppOptions, buildApp } from '../../src/app/app.ts'
 import { type Config, readConfig } from '../../src/app/config.ts'
 import type { Deps } from '../../src/app/deps.ts'
-import type { Db } from '../../src/db/client.ts'
+import type { Db } from '../../src/db/postgres/client.ts'
 import { invalidField, LendingError } from '../../src/domain/errors.ts'
 import { noEvents } from '../../src/services/events.ts'
 

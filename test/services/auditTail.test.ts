@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Db } from '../../src/db/client.ts'
+import type { Db } from '../../src/db/postgres/client.ts'
 import { followTrail, readTrail, type TrailFilter } from '../../src/services/auditTail.ts'
 import { startService, type TestService } from '../support/service.ts'
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { type Db, openDatabase } from '../../src/db/client.ts'
+import { type Db, openDatabase } from '../../src/db/postgres/client.ts'
 
 /** A database of one test file's own. */
 export interface FreshDatabase {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { openService } from '../../src/app/service.ts'
-import { startEmbedded } from '../../src/db/embedded.ts'
+import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { asAdmin, asRole, databaseUrl } from './database.ts'
 import { FIRST_DAY, testConfig } from './service.ts'
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded.ts'
+import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded/embedded.ts'
 
 const run = promisify(execFile)
 const log = { debug: () => undefined, info: () => undefined, warn: () => undefined }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
 
 /** The tables as prisma/schema.prisma has them: column → `type` or `type?`. */
 function modelsOf(schema: string): Map<string, Map<string, string>> {
@@ -54,7 +54,7 @@ describe('prisma/schema.prisma and the migrations', () => {
       const name = type === 'ARRAY' ? `${element.slice(1)}[]` : type
       stored[table] = { ...stored[table], [column]: `${name}${nullable === 'YES' ? '?' : ''}` }
     }
-    const schema = readFileSync(new URL('../../prisma/schema.prisma', import.meta.url), 'utf8')
+    const schema = readFileSync(new URL('../../../prisma/schema.prisma', import.meta.url), 'utf8')
     const declared = Object.fromEntries(
       [...modelsOf(schema)].map(([table, columns]) => [table, Object.fromEntries(columns)]),
     )

@@ -1,4 +1,4 @@
-import { invariant } from '../domain/errors.ts'
+import { invariant } from '../../domain/errors.ts'
 
 /** An instant as a parameter. */
 export const moment = (instant: number | null): string | null =>

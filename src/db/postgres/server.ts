@@ -1,5 +1,5 @@
+import type { Queries } from '../queries/queries.ts'
 import { clockTrouble, clockWarning } from './clock.ts'
-import type { Queries } from './queries.ts'
 
 /** The major versions of PostgreSQL that the service is tested on, from and to. */
 const VERSIONS = { from: 15, to: 18 } as const

@@ -7,10 +7,10 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded.ts'
-import { within } from '../support/patience.ts'
+import { type EmbeddedServer, startEmbedded } from '../../../src/db/embedded/embedded.ts'
+import { within } from '../../support/patience.ts'
 
-const module = new URL('../../src/db/embedded.ts', import.meta.url).href
+const module = new URL('../../../src/db/embedded/embedded.ts', import.meta.url).href
 const isRoot = process.getuid?.() === 0
 const said: string[] = []
 const log = { debug: () => undefined, info: (text: string) => said.push(text), warn: (text: string) => said.push(text) }

@@ -3,10 +3,10 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { openDatabase } from '../../src/db/client.ts'
-import { isOfRows, isUnavailable, isUniqueViolation } from '../../src/db/faults.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { openGateway } from '../support/gateway.ts'
+import { openDatabase } from '../../../src/db/postgres/client.ts'
+import { isOfRows, isUnavailable, isUniqueViolation } from '../../../src/db/postgres/errors.ts'
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
+import { openGateway } from '../../support/gateway.ts'
 
 let fresh: FreshDatabase
 const now = new Date('2026-03-01T10:11:12.345Z')

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { inTransaction, type Transaction } from '../../src/db/transaction.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { inTransaction, type Transaction } from '../../../src/db/postgres/transaction.ts'
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
 
 let fresh: FreshDatabase
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import pg from 'pg'
+import type { Queries } from '../queries/queries.ts'
 import type { Db } from './client.ts'
 import { MIGRATION_LOCK } from './migrate.ts'
-import type { Queries } from './queries.ts'
 import { inTransaction } from './transaction.ts'
 
 /** What the service may do with the rows of a table: the privileges of Postgres, and the columns that it may change. */

@@ -1,4 +1,4 @@
-import type { Db } from './client.ts'
+import type { Db } from '../postgres/client.ts'
 
 /** What the service gives ids to, and the sequence they come from. */
 const SEQUENCES = { customer: 'customer_id_seq', loan: 'loan_id_seq', entry: 'loan_entry_id_seq' } as const

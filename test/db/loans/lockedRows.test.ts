@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { within } from '../support/patience.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { within } from '../../support/patience.ts'
+import { startService, type TestService } from '../../support/service.ts'
 
 // Somebody holds a row for long: an operator at the database's prompt, an import that was stopped in the middle.
 

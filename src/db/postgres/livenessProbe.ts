@@ -2,7 +2,7 @@ import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import pg from 'pg'
 import type { Db } from './client.ts'
 import { clockTrouble, clockWarning } from './clock.ts'
-import { DISK_FAILS } from './faults.ts'
+import { DISK_FAILS } from './errors.ts'
 import { cut } from './silence.ts'
 
 /** How the database is watched: a question every so often, on a connection of its own. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { together } from '../../src/db/together.ts'
+import { together } from '../../../src/db/queries/batcher.ts'
 
 /** A batcher whose batches end when the test says so. */
 function held(most = 3, inFlight = 1, late: { mostLate?: number; lateMs?: number } = {}) {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isOfRows, isUnavailable } from '../../src/db/faults.ts'
-import { watchDatabase } from '../../src/db/watch.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { within } from '../support/patience.ts'
+import { isOfRows, isUnavailable } from '../../../src/db/postgres/errors.ts'
+import { watchDatabase } from '../../../src/db/postgres/livenessProbe.ts'
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
+import { within } from '../../support/patience.ts'
 
 let fresh: FreshDatabase
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 
-const migrations = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
+const migrations = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url))
 
 /** The number that Prisma's own `migrate` locks, so that the two never migrate at once either. */
 export const MIGRATION_LOCK = 72707369

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { migrate } from '../../src/db/migrate.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { migrate } from '../../../src/db/postgres/migrate.ts'
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
 
 let fresh: FreshDatabase
 let folder: string
@@ -100,7 +100,7 @@ describe('migrate', () => {
   })
 
   it("finds the service's own migrations by itself", async () => {
-    const own = new URL('../../prisma/migrations/', import.meta.url)
+    const own = new URL('../../../prisma/migrations/', import.meta.url)
     const names = (await readdir(own, { withFileTypes: true })).filter((entry) => entry.isDirectory())
     expect(await migrate(fresh.db.pool)).toEqual(names.map(({ name }) => name).sort())
     expect(await tables()).toContain('loan_entry')

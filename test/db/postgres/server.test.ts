@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openService } from '../../src/app/service.ts'
-import { openDatabase } from '../../src/db/client.ts'
-import { examineServer, requireVersion, settingWarnings, versionRefusal } from '../../src/db/server.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { startProcess } from '../support/process.ts'
-import { testConfig } from '../support/service.ts'
+import { openService } from '../../../src/app/service.ts'
+import { openDatabase } from '../../../src/db/postgres/client.ts'
+import { examineServer, requireVersion, settingWarnings, versionRefusal } from '../../../src/db/postgres/server.ts'
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
+import { startProcess } from '../../support/process.ts'
+import { testConfig } from '../../support/service.ts'
 
 let fresh: FreshDatabase
 beforeAll(async () => {

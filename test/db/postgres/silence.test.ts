@@ -1,11 +1,11 @@
 import { performance } from 'node:perf_hooks'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openDatabase } from '../../src/db/client.ts'
-import { isUnavailable } from '../../src/db/faults.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { openGateway } from '../support/gateway.ts'
-import { within } from '../support/patience.ts'
+import { openDatabase } from '../../../src/db/postgres/client.ts'
+import { isUnavailable } from '../../../src/db/postgres/errors.ts'
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
+import { openGateway } from '../../support/gateway.ts'
+import { within } from '../../support/patience.ts'
 
 let fresh: FreshDatabase
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startService, type TestService } from '../support/service.ts'
-import { sweepAll } from '../support/sweepAll.ts'
+import { startService, type TestService } from '../../support/service.ts'
+import { sweepAll } from '../../support/sweepAll.ts'
 
 /** The statements of the money path, by name, as the service sends them. */
 const statements = new Map<string, string>()

@@ -1,4 +1,4 @@
-import type { Db } from './client.ts'
+import type { Db } from '../postgres/client.ts'
 import type { Listed, Page } from './paging.ts'
 
 /** A list in the order in which its rows came. */

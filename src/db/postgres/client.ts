@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
-import { DISK_FAILS, READ_ONLY } from './faults.ts'
-import { PrismaClient } from './generated/client.ts'
+import { PrismaClient } from '../generated/client.ts'
+import { DISK_FAILS, READ_ONLY } from './errors.ts'
 import { cut, type SilenceWatch, watchSilence } from './silence.ts'
 
 /** One pool, and Prisma over the same pool. */

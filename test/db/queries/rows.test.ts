@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Db } from '../../src/db/client.ts'
-import { type ColumnTypes, columnsOf, rowsOf, statementOver } from '../../src/db/rows.ts'
-import { freshDatabase } from '../support/database.ts'
+import type { Db } from '../../../src/db/postgres/client.ts'
+import { type ColumnTypes, columnsOf, rowsOf, statementOver } from '../../../src/db/queries/rows.ts'
+import { freshDatabase } from '../../support/database.ts'
 
 let db: Db
 let drop: () => Promise<void>

@@ -33,7 +33,7 @@ export default defineConfig({
           include: [
             'test/domain/{dates,replay,schedule,worked}.test.ts',
             'test/api/partner/{loans,repayments}.test.ts',
-            'test/services/sweep.test.ts',
+            'test/services/loans/sweep.test.ts',
           ],
           env: { TZ: 'America/Los_Angeles' },
           setupFiles: ['test/support/elsewhere.ts'],

@@ -1,7 +1,7 @@
-import { agrees, CACHED, cached } from '../src/db/loanColumns.ts'
-import { readLoans } from '../src/db/loans.ts'
+import { agrees, CACHED, cached } from '../src/db/loans/loanColumns.ts'
+import { readLoans } from '../src/db/loans/loans.ts'
 import { type Db, openDatabase } from '../src/db/postgres/client.ts'
-import { stateOf } from '../src/domain/loan.ts'
+import { stateOf } from '../src/domain/loan/loan.ts'
 import { type Book, LANES, laneOf, TARGETS, type Target } from './scenarios.ts'
 import type { Tally } from './window.ts'
 

@@ -1,9 +1,9 @@
-import { CACHED, cached } from '../src/db/loanColumns.ts'
+import { CACHED, cached } from '../src/db/loans/loanColumns.ts'
 import { dateIn } from '../src/domain/dates.ts'
-import type { NewEntry } from '../src/domain/entry.ts'
+import type { NewEntry } from '../src/domain/loan/entry.ts'
+import { carriedForward, replay } from '../src/domain/loan/replay.ts'
+import { termsOf } from '../src/domain/loan/terms.ts'
 import type { Product } from '../src/domain/product.ts'
-import { carriedForward, replay } from '../src/domain/replay.ts'
-import { termsOf } from '../src/domain/terms.ts'
 import { DEMO_PRODUCTS } from '../src/services/demo.ts'
 
 /** Rows of one loan, but for its ids: column → value, as JSON takes them. */

@@ -180,15 +180,15 @@ describe('the house', () => {
 
 describe('the rules themselves', () => {
   it.each([
-    ['src/domain/loan.ts', "import { readFile } from 'node:fs'"],
-    ['src/domain/loan.ts', "import type { Db } from '../db/client.ts'"],
-    ['src/domain/loan.ts', "import { DateTime } from 'luxon'"],
-    ['src/db/loans.ts', "import { post } from '../services/post.ts'"],
-    ['src/db/loans.ts', "export { app } from '../app/app.ts'"],
-    ['src/services/loans.ts', "import pg from 'pg'"],
-    ['src/services/loans.ts', "import type { Loan } from '../db/generated/client.ts'"],
-    ['src/services/loans.ts', "import type { FastifyRequest } from 'fastify'"],
-    ['src/services/loans.ts', "import { readConfig } from '../app/config.ts'"],
+    ['src/domain/loan/loan.ts', "import { readFile } from 'node:fs'"],
+    ['src/domain/loan/loan.ts', "import type { Db } from '../../db/client.ts'"],
+    ['src/domain/loan/loan.ts', "import { DateTime } from 'luxon'"],
+    ['src/db/loans/loans.ts', "import { post } from '../../services/post.ts'"],
+    ['src/db/loans/loans.ts', "export { app } from '../../app/app.ts'"],
+    ['src/services/loans/loans.ts', "import pg from 'pg'"],
+    ['src/services/loans/loans.ts', "import type { Loan } from '../../db/generated/client.ts'"],
+    ['src/services/loans/loans.ts', "import type { FastifyRequest } from 'fastify'"],
+    ['src/services/loans/loans.ts', "import { readConfig } from '../../app/config.ts'"],
     ['src/api/style.ts', "import { partner } from './partner/index.ts'"],
     ['src/api/style.ts', "import {\n  type Db,\n} from '../db/client.ts'"],
     ['src/api/partner/loans.ts', "import { view } from '../record/loans.ts'"],
@@ -199,11 +199,11 @@ describe('the rules themselves', () => {
 
   it.each([
     ['src/domain/dates.ts', "import { DateTime } from 'luxon'"],
-    ['src/db/loans.ts', "import pg from 'pg'"],
-    ['src/services/loans.ts', "import type { Deps } from '../app/deps.ts'"],
+    ['src/db/loans/loans.ts', "import pg from 'pg'"],
+    ['src/services/loans/loans.ts', "import type { Deps } from '../../app/deps.ts'"],
     ['src/api/partner/loans.ts', "import { toPage } from '../wire.ts'"],
     ['src/app/app.ts', "import { partner } from '../api/partner/index.ts'"],
-    ['src/domain/loan.ts', "// not an import { x } from 'pg'\nexport const a = 1"],
+    ['src/domain/loan/loan.ts', "// not an import { x } from 'pg'\nexport const a = 1"],
   ])('%s may: %s', (file, text) => expect(wrongImports(file, text)).toEqual([]))
 
   it.each([

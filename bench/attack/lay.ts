@@ -3,7 +3,7 @@ import { createAccount } from '../../src/services/accounts.ts'
 import { operator } from '../../src/services/caller.ts'
 import { createCustomer } from '../../src/services/customers.ts'
 import { DEMO_PARTNER } from '../../src/services/demo.ts'
-import { createLoan } from '../../src/services/loans.ts'
+import { createLoan } from '../../src/services/loans/loans.ts'
 import { createOrganization } from '../../src/services/organizations.ts'
 import { createProduct } from '../../src/services/products.ts'
 

@@ -1,7 +1,7 @@
 import type { Db } from '../db/postgres/client.ts'
 import type { Events } from '../services/events.ts'
-import type { HeavyReads } from '../services/heavyReads.ts'
 import type { KeyRing } from '../services/keyRing.ts'
+import type { HeavyReads } from '../services/loans/heavyReads.ts'
 import type { Organizations } from '../services/organizations.ts'
 import type { SignIn } from '../services/signIn.ts'
 import type { StatementReader } from '../services/statements/reader.ts'

@@ -1,5 +1,6 @@
 import { dateIn, type Instant, LAST_DATE, type LocalDate, type PeriodUnit, sameTimeOn, startOfDay } from './dates.ts'
 import { invalidField, invariant } from './errors.ts'
+import type { LoanTerms } from './loan/terms.ts'
 import type { ExtendedBody, LoanRecord, Source } from './loanRecord.ts'
 import { type Currency, type Decimal, parseDecimal, toMinor } from './money.ts'
 import { basicSchedule, ratePerCycle, recordSchedule } from './recordSchedule.ts'
@@ -12,7 +13,6 @@ import {
   readInterestPeriod,
   readInterestType,
 } from './recordTerms.ts'
-import type { LoanTerms } from './terms.ts'
 
 /** A loan of the basic body: one instalment without interest (contract 5.2). */
 export interface BasicLoan {

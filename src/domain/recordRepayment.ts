@@ -1,8 +1,8 @@
 import type { LocalDate } from './dates.ts'
-import { type Entry, isCustomerRepayment, paymentMethodOf } from './entry.ts'
-import type { Loan } from './loan.ts'
+import { type Entry, isCustomerRepayment, paymentMethodOf } from './loan/entry.ts'
+import { entryBy } from './loan/entryIndex.ts'
+import type { Loan } from './loan/loan.ts'
 import type { RepaymentRecord } from './loanRecord.ts'
-import { entryBy } from './lookup.ts'
 import { type Decimal, toMinor } from './money.ts'
 
 /** A repayment as a record system tells it (contract 5). */

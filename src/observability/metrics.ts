@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import manifest from '../../package.json' with { type: 'json' }
-import { isCustomerRepayment } from '../domain/entry.ts'
+import { isCustomerRepayment } from '../domain/loan/entry.ts'
 import { currencyOf, minorToNumber } from '../domain/money.ts'
 import type { Events, Movement } from '../services/events.ts'
 import type { BookFigures } from '../services/figures.ts'

@@ -1,8 +1,8 @@
-import { totalOf } from '../domain/allocation.ts'
 import type { LocalDate } from '../domain/dates.ts'
-import type { Entry } from '../domain/entry.ts'
+import { totalOf } from '../domain/loan/allocation.ts'
+import type { Entry } from '../domain/loan/entry.ts'
 import { minorToText } from '../domain/money.ts'
-import type { LoanNow } from '../services/loans.ts'
+import type { LoanNow } from '../services/loans/loans.ts'
 import { type Column, toSecond, toTable } from './say.ts'
 
 /** A line of a loan's schedule, as operators see it; amounts are texts, exact. */

@@ -12,14 +12,14 @@ import {
 } from '../db/bookCheck.ts'
 import { findOrphans } from '../db/bookOrphans.ts'
 import { readLoanTrails } from '../db/bookTrail.ts'
-import { agrees, CACHED, cached } from '../db/loanColumns.ts'
+import { agrees, CACHED, cached } from '../db/loans/loanColumns.ts'
+import type { StoredLoan } from '../db/loans/storedLoan.ts'
 import { inSnapshot, type Snapshot } from '../db/postgres/transaction.ts'
-import type { StoredLoan } from '../db/storedLoan.ts'
 import { brokenByMarks } from '../domain/entryMarks.ts'
-import { stateOf } from '../domain/loan.ts'
+import { stateOf } from '../domain/loan/loan.ts'
+import { carriedForward, endFrom, type LoanState } from '../domain/loan/replay.ts'
 import { brokenByAgreement } from '../domain/loanAgreement.ts'
 import { brokenRules } from '../domain/loanRules.ts'
-import { carriedForward, endFrom, type LoanState } from '../domain/replay.ts'
 import { brokenByTrail, type LoanTrail } from '../domain/trailRules.ts'
 
 /** Loans read and replayed at once. */

@@ -6,7 +6,7 @@ import { inSnapshot } from '../db/postgres/transaction.ts'
 import type { Author } from '../db/trail.ts'
 import { toRfc3339 } from '../domain/dates.ts'
 import { invariant } from '../domain/errors.ts'
-import { stateOf } from '../domain/loan.ts'
+import { stateOf } from '../domain/loan/loan.ts'
 import { currencyOf, minorToText, rateToNumber } from '../domain/money.ts'
 
 export { EXPORT_KINDS, type ExportKind } from '../db/bookExport.ts'

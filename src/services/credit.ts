@@ -8,8 +8,8 @@ import {
   keepScore,
   readLoansOf,
 } from '../db/credit.ts'
+import type { StoredLoan } from '../db/loans/storedLoan.ts'
 import type { Queries } from '../db/queries/queries.ts'
-import type { StoredLoan } from '../db/storedLoan.ts'
 import type { Author } from '../db/trail.ts'
 import { decideScore, type ScoreInputs } from '../domain/credit/decision.ts'
 import { historyOf } from '../domain/credit/history.ts'

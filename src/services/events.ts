@@ -1,5 +1,5 @@
-import type { EntryType } from '../domain/entry.ts'
 import type { ErrorCode } from '../domain/errors.ts'
+import type { EntryType } from '../domain/loan/entry.ts'
 
 /** A request that has its answer. */
 export interface Answered {

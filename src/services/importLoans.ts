@@ -1,17 +1,17 @@
 import type { Deps } from '../app/deps.ts'
 import { reserveAccountNumbers } from '../db/accountNumbers.ts'
 import { findPresentLoans, type PresentLoan } from '../db/bookImport.ts'
-import { insertLoans, type NewLoan } from '../db/insertLoans.ts'
-import { findParties } from '../db/parties.ts'
+import { findParties } from '../db/loans/applicants.ts'
+import { insertLoans, type NewLoan } from '../db/loans/insertLoans.ts'
 import { reserveIds } from '../db/queries/idBlocks.ts'
 import type { Author } from '../db/trail.ts'
 import type { Instant } from '../domain/dates.ts'
 import { invalidField, LendingError } from '../domain/errors.ts'
+import { replay } from '../domain/loan/replay.ts'
+import { termsOf } from '../domain/loan/terms.ts'
 import { type Decimal, toMinor } from '../domain/money.ts'
-import { replay } from '../domain/replay.ts'
-import { termsOf } from '../domain/terms.ts'
 import { type Importer, otherThere, type Said, saidOf } from './bookImport.ts'
-import { notActive, requireParties } from './loans.ts'
+import { notActive, requireParties } from './loans/loans.ts'
 
 /** What a line says of a loan; every other term comes from the product. */
 export interface LoanLine {

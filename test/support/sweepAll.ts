@@ -1,6 +1,6 @@
 import type { Deps } from '../../src/app/deps.ts'
-import type { DamagedLoan } from '../../src/db/sweep.ts'
-import { LOANS_A_ROUND, sweepOnce } from '../../src/services/sweep.ts'
+import type { DamagedLoan } from '../../src/db/loans/sweep.ts'
+import { LOANS_A_ROUND, sweepOnce } from '../../src/services/loans/sweep.ts'
 
 /**
  * Sweeps until nothing is due.

@@ -67,7 +67,7 @@ export interface Worked {
   readonly steps: readonly Step[]
 }
 
-const folder = fileURLToPath(new URL('../domain/worked/', import.meta.url))
+const folder = fileURLToPath(new URL('../domain/loan/worked/', import.meta.url))
 
 /** Every worked loan there is. */
 export function workedLoans(): Worked[] {

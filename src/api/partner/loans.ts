@@ -1,5 +1,5 @@
 import type { Deps } from '../../app/deps.ts'
-import { createLoan, getLoan, type LoanNow, pageLoans } from '../../services/loans.ts'
+import { createLoan, getLoan, type LoanNow, pageLoans } from '../../services/loans/loans.ts'
 import type { StyleApp } from '../style.ts'
 import * as examples from './examples.ts'
 import { loanPage, loanQuery, loanSchema, loanSummary, newLoan, toLoan, toLoanSummary } from './loans.wire.ts'

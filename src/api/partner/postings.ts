@@ -1,6 +1,6 @@
-import type { EntryType } from '../../domain/entry.ts'
 import type { LendingError } from '../../domain/errors.ts'
-import { requireTakes } from '../../domain/lifecycle.ts'
+import type { EntryType } from '../../domain/loan/entry.ts'
+import { requireTakes } from '../../domain/loan/lifecycle.ts'
 import * as examples from './examples.ts'
 import { newMark, newMovement, newRecovery, newRepayment } from './transactions.wire.ts'
 

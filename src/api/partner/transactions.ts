@@ -7,7 +7,7 @@ import {
   pageRepayments,
   postTransaction,
   reverseTransaction,
-} from '../../services/transactions.ts'
+} from '../../services/loans/transactions.ts'
 import { markReplayed } from '../idempotency.ts'
 import type { StyleApp } from '../style.ts'
 import { pageQuery } from '../wire.ts'

@@ -5,7 +5,7 @@ import {
   pageRecordLoans,
   type RecordLoan,
   updateRecordLoan,
-} from '../../services/recordLoans.ts'
+} from '../../services/loans/recordLoans.ts'
 import type { StyleApp } from '../style.ts'
 import * as examples from './examples.ts'
 import { loanChanges, loanQuery, newLoan, toAsked, toUpdate } from './loans.wire.ts'

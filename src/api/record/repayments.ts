@@ -4,7 +4,7 @@ import {
   pageRecordRepayments,
   postRecordRepayment,
   type RecordRepayment,
-} from '../../services/recordRepayments.ts'
+} from '../../services/loans/recordRepayments.ts'
 import type { StyleApp } from '../style.ts'
 import { byId, made, toItem, toList } from './registry.ts'
 import { newRepayment, repaymentItem, repaymentList, repaymentQuery, toRepayment, toTold } from './repayments.wire.ts'

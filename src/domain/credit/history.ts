@@ -1,9 +1,9 @@
-import { type Period, totalOf } from '../allocation.ts'
 import { addPeriods, dateIn, daysBetween, type Instant, type LocalDate } from '../dates.ts'
-import type { Replayable } from '../fold.ts'
+import { type Period, totalOf } from '../loan/allocation.ts'
+import type { Replayable } from '../loan/fold.ts'
+import { type LoanState, replay } from '../loan/replay.ts'
+import type { LoanTerms } from '../loan/terms.ts'
 import type { Currency } from '../money.ts'
-import { type LoanState, replay } from '../replay.ts'
-import type { LoanTerms } from '../terms.ts'
 
 /** What the book says of a customer on a day. Amounts in minor units of one currency. */
 export interface CreditHistory {

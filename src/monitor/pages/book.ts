@@ -1,6 +1,6 @@
 import { type Html, html } from '../../api/html.ts'
 import type { Deps } from '../../app/deps.ts'
-import { countDue } from '../../db/sweep.ts'
+import { countDue } from '../../db/loans/sweep.ts'
 import { addPeriods, dateIn, toRfc3339 } from '../../domain/dates.ts'
 import { currencyOf, minorToNumber } from '../../domain/money.ts'
 import {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operator } from '../../../src/services/caller.ts'
-import { pageLoans } from '../../../src/services/loans.ts'
+import { pageLoans } from '../../../src/services/loans/loans.ts'
 import { createProduct } from '../../../src/services/products.ts'
 import { lastingLoan } from '../../support/largeLoans.ts'
 import { startService, type TestService } from '../../support/service.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { postTransaction } from '../../../src/services/transactions.ts'
+import { postTransaction } from '../../../src/services/loans/transactions.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 
 let service: TestService

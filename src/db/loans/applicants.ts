@@ -1,0 +1,103 @@
+import type { CustomerStatus } from '../../domain/customer.ts'
+import type { LocalDate, PeriodUnit } from '../../domain/dates.ts'
+import { currencyOf } from '../../domain/money.ts'
+import type { Product } from '../../domain/product.ts'
+import type { Customer } from '../customers.ts'
+import type { Queries } from '../queries/queries.ts'
+import { type ColumnTypes, statementOver } from '../queries/rows.ts'
+
+/** Who wants to borrow, and on which terms, as an application names them. */
+export interface PartiesKey {
+  readonly organizationId: number
+  readonly customerExternalId: string
+  readonly productId: number
+}
+
+/** What of it there is. */
+export interface Parties {
+  readonly customer: PartyCustomer | undefined
+  readonly product: Product | undefined
+}
+
+/** A customer as far as a new loan asks. */
+export type PartyCustomer = Omit<Customer, 'accountNo'>
+
+const KEY: ColumnTypes = { place: 'int', organization_id: 'int', external_id: 'text', product_id: 'int' }
+
+const find = statementOver(
+  'find-parties',
+  [KEY],
+  (keys) => `
+  SELECT k.place, c.id AS customer_id, c.external_id, c.status, c.activation_date, c.business_name,
+    p.id AS product_id, p.name, p.currency, p.principal_min, p.principal_max, p.number_of_repayments, p.repay_every,
+    p.repay_unit, p.rate_per_period, p.total_multiple_of, p.penalty_rate, p.enforce_credit_limit, p.retired_at IS NOT NULL AS retired
+  FROM ${keys('k')}
+  LEFT JOIN customer c ON c.organization_id = k.organization_id AND c.external_id = k.external_id
+  LEFT JOIN loan_product p ON p.organization_id = k.organization_id AND p.id = k.product_id`,
+)
+
+/** The customers and products of several applications, in one round trip and in their order. */
+export async function findParties(db: Queries, keys: readonly PartiesKey[]): Promise<Parties[]> {
+  const { rows } = await db.pool.query<PartiesRow>(
+    find(
+      keys.map(({ organizationId, customerExternalId, productId }, place) => [
+        ...[place, organizationId, customerExternalId, productId],
+      ]),
+    ),
+  )
+  const parties = new Map(rows.map((row) => [row.place, toParties(row)]))
+  return keys.map((_, index) => parties.get(index) ?? { customer: undefined, product: undefined })
+}
+
+interface PartiesRow {
+  place: number
+  customer_id: bigint | null
+  external_id: string
+  status: CustomerStatus
+  activation_date: LocalDate | null
+  business_name: string | null
+  product_id: number | null
+  name: string
+  currency: string
+  principal_min: bigint
+  principal_max: bigint
+  number_of_repayments: number
+  repay_every: number
+  repay_unit: PeriodUnit
+  rate_per_period: bigint
+  total_multiple_of: bigint | null
+  penalty_rate: bigint | null
+  enforce_credit_limit: boolean
+  retired: boolean
+}
+
+const toParties = (row: PartiesRow): Parties => ({
+  customer:
+    row.customer_id === null
+      ? undefined
+      : {
+          id: row.customer_id,
+          externalId: row.external_id,
+          status: row.status,
+          activationDate: row.activation_date,
+          businessName: row.business_name,
+        },
+  product:
+    row.product_id === null
+      ? undefined
+      : {
+          id: row.product_id,
+          name: row.name,
+          currency: currencyOf(row.currency),
+          principalMin: row.principal_min,
+          principalMax: row.principal_max,
+          numberOfRepayments: row.number_of_repayments,
+          repayEvery: row.repay_every,
+          repayUnit: row.repay_unit,
+          ratePerPeriod: row.rate_per_period,
+          totalMultipleOf: row.total_multiple_of,
+          penaltyRate: row.penalty_rate,
+          enforceCreditLimit: row.enforce_credit_limit,
+          retired: row.retired,
+        },
+})

@@ -1,0 +1,155 @@
+import { carriedForward, type LoanState } from '../../domain/loan/replay.ts'
+import type { LoanTerms } from '../../domain/loan/terms.ts'
+import type { LoanRecord } from '../../domain/loanRecord.ts'
+import type { Instalment } from '../../domain/schedule.ts'
+import type { Queries } from '../queries/queries.ts'
+import { type ColumnTypes, moment, statementOver } from '../queries/rows.ts'
+import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from '../trail.ts'
+import { type Inserted, type InsertedRow, outcomeOf, readOutcomes, withoutRepeats } from './insertedLoans.ts'
+import { CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
+
+/** A loan about to be made, by whom, and what replay makes of it now. */
+export interface NewLoan {
+  readonly author: Author
+  readonly id: bigint
+  readonly customerId: bigint
+  readonly productId: number | null
+  readonly externalId: string | null
+  readonly accountNo: bigint
+  readonly terms: LoanTerms
+  readonly state: LoanState
+  readonly record?: LoanRecord
+  readonly at: number
+}
+
+const LOAN: ColumnTypes = {
+  organization_id: 'int',
+  id: 'bigint',
+  customer_id: 'bigint',
+  product_id: 'int',
+  external_id: 'text',
+  account_no: 'bigint',
+  currency: 'text',
+  principal: 'bigint',
+  number_of_repayments: 'int',
+  rate_per_period: 'bigint',
+  penalty_amount: 'bigint',
+  disbursed_at: 'timestamptz',
+  disbursed_on: 'date',
+  due_on: 'date',
+  due_at: 'timestamptz',
+  record: 'jsonb',
+  created_at: 'timestamptz',
+  updated_at: 'timestamptz',
+  carried_forward: 'text',
+  ...CACHED_COLUMNS,
+}
+
+export const PERIOD: ColumnTypes = {
+  organization_id: 'int',
+  loan_id: 'bigint',
+  period: 'int',
+  from_date: 'date',
+  due_date: 'date',
+  principal: 'bigint',
+  interest: 'bigint',
+  fees: 'bigint',
+}
+
+/**
+ * The customers' rows are share-locked, so that none can be closed while a loan is being made for it. A loan whose id or
+ * external id is taken is left out, and breaks none of the others. In the order of the external ids: two instances that
+ * insert the same ones then wait for each other in one direction only.
+ */
+const insertWhere = (name: string, locked: 'FOR SHARE' | 'FOR SHARE SKIP LOCKED') =>
+  statementOver(
+    name,
+    [LOAN, PERIOD, TRAIL_COLUMNS],
+    (loans, periods, trail) => `
+  WITH asked AS (
+    SELECT * FROM ${loans('a')}
+  ), borrower AS (
+    SELECT c.organization_id, c.id FROM customer c
+    WHERE (c.organization_id, c.id) IN (SELECT organization_id, customer_id FROM asked) AND c.status = 'Active'
+    ${locked}
+  ), made AS (
+    INSERT INTO loan (${Object.keys(LOAN).join(', ')}, version, carried_version)
+    SELECT asked.*, 1, 1 FROM asked
+    JOIN borrower ON borrower.organization_id = asked.organization_id AND borrower.id = asked.customer_id
+    ORDER BY asked.organization_id, asked.external_id, asked.id
+    ON CONFLICT DO NOTHING
+    RETURNING organization_id, id
+  ), periods AS (
+    INSERT INTO loan_period (${Object.keys(PERIOD).join(', ')})
+    SELECT s.* FROM ${periods('s')}
+    JOIN made ON made.organization_id = s.organization_id AND made.id = s.loan_id
+  ), ${trailRows('made', 'loan', trail)}
+  SELECT organization_id, id, true AS is_loan FROM made UNION ALL SELECT organization_id, id, false FROM borrower`,
+  )
+
+const insert = insertWhere('insert-loans', 'FOR SHARE SKIP LOCKED')
+const insertPatiently = insertWhere('insert-loans-patiently', 'FOR SHARE')
+
+/**
+ * Inserts loans with their schedules, in one statement.
+ * @param isPatient whether to wait for a customer that another transaction has locked; otherwise its loan is left out
+ * @returns the outcome of each, in the order of the loans
+ * @throws a unique violation, after which none is made, when the Idempotency-Key of one of them is taken
+ */
+export async function insertLoans(
+  db: Queries,
+  loans: readonly NewLoan[],
+  { isPatient = true }: { readonly isPatient?: boolean } = {},
+): Promise<Inserted[]> {
+  const { sent, rivals } = withoutRepeats(loans)
+  const { rows } = await db.pool.query<InsertedRow>(
+    (isPatient ? insertPatiently : insert)(
+      sent.map(loanRow),
+      sent.flatMap(({ author, id, terms }) => periodRows(author.organizationId, id, terms.schedule)),
+      sent.map(trailOf),
+    ),
+  )
+  const outcomes = await readOutcomes(db, sent, rows)
+  return loans.map((loan) => outcomeOf(loan, rivals.get(loan), outcomes))
+}
+
+const loanRow = ({ author, id, customerId, productId, externalId, accountNo, terms, state, ...loan }: NewLoan) => [
+  author.organizationId,
+  id,
+  customerId,
+  productId,
+  externalId,
+  accountNo,
+  terms.currency.code,
+  terms.principal,
+  terms.numberOfRepayments,
+  terms.ratePerPeriod,
+  terms.penaltyAmount,
+  moment(terms.disbursedAt),
+  terms.disbursedOn,
+  terms.dueOn,
+  moment(terms.dueAt),
+  loan.record ? JSON.stringify(loan.record) : null,
+  moment(loan.at),
+  moment(loan.at),
+  carriedForward(state),
+  ...cached(state),
+]
+
+/** The lines of a loan's schedule, as `PERIOD` has them. */
+export const periodRows = (organizationId: number, loanId: bigint, schedule: readonly Instalment[]): unknown[][] =>
+  schedule.map(({ period, fromDate, dueDate, principal, interest, fees }) => [
+    organizationId,
+    loanId,
+    period,
+    fromDate,
+    dueDate,
+    principal,
+    interest,
+    fees,
+  ])
+
+const trailOf = ({ author, id, customerId, productId, state, at }: NewLoan): unknown[] => {
+  const after = { ...figures(state), customerId, productId }
+  return trailRow(author, at, id, { action: 'create', before: null, after }, null)
+}

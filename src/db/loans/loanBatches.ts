@@ -1,0 +1,119 @@
+import type pg from 'pg'
+import type { Db, Patience } from '../postgres/client.ts'
+import { isConflict, isOfRows, isUnavailable } from '../postgres/errors.ts'
+import { type Settled, together } from '../queries/batcher.ts'
+import type { Queries } from '../queries/queries.ts'
+import { findParties, type Parties, type PartiesKey } from './applicants.ts'
+import { type EntryKey, findEntryIds } from './entryIds.ts'
+import type { Inserted } from './insertedLoans.ts'
+import { insertLoans, type NewLoan } from './insertLoans.ts'
+import { type CarriedKey, type LoanKey, readCarried, readLoans } from './loans.ts'
+import { type Chain, saveLoans } from './saveLoans.ts'
+import type { StoredLoan } from './storedLoan.ts'
+
+/** What travels together to the database and back, whoever asked for it. */
+export interface Traffic {
+  readonly readParties: (key: PartiesKey) => Promise<Parties>
+  readonly readLoan: (key: LoanKey) => Promise<StoredLoan | undefined>
+  /** A loan to post to, without its history, where that is enough; one at a time of each. */
+  readonly readCarried: (key: CarriedKey) => Promise<StoredLoan | undefined>
+  /** The id, where an entry of the organization has it. */
+  readonly readEntryId: (key: EntryKey) => Promise<bigint | undefined>
+  /** @returns false when someone was faster; @throws a unique violation of the chain's own */
+  readonly saveLoan: (chain: Chain) => Promise<boolean>
+  /** `leftOut` says that the customer is no longer Active; @throws a unique violation of the loan's Idempotency-Key */
+  readonly insertLoan: (loan: NewLoan) => Promise<Inserted>
+}
+
+/**
+ * Items in a statement at most, and statements of a kind under way at once: what comes meanwhile goes with the next,
+ * which is the larger for it. Where the answer of one is late, the next begins without it, so that a connection that
+ * fell silent holds up its own requests only.
+ */
+const TOGETHER = { most: 128, inFlight: 1, mostLate: 4, lateMs: 300 }
+/** Each on its own, as many at once as there are connections: the plain way, to compare with. */
+const ALONE = { most: 1, inFlight: Number.POSITIVE_INFINITY, mostLate: 0, lateMs: 0 }
+/** Milliseconds within which a statement is answered that waits for no lock; for servers that cannot be asked about it. */
+const ANSWER_WITHIN_MS = 5_000
+
+const traffic = new WeakMap<Db, Traffic>()
+
+/** The traffic of a database, shared by all who use it. */
+export function trafficOf(db: Db): Traffic {
+  const known = traffic.get(db) ?? makeTraffic(db)
+  traffic.set(db, known)
+  return known
+}
+
+function makeTraffic(db: Db): Traffic {
+  const way = db.together ? TOGETHER : ALONE
+  const prompt = promptly(db)
+  return {
+    readParties: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => findParties(prompt, some)) }),
+    readLoan: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => readLoans(prompt, some)) }),
+    readCarried: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => readCarried(prompt, some)) }),
+    readEntryId: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => findEntryIds(prompt, some)) }),
+    saveLoan: together({ ...way, run: (chains) => eachOnItsOwn(chains, (some) => saveLoans(prompt, some)) }),
+    insertLoan: insertingLoan(db, way),
+  }
+}
+
+/** The pool, for statements that are given up where they are not answered in good time. */
+function promptly({ pool }: Db): Queries {
+  const query = (config: pg.QueryConfig & Patience) =>
+    pool.query({ ...config, answerWithin: ANSWER_WITHIN_MS } as pg.QueryConfig)
+  return { pool: { query: query as unknown as Queries['pool']['query'] } }
+}
+
+/** Loans at once that wait for a customer that another transaction has locked: each holds a connection. */
+const MOST_PATIENT = 4
+
+/**
+ * Inserts loans together. One that was left out, because its customer is closed or locked by another transaction, is
+ * inserted by itself and waits for the lock, so that the others need not wait.
+ */
+function insertingLoan(db: Db, way: typeof TOGETHER): Traffic['insertLoan'] {
+  const insert = together<NewLoan, Inserted>({
+    ...way,
+    run: (loans) => eachOnItsOwn(loans, (some) => insertLoans(promptly(db), some, { isPatient: false })),
+  })
+  const wait = together<NewLoan, Inserted>({
+    most: 1,
+    inFlight: MOST_PATIENT,
+    run: (loans) => eachOnItsOwn(loans, (some) => insertLoans(db, some)),
+  })
+  return async (loan) => {
+    const inserted = await insert(loan)
+    return inserted === 'leftOut' ? wait(loan) : inserted
+  }
+}
+
+/**
+ * Runs items in one statement; where that breaks, each half of them in one of its own, down to the items that break it by
+ * themselves: the fault is theirs alone. Where it is none of theirs, they fail together. A conflict with another
+ * instance's statement is gone when it is tried again.
+ */
+async function eachOnItsOwn<Item, Result>(
+  items: readonly Item[],
+  run: (items: readonly Item[]) => Promise<Result[]>,
+): Promise<Settled<Result>[]> {
+  try {
+    return (await run(items)).map((result) => ({ result }))
+  } catch (error) {
+    // Away, the database may have saved them all the same.
+    if (isUnavailable(error) || !isOfRows(error)) throw error
+    if (items.length > 1) return halves(items, run)
+    if (!isConflict(error)) return [{ error }]
+  }
+  return [{ result: (await run(items))[0]! }]
+}
+
+async function halves<Item, Result>(items: readonly Item[], run: (items: readonly Item[]) => Promise<Result[]>) {
+  const middle = items.length >> 1
+  const settled: Settled<Result>[] = []
+  for (const half of [items.slice(0, middle), items.slice(middle)])
+    settled.push(
+      ...(await eachOnItsOwn(half, run).catch((error: unknown) => half.map((): Settled<Result> => ({ error })))),
+    )
+  return settled
+}

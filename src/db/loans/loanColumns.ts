@@ -1,0 +1,77 @@
+import type { Instant } from '../../domain/dates.ts'
+import type { Balances } from '../../domain/loan/balances.ts'
+import { type ColumnTypes, moment } from '../queries/rows.ts'
+
+/** Columns that cache what replay made of the entries, for lists, reports and the sweep; and their types. */
+export const CACHED_COLUMNS: ColumnTypes = {
+  status: 'text',
+  principal_outstanding: 'bigint',
+  interest_outstanding: 'bigint',
+  fees_outstanding: 'bigint',
+  penalty_outstanding: 'bigint',
+  total_paid: 'bigint',
+  total_overpaid: 'bigint',
+  total_overdue: 'bigint',
+  total_written_off: 'bigint',
+  total_recovered: 'bigint',
+  next_due_on: 'date',
+  overdue_since: 'date',
+  charged_off_on: 'date',
+  closed_on: 'date',
+  next_change_at: 'timestamptz',
+}
+
+export const CACHED = Object.keys(CACHED_COLUMNS)
+
+/**
+ * Their values, in the same order.
+ * @param lookAgain when the sweep is to look at the loan again
+ */
+export const cached = (state: Balances, lookAgain = state.nextChangeAt): unknown[] => [
+  state.status,
+  state.outstanding.principal,
+  state.outstanding.interest,
+  state.outstanding.fees,
+  state.outstanding.penalty,
+  state.totalPaid,
+  state.totalOverpaid,
+  state.totalOverdue,
+  state.totalWrittenOff,
+  state.totalRecovered,
+  state.nextDueOn,
+  state.overdueSince,
+  state.chargedOffOn,
+  state.closedOn,
+  moment(lookAgain),
+]
+
+/**
+ * When the sweep is to look at a loan again: no later than time alone changes a figure of it. The moment that is stored
+ * is kept where it is early enough, as it is when an instalment is paid before it is due. It is in an index: to move it
+ * would write the loan anew into all eight, once an instalment. The sweep moves it on when it comes, off the peak. One
+ * that has come already is not kept: just before the moment that is stored, a loan is always what its columns say.
+ * @param next when time next changes a figure; null: never
+ * @param at when the loan is saved
+ */
+export const lookAgainAt = (stored: Instant | null, next: Instant | null, at: Instant): Instant | null =>
+  stored !== null && next !== null && at < stored && stored <= next ? stored : next
+
+/** Whether a column says what replay made of the loan; `next_change_at` may be earlier. */
+export function agrees(column: string, stored: unknown, computed: unknown): boolean {
+  if (column !== 'next_change_at' || computed === null) return stored === computed
+  return typeof stored === 'number' && stored <= Date.parse(String(computed))
+}
+
+/** A loan in the few figures that the audit trail keeps of it; what was recovered, only where something was written off. */
+export const figures = ({
+  status,
+  totalOutstanding,
+  totalPaid,
+  totalOverpaid,
+  totalWrittenOff,
+  totalRecovered,
+  chargedOffOn,
+}: Balances) => {
+  const always = { status, totalOutstanding, totalPaid, totalOverpaid, totalWrittenOff, chargedOffOn }
+  return totalWrittenOff > 0n ? { ...always, totalRecovered } : always
+}

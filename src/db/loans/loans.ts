@@ -1,0 +1,193 @@
+import type { Absent } from '../../domain/loan/carriedForward/broughtForward.ts'
+import type { Db } from '../postgres/client.ts'
+import type { Listed, Page } from '../queries/paging.ts'
+import type { Queries } from '../queries/queries.ts'
+import { arrayOf, type Prepared, statementOver } from '../queries/rows.ts'
+import {
+  CARRIED_COLUMNS,
+  type CarriedRow,
+  LOAN_COLUMNS,
+  LOAN_SOURCES,
+  type LoanRow,
+  type StoredLoan,
+  toCarriedLoan,
+  toStoredLoan,
+} from './storedLoan.ts'
+
+/** How a loan is named: by the service's number or by the partner's own id. */
+export type LoanRef = { readonly id: bigint } | { readonly externalId: string }
+
+/** Which loans to list, and in which order. */
+export interface LoanFilter {
+  readonly customerId?: bigint | undefined
+  readonly customerExternalId?: string | undefined
+  readonly status?: string | undefined
+  readonly orderBy: 'id' | 'principal' | 'disbursedAt'
+  readonly descending: boolean
+}
+
+const KEYS = { id: { column: 'id', type: 'bigint' }, externalId: { column: 'external_id', type: 'text' } } as const
+
+type By = keyof typeof KEYS
+
+/** Loans by organization and number or external id, in no particular order. */
+const byKey = (by: By) => {
+  const { column, type } = KEYS[by]
+  return statementOver(
+    `find-loans-by-${by}`,
+    [{ organization_id: 'int', [column]: type }],
+    (keys) => `SELECT ${LOAN_COLUMNS} FROM ${keys('k')}
+    JOIN loan l ON l.organization_id = k.organization_id AND l.${column} = k.${column} ${LOAN_SOURCES}`,
+  )
+}
+
+/** Each takes rows of an organization's id and the key. */
+export const LOANS_BY = { id: byKey('id'), externalId: byKey('externalId') }
+
+/**
+ * Loans to post to, where what is carried forward is of this version of the loan, and where no entry has one of the keys
+ * by which what is to be posted would be known from before. Token by token: of a list of them the planner would look
+ * through all entries of the loan, of which it expects a few.
+ */
+const carriedBy = (by: By) => {
+  const { column, type } = KEYS[by]
+  return statementOver(
+    `find-carried-by-${by}`,
+    [{ organization_id: 'int', [column]: type, tokens: 'text', ids: 'text' }],
+    (keys) => `SELECT ${CARRIED_COLUMNS} FROM ${keys('k')}
+    JOIN loan l ON l.organization_id = k.organization_id AND l.${column} = k.${column}
+    WHERE l.carried_version = l.version AND l.carried_forward IS NOT NULL
+      AND NOT EXISTS (SELECT FROM unnest(k.tokens::text[]) t (token) WHERE (
+        SELECT e.ordinal FROM loan_entry e
+        WHERE e.organization_id = l.organization_id AND e.loan_id = l.id AND e.token = t.token) IS NOT NULL)
+      AND NOT EXISTS (SELECT FROM unnest(k.ids::bigint[]) i (id) WHERE (
+        SELECT e.ordinal FROM loan_entry e WHERE e.organization_id = l.organization_id AND e.id = i.id) IS NOT NULL)`,
+  )
+}
+
+const CARRIED_BY = { id: carriedBy('id'), externalId: carriedBy('externalId') }
+
+/** All loans of some customers of an organization, in the order in which each borrowed. */
+export const FIND_OF_CUSTOMERS = `
+  SELECT ${LOAN_COLUMNS} FROM loan l ${LOAN_SOURCES}
+  WHERE l.organization_id = $1 AND l.customer_id = ANY ($2::bigint[]) ORDER BY l.disbursed_at, l.id`
+
+/** Which loan of whom, and the zone its days are counted in. */
+export interface LoanKey {
+  readonly organizationId: number
+  readonly ref: LoanRef
+  readonly zone: string
+}
+
+/** Loans with their schedules and entries, in one round trip; in the order of the keys, undefined where there is none. */
+export async function readLoans(db: Queries, keys: readonly LoanKey[]): Promise<(StoredLoan | undefined)[]> {
+  const ask = (by: By, some: readonly LoanKey[]) =>
+    LOANS_BY[by](some.map(({ organizationId, ref }) => [organizationId, nameIn(ref)]))
+  const rows = await findRows<LoanRow, LoanKey>(db, keys, ask)
+  return keys.map((key) => {
+    const row = rows.get(nameOf(key))
+    return row && toStoredLoan(row, key.zone)
+  })
+}
+
+/** Which loan to post to, and by which keys what is to be posted would be known from before. */
+export interface CarriedKey extends LoanKey {
+  readonly wanted: Absent
+}
+
+/**
+ * Loans to post to, from what is carried forward, no two keys for one; undefined where that does not say enough, and
+ * where there is no such loan.
+ */
+export async function readCarried(db: Queries, keys: readonly CarriedKey[]): Promise<(StoredLoan | undefined)[]> {
+  const ask = (by: By, some: readonly CarriedKey[]) =>
+    CARRIED_BY[by](
+      some.map(({ organizationId, ref, wanted }) => [
+        organizationId,
+        nameIn(ref),
+        arrayOf(wanted.token),
+        arrayOf(wanted.id),
+      ]),
+    )
+  const rows = await findRows<CarriedRow, CarriedKey>(db, keys, ask)
+  return keys.map((key) => {
+    const row = rows.get(nameOf(key))
+    return row && toCarriedLoan(row, key.zone, key.wanted)
+  })
+}
+
+const nameIn = (ref: LoanRef) => ('id' in ref ? ref.id : ref.externalId)
+
+/** A name for a loan, as it was asked for: no number is also an external id, whatever that looks like. */
+export const nameOf = ({ organizationId, ref }: Pick<LoanKey, 'organizationId' | 'ref'>): string =>
+  'id' in ref ? `${organizationId} id ${ref.id}` : `${organizationId} externalId ${ref.externalId}`
+
+/** The rows of the loans that are asked for, by their names: each once, however often it is asked for. */
+async function findRows<Row extends Pick<LoanRow, 'organization_id' | 'id' | 'external_id'>, Key extends LoanKey>(
+  db: Queries,
+  keys: readonly Key[],
+  ask: (by: By, keys: readonly Key[]) => Prepared,
+): Promise<Map<string, Row>> {
+  const asked = [...new Map(keys.map((key) => [nameOf(key), key])).values()]
+  const find = async (by: By): Promise<[string, Row][]> => {
+    const wanted = asked.filter(({ ref }) => by in ref)
+    if (wanted.length === 0) return []
+    const { rows } = await db.pool.query<Row>(ask(by, wanted))
+    return rows.map((row) => {
+      const ref = by === 'id' ? { id: row.id } : { externalId: row.external_id ?? '' }
+      return [nameOf({ organizationId: row.organization_id, ref }), row]
+    })
+  }
+  return new Map((await Promise.all([find('id'), find('externalId')])).flat())
+}
+
+const ORDER: Readonly<Record<LoanFilter['orderBy'], string>> = {
+  id: 'id',
+  principal: 'principal',
+  disbursedAt: 'disbursed_at',
+}
+
+/** A loan of a page, before it is read. */
+export interface PagedLoan {
+  readonly id: bigint
+  /** Null only of a loan that an earlier version of the program made, until it is numbered. */
+  readonly accountNo: bigint | null
+  /** Its instalments and entries: what it takes to read it. */
+  readonly weight: number
+}
+
+/** Which loans of an organization are on a page, in its order, and the true count of all that match. */
+export async function findLoanPage(
+  db: Db,
+  organizationId: number,
+  filter: LoanFilter,
+  { page, rows }: Page,
+): Promise<Listed<PagedLoan>> {
+  const conditions = ['f.organization_id = $1']
+  const values: unknown[] = [organizationId]
+  const where = (condition: string, value: unknown) => {
+    values.push(value)
+    conditions.push(condition.replace('?', `$${values.length}`))
+  }
+  if (filter.customerId !== undefined) where('f.customer_id = ?', filter.customerId)
+  if (filter.customerExternalId !== undefined)
+    where(
+      'f.customer_id = (SELECT id FROM customer WHERE organization_id = $1 AND external_id = ?)',
+      filter.customerExternalId,
+    )
+  if (filter.status !== undefined) where('f.status = ?', filter.status)
+  const matching = `FROM loan f WHERE ${conditions.join(' AND ')}`
+  const direction = filter.descending ? 'DESC' : 'ASC'
+  const order = [...new Set([ORDER[filter.orderBy], 'id'])]
+  const by = order.map((column) => `f.${column} ${direction}`).join(', ')
+  const [counted, listed] = await Promise.all([
+    db.pool.query<{ total: bigint }>(`SELECT count(*) AS total ${matching}`, values),
+    db.pool.query<{ id: bigint; account_no: bigint | null; weight: number }>(
+      `SELECT f.id, f.account_no, f.number_of_repayments + f.entry_count AS weight ${matching}
+       ORDER BY ${by} LIMIT ${rows} OFFSET ${(page - 1) * rows}`,
+      values,
+    ),
+  ])
+  const items = listed.rows.map(({ id, account_no: accountNo, weight }) => ({ id, accountNo, weight }))
+  return { items, total: Number(counted.rows[0]!.total) }
+}

@@ -1,0 +1,78 @@
+import type { Instant, LocalDate, PeriodUnit } from '../../domain/dates.ts'
+import type { LoanRecord } from '../../domain/loanRecord.ts'
+import { type Currency, currencyOf } from '../../domain/money.ts'
+import type { Db } from '../postgres/client.ts'
+import { arrivalsSql, listArrivals } from '../queries/pageByArrival.ts'
+import type { Listed, Page } from '../queries/paging.ts'
+
+/** A loan as a record system knows it, whichever style made it: its terms, and nothing of what became of it. */
+export interface RecordLoan {
+  readonly id: bigint
+  readonly borrowerId: bigint
+  readonly currency: Currency
+  /** Minor units. */
+  readonly principal: bigint
+  readonly disbursedOn: LocalDate
+  readonly dueOn: LocalDate
+  readonly numberOfRepayments: number
+  /** Null unless its terms came from a product. */
+  readonly product: { readonly name: string; readonly repayEvery: number; readonly repayUnit: PeriodUnit } | null
+  readonly record: LoanRecord | null
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+}
+
+const COLUMNS = `
+  a.id, a.customer_id, a.currency, a.principal, a.disbursed_on, a.due_on, a.number_of_repayments, a.record,
+  a.created_at, a.updated_at, p.name, p.repay_every, p.repay_unit`
+
+const PRODUCT = 'LEFT JOIN loan_product p ON p.organization_id = a.organization_id AND p.id = a.product_id'
+
+const FIND = `SELECT ${COLUMNS} FROM loan a ${PRODUCT} WHERE a.organization_id = $1 AND a.id = $2`
+
+export async function findRecordLoan(db: Db, organizationId: number, id: bigint): Promise<RecordLoan | undefined> {
+  const { rows } = await db.pool.query<RecordLoanRow>({
+    name: 'find-record-loan',
+    text: FIND,
+    values: [organizationId, id],
+  })
+  return rows[0] && toRecordLoan(rows[0])
+}
+
+const LIST = arrivalsSql({ table: 'loan', where: 'a.organization_id = $1', columns: COLUMNS, joined: PRODUCT })
+
+/** A page of the organization's loans, oldest first. */
+export async function listRecordLoans(db: Db, organizationId: number, page: Page): Promise<Listed<RecordLoan>> {
+  const { items, total } = await listArrivals<RecordLoanRow>(db, 'list-record-loans', LIST, organizationId, page)
+  return { items: items.map(toRecordLoan), total }
+}
+
+interface RecordLoanRow {
+  id: bigint
+  customer_id: bigint
+  currency: string
+  principal: bigint
+  disbursed_on: LocalDate
+  due_on: LocalDate
+  number_of_repayments: number
+  record: LoanRecord | null
+  created_at: Instant
+  updated_at: Instant
+  name: string | null
+  repay_every: number | null
+  repay_unit: PeriodUnit | null
+}
+
+const toRecordLoan = ({ name, repay_every: repayEvery, repay_unit: repayUnit, ...row }: RecordLoanRow): RecordLoan => ({
+  id: row.id,
+  borrowerId: row.customer_id,
+  currency: currencyOf(row.currency),
+  principal: row.principal,
+  disbursedOn: row.disbursed_on,
+  dueOn: row.due_on,
+  numberOfRepayments: row.number_of_repayments,
+  product: name === null || repayEvery === null || repayUnit === null ? null : { name, repayEvery, repayUnit },
+  record: row.record,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+})

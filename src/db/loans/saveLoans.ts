@@ -1,0 +1,200 @@
+import { LendingError } from '../../domain/errors.ts'
+import type { Balances } from '../../domain/loan/balances.ts'
+import { countOf } from '../../domain/loan/carriedForward/broughtForward.ts'
+import type { Entry } from '../../domain/loan/entry.ts'
+import type { Decision } from '../../domain/loan/loan.ts'
+import { carriedForward } from '../../domain/loan/replay.ts'
+import type { Queries } from '../queries/queries.ts'
+import { type ColumnTypes, moment, statementOver } from '../queries/rows.ts'
+import { type Author, TRAIL_COLUMNS, type Trace, trailRow, trailRows } from '../trail.ts'
+import { CACHED, CACHED_COLUMNS, cached, figures, lookAgainAt } from './loanColumns.ts'
+import type { StoredLoan } from './storedLoan.ts'
+
+/** A decision, as far as it is saved: of the loan before it and after it only the balances. */
+export type SavedDecision = Omit<Decision, 'before' | 'state'> & { readonly before: Balances; readonly state: Balances }
+
+/** A decision on a loan, the entry it posts with its id, and who took it when. */
+export interface Step {
+  readonly author: Author
+  readonly decision: SavedDecision
+  readonly posted: Entry | null
+  readonly at: number
+}
+
+/** Decisions on one loan, each taken on what the one before left; saved together or not at all. */
+export interface Chain {
+  /** The loan as it was read, before the first of them. */
+  readonly loan: StoredLoan
+  readonly steps: readonly Step[]
+}
+
+const LOAN: ColumnTypes = {
+  organization_id: 'int',
+  id: 'bigint',
+  version: 'int',
+  steps: 'int',
+  entry_count: 'int',
+  updated_at: 'timestamptz',
+  carried_forward: 'text',
+  ...CACHED_COLUMNS,
+}
+
+const POSTED: ColumnTypes = {
+  organization_id: 'int',
+  id: 'bigint',
+  loan_id: 'bigint',
+  ordinal: 'int',
+  place: 'int',
+  type: 'text',
+  value_date: 'date',
+  posted_at: 'timestamptz',
+  amount: 'bigint',
+  token: 'text',
+  note: 'text',
+  account_id: 'int',
+  replaces: 'bigint',
+  record: 'jsonb',
+  payment_method: 'text',
+}
+
+const REVERSED: ColumnTypes = { organization_id: 'int', id: 'bigint', loan_id: 'bigint', reversed_at: 'timestamptz' }
+
+/**
+ * Many loans in one statement and one commit, each only where its version is still what was read; with a loan go its
+ * entries, reversals, audit rows and keys, or none of them. A loan that somebody else is changing at this moment is left
+ * out like one that he has changed: waiting for him, a statement would let all the others wait, too.
+ */
+const save = statementOver(
+  'save-loans',
+  [LOAN, POSTED, REVERSED, TRAIL_COLUMNS],
+  (loans, posted, reversed, trail) => `
+  WITH held AS (
+    SELECT c.* FROM ${loans('c')}
+    JOIN loan l ON l.organization_id = c.organization_id AND l.id = c.id AND l.version = c.version
+    FOR NO KEY UPDATE OF l SKIP LOCKED
+  ), saved AS (
+    UPDATE loan SET version = loan.version + c.steps, entry_count = c.entry_count, updated_at = c.updated_at,
+      carried_forward = c.carried_forward, carried_version = loan.version + c.steps,
+      ${CACHED.map((column) => `${column} = c.${column}`).join(', ')}
+    FROM held c WHERE loan.organization_id = c.organization_id AND loan.id = c.id
+    RETURNING loan.organization_id, loan.id
+  ), posted AS (
+    INSERT INTO loan_entry (${Object.keys(POSTED).join(', ')})
+    SELECT p.* FROM ${posted('p')}
+    JOIN saved ON saved.organization_id = p.organization_id AND saved.id = p.loan_id
+  ), reversed AS (
+    UPDATE loan_entry SET reversed_at = r.reversed_at FROM ${reversed('r')}
+    JOIN saved ON saved.organization_id = r.organization_id AND saved.id = r.loan_id
+    WHERE loan_entry.organization_id = r.organization_id AND loan_entry.id = r.id
+  ), ${trailRows('saved', 'loan', trail)}
+  SELECT organization_id, id FROM saved`,
+)
+
+/**
+ * Saves chains of decisions, in one statement. Of two on one loan, which was asked for by its number and by its external
+ * id at once, it takes the first: the other was not decided on what that leaves. Of two with an entry of one id, which
+ * clients chose for different loans, it takes the first, too.
+ * @returns of each chain whether it was saved; if not, someone was faster
+ * @throws a unique violation, after which nothing of any chain is saved, when a token, an id or an Idempotency-Key of
+ * one of them is taken
+ */
+export async function saveLoans(db: Queries, chains: readonly Chain[]): Promise<boolean[]> {
+  const first = new Map(chains.toReversed().map((chain) => [keyOf(chain), chain]))
+  const distinct = chains.filter((chain) => first.get(keyOf(chain)) === chain)
+  const chosen = new Map(distinct.toReversed().flatMap((chain) => chosenIds(chain).map((id) => [id, chain])))
+  const sent = distinct.filter((chain) => chosenIds(chain).every((id) => chosen.get(id) === chain))
+  const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>(
+    save(sent.map(loanRow), sent.flatMap(postedRows), sent.flatMap(reversedRows), sent.flatMap(trailOf)),
+  )
+  const saved = new Set(rows.map(({ organization_id, id }) => first.get(`${organization_id} ${id}`)))
+  return chains.map((chain) => saved.has(chain))
+}
+
+/** The refusal for an entry whose id, chosen by a client, another entry has. */
+export const entryIdTaken = () =>
+  new LendingError('already_exists', 'a repayment with that id exists already, with other content', [
+    { field: 'entryId', message: 'is taken' },
+  ])
+
+/** The ids that clients chose for entries of a chain. */
+const chosenIds = ({ loan, steps }: Chain): string[] =>
+  steps.flatMap(({ decision: { posted } }) => (posted?.id === undefined ? [] : [`${loan.organizationId} ${posted.id}`]))
+
+const keyOf = ({ loan }: Chain) => `${loan.organizationId} ${loan.id}`
+
+function loanRow({ loan, steps }: Chain): unknown[] {
+  const { decision, at } = steps.at(-1)!
+  // The list of the loan that was read has grown since, as may be.
+  const entries = steps.findLast(({ posted }) => posted !== null)?.posted?.ordinal ?? countOf(loan)
+  const forward = carriedForward(decision.state)
+  const lookAgain = lookAgainAt(loan.nextChangeAt, decision.state.nextChangeAt, at)
+  return [
+    loan.organizationId,
+    loan.id,
+    loan.version,
+    steps.length,
+    entries,
+    moment(at),
+    forward,
+    ...cached(decision.state, lookAgain),
+  ]
+}
+
+const jsonOf = (record: object | null | undefined) => record && JSON.stringify(record)
+
+const postedRows = ({ loan, steps }: Chain): unknown[][] =>
+  steps.flatMap(({ posted, author }) =>
+    posted === null
+      ? []
+      : [
+          [
+            loan.organizationId,
+            posted.id,
+            loan.id,
+            posted.ordinal,
+            posted.place,
+            posted.type,
+            posted.valueDate,
+            moment(posted.postedAt),
+            posted.amount,
+            posted.token,
+            posted.note,
+            author.accountId,
+            posted.replaces,
+            jsonOf(posted.record),
+            posted.paymentMethod ?? null,
+          ],
+        ],
+  )
+
+const reversedRows = ({ loan, steps }: Chain): unknown[][] =>
+  steps.flatMap(({ decision: { reversed }, at }) =>
+    reversed === null ? [] : [[loan.organizationId, reversed.id, loan.id, moment(at)]],
+  )
+
+const trailOf = ({ loan, steps }: Chain): unknown[][] =>
+  steps.map((step) => {
+    const transaction = step.posted?.id ?? step.decision.reversed?.id ?? null
+    return trailRow(step.author, step.at, loan.id, traceOf(step), transaction)
+  })
+
+/** What the audit trail says of a change: the figures before and after it, and what was posted or reversed. */
+function traceOf({ decision: { before, reason, reversed, state }, posted }: Step): Trace {
+  return {
+    action: reversed ? (posted ? 'adjust' : 'reverse') : (posted?.type ?? 'time'),
+    before: figures(before),
+    after: {
+      ...figures(state),
+      ...(posted && {
+        posted: {
+          id: posted.id,
+          type: posted.type,
+          amount: posted.amount,
+          valueDate: posted.valueDate,
+          note: posted.note,
+        },
+      }),
+      ...(reversed && { reversed: { id: reversed.id, type: reversed.type, amount: reversed.amount, reason } }),
+    },
+  }
+}

@@ -1,0 +1,273 @@
+import type { CustomerStatus } from '../../domain/customer.ts'
+import type { Instant, LocalDate } from '../../domain/dates.ts'
+import { invariant } from '../../domain/errors.ts'
+import {
+  type Absent,
+  type BroughtForward,
+  bringForward,
+  broughtForward,
+} from '../../domain/loan/carriedForward/broughtForward.ts'
+import { withoutReading } from '../../domain/loan/carriedForward/notRead.ts'
+import type { Entry, EntryType } from '../../domain/loan/entry.ts'
+import { type Decision, type Loan, remember } from '../../domain/loan/loan.ts'
+import { endFrom, type LoanState } from '../../domain/loan/replay.ts'
+import type { LoanTerms } from '../../domain/loan/terms.ts'
+import type { LoanRecord, RepaymentRecord } from '../../domain/loanRecord.ts'
+import { currencyOf } from '../../domain/money.ts'
+import type { Instalment } from '../../domain/schedule.ts'
+import { lookAgainAt } from './loanColumns.ts'
+
+/** A loan as it is stored: its terms and entries, whose it is, and the version that a save has to name. */
+export interface StoredLoan extends Loan {
+  readonly organizationId: number
+  readonly id: bigint
+  readonly externalId: string | null
+  /** Null only of a loan that an earlier version of the program made, until it is numbered. */
+  readonly accountNo: bigint | null
+  readonly version: number
+  /** When it was last saved. */
+  readonly updatedAt: Instant
+  /** No later than when time alone changes its cached figures next; null: never. */
+  readonly nextChangeAt: Instant | null
+  readonly customerId: bigint
+  readonly customerExternalId: string | null
+  readonly customerBusinessName: string | null
+  readonly customerStatus: CustomerStatus
+  readonly productId: number | null
+  readonly productName: string | null
+  /** What a record system told of it besides; null: nothing. */
+  readonly record: LoanRecord | null
+}
+
+/** The schedule, as `period,from,due,principal,interest,fees;…`, for which Postgres computes two thirds of what JSON takes. */
+const PERIODS = `
+  (SELECT string_agg(concat_ws(',', s.period, s.from_date, s.due_date, s.principal, s.interest, s.fees), ';'
+                       ORDER BY s.period)
+       FROM loan_period s WHERE s.organization_id = l.organization_id AND s.loan_id = l.id)`
+
+/** The entries; bigints are text, because JSON has no integers of their size. */
+const ENTRIES = `
+  (SELECT json_agg(json_build_array(e.id::text, e.type, e.value_date, e.posted_at, e.ordinal, e.place, e.amount::text,
+                                      e.token, e.note, e.replaces::text, e.reversed_at, e.record, e.payment_method)
+                     ORDER BY e.ordinal)
+       FROM loan_entry e WHERE e.organization_id = l.organization_id AND e.loan_id = l.id)`
+
+const TERMS = `
+  l.organization_id, l.id, l.external_id, l.account_no, l.version, l.updated_at, l.next_change_at, l.customer_id, l.product_id, l.currency, l.principal,
+  l.number_of_repayments, l.rate_per_period, l.penalty_amount, l.disbursed_at, l.disbursed_on, l.due_on, l.due_at, l.record`
+
+/** What `toStoredLoan` takes. */
+export const LOAN_COLUMNS = `${TERMS},
+  c.external_id AS customer_external_id, c.business_name AS customer_business_name,
+  c.status AS customer_status, p.name AS product_name,
+  ${PERIODS} AS periods, ${ENTRIES} AS entries`
+
+/** What `toCarriedLoan` takes: nothing but the loan's own row. */
+export const CARRIED_COLUMNS = `${TERMS}, l.entry_count, l.carried_forward`
+
+export const LOAN_SOURCES = `
+  JOIN customer c ON c.organization_id = l.organization_id AND c.id = l.customer_id
+  LEFT JOIN loan_product p ON p.organization_id = l.organization_id AND p.id = l.product_id`
+
+/** A loan's own row. */
+interface BareRow {
+  organization_id: number
+  id: bigint
+  external_id: string | null
+  account_no: bigint | null
+  version: number
+  updated_at: Instant
+  next_change_at: Instant | null
+  customer_id: bigint
+  product_id: number | null
+  currency: string
+  principal: bigint
+  number_of_repayments: number
+  rate_per_period: bigint
+  penalty_amount: bigint | null
+  disbursed_at: Instant
+  disbursed_on: LocalDate
+  due_on: LocalDate
+  due_at: Instant
+  record: LoanRecord | null
+}
+
+/** What the statements that read loans answer, a row a loan. */
+export interface LoanRow extends BareRow {
+  customer_external_id: string | null
+  customer_business_name: string | null
+  customer_status: CustomerStatus
+  product_name: string | null
+  /** Null where rows are damaged: each loan has a schedule. */
+  periods: string | null
+  entries: EntryTuple[] | null
+}
+
+/** What is read of a loan that is carried forward. */
+export interface CarriedRow extends BareRow {
+  entry_count: number
+  carried_forward: string
+}
+
+type PeriodTuple = [
+  number: string,
+  fromDate: LocalDate,
+  dueDate: LocalDate,
+  principal: string,
+  interest: string,
+  fees: string,
+]
+
+type EntryTuple = [
+  id: string,
+  type: EntryType,
+  valueDate: LocalDate,
+  postedAt: string,
+  ordinal: number,
+  place: number,
+  amount: string,
+  token: string | null,
+  note: string | null,
+  replaces: string | null,
+  reversedAt: string | null,
+  record: RepaymentRecord | null,
+  paymentMethod: string | null,
+]
+
+/** A loan as the service knows it. */
+export function toStoredLoan(row: LoanRow, zone: string): StoredLoan {
+  invariant(row.periods !== null, 'a loan has a schedule')
+  return {
+    ...bareOf(row),
+    customerExternalId: row.customer_external_id,
+    customerBusinessName: row.customer_business_name,
+    customerStatus: row.customer_status,
+    productName: row.product_name,
+    terms: { ...termsOf(row, zone), schedule: row.periods.split(';').map(toInstalment) },
+    entries: (row.entries ?? []).map(toEntry),
+  }
+}
+
+/**
+ * A loan to post to, from what is carried forward.
+ * @param absent keys that were looked for, and are on no entry of it
+ * @returns undefined where what is carried forward is not to be gone on from
+ */
+export function toCarriedLoan(row: CarriedRow, zone: string, absent: Absent): StoredLoan | undefined {
+  const { carried_forward: carried, entry_count: count } = row
+  const end = endFrom(carried, count, row.updated_at)
+  if (!end) return undefined
+  const terms = withoutReading<LoanTerms, 'schedule'>(termsOf(row, zone), 'schedule')
+  return carriedLoan({ ...bareOf(row), terms }, { end, count, absent, since: [] })
+}
+
+/** What is not in a loan's own row. */
+type Elsewhere = 'customerExternalId' | 'customerBusinessName' | 'customerStatus' | 'productName'
+
+/** A loan of which nothing but its own row was read. */
+const carriedLoan = (own: Omit<StoredLoan, 'entries' | Elsewhere>, forward: BroughtForward): StoredLoan =>
+  withoutReading<StoredLoan, Elsewhere>(
+    bringForward<StoredLoan>(own as StoredLoan, forward),
+    ...(['customerExternalId', 'customerBusinessName', 'customerStatus', 'productName'] as const),
+  )
+
+/**
+ * The loan as a decision leaves it, before or after it is saved. It takes over the list of entries of the loan before it,
+ * which grows: a loan of thousands of entries takes the next without copying them.
+ */
+export const apply = (
+  loan: StoredLoan,
+  { reversed, state }: Decision,
+  posted: Entry | null,
+  now: number,
+): StoredLoan => {
+  const nextChangeAt = lookAgainAt(loan.nextChangeAt, state.nextChangeAt, now)
+  const change = { version: loan.version + 1, updatedAt: now, nextChangeAt }
+  const forward = broughtForward(loan)
+  if (forward) {
+    const since = posted ? [...forward.since, posted] : forward.since
+    const count = forward.count + (posted ? 1 : 0)
+    return remembering(carriedLoan({ ...loan, ...change }, { ...forward, since, count }), state)
+  }
+  const entries = reversed
+    ? loan.entries.map((entry) => (entry.id === reversed.id ? { ...entry, reversedAt: now } : entry))
+    : (loan.entries as Entry[])
+  if (posted) entries.push(posted)
+  return remembering({ ...loan, ...change, entries }, state)
+}
+
+function remembering(loan: StoredLoan, state: LoanState): StoredLoan {
+  remember(loan, state)
+  return loan
+}
+
+const bareOf = (row: BareRow) => ({
+  organizationId: row.organization_id,
+  id: row.id,
+  externalId: row.external_id,
+  accountNo: row.account_no,
+  version: row.version,
+  updatedAt: row.updated_at,
+  nextChangeAt: row.next_change_at,
+  customerId: row.customer_id,
+  productId: row.product_id,
+  record: row.record,
+})
+
+const termsOf = (row: BareRow, zone: string): Omit<LoanTerms, 'schedule'> => ({
+  currency: currencyOf(row.currency),
+  zone,
+  principal: row.principal,
+  numberOfRepayments: row.number_of_repayments,
+  ratePerPeriod: row.rate_per_period,
+  penaltyAmount: row.penalty_amount,
+  disbursedAt: row.disbursed_at,
+  disbursedOn: row.disbursed_on,
+  dueOn: row.due_on,
+  dueAt: row.due_at,
+})
+
+function toInstalment(period: string): Instalment {
+  const [number, fromDate, dueDate, principal, interest, fees] = period.split(',') as PeriodTuple
+  return {
+    period: Number(number),
+    fromDate,
+    dueDate,
+    principal: BigInt(principal),
+    interest: BigInt(interest),
+    fees: BigInt(fees),
+  }
+}
+
+const toEntry = (tuple: EntryTuple): Entry => {
+  const [
+    id,
+    type,
+    valueDate,
+    postedAt,
+    ordinal,
+    place,
+    amount,
+    token,
+    note,
+    replaces,
+    reversedAt,
+    record,
+    paymentMethod,
+  ] = tuple
+  return {
+    id: BigInt(id),
+    type,
+    valueDate,
+    postedAt: Date.parse(postedAt),
+    ordinal,
+    place,
+    amount: BigInt(amount),
+    token,
+    note,
+    replaces: replaces === null ? null : BigInt(replaces),
+    reversedAt: reversedAt === null ? null : Date.parse(reversedAt),
+    record,
+    paymentMethod,
+  }
+}

@@ -1,0 +1,124 @@
+import { carriedForward, type LoanState } from '../../domain/loan/replay.ts'
+import type { Db } from '../postgres/client.ts'
+import { inTransaction } from '../postgres/transaction.ts'
+import { type ColumnTypes, columnsOf, moment, rowsOf } from '../queries/rows.ts'
+import { toJson } from '../trail.ts'
+import { CACHED, CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
+import { LOANS_BY } from './loans.ts'
+import { type LoanRow, type StoredLoan, toStoredLoan } from './storedLoan.ts'
+
+/** What a round of the sweep came to. */
+export interface Swept {
+  /** Loans whose figures were brought up to date. */
+  readonly saved: number
+  /** Loans whose time had come, also where it changed nothing; as many as the round may have, and there may be more. */
+  readonly found: number
+  /** Those that could not be replayed: their rows are damaged, and they stay as they are. */
+  readonly damaged: readonly DamagedLoan[]
+}
+
+/** A loan that cannot be replayed, and why. */
+export interface DamagedLoan {
+  readonly organizationId: number
+  readonly id: bigint
+  readonly error: unknown
+}
+
+/** Due loans, oldest first; those that another instance is at are left to it. */
+const CLAIM = `
+  SELECT organization_id, id FROM loan
+  WHERE next_change_at <= $1 AND (organization_id, id) NOT IN (SELECT * FROM unnest($3::int[], $4::bigint[]))
+  ORDER BY next_change_at LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED`
+
+const COMPUTED: ColumnTypes = {
+  organization_id: 'int',
+  id: 'bigint',
+  version: 'int',
+  before: 'jsonb',
+  after: 'jsonb',
+  carried_forward: 'text',
+  ...CACHED_COLUMNS,
+}
+
+const FIGURES = CACHED.filter((column) => column !== 'next_change_at')
+const figuresOf = (table: string) => `(${FIGURES.map((column) => `${table}.${column}`).join(', ')})`
+
+/**
+ * Takes the same version check as every other change. A loan whose columns say already what replay says, its instalment
+ * having been paid in time, only has the moment moved on: that is no change of it, and nothing to tell of.
+ */
+const SAVE = `
+  WITH computed AS (
+    SELECT * FROM ${rowsOf('c', COMPUTED, 2)}
+  ), swept AS (
+    UPDATE loan SET version = loan.version + 1, updated_at = $1,
+      carried_forward = computed.carried_forward, carried_version = loan.version + 1,
+      ${CACHED.map((column) => `${column} = computed.${column}`).join(', ')}
+    FROM computed
+    WHERE loan.organization_id = computed.organization_id AND loan.id = computed.id AND loan.version = computed.version
+      AND ${figuresOf('loan')} IS DISTINCT FROM ${figuresOf('computed')}
+    RETURNING loan.organization_id, loan.id, computed.before, computed.after
+  ), audited AS (
+    INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, before, after)
+    SELECT organization_id, $1::timestamptz, 'time', 'loan', id::text, before, after FROM swept
+  ), moved_on AS (
+    UPDATE loan SET next_change_at = computed.next_change_at FROM computed
+    WHERE loan.organization_id = computed.organization_id AND loan.id = computed.id AND loan.version = computed.version
+      AND ${figuresOf('loan')} IS NOT DISTINCT FROM ${figuresOf('computed')}
+  )
+  SELECT count(*) AS saved FROM swept`
+
+/**
+ * One round: takes loans whose time has come, lets `replayed` say what they are before and now, and saves that, in one
+ * short transaction. Idempotent: what was saved is no longer due; after a crash nothing was.
+ * @param most loans in the round, which also bounds how long their rows are locked
+ * @param except loans that were found damaged before: due for longest, they would be all that a round finds
+ */
+export async function sweepLoans(
+  db: Db,
+  zone: string,
+  now: number,
+  { most, except }: { readonly most: number; readonly except: readonly DamagedLoan[] },
+  replayed: (loan: StoredLoan) => { before: LoanState; after: LoanState },
+): Promise<Swept> {
+  return inTransaction(db, async (transaction) => {
+    const claimed = await transaction.query<{ organization_id: number; id: bigint }>({
+      name: 'sweep-claim',
+      text: CLAIM,
+      values: [moment(now), most, except.map(({ organizationId }) => organizationId), except.map(({ id }) => id)],
+    })
+    const found = claimed.rows.length
+    if (found === 0) return { saved: 0, found, damaged: [] }
+    const keys = claimed.rows.map((row) => [row.organization_id, row.id])
+    const { rows } = await transaction.query<LoanRow>(LOANS_BY.id(keys))
+    const damaged: DamagedLoan[] = []
+    const changes = rows.flatMap((row) => {
+      try {
+        const loan = toStoredLoan(row, zone)
+        const { before, after } = replayed(loan)
+        const audited = [toJson(figures(before)), toJson(figures(after))]
+        return [[loan.organizationId, loan.id, loan.version, ...audited, carriedForward(after), ...cached(after)]]
+      } catch (error) {
+        // One of them must not keep time from all the others, of every organization.
+        damaged.push({ organizationId: row.organization_id, id: row.id, error })
+        return []
+      }
+    })
+    const saved = await transaction.query<{ saved: bigint }>({
+      name: 'sweep-save',
+      text: SAVE,
+      values: [moment(now), ...columnsOf(COMPUTED, changes)],
+    })
+    return { saved: Number(saved.rows[0]!.saved), found, damaged }
+  })
+}
+
+/** How many loans of all organizations wait for the sweep; counting ends after `most`. */
+export async function countDue(db: Db, now: number, most: number): Promise<number> {
+  const { rows } = await db.pool.query<{ due: bigint }>({
+    name: 'count-due',
+    text: 'SELECT count(*) AS due FROM (SELECT FROM loan WHERE next_change_at <= $1 LIMIT $2) AS waiting',
+    values: [moment(now), most + 1],
+  })
+  return Number(rows[0]!.due)
+}

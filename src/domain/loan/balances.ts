@@ -1,0 +1,94 @@
+import { dateIn, dayAfter, daysBetween, type Instant, type LocalDate, startOfDay } from '../dates.ts'
+import { outstandingOf, type Period, type Portions, type Totals, totalOf } from './allocation.ts'
+import { type LoanStatus, statusOf } from './lifecycle.ts'
+import type { LoanTerms } from './terms.ts'
+
+/** A loan in figures, at a moment. Amounts in minor units. */
+export interface Balances {
+  readonly status: LoanStatus
+  readonly charged: Readonly<Portions>
+  readonly paid: Readonly<Portions>
+  readonly waived: Readonly<Portions>
+  readonly writtenOff: Readonly<Portions>
+  readonly outstanding: Readonly<Portions>
+  readonly totalPaid: bigint
+  readonly totalOutstanding: bigint
+  readonly totalOverpaid: bigint
+  readonly totalOverdue: bigint
+  readonly totalWrittenOff: bigint
+  /** Of what was written off, what has come back. */
+  readonly totalRecovered: bigint
+  /** The oldest instalment with anything owed; null once nothing is. */
+  readonly nextDueOn: LocalDate | null
+  readonly nextDueAmount: bigint | null
+  /** The first day on which something was overdue that still is: the day after its due date (contract 4.3.3). */
+  readonly overdueSince: LocalDate | null
+  /** Days since the due date of what is overdue longest; 0 when nothing is. */
+  readonly daysOverdue: number
+  readonly chargedOffOn: LocalDate | null
+  readonly closedOn: LocalDate | null
+  readonly penaltyRaised: boolean
+  /** When time alone next changes any figure here but `daysOverdue`; null: never. */
+  readonly nextChangeAt: Instant | null
+}
+
+/** What the fold over the entries knows at its end. */
+export interface Folded {
+  readonly periods: readonly Period[]
+  readonly totals: Readonly<Totals>
+  readonly owed: bigint
+  readonly overpaid: bigint
+  readonly chargedOffOn: LocalDate | null
+  readonly writtenOffOn: LocalDate | null
+  readonly paidOffOn: LocalDate | null
+  readonly penaltyRaised: boolean
+}
+
+/** Sums up a fold: totals by component, what is due next, and what is overdue at that moment. */
+export function balancesOf(terms: LoanTerms, folded: Folded, asOf: Instant): Balances {
+  const { due: charged, paid, waived, writtenOff, recovered } = folded.totals
+  const today = dateIn(terms.zone, asOf)
+  let totalOverdue = 0n
+  let first: Period | undefined
+  let overdue: Period | undefined
+  let next: Period | undefined
+  for (const period of folded.periods) {
+    if (period.owed === 0n) continue
+    first ??= period
+    if (period.dueDate < today) {
+      overdue ??= period
+      totalOverdue += period.owed
+    } else next ??= period
+  }
+  const status = statusOf(folded)
+  return {
+    status,
+    charged,
+    paid,
+    waived,
+    writtenOff,
+    outstanding: outstandingOf(folded.totals),
+    totalPaid: totalOf(paid),
+    totalOutstanding: folded.owed,
+    totalOverpaid: folded.overpaid,
+    totalOverdue,
+    totalWrittenOff: totalOf(writtenOff),
+    totalRecovered: totalOf(recovered),
+    nextDueOn: first?.dueDate ?? null,
+    nextDueAmount: first?.owed ?? null,
+    overdueSince: overdue ? dayAfter(overdue.dueDate) : null,
+    daysOverdue: overdue ? daysBetween(overdue.dueDate, today) : 0,
+    chargedOffOn: folded.chargedOffOn,
+    closedOn: status.startsWith('Closed') ? (folded.writtenOffOn ?? folded.paidOffOn) : null,
+    penaltyRaised: folded.penaltyRaised,
+    nextChangeAt: nextChange(terms, folded, next, asOf),
+  }
+}
+
+/** The sooner of the penalty's instant and the midnight on which the next instalment becomes overdue. */
+function nextChange(terms: LoanTerms, folded: Folded, next: Period | undefined, asOf: Instant) {
+  const overdueAt = next ? startOfDay(dayAfter(next.dueDate), terms.zone) : null
+  const penaltyAt = terms.penaltyAmount !== null && folded.owed > 0n && asOf < terms.dueAt ? terms.dueAt : null
+  if (overdueAt === null || penaltyAt === null) return overdueAt ?? penaltyAt
+  return Math.min(overdueAt, penaltyAt)
+}

@@ -1,0 +1,197 @@
+import type { LocalDate } from '../dates.ts'
+import { invariant } from '../errors.ts'
+import { least } from '../money.ts'
+import {
+  add,
+  COMPONENTS,
+  type Component,
+  noPortions,
+  openPeriod,
+  outstandingOf,
+  owing,
+  PAYING,
+  type Period,
+  type Poured,
+  type Pouring,
+  pour,
+  RECOVERING,
+  type Totals,
+  take,
+  totalOf,
+  UNPAYING,
+  WAIVING,
+  WRITING_OFF,
+} from './allocation.ts'
+import type { Folded } from './balances.ts'
+import { NotRead } from './carriedForward/notRead.ts'
+import type { Entry, EntryType } from './entry.ts'
+import type { Outcome } from './outcomes.ts'
+import type { LoanTerms } from './terms.ts'
+
+/** What replay reads of an entry: a stored one, or one that is about to be. */
+export type Replayable = Omit<Entry, 'id'>
+
+/** A fold to go on from. */
+export interface FoldedSoFar extends Folded {
+  /** Of the periods only the open ones are there, with what is left of each. */
+  readonly isCarried: boolean
+  /** Periods before this one owe nothing: a loan of many entries need not look at them again. */
+  readonly firstOwing: number
+}
+
+/** The state while entries are being applied, in order. */
+export class Fold implements FoldedSoFar {
+  readonly periods: Period[]
+  /** Sums over the periods; kept along, like `owed`, so that no entry has to add them up. */
+  readonly totals: Totals
+  /** Owed in all periods together. */
+  owed: bigint
+  overpaid = 0n
+  chargedOffOn: LocalDate | null = null
+  writtenOffOn: LocalDate | null = null
+  /** The value date that left nothing owed. */
+  paidOffOn: LocalDate | null = null
+  penaltyRaised = false
+  readonly isCarried: boolean
+  firstOwing = 0
+  private readonly terms: LoanTerms
+
+  /** @param from a fold to go on from, which stays as it is; the loan as it was disbursed when left out */
+  constructor(terms: LoanTerms, from?: FoldedSoFar) {
+    this.terms = terms
+    this.periods = from ? from.periods.slice() : terms.schedule.map(openPeriod)
+    this.totals = from ? { ...from.totals } : disbursed(this.periods)
+    this.owed = from ? from.owed : totalOf(this.totals.due)
+    this.isCarried = from?.isCarried ?? false
+    if (!from) return
+    this.overpaid = from.overpaid
+    this.chargedOffOn = from.chargedOffOn
+    this.writtenOffOn = from.writtenOffOn
+    this.paidOffOn = from.paidOffOn
+    this.penaltyRaised = from.penaltyRaised
+    this.firstOwing = from.firstOwing
+  }
+
+  /** The penalty, once, when anything is unpaid (contract 4.3.4): due with the last instalment. */
+  raisePenalty(): void {
+    const { penaltyAmount, schedule } = this.terms
+    if (penaltyAmount === null || this.owed === 0n) return
+    this.penaltyRaised = true
+    this.owe(schedule.length - 1, 'penalty', penaltyAmount)
+  }
+
+  /** Applies the next entry in order. */
+  apply(entry: Replayable): Outcome {
+    const outcome = Fold.effect[entry.type](this, entry)
+    invariant(this.owed === 0n || this.overpaid === 0n, 'never outstanding and overpaid at once')
+    if (this.owed > 0n) this.paidOffOn = null
+    else this.paidOffOn ??= entry.valueDate
+    return outcome
+  }
+
+  private static readonly effect: Record<EntryType, (fold: Fold, entry: Replayable) => Outcome> = {
+    Repayment: (fold, entry) => fold.receive(entry),
+    'Recovery Repayment': (fold, entry) => fold.receive(entry),
+    'Waive Interest': (fold, entry) => fold.waive(entry),
+    Refund: (fold, entry) => fold.giveBack(entry, true),
+    'Credit Balance Refund': (fold, entry) => fold.giveBack(entry, false),
+    'Charge-off': (fold, entry) => fold.chargeOff(entry),
+    'Write-off': (fold, entry) => fold.writeOff(entry),
+  }
+
+  /** Money in: pays what is owed, then what was written off; the rest is overpayment. */
+  private receive(entry: Replayable): Outcome {
+    const { amount } = entry
+    const paid = this.pour(amount, PAYING, entry.valueDate, this.skipSettled())
+    if (this.writtenOffOn === null || paid.rest === 0n) {
+      this.overpaid += paid.rest
+      return { amount, portions: paid.portions, overpayment: paid.rest, credited: 0n, dropped: 0n }
+    }
+    const recovered = this.pour(paid.rest, RECOVERING, entry.valueDate)
+    this.overpaid += recovered.rest
+    const portions = add(paid.portions, recovered.portions)
+    return { amount, portions, overpayment: recovered.rest, credited: 0n, dropped: 0n }
+  }
+
+  private waive(entry: Replayable): Outcome {
+    const { amount } = entry
+    const { portions, rest } = this.pour(amount, WAIVING, entry.valueDate, this.skipSettled())
+    return { amount, portions, overpayment: 0n, credited: 0n, dropped: rest }
+  }
+
+  /**
+   * Money out: first of the overpayment, then, for a refund, of what was paid, latest instalment first. What is no
+   * longer there, because an earlier payment was reversed, is principal owed again.
+   */
+  private giveBack(entry: Replayable, fromPaid: boolean): Outcome {
+    if (this.isCarried) throw new NotRead('what was paid of each instalment')
+    const { amount } = entry
+    const overpayment = least(amount, this.overpaid)
+    this.overpaid -= overpayment
+    let rest = amount - overpayment
+    let portions = noPortions()
+    if (fromPaid && rest > 0n) {
+      const poured = this.pour(rest, UNPAYING, entry.valueDate)
+      portions = poured.portions
+      rest = poured.rest
+      this.firstOwing = 0
+    }
+    if (rest > 0n) {
+      this.oweAgain(rest, entry.valueDate)
+      portions.principal += rest
+    }
+    return { amount, portions, overpayment, credited: rest, dropped: 0n }
+  }
+
+  /** Adds principal to the instalment due on or after the date, or to an extra one where none is. */
+  private oweAgain(amount: bigint, on: LocalDate): void {
+    let index = this.periods.findIndex((candidate) => candidate.dueDate >= on)
+    if (index === -1) {
+      const last = this.periods.at(-1)!
+      const extra = { period: last.period + 1, fromDate: last.dueDate, dueDate: on }
+      index = this.periods.push(openPeriod({ ...extra, principal: 0n, interest: 0n, fees: 0n })) - 1
+    }
+    this.owe(index, 'principal', amount)
+  }
+
+  /** Marks what is owed as charged off; changes no balance. Where nothing is owed there is nothing to mark. */
+  private chargeOff(entry: Replayable): Outcome {
+    const isMarked = this.owed > 0n && this.chargedOffOn === null
+    if (isMarked) this.chargedOffOn = entry.valueDate
+    const portions = isMarked ? outstandingOf(this.totals) : noPortions()
+    return { amount: totalOf(portions), portions, overpayment: 0n, credited: 0n, dropped: 0n }
+  }
+
+  private writeOff(entry: Replayable): Outcome {
+    if (this.owed > 0n) this.writtenOffOn = entry.valueDate
+    const { portions } = this.pour(this.owed, WRITING_OFF, entry.valueDate)
+    return { amount: totalOf(portions), portions, overpayment: 0n, credited: 0n, dropped: 0n }
+  }
+
+  /** More of one component due in a period. */
+  private owe(index: number, component: Component, amount: bigint): void {
+    this.periods[index] = owing(this.periods[index]!, component, amount)
+    this.totals.due = add(this.totals.due, { ...noPortions(), [component]: amount })
+    this.owed += amount
+    this.firstOwing = Math.min(this.firstOwing, index)
+  }
+
+  private pour(amount: bigint, how: Pouring, on: LocalDate, from = 0): Poured {
+    const poured = pour(this.periods, amount, how, on, from)
+    const { into, backwards } = how
+    this.totals[into] = (backwards ? take : add)(this.totals[into], poured.portions)
+    if (into !== 'recovered') this.owed -= backwards ? poured.rest - amount : amount - poured.rest
+    return poured
+  }
+
+  private skipSettled(): number {
+    while (this.firstOwing < this.periods.length && this.periods[this.firstOwing]!.owed === 0n) this.firstOwing++
+    return this.firstOwing
+  }
+}
+
+function disbursed(periods: readonly Period[]): Totals {
+  const due = noPortions()
+  for (const period of periods) for (const component of COMPONENTS) due[component] += period.due[component]
+  return { due, paid: noPortions(), waived: noPortions(), writtenOff: noPortions(), recovered: noPortions() }
+}

@@ -1,0 +1,61 @@
+import type { LocalDate } from '../dates.ts'
+import { refused } from '../errors.ts'
+import type { EntryType } from './entry.ts'
+
+/** The states of a loan (contract 4.2). Charged off is a mark on an Active loan, not a state of its own. */
+export const LOAN_STATUSES = ['Active', 'Closed (obligations met)', 'Closed (written off)', 'Overpaid'] as const
+
+export type LoanStatus = (typeof LOAN_STATUSES)[number]
+
+/**
+ * What a loan is after its entries (contract 4.3.7): overpaid, or nothing outstanding, or active. Derived, never set.
+ */
+export function statusOf(folded: {
+  readonly owed: bigint
+  readonly overpaid: bigint
+  readonly writtenOffOn: LocalDate | null
+}): LoanStatus {
+  if (folded.overpaid > 0n) return 'Overpaid'
+  if (folded.owed > 0n) return 'Active'
+  return folded.writtenOffOn === null ? 'Closed (obligations met)' : 'Closed (written off)'
+}
+
+/** A loan's status, with the mark that widens what may be done to it. */
+type Standing = Exclude<LoanStatus, 'Active'> | 'Active' | 'Active and charged off'
+
+/** Which entry each state takes (contract 4.4). Money that arrives after the loan is paid off is overpayment. */
+const TAKES: Readonly<Record<Standing, readonly EntryType[]>> = {
+  Active: ['Repayment', 'Waive Interest', 'Refund', 'Charge-off', 'Write-off'],
+  'Active and charged off': ['Repayment', 'Recovery Repayment', 'Waive Interest', 'Refund', 'Write-off'],
+  'Closed (obligations met)': ['Repayment'],
+  'Closed (written off)': ['Recovery Repayment'],
+  Overpaid: ['Repayment', 'Refund', 'Credit Balance Refund'],
+}
+
+const WORDS: Readonly<Record<EntryType, string>> = {
+  Repayment: 'a repayment',
+  'Recovery Repayment': 'a recovery',
+  'Waive Interest': 'an interest waiver',
+  Refund: 'a refund',
+  'Credit Balance Refund': 'a credit balance refund',
+  'Charge-off': 'a charge-off',
+  'Write-off': 'a write-off',
+}
+
+/**
+ * @throws LendingError `failed_precondition` saying which state the loan is in, which one the entry needs, and what
+ * would be allowed now.
+ */
+export function requireTakes(loan: { status: LoanStatus; chargedOffOn: LocalDate | null }, type: EntryType): void {
+  const standing: Standing =
+    loan.status === 'Active' && loan.chargedOffOn !== null ? 'Active and charged off' : loan.status
+  if (TAKES[standing].includes(type)) return
+  const needed = (Object.keys(TAKES) as Standing[]).filter((candidate) => TAKES[candidate].includes(type))
+  throw refused(
+    `the loan is ${standing}: ${WORDS[type]} needs a loan that is ${either(needed)}; ` +
+      `this one takes ${either(TAKES[standing].map((allowed) => WORDS[allowed]))}`,
+  )
+}
+
+const either = (words: readonly string[]): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`

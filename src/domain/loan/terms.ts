@@ -1,0 +1,51 @@
+import type { Instant, LocalDate } from '../dates.ts'
+import { dateIn, sameTimeOn } from '../dates.ts'
+import { applyRate, type Currency, type Decimal, type Rate } from '../money.ts'
+import { type Product, principalFor } from '../product.ts'
+import { flatSchedule, type Instalment } from '../schedule.ts'
+
+/** What a loan is agreed to be: fixed at disbursement, whatever happens to it later. Amounts in minor units. */
+export interface LoanTerms {
+  readonly currency: Currency
+  /** The zone in which its days begin and end. */
+  readonly zone: string
+  readonly principal: bigint
+  readonly numberOfRepayments: number
+  readonly ratePerPeriod: Rate
+  /** Raised once, at `dueAt`, when anything is unpaid then; null: none. */
+  readonly penaltyAmount: bigint | null
+  readonly disbursedAt: Instant
+  readonly disbursedOn: LocalDate
+  /** The last due date, and that day at the disbursement's time of day. */
+  readonly dueOn: LocalDate
+  readonly dueAt: Instant
+  readonly schedule: readonly Instalment[]
+}
+
+/**
+ * The terms of a partner-style loan: the product's, for the principal asked, disbursed now (contract 4.2, 4.3.1–2).
+ * @throws LendingError `failed_precondition` for a retired product, `invalid_argument` for the principal
+ */
+export const termsOf = (product: Product, principalAsked: Decimal, disbursedAt: Instant, zone: string): LoanTerms =>
+  termsFor(product, principalFor(product, principalAsked), disbursedAt, zone)
+
+/** The terms that a product makes of a principal, in minor units, whether or not it may still be lent. */
+export function termsFor(product: Product, principal: bigint, disbursedAt: Instant, zone: string): LoanTerms {
+  const disbursedOn = dateIn(zone, disbursedAt)
+  const schedule = flatSchedule({ ...product, principal, disbursedOn })
+  const dueOn = schedule.at(-1)!.dueDate
+  const penalty = product.penaltyRate === null ? 0n : applyRate(principal, product.penaltyRate)
+  return {
+    currency: product.currency,
+    zone,
+    principal,
+    numberOfRepayments: product.numberOfRepayments,
+    ratePerPeriod: product.ratePerPeriod,
+    penaltyAmount: penalty > 0n ? penalty : null,
+    disbursedAt,
+    disbursedOn,
+    dueOn,
+    dueAt: sameTimeOn(dueOn, disbursedAt, zone),
+    schedule,
+  }
+}

@@ -1,0 +1,93 @@
+import { LRUCache } from 'lru-cache'
+import { LendingError } from '../../domain/errors.ts'
+
+/** Instalments and entries from which a read is heavy: it takes some 20 ms of the process. */
+export const HEAVY = 5_000
+
+/** Heavy reads that may wait, of all organizations and of one, and for how long. */
+const MOST_WAITING = { all: 16, ofOne: 4 } as const
+const WAIT_MS = 5_000
+/** After each the process is free of them for twice as long as it took, and this long at most. */
+const REST = { times: 2, mostMs: 1_000 } as const
+const AGAIN_SECONDS = 2
+const MOST_KNOWN = 10_000
+
+/** Holds reads of much, such as a page of loans of 2,000 instalments each, to one at a time, with rests between them. */
+export interface HeavyReads {
+  /**
+   * Runs a read: at once where it is not heavy, in its turn where it is.
+   * @param weight instalments and entries that it reads
+   * @throws LendingError `resource_exhausted` when too many wait, or it has waited too long
+   */
+  run<T>(organizationId: number, weight: number, read: () => Promise<T>): Promise<T>
+  /** How much a thing had when it was last read; 0 where it was not heavy. */
+  weightOf(name: string): number
+  /** Keeps how much a thing has, for the next who reads it. */
+  remember(name: string, weight: number): void
+}
+
+/** A read that waits for its turn. */
+interface Waiting {
+  readonly organizationId: number
+  readonly start: () => void
+}
+
+export function createHeavyReads(waitMs = WAIT_MS): HeavyReads {
+  let isBusy = false
+  let last: number | undefined
+  const waiting: Waiting[] = []
+  const known = new LRUCache<string, number>({ max: MOST_KNOWN })
+
+  /** Begins the next, of another organization than the last one where there is any. */
+  function startNext(): void {
+    const other = waiting.findIndex(({ organizationId }) => organizationId !== last)
+    const [next] = waiting.splice(Math.max(0, other), 1)
+    isBusy = next !== undefined
+    last = next?.organizationId
+    next?.start()
+  }
+
+  function enter(organizationId: number): Promise<void> {
+    if (!isBusy) {
+      isBusy = true
+      last = organizationId
+      return Promise.resolve()
+    }
+    const ofOne = waiting.filter((one) => one.organizationId === organizationId).length
+    if (waiting.length >= MOST_WAITING.all || ofOne >= MOST_WAITING.ofOne) throw tooMany()
+    return new Promise((resolve, reject) => {
+      const one = { organizationId, start: () => [clearTimeout(timer), resolve()] }
+      const timer = setTimeout(() => {
+        waiting.splice(waiting.indexOf(one), 1)
+        reject(tooMany())
+      }, waitMs)
+      waiting.push(one)
+    })
+  }
+
+  return {
+    async run(organizationId, weight, read) {
+      if (weight < HEAVY) return read()
+      await enter(organizationId)
+      const began = performance.now()
+      try {
+        return await read()
+      } finally {
+        const took = performance.now() - began
+        setTimeout(startNext, Math.min(REST.mostMs, took * REST.times)).unref()
+      }
+    },
+    weightOf: (name) => known.get(name) ?? 0,
+    remember(name, weight) {
+      if (weight >= HEAVY) known.set(name, weight)
+    },
+  }
+}
+
+const tooMany = () =>
+  new LendingError(
+    'resource_exhausted',
+    'too many answers of this size are being made; ask for fewer rows, or try again',
+    [],
+    AGAIN_SECONDS,
+  )

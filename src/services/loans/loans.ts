@@ -1,0 +1,173 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Deps } from '../../app/deps.ts'
+import type { Customer } from '../../db/customers.ts'
+import type { Parties, PartyCustomer } from '../../db/loans/applicants.ts'
+import { trafficOf } from '../../db/loans/loanBatches.ts'
+import { findLoanPage, type LoanFilter, type LoanRef, nameOf, type PagedLoan, readLoans } from '../../db/loans/loans.ts'
+import { makeLoan } from '../../db/loans/makeLoan.ts'
+import type { StoredLoan } from '../../db/loans/storedLoan.ts'
+import type { Listed, Page } from '../../db/queries/paging.ts'
+import type { Instant } from '../../domain/dates.ts'
+import { invariant, LendingError, notFound, refused } from '../../domain/errors.ts'
+import { stateOf } from '../../domain/loan/loan.ts'
+import { type LoanState, replay } from '../../domain/loan/replay.ts'
+import { termsOf } from '../../domain/loan/terms.ts'
+import type { Decimal } from '../../domain/money.ts'
+import type { Product } from '../../domain/product.ts'
+import type { Caller } from '../caller.ts'
+import { numbered } from '../numbered.ts'
+import { withinLimit } from './loanWithinLimit.ts'
+
+export type { LoanFilter, LoanRef } from '../../db/loans/loans.ts'
+export type { StoredLoan } from '../../db/loans/storedLoan.ts'
+
+/** A loan and what replay makes of it at the moment of the request. */
+export interface LoanNow {
+  readonly loan: StoredLoan
+  readonly state: LoanState
+}
+
+/** What a partner asks for; every other term comes from the product. */
+export interface LoanApplication {
+  readonly customerExternalId: string
+  readonly productId: number
+  readonly principal: Decimal
+  readonly externalId?: string | undefined
+}
+
+/**
+ * Submits, approves and disburses in one go (contract 4.2).
+ * @throws LendingError `not_found` for the customer or product; `failed_precondition` for a customer that is not
+ * Active, a retired product, or a principal above the available credit limit where the product keeps to it;
+ * `invalid_argument` for the principal; `already_exists` for the external id
+ */
+export async function createLoan(deps: Deps, caller: Caller, application: LoanApplication): Promise<LoanNow> {
+  const { organizationId } = caller
+  const { customerExternalId, productId } = application
+  const wanted = { organizationId, customerExternalId, productId }
+  const { customer, product } = requireParties(await trafficOf(deps.db).readParties(wanted), customerExternalId)
+  if (customer.status !== 'Active') throw notActive(customer)
+  const now = deps.now()
+  const terms = termsOf(product, application.principal, now, deps.config.zone)
+  const state = replay(terms, [], now)
+  const externalId = application.externalId ?? null
+  const fresh = { author: caller, customerId: customer.id, productId: product.id, externalId, terms, state, at: now }
+  const insert = product.enforceCreditLimit ? withinLimit(deps, customer) : undefined
+  const made = await makeLoan(deps.db, fresh, insert)
+  if ('refused' in made) throw made.refused === 'externalIdTaken' ? externalIdTaken() : notActive({ status: 'Closed' })
+  deps.events.loanDisbursed({ organizationId, currency: terms.currency.code, amount: terms.principal })
+  return { loan: asStored(organizationId, made, customer, product, fresh), state }
+}
+
+const externalIdTaken = () =>
+  new LendingError('already_exists', 'a loan with that externalId exists already', [
+    { field: 'externalId', message: 'is taken' },
+  ])
+
+/** @throws LendingError `not_found` for a customer or product that is not there */
+export function requireParties({ customer, product }: Parties, customerExternalId: string) {
+  if (!customer) throw noSuchCustomer(customerExternalId)
+  if (!product) throw notFound('no loan product has that id, given as productId')
+  return { customer, product }
+}
+
+/** A number is easily taken for the customer's id; the field takes the externalId alone (contract 4.2). */
+const noSuchCustomer = (externalId: string) => {
+  const hint = /^\d+$/.test(externalId) ? '; it takes the externalId of a customer, not the number that is its id' : ''
+  return notFound(`no customer has that externalId, given as customerId${hint}`)
+}
+
+/** The refusal for a customer that may not borrow. */
+export const notActive = (customer: Pick<Customer, 'status'>) =>
+  refused(`the customer is ${customer.status}, and only an Active customer can take a loan`)
+
+const asStored = (
+  organizationId: number,
+  { id, accountNo }: Pick<StoredLoan, 'id' | 'accountNo'>,
+  customer: PartyCustomer,
+  product: Product,
+  fresh: Pick<StoredLoan, 'externalId' | 'terms'> & { state: LoanState; at: Instant },
+): StoredLoan => ({
+  organizationId,
+  id,
+  externalId: fresh.externalId,
+  accountNo,
+  version: 1,
+  updatedAt: fresh.at,
+  nextChangeAt: fresh.state.nextChangeAt,
+  customerId: customer.id,
+  customerExternalId: customer.externalId,
+  customerBusinessName: customer.businessName,
+  customerStatus: customer.status,
+  productId: product.id,
+  productName: product.name,
+  record: null,
+  terms: fresh.terms,
+  entries: [],
+})
+
+/** @throws LendingError `not_found` */
+export async function getLoan(deps: Deps, caller: Caller, ref: LoanRef): Promise<LoanNow> {
+  const { organizationId } = caller
+  const name = nameOf({ organizationId, ref })
+  const read = () => trafficOf(deps.db).readLoan({ organizationId, ref, zone: deps.config.zone })
+  return deps.heavyReads.run(organizationId, deps.heavyReads.weightOf(name), async () => {
+    const loan = await numbered(deps, organizationId, 'loan', read, (one) => (one ? [one] : []))
+    if (!loan) throw noSuchLoan(ref)
+    deps.heavyReads.remember(name, loan.terms.schedule.length + loan.entries.length)
+    return { loan, state: stateOf(loan, deps.now()) }
+  })
+}
+
+/** Instalments and entries that are read, and made into an answer, before others get their turn. */
+const SLICE = 2_500
+
+/**
+ * A page of the organization's loans, each as it is now. They are read and viewed a few at a time, so that a page of long
+ * schedules neither holds up other requests nor is in memory at once.
+ * @throws LendingError `resource_exhausted` when too many pages of such size are asked for at once
+ */
+export async function pageLoans<View>(
+  deps: Deps,
+  caller: Caller,
+  filter: LoanFilter,
+  page: Page,
+  toView: (now: LoanNow) => View,
+): Promise<Listed<View>> {
+  const { organizationId } = caller
+  const { zone } = deps.config
+  const find = () => findLoanPage(deps.db, organizationId, filter, page)
+  const { items, total } = await numbered(deps, organizationId, 'loan', find, (listed) => listed.items)
+  const weight = items.reduce((sum, item) => sum + item.weight, 0)
+  return deps.heavyReads.run(organizationId, weight, async () => {
+    const now = deps.now()
+    const views: View[] = []
+    for (const slice of slicesOf(items)) {
+      const keys = slice.map(({ id }) => ({ organizationId, ref: { id }, zone }))
+      for (const loan of await readLoans(deps.db, keys)) {
+        invariant(loan, 'a loan of the page')
+        views.push(toView({ loan, state: stateOf(loan, now) }))
+      }
+      await turn()
+    }
+    return { items: views, total }
+  })
+}
+
+/** The loans of a page in slices of `SLICE`, or of one that is larger than that. */
+function slicesOf(items: readonly PagedLoan[]): PagedLoan[][] {
+  const slices: PagedLoan[][] = []
+  let left = 0
+  for (const item of items) {
+    if (item.weight > left) {
+      slices.push([])
+      left = SLICE
+    }
+    slices.at(-1)!.push(item)
+    left -= item.weight
+  }
+  return slices
+}
+
+/** The refusal for a loan that this organization does not have. */
+export const noSuchLoan = (ref: LoanRef) => notFound(`no loan has that ${'id' in ref ? 'id' : 'externalId'}`, 'loan')

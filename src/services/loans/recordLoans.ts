@@ -1,0 +1,118 @@
+import type { Deps } from '../../app/deps.ts'
+import { type Customer, findCustomer } from '../../db/customers.ts'
+import { changeLoan } from '../../db/loans/changeLoan.ts'
+import { makeLoanAs } from '../../db/loans/makeLoan.ts'
+import { findRecordLoan, listRecordLoans, type RecordLoan } from '../../db/loans/recordLoans.ts'
+import type { Listed, Page } from '../../db/queries/paging.ts'
+import { LendingError, notFound } from '../../domain/errors.ts'
+import { replay } from '../../domain/loan/replay.ts'
+import { currencyOf } from '../../domain/money.ts'
+import { type Agreed, agree, durationOf, type LoanAsked, loanTypeOf, sameLoan } from '../../domain/recordLoan.ts'
+import { type LoanUpdate, restate } from '../../domain/restate.ts'
+import type { Recorded } from '../borrowers.ts'
+import type { Caller } from '../caller.ts'
+import { getOrganization } from '../organizations.ts'
+import { noSuchLoan, notActive } from './loans.ts'
+
+export type { RecordLoan } from '../../db/loans/recordLoans.ts'
+
+/** A loan that a record system asks to book, under an id of its own. */
+export interface NewRecordLoan {
+  readonly id: bigint
+  readonly borrowerId: bigint
+  readonly asked: LoanAsked
+}
+
+/**
+ * Books a loan under an id of the client's own (contract 5.1–5.3), in the organization's currency. Told again with the
+ * same content it is answered as it is stored.
+ * @throws LendingError `invalid_argument` for its terms, `already_exists` when the id is taken by another, `not_found`
+ * for the borrower, `failed_precondition` for one that is not Active
+ */
+export async function createRecordLoan(
+  deps: Deps,
+  caller: Caller,
+  asked: NewRecordLoan,
+): Promise<Recorded<RecordLoan>> {
+  const { organizationId } = caller
+  const { id, borrowerId } = asked
+  const [organization, existing, borrower] = await Promise.all([
+    getOrganization(deps, caller),
+    findRecordLoan(deps.db, organizationId, id),
+    findCustomer(deps.db, organizationId, { id: borrowerId }),
+  ])
+  const now = deps.now()
+  const agreed = agree(asked.asked, currencyOf(organization.currency), deps.config.zone, now)
+  if (existing) return { item: toldAgain(existing, borrowerId, agreed), replayed: true }
+  if (!borrower) throw noSuchBorrower()
+  if (borrower.status !== 'Active') throw notActive(borrower)
+
+  const { terms, record } = agreed
+  const whose = { author: caller, id, customerId: borrowerId, productId: null, externalId: null }
+  const fresh = { ...whose, terms, record, state: replay(terms, [], now), at: now }
+  const inserted = await makeLoanAs(deps.db, fresh)
+  if (inserted === 'leftOut') throw notActive({ status: 'Closed' })
+  if (inserted === 'made')
+    deps.events.loanDisbursed({ organizationId, currency: terms.currency.code, amount: terms.principal })
+  // Made just now, or by another request that was faster.
+  const loan = await getRecordLoan(deps, caller, id)
+  return { item: toldAgain(loan, borrowerId, agreed), replayed: inserted !== 'made' }
+}
+
+function toldAgain(stored: RecordLoan, borrowerId: bigint, { terms, record }: Agreed): RecordLoan {
+  if (sameLoan(stored, { ...terms, borrowerId, record })) return stored
+  throw new LendingError('already_exists', 'a loan with that id exists already, with other content', [
+    { field: 'loan_id', message: 'is taken' },
+  ])
+}
+
+const noSuchBorrower = () => notFound('no borrower has that id, given as borrower_id')
+
+/**
+ * Changes what was told of a loan; other terms rebuild its schedule and replay its repayments (contract 5.4).
+ * @throws LendingError `not_found` for the loan or a new borrower, `failed_precondition`, `invalid_argument`, `aborted`
+ */
+export async function updateRecordLoan(
+  deps: Deps,
+  caller: Caller,
+  id: bigint,
+  update: LoanUpdate,
+): Promise<RecordLoan> {
+  const { borrowerId } = update
+  const [stored, borrower] = await Promise.all([
+    getRecordLoan(deps, caller, id),
+    borrowerId === undefined ? undefined : findCustomer(deps.db, caller.organizationId, { id: borrowerId }),
+  ])
+  const change = {
+    author: caller,
+    zone: deps.config.zone,
+    now: deps.now,
+    restates: true as const,
+    retried: deps.events.retried,
+  }
+  const changed = await changeLoan(deps.db, change, { id }, (loan, now) => {
+    if (borrowerId !== undefined && borrowerId !== loan.customerId) requireBorrower(borrower)
+    const decision = restate(loan, update, now, shownOf(stored))
+    return decision ? { save: decision } : { answer: undefined }
+  })
+  if (!changed) throw noSuchLoan({ id })
+  return getRecordLoan(deps, caller, id)
+}
+
+const shownOf = (loan: RecordLoan) => ({ ...durationOf(loan), loanType: loanTypeOf(loan) })
+
+function requireBorrower(borrower: Customer | undefined): void {
+  if (!borrower) throw noSuchBorrower()
+  if (borrower.status !== 'Active') throw notActive(borrower)
+}
+
+/** @throws LendingError `not_found` */
+export async function getRecordLoan(deps: Deps, caller: Caller, id: bigint): Promise<RecordLoan> {
+  const loan = await findRecordLoan(deps.db, caller.organizationId, id)
+  if (!loan) throw noSuchLoan({ id })
+  return loan
+}
+
+/** A page of the organization's loans, in the order in which they came. */
+export const pageRecordLoans = (deps: Deps, caller: Caller, page: Page): Promise<Listed<RecordLoan>> =>
+  listRecordLoans(deps.db, caller.organizationId, page)

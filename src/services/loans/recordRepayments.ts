@@ -1,0 +1,86 @@
+import type { Deps } from '../../app/deps.ts'
+import { changeLoan, type SavedChange } from '../../db/loans/changeLoan.ts'
+import { findRecordRepayment, listRecordRepayments, type RecordRepayment } from '../../db/loans/recordRepayments.ts'
+import { entryIdTaken } from '../../db/loans/saveLoans.ts'
+import type { StoredLoan } from '../../db/loans/storedLoan.ts'
+import type { Listed, Page } from '../../db/queries/paging.ts'
+import { invariant, notFound } from '../../domain/errors.ts'
+import type { Entry } from '../../domain/loan/entry.ts'
+import { post } from '../../domain/loan/loan.ts'
+import { findById, sameRepayment, type ToldRepayment } from '../../domain/recordRepayment.ts'
+import type { Recorded } from '../borrowers.ts'
+import type { Caller } from '../caller.ts'
+import { getOrganization } from '../organizations.ts'
+import { tellPosted } from './transactions.ts'
+
+export type { RecordRepayment } from '../../db/loans/recordRepayments.ts'
+
+/**
+ * Posts a repayment under an id of the client's own, which is its dedupe token (contract 5.1, 5.6): told again with the
+ * same content it is answered as it is stored, and nothing is posted twice.
+ * @throws LendingError `not_found` for the loan, `invalid_argument`, `failed_precondition`; `already_exists` when the id
+ * is taken by another, on whichever loan; `aborted`
+ */
+export async function postRecordRepayment(
+  deps: Deps,
+  caller: Caller,
+  loanId: bigint,
+  told: ToldRepayment,
+): Promise<Recorded<RecordRepayment>> {
+  const { id, amount, collectedOn: valueDate, description: note, record } = told
+  const { retried } = deps.events
+  const { paymentMethod } = await getOrganization(deps, caller)
+  const change = { author: caller, zone: deps.config.zone, now: deps.now, retried, posts: { id } }
+  const changed = await changeLoan(deps.db, change, { id: loanId }, (loan, now) => {
+    const original = findById(loan, id)
+    if (!original)
+      return {
+        save: post(loan, { type: 'Repayment', amount, valueDate, token: null, note, id, record, paymentMethod }, now),
+      }
+    if (!sameRepayment(loan, original, told)) throw entryIdTaken()
+    return { answer: original }
+  })
+  if (!changed) throw notFound('no loan has that id, given as loan_id')
+  if ('answer' in changed) {
+    deps.events.duplicateAnswered('token')
+    return { item: asRecord(changed.loan, changed.answer), replayed: true }
+  }
+  tellPosted(deps.events, changed)
+  return { item: asRecord(changed.loan, entryOf(changed)), replayed: false }
+}
+
+function entryOf({ posted }: SavedChange): Entry {
+  invariant(posted, 'a decision that posts an entry')
+  return posted
+}
+
+const asRecord = (loan: StoredLoan, entry: Entry): RecordRepayment => ({
+  id: entry.id,
+  loanId: loan.id,
+  currency: loan.terms.currency,
+  amount: entry.amount,
+  valueDate: entry.valueDate,
+  note: entry.note,
+  record: entry.record ?? null,
+  paymentMethod: entry.paymentMethod ?? null,
+  postedAt: entry.postedAt,
+  reversedAt: entry.reversedAt,
+})
+
+/**
+ * A customer's repayment, reversed or not.
+ * @throws LendingError `not_found`, also for an entry of another type
+ */
+export async function getRecordRepayment(deps: Deps, caller: Caller, id: bigint): Promise<RecordRepayment> {
+  const repayment = await findRecordRepayment(deps.db, caller.organizationId, id)
+  if (!repayment) throw notFound('no repayment has that id')
+  return repayment
+}
+
+/** A page of the repayments that stand, of one loan or of all, in the order in which they came. */
+export const pageRecordRepayments = (
+  deps: Deps,
+  caller: Caller,
+  loanId: bigint | undefined,
+  page: Page,
+): Promise<Listed<RecordRepayment>> => listRecordRepayments(deps.db, caller.organizationId, loanId, page)

@@ -1,0 +1,153 @@
+import type { Deps } from '../../app/deps.ts'
+import { type Change, changeLoan, type Decided, type SavedChange } from '../../db/loans/changeLoan.ts'
+import type { LoanRef } from '../../db/loans/loans.ts'
+import type { StoredLoan } from '../../db/loans/storedLoan.ts'
+import type { Listed, Page } from '../../db/queries/paging.ts'
+import { invariant, notFound } from '../../domain/errors.ts'
+import { type Entry, type EntryType, isCustomerRepayment } from '../../domain/loan/entry.ts'
+import { type Adjustment, adjust, findByToken, type Posting, post, reverse, stateOf } from '../../domain/loan/loan.ts'
+import type { Outcome } from '../../domain/loan/outcomes.ts'
+import type { LoanState } from '../../domain/loan/replay.ts'
+import { type Caller, requireAdmin } from '../caller.ts'
+import type { Events } from '../events.ts'
+import { getOrganization } from '../organizations.ts'
+import { getLoan, type LoanNow, noSuchLoan } from './loans.ts'
+
+/** A transaction of a loan, with what it did there as of the request. */
+export interface TransactionNow {
+  readonly loan: StoredLoan
+  readonly entry: Entry
+  /** Undefined once it is reversed: it does nothing then. */
+  readonly outcome: Outcome | undefined
+  /** True where a dedupe token found it, and nothing was posted. */
+  readonly replayed?: true
+}
+
+/** What only an operator may post (contract 4.4). */
+export const isForAdmins = (type: EntryType): boolean => type === 'Write-off'
+
+/**
+ * Posts a transaction of any type. A token seen before on this loan answers the original, and nothing is posted.
+ * @throws LendingError `permission_denied`, `not_found`, `invalid_argument`, `failed_precondition`, `aborted`
+ */
+export async function postTransaction(
+  deps: Deps,
+  caller: Caller,
+  ref: LoanRef,
+  asked: Posting,
+): Promise<TransactionNow> {
+  if (isForAdmins(asked.type)) requireAdmin(caller)
+  const { paymentMethod } = await getOrganization(deps, caller)
+  const posting = { ...asked, paymentMethod }
+  const posts = { token: posting.token }
+  return changeTransactions(deps, caller, ref, { posts }, (loan, now) => {
+    const original = posting.token === null ? undefined : findByToken(loan, posting.token)
+    if (!original) return { save: post(loan, posting, now) }
+    return { answer: { loan, entry: original, outcome: outcomeOf(original, stateOf(loan, now)), replayed: true } }
+  })
+}
+
+/**
+ * Marks a transaction reversed; operators only.
+ * @throws LendingError `permission_denied`, `not_found`, `failed_precondition` when it is reversed already
+ */
+export function reverseTransaction(
+  deps: Deps,
+  caller: Caller,
+  ref: LoanRef,
+  transactionId: bigint,
+  note: string | null,
+): Promise<TransactionNow> {
+  requireAdmin(caller)
+  return changeTransactions(deps, caller, ref, {}, (loan, now) => ({ save: reverse(loan, transactionId, now, note) }))
+}
+
+/**
+ * Reverses a transaction and posts another in its place; with an amount of 0 it is only reversed, and answered as
+ * reversed. Operators only: it takes a posted payment back, as a reversal does (contract 4.4).
+ * @throws LendingError `permission_denied`, `not_found`, `invalid_argument`, `failed_precondition`
+ */
+export function adjustTransaction(
+  deps: Deps,
+  caller: Caller,
+  ref: LoanRef,
+  transactionId: bigint,
+  adjustment: Adjustment,
+): Promise<TransactionNow> {
+  requireAdmin(caller)
+  return changeTransactions(deps, caller, ref, {}, (loan, now) => ({
+    save: adjust(loan, transactionId, adjustment, now),
+  }))
+}
+
+async function changeTransactions(
+  deps: Deps,
+  caller: Caller,
+  ref: LoanRef,
+  kind: Pick<Change, 'posts'>,
+  decide: (loan: StoredLoan, now: number) => Decided<TransactionNow>,
+): Promise<TransactionNow> {
+  const change = { author: caller, zone: deps.config.zone, now: deps.now, retried: deps.events.retried, ...kind }
+  const changed = await changeLoan(deps.db, change, ref, decide)
+  if (!changed) throw noSuchLoan(ref)
+  if ('answer' in changed) {
+    deps.events.duplicateAnswered('token')
+    return changed.answer
+  }
+  tellPosted(deps.events, changed)
+  return asSaved(changed)
+}
+
+/** Tells whoever counts that money moved. */
+export function tellPosted(events: Events, { loan, posted }: SavedChange): void {
+  if (!posted) return
+  const { organizationId, terms } = loan
+  events.transactionPosted({ organizationId, currency: terms.currency.code, type: posted.type, amount: posted.amount })
+}
+
+/** The entry that was posted, or else the one that was reversed. */
+function asSaved({ loan, saved, posted, at }: SavedChange): TransactionNow {
+  const { reversed, state } = saved
+  if (!posted) {
+    invariant(reversed, 'a decision posts or reverses an entry')
+    return { loan, entry: { ...reversed, reversedAt: at }, outcome: undefined }
+  }
+  return { loan, entry: posted, outcome: outcomeOf(posted, state) }
+}
+
+const outcomeOf = (entry: Entry, state: LoanState): Outcome | undefined => state.outcomes.get(entry.ordinal)
+
+/** Repayments that a loan shows with itself; all of them are in the list of its repayments. */
+export const MOST_SHOWN = 1_000
+
+/** A page of the customer's repayments on a loan, newest first, reversed ones included (contract 4.4.5). */
+export function repaymentsOf(
+  { loan, state }: LoanNow,
+  { page, rows }: Page = { page: 1, rows: MOST_SHOWN },
+): Listed<TransactionNow> {
+  const all = loan.entries.filter((entry) => isCustomerRepayment(entry.type))
+  const end = Math.max(0, all.length - (page - 1) * rows)
+  const shown = all.slice(Math.max(0, end - rows), end).reverse()
+  return { items: shown.map((entry) => ({ loan, entry, outcome: outcomeOf(entry, state) })), total: all.length }
+}
+
+/** @throws LendingError `not_found` */
+export async function pageRepayments(
+  deps: Deps,
+  caller: Caller,
+  ref: LoanRef,
+  page: Page,
+): Promise<Listed<TransactionNow>> {
+  return repaymentsOf(await getLoan(deps, caller, ref), page)
+}
+
+/**
+ * Any transaction of the loan, whatever its type.
+ * @throws LendingError `not_found` for the loan, or for a transaction that is not on it
+ */
+export async function getTransaction(deps: Deps, caller: Caller, ref: LoanRef, id: bigint): Promise<TransactionNow> {
+  const { loan, state } = await getLoan(deps, caller, ref)
+  const entry = loan.entries.find((candidate) => candidate.id === id)
+  if (!entry) throw notFound('no transaction of this loan has that id')
+  return { loan, entry, outcome: outcomeOf(entry, state) }
+}

@@ -3,7 +3,7 @@ import { invalidField, invariant } from './errors.ts'
 import type { LoanTerms } from './loan/terms.ts'
 import type { ExtendedBody, LoanRecord, Source } from './loanRecord.ts'
 import { type Currency, type Decimal, parseDecimal, toMinor } from './money.ts'
-import { basicSchedule, ratePerCycle, recordSchedule } from './recordSchedule.ts'
+import { basicSchedule, ratePerCycle, recordSchedule } from './schedule/recordSchedule.ts'
 import {
   defaultDecimalPlaces,
   type RecordTerms,
@@ -12,7 +12,7 @@ import {
   readInterestMethod,
   readInterestPeriod,
   readInterestType,
-} from './recordTerms.ts'
+} from './schedule/recordTerms.ts'
 
 /** A loan of the basic body: one instalment without interest (contract 5.2). */
 export interface BasicLoan {

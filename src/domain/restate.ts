@@ -16,7 +16,7 @@ import {
   sameSources,
   type ToldLoan,
 } from './recordLoan.ts'
-import { readDurationPeriod } from './recordTerms.ts'
+import { readDurationPeriod } from './schedule/recordTerms.ts'
 
 /** What an update of a loan may say; what is left out stays (contract 5, PUT). */
 export interface LoanUpdate {

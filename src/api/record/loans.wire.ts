@@ -2,7 +2,8 @@ import { z } from 'zod'
 import type { FieldFault } from '../../domain/errors.ts'
 import type { ExtendedBody, RecordProduct } from '../../domain/loanRecord.ts'
 import { type LoanAsked, sameSource } from '../../domain/recordLoan.ts'
-import { longestDuration, mostRepayments } from '../../domain/recordSchedule.ts'
+import type { LoanUpdate } from '../../domain/restate.ts'
+import { longestDuration, mostRepayments } from '../../domain/schedule/recordSchedule.ts'
 import {
   decimalPlaces,
   durationPeriods,
@@ -14,8 +15,7 @@ import {
   readInterestMethod,
   readInterestPeriod,
   readInterestType,
-} from '../../domain/recordTerms.ts'
-import type { LoanUpdate } from '../../domain/restate.ts'
+} from '../../domain/schedule/recordTerms.ts'
 import { clearable, eitherOf } from '../shapes.ts'
 import { amount, decimal, int64, localDate, note, pageQuery, smallInt, text } from '../wire.ts'
 import * as examples from './examples.ts'

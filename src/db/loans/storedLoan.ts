@@ -14,7 +14,7 @@ import { endFrom, type LoanState } from '../../domain/loan/replay.ts'
 import type { LoanTerms } from '../../domain/loan/terms.ts'
 import type { LoanRecord, RepaymentRecord } from '../../domain/loanRecord.ts'
 import { currencyOf } from '../../domain/money.ts'
-import type { Instalment } from '../../domain/schedule.ts'
+import type { Instalment } from '../../domain/schedule/schedule.ts'
 import { lookAgainAt } from './loanColumns.ts'
 
 /** A loan as it is stored: its terms and entries, whose it is, and the version that a save has to name. */

@@ -1,6 +1,6 @@
 import type { LocalDate } from '../dates.ts'
 import { least } from '../money.ts'
-import type { Instalment } from '../schedule.ts'
+import type { Instalment } from '../schedule/schedule.ts'
 
 /** The components of a debt, in the order in which money pays them within an instalment (contract 4.3.5). */
 export const COMPONENTS = ['penalty', 'fees', 'interest', 'principal'] as const

@@ -1,5 +1,5 @@
+import type { Currency } from '../money.ts'
 import type { Fraction } from './fraction.ts'
-import type { Currency } from './money.ts'
 import type { DecimalPlaces } from './recordTerms.ts'
 
 type Way = 'nearest' | 'up' | 'down'

@@ -1,6 +1,6 @@
-import { addPeriods, type LocalDate, type PeriodUnit } from './dates.ts'
-import { invariant } from './errors.ts'
-import { applyRate, divideHalfEven, least, type Rate, roundToMultiple } from './money.ts'
+import { addPeriods, type LocalDate, type PeriodUnit } from '../dates.ts'
+import { invariant } from '../errors.ts'
+import { applyRate, divideHalfEven, least, type Rate, roundToMultiple } from '../money.ts'
 
 /** One line of the contractual schedule, frozen at disbursement. Amounts in minor units. */
 export interface Instalment {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { currencyOf, minorToText, sum } from '../../src/domain/money.ts'
-import { type FlatTerms, flatSchedule } from '../../src/domain/schedule.ts'
+import { currencyOf, minorToText, sum } from '../../../src/domain/money.ts'
+import { type FlatTerms, flatSchedule } from '../../../src/domain/schedule/schedule.ts'
 
 const TZS = currencyOf('TZS')
 const PERCENT = 1_000_000n

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { basicSchedule } from '../../src/domain/recordSchedule.ts'
+import { basicSchedule } from '../../../src/domain/schedule/recordSchedule.ts'
 import { cells, interestOf, scheduleWith, table } from './recordScheduleTable.ts'
 
 describe('flat_rate', () => {

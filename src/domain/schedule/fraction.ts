@@ -1,4 +1,4 @@
-import { invariant } from './errors.ts'
+import { invariant } from '../errors.ts'
 
 /**
  * An exact, non-negative ratio. Rates of the record style divide by 30, 52 or 360 and are raised to the 2,000th power;

@@ -1,6 +1,6 @@
-import { currencyOf, minorToText, parseDecimal, sum } from '../../src/domain/money.ts'
-import { recordSchedule } from '../../src/domain/recordSchedule.ts'
-import type { RecordTerms } from '../../src/domain/recordTerms.ts'
+import { currencyOf, minorToText, parseDecimal, sum } from '../../../src/domain/money.ts'
+import { recordSchedule } from '../../../src/domain/schedule/recordSchedule.ts'
+import type { RecordTerms } from '../../../src/domain/schedule/recordTerms.ts'
 
 /** 1,000.00 KES at 10 % a month flat, for three months in three, released on the last of January. */
 export const base: RecordTerms = {

@@ -1,5 +1,5 @@
-import { addPeriods, daysBetween, type LocalDate, type PeriodUnit } from './dates.ts'
-import { invalidField } from './errors.ts'
+import { addPeriods, daysBetween, type LocalDate, type PeriodUnit } from '../dates.ts'
+import { invalidField } from '../errors.ts'
 import { dividedBy, type Fraction, fraction, times } from './fraction.ts'
 import type { InterestPeriod, RecordTerms } from './recordTerms.ts'
 

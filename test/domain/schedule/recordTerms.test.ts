@@ -11,7 +11,7 @@ import {
   readInterestMethod,
   readInterestPeriod,
   readInterestType,
-} from '../../src/domain/recordTerms.ts'
+} from '../../../src/domain/schedule/recordTerms.ts'
 
 const vocabularies: readonly [string, readonly string[], (text: string) => string | undefined][] = [
   ['loan_interest_method', interestMethods, readInterestMethod],

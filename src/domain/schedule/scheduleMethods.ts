@@ -1,5 +1,5 @@
+import { least } from '../money.ts'
 import { dividedBy, type Fraction, fraction, growth, restOf, times, wholePart } from './fraction.ts'
-import { least } from './money.ts'
 import type { InterestMethod } from './recordTerms.ts'
 import type { CellRounding } from './scheduleRounding.ts'
 

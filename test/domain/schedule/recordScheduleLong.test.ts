@@ -1,10 +1,10 @@
 import { Decimal } from 'decimal.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sum } from '../../src/domain/money.ts'
-import { recordSchedule } from '../../src/domain/recordSchedule.ts'
-import { interestMethods } from '../../src/domain/recordTerms.ts'
-import { within } from '../support/patience.ts'
+import { sum } from '../../../src/domain/money.ts'
+import { recordSchedule } from '../../../src/domain/schedule/recordSchedule.ts'
+import { interestMethods } from '../../../src/domain/schedule/recordTerms.ts'
+import { within } from '../../support/patience.ts'
 import { base, interestOf, scheduleWith } from './recordScheduleTable.ts'
 
 describe('the annuity', () => {

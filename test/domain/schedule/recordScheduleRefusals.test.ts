@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { LendingError } from '../../src/domain/errors.ts'
-import { currencyOf } from '../../src/domain/money.ts'
-import { within } from '../support/patience.ts'
+import { LendingError } from '../../../src/domain/errors.ts'
+import { currencyOf } from '../../../src/domain/money.ts'
+import { within } from '../../support/patience.ts'
 import { type Differing, scheduleWith } from './recordScheduleTable.ts'
 
 function fault(differing: Differing): string {

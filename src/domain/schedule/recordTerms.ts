@@ -1,5 +1,5 @@
-import type { LocalDate, PeriodUnit } from './dates.ts'
-import type { Currency, Decimal } from './money.ts'
+import type { LocalDate, PeriodUnit } from '../dates.ts'
+import type { Currency, Decimal } from '../money.ts'
 
 // The words of the record style's extended loan body (contract 5.3), in the spelling that messages and documents use.
 

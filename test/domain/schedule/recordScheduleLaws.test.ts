@@ -1,11 +1,16 @@
 import { Decimal } from 'decimal.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { LendingError } from '../../src/domain/errors.ts'
-import { currencyOf, least, sum } from '../../src/domain/money.ts'
-import { recordSchedule } from '../../src/domain/recordSchedule.ts'
-import { decimalPlaces, interestMethods, interestPeriods, type RecordTerms } from '../../src/domain/recordTerms.ts'
-import type { Instalment } from '../../src/domain/schedule.ts'
+import { LendingError } from '../../../src/domain/errors.ts'
+import { currencyOf, least, sum } from '../../../src/domain/money.ts'
+import { recordSchedule } from '../../../src/domain/schedule/recordSchedule.ts'
+import {
+  decimalPlaces,
+  interestMethods,
+  interestPeriods,
+  type RecordTerms,
+} from '../../../src/domain/schedule/recordTerms.ts'
+import type { Instalment } from '../../../src/domain/schedule/schedule.ts'
 import { base } from './recordScheduleTable.ts'
 
 const own = { rounding: 'round_off_to_two_decimal' } as const

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { FieldFault } from '../../domain/errors.ts'
-import type { ExtendedBody, RecordProduct } from '../../domain/loanRecord.ts'
-import { type LoanAsked, sameSource } from '../../domain/recordLoan.ts'
-import type { LoanUpdate } from '../../domain/restate.ts'
+import type { ExtendedBody, RecordProduct } from '../../domain/recordStyle/loanRecord.ts'
+import type { LoanUpdate } from '../../domain/recordStyle/modifyTerms.ts'
+import { type LoanAsked, sameSource } from '../../domain/recordStyle/recordLoan.ts'
 import { longestDuration, mostRepayments } from '../../domain/schedule/recordSchedule.ts'
 import {
   decimalPlaces,

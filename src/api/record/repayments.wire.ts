@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { minorToNumber } from '../../domain/money.ts'
-import type { ToldRepayment } from '../../domain/recordRepayment.ts'
+import type { ToldRepayment } from '../../domain/recordStyle/recordRepayment.ts'
 import type { RecordRepayment } from '../../services/loans/recordRepayments.ts'
 import { wireInteger } from '../json.ts'
 import { amount, instant, localDate, money, note, pageQuery, queryInt64, text } from '../wire.ts'

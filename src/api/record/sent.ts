@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Source } from '../../domain/loanRecord.ts'
+import type { Source } from '../../domain/recordStyle/loanRecord.ts'
 import { JsonNumber } from '../json.ts'
 import { int64, text } from '../wire.ts'
 

@@ -1,6 +1,6 @@
 import { carriedForward, type LoanState } from '../../domain/loan/replay.ts'
 import type { LoanTerms } from '../../domain/loan/terms.ts'
-import type { LoanRecord } from '../../domain/loanRecord.ts'
+import type { LoanRecord } from '../../domain/recordStyle/loanRecord.ts'
 import type { Instalment } from '../../domain/schedule/schedule.ts'
 import type { Queries } from '../queries/queries.ts'
 import { type ColumnTypes, moment, statementOver } from '../queries/rows.ts'

@@ -1,5 +1,5 @@
 import { invariant } from '../../domain/errors.ts'
-import { lentNoMore, summaryOf } from '../../domain/restate.ts'
+import { lentNoMore, summaryOf } from '../../domain/recordStyle/modifyTerms.ts'
 import { findCustomer } from '../customers.ts'
 import type { Db } from '../postgres/client.ts'
 import { columnsOf, moment, rowsOf, widthOf } from '../queries/rows.ts'

@@ -1,6 +1,6 @@
 import type { Instant, LocalDate } from '../../domain/dates.ts'
-import type { RepaymentRecord } from '../../domain/loanRecord.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
+import type { RepaymentRecord } from '../../domain/recordStyle/loanRecord.ts'
 import type { Db } from '../postgres/client.ts'
 import { arrivalsSql, listArrivals } from '../queries/pageByArrival.ts'
 import type { Listed, Page } from '../queries/paging.ts'

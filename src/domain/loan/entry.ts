@@ -1,5 +1,5 @@
 import type { Instant, LocalDate } from '../dates.ts'
-import type { RepaymentRecord } from '../loanRecord.ts'
+import type { RepaymentRecord } from '../recordStyle/loanRecord.ts'
 
 /** What can happen to a loan after disbursement; also the names that integrators see (contract 4.4.4). */
 export const ENTRY_TYPES = [

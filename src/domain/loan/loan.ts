@@ -1,7 +1,7 @@
 import { dateIn, type Instant, type LocalDate } from '../dates.ts'
 import { invalidField, invariant, notFound, refused } from '../errors.ts'
-import type { RepaymentRecord, Restated } from '../loanRecord.ts'
 import { type Decimal, minorToText, toMinor } from '../money.ts'
+import type { RepaymentRecord, Restated } from '../recordStyle/loanRecord.ts'
 import { broughtForward, countOf } from './carriedForward/broughtForward.ts'
 import { type Entry, type EntryType, movesMoney, type NewEntry } from './entry.ts'
 import { entryBy } from './entryIndex.ts'

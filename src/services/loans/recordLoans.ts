@@ -7,8 +7,15 @@ import type { Listed, Page } from '../../db/queries/paging.ts'
 import { LendingError, notFound } from '../../domain/errors.ts'
 import { replay } from '../../domain/loan/replay.ts'
 import { currencyOf } from '../../domain/money.ts'
-import { type Agreed, agree, durationOf, type LoanAsked, loanTypeOf, sameLoan } from '../../domain/recordLoan.ts'
-import { type LoanUpdate, restate } from '../../domain/restate.ts'
+import { type LoanUpdate, restate } from '../../domain/recordStyle/modifyTerms.ts'
+import {
+  type Agreed,
+  agree,
+  durationOf,
+  type LoanAsked,
+  loanTypeOf,
+  sameLoan,
+} from '../../domain/recordStyle/recordLoan.ts'
 import type { Recorded } from '../borrowers.ts'
 import type { Caller } from '../caller.ts'
 import { getOrganization } from '../organizations.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Entry } from '../../../src/domain/loan/entry.ts'
 import { findByToken, type Loan } from '../../../src/domain/loan/loan.ts'
-import { findById } from '../../../src/domain/recordRepayment.ts'
+import { findById } from '../../../src/domain/recordStyle/recordRepayment.ts'
 
 /** Entries come one by one on the same list, as they do where many repayments arrive at once, and are asked between. */
 const key = fc.integer({ min: 0, max: 40 })

@@ -1,4 +1,4 @@
-import type { LoanTerms } from './loan/terms.ts'
+import type { LoanTerms } from '../loan/terms.ts'
 
 /** A number or a text of a request as the JSON it was sent as: `5.250`, `"Flat Rate"`. */
 export type Source = string

@@ -1,9 +1,9 @@
-import type { LocalDate } from './dates.ts'
-import { type Entry, isCustomerRepayment, paymentMethodOf } from './loan/entry.ts'
-import { entryBy } from './loan/entryIndex.ts'
-import type { Loan } from './loan/loan.ts'
+import type { LocalDate } from '../dates.ts'
+import { type Entry, isCustomerRepayment, paymentMethodOf } from '../loan/entry.ts'
+import { entryBy } from '../loan/entryIndex.ts'
+import type { Loan } from '../loan/loan.ts'
+import { type Decimal, toMinor } from '../money.ts'
 import type { RepaymentRecord } from './loanRecord.ts'
-import { type Decimal, toMinor } from './money.ts'
 
 /** A repayment as a record system tells it (contract 5). */
 export interface ToldRepayment {

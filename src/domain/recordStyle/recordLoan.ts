@@ -1,9 +1,8 @@
-import { dateIn, type Instant, LAST_DATE, type LocalDate, type PeriodUnit, sameTimeOn, startOfDay } from './dates.ts'
-import { invalidField, invariant } from './errors.ts'
-import type { LoanTerms } from './loan/terms.ts'
-import type { ExtendedBody, LoanRecord, Source } from './loanRecord.ts'
-import { type Currency, type Decimal, parseDecimal, toMinor } from './money.ts'
-import { basicSchedule, ratePerCycle, recordSchedule } from './schedule/recordSchedule.ts'
+import { dateIn, type Instant, LAST_DATE, type LocalDate, type PeriodUnit, sameTimeOn, startOfDay } from '../dates.ts'
+import { invalidField, invariant } from '../errors.ts'
+import type { LoanTerms } from '../loan/terms.ts'
+import { type Currency, type Decimal, parseDecimal, toMinor } from '../money.ts'
+import { basicSchedule, ratePerCycle, recordSchedule } from '../schedule/recordSchedule.ts'
 import {
   defaultDecimalPlaces,
   type RecordTerms,
@@ -12,7 +11,8 @@ import {
   readInterestMethod,
   readInterestPeriod,
   readInterestType,
-} from './schedule/recordTerms.ts'
+} from '../schedule/recordTerms.ts'
+import type { ExtendedBody, LoanRecord, Source } from './loanRecord.ts'
 
 /** A loan of the basic body: one instalment without interest (contract 5.2). */
 export interface BasicLoan {

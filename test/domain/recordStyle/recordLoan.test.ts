@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import type { ExtendedBody } from '../../src/domain/loanRecord.ts'
-import { currencyOf, parseDecimal } from '../../src/domain/money.ts'
-import { type Agreed, agree, type BasicLoan, sameLoan, sameSources, textOf } from '../../src/domain/recordLoan.ts'
-import { ratePerCycle } from '../../src/domain/schedule/recordSchedule.ts'
-import { type Differing, termsWith } from './schedule/recordScheduleTable.ts'
+import { currencyOf, parseDecimal } from '../../../src/domain/money.ts'
+import type { ExtendedBody } from '../../../src/domain/recordStyle/loanRecord.ts'
+import {
+  type Agreed,
+  agree,
+  type BasicLoan,
+  sameLoan,
+  sameSources,
+  textOf,
+} from '../../../src/domain/recordStyle/recordLoan.ts'
+import { ratePerCycle } from '../../../src/domain/schedule/recordSchedule.ts'
+import { type Differing, termsWith } from '../schedule/recordScheduleTable.ts'
 
 const KES = currencyOf('KES')
 const ZONE = 'Africa/Nairobi'

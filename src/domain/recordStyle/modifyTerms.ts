@@ -1,11 +1,12 @@
-import type { CustomerStatus } from './customer.ts'
-import type { LocalDate } from './dates.ts'
-import { invalidField, invariant, LendingError, refused } from './errors.ts'
-import { type Decision, type Loan, stateOf } from './loan/loan.ts'
-import { type LoanState, replay } from './loan/replay.ts'
-import type { LoanTerms } from './loan/terms.ts'
+import type { CustomerStatus } from '../customer.ts'
+import type { LocalDate } from '../dates.ts'
+import { invalidField, invariant, LendingError, refused } from '../errors.ts'
+import { type Decision, type Loan, stateOf } from '../loan/loan.ts'
+import { type LoanState, replay } from '../loan/replay.ts'
+import type { LoanTerms } from '../loan/terms.ts'
+import { minorToText, parseDecimal } from '../money.ts'
+import { readDurationPeriod } from '../schedule/recordTerms.ts'
 import type { ExtendedBody, LoanRecord, RecordProduct, Source } from './loanRecord.ts'
-import { minorToText, parseDecimal } from './money.ts'
 import {
   type Agreed,
   agree,
@@ -16,7 +17,6 @@ import {
   sameSources,
   type ToldLoan,
 } from './recordLoan.ts'
-import { readDurationPeriod } from './schedule/recordTerms.ts'
 
 /** What an update of a loan may say; what is left out stays (contract 5, PUT). */
 export interface LoanUpdate {

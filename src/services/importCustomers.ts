@@ -1,9 +1,14 @@
 import type { Deps } from '../app/deps.ts'
 import { reserveAccountNumbers } from '../db/accountNumbers.ts'
-import { findPresentCustomers, insertCustomers, type NewCustomer, type PresentCustomer } from '../db/insertCustomers.ts'
+import {
+  findPresentCustomers,
+  insertCustomers,
+  type NewCustomer,
+  type PresentCustomer,
+} from '../db/customers/insertCustomers.ts'
 import { reserveIds } from '../db/queries/idBlocks.ts'
 import type { Author } from '../db/trail.ts'
-import { BORROWER_DETAILS, type BorrowerDetail, detailsOf } from '../domain/borrower.ts'
+import { BORROWER_DETAILS, type BorrowerDetail, detailsOf } from '../domain/customer/borrower.ts'
 import { dateIn, type LocalDate } from '../domain/dates.ts'
 import { invalidField, LendingError } from '../domain/errors.ts'
 import { type Importer, otherThere, type Said, saidOf } from './bookImport.ts'

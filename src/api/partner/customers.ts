@@ -7,7 +7,7 @@ import {
   createCustomer,
   getCustomer,
   pageCustomers,
-} from '../../services/customers.ts'
+} from '../../services/customers/customers.ts'
 import { getOrganization } from '../../services/organizations.ts'
 import type { StyleApp } from '../style.ts'
 import {

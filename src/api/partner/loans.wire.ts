@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { displayName } from '../../domain/customer.ts'
+import { displayName } from '../../domain/customer/customer.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { type Period, totalOf } from '../../domain/loan/allocation.ts'
 import { LOAN_STATUSES } from '../../domain/loan/lifecycle.ts'

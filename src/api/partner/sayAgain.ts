@@ -1,6 +1,6 @@
 import type { Deps } from '../../app/deps.ts'
 import { getBoost } from '../../services/creditBoosts.ts'
-import { getCustomer } from '../../services/customers.ts'
+import { getCustomer } from '../../services/customers/customers.ts'
 import { getLoan } from '../../services/loans/loans.ts'
 import { getTransaction } from '../../services/loans/transactions.ts'
 import { getOrganization } from '../../services/organizations.ts'

@@ -1,7 +1,13 @@
 import type { Deps } from '../../app/deps.ts'
-import { type Borrower, createBorrower, getBorrower, pageBorrowers, updateBorrower } from '../../services/borrowers.ts'
 import type { Caller } from '../../services/caller.ts'
 import { scoresOf } from '../../services/credit.ts'
+import {
+  type Borrower,
+  createBorrower,
+  getBorrower,
+  pageBorrowers,
+  updateBorrower,
+} from '../../services/customers/borrowers.ts'
 import type { StyleApp } from '../style.ts'
 import {
   type BorrowerView,

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { invalidField } from '../../domain/errors.ts'
-import type { Recorded } from '../../services/borrowers.ts'
+import type { Recorded } from '../../services/customers/borrowers.ts'
 import type { Listed, Page } from '../../services/paging.ts'
 import { markReplayed } from '../idempotency.ts'
 import type { RawJson } from '../json.ts'

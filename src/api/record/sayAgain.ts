@@ -1,5 +1,5 @@
 import type { Deps } from '../../app/deps.ts'
-import { getBorrower } from '../../services/borrowers.ts'
+import { getBorrower } from '../../services/customers/borrowers.ts'
 import { getRecordLoan } from '../../services/loans/recordLoans.ts'
 import { getRecordRepayment } from '../../services/loans/recordRepayments.ts'
 import { cannotSayAgain, type SayAgain } from '../idempotency.ts'

@@ -1,8 +1,8 @@
-import type { CustomerStatus } from '../../domain/customer.ts'
+import type { CustomerStatus } from '../../domain/customer/customer.ts'
 import type { LocalDate, PeriodUnit } from '../../domain/dates.ts'
 import { currencyOf } from '../../domain/money.ts'
 import type { Product } from '../../domain/product.ts'
-import type { Customer } from '../customers.ts'
+import type { Customer } from '../customers/customers.ts'
 import type { Queries } from '../queries/queries.ts'
 import { type ColumnTypes, statementOver } from '../queries/rows.ts'
 

@@ -1,6 +1,6 @@
 import { invariant } from '../../domain/errors.ts'
 import { lentNoMore, summaryOf } from '../../domain/recordStyle/modifyTerms.ts'
-import { findCustomer } from '../customers.ts'
+import { findCustomer } from '../customers/customers.ts'
 import type { Db } from '../postgres/client.ts'
 import { columnsOf, moment, rowsOf, widthOf } from '../queries/rows.ts'
 import { trail, trailValues } from '../trail.ts'

@@ -1,4 +1,4 @@
-import type { CustomerStatus } from '../../domain/customer.ts'
+import type { CustomerStatus } from '../../domain/customer/customer.ts'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import { invariant } from '../../domain/errors.ts'
 import {

@@ -1,4 +1,4 @@
-import type { CustomerStatus } from '../customer.ts'
+import type { CustomerStatus } from '../customer/customer.ts'
 import type { LocalDate } from '../dates.ts'
 import { invalidField, invariant, LendingError, refused } from '../errors.ts'
 import { type Decision, type Loan, stateOf } from '../loan/loan.ts'

@@ -1,5 +1,5 @@
 import type { Deps } from '../../app/deps.ts'
-import type { Customer } from '../../db/customers.ts'
+import type { Customer } from '../../db/customers/customers.ts'
 import type { Inserted } from '../../db/loans/insertedLoans.ts'
 import { insertLoanHeld } from '../../db/loans/insertLoanLocked.ts'
 import type { NewLoan } from '../../db/loans/insertLoans.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Deps } from '../../app/deps.ts'
-import type { Customer } from '../../db/customers.ts'
+import type { Customer } from '../../db/customers/customers.ts'
 import type { Parties, PartyCustomer } from '../../db/loans/applicants.ts'
 import { trafficOf } from '../../db/loans/loanBatches.ts'
 import { findLoanPage, type LoanFilter, type LoanRef, nameOf, type PagedLoan, readLoans } from '../../db/loans/loans.ts'

@@ -1,5 +1,5 @@
 import type { Deps } from '../../app/deps.ts'
-import { type Customer, findCustomer } from '../../db/customers.ts'
+import { type Customer, findCustomer } from '../../db/customers/customers.ts'
 import { changeLoan } from '../../db/loans/changeLoan.ts'
 import { makeLoanAs } from '../../db/loans/makeLoan.ts'
 import { findRecordLoan, listRecordLoans, type RecordLoan } from '../../db/loans/recordLoans.ts'
@@ -16,8 +16,8 @@ import {
   loanTypeOf,
   sameLoan,
 } from '../../domain/recordStyle/recordLoan.ts'
-import type { Recorded } from '../borrowers.ts'
 import type { Caller } from '../caller.ts'
+import type { Recorded } from '../customers/borrowers.ts'
 import { getOrganization } from '../organizations.ts'
 import { noSuchLoan, notActive } from './loans.ts'
 

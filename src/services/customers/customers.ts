@@ -1,4 +1,4 @@
-import type { Deps } from '../app/deps.ts'
+import type { Deps } from '../../app/deps.ts'
 import {
   type Customer,
   type CustomerChange,
@@ -7,15 +7,15 @@ import {
   findCustomer,
   insertCustomer,
   listCustomers,
-} from '../db/customers.ts'
-import type { Listed, Page } from '../db/queries/paging.ts'
-import { type CustomerStanding, requireActivatable, requireClosable } from '../domain/customer.ts'
-import { dateIn, type LocalDate } from '../domain/dates.ts'
-import { LendingError, notFound } from '../domain/errors.ts'
-import type { Caller } from './caller.ts'
-import { numbered } from './numbered.ts'
+} from '../../db/customers/customers.ts'
+import type { Listed, Page } from '../../db/queries/paging.ts'
+import { type CustomerStanding, requireActivatable, requireClosable } from '../../domain/customer/customer.ts'
+import { dateIn, type LocalDate } from '../../domain/dates.ts'
+import { LendingError, notFound } from '../../domain/errors.ts'
+import type { Caller } from '../caller.ts'
+import { numbered } from '../numbered.ts'
 
-export type { Customer, CustomerRef } from '../db/customers.ts'
+export type { Customer, CustomerRef } from '../../db/customers/customers.ts'
 
 /**
  * A new customer, Active at once (contract 4.1).

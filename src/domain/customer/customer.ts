@@ -1,5 +1,5 @@
-import type { LocalDate } from './dates.ts'
-import { invalidField, refused } from './errors.ts'
+import type { LocalDate } from '../dates.ts'
+import { invalidField, refused } from '../errors.ts'
 
 /** The states of a customer (contract 4.1). */
 export const CUSTOMER_STATUSES = ['Pending', 'Active', 'Closed'] as const

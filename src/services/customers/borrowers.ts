@@ -1,13 +1,19 @@
-import type { Deps } from '../app/deps.ts'
-import { type Borrower, changeBorrower, findBorrower, insertBorrower, listBorrowers } from '../db/borrowers.ts'
-import type { Listed, Page } from '../db/queries/paging.ts'
-import { type BorrowerDetails, sameDetails, withChanges } from '../domain/borrower.ts'
-import { displayName } from '../domain/customer.ts'
-import { dateIn } from '../domain/dates.ts'
-import { LendingError, notFound } from '../domain/errors.ts'
-import type { Caller } from './caller.ts'
+import type { Deps } from '../../app/deps.ts'
+import {
+  type Borrower,
+  changeBorrower,
+  findBorrower,
+  insertBorrower,
+  listBorrowers,
+} from '../../db/customers/borrowers.ts'
+import type { Listed, Page } from '../../db/queries/paging.ts'
+import { type BorrowerDetails, sameDetails, withChanges } from '../../domain/customer/borrower.ts'
+import { displayName } from '../../domain/customer/customer.ts'
+import { dateIn } from '../../domain/dates.ts'
+import { LendingError, notFound } from '../../domain/errors.ts'
+import type { Caller } from '../caller.ts'
 
-export type { Borrower } from '../db/borrowers.ts'
+export type { Borrower } from '../../db/customers/borrowers.ts'
 
 /** A resource under an id of the client's own; `replayed` where the id found it, and nothing was made (contract 5.1). */
 export interface Recorded<T> {

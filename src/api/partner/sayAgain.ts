@@ -1,5 +1,5 @@
 import type { Deps } from '../../app/deps.ts'
-import { getBoost } from '../../services/creditBoosts.ts'
+import { getBoost } from '../../services/credit/creditBoosts.ts'
 import { getCustomer } from '../../services/customers/customers.ts'
 import { getLoan } from '../../services/loans/loans.ts'
 import { getTransaction } from '../../services/loans/transactions.ts'

@@ -1,6 +1,6 @@
 import type { Deps } from '../../app/deps.ts'
 import type { Caller } from '../../services/caller.ts'
-import { scoresOf } from '../../services/credit.ts'
+import { scoresOf } from '../../services/credit/credit.ts'
 import {
   type Borrower,
   createBorrower,

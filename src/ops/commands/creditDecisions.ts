@@ -1,6 +1,11 @@
 import { type Command, Option } from 'commander'
-import type { CustomerNames } from '../../services/credit.ts'
-import { type KeptDecision, pageDecisions, type Replayed, replayDecision } from '../../services/creditDecisions.ts'
+import type { CustomerNames } from '../../services/credit/credit.ts'
+import {
+  type KeptDecision,
+  pageDecisions,
+  type Replayed,
+  replayDecision,
+} from '../../services/credit/creditDecisions.ts'
 import { longNumber, numberIn, organizationOption, wholeNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
 import { toSecond } from '../say.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { policyToJson } from '../../domain/credit/policyJson.ts'
-import { getCreditPolicy, setCreditPolicy } from '../../services/creditPolicies.ts'
+import { getCreditPolicy, setCreditPolicy } from '../../services/credit/creditPolicies.ts'
 import { organizationOption } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
 import { UsageError } from '../world.ts'

@@ -5,7 +5,7 @@ import { insertLoanHeld } from '../../db/loans/insertLoanLocked.ts'
 import type { NewLoan } from '../../db/loans/insertLoans.ts'
 import { requireWithinLimit } from '../../domain/credit/scorecard.ts'
 import { invariant } from '../../domain/errors.ts'
-import { getScorecard, scoreNow } from '../credit.ts'
+import { getScorecard, scoreNow } from '../credit/credit.ts'
 
 /**
  * How a loan is inserted that may not be above what is available of the customer's credit limit. The score that it goes

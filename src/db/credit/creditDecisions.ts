@@ -1,6 +1,6 @@
-import type { Json } from '../domain/credit/stored.ts'
-import type { Db } from './postgres/client.ts'
-import { type Listed, type Page, sliceOf } from './queries/paging.ts'
+import type { Json } from '../../domain/credit/stored.ts'
+import type { Db } from '../postgres/client.ts'
+import { type Listed, type Page, sliceOf } from '../queries/paging.ts'
 
 /** A decision as it is kept. */
 export interface KeptDecision {

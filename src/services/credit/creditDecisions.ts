@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Deps } from '../app/deps.ts'
-import { type CreditStanding, type CustomerNames, findStanding } from '../db/credit.ts'
-import { findDecision, type KeptDecision, listDecisions } from '../db/creditDecisions.ts'
-import type { Listed, Page } from '../db/queries/paging.ts'
-import { type Decided, decideAgain } from '../domain/credit/decision.ts'
-import { fromStored, type Json, toStored } from '../domain/credit/stored.ts'
-import { notFound } from '../domain/errors.ts'
-import { currencyOf } from '../domain/money.ts'
-import type { Caller } from './caller.ts'
+import type { Deps } from '../../app/deps.ts'
+import { type CreditStanding, type CustomerNames, findStanding } from '../../db/credit/credit.ts'
+import { findDecision, type KeptDecision, listDecisions } from '../../db/credit/creditDecisions.ts'
+import type { Listed, Page } from '../../db/queries/paging.ts'
+import { type Decided, decideAgain } from '../../domain/credit/decision.ts'
+import { fromStored, type Json, toStored } from '../../domain/credit/stored.ts'
+import { notFound } from '../../domain/errors.ts'
+import { currencyOf } from '../../domain/money.ts'
+import type { Caller } from '../caller.ts'
 import { noSuchCustomer } from './credit.ts'
 import { policyOfVersion } from './creditPolicies.ts'
 
-export type { KeptDecision } from '../db/creditDecisions.ts'
+export type { KeptDecision } from '../../db/credit/creditDecisions.ts'
 
 /** A decision as it was kept, and what the same facts and the policy of then make of it again. */
 export interface Replayed {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Deps } from '../app/deps.ts'
+import type { Deps } from '../../app/deps.ts'
 import {
   type CreditStanding,
   type CustomerNames,
@@ -7,21 +7,21 @@ import {
   findStanding,
   keepScore,
   readLoansOf,
-} from '../db/credit.ts'
-import type { StoredLoan } from '../db/loans/storedLoan.ts'
-import type { Queries } from '../db/queries/queries.ts'
-import type { Author } from '../db/trail.ts'
-import { decideScore, type ScoreInputs } from '../domain/credit/decision.ts'
-import { historyOf } from '../domain/credit/history.ts'
-import { scoreCustomer } from '../domain/credit/score.ts'
-import type { Scorecard } from '../domain/credit/scorecard.ts'
-import { toStored } from '../domain/credit/stored.ts'
-import type { Instant } from '../domain/dates.ts'
-import { notFound } from '../domain/errors.ts'
-import { type Currency, currencyOf } from '../domain/money.ts'
+} from '../../db/credit/credit.ts'
+import type { StoredLoan } from '../../db/loans/storedLoan.ts'
+import type { Queries } from '../../db/queries/queries.ts'
+import type { Author } from '../../db/trail.ts'
+import { decideScore, type ScoreInputs } from '../../domain/credit/decision.ts'
+import { historyOf } from '../../domain/credit/history.ts'
+import { scoreCustomer } from '../../domain/credit/score.ts'
+import type { Scorecard } from '../../domain/credit/scorecard.ts'
+import { toStored } from '../../domain/credit/stored.ts'
+import type { Instant } from '../../domain/dates.ts'
+import { notFound } from '../../domain/errors.ts'
+import { type Currency, currencyOf } from '../../domain/money.ts'
 import { type PolicyInForce, policyInForce } from './creditPolicies.ts'
 
-export type { CustomerNames } from '../db/credit.ts'
+export type { CustomerNames } from '../../db/credit/credit.ts'
 
 /** A customer's scorecard at a moment, and what it was made of. Amounts in minor units of `currency`. */
 export interface ScorecardNow {

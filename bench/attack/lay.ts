@@ -1,6 +1,6 @@
 import type { Deps } from '../../src/app/deps.ts'
-import { createAccount } from '../../src/services/accounts.ts'
-import { operator } from '../../src/services/caller.ts'
+import { createAccount } from '../../src/services/access/accounts.ts'
+import { operator } from '../../src/services/access/caller.ts'
 import { createCustomer } from '../../src/services/customers/customers.ts'
 import { DEMO_PARTNER } from '../../src/services/demo.ts'
 import { createLoan } from '../../src/services/loans/loans.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { withoutPort } from '../services/access/network.ts'
 import type { Events } from '../services/events.ts'
-import { withoutPort } from '../services/network.ts'
 import type { Failure } from './failure.ts'
 import { whenClosed } from './whenClosed.ts'
 

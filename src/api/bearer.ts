@@ -1,7 +1,7 @@
 import type { Deps } from '../app/deps.ts'
 import { LendingError } from '../domain/errors.ts'
-import { API_KEY_PREFIX } from '../services/apiKeys.ts'
-import type { Caller, Identity } from '../services/caller.ts'
+import { API_KEY_PREFIX } from '../services/access/apiKeys.ts'
+import type { Caller, Identity } from '../services/access/caller.ts'
 import { keepOutOfCaches } from './headers.ts'
 import type { StyleApp } from './style.ts'
 

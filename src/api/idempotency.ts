@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../app/deps.ts'
 import { invalidField, LendingError } from '../domain/errors.ts'
-import type { Caller } from '../services/caller.ts'
-import { createIdempotency, KEY_HEADER, type KeptRequest, type Turn } from '../services/idempotency.ts'
+import type { Caller } from '../services/access/caller.ts'
+import { createIdempotency, KEY_HEADER, type KeptRequest, type Turn } from '../services/access/idempotency.ts'
 import type { StyleApp } from './style.ts'
 
 const LONGEST_KEY = 255

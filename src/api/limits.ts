@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LendingError } from '../domain/errors.ts'
+import { networkOf } from '../services/access/network.ts'
+import type { Limited, Limits, Standing } from '../services/access/rateLimits.ts'
 import type { Events } from '../services/events.ts'
-import type { Limited, Limits, Standing } from '../services/limits.ts'
-import { networkOf } from '../services/network.ts'
 
 /**
  * Requests a minute by address, before anything is asked of them, and by account, once it is known. Every answer says

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LendingError } from '../domain/errors.ts'
+import { networkOf } from '../services/access/network.ts'
 import type { Events } from '../services/events.ts'
-import { networkOf } from '../services/network.ts'
 import { Tally } from './tally.ts'
 import { whenClosed } from './whenClosed.ts'
 

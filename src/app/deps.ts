@@ -1,9 +1,9 @@
 import type { Db } from '../db/postgres/client.ts'
+import type { KeyRing } from '../services/access/keyRing.ts'
+import type { SignIn } from '../services/access/signIn.ts'
 import type { Events } from '../services/events.ts'
-import type { KeyRing } from '../services/keyRing.ts'
 import type { HeavyReads } from '../services/loans/heavyReads.ts'
 import type { Organizations } from '../services/organizations.ts'
-import type { SignIn } from '../services/signIn.ts'
 import type { StatementReader } from '../services/statements/reader.ts'
 import type { Config } from './config.ts'
 

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import type { Trust } from '../api/hosts.ts'
-import { withoutPort } from '../services/network.ts'
+import { withoutPort } from '../services/access/network.ts'
 import { type Config, ConfigError } from './config.ts'
 
 const RANGES: Readonly<Record<string, readonly string[]>> = {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Deps } from '../app/deps.ts'
 import { LendingError } from '../domain/errors.ts'
-import { type Identity, requireAdmin } from '../services/caller.ts'
+import { type Identity, requireAdmin } from '../services/access/caller.ts'
 
 /** A password takes long to verify on purpose; a page that renews itself is not asked to wait for it each time. */
 const VERIFIED_FOR_MS = 300_000

@@ -3,7 +3,7 @@ import { readId } from '../api/wire.ts'
 import { fromRfc3339, isCalendarDate } from '../domain/dates.ts'
 import { currencyCodes, type Decimal, parseDecimal } from '../domain/money.ts'
 import { LARGEST_ID } from '../domain/smallId.ts'
-import { ROLES, type Role } from '../services/accounts.ts'
+import { ROLES, type Role } from '../services/access/accounts.ts'
 
 /** A whole number above 0, as far as the database's integers go. */
 export function wholeNumber(text: string): number {

@@ -1,6 +1,6 @@
 import { ConfigError } from '../app/config.ts'
 import { isUnavailable } from '../db/postgres/errors.ts'
-import { WrongSecretError } from '../services/keyRing.ts'
+import { WrongSecretError } from '../services/access/keyRing.ts'
 
 /** Notes on an error of listening or connecting which setting says where: the same error can be about several. */
 export const blaming =

@@ -1,7 +1,7 @@
 import type { Deps } from '../app/deps.ts'
 import { type AuditEntry, type AuditFilter, listAudit } from '../db/audit.ts'
 import type { Listed, Page } from '../db/queries/paging.ts'
-import { type Caller, requireAdmin } from './caller.ts'
+import { type Caller, requireAdmin } from './access/caller.ts'
 
 export type { AuditEntry } from '../db/audit.ts'
 

@@ -14,7 +14,7 @@ import type { Author } from '../db/trail.ts'
 import { invalidField, invariant, LendingError, notFound } from '../domain/errors.ts'
 import { currencyCodes } from '../domain/money.ts'
 import { LARGEST_ID } from '../domain/smallId.ts'
-import { type Remembered, rememberEach } from './remember.ts'
+import { type Remembered, rememberEach } from './access/credentialCache.ts'
 
 export type { Organization } from '../db/organizations.ts'
 

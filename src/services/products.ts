@@ -8,7 +8,7 @@ import { LendingError, notFound, refused } from '../domain/errors.ts'
 import { type NewProduct, productOf } from '../domain/newProduct.ts'
 import type { Product } from '../domain/product.ts'
 import { LARGEST_ID } from '../domain/smallId.ts'
-import type { Caller } from './caller.ts'
+import type { Caller } from './access/caller.ts'
 
 /** @throws LendingError `not_found` */
 export async function getProduct(deps: Deps, caller: Caller, id: bigint | null): Promise<Product> {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { unguarded } from '../../src/api/guard.ts'
-import { createLimits, type Limits } from '../../src/services/limits.ts'
+import { createLimits, type Limits } from '../../src/services/access/rateLimits.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { raw, toyApp } from './toy.ts'
 

@@ -1,5 +1,5 @@
-import { createAccount } from '../../src/services/accounts.ts'
-import { operator } from '../../src/services/caller.ts'
+import { createAccount } from '../../src/services/access/accounts.ts'
+import { operator } from '../../src/services/access/caller.ts'
 import { createOrganization } from '../../src/services/organizations.ts'
 import { createProduct } from '../../src/services/products.ts'
 import type { TestService } from './service.ts'

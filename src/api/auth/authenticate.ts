@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Deps } from '../../app/deps.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
-import { RULES, requireRule } from '../../services/caller.ts'
+import { RULES, requireRule } from '../../services/access/caller.ts'
 import type { StyleApp } from '../style.ts'
 import { instant } from '../wire.ts'
 import { named } from './registry.ts'

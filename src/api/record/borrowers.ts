@@ -1,5 +1,5 @@
 import type { Deps } from '../../app/deps.ts'
-import type { Caller } from '../../services/caller.ts'
+import type { Caller } from '../../services/access/caller.ts'
 import { scoresOf } from '../../services/credit/credit.ts'
 import {
   type Borrower,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type AccessEntry, readAccess } from '../../services/accessTrail.ts'
+import { type AccessEntry, readAccess } from '../../services/access/accessTrail.ts'
 import { momentBefore, wholeNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
 import { toSecond } from '../say.ts'

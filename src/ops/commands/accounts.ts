@@ -11,7 +11,7 @@ import {
   setRoles,
   unlockAccount,
   unlockAddress,
-} from '../../services/accounts.ts'
+} from '../../services/access/accounts.ts'
 import { organizationOption, role } from '../options.ts'
 import { passwordFrom } from '../passwords.ts'
 import { perform, performAdding, type Shell } from '../perform.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { Role } from '../../services/accounts.ts'
-import { createApiKey, listApiKeys, revokeApiKey } from '../../services/apiKeys.ts'
+import type { Role } from '../../services/access/accounts.ts'
+import { createApiKey, listApiKeys, revokeApiKey } from '../../services/access/apiKeys.ts'
 import { organizationOption, role, wholeNumber } from '../options.ts'
 import { perform, performAdding, type Shell } from '../perform.ts'
 import { toSecond } from '../say.ts'

@@ -5,7 +5,7 @@ import {
   revokeSigningKey,
   rotateSigningKey,
   WHOLE_SERVICE,
-} from '../../services/signingKeys.ts'
+} from '../../services/access/signingKeys.ts'
 import { perform, type Shell } from '../perform.ts'
 import { toSecond } from '../say.ts'
 

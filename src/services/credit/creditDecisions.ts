@@ -7,7 +7,7 @@ import { type Decided, decideAgain } from '../../domain/credit/decision.ts'
 import { fromStored, type Json, toStored } from '../../domain/credit/stored.ts'
 import { notFound } from '../../domain/errors.ts'
 import { currencyOf } from '../../domain/money.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { noSuchCustomer } from './credit.ts'
 import { policyOfVersion } from './creditPolicies.ts'
 

@@ -11,7 +11,7 @@ import { type BorrowerDetails, sameDetails, withChanges } from '../../domain/cus
 import { displayName } from '../../domain/customer/customer.ts'
 import { dateIn } from '../../domain/dates.ts'
 import { LendingError, notFound } from '../../domain/errors.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../access/caller.ts'
 
 export type { Borrower } from '../../db/customers/borrowers.ts'
 

@@ -12,7 +12,7 @@ import type { Listed, Page } from '../../db/queries/paging.ts'
 import { type CustomerStanding, requireActivatable, requireClosable } from '../../domain/customer/customer.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { LendingError, notFound } from '../../domain/errors.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { numbered } from '../numbered.ts'
 
 export type { Customer, CustomerRef } from '../../db/customers/customers.ts'

@@ -14,7 +14,7 @@ import { type LoanState, replay } from '../../domain/loan/replay.ts'
 import { termsOf } from '../../domain/loan/terms.ts'
 import type { Decimal } from '../../domain/money.ts'
 import type { Product } from '../../domain/product.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { numbered } from '../numbered.ts'
 import { withinLimit } from './loanWithinLimit.ts'
 

@@ -16,7 +16,7 @@ import {
   loanTypeOf,
   sameLoan,
 } from '../../domain/recordStyle/recordLoan.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../access/caller.ts'
 import type { Recorded } from '../customers/borrowers.ts'
 import { getOrganization } from '../organizations.ts'
 import { noSuchLoan, notActive } from './loans.ts'

@@ -1,5 +1,5 @@
 import type { Deps } from '../../app/deps.ts'
-import { purgeKeys } from '../../db/idempotency.ts'
+import { purgeKeys } from '../../db/access/idempotency.ts'
 import { type DamagedLoan, type Swept, sweepLoans } from '../../db/loans/sweep.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
 

@@ -8,7 +8,7 @@ import { type Entry, type EntryType, isCustomerRepayment } from '../../domain/lo
 import { type Adjustment, adjust, findByToken, type Posting, post, reverse, stateOf } from '../../domain/loan/loan.ts'
 import type { Outcome } from '../../domain/loan/outcomes.ts'
 import type { LoanState } from '../../domain/loan/replay.ts'
-import { type Caller, requireAdmin } from '../caller.ts'
+import { type Caller, requireAdmin } from '../access/caller.ts'
 import type { Events } from '../events.ts'
 import { getOrganization } from '../organizations.ts'
 import { getLoan, type LoanNow, noSuchLoan } from './loans.ts'

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { createLocalJWKSet, decodeProtectedHeader, type JWK, jwtVerify } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { endSigningKey, insertSigningKey, listKeyRecords, WHOLE_SERVICE } from '../../../src/db/signingKeys.ts'
+import { endSigningKey, insertSigningKey, listKeyRecords, WHOLE_SERVICE } from '../../../src/db/access/signingKeys.ts'
 import { service as byItself } from '../../../src/db/trail.ts'
+import { makeSigningKey, openKeyRing, WrongSecretError } from '../../../src/services/access/keyRing.ts'
 import { DEMO_PARTNER } from '../../../src/services/demo.ts'
-import { makeSigningKey, openKeyRing, WrongSecretError } from '../../../src/services/keyRing.ts'
 import { within } from '../../support/patience.ts'
 import { startService, type TestService } from '../../support/service.ts'
 

@@ -1,7 +1,7 @@
 import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { countAttempts } from '../../../src/db/attempts.ts'
+import { countAttempts } from '../../../src/db/access/attempts.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 
 const AUTH = 'auth.localhost:3000'
@@ -93,7 +93,7 @@ describe('GET /v1/auth/token', () => {
         return row
       },
     }
-    const { createSignIn } = await import('../../../src/services/signIn.ts')
+    const { createSignIn } = await import('../../../src/services/access/signIn.ts')
     const late = createSignIn({
       db: { ...db, prisma: { account } } as never,
       keys: service.deps.keys,

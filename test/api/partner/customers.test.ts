@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createAccount } from '../../../src/services/accounts.ts'
-import { operator } from '../../../src/services/caller.ts'
+import { createAccount } from '../../../src/services/access/accounts.ts'
+import { operator } from '../../../src/services/access/caller.ts'
 import { createOrganization } from '../../../src/services/organizations.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { operator } from '../../../src/services/caller.ts'
+import { operator } from '../../../src/services/access/caller.ts'
 import { pageLoans } from '../../../src/services/loans/loans.ts'
 import { createProduct } from '../../../src/services/products.ts'
 import { lastingLoan } from '../../support/largeLoans.ts'

@@ -1,7 +1,7 @@
 import { access, stat } from 'node:fs/promises'
 import type { Command } from 'commander'
+import type { Caller } from '../../../services/access/caller.ts'
 import { type Importer, type ImportKind, type ImportMark, importFile } from '../../../services/bookImport.ts'
-import type { Caller } from '../../../services/caller.ts'
 import { customerImporter } from '../../../services/importCustomers.ts'
 import { loanImporter } from '../../../services/importLoans.ts'
 import { transactionImporter } from '../../../services/importTransactions.ts'

@@ -1,17 +1,22 @@
 import { isIP } from 'node:net'
-import type { Deps } from '../app/deps.ts'
-import { type Account, findAccountByEmail, insertAccount, ROLES, type Role } from '../db/accounts.ts'
-import { type AccountChange, type AccountRecord, changeAccount, listAccounts as list } from '../db/changeAccount.ts'
-import { findOrganization } from '../db/organizations.ts'
-import { isUniqueViolation } from '../db/postgres/errors.ts'
-import type { Author } from '../db/trail.ts'
-import { invalidField, LendingError, notFound, refused } from '../domain/errors.ts'
+import type { Deps } from '../../app/deps.ts'
+import { type Account, findAccountByEmail, insertAccount, ROLES, type Role } from '../../db/access/accounts.ts'
+import {
+  type AccountChange,
+  type AccountRecord,
+  changeAccount,
+  listAccounts as list,
+} from '../../db/access/changeAccount.ts'
+import { findOrganization } from '../../db/organizations.ts'
+import { isUniqueViolation } from '../../db/postgres/errors.ts'
+import type { Author } from '../../db/trail.ts'
+import { invalidField, LendingError, notFound, refused } from '../../domain/errors.ts'
 import { networkOf } from './network.ts'
 import { hashPassword } from './passwords.ts'
 import { createSignInLimits } from './signInLimits.ts'
 
-export { ROLES, type Role } from '../db/accounts.ts'
-export type { AccountRecord } from '../db/changeAccount.ts'
+export { ROLES, type Role } from '../../db/access/accounts.ts'
+export type { AccountRecord } from '../../db/access/changeAccount.ts'
 
 type AccountDeps = Pick<Deps, 'db' | 'now'>
 

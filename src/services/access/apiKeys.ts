@@ -1,20 +1,20 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { Deps } from '../app/deps.ts'
-import type { Role } from '../db/accounts.ts'
+import type { Deps } from '../../app/deps.ts'
+import type { Role } from '../../db/access/accounts.ts'
 import {
   type ApiKey,
   findApiKeyByHash,
   insertApiKey,
   listApiKeys as listKeys,
   markApiKeyRevoked,
-} from '../db/apiKeys.ts'
-import { findOrganization } from '../db/organizations.ts'
-import type { Db } from '../db/postgres/client.ts'
-import type { Author } from '../db/trail.ts'
-import { invalidField, LendingError, notFound } from '../domain/errors.ts'
+} from '../../db/access/apiKeys.ts'
+import { findOrganization } from '../../db/organizations.ts'
+import type { Db } from '../../db/postgres/client.ts'
+import type { Author } from '../../db/trail.ts'
+import { invalidField, LendingError, notFound } from '../../domain/errors.ts'
 import type { Identity } from './caller.ts'
 
-export type { ApiKey } from '../db/apiKeys.ts'
+export type { ApiKey } from '../../db/access/apiKeys.ts'
 
 /** What every API key begins with: how it is told from a token, and found by those who look for leaked ones. */
 export const API_KEY_PREFIX = 'mk_'

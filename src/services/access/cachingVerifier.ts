@@ -1,5 +1,5 @@
 import type { Identity } from './caller.ts'
-import { rememberEach } from './remember.ts'
+import { rememberEach } from './credentialCache.ts'
 
 const MOST_VERIFIED = 20_000
 

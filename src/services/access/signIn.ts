@@ -1,17 +1,17 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { errors, jwtVerify, SignJWT } from 'jose'
-import { type Account, findAccount, findAccountByEmail } from '../db/accounts.ts'
-import type { Db } from '../db/postgres/client.ts'
-import { LendingError } from '../domain/errors.ts'
-import { LARGEST_ID } from '../domain/smallId.ts'
+import { type Account, findAccount, findAccountByEmail } from '../../db/access/accounts.ts'
+import type { Db } from '../../db/postgres/client.ts'
+import { LendingError } from '../../domain/errors.ts'
+import { LARGEST_ID } from '../../domain/smallId.ts'
+import { type Events, noEvents } from '../events.ts'
 import { identifyApiKey } from './apiKeys.ts'
+import { remembering, type Verified } from './cachingVerifier.ts'
 import type { Identity } from './caller.ts'
-import { type Events, noEvents } from './events.ts'
 import type { KeyRing } from './keyRing.ts'
 import { networkOf, withoutPort } from './network.ts'
 import { NO_ACCOUNT_HASH, verifyPassword } from './passwords.ts'
 import { createSignInLimits } from './signInLimits.ts'
-import { remembering, type Verified } from './verified.ts'
 
 /** A token is good for a year (contract 3.1). */
 const TOKEN_DAYS = 365

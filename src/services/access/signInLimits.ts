@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { type Attempts, countAttempts } from '../db/attempts.ts'
-import type { Db } from '../db/postgres/client.ts'
-import { LendingError } from '../domain/errors.ts'
+import { type Attempts, countAttempts } from '../../db/access/attempts.ts'
+import type { Db } from '../../db/postgres/client.ts'
+import { LendingError } from '../../domain/errors.ts'
 
 /** A quarter of an hour. */
 const WINDOW_SECONDS = 900

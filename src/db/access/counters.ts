@@ -1,4 +1,4 @@
-import type { Db } from './postgres/client.ts'
+import type { Db } from '../postgres/client.ts'
 
 /** What is added to a counter, and when the counter is forgotten. */
 export interface Addition {

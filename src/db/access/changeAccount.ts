@@ -1,6 +1,6 @@
+import type { Db } from '../postgres/client.ts'
+import { type Author, auditRow } from '../trail.ts'
 import { type Account, type Role, toAccount } from './accounts.ts'
-import type { Db } from './postgres/client.ts'
-import { type Author, auditRow } from './trail.ts'
 
 /** An account as operators see it. */
 export interface AccountRecord extends Omit<Account, 'passwordHash'> {

@@ -1,10 +1,15 @@
-import type { Deps } from '../app/deps.ts'
-import { type AccessEntry, insertAccessEntries, latestAccess, purgeAccessEntries } from '../db/accessEntries.ts'
-import type { Db } from '../db/postgres/client.ts'
-import type { ErrorCode } from '../domain/errors.ts'
-import type { Events } from './events.ts'
+import type { Deps } from '../../app/deps.ts'
+import {
+  type AccessEntry,
+  insertAccessEntries,
+  latestAccess,
+  purgeAccessEntries,
+} from '../../db/access/accessEntries.ts'
+import type { Db } from '../../db/postgres/client.ts'
+import type { ErrorCode } from '../../domain/errors.ts'
+import type { Events } from '../events.ts'
 
-export type { AccessEntry, AccessFilter } from '../db/accessEntries.ts'
+export type { AccessEntry, AccessFilter } from '../../db/access/accessEntries.ts'
 
 /** Entries kept of each organization, and of callers that were not identified. */
 export const MOST_KEPT = 100_000

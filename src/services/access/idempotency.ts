@@ -1,9 +1,9 @@
-import type { Deps } from '../app/deps.ts'
-import { findKept, forgetExpired, type KeptRequest, keepAnswer } from '../db/idempotency.ts'
-import { invalidField, LendingError } from '../domain/errors.ts'
+import type { Deps } from '../../app/deps.ts'
+import { findKept, forgetExpired, type KeptRequest, keepAnswer } from '../../db/access/idempotency.ts'
+import { invalidField, LendingError } from '../../domain/errors.ts'
 import type { Caller } from './caller.ts'
 
-export type { KeptRequest } from '../db/idempotency.ts'
+export type { KeptRequest } from '../../db/access/idempotency.ts'
 
 /** The header, as callers write it. */
 export const KEY_HEADER = 'Idempotency-Key'

@@ -1,10 +1,16 @@
-import type { Deps } from '../app/deps.ts'
-import { endSigningKey, insertSigningKey, type KeyRecord, listKeyRecords, WHOLE_SERVICE } from '../db/signingKeys.ts'
-import type { Author } from '../db/trail.ts'
-import { invariant } from '../domain/errors.ts'
+import type { Deps } from '../../app/deps.ts'
+import {
+  endSigningKey,
+  insertSigningKey,
+  type KeyRecord,
+  listKeyRecords,
+  WHOLE_SERVICE,
+} from '../../db/access/signingKeys.ts'
+import type { Author } from '../../db/trail.ts'
+import { invariant } from '../../domain/errors.ts'
 import { makeSigningKey } from './keyRing.ts'
 
-export { type KeyRecord, WHOLE_SERVICE } from '../db/signingKeys.ts'
+export { type KeyRecord, WHOLE_SERVICE } from '../../db/access/signingKeys.ts'
 
 /** Every signing key there ever was, newest first. */
 export const listSigningKeys = ({ db }: Pick<Deps, 'db'>): Promise<KeyRecord[]> => listKeyRecords(db)

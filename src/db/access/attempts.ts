@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
-import type { Db } from './postgres/client.ts'
+import type { Db } from '../postgres/client.ts'
 
 /** Counts attempts by key, for all instances together, and holds each key to a number of them within a window. */
 export interface Attempts {

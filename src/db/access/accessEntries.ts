@@ -1,5 +1,5 @@
-import type { Db } from './postgres/client.ts'
-import { type ColumnTypes, columnsOf, moment, rowsOf } from './queries/rows.ts'
+import type { Db } from '../postgres/client.ts'
+import { type ColumnTypes, columnsOf, moment, rowsOf } from '../queries/rows.ts'
 
 /** A sign-in, or a refusal of access: who it was, from which address, and what came of it. */
 export interface AccessEntry {

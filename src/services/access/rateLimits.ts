@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { Deps } from '../app/deps.ts'
-import { type Addition, addToCounters, PURGE, purgeCounters } from '../db/counters.ts'
+import type { Deps } from '../../app/deps.ts'
+import { type Addition, addToCounters, PURGE, purgeCounters } from '../../db/access/counters.ts'
 
 const WINDOW_MS = 60_000
 /** How long an instance may count by itself before it tells the others. */

@@ -12,10 +12,10 @@ import {
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { LRUCache } from 'lru-cache'
-import type { Db } from '../db/postgres/client.ts'
-import { insertFirstSigningKey, listVerifyingKeys, type SigningKey } from '../db/signingKeys.ts'
-import { invariant, LendingError } from '../domain/errors.ts'
-import { isFresh } from './remember.ts'
+import { insertFirstSigningKey, listVerifyingKeys, type SigningKey } from '../../db/access/signingKeys.ts'
+import type { Db } from '../../db/postgres/client.ts'
+import { invariant, LendingError } from '../../domain/errors.ts'
+import { isFresh } from './credentialCache.ts'
 
 /** For a key that is not known they are read at once, but no more often than this. */
 const REREAD_EVERY_MS = 100

@@ -1,6 +1,6 @@
-import type { Role } from '../db/accounts.ts'
-import type { Author } from '../db/trail.ts'
-import { LendingError } from '../domain/errors.ts'
+import type { Role } from '../../db/access/accounts.ts'
+import type { Author } from '../../db/trail.ts'
+import { LendingError } from '../../domain/errors.ts'
 
 /** Who a token or an API key belongs to, as it says and the book confirms. */
 export interface Identity {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildApp } from '../../src/app/app.ts'
-import { openService } from '../../src/app/service.ts'
-import { insertAccessEntries, purgeAccessEntries } from '../../src/db/accessEntries.ts'
-import { rememberRecent } from '../../src/monitor/recent.ts'
-import { type AccessTrail, keepAccessTrail } from '../../src/services/accessTrail.ts'
-import type { Refusal } from '../../src/services/events.ts'
-import { noEvents, tellAll } from '../../src/services/events.ts'
-import { opsOn } from '../support/ops.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { buildApp } from '../../../src/app/app.ts'
+import { openService } from '../../../src/app/service.ts'
+import { insertAccessEntries, purgeAccessEntries } from '../../../src/db/access/accessEntries.ts'
+import { rememberRecent } from '../../../src/monitor/recent.ts'
+import { type AccessTrail, keepAccessTrail } from '../../../src/services/access/accessTrail.ts'
+import type { Refusal } from '../../../src/services/events.ts'
+import { noEvents, tellAll } from '../../../src/services/events.ts'
+import { opsOn } from '../../support/ops.ts'
+import { startService, type TestService } from '../../support/service.ts'
 
 let service: TestService
 let trail: AccessTrail

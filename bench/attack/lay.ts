@@ -2,10 +2,10 @@ import type { Deps } from '../../src/app/deps.ts'
 import { createAccount } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
 import { createCustomer } from '../../src/services/customers/customers.ts'
-import { DEMO_PARTNER } from '../../src/services/demo.ts'
+import { createOrganization } from '../../src/services/lenders/organizations.ts'
+import { createProduct } from '../../src/services/lenders/products.ts'
+import { DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
 import { createLoan } from '../../src/services/loans/loans.ts'
-import { createOrganization } from '../../src/services/organizations.ts'
-import { createProduct } from '../../src/services/products.ts'
 
 /** What an attack needs: an attacker with long loans, and honest callers of another organization. */
 export interface Laid {

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import { readId } from '../api/wire.ts'
 import { fromRfc3339, isCalendarDate } from '../domain/dates.ts'
 import { currencyCodes, type Decimal, parseDecimal } from '../domain/money.ts'
-import { LARGEST_ID } from '../domain/smallId.ts'
+import { LARGEST_ID } from '../domain/product/smallId.ts'
 import { ROLES, type Role } from '../services/access/accounts.ts'
 
 /** A whole number above 0, as far as the database's integers go. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Deps } from '../app/deps.ts'
 import { type Caller, operator } from '../services/access/caller.ts'
-import { listOrganizations, type Organization } from '../services/organizations.ts'
+import { listOrganizations, type Organization } from '../services/lenders/organizations.ts'
 import { type Say, sayTo } from './say.ts'
 import { Declined, type Opening, UsageError, type World } from './world.ts'
 

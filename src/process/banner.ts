@@ -1,5 +1,5 @@
 import { type Config, hostOf } from '../app/config.ts'
-import { DEMO_OPERATOR, DEMO_PARTNER } from '../services/demo.ts'
+import { DEMO_OPERATOR, DEMO_PARTNER } from '../services/lenders/seedDemo.ts'
 
 /** A process that shows itself to operators; with its id where there are several. */
 interface Shown {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Config } from '../app/config.ts'
 import type { Db } from '../db/postgres/client.ts'
-import { findOpenDemoAccounts } from '../services/demo.ts'
+import { findOpenDemoAccounts } from '../services/lenders/seedDemo.ts'
 
 /** Addresses on which only this machine calls. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i

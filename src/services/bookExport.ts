@@ -1,7 +1,7 @@
 import type { Deps } from '../app/deps.ts'
 import { type CheckedLoan, readChecked, START } from '../db/bookCheck.ts'
 import { countForExport, EXPORT_KINDS, type ExportKind, type ExportRow, readForExport } from '../db/bookExport.ts'
-import { noteExport } from '../db/organizations.ts'
+import { noteExport } from '../db/lenders/organizations.ts'
 import { inSnapshot } from '../db/postgres/transaction.ts'
 import type { Author } from '../db/trail.ts'
 import { toRfc3339 } from '../domain/dates.ts'

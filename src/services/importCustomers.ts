@@ -1,11 +1,11 @@
 import type { Deps } from '../app/deps.ts'
-import { reserveAccountNumbers } from '../db/accountNumbers.ts'
 import {
   findPresentCustomers,
   insertCustomers,
   type NewCustomer,
   type PresentCustomer,
 } from '../db/customers/insertCustomers.ts'
+import { reserveAccountNumbers } from '../db/lenders/accountNumbers.ts'
 import { reserveIds } from '../db/queries/idBlocks.ts'
 import type { Author } from '../db/trail.ts'
 import { BORROWER_DETAILS, type BorrowerDetail, detailsOf } from '../domain/customer/borrower.ts'

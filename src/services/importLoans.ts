@@ -1,6 +1,6 @@
 import type { Deps } from '../app/deps.ts'
-import { reserveAccountNumbers } from '../db/accountNumbers.ts'
 import { findPresentLoans, type PresentLoan } from '../db/bookImport.ts'
+import { reserveAccountNumbers } from '../db/lenders/accountNumbers.ts'
 import { findParties } from '../db/loans/applicants.ts'
 import { insertLoans, type NewLoan } from '../db/loans/insertLoans.ts'
 import { reserveIds } from '../db/queries/idBlocks.ts'

@@ -12,7 +12,7 @@ import { type Decision, findByToken, post } from '../domain/loan/loan.ts'
 import type { LoanState } from '../domain/loan/replay.ts'
 import { type Decimal, toMinor } from '../domain/money.ts'
 import { type Importer, otherThere, type Said, saidOf } from './bookImport.ts'
-import { getOrganization } from './organizations.ts'
+import { getOrganization } from './lenders/organizations.ts'
 
 /** What a line says of something that happened to a loan. */
 export interface TransactionLine {

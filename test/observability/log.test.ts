@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../../src/app/app.ts'
 import { makeLog } from '../../src/observability/log.ts'
 import { redact, toLoggedError } from '../../src/observability/redact.ts'
-import { DEMO_PARTNER } from '../../src/services/demo.ts'
+import { DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const JWT = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'

@@ -1,7 +1,7 @@
 import { createAccount } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
-import { createOrganization } from '../../src/services/organizations.ts'
-import { createProduct } from '../../src/services/products.ts'
+import { createOrganization } from '../../src/services/lenders/organizations.ts'
+import { createProduct } from '../../src/services/lenders/products.ts'
 import type { TestService } from './service.ts'
 
 /** Another organization, with a product 1 as the demonstration has it. @returns a token of its partner */

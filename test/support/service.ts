@@ -5,7 +5,7 @@ import { readConfig } from '../../src/app/config.ts'
 import type { Deps } from '../../src/app/deps.ts'
 import { openService } from '../../src/app/service.ts'
 import type { DatabaseOptions, Db } from '../../src/db/postgres/client.ts'
-import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/demo.ts'
+import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
 import type { Wire } from './wire.ts'
 

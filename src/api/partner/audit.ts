@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Deps } from '../../app/deps.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
-import { LARGEST_ID } from '../../domain/smallId.ts'
+import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import { type AuditEntry, pageAudit } from '../../services/audit.ts'
 import type { StyleApp } from '../style.ts'
 import { instant, pageQuery, queryInt, text } from '../wire.ts'

@@ -8,7 +8,7 @@ import {
   getCustomer,
   pageCustomers,
 } from '../../services/customers/customers.ts'
-import { getOrganization } from '../../services/organizations.ts'
+import { getOrganization } from '../../services/lenders/organizations.ts'
 import type { StyleApp } from '../style.ts'
 import {
   activation,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Deps } from '../../app/deps.ts'
-import { getProduct, pageProducts } from '../../services/products.ts'
+import { getProduct, pageProducts } from '../../services/lenders/products.ts'
 import type { StyleApp } from '../style.ts'
 import { idParam, pageQuery } from '../wire.ts'
 import { productPage, productSchema, toProduct } from './products.wire.ts'

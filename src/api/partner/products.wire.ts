@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PERIOD_UNITS } from '../../domain/dates.ts'
 import { minorToNumber, rateToNumber } from '../../domain/money.ts'
-import type { Product } from '../../domain/product.ts'
+import type { Product } from '../../domain/product/product.ts'
 import { money } from '../wire.ts'
 import * as examples from './examples.ts'
 import { named, pageOf } from './registry.ts'

@@ -1,6 +1,6 @@
 import { BORROWER_DETAILS, type BorrowerDetails } from '../../domain/customer/borrower.ts'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
-import { reserveAccountNumbers, returnAccountNumber } from '../accountNumbers.ts'
+import { reserveAccountNumbers, returnAccountNumber } from '../lenders/accountNumbers.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import { arrivalsSql, listArrivals } from '../queries/pageByArrival.ts'

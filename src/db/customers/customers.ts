@@ -1,7 +1,7 @@
 import type { CustomerStanding, CustomerStatus } from '../../domain/customer/customer.ts'
 import type { LocalDate } from '../../domain/dates.ts'
-import { reserveAccountNumbers, returnAccountNumber } from '../accountNumbers.ts'
 import type { Customer as CustomerRow } from '../generated/client.ts'
+import { reserveAccountNumbers, returnAccountNumber } from '../lenders/accountNumbers.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import { arrivalsSql, listArrivals } from '../queries/pageByArrival.ts'

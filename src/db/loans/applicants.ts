@@ -1,7 +1,7 @@
 import type { CustomerStatus } from '../../domain/customer/customer.ts'
 import type { LocalDate, PeriodUnit } from '../../domain/dates.ts'
 import { currencyOf } from '../../domain/money.ts'
-import type { Product } from '../../domain/product.ts'
+import type { Product } from '../../domain/product/product.ts'
 import type { Customer } from '../customers/customers.ts'
 import type { Queries } from '../queries/queries.ts'
 import { type ColumnTypes, statementOver } from '../queries/rows.ts'

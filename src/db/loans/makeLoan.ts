@@ -1,4 +1,4 @@
-import { reserveAccountNumbers, returnAccountNumber } from '../accountNumbers.ts'
+import { reserveAccountNumbers, returnAccountNumber } from '../lenders/accountNumbers.ts'
 import type { Db } from '../postgres/client.ts'
 import { reserveIds } from '../queries/idBlocks.ts'
 import { drawingId } from '../queries/retryOnTakenId.ts'

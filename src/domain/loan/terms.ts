@@ -1,7 +1,7 @@
 import type { Instant, LocalDate } from '../dates.ts'
 import { dateIn, sameTimeOn } from '../dates.ts'
 import { applyRate, type Currency, type Decimal, type Rate } from '../money.ts'
-import { type Product, principalFor } from '../product.ts'
+import { type Product, principalFor } from '../product/product.ts'
 import { flatSchedule, type Instalment } from '../schedule/schedule.ts'
 
 /** What a loan is agreed to be: fixed at disbursement, whatever happens to it later. Amounts in minor units. */

@@ -4,7 +4,7 @@ import {
   listOrganizations,
   type NewOrganization,
   updateOrganization,
-} from '../../services/organizations.ts'
+} from '../../services/lenders/organizations.ts'
 import { currencyOption, organizationOption, wholeNumber } from '../options.ts'
 import { perform, performAdding, type Shell } from '../perform.ts'
 

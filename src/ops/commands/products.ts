@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
 import { PERIOD_UNITS } from '../../domain/dates.ts'
 import { type Decimal, minorToText, rateToNumber } from '../../domain/money.ts'
-import type { NewProduct } from '../../domain/newProduct.ts'
-import type { Product } from '../../domain/product.ts'
-import { createProduct, pageProducts, retireProduct } from '../../services/products.ts'
+import type { NewProduct } from '../../domain/product/newProduct.ts'
+import type { Product } from '../../domain/product/product.ts'
+import { createProduct, pageProducts, retireProduct } from '../../services/lenders/products.ts'
 import { currencyOption, decimalNumber, organizationOption, wholeNumber } from '../options.ts'
 import { perform, performAdding, type Shell } from '../perform.ts'
 

@@ -7,7 +7,7 @@ import { type BorrowerDetail, LONGEST_DETAIL } from '../../domain/customer/borro
 import { FIRST_DATE, fromRfc3339, LAST_DATE } from '../../domain/dates.ts'
 import { LendingError } from '../../domain/errors.ts'
 import { ENTRY_TYPES } from '../../domain/loan/entry.ts'
-import { LARGEST_ID } from '../../domain/smallId.ts'
+import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import type { CustomerLine } from '../../services/importCustomers.ts'
 import type { LoanLine } from '../../services/importLoans.ts'
 import type { TransactionLine } from '../../services/importTransactions.ts'

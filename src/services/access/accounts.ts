@@ -7,7 +7,7 @@ import {
   changeAccount,
   listAccounts as list,
 } from '../../db/access/changeAccount.ts'
-import { findOrganization } from '../../db/organizations.ts'
+import { findOrganization } from '../../db/lenders/organizations.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
 import type { Author } from '../../db/trail.ts'
 import { invalidField, LendingError, notFound, refused } from '../../domain/errors.ts'

@@ -8,7 +8,7 @@ import {
   listApiKeys as listKeys,
   markApiKeyRevoked,
 } from '../../db/access/apiKeys.ts'
-import { findOrganization } from '../../db/organizations.ts'
+import { findOrganization } from '../../db/lenders/organizations.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import type { Author } from '../../db/trail.ts'
 import { invalidField, LendingError, notFound } from '../../domain/errors.ts'

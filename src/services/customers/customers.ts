@@ -13,7 +13,7 @@ import { type CustomerStanding, requireActivatable, requireClosable } from '../.
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { LendingError, notFound } from '../../domain/errors.ts'
 import type { Caller } from '../access/caller.ts'
-import { numbered } from '../numbered.ts'
+import { numbered } from '../lenders/numbered.ts'
 
 export type { Customer, CustomerRef } from '../../db/customers/customers.ts'
 

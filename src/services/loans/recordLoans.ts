@@ -18,7 +18,7 @@ import {
 } from '../../domain/recordStyle/recordLoan.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Recorded } from '../customers/borrowers.ts'
-import { getOrganization } from '../organizations.ts'
+import { getOrganization } from '../lenders/organizations.ts'
 import { noSuchLoan, notActive } from './loans.ts'
 
 export type { RecordLoan } from '../../db/loans/recordLoans.ts'

@@ -10,7 +10,7 @@ import { post } from '../../domain/loan/loan.ts'
 import { findById, sameRepayment, type ToldRepayment } from '../../domain/recordStyle/recordRepayment.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Recorded } from '../customers/borrowers.ts'
-import { getOrganization } from '../organizations.ts'
+import { getOrganization } from '../lenders/organizations.ts'
 import { tellPosted } from './transactions.ts'
 
 export type { RecordRepayment } from '../../db/loans/recordRepayments.ts'

@@ -10,7 +10,7 @@ import type { Outcome } from '../../domain/loan/outcomes.ts'
 import type { LoanState } from '../../domain/loan/replay.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
 import type { Events } from '../events.ts'
-import { getOrganization } from '../organizations.ts'
+import { getOrganization } from '../lenders/organizations.ts'
 import { getLoan, type LoanNow, noSuchLoan } from './loans.ts'
 
 /** A transaction of a loan, with what it did there as of the request. */

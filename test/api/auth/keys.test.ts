@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { endSigningKey, insertSigningKey, listKeyRecords, WHOLE_SERVICE } from '../../../src/db/access/signingKeys.ts'
 import { service as byItself } from '../../../src/db/trail.ts'
 import { makeSigningKey, openKeyRing, WrongSecretError } from '../../../src/services/access/keyRing.ts'
-import { DEMO_PARTNER } from '../../../src/services/demo.ts'
+import { DEMO_PARTNER } from '../../../src/services/lenders/seedDemo.ts'
 import { within } from '../../support/patience.ts'
 import { startService, type TestService } from '../../support/service.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operator } from '../../../src/services/access/caller.ts'
+import { createProduct } from '../../../src/services/lenders/products.ts'
 import { pageLoans } from '../../../src/services/loans/loans.ts'
-import { createProduct } from '../../../src/services/products.ts'
 import { lastingLoan } from '../../support/largeLoans.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import type { Wire } from '../../support/wire.ts'

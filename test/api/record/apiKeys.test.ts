@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { insertOrganization } from '../../../src/db/organizations.ts'
+import { insertOrganization } from '../../../src/db/lenders/organizations.ts'
 import { service as theService } from '../../../src/db/trail.ts'
 import { createApiKey, listApiKeys, revokeApiKey } from '../../../src/services/access/apiKeys.ts'
 import { type Records, recordsOf } from '../../support/records.ts'

@@ -6,7 +6,7 @@ import { addPeriods } from '../../../src/domain/dates.ts'
 import type { EntryType, NewEntry } from '../../../src/domain/loan/entry.ts'
 import { type LoanTerms, termsOf } from '../../../src/domain/loan/terms.ts'
 import { currencyOf } from '../../../src/domain/money.ts'
-import type { Product } from '../../../src/domain/product.ts'
+import type { Product } from '../../../src/domain/product/product.ts'
 import { DEFAULT_POLICY } from './customers.ts'
 
 const zone = 'Africa/Nairobi'

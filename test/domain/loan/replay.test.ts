@@ -6,7 +6,7 @@ import type { NewEntry } from '../../../src/domain/loan/entry.ts'
 import { extend, owedByDay, replay } from '../../../src/domain/loan/replay.ts'
 import { type LoanTerms, termsOf } from '../../../src/domain/loan/terms.ts'
 import { currencyOf, sum } from '../../../src/domain/money.ts'
-import type { Product } from '../../../src/domain/product.ts'
+import type { Product } from '../../../src/domain/product/product.ts'
 
 const ZONE = 'Africa/Nairobi'
 const PERCENT = 1_000_000n

@@ -1,4 +1,4 @@
-import type { Deps } from '../app/deps.ts'
+import type { Deps } from '../../app/deps.ts'
 import {
   changeOrganization,
   findOrganization,
@@ -7,16 +7,16 @@ import {
   nextOrganizationId,
   type Organization,
   type OrganizationChange,
-} from '../db/organizations.ts'
-import type { Db } from '../db/postgres/client.ts'
-import { isUniqueViolation } from '../db/postgres/errors.ts'
-import type { Author } from '../db/trail.ts'
-import { invalidField, invariant, LendingError, notFound } from '../domain/errors.ts'
-import { currencyCodes } from '../domain/money.ts'
-import { LARGEST_ID } from '../domain/smallId.ts'
-import { type Remembered, rememberEach } from './access/credentialCache.ts'
+} from '../../db/lenders/organizations.ts'
+import type { Db } from '../../db/postgres/client.ts'
+import { isUniqueViolation } from '../../db/postgres/errors.ts'
+import type { Author } from '../../db/trail.ts'
+import { invalidField, invariant, LendingError, notFound } from '../../domain/errors.ts'
+import { currencyCodes } from '../../domain/money.ts'
+import { LARGEST_ID } from '../../domain/product/smallId.ts'
+import { type Remembered, rememberEach } from '../access/credentialCache.ts'
 
-export type { Organization } from '../db/organizations.ts'
+export type { Organization } from '../../db/lenders/organizations.ts'
 
 /** What is told of a new organization. */
 export interface NewOrganization {

@@ -1,5 +1,5 @@
-import type { Deps } from '../app/deps.ts'
-import { fillAccountNumbers, type Numbered } from '../db/accountNumbers.ts'
+import type { Deps } from '../../app/deps.ts'
+import { fillAccountNumbers, type Numbered } from '../../db/lenders/accountNumbers.ts'
 
 /**
  * Reads customers or loans that all have an account number. While the version before this one still serves, it inserts

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { fillAllAccountNumbers } from '../../src/db/accountNumbers.ts'
-import { anotherLender } from '../support/lenders.ts'
-import { aBasicLoan, aBorrower } from '../support/recordBodies.ts'
-import { recordsOf } from '../support/records.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { fillAllAccountNumbers } from '../../../src/db/lenders/accountNumbers.ts'
+import { anotherLender } from '../../support/lenders.ts'
+import { aBasicLoan, aBorrower } from '../../support/recordBodies.ts'
+import { recordsOf } from '../../support/records.ts'
+import { startService, type TestService } from '../../support/service.ts'
 
 let service: TestService
 beforeAll(async () => {

@@ -1,5 +1,5 @@
-import { PERIOD_UNITS, type PeriodUnit } from './dates.ts'
-import { invalidField } from './errors.ts'
+import { PERIOD_UNITS, type PeriodUnit } from '../dates.ts'
+import { invalidField } from '../errors.ts'
 import {
   applyRate,
   type Currency,
@@ -9,7 +9,7 @@ import {
   largestIn,
   type Rate,
   toMinor,
-} from './money.ts'
+} from '../money.ts'
 import type { Product } from './product.ts'
 import { LARGEST_ID } from './smallId.ts'
 

@@ -1,12 +1,12 @@
-import { findAccountByEmail, insertAccount, type Role } from '../db/access/accounts.ts'
-import { findOrganization, insertOrganization } from '../db/organizations.ts'
-import type { Db } from '../db/postgres/client.ts'
-import { isUniqueViolation } from '../db/postgres/errors.ts'
-import { findProduct, insertProduct } from '../db/products.ts'
-import { service } from '../db/trail.ts'
-import { currencyOf } from '../domain/money.ts'
-import type { Product } from '../domain/product.ts'
-import { hashPassword, verifyPassword } from './access/passwords.ts'
+import { findAccountByEmail, insertAccount, type Role } from '../../db/access/accounts.ts'
+import { findOrganization, insertOrganization } from '../../db/lenders/organizations.ts'
+import { findProduct, insertProduct } from '../../db/lenders/products.ts'
+import type { Db } from '../../db/postgres/client.ts'
+import { isUniqueViolation } from '../../db/postgres/errors.ts'
+import { service } from '../../db/trail.ts'
+import { currencyOf } from '../../domain/money.ts'
+import type { Product } from '../../domain/product/product.ts'
+import { hashPassword, verifyPassword } from '../access/passwords.ts'
 
 /** Who can sign in to the demonstration data (contract 7). */
 export const DEMO_PARTNER = { email: 'partner@example.com', password: 'partner-secret' }

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { LendingError } from '../../src/domain/errors.ts'
-import { termsOf } from '../../src/domain/loan/terms.ts'
-import { sum } from '../../src/domain/money.ts'
-import { type NewProduct, productOf } from '../../src/domain/newProduct.ts'
+import { LendingError } from '../../../src/domain/errors.ts'
+import { termsOf } from '../../../src/domain/loan/terms.ts'
+import { sum } from '../../../src/domain/money.ts'
+import { type NewProduct, productOf } from '../../../src/domain/product/newProduct.ts'
 
 const JANUARY = Date.UTC(2026, 0, 31, 6)
 const LARGEST = 99_999_999_999_999n

@@ -1,6 +1,6 @@
-import type { PeriodUnit } from './dates.ts'
-import { invalidField, refused } from './errors.ts'
-import { type Currency, type Decimal, minorToText, type Rate, toMinor } from './money.ts'
+import type { PeriodUnit } from '../dates.ts'
+import { invalidField, refused } from '../errors.ts'
+import { type Currency, type Decimal, minorToText, type Rate, toMinor } from '../money.ts'
 
 /** The terms a lender offers. Every term of a partner-style loan comes from here (contract 4.2). */
 export interface Product {

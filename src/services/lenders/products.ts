@@ -1,14 +1,20 @@
-import type { Deps } from '../app/deps.ts'
-import { findOrganization } from '../db/organizations.ts'
-import { isUniqueViolation } from '../db/postgres/errors.ts'
-import { findProduct, insertProduct, listProducts, markProductRetired, nextProductId } from '../db/products.ts'
-import type { Listed, Page } from '../db/queries/paging.ts'
-import type { Author } from '../db/trail.ts'
-import { LendingError, notFound, refused } from '../domain/errors.ts'
-import { type NewProduct, productOf } from '../domain/newProduct.ts'
-import type { Product } from '../domain/product.ts'
-import { LARGEST_ID } from '../domain/smallId.ts'
-import type { Caller } from './access/caller.ts'
+import type { Deps } from '../../app/deps.ts'
+import { findOrganization } from '../../db/lenders/organizations.ts'
+import {
+  findProduct,
+  insertProduct,
+  listProducts,
+  markProductRetired,
+  nextProductId,
+} from '../../db/lenders/products.ts'
+import { isUniqueViolation } from '../../db/postgres/errors.ts'
+import type { Listed, Page } from '../../db/queries/paging.ts'
+import type { Author } from '../../db/trail.ts'
+import { LendingError, notFound, refused } from '../../domain/errors.ts'
+import { type NewProduct, productOf } from '../../domain/product/newProduct.ts'
+import type { Product } from '../../domain/product/product.ts'
+import { LARGEST_ID } from '../../domain/product/smallId.ts'
+import type { Caller } from '../access/caller.ts'
 
 /** @throws LendingError `not_found` */
 export async function getProduct(deps: Deps, caller: Caller, id: bigint | null): Promise<Product> {

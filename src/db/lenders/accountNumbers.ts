@@ -1,5 +1,5 @@
-import type { Db } from './postgres/client.ts'
-import { type Kind, reserve, returnUnused } from './queries/idBlocks.ts'
+import type { Db } from '../postgres/client.ts'
+import { type Kind, reserve, returnUnused } from '../queries/idBlocks.ts'
 
 /** The tables whose rows have an account number. */
 export type Numbered = 'customer' | 'loan'

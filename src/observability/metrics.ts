@@ -2,8 +2,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import manifest from '../../package.json' with { type: 'json' }
 import { isCustomerRepayment } from '../domain/loan/entry.ts'
 import { currencyOf, minorToNumber } from '../domain/money.ts'
+import type { BookFigures } from '../services/book/totals.ts'
 import type { Events, Movement } from '../services/events.ts'
-import type { BookFigures } from '../services/figures.ts'
 
 /** From half a millisecond, which a read takes, to ten seconds, which nothing should. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { rememberRecent } from '../../src/monitor/recent.ts'
 import { buildMonitor } from '../../src/monitor/server.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
-import { keepFigures } from '../../src/services/figures.ts'
+import { keepFigures } from '../../src/services/book/totals.ts'
 import { type ServiceProcess, startProcess } from '../support/process.ts'
 import { startService, type TestService } from '../support/service.ts'
 

@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { buildApp } from '../../src/app/app.ts'
 import type { Deps } from '../../src/app/deps.ts'
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts'
-import { keepFigures } from '../../src/services/figures.ts'
+import { keepFigures } from '../../src/services/book/totals.ts'
 import { type Family, readExposition } from '../support/exposition.ts'
 import { startService, type TestService } from '../support/service.ts'
 

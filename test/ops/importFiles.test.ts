@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readLines } from '../../src/ops/files/readLines.ts'
-import type { Line } from '../../src/services/bookImport.ts'
+import type { Line } from '../../src/services/book/bookImport.ts'
 import { opsOn } from '../support/ops.ts'
 import { startService, type TestService } from '../support/service.ts'
 

@@ -9,7 +9,7 @@ import {
   type Figures,
   PORTFOLIO_AT_RISK_DAYS,
   type ProductFigures,
-} from '../../services/figures.ts'
+} from '../../services/book/totals.ts'
 import type { Recent } from '../recent.ts'
 import { ago, money, percent } from './figures.ts'
 import { page, table } from './page.ts'

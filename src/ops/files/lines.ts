@@ -8,9 +8,9 @@ import { FIRST_DATE, fromRfc3339, LAST_DATE } from '../../domain/dates.ts'
 import { LendingError } from '../../domain/errors.ts'
 import { ENTRY_TYPES } from '../../domain/loan/entry.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'
-import type { CustomerLine } from '../../services/importCustomers.ts'
-import type { LoanLine } from '../../services/importLoans.ts'
-import type { TransactionLine } from '../../services/importTransactions.ts'
+import type { CustomerLine } from '../../services/book/importCustomers.ts'
+import type { LoanLine } from '../../services/book/importLoans.ts'
+import type { TransactionLine } from '../../services/book/importTransactions.ts'
 
 /** As a record system tells it: lines within the address only. */
 const detailOf = (detail: BorrowerDetail) =>

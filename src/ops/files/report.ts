@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import type { Report } from '../../services/bookImport.ts'
+import type { Report } from '../../services/book/bookImport.ts'
 
 /** The report of a file's refused lines, as NDJSON; it holds what the lines hold, so only its owner may read it. */
 export interface ReportFile extends Report {

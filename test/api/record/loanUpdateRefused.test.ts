@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { checkBook } from '../../../src/services/bookCheck.ts'
+import { checkBook } from '../../../src/services/book/bookCheck.ts'
 import { aBasicLoan, aBorrower, anExtendedLoan } from '../../support/recordBodies.ts'
 import { openRecordBook } from '../../support/recordBook.ts'
 import { FIRST_DAY } from '../../support/service.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { checkBook } from '../../../src/services/bookCheck.ts'
+import { checkBook } from '../../../src/services/book/bookCheck.ts'
 import { startSweeper } from '../../../src/services/loans/sweep.ts'
 import { within } from '../../support/patience.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'

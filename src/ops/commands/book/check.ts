@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { currencyOf, minorToText } from '../../../domain/money.ts'
-import { type Checked, checkBook } from '../../../services/bookCheck.ts'
+import { type Checked, checkBook } from '../../../services/book/bookCheck.ts'
 import { wholeNumber } from '../../options.ts'
 import { perform, type Shell } from '../../perform.ts'
 import { type Say, toTable } from '../../say.ts'

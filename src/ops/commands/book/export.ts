@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Command, Option } from 'commander'
-import { EXPORT_KINDS, exportBook } from '../../../services/bookExport.ts'
+import { EXPORT_KINDS, exportBook } from '../../../services/book/bookExport.ts'
 import type { Format } from '../../files/readLines.ts'
 import { openFolder } from '../../files/writeRecords.ts'
 import { organizationOption } from '../../options.ts'

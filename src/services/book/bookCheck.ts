@@ -1,4 +1,4 @@
-import type { Deps } from '../app/deps.ts'
+import type { Deps } from '../../app/deps.ts'
 import {
   type CheckedLoan,
   countLoans,
@@ -9,18 +9,18 @@ import {
   START,
   type StoredGrounds,
   type StoredTotals,
-} from '../db/bookCheck.ts'
-import { findOrphans } from '../db/bookOrphans.ts'
-import { readLoanTrails } from '../db/bookTrail.ts'
-import { agrees, CACHED, cached } from '../db/loans/loanColumns.ts'
-import type { StoredLoan } from '../db/loans/storedLoan.ts'
-import { inSnapshot, type Snapshot } from '../db/postgres/transaction.ts'
-import { brokenByMarks } from '../domain/entryMarks.ts'
-import { stateOf } from '../domain/loan/loan.ts'
-import { carriedForward, endFrom, type LoanState } from '../domain/loan/replay.ts'
-import { brokenByAgreement } from '../domain/loanAgreement.ts'
-import { brokenRules } from '../domain/loanRules.ts'
-import { brokenByTrail, type LoanTrail } from '../domain/trailRules.ts'
+} from '../../db/book/bookCheck.ts'
+import { findOrphans } from '../../db/book/bookOrphans.ts'
+import { readLoanTrails } from '../../db/book/bookTrail.ts'
+import { agrees, CACHED, cached } from '../../db/loans/loanColumns.ts'
+import type { StoredLoan } from '../../db/loans/storedLoan.ts'
+import { inSnapshot, type Snapshot } from '../../db/postgres/transaction.ts'
+import { brokenByMarks } from '../../domain/bookCheck/entryMarks.ts'
+import { brokenRules } from '../../domain/bookCheck/invariants.ts'
+import { brokenByAgreement } from '../../domain/bookCheck/loanAgreement.ts'
+import { brokenByTrail, type LoanTrail } from '../../domain/bookCheck/trailRules.ts'
+import { stateOf } from '../../domain/loan/loan.ts'
+import { carriedForward, endFrom, type LoanState } from '../../domain/loan/replay.ts'
 
 /** Loans read and replayed at once. */
 const BATCH = 500

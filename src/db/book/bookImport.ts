@@ -1,9 +1,9 @@
-import { notFound } from '../domain/errors.ts'
-import type { Db } from './postgres/client.ts'
-import { isConflict, isUniqueViolation } from './postgres/errors.ts'
-import { inTransaction, type Transaction } from './postgres/transaction.ts'
-import type { Queries } from './queries/queries.ts'
-import { moment } from './queries/rows.ts'
+import { notFound } from '../../domain/errors.ts'
+import type { Db } from '../postgres/client.ts'
+import { isConflict, isUniqueViolation } from '../postgres/errors.ts'
+import { inTransaction, type Transaction } from '../postgres/transaction.ts'
+import type { Queries } from '../queries/queries.ts'
+import { moment } from '../queries/rows.ts'
 
 /** What a file of an import holds. */
 export type ImportKind = 'customers' | 'loans' | 'transactions'

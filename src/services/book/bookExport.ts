@@ -1,15 +1,21 @@
-import type { Deps } from '../app/deps.ts'
-import { type CheckedLoan, readChecked, START } from '../db/bookCheck.ts'
-import { countForExport, EXPORT_KINDS, type ExportKind, type ExportRow, readForExport } from '../db/bookExport.ts'
-import { noteExport } from '../db/lenders/organizations.ts'
-import { inSnapshot } from '../db/postgres/transaction.ts'
-import type { Author } from '../db/trail.ts'
-import { toRfc3339 } from '../domain/dates.ts'
-import { invariant } from '../domain/errors.ts'
-import { stateOf } from '../domain/loan/loan.ts'
-import { currencyOf, minorToText, rateToNumber } from '../domain/money.ts'
+import type { Deps } from '../../app/deps.ts'
+import { type CheckedLoan, readChecked, START } from '../../db/book/bookCheck.ts'
+import {
+  countForExport,
+  EXPORT_KINDS,
+  type ExportKind,
+  type ExportRow,
+  readForExport,
+} from '../../db/book/bookExport.ts'
+import { noteExport } from '../../db/lenders/organizations.ts'
+import { inSnapshot } from '../../db/postgres/transaction.ts'
+import type { Author } from '../../db/trail.ts'
+import { toRfc3339 } from '../../domain/dates.ts'
+import { invariant } from '../../domain/errors.ts'
+import { stateOf } from '../../domain/loan/loan.ts'
+import { currencyOf, minorToText, rateToNumber } from '../../domain/money.ts'
 
-export { EXPORT_KINDS, type ExportKind } from '../db/bookExport.ts'
+export { EXPORT_KINDS, type ExportKind } from '../../db/book/bookExport.ts'
 
 /** An amount as it is written, to the last digit. */
 export class Amount {

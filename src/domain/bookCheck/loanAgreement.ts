@@ -1,9 +1,9 @@
-import { LendingError } from './errors.ts'
-import { type LoanTerms, termsFor } from './loan/terms.ts'
-import { type Currency, minorToText, parseDecimal } from './money.ts'
-import type { Product } from './product/product.ts'
-import type { LoanRecord } from './recordStyle/loanRecord.ts'
-import { agree, type LoanAsked } from './recordStyle/recordLoan.ts'
+import { LendingError } from '../errors.ts'
+import { type LoanTerms, termsFor } from '../loan/terms.ts'
+import { type Currency, minorToText, parseDecimal } from '../money.ts'
+import type { Product } from '../product/product.ts'
+import type { LoanRecord } from '../recordStyle/loanRecord.ts'
+import { agree, type LoanAsked } from '../recordStyle/recordLoan.ts'
 
 /** A loan, as far as its terms follow from something else. */
 export interface AgreedLoan {

@@ -1,5 +1,5 @@
-import type { LoanTrail } from '../domain/trailRules.ts'
-import type { Snapshot } from './postgres/transaction.ts'
+import type { LoanTrail } from '../../domain/bookCheck/trailRules.ts'
+import type { Snapshot } from '../postgres/transaction.ts'
 
 /** Which loans. */
 interface LoanKey {

@@ -1,4 +1,4 @@
-import type { Snapshot } from './postgres/transaction.ts'
+import type { Snapshot } from '../postgres/transaction.ts'
 
 /** A row that names one that is not there, or that another table tells otherwise of. */
 export interface Orphan {

@@ -1,10 +1,10 @@
-import { type Bucket, COMPONENTS, type Portions, totalOf } from './loan/allocation.ts'
-import type { Entry } from './loan/entry.ts'
-import type { Loan } from './loan/loan.ts'
-import type { Outcome } from './loan/outcomes.ts'
-import type { LoanState } from './loan/replay.ts'
-import type { LoanTerms } from './loan/terms.ts'
-import { sum } from './money.ts'
+import { type Bucket, COMPONENTS, type Portions, totalOf } from '../loan/allocation.ts'
+import type { Entry } from '../loan/entry.ts'
+import type { Loan } from '../loan/loan.ts'
+import type { Outcome } from '../loan/outcomes.ts'
+import type { LoanState } from '../loan/replay.ts'
+import type { LoanTerms } from '../loan/terms.ts'
+import { sum } from '../money.ts'
 
 /** What must hold of every loan, whatever happened to it: the rules that its stored rows break, in words. */
 export function brokenRules(loan: Loan, state: LoanState): string[] {

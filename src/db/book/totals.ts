@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
-import { addPeriods, dateIn, type LocalDate, startOfDay } from '../domain/dates.ts'
-import type { Db } from './postgres/client.ts'
-import { inTransaction, type Transaction } from './postgres/transaction.ts'
-import { moment } from './queries/rows.ts'
+import { addPeriods, dateIn, type LocalDate, startOfDay } from '../../domain/dates.ts'
+import type { Db } from '../postgres/client.ts'
+import { inTransaction, type Transaction } from '../postgres/transaction.ts'
+import { moment } from '../queries/rows.ts'
 
 /** What of one product is out, in minor units. Loans of no product (of a record system) are together under null. */
 export interface ProductFigures {

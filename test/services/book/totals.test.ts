@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Figures, keepFigures } from '../../src/services/figures.ts'
-import { opsOn } from '../support/ops.ts'
-import { startService, type TestService } from '../support/service.ts'
-import { sweepAll } from '../support/sweepAll.ts'
+import { type Figures, keepFigures } from '../../../src/services/book/totals.ts'
+import { opsOn } from '../../support/ops.ts'
+import { startService, type TestService } from '../../support/service.ts'
+import { sweepAll } from '../../support/sweepAll.ts'
 
 let service: TestService
 let other: TestService

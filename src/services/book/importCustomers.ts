@@ -1,16 +1,16 @@
-import type { Deps } from '../app/deps.ts'
+import type { Deps } from '../../app/deps.ts'
 import {
   findPresentCustomers,
   insertCustomers,
   type NewCustomer,
   type PresentCustomer,
-} from '../db/customers/insertCustomers.ts'
-import { reserveAccountNumbers } from '../db/lenders/accountNumbers.ts'
-import { reserveIds } from '../db/queries/idBlocks.ts'
-import type { Author } from '../db/trail.ts'
-import { BORROWER_DETAILS, type BorrowerDetail, detailsOf } from '../domain/customer/borrower.ts'
-import { dateIn, type LocalDate } from '../domain/dates.ts'
-import { invalidField, LendingError } from '../domain/errors.ts'
+} from '../../db/customers/insertCustomers.ts'
+import { reserveAccountNumbers } from '../../db/lenders/accountNumbers.ts'
+import { reserveIds } from '../../db/queries/idBlocks.ts'
+import type { Author } from '../../db/trail.ts'
+import { BORROWER_DETAILS, type BorrowerDetail, detailsOf } from '../../domain/customer/borrower.ts'
+import { dateIn, type LocalDate } from '../../domain/dates.ts'
+import { invalidField, LendingError } from '../../domain/errors.ts'
 import { type Importer, otherThere, type Said, saidOf } from './bookImport.ts'
 
 /** What a line says of a customer; Active from the activation date, today when left out. */

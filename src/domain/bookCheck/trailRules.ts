@@ -1,7 +1,7 @@
-import type { Instant } from './dates.ts'
-import type { Entry } from './loan/entry.ts'
-import type { Loan } from './loan/loan.ts'
-import { replay } from './loan/replay.ts'
+import type { Instant } from '../dates.ts'
+import type { Entry } from '../loan/entry.ts'
+import type { Loan } from '../loan/loan.ts'
+import { replay } from '../loan/replay.ts'
 
 /** A row of the audit trail about a loan, as far as the loan can be held against it; ids and amounts as text, exact. */
 export interface LoanTrail {

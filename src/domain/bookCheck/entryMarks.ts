@@ -1,7 +1,7 @@
-import { dateIn } from './dates.ts'
-import type { Entry } from './loan/entry.ts'
-import type { Loan } from './loan/loan.ts'
-import { replay } from './loan/replay.ts'
+import { dateIn } from '../dates.ts'
+import type { Entry } from '../loan/entry.ts'
+import type { Loan } from '../loan/loan.ts'
+import { replay } from '../loan/replay.ts'
 
 /** Takes what is owed, whatever a caller says. */
 const takesWhatIsOwed = ({ type }: Entry): boolean => type === 'Charge-off' || type === 'Write-off'

@@ -1,4 +1,4 @@
-import type { Snapshot } from './postgres/transaction.ts'
+import type { Snapshot } from '../postgres/transaction.ts'
 
 /** Rows fetched at once. */
 const BATCH = 2_000

@@ -1,10 +1,10 @@
-import type { LocalDate } from '../domain/dates.ts'
-import { type Currency, currencyOf } from '../domain/money.ts'
-import type { Product } from '../domain/product/product.ts'
-import { toProduct } from './lenders/products.ts'
-import { CACHED } from './loans/loanColumns.ts'
-import { LOAN_COLUMNS, LOAN_SOURCES, type LoanRow, type StoredLoan, toStoredLoan } from './loans/storedLoan.ts'
-import type { Snapshot } from './postgres/transaction.ts'
+import type { LocalDate } from '../../domain/dates.ts'
+import { type Currency, currencyOf } from '../../domain/money.ts'
+import type { Product } from '../../domain/product/product.ts'
+import { toProduct } from '../lenders/products.ts'
+import { CACHED } from '../loans/loanColumns.ts'
+import { LOAN_COLUMNS, LOAN_SOURCES, type LoanRow, type StoredLoan, toStoredLoan } from '../loans/storedLoan.ts'
+import type { Snapshot } from '../postgres/transaction.ts'
 
 /** A loan with what its row says of it besides. */
 export interface CheckedLoan extends Place {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Deps } from '../app/deps.ts'
+import type { Deps } from '../../app/deps.ts'
 import {
   finishImport,
   type ImportKey,
@@ -7,12 +7,12 @@ import {
   type ImportMark,
   openImport,
   saveBatch,
-} from '../db/bookImport.ts'
-import { pauseBefore } from '../db/postgres/backoffMs.ts'
-import type { Queries } from '../db/queries/queries.ts'
-import { LendingError } from '../domain/errors.ts'
+} from '../../db/book/bookImport.ts'
+import { pauseBefore } from '../../db/postgres/backoffMs.ts'
+import type { Queries } from '../../db/queries/queries.ts'
+import { LendingError } from '../../domain/errors.ts'
 
-export type { ImportKind, ImportMark } from '../db/bookImport.ts'
+export type { ImportKind, ImportMark } from '../../db/book/bookImport.ts'
 
 /** A line of a file. */
 export interface Line<T> {

@@ -1,5 +1,5 @@
-import type { Deps } from '../app/deps.ts'
-import { type BookFigures, computeFigures, readFigures } from '../db/figures.ts'
+import type { Deps } from '../../app/deps.ts'
+import { type BookFigures, computeFigures, readFigures } from '../../db/book/totals.ts'
 
 export {
   type BookFigures,
@@ -7,7 +7,7 @@ export {
   type DayFigures,
   PORTFOLIO_AT_RISK_DAYS,
   type ProductFigures,
-} from '../db/figures.ts'
+} from '../../db/book/totals.ts'
 
 /** How often an instance looks whether there is something newer, or something to do. */
 const LOOK_EVERY_MS = 5_000

@@ -1,6 +1,6 @@
+import { type Author, auditRow } from '../audit/trail.ts'
 import type { Account as AccountRow } from '../generated/client.ts'
 import type { Db } from '../postgres/client.ts'
-import { type Author, auditRow } from '../trail.ts'
 
 /** What an account may do (contract 3.6). */
 export const ROLES = ['USER', 'ADMIN'] as const

@@ -1,7 +1,7 @@
 import type { Instant } from '../../domain/dates.ts'
+import { type Author, auditRow } from '../audit/trail.ts'
 import type { ApiKey as ApiKeyRow } from '../generated/client.ts'
 import type { Db } from '../postgres/client.ts'
-import { type Author, auditRow } from '../trail.ts'
 import type { Role } from './accounts.ts'
 
 /** What may be known of an API key: all but the key. */

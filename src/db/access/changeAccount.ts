@@ -1,5 +1,5 @@
+import { type Author, auditRow } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
-import { type Author, auditRow } from '../trail.ts'
 import { type Account, type Role, toAccount } from './accounts.ts'
 
 /** An account as operators see it. */

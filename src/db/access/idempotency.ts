@@ -1,6 +1,6 @@
+import type { Author, Claim } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import { moment } from '../queries/rows.ts'
-import type { Author, Claim } from '../trail.ts'
 
 /** How long a key stands for its request (contract 1.11). */
 const KEY_DAYS = 30

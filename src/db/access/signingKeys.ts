@@ -1,7 +1,7 @@
 import { notFound, refused } from '../../domain/errors.ts'
+import { type Author, auditRow, service } from '../audit/trail.ts'
 import type { Prisma, SigningKey as SigningKeyRow } from '../generated/client.ts'
 import type { Db } from '../postgres/client.ts'
-import { type Author, auditRow, service } from '../trail.ts'
 
 /** Signing keys belong to no organization: their trail is organization 0's. */
 export const WHOLE_SERVICE = 0

@@ -1,10 +1,10 @@
 import type { LocalDate } from '../../domain/dates.ts'
+import { type Author, type Trace, trail, trailValues } from '../audit/trail.ts'
 import { FIND_OF_CUSTOMERS } from '../loans/loans.ts'
 import { type LoanRow, type StoredLoan, toStoredLoan } from '../loans/storedLoan.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Queries } from '../queries/queries.ts'
 import { moment } from '../queries/rows.ts'
-import { type Author, type Trace, trail, trailValues } from '../trail.ts'
 
 /** A customer by the partner's own id or the service's number, where it is not known which: the partner's id comes first. */
 export interface CustomerNames {

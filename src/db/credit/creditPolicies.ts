@@ -1,8 +1,8 @@
 import type { Json } from '../../domain/credit/stored.ts'
+import { type Author, trail, trailValues } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import { isUniqueViolation } from '../postgres/errors.ts'
 import { moment } from '../queries/rows.ts'
-import { type Author, trail, trailValues } from '../trail.ts'
 
 /** An organization's own policy of that version, as stored. */
 export async function findPolicy(db: Db, organizationId: number, version: string): Promise<Json | undefined> {

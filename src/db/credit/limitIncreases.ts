@@ -1,7 +1,7 @@
 import type { LocalDate } from '../../domain/dates.ts'
+import { type Author, rethrowTakenKey, TRAIL_SIZE, trail } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import { isUniqueViolation } from '../postgres/errors.ts'
-import { type Author, rethrowTakenKey, TRAIL_SIZE, trail } from '../trail.ts'
 import { DECISION_SIZE, decisionValues, type NewDecision } from './credit.ts'
 
 /** By which a statement is known again. SHA-256, hexadecimal. */

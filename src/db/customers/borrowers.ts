@@ -1,12 +1,12 @@
 import { BORROWER_DETAILS, type BorrowerDetails } from '../../domain/customer/borrower.ts'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
+import { type Author, rethrowTakenKey, type Trace, trail, trailValues } from '../audit/trail.ts'
 import { reserveAccountNumbers, returnAccountNumber } from '../lenders/accountNumbers.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import { arrivalsSql, listArrivals } from '../queries/pageByArrival.ts'
 import type { Listed, Page } from '../queries/paging.ts'
 import { moment } from '../queries/rows.ts'
-import { type Author, rethrowTakenKey, type Trace, trail, trailValues } from '../trail.ts'
 
 /** A customer as a record system knows it, whichever style made it. */
 export interface Borrower extends BorrowerDetails {

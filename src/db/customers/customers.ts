@@ -1,5 +1,6 @@
 import type { CustomerStanding, CustomerStatus } from '../../domain/customer/customer.ts'
 import type { LocalDate } from '../../domain/dates.ts'
+import { type Author, rethrowTakenKey, type Trace, trail, trailValues } from '../audit/trail.ts'
 import type { Customer as CustomerRow } from '../generated/client.ts'
 import { reserveAccountNumbers, returnAccountNumber } from '../lenders/accountNumbers.ts'
 import type { Db } from '../postgres/client.ts'
@@ -8,7 +9,6 @@ import { arrivalsSql, listArrivals } from '../queries/pageByArrival.ts'
 import type { Listed, Page } from '../queries/paging.ts'
 import { drawingId } from '../queries/retryOnTakenId.ts'
 import { moment } from '../queries/rows.ts'
-import { type Author, rethrowTakenKey, type Trace, trail, trailValues } from '../trail.ts'
 
 /** How a customer is named: by the service's number or by the partner's own id. */
 export type CustomerRef = { readonly id: bigint } | { readonly externalId: string }

@@ -1,5 +1,5 @@
+import { type Author, auditRow, service } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
-import { type Author, auditRow, service } from '../trail.ts'
 
 /** A lender: everything in the book belongs to one. */
 export interface Organization {

@@ -1,10 +1,10 @@
 import type { PeriodUnit } from '../../domain/dates.ts'
 import { currencyOf } from '../../domain/money.ts'
 import type { Product } from '../../domain/product/product.ts'
+import { type Author, auditRow } from '../audit/trail.ts'
 import type { LoanProduct as ProductRow } from '../generated/client.ts'
 import type { Db } from '../postgres/client.ts'
 import { type Listed, type Page, sliceOf } from '../queries/paging.ts'
-import { type Author, auditRow } from '../trail.ts'
 
 export async function findProduct(db: Db, organizationId: number, id: number): Promise<Product | undefined> {
   const row = await db.prisma.loanProduct.findUnique({ where: { organizationId_id: { organizationId, id } } })

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { followTrail, readTrail, type TrailFilter, type TrailRow } from '../../services/auditTail.ts'
+import { followTrail, readTrail, type TrailFilter, type TrailRow } from '../../services/audit/auditTail.ts'
 import { momentBefore, wholeNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
 import { type Say, toSecond } from '../say.ts'

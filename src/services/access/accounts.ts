@@ -7,9 +7,9 @@ import {
   changeAccount,
   listAccounts as list,
 } from '../../db/access/changeAccount.ts'
+import type { Author } from '../../db/audit/trail.ts'
 import { findOrganization } from '../../db/lenders/organizations.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
-import type { Author } from '../../db/trail.ts'
 import { invalidField, LendingError, notFound, refused } from '../../domain/errors.ts'
 import { networkOf } from './network.ts'
 import { hashPassword } from './passwords.ts'

@@ -8,9 +8,9 @@ import {
   listApiKeys as listKeys,
   markApiKeyRevoked,
 } from '../../db/access/apiKeys.ts'
+import type { Author } from '../../db/audit/trail.ts'
 import { findOrganization } from '../../db/lenders/organizations.ts'
 import type { Db } from '../../db/postgres/client.ts'
-import type { Author } from '../../db/trail.ts'
 import { invalidField, LendingError, notFound } from '../../domain/errors.ts'
 import type { Identity } from './caller.ts'
 

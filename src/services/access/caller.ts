@@ -1,5 +1,5 @@
 import type { Role } from '../../db/access/accounts.ts'
-import type { Author } from '../../db/trail.ts'
+import type { Author } from '../../db/audit/trail.ts'
 import { LendingError } from '../../domain/errors.ts'
 
 /** Who a token or an API key belongs to, as it says and the book confirms. */

@@ -6,7 +6,7 @@ import {
   listKeyRecords,
   WHOLE_SERVICE,
 } from '../../db/access/signingKeys.ts'
-import type { Author } from '../../db/trail.ts'
+import type { Author } from '../../db/audit/trail.ts'
 import { invariant } from '../../domain/errors.ts'
 import { makeSigningKey } from './keyRing.ts'
 

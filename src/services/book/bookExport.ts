@@ -1,4 +1,5 @@
 import type { Deps } from '../../app/deps.ts'
+import type { Author } from '../../db/audit/trail.ts'
 import { type CheckedLoan, readChecked, START } from '../../db/book/bookCheck.ts'
 import {
   countForExport,
@@ -9,7 +10,6 @@ import {
 } from '../../db/book/bookExport.ts'
 import { noteExport } from '../../db/lenders/organizations.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
-import type { Author } from '../../db/trail.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { invariant } from '../../domain/errors.ts'
 import { stateOf } from '../../domain/loan/loan.ts'

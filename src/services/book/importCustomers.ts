@@ -1,4 +1,5 @@
 import type { Deps } from '../../app/deps.ts'
+import type { Author } from '../../db/audit/trail.ts'
 import {
   findPresentCustomers,
   insertCustomers,
@@ -7,7 +8,6 @@ import {
 } from '../../db/customers/insertCustomers.ts'
 import { reserveAccountNumbers } from '../../db/lenders/accountNumbers.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
-import type { Author } from '../../db/trail.ts'
 import { BORROWER_DETAILS, type BorrowerDetail, detailsOf } from '../../domain/customer/borrower.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { invalidField, LendingError } from '../../domain/errors.ts'

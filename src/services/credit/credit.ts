@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Deps } from '../../app/deps.ts'
+import type { Author } from '../../db/audit/trail.ts'
 import {
   type CreditStanding,
   type CustomerNames,
@@ -10,7 +11,6 @@ import {
 } from '../../db/credit/credit.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import type { Queries } from '../../db/queries/queries.ts'
-import type { Author } from '../../db/trail.ts'
 import { decideScore, type ScoreInputs } from '../../domain/credit/decision.ts'
 import { historyOf } from '../../domain/credit/history.ts'
 import { scoreCustomer } from '../../domain/credit/score.ts'

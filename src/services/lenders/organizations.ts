@@ -1,4 +1,5 @@
 import type { Deps } from '../../app/deps.ts'
+import type { Author } from '../../db/audit/trail.ts'
 import {
   changeOrganization,
   findOrganization,
@@ -10,7 +11,6 @@ import {
 } from '../../db/lenders/organizations.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
-import type { Author } from '../../db/trail.ts'
 import { invalidField, invariant, LendingError, notFound } from '../../domain/errors.ts'
 import { currencyCodes } from '../../domain/money.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'

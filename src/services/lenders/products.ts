@@ -1,4 +1,5 @@
 import type { Deps } from '../../app/deps.ts'
+import type { Author } from '../../db/audit/trail.ts'
 import { findOrganization } from '../../db/lenders/organizations.ts'
 import {
   findProduct,
@@ -9,7 +10,6 @@ import {
 } from '../../db/lenders/products.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
 import type { Listed, Page } from '../../db/queries/paging.ts'
-import type { Author } from '../../db/trail.ts'
 import { LendingError, notFound, refused } from '../../domain/errors.ts'
 import { type NewProduct, productOf } from '../../domain/product/newProduct.ts'
 import type { Product } from '../../domain/product/product.ts'

@@ -1,6 +1,6 @@
-import type { Db } from './postgres/client.ts'
-import type { Listed, Page } from './queries/paging.ts'
-import { moment } from './queries/rows.ts'
+import type { Db } from '../postgres/client.ts'
+import type { Listed, Page } from '../queries/paging.ts'
+import { moment } from '../queries/rows.ts'
 
 /** A row of the audit trail: who changed what, when, in which request, and what it was before and after. */
 export interface AuditEntry {

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Deps } from '../app/deps.ts'
-import { latestTrail, listTrailKeys, readTrailRows, type TrailFilter, type TrailRow } from '../db/auditTail.ts'
+import type { Deps } from '../../app/deps.ts'
+import { latestTrail, listTrailKeys, readTrailRows, type TrailFilter, type TrailRow } from '../../db/audit/auditTail.ts'
 
-export type { TrailFilter, TrailRow } from '../db/auditTail.ts'
+export type { TrailFilter, TrailRow } from '../../db/audit/auditTail.ts'
 
 /** Rows get their numbers before they are committed: one may appear below another that was seen already. */
 const LOOK_BACK = 20_000n

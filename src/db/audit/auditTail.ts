@@ -1,5 +1,5 @@
+import type { Db } from '../postgres/client.ts'
 import { AUDIT_COLUMNS, type AuditEntry, type AuditFilter, type AuditRow, conditionsOf, toAuditEntry } from './audit.ts'
-import type { Db } from './postgres/client.ts'
 
 /** A row of the trail, and whose it is: 0 is the service itself. */
 export interface TrailRow extends AuditEntry {

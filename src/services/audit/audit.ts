@@ -1,9 +1,9 @@
-import type { Deps } from '../app/deps.ts'
-import { type AuditEntry, type AuditFilter, listAudit } from '../db/audit.ts'
-import type { Listed, Page } from '../db/queries/paging.ts'
-import { type Caller, requireAdmin } from './access/caller.ts'
+import type { Deps } from '../../app/deps.ts'
+import { type AuditEntry, type AuditFilter, listAudit } from '../../db/audit/audit.ts'
+import type { Listed, Page } from '../../db/queries/paging.ts'
+import { type Caller, requireAdmin } from '../access/caller.ts'
 
-export type { AuditEntry } from '../db/audit.ts'
+export type { AuditEntry } from '../../db/audit/audit.ts'
 
 /**
  * A page of the organization's audit trail, newest first; for operators.

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { toJson } from '../../src/db/trail.ts'
+import { toJson } from '../../../src/db/audit/trail.ts'
 
 /** Amounts within and beyond what a double holds exactly, in lists and objects of any depth. */
 const told = fc.letrec<{ value: unknown; object: object }>((tie) => ({

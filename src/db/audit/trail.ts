@@ -1,6 +1,6 @@
-import { LendingError } from '../domain/errors.ts'
-import { isUniqueViolation } from './postgres/errors.ts'
-import { type ColumnTypes, moment, type Table } from './queries/rows.ts'
+import { LendingError } from '../../domain/errors.ts'
+import { isUniqueViolation } from '../postgres/errors.ts'
+import { type ColumnTypes, moment, type Table } from '../queries/rows.ts'
 
 /** Who changes the book, from which request, and under which Idempotency-Key if there is one. */
 export interface Author {

@@ -10,9 +10,9 @@ import type { z } from 'zod'
 import type { Config } from '../app/config.ts'
 import type { Deps } from '../app/deps.ts'
 import type { ErrorCode } from '../domain/errors.ts'
-import type { Failure } from './failure.ts'
-import type { Hint } from './hints.ts'
-import type { Explained } from './refusals.ts'
+import type { Hint } from './body/hints.ts'
+import type { Explained } from './document/refusals.ts'
+import type { Failure } from './http/failure.ts'
 
 export type StyleName = 'auth' | 'partner' | 'record'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { FIRST_DATE, isCalendarDate, LAST_DATE } from '../domain/dates.ts'
 import { type Decimal, parseDecimal } from '../domain/money.ts'
-import { JsonNumber } from './json.ts'
+import { JsonNumber } from './body/json.ts'
 
 /** What a codec returns instead of a value that it does not take. */
 class Refused {

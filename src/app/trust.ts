@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import type { Trust } from '../api/hosts.ts'
+import type { Trust } from '../api/http/hosts.ts'
 import { withoutPort } from '../services/access/network.ts'
 import { type Config, ConfigError } from './config.ts'
 

@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
-import { toFailure } from '../api/failure.ts'
-import { STATUSES } from '../api/statuses.ts'
+import { toFailure } from '../api/http/failure.ts'
+import { STATUSES } from '../api/http/statuses.ts'
 import type { Deps } from '../app/deps.ts'
 import { isUnavailable } from '../db/postgres/errors.ts'
 import type { ErrorCode } from '../domain/errors.ts'

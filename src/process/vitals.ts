@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { Guard } from '../api/guard.ts'
+import type { Guard } from '../api/limits/overload.ts'
 import type { Db } from '../db/postgres/client.ts'
 import { type WatchOptions, watchDatabase } from '../db/postgres/livenessProbe.ts'
 

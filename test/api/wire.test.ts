@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { z } from 'zod'
-import { JsonNumber, parseJson, wireInteger } from '../../src/api/json.ts'
+import { JsonNumber, parseJson, wireInteger } from '../../src/api/body/json.ts'
 import * as wire from '../../src/api/wire.ts'
 
 /** What a codec makes of the JSON text of a value: the value, or the message of the refusal. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { html } from '../../src/api/html.ts'
+import { html } from '../../src/api/http/html.ts'
 import { buildApp } from '../../src/app/app.ts'
 import type { Deps } from '../../src/app/deps.ts'
 import { addPeriods } from '../../src/domain/dates.ts'

@@ -1,5 +1,5 @@
-import { requireBearer } from '../bearer.ts'
-import { failureWords } from '../failure.ts'
+import { requireBearer } from '../http/bearer.ts'
+import { failureWords } from '../http/failure.ts'
 import type { Style } from '../style.ts'
 import { authenticateRoutes } from './authenticate.ts'
 import { jwksRoutes } from './jwks.ts'

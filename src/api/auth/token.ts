@@ -2,7 +2,7 @@ import basicAuth from '@fastify/basic-auth'
 import { z } from 'zod'
 import type { Deps } from '../../app/deps.ts'
 import { LendingError } from '../../domain/errors.ts'
-import { keepOutOfCaches } from '../headers.ts'
+import { keepOutOfCaches } from '../http/headers.ts'
 import type { StyleApp } from '../style.ts'
 import { named } from './registry.ts'
 

@@ -3,8 +3,8 @@ import type { Deps } from '../../app/deps.ts'
 import { getScorecard } from '../../services/credit/credit.ts'
 import { boostLimit } from '../../services/credit/creditBoosts.ts'
 import { STATEMENT_LIMITS } from '../../services/statements/limits.ts'
+import { acceptUploads, endOf } from '../body/upload.ts'
 import type { StyleApp } from '../style.ts'
-import { acceptUploads, endOf } from '../upload.ts'
 import { boostBody, boostSchema, eitherId, scorecardSchema, toBoost, toScorecard } from './credit.wire.ts'
 
 const tags = ['credit']

@@ -8,7 +8,7 @@ import {
   postTransaction,
   reverseTransaction,
 } from '../../services/loans/transactions.ts'
-import { markReplayed } from '../idempotency.ts'
+import { markReplayed } from '../http/idempotency.ts'
 import type { StyleApp } from '../style.ts'
 import { pageQuery } from '../wire.ts'
 import * as examples from './examples.ts'

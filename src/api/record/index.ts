@@ -1,14 +1,14 @@
 import { LendingError } from '../../domain/errors.ts'
-import { requireBearer } from '../bearer.ts'
-import { failureWords } from '../failure.ts'
-import { recordHints } from '../hints.ts'
-import { acceptIdempotencyKeys } from '../idempotency.ts'
+import { recordHints } from '../body/hints.ts'
+import { requireBearer } from '../http/bearer.ts'
+import { failureWords } from '../http/failure.ts'
+import { acceptIdempotencyKeys } from '../http/idempotency.ts'
 import type { Style, StyleApp } from '../style.ts'
 import { borrowerRoutes } from './borrowers.ts'
 import { loanRoutes } from './loans.ts'
 import { registry } from './registry.ts'
 import { repaymentRoutes } from './repayments.ts'
-import { sayAgain } from './sayAgain.ts'
+import { sayAgain } from './replayResponse.ts'
 
 const NOT_THEIRS = "x-user-id must be the id of the caller's organization"
 

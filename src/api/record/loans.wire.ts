@@ -16,11 +16,11 @@ import {
   readInterestPeriod,
   readInterestType,
 } from '../../domain/schedule/recordTerms.ts'
-import { clearable, eitherOf } from '../shapes.ts'
+import { clearable, eitherOf } from '../body/shapes.ts'
 import { amount, decimal, int64, localDate, note, pageQuery, smallInt, text } from '../wire.ts'
+import { numberAsWord, sent, sentInteger, sentText, word } from './asSent.ts'
 import * as examples from './examples.ts'
 import { answerFields, named, recordId } from './registry.ts'
-import { numberAsWord, sent, sentInteger, sentText, word } from './sent.ts'
 
 const loanId = recordId.describe('Your own id of the loan; unique.')
 const loanType = text({ min: 0, max: 100 })

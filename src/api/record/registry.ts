@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { invalidField } from '../../domain/errors.ts'
 import type { Recorded } from '../../services/customers/borrowers.ts'
 import type { Listed, Page } from '../../services/paging.ts'
-import { markReplayed } from '../idempotency.ts'
-import type { RawJson } from '../json.ts'
+import type { RawJson } from '../body/json.ts'
+import { markReplayed } from '../http/idempotency.ts'
 import { idParam, int64 } from '../wire.ts'
 
 /** The components of the record style's document. */

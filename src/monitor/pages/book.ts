@@ -1,4 +1,4 @@
-import { type Html, html } from '../../api/html.ts'
+import { type Html, html } from '../../api/http/html.ts'
 import type { Deps } from '../../app/deps.ts'
 import { countDue } from '../../db/loans/sweep.ts'
 import { addPeriods, dateIn, toRfc3339 } from '../../domain/dates.ts'

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../api/html.ts'
+import { type Html, html } from '../../api/http/html.ts'
 import { readId } from '../../api/wire.ts'
 import type { Deps } from '../../app/deps.ts'
 import { addPeriods, dateIn, daysBetween, toRfc3339 } from '../../domain/dates.ts'

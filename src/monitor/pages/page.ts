@@ -1,4 +1,4 @@
-import { type Html, html, type Part } from '../../api/html.ts'
+import { type Html, html, type Part } from '../../api/http/html.ts'
 
 /** A whole page; `renew` seconds after which the browser asks again. */
 export const page = (title: string, body: Html, { renew }: { readonly renew?: number } = {}): string =>

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../api/html.ts'
+import { type Html, html } from '../../api/http/html.ts'
 import { short } from './figures.ts'
 
 const WIDTH = 900

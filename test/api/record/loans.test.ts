@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { parseJson } from '../../../src/api/json.ts'
+import { parseJson } from '../../../src/api/body/json.ts'
 import { aBasicLoan, aBorrower, anExtendedLoan } from '../../support/recordBodies.ts'
 import { EXTREME_IDS, type Records, rawWith, recordsOf, without } from '../../support/records.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'

@@ -1,0 +1,208 @@
+import { isUtf8 } from 'node:buffer'
+import type { FastifyInstance } from 'fastify'
+import { LendingError } from '../../domain/errors.ts'
+import { InvalidRequest } from './invalidRequest.ts'
+
+/** JSON text that `JSON.stringify` writes as it is: how an int64 beyond 2^53 leaves exactly. */
+export type RawJson = { readonly rawJSON: string }
+
+const { rawJSON } = JSON as unknown as { rawJSON(text: string): RawJson }
+
+/** An integer of any size as a JSON number, to the last digit. */
+export const wireInteger = (value: bigint): RawJson => rawJSON(value.toString())
+
+/** A value as the JSON it was sent as. */
+export const wireSource = (source: string): RawJson => rawJSON(source)
+
+/** A number of a request's body, as it was written: a double would lose digits of an int64 or of a decimal. */
+export class JsonNumber {
+  readonly source: string
+  constructor(source: string) {
+    this.source = source
+  }
+  toJSON() {
+    return rawJSON(this.source)
+  }
+}
+
+const MAX_DEPTH = 32
+/** Of a body; a list of a million ones is small, but costs seconds to find fault with. */
+const MAX_VALUES = 10_000
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+
+/**
+ * JSON text → values, with every number a `JsonNumber`.
+ *
+ * Our own, because `JSON.parse` says neither how a number was written (its reviver does, at five times the cost)
+ * nor that a key came twice, and has no bounds.
+ * @throws InvalidRequest saying what is wrong, in which line and column; also for a key given twice in one object.
+ */
+export function parseJson(text: string): unknown {
+  const reader = new Reader(text)
+  const value = reader.value(0)
+  reader.space()
+  if (reader.at < text.length) reader.fail('there is something after the value')
+  return value
+}
+
+class Reader {
+  readonly text: string
+  at = 0
+  values = 0
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  value(depth: number): unknown {
+    this.space()
+    if (++this.values > MAX_VALUES) this.fail(`more than ${MAX_VALUES} values`)
+    switch (this.text.charCodeAt(this.at)) {
+      case 0x7b:
+        return this.object(depth + 1)
+      case 0x5b:
+        return this.array(depth + 1)
+      case 0x22:
+        return this.string()
+      case 0x74:
+        return this.word('true', true)
+      case 0x66:
+        return this.word('false', false)
+      case 0x6e:
+        return this.word('null', null)
+      default:
+        return this.number()
+    }
+  }
+
+  object(depth: number): Record<string, unknown> {
+    this.open(depth)
+    const result: Record<string, unknown> = {}
+    if (this.take(0x7d)) return result
+    do {
+      this.space()
+      if (this.text.charCodeAt(this.at) !== 0x22) this.fail('expected a name in double quotes')
+      const key = this.string()
+      if (Object.hasOwn(result, key))
+        throw new InvalidRequest('is given twice', [{ field: key.slice(0, 100), message: 'is given twice' }])
+      if (!this.take(0x3a)) this.fail('expected a colon')
+      const value = this.value(depth)
+      // Assigning `__proto__` would replace the prototype; as a plain property it is one more unknown field.
+      if (key === '__proto__') Object.defineProperty(result, key, { value, enumerable: true })
+      else result[key] = value
+    } while (this.take(0x2c))
+    if (!this.take(0x7d)) this.fail('expected a comma or a closing brace')
+    return result
+  }
+
+  array(depth: number): unknown[] {
+    this.open(depth)
+    const result: unknown[] = []
+    if (this.take(0x5d)) return result
+    do result.push(this.value(depth))
+    while (this.take(0x2c))
+    if (!this.take(0x5d)) this.fail('expected a comma or a closing bracket')
+    return result
+  }
+
+  string(): string {
+    const start = this.at++
+    for (let escaped = false; ; this.at++) {
+      const code = this.text.charCodeAt(this.at)
+      if (code === 0x22) {
+        const end = ++this.at
+        return escaped ? this.unescape(start, end) : this.text.slice(start + 1, end - 1)
+      }
+      if (code === 0x5c) {
+        escaped = true
+        this.at++
+      } else if (!(code >= 0x20)) this.fail('expected a closing quote (control characters are escaped)')
+    }
+  }
+
+  unescape(start: number, end: number): string {
+    try {
+      return JSON.parse(this.text.slice(start, end))
+    } catch {
+      this.at = start
+      return this.fail('there is a bad escape in the text')
+    }
+  }
+
+  number(): JsonNumber {
+    NUMBER.lastIndex = this.at
+    const source = NUMBER.exec(this.text)?.[0]
+    if (source === undefined) return this.fail('expected a value')
+    this.at += source.length
+    return new JsonNumber(source)
+  }
+
+  word<T>(word: string, value: T): T {
+    if (!this.text.startsWith(word, this.at)) this.fail('expected a value')
+    this.at += word.length
+    return value
+  }
+
+  open(depth: number) {
+    if (depth > MAX_DEPTH) this.fail(`nested more than ${MAX_DEPTH} deep`)
+    this.at++
+  }
+
+  take(code: number): boolean {
+    this.space()
+    if (this.text.charCodeAt(this.at) !== code) return false
+    this.at++
+    return true
+  }
+
+  space() {
+    for (; ; this.at++) {
+      const code = this.text.charCodeAt(this.at)
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return
+    }
+  }
+
+  fail(what: string): never {
+    const before = this.text.slice(0, this.at)
+    const line = before.split('\n').length
+    const column = this.at - before.lastIndexOf('\n')
+    const where = this.at >= this.text.length ? 'where the text ends, ' : ''
+    throw new InvalidRequest(`the body is not valid JSON: ${what} (${where}line ${line}, column ${column})`)
+  }
+}
+
+/** A body that is compressed is refused (RFC 9110 15.5.16), and not found to be bad JSON. */
+export function refuseEncodings(app: FastifyInstance) {
+  app.addHook('preParsing', ({ headers, is404 }, reply, _, done) => {
+    const encoding = headers['content-encoding']
+    const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+    if (is404 || !hasBody || encoding === undefined || /^\s*(identity)?\s*$/i.test(encoding)) return done()
+    reply.header('accept-encoding', 'identity')
+    throw new LendingError('unsupported_media_type', 'the body must not be compressed: no Content-Encoding is read')
+  })
+}
+
+const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/i
+
+/** Bodies are JSON objects in UTF-8 and nothing else. An empty body is no body. */
+export function acceptJson(app: FastifyInstance) {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, payload, done) => {
+    // On a path that nobody has, the path is what is wrong, whatever the body.
+    if (request.is404 || payload.length === 0) return done(null, undefined)
+    const [, charset = 'utf-8'] = CHARSET.exec(request.headers['content-type'] ?? '') ?? []
+    if (!/^utf-?8$/i.test(charset))
+      return done(Object.assign(new Error('charset'), { code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE', statusCode: 415 }))
+    const body = payload as Buffer
+    if (!isUtf8(body)) return done(new InvalidRequest('the body is not valid UTF-8'))
+    try {
+      const text = body.toString('utf8')
+      const value = parseJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+      if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof JsonNumber)
+        throw new InvalidRequest('the body must be a JSON object')
+      done(null, value)
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+}

@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto'
+import multipart, { type MultipartValue } from '@fastify/multipart'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { LendingError } from '../../domain/errors.ts'
+import { whenClosed } from '../http/whenClosed.ts'
+import { Tally } from '../limits/tally.ts'
+import type { StyleApp } from '../style.ts'
+import { InvalidRequest } from './invalidRequest.ts'
+
+/** A file of a multipart body, held in memory for as long as the request lasts. */
+export class Upload {
+  readonly bytes: Uint8Array
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+  /** Stands for the file where requests are compared: two are the same when their bytes are. */
+  toJSON(): { sha256: string } {
+    return { sha256: createHash('sha256').update(this.bytes).digest('hex') }
+  }
+}
+
+/** A field of a multipart body that is a file. */
+export const upload = (meta: { readonly description: string; readonly contentMediaType: string }) =>
+  z
+    .unknown()
+    .transform((value, context): Upload => {
+      if (value instanceof Upload) return value
+      const message = value === undefined ? 'is required' : 'must be a file: its part needs a filename'
+      context.issues.push({ code: 'custom', message, input: value })
+      return z.NEVER
+    })
+    .meta({ type: 'string', format: 'binary', ...meta })
+
+/** More than any request has; a body of thousands of parts is nobody's slip. */
+const MOST_PARTS = 20
+const LONGEST_TEXT = 4_096
+const LONGEST_NAME = 100
+const MIB = 1024 * 1024
+/** What a body has besides its file. */
+const ROOM = MIB
+/** Bodies held at once, of all, of one organization and of one account: what they take of memory is this many files. */
+const AT_ONCE = { all: 32, organization: 6, account: 4 } as const
+const AGAIN_SECONDS = 5
+
+/**
+ * Routes of the scope take `multipart/form-data` and nothing else; its parts are the body that their schema checks. A
+ * scope of their own, because elsewhere only JSON is a body.
+ * @param bytes how large a file may be
+ */
+export function acceptUploads(app: StyleApp, { bytes }: { readonly bytes: number }): void {
+  app.register(multipart, {
+    limits: {
+      fileSize: bytes,
+      files: 1,
+      parts: MOST_PARTS,
+      fieldSize: LONGEST_TEXT,
+      fieldNameSize: LONGEST_NAME,
+      headerPairs: 20,
+    },
+  })
+
+  const enter = placesForFiles()
+
+  app.addHook('preParsing', async (request, reply) => {
+    if (request.method !== 'POST' || request.is404) return
+    // For a caller that has hung up already no close is emitted, and it would be counted for ever.
+    if (reply.raw.destroyed) throw hungUp()
+    whenClosed(request, reply, enter(request.caller))
+    if (!/^multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
+      throw new LendingError('unsupported_media_type', 'the content type must be multipart/form-data')
+    if (Number(request.headers['content-length'] ?? 0) > bytes + ROOM) throw tooLarge(bytes)
+  })
+
+  app.addHook('preValidation', async (request) => {
+    if (request.method !== 'POST' || request.is404) return
+    try {
+      request.body = await readParts(request)
+    } catch (error) {
+      throw toRefusal(error, bytes)
+    }
+  })
+}
+
+/**
+ * Counts the files that are being sent, so that no caller holds all the places there are.
+ * @returns what takes a place, and answers what gives it back; it throws `resource_exhausted` where there is none
+ */
+function placesForFiles(): (caller: FastifyRequest['caller']) => () => void {
+  const organizations = new Tally<number>()
+  const accounts = new Tally<number>()
+  let all = 0
+  const add = ({ organizationId, accountId }: FastifyRequest['caller'], one: 1 | -1) => {
+    all += one
+    organizations.add(organizationId, one)
+    accounts.add(accountId, one)
+  }
+  return (caller) => {
+    if (accounts.of(caller.accountId) >= AT_ONCE.account) throw tooManyFiles(' by this account')
+    if (organizations.of(caller.organizationId) >= AT_ONCE.organization) throw tooManyFiles(' by this organization')
+    if (all >= AT_ONCE.all) throw tooManyFiles('')
+    add(caller, 1)
+    return () => add(caller, -1)
+  }
+}
+
+const tooManyFiles = (by: string) =>
+  new LendingError('resource_exhausted', `too many files are being sent at once${by}`, [], AGAIN_SECONDS)
+
+const hungUp = () => new LendingError('aborted', 'the caller did not wait for the answer')
+
+/** Says when the caller goes before it has an answer. */
+export function endOf({ raw }: FastifyReply): AbortSignal {
+  if (raw.destroyed) return AbortSignal.abort(hungUp())
+  const gone = new AbortController()
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort(hungUp())
+  })
+  return gone.signal
+}
+
+const tooLarge = (bytes: number) =>
+  new LendingError('payload_too_large', `the file is larger than ${bytes / MIB} MiB, which is the most that is read`)
+
+async function readParts(request: FastifyRequest): Promise<Record<string, unknown>> {
+  const body: Record<string, unknown> = {}
+  for await (const part of request.parts()) {
+    const name = part.fieldname
+    if (name === undefined || name === '') throw new InvalidRequest('a part of the body has no name')
+    if (Object.hasOwn(body, name))
+      throw new InvalidRequest('is given twice', [{ field: name, message: 'is given twice' }])
+    body[name] = part.type === 'file' ? new Upload(await part.toBuffer()) : textOf(name, part)
+  }
+  return body
+}
+
+function textOf(name: string, { value, valueTruncated }: MultipartValue): unknown {
+  if (valueTruncated) throw new InvalidRequest('is too long', [{ field: name, message: 'is too long' }])
+  return value
+}
+
+/** Our words for what the parser has against a body; what is ours already, and what is our own fault, stays as it is. */
+function toRefusal(error: unknown, bytes: number): Error {
+  const { name, code, message } = error as Error & { code?: string }
+  switch (code) {
+    case 'FST_REQ_FILE_TOO_LARGE':
+      return tooLarge(bytes)
+    case 'FST_FILES_LIMIT':
+      return new InvalidRequest('the body has more than one file')
+    case 'FST_PARTS_LIMIT':
+      return new InvalidRequest(`the body has more than ${MOST_PARTS} parts`)
+    case 'FST_PROTO_VIOLATION':
+      return new InvalidRequest('a part of the body has a name that no field has')
+    case 'FST_INVALID_JSON_FIELD_ERROR':
+      return new InvalidRequest('a part of the body says that it is JSON, and is not')
+    default:
+      // The parser's own have neither a code nor a name of their own.
+      return name === 'Error' ? new InvalidRequest(`the body is not multipart/form-data: ${message}`) : (error as Error)
+  }
+}

@@ -1,0 +1,135 @@
+import type { FastifySchema } from 'fastify'
+import { z } from 'zod'
+import type { Config } from '../../app/config.ts'
+import { type ErrorCode, notFound } from '../../domain/errors.ts'
+import { validatorCompiler } from '../body/validation.ts'
+import { type Failure, toFailure } from '../http/failure.ts'
+import { STATUSES } from '../http/statuses.ts'
+import { hintOf, type Style } from '../style.ts'
+
+/** When a code is answered, and what such an answer says; `{thing}` and `{id}` are what the path calls them. */
+export type Explained = Readonly<Partial<Record<ErrorCode, readonly [when: string, example: string]>>>
+
+/** As contract 2 has it, where neither the style nor the route says it in words of its own. */
+const EXPLAINED: Required<Explained> = {
+  invalid_argument: ['A field is missing, mistyped, unknown or out of range.', 'the body must be a JSON object'],
+  unauthenticated: [
+    'No token, or one that is malformed, expired or revoked.',
+    'the header Authorization: Bearer <token> is missing',
+  ],
+  permission_denied: ['The role may not do this.', 'this takes the role ADMIN, which your account does not have'],
+  not_found: ['No such resource for this organization.', 'no {thing} has that {id}'],
+  method_not_allowed: [
+    'The path is there, the method is not; see Allow.',
+    'the path does not take PATCH; it takes GET',
+  ],
+  already_exists: ['The externalId is already taken.', 'a {thing} with that externalId exists already'],
+  failed_precondition: [
+    'The state of the resource does not allow it.',
+    'the loan is Closed (written off): a repayment needs a loan that is Active, Closed (obligations met) or Overpaid; this one takes a recovery',
+  ],
+  aborted: ['Lost a race; try again.', 'another request with this Idempotency-Key is being answered; try again'],
+  payload_too_large: ['The body is over its limit.', 'the body is larger than is accepted here'],
+  unsupported_media_type: [
+    'The content type is not accepted here.',
+    'the content type must be application/json, in UTF-8',
+  ],
+  resource_exhausted: [
+    'Too many requests; see Retry-After.',
+    'more than 60000 requests a minute from this account; try again in 12 s',
+  ],
+  internal: [
+    'An error on our side.',
+    'an error on our side; please quote the request id 1f0c1d5e-6d0b-4e0e-9a58-0d7f6d1c2b3a',
+  ],
+  unavailable: [
+    'The database cannot be reached or takes no changes; see Retry-After.',
+    'the database cannot be reached or takes no changes; try again',
+  ],
+}
+
+/** What a route is, as far as its refusals follow from it. */
+interface Refusing {
+  readonly path: string
+  readonly schema: FastifySchema
+  readonly codes: ReadonlySet<ErrorCode>
+  readonly explained?: Explained | undefined
+  readonly config: Config
+}
+
+/** The document's schema of a refusal, in the style's own shape. */
+export function failureSchema(style: Style): object {
+  const body = style.failureBody({ code: 'internal', message: '' })
+  const own = Object.entries(body).filter(([name]) => name !== 'code' && name !== 'message')
+  return {
+    type: 'object',
+    description: 'A refusal. Codes are stable; messages are for people.',
+    required: [...own.map(([name]) => name), 'code', 'message'],
+    properties: {
+      ...Object.fromEntries(own.map(([name, value]) => [name, { const: value }])),
+      code: { type: 'string', enum: Object.keys(EXPLAINED) },
+      message: { type: 'string' },
+      details: {
+        type: 'array',
+        description: 'The fields at fault, if any.',
+        items: {
+          type: 'object',
+          required: ['field', 'message'],
+          properties: { field: { type: 'string' }, message: { type: 'string' } },
+        },
+      },
+    },
+  }
+}
+
+/** The document's responses for the codes that a route can refuse with, by status, each code with an example. */
+export function refusalResponses(style: Style, route: Refusing): Record<number, object> {
+  const explained = { ...EXPLAINED, ...style.explained, ...route.explained }
+  const known = (Object.keys(EXPLAINED) as ErrorCode[]).filter((code) => route.codes.has(code))
+  const byStatus = Map.groupBy(known, (code) => STATUSES[code])
+  const shown = (code: ErrorCode) => style.failureBody(exampleOf(style, route, code, explained[code][1]))
+  return Object.fromEntries(
+    [...byStatus].map(([status, several]) => [
+      status,
+      {
+        description: several.map((code) => `\`${code}\`: ${explained[code][0]}`).join(' '),
+        ...(status === 429 || status === 503
+          ? { headers: { 'Retry-After': { type: 'integer', description: 'Seconds.' } } }
+          : {}),
+        content: {
+          'application/json': {
+            schema: { $ref: '#/components/schemas/Failure' },
+            examples: Object.fromEntries(several.map((code) => [code, { value: shown(code) }])),
+          },
+        },
+      },
+    ]),
+  )
+}
+
+function exampleOf(style: Style, { path, schema, config }: Refusing, code: ErrorCode, message: string): Failure {
+  const mistake = code === 'invalid_argument' ? mistakeOf(schema) : undefined
+  const hint = hintOf(style, config, path)
+  const context = { fieldNames: style.fieldNames, requestId: '', unavailable: () => false, hint }
+  if (mistake) return toFailure(mistake, context)
+  const [, things = 'resource'] = /^\/v1\/([a-z-]+)s\b/.exec(path) ?? []
+  const [, id = 'id'] = /[:{](\w+)/.exec(path) ?? []
+  const said = message.replace('{thing}', things.replace('-', ' ')).replace('{id}', id)
+  // A message in the general words is about the thing itself; a route's own words may be about a part of it.
+  return message === EXPLAINED.not_found[1] ? toFailure(notFound(said, things), context) : { code, message: said }
+}
+
+/** What is said to a body without anything in it, to one with a field that nobody knows, or to a page that is none. */
+function mistakeOf({ body, querystring }: FastifySchema): unknown {
+  const mistakes = [
+    [body, {}, 'body'],
+    [body, { remark: '' }, 'body'],
+    [querystring, { page: '0' }, 'querystring'],
+  ] as const
+  for (const [schema, sent, httpPart] of mistakes) {
+    if (!(schema instanceof z.ZodType)) continue
+    const { error } = validatorCompiler({ schema, method: '', url: '', httpPart })(sent) as { error?: Error }
+    if (error) return error
+  }
+  return undefined
+}

@@ -1,0 +1,41 @@
+import type { Deps } from '../../app/deps.ts'
+import { LendingError } from '../../domain/errors.ts'
+import { API_KEY_PREFIX } from '../../services/access/apiKeys.ts'
+import type { Caller, Identity } from '../../services/access/caller.ts'
+import type { StyleApp } from '../style.ts'
+import { keepOutOfCaches } from './headers.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who is asking; there on every route that is not public. */
+    caller: Caller & Identity
+  }
+}
+
+const LONGEST_TOKEN = 8_192
+
+/**
+ * Every route of the scope that is not public needs a Bearer token, or an API key where those are taken; the request
+ * then knows its caller.
+ */
+export function requireBearer(app: StyleApp, { signIn }: Pick<Deps, 'signIn'>, { apiKeys = false } = {}): void {
+  app.decorateRequest('caller', null as unknown as Caller & Identity)
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.routeOptions.config.public) return
+    keepOutOfCaches(reply)
+    const given = tokenOf(request.headers.authorization)
+    const isKey = apiKeys && given.startsWith(API_KEY_PREFIX)
+    const identity = await (isKey ? signIn.identifyKey(given) : signIn.identify(given))
+    request.caller = { ...identity, requestId: request.id }
+  })
+}
+
+function tokenOf(header: string | undefined): string {
+  if (header === undefined) throw unauthenticated('the header Authorization: Bearer <token> is missing')
+  const token = /^Bearer +([^\s]+) *$/i.exec(header)?.[1]
+  if (token === undefined || token.length > LONGEST_TOKEN)
+    throw unauthenticated('the Authorization header must read Bearer <token>')
+  return token
+}
+
+const unauthenticated = (message: string) => new LendingError('unauthenticated', message)

@@ -1,0 +1,69 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { LendingError } from '../../domain/errors.ts'
+
+const PATIENCE_MS = 2000
+
+const health = z.object({ status: z.literal('ok') }).meta({ examples: [{ status: 'ok' }] })
+
+/** What readiness goes by. */
+export interface Readiness {
+  /** Whether the database answers. */
+  readonly ready: () => Promise<boolean>
+  readonly stopping: () => boolean
+  /** Why the database takes no changes, where it is known not to. */
+  readonly trouble: () => string | undefined
+}
+
+/** Liveness and readiness (contract 6), on every host and without a token. `ready` asks the database. */
+export function addHealth(app: FastifyInstance, { ready, stopping, trouble }: Readiness) {
+  let closing = false
+  app.addHook('preClose', async () => {
+    closing = true
+  })
+
+  app.get(
+    '/health/live',
+    {
+      schema: { tags: ['Service'], summary: 'The process is up', response: { 200: health } },
+      config: { public: true, vital: true },
+      logLevel: 'warn',
+    },
+    () => ({ status: 'ok' }),
+  )
+
+  app.get(
+    '/health/ready',
+    {
+      schema: {
+        tags: ['Service'],
+        summary: 'Requests can be served: the database answers and takes changes',
+        response: { 200: health },
+      },
+      config: { public: true, vital: true, refusals: ['unavailable'] },
+      logLevel: 'warn',
+    },
+    async () => {
+      if (closing || stopping()) throw new LendingError('unavailable', 'the service is stopping')
+      const found = trouble()
+      if (found !== undefined) throw new LendingError('unavailable', found)
+      if (!(await inTime(ready))) throw new LendingError('unavailable', 'the database does not answer')
+      return { status: 'ok' }
+    },
+  )
+}
+
+/** False when it fails or takes too long: for whoever asks whether to send requests here, that is the same. */
+async function inTime(ready: () => Promise<boolean>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, PATIENCE_MS, false)
+  })
+  try {
+    return await Promise.race([ready(), late])
+  } catch {
+    return false
+  } finally {
+    clearTimeout(timer)
+  }
+}

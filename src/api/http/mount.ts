@@ -1,0 +1,156 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { Config } from '../../app/config.ts'
+import type { Deps } from '../../app/deps.ts'
+import { LendingError, notFound } from '../../domain/errors.ts'
+import { InvalidRequest } from '../body/invalidRequest.ts'
+import { acceptJson, refuseEncodings } from '../body/json.ts'
+import { validatorCompiler } from '../body/validation.ts'
+import { addDocument } from '../document/openapi.ts'
+import { hintOf, prefixOf, type Style } from '../style.ts'
+import { MALFORMED_URL, sendFailure, toFailure } from './failure.ts'
+import { addHealth, type Readiness } from './health.ts'
+import { addHome } from './home.ts'
+import { Paths } from './hosts.ts'
+import { toCaller } from './requestId.ts'
+
+const NO_QUERY = z.strictObject({})
+
+/** What every style is mounted with. */
+export interface Mounting {
+  readonly deps: Deps
+  readonly readiness: Readiness
+  /** Whether an error means that the database cannot be reached or takes no changes. */
+  readonly unavailable: (error: unknown) => boolean
+}
+
+/**
+ * Mounts a style under its prefix, closed off from the others: its error words, its 404, its document, its routes.
+ * @returns the paths it serves, known once the app is ready
+ */
+export function mountStyle(app: FastifyInstance, style: Style, { deps, readiness, unavailable }: Mounting): Paths {
+  const paths = new Paths()
+  const prefix = prefixOf(style.name)
+  app.register(
+    async (scope) => {
+      scope.addHook('onRoute', (route) => {
+        const path = route.url.slice(prefix.length) || '/'
+        paths.add(path, route.method)
+        // A route that takes no query refuses whatever is in one: a token there must not silently be none.
+        if (path.startsWith('/v1/')) route.schema = { querystring: NO_QUERY, ...route.schema }
+      })
+      speak(scope, style, { unavailable, config: deps.config, prefix }, paths)
+      await addDocument(scope, style, prefix, deps.config)
+      addHome(scope, style, deps.config)
+      addHealth(scope, readiness)
+      // In a scope of their own, so that their hooks (who is calling?) do not reach the documents and health.
+      scope.register(async (routes) => style.routes(routes.withTypeProvider<ZodTypeProvider>(), deps))
+    },
+    { prefix },
+  )
+  return paths
+}
+
+/** What answers on a host that no setting names, where none is to be served: health, and 404 for the rest. */
+export function mountNothing(app: FastifyInstance, words: Style, { deps, readiness, unavailable }: Mounting) {
+  app.register(
+    async (scope) => {
+      speak(scope, words, { unavailable, config: deps.config, prefix: prefixOf('none') })
+      addHealth(scope, readiness)
+    },
+    { prefix: prefixOf('none') },
+  )
+}
+
+/** What a style's words are made with. */
+interface Speaking extends Pick<Mounting, 'unavailable'> {
+  readonly config: Config
+  readonly prefix: string
+}
+
+function speak(scope: FastifyInstance, style: Style, { unavailable, config, prefix }: Speaking, paths?: Paths) {
+  scope.setValidatorCompiler(validatorCompiler)
+  // The schemas of answers are documentation: the views that make them are typed, and zod costs more than they do.
+  scope.setSerializerCompiler(() => JSON.stringify)
+  acceptJson(scope)
+  refuseEncodings(scope)
+
+  scope.addHook('onRequest', (request, reply, done) => {
+    if (style.headers !== undefined) reply.headers(style.headers)
+    const wrong = wrongInHead(request)
+    if (wrong !== undefined) return done(new InvalidRequest(wrong))
+    done(hasEmptyStep(request) ? noSuchPath(request, paths) : undefined)
+  })
+
+  const fail = (error: unknown, request: FastifyRequest) => {
+    const hint = hintOf(style, config, (request.routeOptions.url ?? '').slice(prefix.length))
+    return toFailure(error, { fieldNames: style.fieldNames, requestId: toCaller(request.id), unavailable, hint })
+  }
+
+  scope.setErrorHandler((error, request, reply) => sendFailure(style, fail(error, request), error, request, reply))
+
+  scope.setNotFoundHandler((request, reply) => {
+    const methods = allowedOn(request, paths)
+    const isWrongMethod = methods.length > 0 && !methods.includes(request.method)
+    if (isWrongMethod) reply.header('allow', [...methods, 'OPTIONS'].join(', '))
+    if (isWrongMethod && request.method === 'OPTIONS') return reply.code(204).send()
+    const error = isWrongMethod ? wrongMethod(request, methods) : noSuchPath(request, paths)
+    return sendFailure(style, fail(error, request), error, request, reply)
+  })
+}
+
+/** What Node and the router take that no request may be; Node's own refusals have neither a body nor a request id. */
+function wrongInHead({ raw, url }: FastifyRequest): string | undefined {
+  // RFC 9112 3.2: of two, one that stands before us may have gone by the other.
+  const isHost = (name: string, index: number) => name.length === 4 && index % 2 === 0 && /^host$/i.test(name)
+  const hosts = raw.rawHeaders.filter(isHost).length
+  if (hosts === 0 && raw.httpVersion === '1.1') return 'the Host header is missing'
+  if (hosts > 1) return 'the Host header is given twice'
+  return isQueryMalformed(url) ? MALFORMED_URL : undefined
+}
+
+/** The router refuses such a path; a query it would take as it stands, and find nothing by it. */
+function isQueryMalformed(url: string): boolean {
+  const at = url.indexOf('?')
+  if (at === -1) return false
+  try {
+    decodeURIComponent(url.slice(at))
+    return false
+  } catch {
+    return true
+  }
+}
+
+/** The path that was called, without the prefix of its style and without its query. */
+function pathOf({ url }: FastifyRequest): string {
+  const start = url.indexOf('/', 1)
+  const query = url.indexOf('?', start)
+  return query === -1 ? url.slice(start) : url.slice(start, query)
+}
+
+/** `/v1/loans/` and `/v1/loans//repayments`: the router takes what is missing there for an empty id. */
+function hasEmptyStep(request: FastifyRequest): boolean {
+  const path = pathOf(request)
+  return path.startsWith('/v1/') && (path.endsWith('/') || path.includes('//'))
+}
+
+/** The methods that the path takes; none where there is no such path. */
+const allowedOn = (request: FastifyRequest, paths: Paths | undefined): readonly string[] =>
+  hasEmptyStep(request) ? [] : (paths?.methodsOf(pathOf(request)) ?? [])
+
+const LONGEST_SHOWN = 200
+
+function noSuchPath(request: FastifyRequest, paths: Paths | undefined): LendingError {
+  const path = pathOf(request)
+  const plain = path.replace(/\/+$/, '')
+  const isThere = plain !== path && (paths?.methodsOf(plain) ?? []).length > 0
+  const hint = isThere ? '; leave out the slash at its end' : ''
+  return notFound(`no such path: ${request.method} ${path.slice(0, LONGEST_SHOWN)}${hint}`)
+}
+
+const wrongMethod = ({ method }: FastifyRequest, allowed: readonly string[]): LendingError =>
+  new LendingError(
+    'method_not_allowed',
+    `the path does not take ${method}; it takes ${allowed.filter((one) => one !== 'HEAD').join(', ')}`,
+  )

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import type { Source } from '../../domain/recordStyle/loanRecord.ts'
+import { JsonNumber } from '../body/json.ts'
+import { int64, text } from '../wire.ts'
+
+/**
+ * What `schema` takes, kept as the JSON it was sent as: it is given back as it was sent, to the last digit, and what it
+ * says is read where it is needed.
+ */
+export function sent(schema: z.ZodType, meta: Record<string, unknown> = z.globalRegistry.get(schema) ?? {}) {
+  return z
+    .unknown()
+    .transform((value, context): Source => {
+      const parsed = schema.safeParse(value)
+      if (parsed.success) return value instanceof JsonNumber ? value.source : JSON.stringify(value)
+      const message = parsed.error.issues[0]?.message ?? 'is not valid'
+      context.issues.push({ code: 'custom', message, input: value })
+      return z.NEVER
+    })
+    .meta(meta)
+}
+
+/**
+ * A whole number that `schema` takes, kept as its digits: `12`, `12.0` and, where the schema takes it, `"12"` are the same
+ * number, and are given back as `12`.
+ */
+export const sentInteger = (schema: z.ZodType<bigint | number>) => {
+  const meta = z.globalRegistry.get(schema) ?? {}
+  return schema.transform((value): Source => String(value)).meta(meta)
+}
+
+const LONGEST_TEXT = 100
+
+/** A text, or a whole number where a record system counts; kept and given back as it was sent. */
+export const sentText = z
+  .unknown()
+  .transform((value, context): Source => {
+    const read =
+      value instanceof JsonNumber ? int64().safeParse(value) : text({ min: 0, max: LONGEST_TEXT }).safeParse(value)
+    if (read.success) return value instanceof JsonNumber ? value.source : JSON.stringify(value)
+    const message = value instanceof JsonNumber ? 'must be a text, or a whole number' : read.error.issues[0]!.message
+    context.issues.push({ code: 'custom', message, input: value })
+    return z.NEVER
+  })
+  .meta({ type: 'string', maxLength: LONGEST_TEXT })
+
+const LONGEST_WORD = 50
+
+/** A word of a vocabulary, in any of its spellings. */
+export const word = (read: (text: string) => string | undefined, words: readonly string[]) =>
+  text({ max: LONGEST_WORD })
+    .refine((given) => read(given) !== undefined, `must be one of ${words.join(', ')}`)
+    .meta({
+      type: 'string',
+      description: `${words.join(', ')}; any case, spaces or underscores.`,
+      examples: [words[0]],
+    })
+
+/** A number that may stand where a word is expected: 2 for "2". */
+export const numberAsWord = z.unknown().transform((value) => (value instanceof JsonNumber ? value.source : value))

@@ -3,7 +3,7 @@ import { totalOf } from '../domain/loan/allocation.ts'
 import type { Entry } from '../domain/loan/entry.ts'
 import { minorToText } from '../domain/money.ts'
 import type { LoanNow } from '../services/loans/loans.ts'
-import { type Column, toSecond, toTable } from './say.ts'
+import { type Column, toSecond, toTable } from './terminal/format.ts'
 
 /** A line of a loan's schedule, as operators see it; amounts are texts, exact. */
 interface PeriodView {

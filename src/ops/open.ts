@@ -11,7 +11,7 @@ import {
   hasDatabase,
   startEmbedded,
 } from '../db/embedded/embedded.ts'
-import type { Opened, Opening } from './world.ts'
+import type { Opened, Opening } from './terminal/terminalIo.ts'
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { UsageError, type World } from './world.ts'
+import { UsageError, type World } from './terminal/terminalIo.ts'
 
 /** A password that the operator gives, or one made for him. */
 export interface Given {

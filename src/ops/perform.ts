@@ -2,8 +2,8 @@ import type { Command } from 'commander'
 import type { Deps } from '../app/deps.ts'
 import { type Caller, operator } from '../services/access/caller.ts'
 import { listOrganizations, type Organization } from '../services/lenders/organizations.ts'
-import { type Say, sayTo } from './say.ts'
-import { Declined, type Opening, UsageError, type World } from './world.ts'
+import { type Say, sayTo } from './terminal/format.ts'
+import { Declined, type Opening, UsageError, type World } from './terminal/terminalIo.ts'
 
 /** What every command is registered with. */
 export interface Shell {

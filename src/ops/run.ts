@@ -16,8 +16,8 @@ import { organizationCommands } from './commands/organizations.ts'
 import { productCommands } from './commands/products.ts'
 import { signingKeyCommands } from './commands/signingKeys.ts'
 import type { Shell } from './perform.ts'
-import { visibleJson, visibleLines } from './visible.ts'
-import { UsageError, type World } from './world.ts'
+import { UsageError, type World } from './terminal/terminalIo.ts'
+import { visibleJson, visibleLines } from './terminal/visible.ts'
 
 /** What a run exits with. */
 const EXIT = { done: 0, refused: 1, usage: 2 } as const

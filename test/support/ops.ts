@@ -1,5 +1,5 @@
 import { runOps } from '../../src/ops/run.ts'
-import type { World } from '../../src/ops/world.ts'
+import type { World } from '../../src/ops/terminal/terminalIo.ts'
 import type { TestService } from './service.ts'
 import type { Wire } from './wire.ts'
 

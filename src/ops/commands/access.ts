@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { type AccessEntry, readAccess } from '../../services/access/accessTrail.ts'
 import { momentBefore, wholeNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
-import { toSecond } from '../say.ts'
+import { toSecond } from '../terminal/format.ts'
 
 interface AccessOptions {
   readonly organization?: number

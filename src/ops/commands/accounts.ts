@@ -15,8 +15,8 @@ import {
 import { organizationOption, role } from '../options.ts'
 import { passwordFrom } from '../passwords.ts'
 import { perform, performAdding, type Shell } from '../perform.ts'
-import { toSecond } from '../say.ts'
-import { UsageError } from '../world.ts'
+import { toSecond } from '../terminal/format.ts'
+import { UsageError } from '../terminal/terminalIo.ts'
 
 const GENERATE = ['--generate', 'make a password and show it, once; else it is asked for, or read from stdin'] as const
 

@@ -3,7 +3,7 @@ import type { Role } from '../../services/access/accounts.ts'
 import { createApiKey, listApiKeys, revokeApiKey } from '../../services/access/apiKeys.ts'
 import { organizationOption, role, wholeNumber } from '../options.ts'
 import { perform, performAdding, type Shell } from '../perform.ts'
-import { toSecond } from '../say.ts'
+import { toSecond } from '../terminal/format.ts'
 
 export function apiKeyCommands(program: Command, shell: Shell): void {
   const keys = program.command('api-keys').description('what record systems sign in with')

@@ -2,9 +2,9 @@ import { type Command, Option } from 'commander'
 import { followTrail, readTrail, type TrailFilter, type TrailRow } from '../../services/audit/auditTail.ts'
 import { momentBefore, wholeNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
-import { type Say, toSecond } from '../say.ts'
-import { visible, visibleJson } from '../visible.ts'
-import type { World } from '../world.ts'
+import { type Say, toSecond } from '../terminal/format.ts'
+import type { World } from '../terminal/terminalIo.ts'
+import { visible, visibleJson } from '../terminal/visible.ts'
 
 interface AuditOptions extends Omit<TrailFilter, 'organizationId' | 'accountId' | 'requestId' | 'above'> {
   readonly organization?: number

@@ -8,8 +8,8 @@ import {
 } from '../../services/credit/creditDecisions.ts'
 import { longNumber, numberIn, organizationOption, wholeNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
-import { toSecond } from '../say.ts'
-import { UsageError } from '../world.ts'
+import { toSecond } from '../terminal/format.ts'
+import { UsageError } from '../terminal/terminalIo.ts'
 
 interface ListOptions {
   readonly organization?: number

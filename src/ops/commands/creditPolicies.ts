@@ -4,7 +4,7 @@ import { policyToJson } from '../../domain/credit/policyJson.ts'
 import { getCreditPolicy, setCreditPolicy } from '../../services/credit/creditPolicies.ts'
 import { organizationOption } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
-import { UsageError } from '../world.ts'
+import { UsageError } from '../terminal/terminalIo.ts'
 
 export function creditPolicyCommands(program: Command, shell: Shell): void {
   const policies = program.command('credit-policy').description('how an organization scores, and what limits it gives')

@@ -5,7 +5,7 @@ import { postTransaction, reverseTransaction } from '../../services/loans/transa
 import { toLoanText, toLoanView } from '../loanView.ts'
 import { calendarDate, longNumber, numberIn, organizationOption } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
-import { UsageError } from '../world.ts'
+import { UsageError } from '../terminal/terminalIo.ts'
 
 interface LoanOptions {
   readonly organization?: number

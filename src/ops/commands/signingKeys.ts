@@ -7,7 +7,7 @@ import {
   WHOLE_SERVICE,
 } from '../../services/access/signingKeys.ts'
 import { perform, type Shell } from '../perform.ts'
-import { toSecond } from '../say.ts'
+import { toSecond } from '../terminal/format.ts'
 
 export function signingKeyCommands(program: Command, shell: Shell): void {
   const keys = program.command('keys').description('the RSA keys that sign tokens')

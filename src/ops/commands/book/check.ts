@@ -3,8 +3,8 @@ import { currencyOf, minorToText } from '../../../domain/money.ts'
 import { type Checked, checkBook } from '../../../services/book/bookCheck.ts'
 import { wholeNumber } from '../../options.ts'
 import { perform, type Shell } from '../../perform.ts'
-import { type Say, toTable } from '../../say.ts'
-import type { Progress, World } from '../../world.ts'
+import { type Say, toTable } from '../../terminal/format.ts'
+import type { Progress, World } from '../../terminal/terminalIo.ts'
 
 /** What a check that finds nothing proves. */
 const PROVES = [

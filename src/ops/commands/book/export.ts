@@ -6,7 +6,7 @@ import type { Format } from '../../files/readLines.ts'
 import { openFolder } from '../../files/writeRecords.ts'
 import { organizationOption } from '../../options.ts'
 import { perform, type Shell } from '../../perform.ts'
-import { Declined } from '../../world.ts'
+import { Declined } from '../../terminal/terminalIo.ts'
 
 export function exportCommand(book: Command, shell: Shell): void {
   book

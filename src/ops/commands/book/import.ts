@@ -10,7 +10,7 @@ import { digestOf, formatOf, readLines } from '../../files/readLines.ts'
 import { openReport } from '../../files/report.ts'
 import { organizationOption } from '../../options.ts'
 import { performAdding, type Shell, type Task } from '../../perform.ts'
-import { UsageError } from '../../world.ts'
+import { UsageError } from '../../terminal/terminalIo.ts'
 
 interface ImportOptions {
   readonly organization?: number

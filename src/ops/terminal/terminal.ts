@@ -4,9 +4,9 @@ import { text } from 'node:stream/consumers'
 import confirm from '@inquirer/confirm'
 import password from '@inquirer/password'
 import { Presets, SingleBar } from 'cli-progress'
-import { openBook } from './open.ts'
+import { openBook } from '../open.ts'
 import { watchOutput } from './output.ts'
-import { Declined, type Progress, type World } from './world.ts'
+import { Declined, type Progress, type World } from './terminalIo.ts'
 
 /** Where the command line usually runs. Questions and progress go to stderr: stdout is for results. */
 export function terminal(): World {

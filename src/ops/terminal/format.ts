@@ -1,7 +1,7 @@
 import Table from 'cli-table3'
-import { toRfc3339 } from '../domain/dates.ts'
+import { toRfc3339 } from '../../domain/dates.ts'
+import type { World } from './terminalIo.ts'
 import { visible, visibleJson, visibleLines } from './visible.ts'
-import type { World } from './world.ts'
 
 /** A column of a table for people: its head, and a row's text under it. */
 export type Column<T> = readonly [head: string, cell: (row: T) => string | number | null | undefined, align?: 'right']

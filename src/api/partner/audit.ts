@@ -5,7 +5,7 @@ import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import { type AuditEntry, pageAudit } from '../../services/audit/audit.ts'
 import type { StyleApp } from '../style.ts'
 import { instant, pageQuery, queryInt, text } from '../wire.ts'
-import * as examples from './examples.ts'
+import * as examples from './document/examples.ts'
 import { named, pageOf, toPage } from './registry.ts'
 
 const auditQuery = pageQuery.extend({

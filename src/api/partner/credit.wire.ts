@@ -6,7 +6,7 @@ import type { CustomerNames, ScorecardNow } from '../../services/credit/credit.t
 import type { BoostDecided } from '../../services/credit/creditBoosts.ts'
 import { upload } from '../body/upload.ts'
 import { externalIdParam, idParam, instant, money, text } from '../wire.ts'
-import * as examples from './examples.ts'
+import * as examples from './document/examples.ts'
 import { named } from './registry.ts'
 
 /** One part of the path that may be either; read as both, and found by whichever there is. */

@@ -19,7 +19,7 @@ import {
   newCustomer,
   toCustomer,
 } from './customers.wire.ts'
-import { closedCustomer } from './examples.ts'
+import { closedCustomer } from './document/examples.ts'
 import { ADDRESSES, toPage } from './registry.ts'
 
 const tags = ['customers']

@@ -4,7 +4,7 @@ import { invariant } from '../../domain/errors.ts'
 import type { Customer } from '../../services/customers/customers.ts'
 import type { Organization } from '../../services/lenders/organizations.ts'
 import { externalId, localDate, newExternalId, note, pageQuery } from '../wire.ts'
-import * as examples from './examples.ts'
+import * as examples from './document/examples.ts'
 import { named, pageOf } from './registry.ts'
 
 export const newCustomer = named(

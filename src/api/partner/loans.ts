@@ -1,7 +1,7 @@
 import type { Deps } from '../../app/deps.ts'
 import { createLoan, getLoan, type LoanNow, pageLoans } from '../../services/loans/loans.ts'
 import type { StyleApp } from '../style.ts'
-import * as examples from './examples.ts'
+import * as examples from './document/examples.ts'
 import { loanPage, loanQuery, loanSchema, loanSummary, newLoan, toLoan, toLoanSummary } from './loans.wire.ts'
 import { ADDRESSES, writtenPage } from './registry.ts'
 

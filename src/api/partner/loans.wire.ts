@@ -9,7 +9,7 @@ import type { LoanNow } from '../../services/loans/loans.ts'
 import { MOST_SHOWN, repaymentsOf } from '../../services/loans/transactions.ts'
 import { amount, externalId, instant, money, newExternalId, pageQuery, queryId, smallInt } from '../wire.ts'
 import { toAccountNo } from './customers.wire.ts'
-import * as examples from './examples.ts'
+import * as examples from './document/examples.ts'
 import { named, pageOf } from './registry.ts'
 import { toTransaction, transactionSchema } from './transactions.wire.ts'
 

@@ -1,7 +1,7 @@
 import type { LendingError } from '../../domain/errors.ts'
 import type { EntryType } from '../../domain/loan/entry.ts'
 import { requireTakes } from '../../domain/loan/lifecycle.ts'
-import * as examples from './examples.ts'
+import * as examples from './document/examples.ts'
 import { newMark, newMovement, newRecovery, newRepayment } from './transactions.wire.ts'
 
 /** What can be posted on a loan: the path after it, what it becomes, an example of that, and what it says. */

@@ -3,7 +3,7 @@ import { PERIOD_UNITS } from '../../domain/dates.ts'
 import { minorToNumber, rateToNumber } from '../../domain/money.ts'
 import type { Product } from '../../domain/product/product.ts'
 import { money } from '../wire.ts'
-import * as examples from './examples.ts'
+import * as examples from './document/examples.ts'
 import { named, pageOf } from './registry.ts'
 
 export const productSchema = named(

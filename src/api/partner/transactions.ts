@@ -11,7 +11,7 @@ import {
 import { markReplayed } from '../http/idempotency.ts'
 import type { StyleApp } from '../style.ts'
 import { pageQuery } from '../wire.ts'
-import * as examples from './examples.ts'
+import * as examples from './document/examples.ts'
 import { POSTINGS, refusalOf } from './postings.ts'
 import { ADDRESSES, toPage } from './registry.ts'
 import {

@@ -6,7 +6,7 @@ import type { Posting } from '../../domain/loan/loan.ts'
 import { type Decimal, minorToNumber } from '../../domain/money.ts'
 import type { TransactionNow } from '../../services/loans/transactions.ts'
 import { amount, amountOrZero, instant, localDate, money, note, text } from '../wire.ts'
-import * as examples from './examples.ts'
+import * as examples from './document/examples.ts'
 import { named, pageOf } from './registry.ts'
 
 const token = text({ max: 100 })

@@ -20,7 +20,7 @@ import {
   toChanges,
   toDetails,
 } from './borrowers.wire.ts'
-import * as examples from './examples.ts'
+import * as examples from './document/examples.ts'
 import { byId, made, requireSameId, toItem, toList } from './registry.ts'
 
 const tags = ['borrowers']

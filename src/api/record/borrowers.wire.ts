@@ -6,7 +6,7 @@ import type { Borrower } from '../../services/customers/borrowers.ts'
 import { wireInteger } from '../body/json.ts'
 import { clearable } from '../body/shapes.ts'
 import { emailOrEmpty, instant, pageQuery, text } from '../wire.ts'
-import * as examples from './examples.ts'
+import * as examples from './document/examples.ts'
 import { answerFields, itemOf, listOf, named, recordId, wireId } from './registry.ts'
 
 const ANSWER_FIELDS = answerFields('credit_score', 'created_at', 'updated_at')

@@ -6,7 +6,7 @@ import { durationOf, loanTypeOf } from '../../domain/recordStyle/recordLoan.ts'
 import type { RecordLoan } from '../../services/loans/recordLoans.ts'
 import { type RawJson, wireInteger, wireSource } from '../body/json.ts'
 import { instant, money } from '../wire.ts'
-import * as examples from './examples.ts'
+import * as examples from './document/examples.ts'
 import { itemOf, listOf, named, wireId } from './registry.ts'
 
 const rawNumber = z.unknown().meta({ type: 'number' }) as z.ZodType<RawJson>

@@ -7,7 +7,7 @@ import {
   updateRecordLoan,
 } from '../../services/loans/recordLoans.ts'
 import type { StyleApp } from '../style.ts'
-import * as examples from './examples.ts'
+import * as examples from './document/examples.ts'
 import { loanChanges, loanQuery, newLoan, toAsked, toUpdate } from './loans.wire.ts'
 import { loanItem, loanList, toLoan } from './loanView.ts'
 import { byId, made, requireSameId, toItem, toList } from './registry.ts'

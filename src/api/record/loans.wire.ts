@@ -19,7 +19,7 @@ import {
 import { clearable, eitherOf } from '../body/shapes.ts'
 import { amount, decimal, int64, localDate, note, pageQuery, smallInt, text } from '../wire.ts'
 import { numberAsWord, sent, sentInteger, sentText, word } from './asSent.ts'
-import * as examples from './examples.ts'
+import * as examples from './document/examples.ts'
 import { answerFields, named, recordId } from './registry.ts'
 
 const loanId = recordId.describe('Your own id of the loan; unique.')

@@ -5,7 +5,7 @@ import type { ToldRepayment } from '../../domain/recordStyle/recordRepayment.ts'
 import type { RecordRepayment } from '../../services/loans/recordRepayments.ts'
 import { wireInteger } from '../body/json.ts'
 import { amount, instant, localDate, money, note, pageQuery, queryInt64, text } from '../wire.ts'
-import * as examples from './examples.ts'
+import * as examples from './document/examples.ts'
 import { answerFields, itemOf, listOf, named, recordId, wireId } from './registry.ts'
 
 const remark = text({ min: 0, max: 100 })

@@ -1,4 +1,4 @@
-import type { EntryType } from '../../domain/loan/entry.ts'
+import type { EntryType } from '../../../domain/loan/entry.ts'
 
 // What the document shows is one story, so that what is sent and what is answered belong together: a customer takes a
 // loan of product 1, gets 500 of its interest waived and repays 10,000; there it stands where it is read. Then that

@@ -31,7 +31,7 @@ export default defineConfig({
         test: {
           name: 'elsewhere',
           include: [
-            'test/domain/{dates,replay,schedule,worked}.test.ts',
+            'test/domain/{dates,loan/replay,loan/worked,schedule/schedule}.test.ts',
             'test/api/partner/{loans,repayments}.test.ts',
             'test/services/loans/sweep.test.ts',
           ],

@@ -1,8 +1,11 @@
+import type { LoanBatches } from '../db/loans/loanBatches.ts'
 import type { Db } from '../db/postgres/client.ts'
+import type { IdBlocks } from '../db/queries/idBlocks.ts'
 import type { KeyRing } from '../services/access/keyRing.ts'
 import type { SignIn } from '../services/access/signIn.ts'
 import type { Events } from '../services/events.ts'
 import type { Organizations } from '../services/lenders/organizations.ts'
+import type { LoanQueues } from '../services/loans/changeLoan.ts'
 import type { HeavyReads } from '../services/loans/heavyReads.ts'
 import type { StatementReader } from '../services/statements/reader.ts'
 import type { Config } from './config.ts'
@@ -13,6 +16,11 @@ export interface Deps {
   /** The clock, in milliseconds since 1970: the only one there is. */
   readonly now: () => number
   readonly db: Db
+  /** Ids and account numbers drawn ahead. */
+  readonly idBlocks: IdBlocks
+  /** The statements of the money path, and the changes that wait for their loan. */
+  readonly loanBatches: LoanBatches
+  readonly loanQueues: LoanQueues
   readonly keys: KeyRing
   readonly signIn: SignIn
   /** Told what happens, for whoever counts it. */

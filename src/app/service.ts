@@ -1,8 +1,10 @@
 import { fillAllAccountNumbers } from '../db/lenders/accountNumbers.ts'
+import { createLoanBatches } from '../db/loans/loanBatches.ts'
 import { type DatabaseOptions, type Db, openDatabase } from '../db/postgres/client.ts'
 import { migrate, requireMigrated } from '../db/postgres/migrate.ts'
 import { grantService, roleOf, roleWarning } from '../db/postgres/roles.ts'
 import { examineServer, requireVersion } from '../db/postgres/server.ts'
+import { createIdBlocks } from '../db/queries/idBlocks.ts'
 import { invariant } from '../domain/errors.ts'
 import { blaming } from '../process/explain.ts'
 import { openKeyRing } from '../services/access/keyRing.ts'
@@ -10,6 +12,7 @@ import { createSignIn } from '../services/access/signIn.ts'
 import { type Events, noEvents } from '../services/events.ts'
 import { rememberOrganizations } from '../services/lenders/organizations.ts'
 import { layDemo } from '../services/lenders/seedDemo.ts'
+import { createLoanQueues } from '../services/loans/changeLoan.ts'
 import { createHeavyReads } from '../services/loans/heavyReads.ts'
 import { openStatementReader } from '../services/statements/reader.ts'
 import type { Config } from './config.ts'
@@ -60,7 +63,8 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     const signIn = createSignIn({ db, keys, now, issuer: config.authUrl, events })
     const organizations = rememberOrganizations(db, now)
     const [statements, heavyReads] = [openStatementReader(), createHeavyReads()]
-    return { config, now, db, keys, events, signIn, organizations, statements, heavyReads }
+    const writing = { idBlocks: createIdBlocks(), loanBatches: createLoanBatches(db), loanQueues: createLoanQueues() }
+    return { config, now, db, ...writing, keys, events, signIn, organizations, statements, heavyReads }
   } catch (error) {
     await db.close()
     throw error

@@ -1,4 +1,3 @@
-import { LendingError } from '../../domain/errors.ts'
 import { isUniqueViolation } from '../postgres/errors.ts'
 import { type ColumnTypes, moment, type Table } from '../queries/rows.ts'
 
@@ -137,8 +136,5 @@ function exactly(value: bigint): unknown {
   return Number.isSafeInteger(number) ? number : JSON.rawJSON(value.toString())
 }
 
-/** Another instance was given the same Idempotency-Key at the same time, and was faster. */
-export function rethrowTakenKey(error: unknown): void {
-  if (isUniqueViolation(error, 'idempotency_key_pkey'))
-    throw new LendingError('aborted', 'another request with this Idempotency-Key is being answered; try again', [], 1)
-}
+/** Whether a statement failed because another instance stored the same Idempotency-Key at the same time. */
+export const isKeyTaken = (error: unknown): boolean => isUniqueViolation(error, 'idempotency_key_pkey')

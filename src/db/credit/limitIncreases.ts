@@ -1,5 +1,5 @@
 import type { LocalDate } from '../../domain/dates.ts'
-import { type Author, rethrowTakenKey, TRAIL_SIZE, trail } from '../audit/trail.ts'
+import { type Author, TRAIL_SIZE, trail } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import { isUniqueViolation } from '../postgres/errors.ts'
 import { DECISION_SIZE, decisionValues, type NewDecision } from './credit.ts'
@@ -56,14 +56,9 @@ const RAISE = `
     SELECT $1, ${at(3)}, ${at(4)}, customer_id, id, $3 FROM decided
   ), ${KEPT}`
 
-/** Keeps a boost that left the limit as it is. @throws LendingError `aborted` when its Idempotency-Key is taken */
+/** Keeps a boost that left the limit as it is. */
 export async function keepBoost(db: Db, author: Author, decision: NewDecision): Promise<void> {
-  try {
-    await db.pool.query({ name: 'keep-credit-boost', text: KEEP, values: decisionValues(author, decision) })
-  } catch (error) {
-    rethrowTakenKey(error)
-    throw error
-  }
+  await db.pool.query({ name: 'keep-credit-boost', text: KEEP, values: decisionValues(author, decision) })
 }
 
 /** A limit that a statement raises. */
@@ -78,7 +73,6 @@ export interface Raise extends StatementPrint {
 /**
  * Raises a limit by a statement, and keeps the decision.
  * @returns false, and nothing is changed, when another raise of the customer or by the statement was faster
- * @throws LendingError `aborted` when its Idempotency-Key is taken
  */
 export async function raiseLimit(db: Db, author: Author, decision: NewDecision, raise: Raise): Promise<boolean> {
   const { limit, on, boosts, hash, fingerprint } = raise
@@ -90,7 +84,6 @@ export async function raiseLimit(db: Db, author: Author, decision: NewDecision, 
     })
     return rows.length > 0
   } catch (error) {
-    rethrowTakenKey(error)
     if (isUniqueViolation(error, 'credit_statement_pkey') || isUniqueViolation(error, 'credit_statement_fingerprint'))
       return false
     throw error

@@ -1,10 +1,11 @@
 import { BORROWER_DETAILS, type BorrowerDetails } from '../../domain/customer/borrower.ts'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
-import { type Author, rethrowTakenKey, type Trace, trail, trailValues } from '../audit/trail.ts'
+import { type Author, type Trace, trail, trailValues } from '../audit/trail.ts'
 import { reserveAccountNumbers, returnAccountNumber } from '../lenders/accountNumbers.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction } from '../postgres/transaction.ts'
-import { arrivalsSql, listArrivals } from '../queries/pageByArrival.ts'
+import type { NumberedDb } from '../queries/idBlocks.ts'
+import { byArrivalSql, listByArrival } from '../queries/pageByArrival.ts'
 import type { Listed, Page } from '../queries/paging.ts'
 import { moment } from '../queries/rows.ts'
 
@@ -38,7 +39,7 @@ export async function findBorrower(db: Db, organizationId: number, id: bigint): 
   return rows[0]
 }
 
-const LIST = arrivalsSql({
+const LIST = byArrivalSql({
   table: 'customer',
   where: 'a.organization_id = $1',
   columns: COLUMNS,
@@ -46,7 +47,7 @@ const LIST = arrivalsSql({
 
 /** A page of the organization's customers, oldest first. */
 export function listBorrowers(db: Db, organizationId: number, page: Page): Promise<Listed<Borrower>> {
-  return listArrivals<Borrower>(db, 'list-borrowers', LIST, organizationId, page)
+  return listByArrival<Borrower>(db, 'list-borrowers', LIST, organizationId, page)
 }
 
 const INSERT = `
@@ -63,7 +64,7 @@ const INSERT = `
  * @returns undefined when the id is taken
  */
 export async function insertBorrower(
-  db: Db,
+  numbered: NumberedDb,
   author: Author,
   id: bigint,
   details: BorrowerDetails,
@@ -72,27 +73,23 @@ export async function insertBorrower(
 ): Promise<Borrower | undefined> {
   const trace: Trace = { action: 'create', before: null, after: { status: 'Active', activationDate, ...details } }
   const { organizationId } = author
-  const accountNo = (await reserveAccountNumbers(db, organizationId, 'customer', 1))()
-  try {
-    const { rows } = await db.pool.query({
-      name: 'insert-borrower',
-      text: INSERT,
-      values: [
-        organizationId,
-        id,
-        activationDate,
-        moment(now),
-        accountNo,
-        ...detailValues(details),
-        ...trailValues(author, now, trace),
-      ],
-    })
-    if (!rows[0]) returnAccountNumber(db, organizationId, 'customer', accountNo)
-    return rows[0] && { id, externalId: null, createdAt: now, updatedAt: now, ...details }
-  } catch (error) {
-    rethrowTakenKey(error)
-    throw error
-  }
+  const { db } = numbered
+  const accountNo = (await reserveAccountNumbers(numbered, organizationId, 'customer', 1))()
+  const { rows } = await db.pool.query({
+    name: 'insert-borrower',
+    text: INSERT,
+    values: [
+      organizationId,
+      id,
+      activationDate,
+      moment(now),
+      accountNo,
+      ...detailValues(details),
+      ...trailValues(author, now, trace),
+    ],
+  })
+  if (!rows[0]) returnAccountNumber(numbered, organizationId, 'customer', accountNo)
+  return rows[0] && { id, externalId: null, createdAt: now, updatedAt: now, ...details }
 }
 
 const UPDATE = `
@@ -114,19 +111,14 @@ export async function changeBorrower(
   decide: (borrower: Borrower) => BorrowerDetails | undefined,
   now: number,
 ): Promise<Borrower | undefined> {
-  try {
-    return await inTransaction(db, async (transaction) => {
-      const { rows } = await transaction.query<Borrower>(`${FIND} FOR UPDATE`, [author.organizationId, id])
-      const borrower = rows[0]
-      const details = borrower && decide(borrower)
-      if (!details) return borrower
-      const { id: _, externalId, createdAt, updatedAt, ...before } = borrower
-      const trace = trailValues(author, now, { action: 'update', before, after: details })
-      await transaction.query(UPDATE, [author.organizationId, id, moment(now), ...detailValues(details), ...trace])
-      return { id, externalId, createdAt, updatedAt: now, ...details }
-    })
-  } catch (error) {
-    rethrowTakenKey(error)
-    throw error
-  }
+  return await inTransaction(db, async (transaction) => {
+    const { rows } = await transaction.query<Borrower>(`${FIND} FOR UPDATE`, [author.organizationId, id])
+    const borrower = rows[0]
+    const details = borrower && decide(borrower)
+    if (!details) return borrower
+    const { id: _, externalId, createdAt, updatedAt, ...before } = borrower
+    const trace = trailValues(author, now, { action: 'update', before, after: details })
+    await transaction.query(UPDATE, [author.organizationId, id, moment(now), ...detailValues(details), ...trace])
+    return { id, externalId, createdAt, updatedAt: now, ...details }
+  })
 }

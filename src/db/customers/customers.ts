@@ -1,13 +1,14 @@
 import type { CustomerStanding, CustomerStatus } from '../../domain/customer/customer.ts'
 import type { LocalDate } from '../../domain/dates.ts'
-import { type Author, rethrowTakenKey, type Trace, trail, trailValues } from '../audit/trail.ts'
+import { type Author, type Trace, trail, trailValues } from '../audit/trail.ts'
 import type { Customer as CustomerRow } from '../generated/client.ts'
 import { reserveAccountNumbers, returnAccountNumber } from '../lenders/accountNumbers.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction } from '../postgres/transaction.ts'
-import { arrivalsSql, listArrivals } from '../queries/pageByArrival.ts'
+import type { NumberedDb } from '../queries/idBlocks.ts'
+import { byArrivalSql, listByArrival } from '../queries/pageByArrival.ts'
 import type { Listed, Page } from '../queries/paging.ts'
-import { drawingId } from '../queries/retryOnTakenId.ts'
+import { retryOnTakenId } from '../queries/retryOnTakenId.ts'
 import { moment } from '../queries/rows.ts'
 
 /** How a customer is named: by the service's number or by the partner's own id. */
@@ -34,7 +35,7 @@ export async function findCustomer(db: Db, organizationId: number, ref: Customer
   return row ? toCustomer(row) : undefined
 }
 
-const LIST = arrivalsSql({
+const LIST = byArrivalSql({
   table: 'customer',
   where: 'a.organization_id = $1',
   columns: `a.id, a.external_id AS "externalId", a.account_no AS "accountNo", a.status, a.activation_date AS "activationDate",
@@ -48,7 +49,7 @@ export async function listCustomers(
   { externalId }: { externalId?: string | undefined },
   page: Page,
 ): Promise<Listed<Customer>> {
-  if (externalId === undefined) return listArrivals<Customer>(db, 'list-customers', LIST, organizationId, page)
+  if (externalId === undefined) return listByArrival<Customer>(db, 'list-customers', LIST, organizationId, page)
   const customer = await findCustomer(db, organizationId, { externalId })
   return { items: customer && page.page === 1 ? [customer] : [], total: customer ? 1 : 0 }
 }
@@ -67,14 +68,15 @@ const IS_TAKEN = 'SELECT FROM customer WHERE organization_id = $1 AND external_i
  * @returns undefined when the external id is taken
  */
 export async function insertCustomer(
-  db: Db,
+  numbered: NumberedDb,
   author: Author,
   { externalId, activationDate }: { externalId: string; activationDate: LocalDate },
   now: number,
 ): Promise<Customer | undefined> {
   const trace: Trace = { action: 'create', before: null, after: { externalId, status: 'Active', activationDate } }
   const { organizationId } = author
-  const accountNo = (await reserveAccountNumbers(db, organizationId, 'customer', 1))()
+  const { db } = numbered
+  const accountNo = (await reserveAccountNumbers(numbered, organizationId, 'customer', 1))()
   const insert = async () => {
     const { rows } = await db.pool.query<{ id: bigint }>({
       name: 'insert-customer',
@@ -87,17 +89,12 @@ export async function insertCustomer(
     const { rowCount } = await db.pool.query({ name: 'find-taken-external-id', text: IS_TAKEN, values })
     return rowCount === 0 ? undefined : 'taken'
   }
-  try {
-    const made = await drawingId(insert)
-    if (made === 'taken') {
-      returnAccountNumber(db, organizationId, 'customer', accountNo)
-      return undefined
-    }
-    return { id: made.id, externalId, accountNo, status: 'Active', activationDate, businessName: null }
-  } catch (error) {
-    rethrowTakenKey(error)
-    throw error
+  const made = await retryOnTakenId(insert)
+  if (made === 'taken') {
+    returnAccountNumber(numbered, organizationId, 'customer', accountNo)
+    return undefined
   }
+  return { id: made.id, externalId, accountNo, status: 'Active', activationDate, businessName: null }
 }
 
 /** What a change of a customer's state sets. */
@@ -137,27 +134,22 @@ export async function changeCustomer(
   now: number,
 ): Promise<Customer | undefined> {
   const { organizationId } = author
-  try {
-    return await inTransaction(db, async (transaction) => {
-      const names = 'id' in ref ? [ref.id, null] : [null, ref.externalId]
-      const locked = await transaction.query<LockedRow>(LOCK, [organizationId, ...names])
-      const row = locked.rows[0]
-      if (!row) return undefined
-      const loans = await transaction.query<StandingRow>(STANDING, [organizationId, row.id])
-      const { open_loans, last_closed_on } = loans.rows[0]!
-      const before = { status: row.status, activationDate: row.activation_date }
-      const change = decide({ ...before, openLoans: Number(open_loans), lastLoanClosedOn: last_closed_on })
-      const { status, activationDate, closedOn, closeReason } = change
-      const trace = trailValues(author, now, { action, before, after: change })
-      const values = [status, activationDate, closedOn, closeReason, moment(now)]
-      await transaction.query(UPDATE, [organizationId, row.id, ...values, ...trace])
-      const { id, external_id: externalId, account_no: accountNo, business_name: businessName } = row
-      return { id, externalId, accountNo, status, activationDate, businessName }
-    })
-  } catch (error) {
-    rethrowTakenKey(error)
-    throw error
-  }
+  return await inTransaction(db, async (transaction) => {
+    const names = 'id' in ref ? [ref.id, null] : [null, ref.externalId]
+    const locked = await transaction.query<LockedRow>(LOCK, [organizationId, ...names])
+    const row = locked.rows[0]
+    if (!row) return undefined
+    const loans = await transaction.query<StandingRow>(STANDING, [organizationId, row.id])
+    const { open_loans, last_closed_on } = loans.rows[0]!
+    const before = { status: row.status, activationDate: row.activation_date }
+    const change = decide({ ...before, openLoans: Number(open_loans), lastLoanClosedOn: last_closed_on })
+    const { status, activationDate, closedOn, closeReason } = change
+    const trace = trailValues(author, now, { action, before, after: change })
+    const values = [status, activationDate, closedOn, closeReason, moment(now)]
+    await transaction.query(UPDATE, [organizationId, row.id, ...values, ...trace])
+    const { id, external_id: externalId, account_no: accountNo, business_name: businessName } = row
+    return { id, externalId, accountNo, status, activationDate, businessName }
+  })
 }
 
 interface LockedRow {

@@ -1,5 +1,5 @@
 import type { Db } from '../postgres/client.ts'
-import { type Kind, reserve, returnUnused } from '../queries/idBlocks.ts'
+import type { Kind, NumberedDb } from '../queries/idBlocks.ts'
 
 /** The tables whose rows have an account number. */
 export type Numbered = 'customer' | 'loan'
@@ -29,12 +29,20 @@ const kindOf = (db: Db, organizationId: number, table: Numbered): Kind => ({
  * way would hold up every other new loan of the organization.
  * @returns takes the next one; to be called `count` times at most, before anything is awaited
  */
-export const reserveAccountNumbers = (db: Db, organizationId: number, table: Numbered, count: number) =>
-  reserve(db, kindOf(db, organizationId, table), count)
+export const reserveAccountNumbers = (
+  { db, idBlocks }: NumberedDb,
+  organizationId: number,
+  table: Numbered,
+  count: number,
+) => idBlocks.reserve(kindOf(db, organizationId, table), count)
 
 /** Gives back a number whose row was not made, for the next one. */
-export const returnAccountNumber = (db: Db, organizationId: number, table: Numbered, unused: bigint): void =>
-  returnUnused(db, kindOf(db, organizationId, table), unused)
+export const returnAccountNumber = (
+  { db, idBlocks }: NumberedDb,
+  organizationId: number,
+  table: Numbered,
+  unused: bigint,
+): void => idBlocks.giveBack(kindOf(db, organizationId, table), unused)
 
 /** Rows that are numbered in one statement: each is locked for some tens of milliseconds. */
 const BATCH = 1_000

@@ -7,20 +7,20 @@ import type { Queries } from '../queries/queries.ts'
 import { type ColumnTypes, statementOver } from '../queries/rows.ts'
 
 /** Who wants to borrow, and on which terms, as an application names them. */
-export interface PartiesKey {
+export interface ApplicationKey {
   readonly organizationId: number
   readonly customerExternalId: string
   readonly productId: number
 }
 
 /** What of it there is. */
-export interface Parties {
-  readonly customer: PartyCustomer | undefined
+export interface Applicants {
+  readonly customer: Applicant | undefined
   readonly product: Product | undefined
 }
 
 /** A customer as far as a new loan asks. */
-export type PartyCustomer = Omit<Customer, 'accountNo'>
+export type Applicant = Omit<Customer, 'accountNo'>
 
 const KEY: ColumnTypes = { place: 'int', organization_id: 'int', external_id: 'text', product_id: 'int' }
 
@@ -37,8 +37,8 @@ const find = statementOver(
 )
 
 /** The customers and products of several applications, in one round trip and in their order. */
-export async function findParties(db: Queries, keys: readonly PartiesKey[]): Promise<Parties[]> {
-  const { rows } = await db.pool.query<PartiesRow>(
+export async function findApplicants(db: Queries, keys: readonly ApplicationKey[]): Promise<Applicants[]> {
+  const { rows } = await db.pool.query<ApplicantsRow>(
     find(
       keys.map(({ organizationId, customerExternalId, productId }, place) => [
         ...[place, organizationId, customerExternalId, productId],
@@ -49,7 +49,7 @@ export async function findParties(db: Queries, keys: readonly PartiesKey[]): Pro
   return keys.map((_, index) => parties.get(index) ?? { customer: undefined, product: undefined })
 }
 
-interface PartiesRow {
+interface ApplicantsRow {
   place: number
   customer_id: bigint | null
   external_id: string
@@ -71,7 +71,7 @@ interface PartiesRow {
   retired: boolean
 }
 
-const toParties = (row: PartiesRow): Parties => ({
+const toParties = (row: ApplicantsRow): Applicants => ({
   customer:
     row.customer_id === null
       ? undefined

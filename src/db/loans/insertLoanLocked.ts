@@ -13,7 +13,7 @@ const HOLD = 'SELECT FROM customer WHERE organization_id = $1 AND id = $2 FOR NO
  * @returns the outcome; `leftOut` when the customer is no longer Active
  * @throws what `check` throws, and a unique violation as `insertLoans` does; no loan is made then
  */
-export async function insertLoanHeld(
+export async function insertLoanLocked(
   db: Db,
   loan: NewLoan,
   check: (queries: Queries) => Promise<void>,

@@ -1,26 +1,31 @@
 import type pg from 'pg'
 import type { Db, Patience } from '../postgres/client.ts'
-import { isConflict, isOfRows, isUnavailable } from '../postgres/errors.ts'
-import { type Settled, together } from '../queries/batcher.ts'
+import { isConflict, isUnavailable, mayBeCausedByRow } from '../postgres/errors.ts'
+import { createBatcher, type Settled } from '../queries/batcher.ts'
 import type { Queries } from '../queries/queries.ts'
-import { findParties, type Parties, type PartiesKey } from './applicants.ts'
+import { type Applicants, type ApplicationKey, findApplicants } from './applicants.ts'
 import { type EntryKey, findEntryIds } from './entryIds.ts'
 import type { Inserted } from './insertedLoans.ts'
 import { insertLoans, type NewLoan } from './insertLoans.ts'
-import { type CarriedKey, type LoanKey, readCarried, readLoans } from './loans.ts'
-import { type Chain, saveLoans } from './saveLoans.ts'
-import type { StoredLoan } from './storedLoan.ts'
+import { type HeadKey, type LoanKey, readHeads, readLoans } from './loans.ts'
+import { type ChangeBatch, saveLoans } from './saveLoans.ts'
+import type { StoredHead, StoredLoan } from './storedLoan.ts'
 
-/** What travels together to the database and back, whoever asked for it. */
-export interface Traffic {
-  readonly readParties: (key: PartiesKey) => Promise<Parties>
+/**
+ * The statements of the money path. Calls of the same kind that arrive together share one statement and one commit;
+ * each call succeeds or fails alone.
+ */
+export interface LoanBatches {
+  /** False sends each call in a statement of its own, to compare with. */
+  readonly together: boolean
+  readonly findApplicants: (key: ApplicationKey) => Promise<Applicants>
   readonly readLoan: (key: LoanKey) => Promise<StoredLoan | undefined>
-  /** A loan to post to, without its history, where that is enough; one at a time of each. */
-  readonly readCarried: (key: CarriedKey) => Promise<StoredLoan | undefined>
+  /** The head of a loan, see `readHeads`; at most one call at a time for each loan. */
+  readonly readHead: (key: HeadKey) => Promise<StoredHead | undefined>
   /** The id, where an entry of the organization has it. */
   readonly readEntryId: (key: EntryKey) => Promise<bigint | undefined>
-  /** @returns false when someone was faster; @throws a unique violation of the chain's own */
-  readonly saveLoan: (chain: Chain) => Promise<boolean>
+  /** @returns false when another change of the loan was saved first; @throws a unique violation of the batch's own */
+  readonly saveLoan: (batch: ChangeBatch) => Promise<boolean>
   /** `leftOut` says that the customer is no longer Active; @throws a unique violation of the loan's Idempotency-Key */
   readonly insertLoan: (loan: NewLoan) => Promise<Inserted>
 }
@@ -36,24 +41,17 @@ const ALONE = { most: 1, inFlight: Number.POSITIVE_INFINITY, mostLate: 0, lateMs
 /** Milliseconds within which a statement is answered that waits for no lock; for servers that cannot be asked about it. */
 const ANSWER_WITHIN_MS = 5_000
 
-const traffic = new WeakMap<Db, Traffic>()
-
-/** The traffic of a database, shared by all who use it. */
-export function trafficOf(db: Db): Traffic {
-  const known = traffic.get(db) ?? makeTraffic(db)
-  traffic.set(db, known)
-  return known
-}
-
-function makeTraffic(db: Db): Traffic {
+/** Creates the batches of a database; there is one set of them in a process. */
+export function createLoanBatches(db: Db): LoanBatches {
   const way = db.together ? TOGETHER : ALONE
   const prompt = promptly(db)
   return {
-    readParties: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => findParties(prompt, some)) }),
-    readLoan: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => readLoans(prompt, some)) }),
-    readCarried: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => readCarried(prompt, some)) }),
-    readEntryId: together({ ...way, run: (keys) => eachOnItsOwn(keys, (some) => findEntryIds(prompt, some)) }),
-    saveLoan: together({ ...way, run: (chains) => eachOnItsOwn(chains, (some) => saveLoans(prompt, some)) }),
+    together: db.together,
+    findApplicants: createBatcher({ ...way, run: (keys) => eachAlone(keys, (some) => findApplicants(prompt, some)) }),
+    readLoan: createBatcher({ ...way, run: (keys) => eachAlone(keys, (some) => readLoans(prompt, some)) }),
+    readHead: createBatcher({ ...way, run: (keys) => eachAlone(keys, (some) => readHeads(prompt, some)) }),
+    readEntryId: createBatcher({ ...way, run: (keys) => eachAlone(keys, (some) => findEntryIds(prompt, some)) }),
+    saveLoan: createBatcher({ ...way, run: (batches) => eachAlone(batches, (some) => saveLoans(prompt, some)) }),
     insertLoan: insertingLoan(db, way),
   }
 }
@@ -72,15 +70,15 @@ const MOST_PATIENT = 4
  * Inserts loans together. One that was left out, because its customer is closed or locked by another transaction, is
  * inserted by itself and waits for the lock, so that the others need not wait.
  */
-function insertingLoan(db: Db, way: typeof TOGETHER): Traffic['insertLoan'] {
-  const insert = together<NewLoan, Inserted>({
+function insertingLoan(db: Db, way: typeof TOGETHER): LoanBatches['insertLoan'] {
+  const insert = createBatcher<NewLoan, Inserted>({
     ...way,
-    run: (loans) => eachOnItsOwn(loans, (some) => insertLoans(promptly(db), some, { isPatient: false })),
+    run: (loans) => eachAlone(loans, (some) => insertLoans(promptly(db), some, { isPatient: false })),
   })
-  const wait = together<NewLoan, Inserted>({
+  const wait = createBatcher<NewLoan, Inserted>({
     most: 1,
     inFlight: MOST_PATIENT,
-    run: (loans) => eachOnItsOwn(loans, (some) => insertLoans(db, some)),
+    run: (loans) => eachAlone(loans, (some) => insertLoans(db, some)),
   })
   return async (loan) => {
     const inserted = await insert(loan)
@@ -93,7 +91,7 @@ function insertingLoan(db: Db, way: typeof TOGETHER): Traffic['insertLoan'] {
  * themselves: the fault is theirs alone. Where it is none of theirs, they fail together. A conflict with another
  * instance's statement is gone when it is tried again.
  */
-async function eachOnItsOwn<Item, Result>(
+async function eachAlone<Item, Result>(
   items: readonly Item[],
   run: (items: readonly Item[]) => Promise<Result[]>,
 ): Promise<Settled<Result>[]> {
@@ -101,7 +99,7 @@ async function eachOnItsOwn<Item, Result>(
     return (await run(items)).map((result) => ({ result }))
   } catch (error) {
     // Away, the database may have saved them all the same.
-    if (isUnavailable(error) || !isOfRows(error)) throw error
+    if (isUnavailable(error) || !mayBeCausedByRow(error)) throw error
     if (items.length > 1) return halves(items, run)
     if (!isConflict(error)) return [{ error }]
   }
@@ -113,7 +111,7 @@ async function halves<Item, Result>(items: readonly Item[], run: (items: readonl
   const settled: Settled<Result>[] = []
   for (const half of [items.slice(0, middle), items.slice(middle)])
     settled.push(
-      ...(await eachOnItsOwn(half, run).catch((error: unknown) => half.map((): Settled<Result> => ({ error })))),
+      ...(await eachAlone(half, run).catch((error: unknown) => half.map((): Settled<Result> => ({ error })))),
     )
   return settled
 }

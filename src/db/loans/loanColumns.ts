@@ -24,10 +24,10 @@ export const CACHED_COLUMNS: ColumnTypes = {
 export const CACHED = Object.keys(CACHED_COLUMNS)
 
 /**
- * Their values, in the same order.
- * @param lookAgain when the sweep is to look at the loan again
+ * The values of `CACHED_COLUMNS`, in the same order.
+ * @param nextReview when the sweep reviews the loan next
  */
-export const cached = (state: Balances, lookAgain = state.nextChangeAt): unknown[] => [
+export const cached = (state: Balances, nextReview = state.nextChangeAt): unknown[] => [
   state.status,
   state.outstanding.principal,
   state.outstanding.interest,
@@ -42,18 +42,18 @@ export const cached = (state: Balances, lookAgain = state.nextChangeAt): unknown
   state.overdueSince,
   state.chargedOffOn,
   state.closedOn,
-  moment(lookAgain),
+  moment(nextReview),
 ]
 
 /**
- * When the sweep is to look at a loan again: no later than time alone changes a figure of it. The moment that is stored
+ * The moment at which the sweep reviews a loan next: no later than time alone changes a figure of it. The moment that is stored
  * is kept where it is early enough, as it is when an instalment is paid before it is due. It is in an index: to move it
  * would write the loan anew into all eight, once an instalment. The sweep moves it on when it comes, off the peak. One
  * that has come already is not kept: just before the moment that is stored, a loan is always what its columns say.
  * @param next when time next changes a figure; null: never
  * @param at when the loan is saved
  */
-export const lookAgainAt = (stored: Instant | null, next: Instant | null, at: Instant): Instant | null =>
+export const nextReviewAt = (stored: Instant | null, next: Instant | null, at: Instant): Instant | null =>
   stored !== null && next !== null && at < stored && stored <= next ? stored : next
 
 /** Whether a column says what replay made of the loan; `next_change_at` may be earlier. */

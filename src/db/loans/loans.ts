@@ -1,4 +1,3 @@
-import type { Absent } from '../../domain/loan/carriedForward/broughtForward.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Listed, Page } from '../queries/paging.ts'
 import type { Queries } from '../queries/queries.ts'
@@ -9,8 +8,9 @@ import {
   LOAN_COLUMNS,
   LOAN_SOURCES,
   type LoanRow,
+  type StoredHead,
   type StoredLoan,
-  toCarriedLoan,
+  toStoredHead,
   toStoredLoan,
 } from './storedLoan.ts'
 
@@ -49,10 +49,10 @@ export const LOANS_BY = { id: byKey('id'), externalId: byKey('externalId') }
  * by which what is to be posted would be known from before. Token by token: of a list of them the planner would look
  * through all entries of the loan, of which it expects a few.
  */
-const carriedBy = (by: By) => {
+const headBy = (by: By) => {
   const { column, type } = KEYS[by]
   return statementOver(
-    `find-carried-by-${by}`,
+    `find-heads-by-${by}`,
     [{ organization_id: 'int', [column]: type, tokens: 'text', ids: 'text' }],
     (keys) => `SELECT ${CARRIED_COLUMNS} FROM ${keys('k')}
     JOIN loan l ON l.organization_id = k.organization_id AND l.${column} = k.${column}
@@ -65,7 +65,7 @@ const carriedBy = (by: By) => {
   )
 }
 
-const CARRIED_BY = { id: carriedBy('id'), externalId: carriedBy('externalId') }
+const HEADS_BY = { id: headBy('id'), externalId: headBy('externalId') }
 
 /** All loans of some customers of an organization, in the order in which each borrowed. */
 export const FIND_OF_CUSTOMERS = `
@@ -90,18 +90,24 @@ export async function readLoans(db: Queries, keys: readonly LoanKey[]): Promise<
   })
 }
 
-/** Which loan to post to, and by which keys what is to be posted would be known from before. */
-export interface CarriedKey extends LoanKey {
-  readonly wanted: Absent
+/** The keys by which an entry that is about to be posted would be known from before. */
+export interface DedupeKeys {
+  readonly token: readonly string[]
+  readonly id: readonly bigint[]
+}
+
+/** A loan to post to, and the dedupe keys of the postings. */
+export interface HeadKey extends LoanKey {
+  readonly wanted: DedupeKeys
 }
 
 /**
- * Loans to post to, from what is carried forward, no two keys for one; undefined where that does not say enough, and
- * where there is no such loan.
+ * Heads of loans to post to, no two keys for one loan. Undefined where there is no such loan, where it has an entry with
+ * one of the dedupe keys, and where the loan stores no head of its present version.
  */
-export async function readCarried(db: Queries, keys: readonly CarriedKey[]): Promise<(StoredLoan | undefined)[]> {
-  const ask = (by: By, some: readonly CarriedKey[]) =>
-    CARRIED_BY[by](
+export async function readHeads(db: Queries, keys: readonly HeadKey[]): Promise<(StoredHead | undefined)[]> {
+  const ask = (by: By, some: readonly HeadKey[]) =>
+    HEADS_BY[by](
       some.map(({ organizationId, ref, wanted }) => [
         organizationId,
         nameIn(ref),
@@ -109,10 +115,10 @@ export async function readCarried(db: Queries, keys: readonly CarriedKey[]): Pro
         arrayOf(wanted.id),
       ]),
     )
-  const rows = await findRows<CarriedRow, CarriedKey>(db, keys, ask)
+  const rows = await findRows<CarriedRow, HeadKey>(db, keys, ask)
   return keys.map((key) => {
     const row = rows.get(nameOf(key))
-    return row && toCarriedLoan(row, key.zone, key.wanted)
+    return row && toStoredHead(row, key.zone)
   })
 }
 

@@ -1,12 +1,13 @@
+import type { CustomerStatus } from '../../domain/customer/customer.ts'
 import { invariant } from '../../domain/errors.ts'
-import { lentNoMore, summaryOf } from '../../domain/recordStyle/modifyTerms.ts'
+import { summaryOf } from '../../domain/recordStyle/modifyTerms.ts'
 import { trail, trailValues } from '../audit/trail.ts'
 import { findCustomer } from '../customers/customers.ts'
 import type { Db } from '../postgres/client.ts'
 import { columnsOf, moment, rowsOf, widthOf } from '../queries/rows.ts'
 import { PERIOD, periodRows } from './insertLoans.ts'
 import { CACHED, cached, figures } from './loanColumns.ts'
-import type { Step } from './saveLoans.ts'
+import type { LoanChange } from './saveLoans.ts'
 import type { StoredLoan } from './storedLoan.ts'
 
 const CHANGED = [
@@ -42,10 +43,14 @@ const RESTATE = `
 
 /**
  * Saves a loan that was agreed anew, with its schedule, in one statement.
- * @returns false when someone was faster; then nothing was saved
- * @throws LendingError `failed_precondition` when a borrower who is lent more is no longer Active
+ * @returns `stale` when another change was saved first, and the borrower's status when a borrower who is lent more is no
+ *   longer Active; nothing was saved then
  */
-export async function restateLoan(db: Db, loan: StoredLoan, { author, decision, at }: Step): Promise<boolean> {
+export async function modifyStoredTerms(
+  db: Db,
+  loan: StoredLoan,
+  { author, decision, at }: LoanChange,
+): Promise<'saved' | 'stale' | { readonly borrowerIs: CustomerStatus }> {
   const { before, restated, state } = decision
   invariant(restated, 'a loan agreed anew')
   const { terms, borrowerId, record, lends } = restated
@@ -79,8 +84,7 @@ export async function restateLoan(db: Db, loan: StoredLoan, { author, decision, 
       ...trailValues(author, at, trace),
     ],
   })
-  if (rowCount === 1) return true
+  if (rowCount === 1) return 'saved'
   const borrower = lends ? await findCustomer(db, loan.organizationId, { id: borrowerId }) : undefined
-  if (borrower && borrower.status !== 'Active') throw lentNoMore(borrower.status)
-  return false
+  return borrower && borrower.status !== 'Active' ? { borrowerIs: borrower.status } : 'stale'
 }

@@ -2,7 +2,7 @@ import type { Instant, LocalDate, PeriodUnit } from '../../domain/dates.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
 import type { LoanRecord } from '../../domain/recordStyle/loanRecord.ts'
 import type { Db } from '../postgres/client.ts'
-import { arrivalsSql, listArrivals } from '../queries/pageByArrival.ts'
+import { byArrivalSql, listByArrival } from '../queries/pageByArrival.ts'
 import type { Listed, Page } from '../queries/paging.ts'
 
 /** A loan as a record system knows it, whichever style made it: its terms, and nothing of what became of it. */
@@ -39,11 +39,11 @@ export async function findRecordLoan(db: Db, organizationId: number, id: bigint)
   return rows[0] && toRecordLoan(rows[0])
 }
 
-const LIST = arrivalsSql({ table: 'loan', where: 'a.organization_id = $1', columns: COLUMNS, joined: PRODUCT })
+const LIST = byArrivalSql({ table: 'loan', where: 'a.organization_id = $1', columns: COLUMNS, joined: PRODUCT })
 
 /** A page of the organization's loans, oldest first. */
 export async function listRecordLoans(db: Db, organizationId: number, page: Page): Promise<Listed<RecordLoan>> {
-  const { items, total } = await listArrivals<RecordLoanRow>(db, 'list-record-loans', LIST, organizationId, page)
+  const { items, total } = await listByArrival<RecordLoanRow>(db, 'list-record-loans', LIST, organizationId, page)
   return { items: items.map(toRecordLoan), total }
 }
 

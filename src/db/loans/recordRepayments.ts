@@ -2,7 +2,7 @@ import type { Instant, LocalDate } from '../../domain/dates.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
 import type { RepaymentRecord } from '../../domain/recordStyle/loanRecord.ts'
 import type { Db } from '../postgres/client.ts'
-import { arrivalsSql, listArrivals } from '../queries/pageByArrival.ts'
+import { byArrivalSql, listByArrival } from '../queries/pageByArrival.ts'
 import type { Listed, Page } from '../queries/paging.ts'
 
 /** A customer's repayment as a record system knows it, whichever style posted it. */
@@ -45,8 +45,8 @@ export async function findRecordRepayment(
 }
 
 const STANDING = `a.organization_id = $1 AND ${PAID} AND a.reversed_at IS NULL`
-const LIST = arrivalsSql({ table: 'loan_entry', where: STANDING, columns: COLUMNS, joined: LOAN })
-const LIST_OF_LOAN = arrivalsSql({
+const LIST = byArrivalSql({ table: 'loan_entry', where: STANDING, columns: COLUMNS, joined: LOAN })
+const LIST_OF_LOAN = byArrivalSql({
   table: 'loan_entry',
   where: `${STANDING} AND a.loan_id = $4`,
   by: 'ordinal',
@@ -62,8 +62,8 @@ export async function listRecordRepayments(
   page: Page,
 ): Promise<Listed<RecordRepayment>> {
   const { items, total } = await (loanId === undefined
-    ? listArrivals<RepaymentRow>(db, 'list-record-repayments', LIST, organizationId, page)
-    : listArrivals<RepaymentRow>(db, 'list-record-repayments-of-loan', LIST_OF_LOAN, organizationId, page, [loanId]))
+    ? listByArrival<RepaymentRow>(db, 'list-record-repayments', LIST, organizationId, page)
+    : listByArrival<RepaymentRow>(db, 'list-record-repayments-of-loan', LIST_OF_LOAN, organizationId, page, [loanId]))
   return { items: items.map(toRepayment), total }
 }
 

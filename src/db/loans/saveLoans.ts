@@ -1,38 +1,32 @@
-import { LendingError } from '../../domain/errors.ts'
-import type { Balances } from '../../domain/loan/balances.ts'
-import { countOf } from '../../domain/loan/carriedForward/broughtForward.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import type { Decision } from '../../domain/loan/loan.ts'
 import { carriedForward } from '../../domain/loan/replay.ts'
 import { type Author, TRAIL_COLUMNS, type Trace, trailRow, trailRows } from '../audit/trail.ts'
 import type { Queries } from '../queries/queries.ts'
 import { type ColumnTypes, moment, statementOver } from '../queries/rows.ts'
-import { CACHED, CACHED_COLUMNS, cached, figures, lookAgainAt } from './loanColumns.ts'
-import type { StoredLoan } from './storedLoan.ts'
+import { CACHED, CACHED_COLUMNS, cached, figures, nextReviewAt } from './loanColumns.ts'
+import { entryCountOf, type StoredHead, type StoredLoan } from './storedLoan.ts'
 
-/** A decision, as far as it is saved: of the loan before it and after it only the balances. */
-export type SavedDecision = Omit<Decision, 'before' | 'state'> & { readonly before: Balances; readonly state: Balances }
-
-/** A decision on a loan, the entry it posts with its id, and who took it when. */
-export interface Step {
+/** A change of a loan: the decision, the entry that it posts with its id, who made it and when. */
+export interface LoanChange {
   readonly author: Author
-  readonly decision: SavedDecision
+  readonly decision: Decision
   readonly posted: Entry | null
   readonly at: number
 }
 
 /** Decisions on one loan, each taken on what the one before left; saved together or not at all. */
-export interface Chain {
+export interface ChangeBatch {
   /** The loan as it was read, before the first of them. */
-  readonly loan: StoredLoan
-  readonly steps: readonly Step[]
+  readonly loan: StoredLoan | StoredHead
+  readonly changes: readonly LoanChange[]
 }
 
 const LOAN: ColumnTypes = {
   organization_id: 'int',
   id: 'bigint',
   version: 'int',
-  steps: 'int',
+  changes: 'int',
   entry_count: 'int',
   updated_at: 'timestamptz',
   carried_forward: 'text',
@@ -73,8 +67,8 @@ const save = statementOver(
     JOIN loan l ON l.organization_id = c.organization_id AND l.id = c.id AND l.version = c.version
     FOR NO KEY UPDATE OF l SKIP LOCKED
   ), saved AS (
-    UPDATE loan SET version = loan.version + c.steps, entry_count = c.entry_count, updated_at = c.updated_at,
-      carried_forward = c.carried_forward, carried_version = loan.version + c.steps,
+    UPDATE loan SET version = loan.version + c.changes, entry_count = c.entry_count, updated_at = c.updated_at,
+      carried_forward = c.carried_forward, carried_version = loan.version + c.changes,
       ${CACHED.map((column) => `${column} = c.${column}`).join(', ')}
     FROM held c WHERE loan.organization_id = c.organization_id AND loan.id = c.id
     RETURNING loan.organization_id, loan.id
@@ -91,59 +85,55 @@ const save = statementOver(
 )
 
 /**
- * Saves chains of decisions, in one statement. Of two on one loan, which was asked for by its number and by its external
+ * Saves batches of decisions, in one statement. Of two on one loan, which was asked for by its number and by its external
  * id at once, it takes the first: the other was not decided on what that leaves. Of two with an entry of one id, which
  * clients chose for different loans, it takes the first, too.
- * @returns of each chain whether it was saved; if not, someone was faster
- * @throws a unique violation, after which nothing of any chain is saved, when a token, an id or an Idempotency-Key of
+ * @returns of each batch whether it was saved; if not, someone was faster
+ * @throws a unique violation, after which nothing of any batch is saved, when a token, an id or an Idempotency-Key of
  * one of them is taken
  */
-export async function saveLoans(db: Queries, chains: readonly Chain[]): Promise<boolean[]> {
-  const first = new Map(chains.toReversed().map((chain) => [keyOf(chain), chain]))
-  const distinct = chains.filter((chain) => first.get(keyOf(chain)) === chain)
-  const chosen = new Map(distinct.toReversed().flatMap((chain) => chosenIds(chain).map((id) => [id, chain])))
-  const sent = distinct.filter((chain) => chosenIds(chain).every((id) => chosen.get(id) === chain))
+export async function saveLoans(db: Queries, batches: readonly ChangeBatch[]): Promise<boolean[]> {
+  const first = new Map(batches.toReversed().map((batch) => [keyOf(batch), batch]))
+  const distinct = batches.filter((batch) => first.get(keyOf(batch)) === batch)
+  const chosen = new Map(distinct.toReversed().flatMap((batch) => chosenIds(batch).map((id) => [id, batch])))
+  const sent = distinct.filter((batch) => chosenIds(batch).every((id) => chosen.get(id) === batch))
   const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>(
     save(sent.map(loanRow), sent.flatMap(postedRows), sent.flatMap(reversedRows), sent.flatMap(trailOf)),
   )
   const saved = new Set(rows.map(({ organization_id, id }) => first.get(`${organization_id} ${id}`)))
-  return chains.map((chain) => saved.has(chain))
+  return batches.map((batch) => saved.has(batch))
 }
 
-/** The refusal for an entry whose id, chosen by a client, another entry has. */
-export const entryIdTaken = () =>
-  new LendingError('already_exists', 'a repayment with that id exists already, with other content', [
-    { field: 'entryId', message: 'is taken' },
-  ])
+/** The ids that clients chose for entries of a batch. */
+const chosenIds = ({ loan, changes }: ChangeBatch): string[] =>
+  changes.flatMap(({ decision: { posted } }) =>
+    posted?.id === undefined ? [] : [`${loan.organizationId} ${posted.id}`],
+  )
 
-/** The ids that clients chose for entries of a chain. */
-const chosenIds = ({ loan, steps }: Chain): string[] =>
-  steps.flatMap(({ decision: { posted } }) => (posted?.id === undefined ? [] : [`${loan.organizationId} ${posted.id}`]))
+const keyOf = ({ loan }: ChangeBatch) => `${loan.organizationId} ${loan.id}`
 
-const keyOf = ({ loan }: Chain) => `${loan.organizationId} ${loan.id}`
-
-function loanRow({ loan, steps }: Chain): unknown[] {
-  const { decision, at } = steps.at(-1)!
+function loanRow({ loan, changes }: ChangeBatch): unknown[] {
+  const { decision, at } = changes.at(-1)!
   // The list of the loan that was read has grown since, as may be.
-  const entries = steps.findLast(({ posted }) => posted !== null)?.posted?.ordinal ?? countOf(loan)
+  const entries = changes.findLast(({ posted }) => posted !== null)?.posted?.ordinal ?? entryCountOf(loan)
   const forward = carriedForward(decision.state)
-  const lookAgain = lookAgainAt(loan.nextChangeAt, decision.state.nextChangeAt, at)
+  const nextReview = nextReviewAt(loan.nextChangeAt, decision.state.nextChangeAt, at)
   return [
     loan.organizationId,
     loan.id,
     loan.version,
-    steps.length,
+    changes.length,
     entries,
     moment(at),
     forward,
-    ...cached(decision.state, lookAgain),
+    ...cached(decision.state, nextReview),
   ]
 }
 
 const jsonOf = (record: object | null | undefined) => record && JSON.stringify(record)
 
-const postedRows = ({ loan, steps }: Chain): unknown[][] =>
-  steps.flatMap(({ posted, author }) =>
+const postedRows = ({ loan, changes }: ChangeBatch): unknown[][] =>
+  changes.flatMap(({ posted, author }) =>
     posted === null
       ? []
       : [
@@ -167,19 +157,19 @@ const postedRows = ({ loan, steps }: Chain): unknown[][] =>
         ],
   )
 
-const reversedRows = ({ loan, steps }: Chain): unknown[][] =>
-  steps.flatMap(({ decision: { reversed }, at }) =>
+const reversedRows = ({ loan, changes }: ChangeBatch): unknown[][] =>
+  changes.flatMap(({ decision: { reversed }, at }) =>
     reversed === null ? [] : [[loan.organizationId, reversed.id, loan.id, moment(at)]],
   )
 
-const trailOf = ({ loan, steps }: Chain): unknown[][] =>
-  steps.map((step) => {
-    const transaction = step.posted?.id ?? step.decision.reversed?.id ?? null
-    return trailRow(step.author, step.at, loan.id, traceOf(step), transaction)
+const trailOf = ({ loan, changes }: ChangeBatch): unknown[][] =>
+  changes.map((change) => {
+    const transaction = change.posted?.id ?? change.decision.reversed?.id ?? null
+    return trailRow(change.author, change.at, loan.id, traceOf(change), transaction)
   })
 
 /** What the audit trail says of a change: the figures before and after it, and what was posted or reversed. */
-function traceOf({ decision: { before, reason, reversed, state }, posted }: Step): Trace {
+function traceOf({ decision: { before, reason, reversed, state }, posted }: LoanChange): Trace {
   return {
     action: reversed ? (posted ? 'adjust' : 'reverse') : (posted?.type ?? 'time'),
     before: figures(before),

@@ -1,24 +1,18 @@
 import type { CustomerStatus } from '../../domain/customer/customer.ts'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import { invariant } from '../../domain/errors.ts'
-import {
-  type Absent,
-  type BroughtForward,
-  bringForward,
-  broughtForward,
-} from '../../domain/loan/carriedForward/broughtForward.ts'
-import { withoutReading } from '../../domain/loan/carriedForward/notRead.ts'
+import { isHead, type LoanHead } from '../../domain/loan/carriedForward/loanHead.ts'
 import type { Entry, EntryType } from '../../domain/loan/entry.ts'
-import { type Decision, type Loan, remember } from '../../domain/loan/loan.ts'
-import { endFrom, type LoanState } from '../../domain/loan/replay.ts'
-import type { LoanTerms } from '../../domain/loan/terms.ts'
+import { advanceHead, type Decision, type Loan, remember } from '../../domain/loan/loan.ts'
+import { endFrom } from '../../domain/loan/replay.ts'
+import type { HeadTerms } from '../../domain/loan/terms.ts'
 import { currencyOf } from '../../domain/money.ts'
 import type { LoanRecord, RepaymentRecord } from '../../domain/recordStyle/loanRecord.ts'
 import type { Instalment } from '../../domain/schedule/schedule.ts'
-import { lookAgainAt } from './loanColumns.ts'
+import { nextReviewAt } from './loanColumns.ts'
 
-/** A loan as it is stored: its terms and entries, whose it is, and the version that a save has to name. */
-export interface StoredLoan extends Loan {
+/** The part of a stored loan that is in its own row: whose it is, its terms, and the version that a save has to name. */
+export interface StoredRow {
   readonly organizationId: number
   readonly id: bigint
   readonly externalId: string | null
@@ -30,13 +24,23 @@ export interface StoredLoan extends Loan {
   /** No later than when time alone changes its cached figures next; null: never. */
   readonly nextChangeAt: Instant | null
   readonly customerId: bigint
+  readonly productId: number | null
+  /** The details that a record system sent besides; null: none. */
+  readonly record: LoanRecord | null
+  readonly terms: HeadTerms
+}
+
+/** A stored loan with its schedule and its entries, and with the names of its customer and its product. */
+export interface StoredLoan extends Loan, Omit<StoredRow, 'terms'> {
   readonly customerExternalId: string | null
   readonly customerBusinessName: string | null
   readonly customerStatus: CustomerStatus
-  readonly productId: number | null
   readonly productName: string | null
-  /** What a record system told of it besides; null: nothing. */
-  readonly record: LoanRecord | null
+}
+
+/** The head of a stored loan: its own row, without its schedule and its entries. */
+export interface StoredHead extends LoanHead, StoredRow {
+  readonly terms: HeadTerms
 }
 
 /** The schedule, as `period,from,due,principal,interest,fees;…`, for which Postgres computes two thirds of what JSON takes. */
@@ -62,7 +66,7 @@ export const LOAN_COLUMNS = `${TERMS},
   c.status AS customer_status, p.name AS product_name,
   ${PERIODS} AS periods, ${ENTRIES} AS entries`
 
-/** What `toCarriedLoan` takes: nothing but the loan's own row. */
+/** What `toStoredHead` takes: nothing but the loan's own row. */
 export const CARRIED_COLUMNS = `${TERMS}, l.entry_count, l.carried_forward`
 
 export const LOAN_SOURCES = `
@@ -103,7 +107,7 @@ export interface LoanRow extends BareRow {
   entries: EntryTuple[] | null
 }
 
-/** What is read of a loan that is carried forward. */
+/** The row of a head. */
 export interface CarriedRow extends BareRow {
   entry_count: number
   carried_forward: string
@@ -148,57 +152,48 @@ export function toStoredLoan(row: LoanRow, zone: string): StoredLoan {
   }
 }
 
-/**
- * A loan to post to, from what is carried forward.
- * @param absent keys that were looked for, and are on no entry of it
- * @returns undefined where what is carried forward is not to be gone on from
- */
-export function toCarriedLoan(row: CarriedRow, zone: string, absent: Absent): StoredLoan | undefined {
+/** The head of a loan; undefined where the text of its totals and open instalments cannot be read. */
+export function toStoredHead(row: CarriedRow, zone: string): StoredHead | undefined {
   const { carried_forward: carried, entry_count: count } = row
   const end = endFrom(carried, count, row.updated_at)
-  if (!end) return undefined
-  const terms = withoutReading<LoanTerms, 'schedule'>(termsOf(row, zone), 'schedule')
-  return carriedLoan({ ...bareOf(row), terms }, { end, count, absent, since: [] })
+  return end && { ...bareOf(row), terms: termsOf(row, zone), end, count, since: [] }
 }
 
-/** What is not in a loan's own row. */
-type Elsewhere = 'customerExternalId' | 'customerBusinessName' | 'customerStatus' | 'productName'
-
-/** A loan of which nothing but its own row was read. */
-const carriedLoan = (own: Omit<StoredLoan, 'entries' | Elsewhere>, forward: BroughtForward): StoredLoan =>
-  withoutReading<StoredLoan, Elsewhere>(
-    bringForward<StoredLoan>(own as StoredLoan, forward),
-    ...(['customerExternalId', 'customerBusinessName', 'customerStatus', 'productName'] as const),
-  )
+/** The number of entries of a loan. */
+export const entryCountOf = (loan: StoredLoan | StoredHead): number => (isHead(loan) ? loan.count : loan.entries.length)
 
 /**
  * The loan as a decision leaves it, before or after it is saved. It takes over the list of entries of the loan before it,
  * which grows: a loan of thousands of entries takes the next without copying them.
+ * @param posted the entry of the decision, with its id
  */
-export const apply = (
-  loan: StoredLoan,
-  { reversed, state }: Decision,
+export function apply(loan: StoredLoan, decision: Decision, posted: Entry | null, now: number): StoredLoan
+export function apply(
+  loan: StoredLoan | StoredHead,
+  decision: Decision,
   posted: Entry | null,
   now: number,
-): StoredLoan => {
-  const nextChangeAt = lookAgainAt(loan.nextChangeAt, state.nextChangeAt, now)
+): StoredLoan | StoredHead
+export function apply(
+  loan: StoredLoan | StoredHead,
+  decision: Decision,
+  posted: Entry | null,
+  now: number,
+): StoredLoan | StoredHead {
+  const { reversed, state } = decision
+  const nextChangeAt = nextReviewAt(loan.nextChangeAt, state.nextChangeAt, now)
   const change = { version: loan.version + 1, updatedAt: now, nextChangeAt }
-  const forward = broughtForward(loan)
-  if (forward) {
-    const since = posted ? [...forward.since, posted] : forward.since
-    const count = forward.count + (posted ? 1 : 0)
-    return remembering(carriedLoan({ ...loan, ...change }, { ...forward, since, count }), state)
+  if (isHead(loan)) {
+    invariant(posted, 'a decision on a head posts an entry')
+    return advanceHead({ ...loan, ...change }, decision, posted)
   }
   const entries = reversed
     ? loan.entries.map((entry) => (entry.id === reversed.id ? { ...entry, reversedAt: now } : entry))
     : (loan.entries as Entry[])
   if (posted) entries.push(posted)
-  return remembering({ ...loan, ...change, entries }, state)
-}
-
-function remembering(loan: StoredLoan, state: LoanState): StoredLoan {
-  remember(loan, state)
-  return loan
+  const after = { ...loan, ...change, entries }
+  remember(after, decision)
+  return after
 }
 
 const bareOf = (row: BareRow) => ({
@@ -214,7 +209,7 @@ const bareOf = (row: BareRow) => ({
   record: row.record,
 })
 
-const termsOf = (row: BareRow, zone: string): Omit<LoanTerms, 'schedule'> => ({
+const termsOf = (row: BareRow, zone: string): HeadTerms => ({
   currency: currencyOf(row.currency),
   zone,
   principal: row.principal,

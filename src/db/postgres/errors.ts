@@ -68,7 +68,7 @@ export const isConflict = (error: unknown): boolean =>
  * none of the database's. With any other the same statement would fare no better with fewer rows. SQLSTATE classes: data
  * exception, integrity constraint violation, transaction rollback; and a program limit, a corrupted page or index.
  */
-export const isOfRows = (error: unknown): boolean =>
+export const mayBeCausedByRow = (error: unknown): boolean =>
   faultsOf(error).every(
     ({ code }) => typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code) || /^(22|23|40|54000|XX00[12])/.test(code),
   )

@@ -2,7 +2,7 @@
 export type Settled<Result> = { readonly result: Result } | { readonly error: unknown }
 
 /** How a batcher runs. */
-export interface TogetherOptions<Item, Result> {
+export interface BatcherOptions<Item, Result> {
   /** Runs several items in one go, and says in the same order what became of each. Rejecting fails them all. */
   readonly run: (items: readonly Item[]) => Promise<readonly Settled<Result>[]>
   /** Items in one go at most. */
@@ -26,13 +26,13 @@ interface Waiting<Item, Result> {
  * company. Items run in the order in which they came, each standing or falling alone. A batch whose answer is late holds
  * up its own items only.
  */
-export function together<Item, Result>({
+export function createBatcher<Item, Result>({
   run,
   most,
   inFlight,
   mostLate = 0,
   lateMs = 0,
-}: TogetherOptions<Item, Result>) {
+}: BatcherOptions<Item, Result>) {
   let waiting: Waiting<Item, Result>[] = []
   let underWay = 0
   let late = 0
@@ -46,11 +46,11 @@ export function together<Item, Result>({
       const batch = waiting.slice(0, most)
       waiting = waiting.slice(most)
       underWay++
-      void fly(batch)
+      void runBatch(batch)
     }
   }
 
-  async function fly(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+  async function runBatch(batch: readonly Waiting<Item, Result>[]): Promise<void> {
     const settle = mostLate > 0 ? watchLate() : () => undefined
     try {
       const settled = await run(batch.map(({ item }) => item))

@@ -18,7 +18,7 @@ export interface Arrivals {
  * has `$3`. The place of the page is found in the index, from whichever end is nearer: the last page costs what the
  * first does.
  */
-export const arrivalsSql = ({ table, where, columns, joined = '', by = 'arrival' }: Arrivals): string => `
+export const byArrivalSql = ({ table, where, columns, joined = '', by = 'arrival' }: Arrivals): string => `
   WITH counted AS (
     SELECT count(*) AS total, $2::bigint * 2 > count(*) AS from_end FROM ${table} a WHERE ${where}
   ), page AS (
@@ -41,12 +41,12 @@ interface Counted {
 }
 
 /**
- * Runs what `arrivalsSql` made. A row's place is drawn when it is inserted, and the row is seen when that is committed:
+ * Runs what `byArrivalSql` made. A row's place is drawn when it is inserted, and the row is seen when that is committed:
  * what comes while somebody walks through the pages stands behind those he has seen, unless it took long to commit.
  * @param name of the prepared statement
  * @param values of the parameters from `$4` on
  */
-export async function listArrivals<Row extends object>(
+export async function listByArrival<Row extends object>(
   db: Db,
   name: string,
   text: string,

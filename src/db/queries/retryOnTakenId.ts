@@ -6,7 +6,7 @@ const MOST_DRAWS = 1_000
  * taken one of them: then the next is drawn.
  * @param insert answers undefined where the id that it drew is taken
  */
-export async function drawingId<T>(insert: () => Promise<T | undefined>): Promise<T> {
+export async function retryOnTakenId<T>(insert: () => Promise<T | undefined>): Promise<T> {
   for (let draw = 1; draw <= MOST_DRAWS; draw++) {
     const result = await insert()
     if (result !== undefined) return result

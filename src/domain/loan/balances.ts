@@ -1,7 +1,7 @@
 import { dateIn, dayAfter, daysBetween, type Instant, type LocalDate, startOfDay } from '../dates.ts'
 import { outstandingOf, type Period, type Portions, type Totals, totalOf } from './allocation.ts'
 import { type LoanStatus, statusOf } from './lifecycle.ts'
-import type { LoanTerms } from './terms.ts'
+import type { HeadTerms } from './terms.ts'
 
 /** A loan in figures, at a moment. Amounts in minor units. */
 export interface Balances {
@@ -45,7 +45,7 @@ export interface Folded {
 }
 
 /** Sums up a fold: totals by component, what is due next, and what is overdue at that moment. */
-export function balancesOf(terms: LoanTerms, folded: Folded, asOf: Instant): Balances {
+export function balancesOf(terms: HeadTerms, folded: Folded, asOf: Instant): Balances {
   const { due: charged, paid, waived, writtenOff, recovered } = folded.totals
   const today = dateIn(terms.zone, asOf)
   let totalOverdue = 0n
@@ -86,7 +86,7 @@ export function balancesOf(terms: LoanTerms, folded: Folded, asOf: Instant): Bal
 }
 
 /** The sooner of the penalty's instant and the midnight on which the next instalment becomes overdue. */
-function nextChange(terms: LoanTerms, folded: Folded, next: Period | undefined, asOf: Instant) {
+function nextChange(terms: HeadTerms, folded: Folded, next: Period | undefined, asOf: Instant) {
   const overdueAt = next ? startOfDay(dayAfter(next.dueDate), terms.zone) : null
   const penaltyAt = terms.penaltyAmount !== null && folded.owed > 0n && asOf < terms.dueAt ? terms.dueAt : null
   if (overdueAt === null || penaltyAt === null) return overdueAt ?? penaltyAt

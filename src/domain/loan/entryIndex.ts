@@ -1,31 +1,26 @@
-import { type Absent, broughtForward } from './carriedForward/broughtForward.ts'
-import { NotRead } from './carriedForward/notRead.ts'
+import { isHead, type LoanHead } from './carriedForward/loanHead.ts'
 import type { Entry } from './entry.ts'
 import type { Loan } from './loan.ts'
 import { memoOf } from './replayCache.ts'
 
-/** The entries of a list by their keys, as far as it was looked through. */
+/** The entries of a list by their keys, as far as the list was looked through. */
 interface Index<Key> {
   readonly entries: Map<Key, Entry>
   seen: number
 }
 
 /**
- * Finds a loan's entry by a key that no two of them have. Most lists are asked once, and are looked through. One that
- * is asked again is growing under many changes at once: it gets an index.
+ * Makes a function that finds an entry by a key that no two entries of a loan have. Most lists are searched once, from
+ * their start. A list that is searched again is growing under many changes at once: it gets an index. Of a head, only
+ * the entries posted since it was read are searched: the statement that reads a head reads none of a loan that has the
+ * key already.
  * @param name of the key
  * @param keyOf null: the entry has none
  */
-export function entryBy<Name extends keyof Absent>(name: Name, keyOf: (entry: Entry) => Absent[Name][number] | null) {
-  type Key = Absent[Name][number]
+export function entryBy<Key>(name: string, keyOf: (entry: Entry) => Key | null) {
   const indexes = memoOf<readonly Entry[], Index<Key>>(name)
-  return (loan: Loan, key: Key): Entry | undefined => {
-    const forward = broughtForward(loan)
-    if (forward) {
-      const absent: readonly Key[] = forward.absent[name]
-      if (!absent.includes(key)) throw new NotRead(`whether an entry has that ${name}`)
-      return forward.since.find((entry) => keyOf(entry) === key)
-    }
+  return (loan: Pick<Loan, 'entries'> | LoanHead, key: Key): Entry | undefined => {
+    if (isHead(loan)) return loan.since.find(({ entry }) => keyOf(entry) === key)?.entry
     const { entries } = loan
     const index = indexes.get(entries)
     if (!index) {

@@ -23,7 +23,6 @@ import {
   WRITING_OFF,
 } from './allocation.ts'
 import type { Folded } from './balances.ts'
-import { NotRead } from './carriedForward/notRead.ts'
 import type { Entry, EntryType } from './entry.ts'
 import type { Outcome } from './outcomes.ts'
 import type { LoanTerms } from './terms.ts'
@@ -31,12 +30,22 @@ import type { LoanTerms } from './terms.ts'
 /** What replay reads of an entry: a stored one, or one that is about to be. */
 export type Replayable = Omit<Entry, 'id'>
 
-/** A fold to go on from. */
+/** A fold that another one can continue from. */
 export interface FoldedSoFar extends Folded {
   /** Of the periods only the open ones are there, with what is left of each. */
   readonly isCarried: boolean
   /** Periods before this one owe nothing: a loan of many entries need not look at them again. */
   readonly firstOwing: number
+}
+
+const BEFORE_ANY_ENTRY = {
+  overpaid: 0n,
+  chargedOffOn: null,
+  writtenOffOn: null,
+  paidOffOn: null,
+  penaltyRaised: false,
+  isCarried: false,
+  firstOwing: 0,
 }
 
 /** The state while entries are being applied, in order. */
@@ -46,24 +55,20 @@ export class Fold implements FoldedSoFar {
   readonly totals: Totals
   /** Owed in all periods together. */
   owed: bigint
-  overpaid = 0n
-  chargedOffOn: LocalDate | null = null
-  writtenOffOn: LocalDate | null = null
+  overpaid: bigint
+  chargedOffOn: LocalDate | null
+  writtenOffOn: LocalDate | null
   /** The value date that left nothing owed. */
-  paidOffOn: LocalDate | null = null
-  penaltyRaised = false
+  paidOffOn: LocalDate | null
+  penaltyRaised: boolean
   readonly isCarried: boolean
-  firstOwing = 0
-  private readonly terms: LoanTerms
+  firstOwing: number
 
-  /** @param from a fold to go on from, which stays as it is; the loan as it was disbursed when left out */
-  constructor(terms: LoanTerms, from?: FoldedSoFar) {
-    this.terms = terms
-    this.periods = from ? from.periods.slice() : terms.schedule.map(openPeriod)
-    this.totals = from ? { ...from.totals } : disbursed(this.periods)
-    this.owed = from ? from.owed : totalOf(this.totals.due)
-    this.isCarried = from?.isCarried ?? false
-    if (!from) return
+  private constructor(from: FoldedSoFar) {
+    this.periods = from.periods.slice()
+    this.totals = { ...from.totals }
+    this.owed = from.owed
+    this.isCarried = from.isCarried
     this.overpaid = from.overpaid
     this.chargedOffOn = from.chargedOffOn
     this.writtenOffOn = from.writtenOffOn
@@ -72,9 +77,20 @@ export class Fold implements FoldedSoFar {
     this.firstOwing = from.firstOwing
   }
 
+  /** The loan as it was disbursed, before any entry. */
+  static ofDisbursement({ schedule }: Pick<LoanTerms, 'schedule'>): Fold {
+    const periods = schedule.map(openPeriod)
+    const totals = disbursed(periods)
+    return new Fold({ ...BEFORE_ANY_ENTRY, periods, totals, owed: totalOf(totals.due) })
+  }
+
+  /** A fold that continues from another one, which stays as it is. */
+  static continuing(from: FoldedSoFar): Fold {
+    return new Fold(from)
+  }
+
   /** The penalty, once, when anything is unpaid (contract 4.3.4): due with the last instalment. */
-  raisePenalty(): void {
-    const { penaltyAmount, schedule } = this.terms
+  raisePenalty({ penaltyAmount, schedule }: Pick<LoanTerms, 'penaltyAmount' | 'schedule'>): void {
     if (penaltyAmount === null || this.owed === 0n) return
     this.penaltyRaised = true
     this.owe(schedule.length - 1, 'penalty', penaltyAmount)
@@ -124,7 +140,7 @@ export class Fold implements FoldedSoFar {
    * longer there, because an earlier payment was reversed, is principal owed again.
    */
   private giveBack(entry: Replayable, fromPaid: boolean): Outcome {
-    if (this.isCarried) throw new NotRead('what was paid of each instalment')
+    invariant(!this.isCarried, 'what was paid of each instalment is known')
     const { amount } = entry
     const overpayment = least(amount, this.overpaid)
     this.overpaid -= overpayment

@@ -1,13 +1,15 @@
 import { dateIn, type Instant, type LocalDate } from '../dates.ts'
-import { invalidField, invariant, notFound, refused } from '../errors.ts'
-import { type Decimal, minorToText, toMinor } from '../money.ts'
+import { invariant, notFound, refused } from '../errors.ts'
+import { type Decimal, toMinor } from '../money.ts'
 import type { RepaymentRecord, Restated } from '../recordStyle/loanRecord.ts'
-import { broughtForward, countOf } from './carriedForward/broughtForward.ts'
+import type { Balances } from './balances.ts'
+import { isHead, type LoanHead, needsHistory } from './carriedForward/loanHead.ts'
 import { type Entry, type EntryType, movesMoney, type NewEntry } from './entry.ts'
 import { entryBy } from './entryIndex.ts'
 import { requireTakes } from './lifecycle.ts'
 import type { Outcome } from './outcomes.ts'
-import { endOf, extend, type LoanState, replay, stateAt, stillHolds } from './replay.ts'
+import { requireLeft, requirePlace, requireRoom, requireValueDate } from './postingRules.ts'
+import { balancesAt, endOf, extend, extendHead, type LoanState, replay, stateAt, stillHolds } from './replay.ts'
 import { memoOf } from './replayCache.ts'
 import type { LoanTerms } from './terms.ts'
 
@@ -34,56 +36,89 @@ export interface Posting {
   readonly paymentMethod?: string | undefined
 }
 
-/** What was decided: an entry to post, an entry to mark reversed, or both; and what the loan is then. */
+/**
+ * A decision on a loan: an entry to post, an entry to mark reversed, or both; and the balances of the loan before and
+ * after it. The balances after it are a `LoanState` where the decision was made on the whole loan.
+ */
 export interface Decision {
-  /** The loan before it, for the audit trail. */
-  readonly before: LoanState
+  readonly before: Balances
   /** Why an entry was reversed, in the operator's words; for the audit trail. */
   readonly reason: string | null
   readonly posted: NewEntry | null
+  /** What the posted entry did; undefined where none was posted. */
+  readonly outcome: Outcome | undefined
   readonly reversed: Entry | null
-  readonly state: LoanState
+  readonly state: Balances
   /** Where the loan is agreed anew: its terms from now on. */
   readonly restated?: Restated
 }
 
 const states = memoOf<Loan, LoanState>('state')
+const headStates = memoOf<LoanHead, Balances>('state of the head')
 
 /**
- * The loan as of a moment. What was replayed once is kept as long as time lets it hold. A change makes another loan of
- * it, to which the list of entries belongs from then on: do not ask for the state of the one before it.
+ * The state of a loan at a moment. A state is kept with its loan for as long as it holds. A change makes another loan,
+ * to which the list of entries belongs from then on: do not ask for the state of the loan before the change.
  */
 export function stateOf(loan: Loan, asOf: Instant): LoanState {
   const known = states.get(loan)
   if (known && stillHolds(loan.terms, known, asOf)) return known
-  const end = known ? endOf(known) : broughtForward(loan)?.end
-  const state = end && stateAt(loan.terms, end, asOf)
-  return remember(loan, state ?? replay(loan.terms, loan.entries, asOf))
-}
-
-/** Keeps what a decision found the loan to be, for whoever decides next. */
-export function remember(loan: Loan, state: LoanState): LoanState {
+  const state = (known && stateAt(loan.terms, known, asOf)) ?? replay(loan.terms, loan.entries, asOf)
   states.set(loan, state)
   return state
 }
 
+/** The balances of a head at a moment that `needsHistory` allows. */
+function balancesOfHead(head: LoanHead, asOf: Instant): Balances {
+  const known = headStates.get(head)
+  return known && stillHolds(head.terms, known, asOf) ? known : balancesAt(head.terms, head.end, asOf)
+}
+
+/** Keeps the state that a decision computed with the loan that the decision makes, for the next decision. */
+export function remember(loan: Loan, { state }: Decision): void {
+  if (isLoanState(state)) states.set(loan, state)
+}
+
+const isLoanState = (state: Balances): state is LoanState => 'outcomes' in state
+
+/** The head after a decision that posted an entry on it. */
+export function advanceHead<Head extends LoanHead>(head: Head, { state, outcome }: Decision, posted: Entry): Head {
+  const end = endOf(state)
+  invariant(end && outcome, 'a decision on a head posts an entry')
+  const next = { ...head, end, count: head.count + 1, since: [...head.since, { entry: posted, outcome }] }
+  headStates.set(next, state)
+  return next
+}
+
+/** What an entry does at its place, as of a moment; undefined for a reversed entry. */
+export const outcomeAt = (loan: Loan | LoanHead, entry: Entry, asOf: Instant): Outcome | undefined =>
+  isHead(loan)
+    ? loan.since.find((one) => one.entry === entry)?.outcome
+    : stateOf(loan, asOf).outcomes.get(entry.ordinal)
+
 /** The entry that carried this dedupe token, if it was seen before on this loan (contract 4.4.2). */
-export const findByToken = entryBy('token', (entry) => entry.token)
+export const findByToken = entryBy<string>('token', (entry) => entry.token)
+
+/** Whether the loan has to be read with its history before this posting; see `needsHistory` of a head. */
+export const needsHistoryFor = (head: LoanHead, { type, valueDate }: Posting, now: Instant): boolean =>
+  needsHistory(head, { type, valueDate: valueDate ?? dateIn(head.terms.zone, now) }, now)
 
 /**
  * Posts an entry. Refusals, in this order: the amount, the value date, the loan's state, what the state leaves of it.
+ * @param loan the whole loan, or its head where `needsHistoryFor` is false
  * @throws LendingError `invalid_argument` or `failed_precondition`
  */
-export function post(loan: Loan, posting: Posting, now: Instant): Decision {
+export function post(loan: Loan | LoanHead, posting: Posting, now: Instant): Decision {
   const { terms } = loan
   const amount = posting.amount === null ? 0n : toMinor(posting.amount, terms.currency, 'amount')
   const valueDate = posting.valueDate ?? dateIn(terms.zone, now)
   requireValueDate(terms, valueDate, now)
-  const ordinal = countOf(loan) + 1
+  const ordinal = (isHead(loan) ? loan.count : loan.entries.length) + 1
   const { type, token, note, id, record = null } = posting
   const paymentMethod = movesMoney(type) ? (posting.paymentMethod ?? null) : null
   const plain = { type, amount, valueDate, token, note, ordinal, place: ordinal, postedAt: now, replaces: null }
-  return append(loan, { ...plain, ...(id !== undefined && { id }), record, paymentMethod, reversedAt: null }, now)
+  const entry = { ...plain, ...(id !== undefined && { id }), record, paymentMethod, reversedAt: null }
+  return isHead(loan) ? appendToHead(loan, entry, now) : append(loan, entry, now)
 }
 
 /**
@@ -96,6 +131,7 @@ export function reverse(loan: Loan, entryId: bigint, now: Instant, reason: strin
     before: stateOf(loan, now),
     reason,
     posted: null,
+    outcome: undefined,
     reversed,
     state: stateOf(without(loan, reversed, now), now),
   }
@@ -154,6 +190,16 @@ export function adjust(loan: Loan, entryId: bigint, adjustment: Adjustment, now:
   }
 }
 
+/** Checks an entry against the balances of a head before and after it. */
+function appendToHead(head: LoanHead, entry: NewEntry, now: Instant): Decision {
+  invariant(!needsHistory(head, entry, now), 'a head takes the entries that need no history')
+  const before = balancesOfHead(head, now)
+  requireTakes(before, entry.type)
+  const { state, outcome } = extendHead(head.terms, head.end, entry, now)
+  requireRoom(head.terms, before, entry, outcome)
+  return decisionOf(before, entry, outcome, state)
+}
+
 /** Checks an entry against the loan's state before and after it. */
 function append(loan: Loan, entry: NewEntry, now: Instant): Decision {
   const before = stateOf(loan, now)
@@ -164,69 +210,17 @@ function append(loan: Loan, entry: NewEntry, now: Instant): Decision {
   invariant(outcome, 'a new entry has an outcome')
   requireRoom(loan.terms, before, entry, outcome)
   requireLeft(loan, before, entry, state)
-  return { before, reason: null, posted: { ...entry, amount: outcome.amount }, reversed: null, state }
+  return decisionOf(before, entry, outcome, state)
 }
 
-/** What the loan's state leaves of an amount: interest to waive, debt to recover, money to give back. */
-function requireRoom(terms: LoanTerms, before: LoanState, entry: NewEntry, outcome: Outcome): void {
-  const most = limitOf(before, entry.type)
-  const say = (minor: bigint) => `${minorToText(minor, terms.currency)} ${terms.currency.code}`
-  const { amount } = outcome
-  if (most !== null && amount > most.minor)
-    throw refused(`${say(amount)} is more than ${most.what}, ${say(most.minor)}`)
-  // Enough now, but not on that day: other entries stand between.
-  if (outcome.dropped > 0n || outcome.credited > 0n) {
-    const there = say(amount - outcome.dropped - outcome.credited)
-    throw refused(`of ${most?.what ?? 'it'} only ${there} was there on ${entry.valueDate}; a later date may have more`)
-  }
-  if (amount === 0n) throw refused(`nothing was owed on ${entry.valueDate}`)
-}
-
-/** What is paid out before other payouts must leave them what they paid out: it was no longer there to give. */
-function requireLeft(loan: Loan, before: LoanState, entry: NewEntry, state: LoanState): void {
-  if (entry.type !== 'Refund' && entry.type !== 'Credit Balance Refund') return
-  const short = loan.entries.find(
-    ({ ordinal }) => (state.outcomes.get(ordinal)?.credited ?? 0n) > (before.outcomes.get(ordinal)?.credited ?? 0n),
-  )
-  if (!short) return
-  const { currency } = loan.terms
-  const paidOut = `${minorToText(short.amount, currency)} ${currency.code} were paid out on ${short.valueDate}`
-  throw refused(`${paidOut}, and would no longer have been there after this on ${entry.valueDate}`)
-}
-
-function limitOf(state: LoanState, type: EntryType): { what: string; minor: bigint } | null {
-  if (type === 'Waive Interest') return { what: 'the interest outstanding', minor: state.outstanding.interest }
-  if (type === 'Credit Balance Refund') return { what: 'the overpayment', minor: state.totalOverpaid }
-  if (type === 'Refund')
-    return state.status === 'Overpaid'
-      ? { what: 'the overpayment', minor: state.totalOverpaid }
-      : { what: 'what was paid in', minor: state.totalPaid }
-  if (type === 'Recovery Repayment' && state.status === 'Closed (written off)')
-    return { what: 'what is left of the write-off', minor: state.totalWrittenOff - state.totalRecovered }
-  return null
-}
-
-/** A write-off closes the book on what came before it, and a recovery comes after it. */
-function requirePlace(loan: Loan, state: LoanState, entry: NewEntry): void {
-  if (entry.type === 'Write-off') {
-    const latest = loan.entries.reduce(
-      (day, one) => (one.reversedAt === null && one.valueDate > day ? one.valueDate : day),
-      '',
-    )
-    if (entry.valueDate < latest)
-      throw refused(`a write-off may not be dated before the loan's latest transaction, of ${latest}`)
-  }
-  if (state.status === 'Closed (written off)' && state.closedOn !== null && entry.valueDate < state.closedOn)
-    throw invalidField('valueDate', `must be on or after the write-off, ${state.closedOn}`)
-}
-
-/** On or after disbursement and not in the future (contract 4.4.1). */
-function requireValueDate(terms: LoanTerms, valueDate: LocalDate, now: Instant): void {
-  if (valueDate < terms.disbursedOn)
-    throw invalidField('valueDate', `must be on or after the day of disbursement, ${terms.disbursedOn}`)
-  const today = dateIn(terms.zone, now)
-  if (valueDate > today) throw invalidField('valueDate', `must not be in the future: today is ${today}`)
-}
+const decisionOf = (before: Balances, entry: NewEntry, outcome: Outcome, state: Balances): Decision => ({
+  before,
+  reason: null,
+  posted: { ...entry, amount: outcome.amount },
+  outcome,
+  reversed: null,
+  state,
+})
 
 function requireStanding(loan: Loan, entryId: bigint): Entry {
   const entry = loan.entries.find((candidate) => candidate.id === entryId)

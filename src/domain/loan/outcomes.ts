@@ -1,5 +1,4 @@
 import type { Portions } from './allocation.ts'
-import { NotRead } from './carriedForward/notRead.ts'
 
 /** What an entry did at its place. Portions and overpayment sum to the amount, but for a waiver (see `dropped`). */
 export interface Outcome {
@@ -22,37 +21,29 @@ export interface Outcome {
 export class Outcomes {
   private readonly list: (Outcome | undefined)[]
   private readonly seen: number
-  private readonly unread: number
 
-  /**
-   * @param list by ordinal, the first at 0; it is taken over
-   * @param unread entries before those of the list, of which nothing is known
-   */
-  constructor(list: (Outcome | undefined)[], unread = 0) {
+  /** @param list by ordinal, the first at 0; the instance takes it over */
+  constructor(list: (Outcome | undefined)[]) {
     this.list = list
     this.seen = list.length
-    this.unread = unread
   }
 
   /** Of the entry of that ordinal; reversed entries have none. */
   get(ordinal: number): Outcome | undefined {
-    const index = ordinal - 1 - this.unread
-    if (index < 0) throw new NotRead('what an entry did')
-    return index < this.seen ? this.list[index] : undefined
+    return ordinal <= this.seen ? this.list[ordinal - 1] : undefined
   }
 
   /** All there are, in the order of their ordinals. */
   values(): Outcome[] {
-    if (this.unread > 0) throw new NotRead('what the entries did')
     return this.list.slice(0, this.seen).filter((outcome) => outcome !== undefined)
   }
 
   /** These and that of a later entry; these stay as they are. */
   and(ordinal: number, outcome: Outcome): Outcomes {
     // Where another one goes on from here already, or did and was refused, this one gets a list of its own.
-    const index = ordinal - 1 - this.unread
+    const index = ordinal - 1
     const list = this.list.length === this.seen && index >= this.seen ? this.list : this.list.slice(0, this.seen)
     list[index] = outcome
-    return new Outcomes(list, this.unread)
+    return new Outcomes(list)
   }
 }

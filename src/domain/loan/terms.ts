@@ -22,6 +22,13 @@ export interface LoanTerms {
   readonly schedule: readonly Instalment[]
 }
 
+/** The terms of a loan without its schedule. */
+export type HeadTerms = Omit<LoanTerms, 'schedule'>
+
+/** Whether the penalty may have been raised by that moment. */
+export const isPenaltyTime = ({ penaltyAmount, dueAt }: HeadTerms, asOf: Instant): boolean =>
+  penaltyAmount !== null && asOf >= dueAt
+
 /**
  * The terms of a partner-style loan: the product's, for the principal asked, disbursed now (contract 4.2, 4.3.1–2).
  * @throws LendingError `failed_precondition` for a retired product, `invalid_argument` for the principal

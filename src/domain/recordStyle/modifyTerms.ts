@@ -86,7 +86,8 @@ export function restate(loan: RestatableLoan, update: LoanUpdate, now: number, s
   const state = replay(terms, loan.entries, now)
   const lends = borrowerId !== loan.customerId || state.totalOutstanding > before.totalOutstanding
   if (lends && borrowerId === loan.customerId && loan.customerStatus !== 'Active') throw lentNoMore(loan.customerStatus)
-  return { before, reason: null, posted: null, reversed: null, state, restated: { terms, borrowerId, record, lends } }
+  const modified = { terms, borrowerId, record, lends }
+  return { before, reason: null, posted: null, outcome: undefined, reversed: null, state, restated: modified }
 }
 
 /** The refusal for a borrower who can be told otherwise of what he has had, but is lent nothing more (contract 4.1). */

@@ -1,7 +1,7 @@
 import type { LocalDate } from '../dates.ts'
 import { type Entry, isCustomerRepayment, paymentMethodOf } from '../loan/entry.ts'
 import { entryBy } from '../loan/entryIndex.ts'
-import type { Loan } from '../loan/loan.ts'
+import type { HeadTerms } from '../loan/terms.ts'
 import { type Decimal, toMinor } from '../money.ts'
 import type { RepaymentRecord } from './loanRecord.ts'
 
@@ -15,13 +15,13 @@ export interface ToldRepayment {
 }
 
 /** The entry with this id, if the loan has it: a repayment's id is its dedupe token (contract 5.6). */
-export const findById = entryBy('id', (entry) => entry.id)
+export const findById = entryBy<bigint>('id', (entry) => entry.id)
 
 /**
  * Whether an entry is this repayment, told again.
  * @throws LendingError `invalid_argument` for the amount
  */
-export function sameRepayment(loan: Loan, entry: Entry, told: ToldRepayment): boolean {
+export function sameRepayment(loan: { readonly terms: HeadTerms }, entry: Entry, told: ToldRepayment): boolean {
   return (
     isCustomerRepayment(entry.type) &&
     entry.amount === toMinor(told.amount, loan.terms.currency, 'amount') &&

@@ -1,5 +1,6 @@
 import type { Deps } from '../../app/deps.ts'
 import { findKept, forgetExpired, type KeptRequest, keepAnswer } from '../../db/access/idempotency.ts'
+import { isKeyTaken } from '../../db/audit/trail.ts'
 import { invalidField, LendingError } from '../../domain/errors.ts'
 import type { Caller } from './caller.ts'
 
@@ -7,6 +8,19 @@ export type { KeptRequest } from '../../db/access/idempotency.ts'
 
 /** The header, as callers write it. */
 export const KEY_HEADER = 'Idempotency-Key'
+
+/** The refusal where another instance stored the same Idempotency-Key at the same time. */
+export const keyTaken = () =>
+  new LendingError('aborted', 'another request with this Idempotency-Key is being answered; try again', [], 1)
+
+/** Waits for a change of the book. @throws LendingError `aborted` where its Idempotency-Key was taken meanwhile */
+export async function abortedWhereKeyTaken<T>(change: Promise<T>): Promise<T> {
+  try {
+    return await change
+  } catch (error) {
+    throw isKeyTaken(error) ? keyTaken() : error
+  }
+}
 
 /** A request under a key: what was kept of an earlier one, or the turn to run it. */
 export type Begun = { readonly kept: KeptRequest } | { readonly turn: Turn }

@@ -8,7 +8,7 @@ import {
   openImport,
   saveBatch,
 } from '../../db/book/bookImport.ts'
-import { pauseBefore } from '../../db/postgres/backoffMs.ts'
+import { backoffMs } from '../../db/postgres/backoffMs.ts'
 import type { Queries } from '../../db/queries/queries.ts'
 import { LendingError } from '../../domain/errors.ts'
 
@@ -193,7 +193,7 @@ async function saveDecided<T>(
     })
     if (after) return after
     // Somebody was faster, or has one of these loans in hand: 7 s over all tries.
-    await pause(pauseBefore(attempt * 3))
+    await pause(backoffMs(attempt * 3))
     decided = await importer.decide(values)
   }
   throw new LendingError('aborted', 'the same loans are being changed by many others; run the import again later')

@@ -21,7 +21,8 @@ export interface CustomerLine {
 }
 
 /** Customers, as `createCustomer` makes them, with what a record system would tell of them. */
-export function customerImporter({ db, now, config }: Deps, author: Author): Importer<CustomerLine> {
+export function customerImporter(deps: Deps, author: Author): Importer<CustomerLine> {
+  const { db, now, config } = deps
   return {
     keyOf: ({ externalId }) => externalId,
     async decide(values) {
@@ -29,7 +30,7 @@ export function customerImporter({ db, now, config }: Deps, author: Author): Imp
       const today = dateIn(config.zone, at)
       const externalIds = values.flatMap((value) => (value instanceof LendingError ? [] : [value.externalId]))
       const known = await findPresentCustomers(db, author.organizationId, externalIds)
-      const nextId = await reserveIds(db, 'customer', values.length)
+      const nextId = await reserveIds(deps, 'customer', values.length)
       const made: Omit<NewCustomer, 'accountNo'>[] = []
       const said = values.map(
         (value): Said =>
@@ -50,7 +51,7 @@ export function customerImporter({ db, now, config }: Deps, author: Author): Imp
             return 'imported'
           }),
       )
-      const nextNo = await reserveAccountNumbers(db, author.organizationId, 'customer', made.length)
+      const nextNo = await reserveAccountNumbers(deps, author.organizationId, 'customer', made.length)
       const customers = made.map((customer): NewCustomer => ({ ...customer, accountNo: nextNo() }))
       return {
         async save(batch) {

@@ -2,7 +2,7 @@ import type { Deps } from '../../app/deps.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import { findPresentLoans, type PresentLoan } from '../../db/book/bookImport.ts'
 import { reserveAccountNumbers } from '../../db/lenders/accountNumbers.ts'
-import { findParties } from '../../db/loans/applicants.ts'
+import { findApplicants } from '../../db/loans/applicants.ts'
 import { insertLoans, type NewLoan } from '../../db/loans/insertLoans.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
 import type { Instant } from '../../domain/dates.ts'
@@ -10,7 +10,7 @@ import { invalidField, LendingError } from '../../domain/errors.ts'
 import { replay } from '../../domain/loan/replay.ts'
 import { termsOf } from '../../domain/loan/terms.ts'
 import { type Decimal, toMinor } from '../../domain/money.ts'
-import { notActive, requireParties } from '../loans/loans.ts'
+import { notActive, requireApplicants } from '../loans/loans.ts'
 import { type Importer, otherThere, type Said, saidOf } from './bookImport.ts'
 
 /** What a line says of a loan; every other term comes from the product. */
@@ -24,7 +24,8 @@ export interface LoanLine {
 }
 
 /** Loans, as `createLoan` makes them, but of the moment at which they were disbursed. */
-export function loanImporter({ db, now, config }: Deps, author: Author): Importer<LoanLine> {
+export function loanImporter(deps: Deps, author: Author): Importer<LoanLine> {
+  const { db, now, config } = deps
   const { organizationId } = author
   return {
     keyOf: ({ externalId }) => externalId,
@@ -37,19 +38,19 @@ export function loanImporter({ db, now, config }: Deps, author: Author): Importe
           organizationId,
           lines.map(({ externalId }) => externalId),
         ),
-        findParties(
+        findApplicants(
           db,
           lines.map(({ customerExternalId, productId }) => ({ organizationId, customerExternalId, productId })),
         ),
       ])
       const parties = new Map(lines.map((line, index) => [line, found[index]!]))
-      const nextId = await reserveIds(db, 'loan', lines.length)
+      const nextId = await reserveIds(deps, 'loan', lines.length)
       const made: { readonly index: number; readonly loan: Omit<NewLoan, 'accountNo'> }[] = []
       const said = values.map(
         (value, index): Said =>
           saidOf(() => {
             if (value instanceof LendingError) return value
-            const { customer, product } = requireParties(parties.get(value)!, value.customerExternalId)
+            const { customer, product } = requireApplicants(parties.get(value)!, value.customerExternalId)
             const present = known.get(value.externalId)
             const principal = toMinor(value.principal, product.currency, 'principal')
             if (present) return isSame(value, principal, present) ? 'present' : otherThere('the loan')
@@ -66,7 +67,7 @@ export function loanImporter({ db, now, config }: Deps, author: Author): Importe
             return 'imported'
           }),
       )
-      const nextNo = await reserveAccountNumbers(db, organizationId, 'loan', made.length)
+      const nextNo = await reserveAccountNumbers(deps, organizationId, 'loan', made.length)
       const loans = made.map(({ loan }): NewLoan => ({ ...loan, accountNo: nextNo() }))
       return {
         async save(batch) {

@@ -1,7 +1,7 @@
 import type { Deps } from '../../app/deps.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import { readLoans } from '../../db/loans/loans.ts'
-import { type Chain, type SavedDecision, type Step, saveLoans } from '../../db/loans/saveLoans.ts'
+import { type ChangeBatch, type LoanChange, saveLoans } from '../../db/loans/saveLoans.ts'
 import { apply, type StoredLoan } from '../../db/loans/storedLoan.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
 import type { LocalDate } from '../../domain/dates.ts'
@@ -32,7 +32,7 @@ export interface TransactionLine {
 interface Working {
   readonly before: StoredLoan
   after: StoredLoan
-  readonly steps: Step[]
+  readonly changes: LoanChange[]
 }
 
 /** Transactions, posted as `postTransaction` posts them, in the order of the file. */
@@ -52,22 +52,22 @@ export function transactionImporter(deps: Deps, author: Author): Importer<Transa
       )
       const loans = new Map<string, Working>()
       for (const [index, loan] of read.entries())
-        if (loan) loans.set(named[index]!, { before: loan, after: loan, steps: [] })
+        if (loan) loans.set(named[index]!, { before: loan, after: loan, changes: [] })
       const { paymentMethod } = await getOrganization(deps, author)
-      const nextId = await reserveIds(db, 'entry', lines.length)
+      const nextId = await reserveIds(deps, 'entry', lines.length)
       const said = values.map(
         (value): Said =>
           value instanceof LendingError
             ? value
             : saidOf(() => postLine(value, loans, { author, at, nextId, paymentMethod })),
       )
-      const chains: Chain[] = [...loans.values()]
-        .filter(({ steps }) => steps.length > 0)
-        .map(({ before, steps }) => ({ loan: before, steps }))
+      const batches: ChangeBatch[] = [...loans.values()]
+        .filter(({ changes }) => changes.length > 0)
+        .map(({ before, changes }) => ({ loan: before, changes }))
       return {
         async save(batch) {
-          if (chains.length === 0) return said
-          return (await saveLoans(batch, chains)).every(Boolean) ? said : undefined
+          if (batches.length === 0) return said
+          return (await saveLoans(batch, batches)).every(Boolean) ? said : undefined
         },
       }
     },
@@ -96,14 +96,17 @@ function postLine(
   const method = line.paymentMethod ?? paymentMethod
   const decision = post(loan.after, { type, amount, valueDate, token, note, paymentMethod: method }, at)
   const posted = decision.posted && { ...decision.posted, id: nextId() }
-  loan.steps.push({ author, decision: inBalances(decision), posted, at })
+  loan.changes.push({ author, decision: inBalances(decision), posted, at })
   loan.after = apply(loan.after, decision, posted, at)
   return 'imported'
 }
 
 /** Each state of a loan of thousands of entries says what every one of them did: too much to keep for a whole batch. */
-function inBalances(decision: Decision): SavedDecision {
-  const balancesOf = ({ periods: _, outcomes: __, ...balances }: LoanState): Balances => balances
+function inBalances(decision: Decision): Decision {
+  const balancesOf = (state: Balances): Balances => {
+    const { periods: _, outcomes: __, ...balances } = state as LoanState
+    return balances
+  }
   return { ...decision, before: balancesOf(decision.before), state: balancesOf(decision.state) }
 }
 

@@ -8,6 +8,7 @@ import { dateIn } from '../../domain/dates.ts'
 import { LendingError, notFound } from '../../domain/errors.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
 import type { Caller } from '../access/caller.ts'
+import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import { checkStatement, requireClaim } from '../statements/check.ts'
 import type { StatementFigures } from '../statements/parse.ts'
 import { statementHash } from '../statements/reader.ts'
@@ -100,8 +101,8 @@ async function tryBoost(
   const decision = toDecision(scored, inputs, result, print)
   if (result.boostStatus === 'raised') {
     const raise = { ...print, limit: result.creditLimit, on: inputs.today, boosts: standing.boosts }
-    if (!(await raiseLimit(deps.db, caller, decision, raise))) return undefined
-  } else await keepBoost(deps.db, caller, decision)
+    if (!(await abortedWhereKeyTaken(raiseLimit(deps.db, caller, decision, raise)))) return undefined
+  } else await abortedWhereKeyTaken(keepBoost(deps.db, caller, decision))
   return { externalId: standing.externalId, currency, inputs, result }
 }
 

@@ -12,6 +12,7 @@ import { displayName } from '../../domain/customer/customer.ts'
 import { dateIn } from '../../domain/dates.ts'
 import { LendingError, notFound } from '../../domain/errors.ts'
 import type { Caller } from '../access/caller.ts'
+import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 
 export type { Borrower } from '../../db/customers/borrowers.ts'
 
@@ -35,7 +36,8 @@ export async function createBorrower(
   details: BorrowerDetails,
 ): Promise<Recorded<Borrower>> {
   const now = deps.now()
-  const made = await insertBorrower(deps.db, caller, id, details, dateIn(deps.config.zone, now), now)
+  const inserting = insertBorrower(deps, caller, id, details, dateIn(deps.config.zone, now), now)
+  const made = await abortedWhereKeyTaken(inserting)
   const borrower = made ?? (await getBorrower(deps, caller, id))
   if (borrower.externalId !== null || !sameDetails(borrower, details))
     throw new LendingError('already_exists', 'a borrower with that id exists already, with other content', [
@@ -61,7 +63,7 @@ export async function updateBorrower(
     const details = withChanges(borrower, isShown ? others : changes)
     return sameDetails(borrower, details) ? undefined : details
   }
-  const borrower = await changeBorrower(deps.db, caller, id, decide, deps.now())
+  const borrower = await abortedWhereKeyTaken(changeBorrower(deps.db, caller, id, decide, deps.now()))
   if (!borrower) throw noSuchBorrower()
   return borrower
 }

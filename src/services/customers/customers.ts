@@ -13,6 +13,7 @@ import { type CustomerStanding, requireActivatable, requireClosable } from '../.
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { LendingError, notFound } from '../../domain/errors.ts'
 import type { Caller } from '../access/caller.ts'
+import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import { numbered } from '../lenders/numbered.ts'
 
 export type { Customer, CustomerRef } from '../../db/customers/customers.ts'
@@ -24,7 +25,7 @@ export type { Customer, CustomerRef } from '../../db/customers/customers.ts'
 export async function createCustomer(deps: Deps, caller: Caller, externalId: string): Promise<Customer> {
   const now = deps.now()
   const activationDate = dateIn(deps.config.zone, now)
-  const customer = await insertCustomer(deps.db, caller, { externalId, activationDate }, now)
+  const customer = await abortedWhereKeyTaken(insertCustomer(deps, caller, { externalId, activationDate }, now))
   if (!customer)
     throw new LendingError('already_exists', 'a customer with that externalId exists already', [
       { field: 'externalId', message: 'is taken' },
@@ -92,7 +93,8 @@ async function change(
 ): Promise<Customer> {
   const now = deps.now()
   const today = dateIn(deps.config.zone, now)
-  const customer = await changeCustomer(deps.db, caller, ref, action, (standing) => decide(standing, today), now)
+  const changing = changeCustomer(deps.db, caller, ref, action, (standing) => decide(standing, today), now)
+  const customer = await abortedWhereKeyTaken(changing)
   if (!customer) throw noSuchCustomer(ref)
   return customer.accountNo === null ? getCustomer(deps, caller, ref) : customer
 }

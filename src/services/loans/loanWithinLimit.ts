@@ -1,7 +1,7 @@
 import type { Deps } from '../../app/deps.ts'
 import type { Customer } from '../../db/customers/customers.ts'
 import type { Inserted } from '../../db/loans/insertedLoans.ts'
-import { insertLoanHeld } from '../../db/loans/insertLoanLocked.ts'
+import { insertLoanLocked } from '../../db/loans/insertLoanLocked.ts'
 import type { NewLoan } from '../../db/loans/insertLoans.ts'
 import { requireWithinLimit } from '../../domain/credit/scorecard.ts'
 import { invariant } from '../../domain/errors.ts'
@@ -18,7 +18,7 @@ export const withinLimit =
     const names = { externalId: null, id }
     const { card, currency } = await getScorecard(deps, loan.author, names)
     requireWithinLimit(card, currency, loan.terms)
-    return insertLoanHeld(deps.db, loan, async (queries) => {
+    return insertLoanLocked(deps.db, loan, async (queries) => {
       const scored = await scoreNow(deps, queries, loan.author.organizationId, names)
       invariant(scored, 'a customer that has just been held')
       requireWithinLimit(scored.card, scored.currency, loan.terms)

@@ -1,10 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Deps } from '../../app/deps.ts'
 import type { Customer } from '../../db/customers/customers.ts'
-import type { Parties, PartyCustomer } from '../../db/loans/applicants.ts'
-import { trafficOf } from '../../db/loans/loanBatches.ts'
+import type { Applicant, Applicants } from '../../db/loans/applicants.ts'
 import { findLoanPage, type LoanFilter, type LoanRef, nameOf, type PagedLoan, readLoans } from '../../db/loans/loans.ts'
-import { makeLoan } from '../../db/loans/makeLoan.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import type { Listed, Page } from '../../db/queries/paging.ts'
 import type { Instant } from '../../domain/dates.ts'
@@ -17,6 +15,7 @@ import type { Product } from '../../domain/product/product.ts'
 import type { Caller } from '../access/caller.ts'
 import { numbered } from '../lenders/numbered.ts'
 import { withinLimit } from './loanWithinLimit.ts'
+import { makeLoan } from './makeLoan.ts'
 
 export type { LoanFilter, LoanRef } from '../../db/loans/loans.ts'
 export type { StoredLoan } from '../../db/loans/storedLoan.ts'
@@ -45,7 +44,7 @@ export async function createLoan(deps: Deps, caller: Caller, application: LoanAp
   const { organizationId } = caller
   const { customerExternalId, productId } = application
   const wanted = { organizationId, customerExternalId, productId }
-  const { customer, product } = requireParties(await trafficOf(deps.db).readParties(wanted), customerExternalId)
+  const { customer, product } = requireApplicants(await deps.loanBatches.findApplicants(wanted), customerExternalId)
   if (customer.status !== 'Active') throw notActive(customer)
   const now = deps.now()
   const terms = termsOf(product, application.principal, now, deps.config.zone)
@@ -53,7 +52,7 @@ export async function createLoan(deps: Deps, caller: Caller, application: LoanAp
   const externalId = application.externalId ?? null
   const fresh = { author: caller, customerId: customer.id, productId: product.id, externalId, terms, state, at: now }
   const insert = product.enforceCreditLimit ? withinLimit(deps, customer) : undefined
-  const made = await makeLoan(deps.db, fresh, insert)
+  const made = await makeLoan(deps, fresh, insert)
   if ('refused' in made) throw made.refused === 'externalIdTaken' ? externalIdTaken() : notActive({ status: 'Closed' })
   deps.events.loanDisbursed({ organizationId, currency: terms.currency.code, amount: terms.principal })
   return { loan: asStored(organizationId, made, customer, product, fresh), state }
@@ -65,7 +64,7 @@ const externalIdTaken = () =>
   ])
 
 /** @throws LendingError `not_found` for a customer or product that is not there */
-export function requireParties({ customer, product }: Parties, customerExternalId: string) {
+export function requireApplicants({ customer, product }: Applicants, customerExternalId: string) {
   if (!customer) throw noSuchCustomer(customerExternalId)
   if (!product) throw notFound('no loan product has that id, given as productId')
   return { customer, product }
@@ -84,7 +83,7 @@ export const notActive = (customer: Pick<Customer, 'status'>) =>
 const asStored = (
   organizationId: number,
   { id, accountNo }: Pick<StoredLoan, 'id' | 'accountNo'>,
-  customer: PartyCustomer,
+  customer: Applicant,
   product: Product,
   fresh: Pick<StoredLoan, 'externalId' | 'terms'> & { state: LoanState; at: Instant },
 ): StoredLoan => ({
@@ -110,7 +109,7 @@ const asStored = (
 export async function getLoan(deps: Deps, caller: Caller, ref: LoanRef): Promise<LoanNow> {
   const { organizationId } = caller
   const name = nameOf({ organizationId, ref })
-  const read = () => trafficOf(deps.db).readLoan({ organizationId, ref, zone: deps.config.zone })
+  const read = () => deps.loanBatches.readLoan({ organizationId, ref, zone: deps.config.zone })
   return deps.heavyReads.run(organizationId, deps.heavyReads.weightOf(name), async () => {
     const loan = await numbered(deps, organizationId, 'loan', read, (one) => (one ? [one] : []))
     if (!loan) throw noSuchLoan(ref)

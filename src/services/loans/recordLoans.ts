@@ -1,7 +1,5 @@
 import type { Deps } from '../../app/deps.ts'
 import { type Customer, findCustomer } from '../../db/customers/customers.ts'
-import { changeLoan } from '../../db/loans/changeLoan.ts'
-import { makeLoanAs } from '../../db/loans/makeLoan.ts'
 import { findRecordLoan, listRecordLoans, type RecordLoan } from '../../db/loans/recordLoans.ts'
 import type { Listed, Page } from '../../db/queries/paging.ts'
 import { LendingError, notFound } from '../../domain/errors.ts'
@@ -19,7 +17,9 @@ import {
 import type { Caller } from '../access/caller.ts'
 import type { Recorded } from '../customers/borrowers.ts'
 import { getOrganization } from '../lenders/organizations.ts'
+import { changeLoan } from './changeLoan.ts'
 import { noSuchLoan, notActive } from './loans.ts'
+import { makeLoanAs } from './makeLoan.ts'
 
 export type { RecordLoan } from '../../db/loans/recordLoans.ts'
 
@@ -57,7 +57,7 @@ export async function createRecordLoan(
   const { terms, record } = agreed
   const whose = { author: caller, id, customerId: borrowerId, productId: null, externalId: null }
   const fresh = { ...whose, terms, record, state: replay(terms, [], now), at: now }
-  const inserted = await makeLoanAs(deps.db, fresh)
+  const inserted = await makeLoanAs(deps, fresh)
   if (inserted === 'leftOut') throw notActive({ status: 'Closed' })
   if (inserted === 'made')
     deps.events.loanDisbursed({ organizationId, currency: terms.currency.code, amount: terms.principal })
@@ -90,14 +90,8 @@ export async function updateRecordLoan(
     getRecordLoan(deps, caller, id),
     borrowerId === undefined ? undefined : findCustomer(deps.db, caller.organizationId, { id: borrowerId }),
   ])
-  const change = {
-    author: caller,
-    zone: deps.config.zone,
-    now: deps.now,
-    restates: true as const,
-    retried: deps.events.retried,
-  }
-  const changed = await changeLoan(deps.db, change, { id }, (loan, now) => {
+  const change = { author: caller, ref: { id }, modifiesTerms: true }
+  const changed = await changeLoan(deps, change, (loan, now) => {
     if (borrowerId !== undefined && borrowerId !== loan.customerId) requireBorrower(borrower)
     const decision = restate(loan, update, now, shownOf(stored))
     return decision ? { save: decision } : { answer: undefined }

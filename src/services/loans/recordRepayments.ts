@@ -1,16 +1,15 @@
 import type { Deps } from '../../app/deps.ts'
-import { changeLoan, type SavedChange } from '../../db/loans/changeLoan.ts'
 import { findRecordRepayment, listRecordRepayments, type RecordRepayment } from '../../db/loans/recordRepayments.ts'
-import { entryIdTaken } from '../../db/loans/saveLoans.ts'
-import type { StoredLoan } from '../../db/loans/storedLoan.ts'
+import type { StoredRow } from '../../db/loans/storedLoan.ts'
 import type { Listed, Page } from '../../db/queries/paging.ts'
 import { invariant, notFound } from '../../domain/errors.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
-import { post } from '../../domain/loan/loan.ts'
+import { type Posting, post } from '../../domain/loan/loan.ts'
 import { findById, sameRepayment, type ToldRepayment } from '../../domain/recordStyle/recordRepayment.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Recorded } from '../customers/borrowers.ts'
 import { getOrganization } from '../lenders/organizations.ts'
+import { entryIdTaken, postToLoan, type SavedChange } from './changeLoan.ts'
 import { tellPosted } from './transactions.ts'
 
 export type { RecordRepayment } from '../../db/loans/recordRepayments.ts'
@@ -28,15 +27,11 @@ export async function postRecordRepayment(
   told: ToldRepayment,
 ): Promise<Recorded<RecordRepayment>> {
   const { id, amount, collectedOn: valueDate, description: note, record } = told
-  const { retried } = deps.events
   const { paymentMethod } = await getOrganization(deps, caller)
-  const change = { author: caller, zone: deps.config.zone, now: deps.now, retried, posts: { id } }
-  const changed = await changeLoan(deps.db, change, { id: loanId }, (loan, now) => {
+  const posting: Posting = { type: 'Repayment', amount, valueDate, token: null, note, id, record, paymentMethod }
+  const changed = await postToLoan(deps, { author: caller, ref: { id: loanId }, posting }, (loan, now) => {
     const original = findById(loan, id)
-    if (!original)
-      return {
-        save: post(loan, { type: 'Repayment', amount, valueDate, token: null, note, id, record, paymentMethod }, now),
-      }
+    if (!original) return { save: post(loan, posting, now) }
     if (!sameRepayment(loan, original, told)) throw entryIdTaken()
     return { answer: original }
   })
@@ -54,7 +49,7 @@ function entryOf({ posted }: SavedChange): Entry {
   return posted
 }
 
-const asRecord = (loan: StoredLoan, entry: Entry): RecordRepayment => ({
+const asRecord = (loan: StoredRow, entry: Entry): RecordRepayment => ({
   id: entry.id,
   loanId: loan.id,
   currency: loan.terms.currency,

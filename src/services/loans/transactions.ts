@@ -1,21 +1,30 @@
 import type { Deps } from '../../app/deps.ts'
-import { type Change, changeLoan, type Decided, type SavedChange } from '../../db/loans/changeLoan.ts'
 import type { LoanRef } from '../../db/loans/loans.ts'
-import type { StoredLoan } from '../../db/loans/storedLoan.ts'
+import type { StoredLoan, StoredRow } from '../../db/loans/storedLoan.ts'
 import type { Listed, Page } from '../../db/queries/paging.ts'
 import { invariant, notFound } from '../../domain/errors.ts'
 import { type Entry, type EntryType, isCustomerRepayment } from '../../domain/loan/entry.ts'
-import { type Adjustment, adjust, findByToken, type Posting, post, reverse, stateOf } from '../../domain/loan/loan.ts'
+import {
+  type Adjustment,
+  adjust,
+  type Decision,
+  findByToken,
+  outcomeAt,
+  type Posting,
+  post,
+  reverse,
+} from '../../domain/loan/loan.ts'
 import type { Outcome } from '../../domain/loan/outcomes.ts'
 import type { LoanState } from '../../domain/loan/replay.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
 import type { Events } from '../events.ts'
 import { getOrganization } from '../lenders/organizations.ts'
+import { type Changed, changeLoan, postToLoan, type SavedChange } from './changeLoan.ts'
 import { getLoan, type LoanNow, noSuchLoan } from './loans.ts'
 
 /** A transaction of a loan, with what it did there as of the request. */
 export interface TransactionNow {
-  readonly loan: StoredLoan
+  readonly loan: StoredRow
   readonly entry: Entry
   /** Undefined once it is reversed: it does nothing then. */
   readonly outcome: Outcome | undefined
@@ -39,19 +48,19 @@ export async function postTransaction(
   if (isForAdmins(asked.type)) requireAdmin(caller)
   const { paymentMethod } = await getOrganization(deps, caller)
   const posting = { ...asked, paymentMethod }
-  const posts = { token: posting.token }
-  return changeTransactions(deps, caller, ref, { posts }, (loan, now) => {
+  const changed = await postToLoan(deps, { author: caller, ref, posting }, (loan, now) => {
     const original = posting.token === null ? undefined : findByToken(loan, posting.token)
     if (!original) return { save: post(loan, posting, now) }
-    return { answer: { loan, entry: original, outcome: outcomeOf(original, stateOf(loan, now)), replayed: true } }
+    return { answer: { loan, entry: original, outcome: outcomeAt(loan, original, now), replayed: true as const } }
   })
+  return answerOf(deps, ref, changed)
 }
 
 /**
  * Marks a transaction reversed; operators only.
  * @throws LendingError `permission_denied`, `not_found`, `failed_precondition` when it is reversed already
  */
-export function reverseTransaction(
+export async function reverseTransaction(
   deps: Deps,
   caller: Caller,
   ref: LoanRef,
@@ -59,7 +68,7 @@ export function reverseTransaction(
   note: string | null,
 ): Promise<TransactionNow> {
   requireAdmin(caller)
-  return changeTransactions(deps, caller, ref, {}, (loan, now) => ({ save: reverse(loan, transactionId, now, note) }))
+  return changeTransaction(deps, caller, ref, (loan, now) => reverse(loan, transactionId, now, note))
 }
 
 /**
@@ -67,7 +76,7 @@ export function reverseTransaction(
  * reversed. Operators only: it takes a posted payment back, as a reversal does (contract 4.4).
  * @throws LendingError `permission_denied`, `not_found`, `invalid_argument`, `failed_precondition`
  */
-export function adjustTransaction(
+export async function adjustTransaction(
   deps: Deps,
   caller: Caller,
   ref: LoanRef,
@@ -75,20 +84,20 @@ export function adjustTransaction(
   adjustment: Adjustment,
 ): Promise<TransactionNow> {
   requireAdmin(caller)
-  return changeTransactions(deps, caller, ref, {}, (loan, now) => ({
-    save: adjust(loan, transactionId, adjustment, now),
-  }))
+  return changeTransaction(deps, caller, ref, (loan, now) => adjust(loan, transactionId, adjustment, now))
 }
 
-async function changeTransactions(
+async function changeTransaction(
   deps: Deps,
   caller: Caller,
   ref: LoanRef,
-  kind: Pick<Change, 'posts'>,
-  decide: (loan: StoredLoan, now: number) => Decided<TransactionNow>,
+  decide: (loan: StoredLoan, now: number) => Decision,
 ): Promise<TransactionNow> {
-  const change = { author: caller, zone: deps.config.zone, now: deps.now, retried: deps.events.retried, ...kind }
-  const changed = await changeLoan(deps.db, change, ref, decide)
+  const changed = await changeLoan<never>(deps, { author: caller, ref }, (loan, now) => ({ save: decide(loan, now) }))
+  return answerOf(deps, ref, changed)
+}
+
+function answerOf(deps: Deps, ref: LoanRef, changed: Changed<TransactionNow> | undefined): TransactionNow {
   if (!changed) throw noSuchLoan(ref)
   if ('answer' in changed) {
     deps.events.duplicateAnswered('token')
@@ -107,12 +116,12 @@ export function tellPosted(events: Events, { loan, posted }: SavedChange): void 
 
 /** The entry that was posted, or else the one that was reversed. */
 function asSaved({ loan, saved, posted, at }: SavedChange): TransactionNow {
-  const { reversed, state } = saved
+  const { reversed, outcome } = saved
   if (!posted) {
     invariant(reversed, 'a decision posts or reverses an entry')
     return { loan, entry: { ...reversed, reversedAt: at }, outcome: undefined }
   }
-  return { loan, entry: posted, outcome: outcomeOf(posted, state) }
+  return { loan, entry: posted, outcome }
 }
 
 const outcomeOf = (entry: Entry, state: LoanState): Outcome | undefined => state.outcomes.get(entry.ordinal)

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openDatabase } from '../../../src/db/postgres/client.ts'
-import { isOfRows, isUnavailable, isUniqueViolation } from '../../../src/db/postgres/errors.ts'
+import { isUnavailable, isUniqueViolation, mayBeCausedByRow } from '../../../src/db/postgres/errors.ts'
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
 import { openGateway } from '../../support/gateway.ts'
 
@@ -202,7 +202,7 @@ describe('isUniqueViolation', () => {
   })
 })
 
-describe('isOfRows', () => {
+describe('mayBeCausedByRow', () => {
   it.each([
     ['SELECT 1 / 0', true],
     ["SELECT 'x'::int", true],
@@ -212,12 +212,12 @@ describe('isOfRows', () => {
     ["SET statement_timeout = '1ms'; SELECT pg_sleep(1)", false],
   ])('of %s: %s', async (text, expected) => {
     const client = await fresh.db.pool.connect()
-    expect(isOfRows(await thrown(() => client.query(text)))).toBe(expected)
+    expect(mayBeCausedByRow(await thrown(() => client.query(text)))).toBe(expected)
     client.release(true)
   })
 
   it('what is none of the database is', () => {
-    expect(isOfRows(new TypeError('ours'))).toBe(true)
+    expect(mayBeCausedByRow(new TypeError('ours'))).toBe(true)
   })
 })
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { together } from '../../../src/db/queries/batcher.ts'
+import { createBatcher } from '../../../src/db/queries/batcher.ts'
 
 /** A batcher whose batches end when the test says so. */
 function held(most = 3, inFlight = 1, late: { mostLate?: number; lateMs?: number } = {}) {
   const batches: { items: readonly number[]; end: (fail?: Error) => void }[] = []
-  const send = together<number, number>({
+  const send = createBatcher<number, number>({
     most,
     inFlight,
     ...late,
@@ -23,7 +23,7 @@ function held(most = 3, inFlight = 1, late: { mostLate?: number; lateMs?: number
 
 const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 
-describe('items that arrive together travel together', () => {
+describe('items that arrive createBatcher travel together', () => {
   it('one alone goes at once; those that come while it is under way wait for each other', async () => {
     const { batches, send } = held()
     const first = send(1)
@@ -72,7 +72,7 @@ describe('items that arrive together travel together', () => {
         async (items, most, inFlight) => {
           const seen: number[] = []
           let underWay = 0
-          const send = together<number, number>({
+          const send = createBatcher<number, number>({
             most,
             inFlight,
             run: async (batch) => {

@@ -2,23 +2,20 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { dateIn, startOfDay } from '../../../src/domain/dates.ts'
 import { LendingError } from '../../../src/domain/errors.ts'
-import {
-  type BroughtForward,
-  bringForward,
-  broughtForward,
-} from '../../../src/domain/loan/carriedForward/broughtForward.ts'
-import { NotRead, withoutReading } from '../../../src/domain/loan/carriedForward/notRead.ts'
+import type { LoanHead } from '../../../src/domain/loan/carriedForward/loanHead.ts'
 import { ENTRY_TYPES, type Entry, type EntryType } from '../../../src/domain/loan/entry.ts'
 import {
+  advanceHead,
   type Decision,
   findByToken,
   type Loan,
+  needsHistoryFor,
+  outcomeAt,
+  type Posting,
   post,
-  remember,
   reverse,
-  stateOf,
 } from '../../../src/domain/loan/loan.ts'
-import { carriedForward, endFrom, replay } from '../../../src/domain/loan/replay.ts'
+import { balancesAt, carriedForward, endFrom, replay } from '../../../src/domain/loan/replay.ts'
 import { type LoanTerms, termsOf } from '../../../src/domain/loan/terms.ts'
 import { currencyOf } from '../../../src/domain/money.ts'
 
@@ -51,13 +48,12 @@ const anyStep = fc.record({
   reverses: fc.oneof({ weight: 8, arbitrary: fc.constant(null) }, fc.nat()),
 })
 
-/** What came of a posting: a decision, a refusal in words, or the wish for the history. */
-function tried(decide: () => Decision): Decision | string | NotRead {
+/** The decision, or the words of the refusal. */
+function tried(decide: () => Decision): Decision | string {
   try {
     return decide()
   } catch (error) {
     if (error instanceof LendingError) return error.message
-    if (error instanceof NotRead) return error
     throw error
   }
 }
@@ -69,65 +65,62 @@ const balancesOf = ({ before, state }: Decision) =>
     ),
   )
 
-const broughtBy = (loan: Loan, text: string, asOf: number, more: Partial<BroughtForward> = {}): Loan => {
-  const count = loan.entries.length
+/** The head that is read of a loan which stored that text. */
+function headOf({ terms: { schedule: _, ...terms }, entries }: Loan, text: string, asOf: number): LoanHead {
+  const count = entries.length
   const end = endFrom(text, count, asOf)
-  if (!end) throw new Error(`${text} is not gone on from`)
-  const forward = { end, count, absent: { token: [], id: [] }, since: [], ...more }
-  const { schedule: _, ...terms } = loan.terms
-  return bringForward<Loan>({ terms: withoutReading<LoanTerms, 'schedule'>(terms, 'schedule') }, forward)
+  if (!end) throw new Error(`${text} cannot be read`)
+  return { terms, end, count, since: [] }
 }
 
-/** The loan as a posting leaves it, of which nothing is read again. */
-function gone(from: Loan, { posted, state }: Decision): Loan {
-  const forward = broughtForward(from)!
-  const since = [...forward.since, { ...posted!, id: BigInt(posted!.ordinal) }]
-  const loan = bringForward<Loan>({ terms: from.terms }, { ...forward, since, count: forward.count + 1 })
-  remember(loan, state)
-  return loan
-}
+/** The head after a posting, of which nothing is read again. */
+const afterPosting = (head: LoanHead, decision: Decision): LoanHead =>
+  advanceHead(head, decision, { ...decision.posted!, id: BigInt(decision.posted!.ordinal) })
 
-describe('what is carried forward', () => {
-  it('takes the next entry as the whole history does, or asks for that; and carries the same on', () => {
-    const seen = { same: 0, notRead: 0 }
+describe('the head of a loan', () => {
+  it('takes each entry that needs no history as the whole loan does, and stores the same', () => {
+    const seen = { same: 0, needsHistory: 0 }
     fc.assert(
       fc.property(anyTerms, fc.array(anyStep, { minLength: 1, maxLength: 12 }), (terms, steps) => {
         let entries: Entry[] = []
         let now = DISBURSED
         let savedAt = now
         let text = carriedForward(replay(terms, [], now))
-        /** One that was read earlier, and has gone on since without being read. */
-        let going: Loan | undefined
+        /** A head that was read earlier, with what was posted on it since. */
+        let older: LoanHead | undefined
         for (const { type, amount, after, ago, reverses } of steps) {
           now += after * HALF_HOUR_MS
           const loan: Loan = { terms, entries }
           const valueDate = dateIn(ZONE, now - ago * DAY_MS)
           const wanted = type === 'Charge-off' || type === 'Write-off' ? null : { units: amount, scale: 2 }
-          const posting = { type, amount: wanted, valueDate, token: null, note: null }
-          const standing = entries.filter((entry) => entry.reversedAt === null)
-          const original = reverses === null ? undefined : standing[reverses % standing.length]
-          const decide = (one: Loan) =>
-            tried(() => (original ? reverse(one, original.id, now, null) : post(one, posting, now)))
-          const whole = decide({ terms, entries: [...entries] })
-          const read = text === null ? undefined : broughtBy(loan, text, savedAt)
-          const [from, before] = [going ?? read, going]
-          going = undefined
-          for (const one of new Set([read, before])) {
-            if (!one) continue
-            const carried = decide(one)
-            if (carried instanceof NotRead) seen.notRead++
-            else if (typeof carried === 'string' || typeof whole === 'string') expect(carried).toBe(whole)
-            else if (!(whole instanceof NotRead)) {
-              seen.same++
-              const { ordinal } = whole.posted!
-              expect(carried.posted).toEqual(whole.posted)
-              expect(carried.state.outcomes.get(ordinal)).toEqual(whole.state.outcomes.get(ordinal))
-              expect(balancesOf(carried)).toEqual(balancesOf(whole))
-              expect(carriedForward(carried.state)).toBe(carriedForward(whole.state))
-              if (one === from) going = gone(one, carried)
+          const posting: Posting = { type, amount: wanted, valueDate, token: null, note: null }
+          const open = entries.filter((entry) => entry.reversedAt === null)
+          const original = reverses === null ? undefined : open[reverses % open.length]
+          const fresh = { terms, entries: [...entries] }
+          const whole = tried(() => (original ? reverse(fresh, original.id, now, null) : post(fresh, posting, now)))
+          const read = text === null ? undefined : headOf(loan, text, savedAt)
+          const heads = new Set([read, older])
+          const newest = older ?? read
+          older = undefined
+          for (const head of heads) {
+            if (!head || original) continue
+            if (needsHistoryFor(head, posting, now)) {
+              seen.needsHistory++
+              continue
             }
+            const decision = tried(() => post(head, posting, now))
+            if (typeof decision === 'string' || typeof whole === 'string') {
+              expect(decision).toBe(whole)
+              continue
+            }
+            seen.same++
+            expect(decision.posted).toEqual(whole.posted)
+            expect(decision.outcome).toEqual(whole.outcome)
+            expect(balancesOf(decision)).toEqual(balancesOf(whole))
+            expect(carriedForward(decision.state)).toBe(carriedForward(whole.state))
+            if (head === newest) older = afterPosting(head, decision)
           }
-          if (typeof whole === 'string' || whole instanceof NotRead) continue
+          if (typeof whole === 'string') continue
           entries = entries.map((entry) => (entry === whole.reversed ? { ...entry, reversedAt: now } : entry))
           if (whole.posted) entries = [...entries, { ...whole.posted, id: BigInt(whole.posted.ordinal) }]
           text = carriedForward(whole.state)
@@ -136,9 +129,9 @@ describe('what is carried forward', () => {
       }),
       { numRuns: 500 },
     )
-    // Repayments in the order of their dates are what it is for; both have to have been there.
-    expect(seen.same).toBeGreaterThan(seen.notRead)
-    expect(seen.notRead).toBeGreaterThan(0)
+    // Most entries come in the order of their dates; both kinds have to have been there.
+    expect(seen.same).toBeGreaterThan(seen.needsHistory)
+    expect(seen.needsHistory).toBeGreaterThan(0)
   })
 
   const terms = termsOf(
@@ -174,7 +167,7 @@ describe('what is carried forward', () => {
     ['with another amount', (text: string) => text.replace('410000', '400000')],
     ['with an instalment that says nothing', (text: string) => `${text};`],
     ['with an instalment of one amount', (text: string) => text.replace(',,,45000,300000', ',345000')],
-  ])('is not gone on from where the text is %s', (_, damage) => {
+  ])('is not read where the text is %s', (_, damage) => {
     const text = carriedForward(replay(terms, [entry(1), entry(2, { amount: 3_500_00n })], now))!
     expect(endFrom(text, 2, now)).toBeDefined()
     expect(endFrom(damage(text), 2, now)).toBeUndefined()
@@ -192,37 +185,31 @@ describe('what is carried forward', () => {
     expect(carriedForward(replay(long, [entry(1, { amount: 10n ** 9n })], now))).not.toBeNull()
   })
 
-  it('knows no entry from before but those that were posted since, and says so where it was not asked to look', () => {
-    const text = carriedForward(replay(terms, [entry(1, { token: 'old' })], now))!
-    const since = [entry(2, { token: 'new' })]
-    const loan = broughtBy({ terms, entries: [entry(1)] }, text, now, {
-      absent: { token: ['new', 'none'], id: [] },
-      since,
-    })
-    expect(findByToken(loan, 'new')).toBe(since[0])
-    expect(findByToken(loan, 'none')).toBeUndefined()
-    expect(() => findByToken(loan, 'old')).toThrow(NotRead)
+  it('knows the entries that were posted since it was read, and what they did', () => {
+    const read = headOf({ terms, entries: [entry(1)] }, carriedForward(replay(terms, [entry(1)], now))!, now)
+    const posting: Posting = {
+      type: 'Repayment',
+      amount: { units: 5n, scale: 0 },
+      valueDate: undefined,
+      token: 'new',
+      note: null,
+    }
+    const decision = post(read, posting, now)
+    const head = afterPosting(read, decision)
+    const found = findByToken(head, 'new')
+    expect(found).toMatchObject({ token: 'new', amount: 5_00n, ordinal: 2 })
+    expect(outcomeAt(head, found!, now)).toEqual(decision.outcome)
+    expect(findByToken(head, 'other')).toBeUndefined()
+    expect(head.count).toBe(2)
+    expect(read.since).toEqual([])
   })
 
-  it('has neither entries nor what they did, nor instalments to show; a copy of the loan has not either', () => {
-    const text = carriedForward(replay(terms, [entry(1)], now))!
-    const loan = broughtBy({ terms, entries: [entry(1)] }, text, now)
-    const state = stateOf(loan, now)
-    expect(() => loan.entries).toThrow('entries was not read')
-    expect(() => loan.terms.schedule).toThrow(NotRead)
-    expect(() => state.periods).toThrow(NotRead)
-    expect(() => state.outcomes.get(1)).toThrow(NotRead)
-    expect(() => state.outcomes.values()).toThrow(NotRead)
-    expect({ ...loan }).not.toHaveProperty('entries')
-    expect({ ...state }).not.toHaveProperty('periods')
-  })
-
-  it('does not hold across the instant of a penalty, which is where the history is asked for', () => {
+  it('has balances of its own at a later moment, without the penalty between', () => {
+    const free = headOf({ terms, entries: [] }, carriedForward(replay(terms, [], now))!, now)
+    expect(balancesAt(free.terms, free.end, terms.dueAt)).toMatchObject({ status: 'Active', totalOverdue: 6_900_00n })
     const penal = { ...terms, penaltyAmount: 90_000n }
-    const loan = broughtBy({ terms: penal, entries: [] }, carriedForward(replay(penal, [], now))!, now)
-    expect(stateOf(loan, terms.dueAt - 1)).toMatchObject({ penaltyRaised: false })
-    expect(() => stateOf(loan, terms.dueAt)).toThrow(NotRead)
-    const free = broughtBy({ terms, entries: [] }, carriedForward(replay(terms, [], now))!, now)
-    expect(stateOf(free, terms.dueAt)).toMatchObject({ status: 'Active', totalOverdue: 6_900_00n })
+    const head = headOf({ terms: penal, entries: [] }, carriedForward(replay(penal, [], now))!, now)
+    expect(balancesAt(head.terms, head.end, terms.dueAt - 1)).toMatchObject({ penaltyRaised: false })
+    expect(() => balancesAt(head.terms, head.end, terms.dueAt)).toThrow('no penalty between the two moments')
   })
 })

@@ -1,0 +1,70 @@
+import { dateIn, type Instant, type LocalDate } from '../dates.ts'
+import { invalidField, refused } from '../errors.ts'
+import { minorToText } from '../money.ts'
+import type { Balances } from './balances.ts'
+import type { EntryType, NewEntry } from './entry.ts'
+import type { Loan } from './loan.ts'
+import type { Outcome } from './outcomes.ts'
+import type { LoanState } from './replay.ts'
+import type { HeadTerms } from './terms.ts'
+
+/** What the loan's state leaves of an amount: interest to waive, debt to recover, money to give back. */
+export function requireRoom(terms: HeadTerms, before: Balances, entry: NewEntry, outcome: Outcome): void {
+  const most = limitOf(before, entry.type)
+  const say = (minor: bigint) => `${minorToText(minor, terms.currency)} ${terms.currency.code}`
+  const { amount } = outcome
+  if (most !== null && amount > most.minor)
+    throw refused(`${say(amount)} is more than ${most.what}, ${say(most.minor)}`)
+  // Enough now, but not on that day: other entries stand between.
+  if (outcome.dropped > 0n || outcome.credited > 0n) {
+    const there = say(amount - outcome.dropped - outcome.credited)
+    throw refused(`of ${most?.what ?? 'it'} only ${there} was there on ${entry.valueDate}; a later date may have more`)
+  }
+  if (amount === 0n) throw refused(`nothing was owed on ${entry.valueDate}`)
+}
+
+/** What is paid out before other payouts must leave them what they paid out: it was no longer there to give. */
+export function requireLeft(loan: Loan, before: LoanState, entry: NewEntry, state: LoanState): void {
+  if (entry.type !== 'Refund' && entry.type !== 'Credit Balance Refund') return
+  const short = loan.entries.find(
+    ({ ordinal }) => (state.outcomes.get(ordinal)?.credited ?? 0n) > (before.outcomes.get(ordinal)?.credited ?? 0n),
+  )
+  if (!short) return
+  const { currency } = loan.terms
+  const paidOut = `${minorToText(short.amount, currency)} ${currency.code} were paid out on ${short.valueDate}`
+  throw refused(`${paidOut}, and would no longer have been there after this on ${entry.valueDate}`)
+}
+
+function limitOf(state: Balances, type: EntryType): { what: string; minor: bigint } | null {
+  if (type === 'Waive Interest') return { what: 'the interest outstanding', minor: state.outstanding.interest }
+  if (type === 'Credit Balance Refund') return { what: 'the overpayment', minor: state.totalOverpaid }
+  if (type === 'Refund')
+    return state.status === 'Overpaid'
+      ? { what: 'the overpayment', minor: state.totalOverpaid }
+      : { what: 'what was paid in', minor: state.totalPaid }
+  if (type === 'Recovery Repayment' && state.status === 'Closed (written off)')
+    return { what: 'what is left of the write-off', minor: state.totalWrittenOff - state.totalRecovered }
+  return null
+}
+
+/** A write-off closes the book on what came before it, and a recovery comes after it. */
+export function requirePlace(loan: Loan, state: LoanState, entry: NewEntry): void {
+  if (entry.type === 'Write-off') {
+    const latest = loan.entries.reduce(
+      (day, one) => (one.reversedAt === null && one.valueDate > day ? one.valueDate : day),
+      '',
+    )
+    if (entry.valueDate < latest)
+      throw refused(`a write-off may not be dated before the loan's latest transaction, of ${latest}`)
+  }
+  if (state.status === 'Closed (written off)' && state.closedOn !== null && entry.valueDate < state.closedOn)
+    throw invalidField('valueDate', `must be on or after the write-off, ${state.closedOn}`)
+}
+
+/** On or after disbursement and not in the future (contract 4.4.1). */
+export function requireValueDate(terms: HeadTerms, valueDate: LocalDate, now: Instant): void {
+  if (valueDate < terms.disbursedOn)
+    throw invalidField('valueDate', `must be on or after the day of disbursement, ${terms.disbursedOn}`)
+  const today = dateIn(terms.zone, now)
+  if (valueDate > today) throw invalidField('valueDate', `must not be in the future: today is ${today}`)
+}

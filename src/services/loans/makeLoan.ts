@@ -1,0 +1,61 @@
+import type { Deps } from '../../app/deps.ts'
+import { reserveAccountNumbers, returnAccountNumber } from '../../db/lenders/accountNumbers.ts'
+import type { Inserted } from '../../db/loans/insertedLoans.ts'
+import type { NewLoan } from '../../db/loans/insertLoans.ts'
+import { reserveIds } from '../../db/queries/idBlocks.ts'
+import { retryOnTakenId } from '../../db/queries/retryOnTakenId.ts'
+import { abortedWhereKeyTaken } from '../access/idempotency.ts'
+
+type MakeDeps = Pick<Deps, 'db' | 'idBlocks' | 'loanBatches'>
+
+/** The result of making a loan under a number of the service's own. */
+export type MadeLoan =
+  | { readonly id: bigint; readonly accountNo: bigint }
+  | { readonly refused: Exclude<Inserted, 'made' | 'idTaken'> }
+
+/**
+ * Makes a loan with its schedule, under a number of the service's own: where a client has taken that, under the next.
+ * @param insert how it is inserted; together with other new loans when left out
+ * @returns its number; or `leftOut` when the customer is no longer Active, `externalIdTaken` when another loan has it
+ * @throws LendingError `aborted` when its Idempotency-Key was taken meanwhile
+ */
+export function makeLoan(
+  deps: MakeDeps,
+  loan: Omit<NewLoan, 'id' | 'accountNo'>,
+  insert: (loan: NewLoan) => Promise<Inserted> = deps.loanBatches.insertLoan,
+): Promise<MadeLoan> {
+  const make = (accountNo: bigint) =>
+    retryOnTakenId<MadeLoan>(async () => {
+      const id = (await reserveIds(deps, 'loan', 1))()
+      const inserted = await insert({ ...loan, id, accountNo })
+      if (inserted === 'idTaken') return undefined
+      return inserted === 'made' ? { id, accountNo } : { refused: inserted }
+    })
+  return abortedWhereKeyTaken(withAccountNumber(deps, loan, make, (made) => 'refused' in made))
+}
+
+/**
+ * Makes a loan with its schedule, under a number of a client's own.
+ * @returns the outcome; `leftOut` when the customer is no longer Active
+ * @throws LendingError `aborted` when its Idempotency-Key was taken meanwhile
+ */
+export function makeLoanAs(deps: MakeDeps, loan: Omit<NewLoan, 'accountNo'>): Promise<Inserted> {
+  const make = (accountNo: bigint) => deps.loanBatches.insertLoan({ ...loan, accountNo })
+  return abortedWhereKeyTaken(withAccountNumber(deps, loan, make, (inserted) => inserted !== 'made'))
+}
+
+/**
+ * Makes a loan under the next account number of its organization.
+ * @param isRefused whether the result is no loan, so that the next loan takes its number
+ */
+async function withAccountNumber<Made>(
+  deps: MakeDeps,
+  { author: { organizationId } }: Pick<NewLoan, 'author'>,
+  make: (accountNo: bigint) => Promise<Made>,
+  isRefused: (made: Made) => boolean,
+): Promise<Made> {
+  const accountNo = (await reserveAccountNumbers(deps, organizationId, 'loan', 1))()
+  const made = await make(accountNo)
+  if (isRefused(made)) returnAccountNumber(deps, organizationId, 'loan', accountNo)
+  return made
+}

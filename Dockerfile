@@ -1,7 +1,7 @@
 # The service and its command line on Node, with what they need in production and nothing else: no npm scripts are run,
 # no compiler and no database is installed. How it is run is in docker-compose.yml.
 
-# README.md, "Docker", says how to pin it to a digest.
+# docs/settings.md, "Docker", says how to pin it to a digest.
 ARG NODE_IMAGE=node:24.21.0-slim
 FROM ${NODE_IMAGE} AS base
 WORKDIR /app

@@ -149,12 +149,13 @@ describe('docker-compose.yml', () => {
     },
   )
 
-  it.each(instances)('%s gets every switch of tracing, and what README.md names besides', (name) => {
+  it.each(instances)('%s gets every switch of tracing, and what the documents name besides', (name) => {
     const switches = new Set<string>()
     const env = new Proxy<Record<string, string>>({}, { get: (_, asked) => void switches.add(String(asked)) })
     expect(tracingWanted(env)).toBe(false)
     expect(switches).toContain('OTEL_TRACES_EXPORTER')
-    const named = read('README.md').match(/OTEL_[A-Z_]+/g) ?? []
+    const named = read('docs/operating/observability.md').match(/OTEL_[A-Z_]+/g) ?? []
+    expect(named).toContain('OTEL_SERVICE_NAME')
     expect(Object.keys(services[name]!.environment)).toEqual(expect.arrayContaining([...switches, ...named]))
   })
 

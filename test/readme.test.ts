@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { freshDatabase } from './support/database.ts'
 import { type Pasted, pasteInto, SHELLS } from './support/paste.ts'
 import { within } from './support/patience.ts'
 import { type ServiceProcess, startProcess } from './support/process.ts'
-import { type Block, readmeBlocks } from './support/readmeBlocks.ts'
+import { type Block, blocksOf, PASTED_DOCUMENTS, readmeBlocks } from './support/readmeBlocks.ts'
 
 const root = join(import.meta.dirname, '..')
 const blocks = readmeBlocks()
@@ -36,19 +36,19 @@ async function checkout(): Promise<string> {
   return folder
 }
 
-/** The output that README.md shows after a block, in pieces: "…" stands for what it leaves out. */
+/** The output that a document shows after a block, in pieces: "…" stands for what it leaves out. */
 function shownAfter(block: Block): string[] {
   const next = blocks[blocks.indexOf(block) + 1]
-  return next?.language === '' && next.chapter === block.chapter
+  return next?.language === '' && next.document === block.document && next.chapter === block.chapter
     ? next.text.split(/…|\n/).filter((piece) => piece.trim() !== '')
     : []
 }
 
-/** Each block has printed what README.md shows after it, and no refusal that it does not show. */
+/** Each block has printed what its document shows after it, and no refusal that it does not show. */
 function expectAsShown(pasted: readonly Block[], printed: readonly Pasted[]): void {
   for (const [index, block] of pasted.entries()) {
     const { out, err } = printed[index]!
-    const at = `README.md:${block.line}`
+    const at = `${block.document}:${block.line}`
     const shown = shownAfter(block)
     expect({ at, err: err.replace(REMARK, '') }).toEqual({ at, err: '' })
     for (const piece of shown) expect({ at, out }).toEqual({ at, out: expect.stringContaining(piece) })
@@ -67,33 +67,42 @@ async function standIns(): Promise<string> {
   return bin
 }
 
-describe('the shell blocks of README.md', () => {
+/** Documents with shell blocks that need another machine, a broken server or an editor, and so are not pasted. */
+const NOT_PASTED = ['CONTRIBUTING.md', 'docs/operating/recovery.md']
+
+describe('the shell blocks of README.md and the documents', () => {
+  it('are all known: each document that has some is pasted, or named as one that is not', () => {
+    const documents = globSync(['*.md', 'docs/**/*.md'], { cwd: root })
+    const having = documents.filter((document) => blocksOf(document).some(({ language }) => language === 'sh'))
+    expect(having.sort()).toEqual([...PASTED_DOCUMENTS, ...NOT_PASTED].sort())
+  })
+
   it('have no comments: a shell that a person types into may take them for commands', () => {
-    const commented = shellBlocks.flatMap(({ line, text }) =>
+    const commented = shellBlocks.flatMap(({ document, line, text }) =>
       text
         .replace(/<<'(\w+)'[\s\S]*?^\1$/gm, '')
         .replace(/'[^']*'/g, "''")
         .split('\n')
-        .flatMap((command) => (/(?:^|\s)#/.test(command) ? [`${line}: ${command}`] : [])),
+        .flatMap((command) => (/(?:^|\s)#/.test(command) ? [`${document}:${line}: ${command}`] : [])),
     )
     expect(commented).toEqual([])
   })
 
   for (const shell of Object.keys(SHELLS) as (keyof typeof SHELLS)[])
     it.skipIf(spawnSync(shell, ['-c', 'exit 0']).status !== 0)(
-      `pasted into ${shell}, each runs and prints what README.md shows (skipped where ${shell} is not installed)`,
+      `pasted into ${shell}, each runs and prints what its document shows (skipped where ${shell} is not installed)`,
       { timeout: within(180_000) },
       async () => {
         const database = await freshDatabase()
         const settings = { DATABASE_URL: database.serviceUrl, KEY_ENCRYPTION_SECRET: 'a secret of the tests' }
         service = await startProcess({ ...settings, SEED_DEMO: 'true', STOP_GRACE_MS: '0' })
         const pasted = shellBlocks.filter(({ chapter, text }) => chapter !== 'Docker' && !INSTALLING.test(text))
-        expect(pasted.length).toBeGreaterThan(15)
+        expect(pasted.length).toBeGreaterThan(25)
         const texts = pasted.map(({ text }) => text.replaceAll('http://127.0.0.1:3000', service!.origin))
         const printed = await pasteInto(shell, texts, { cwd: await checkout(), env: settings })
         expectAsShown(pasted, printed)
         expect(await database.db.pool.query('SELECT count(*)::int AS loans FROM loan')).toMatchObject({
-          rows: [{ loans: 5 }],
+          rows: [{ loans: 6 }],
         })
         service.child.kill('SIGTERM')
         await service.ended

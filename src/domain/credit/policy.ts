@@ -75,7 +75,7 @@ const UNITS: Readonly<Record<string, bigint>> = {
   ETB: 500n,
 }
 
-/** The policy of an organization that has set none of its own: documented in the README, amounts for its currency. */
+/** The policy of an organization that has set none of its own: documented in docs/credit.md, amounts for its currency. */
 export function defaultPolicy(currency: Currency): CreditPolicy {
   const major = UNITS[currency.code]
   invariant(major !== undefined, `a default policy for ${currency.code}`)

@@ -70,8 +70,8 @@ describe('a stored policy', () => {
   })
 })
 
-describe('the default, as the README tells it', () => {
-  const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8')
+describe('the default, as docs/credit.md shows it', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/credit.md'), 'utf8')
   const { score, grades, limits, step, statement } = DEFAULT_POLICY
   const shillings = (minor: bigint) => (minor / 100n).toLocaleString('en')
   const { writtenOff, chargedOff, recovered } = score.ceilings
@@ -97,7 +97,7 @@ describe('the default, as the README tells it', () => {
     `At most ${shillings(statement.most)} TZS`,
     `less than ${statement.cooldownDays} days ago`,
     `more than ${statement.oldestDays} days ago`,
-  ])('%s', (words) => expect(readme).toContain(words))
+  ])('%s', (words) => expect(page).toContain(words))
 
   it('in other currencies: the same figures, half, or a twentieth', () => {
     const most = (code: string) =>

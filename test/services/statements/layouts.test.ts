@@ -131,11 +131,11 @@ it('a document of no lines fits no layout', () => {
   expect(() => parseStatement([[]], TZS)).toThrow(/fits no layout/)
 })
 
-it('the README shows a layout as it is', () => {
-  const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8')
+it('docs/statement-layouts.md shows a layout as it is', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/statement-layouts.md'), 'utf8')
   const layouts = readFileSync(join(import.meta.dirname, '../../../src/services/statements/layouts.ts'), 'utf8')
   const told = (text: string) => text.replace(/\s+\/\/ .*$/gm, '').replace(/\s+/g, ' ')
-  const shown = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? ''
+  const shown = /```ts\n(.*?)```/s.exec(page)?.[1] ?? ''
   expect(shown).toContain("id: 'yas'")
   expect(told(layouts)).toContain(told(shown).trim())
 })

@@ -1,0 +1,139 @@
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import manifest from '../package.json' with { type: 'json' }
+
+// The rules of the documents, and of what a newcomer starts with.
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const MOST_BYTES_OF_README = 8_000
+const MOST_FILES_IN_A_FOLDER = 15
+
+const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...documentsIn('docs')]
+
+describe('the documents', () => {
+  it('are found', () => {
+    expect(documents).toEqual(expect.arrayContaining(['docs/contract.md', 'docs/operating/recovery.md']))
+  })
+
+  it(`README.md has at most ${MOST_BYTES_OF_README} bytes: what is longer belongs in docs/`, () => {
+    expect(statSync(join(root, 'README.md')).size).toBeLessThanOrEqual(MOST_BYTES_OF_README)
+  })
+
+  it('every relative link leads to a file that is there, and to a heading that it has', () => {
+    expect(documents.flatMap((document) => brokenLinks(document, read(document)))).toEqual([])
+  })
+
+  it('every document of docs/ is linked from another one', () => {
+    const linked = new Set(
+      documents.flatMap((document) => linksIn(read(document)).map((link) => fileOf(document, link))),
+    )
+    expect(documents.filter((document) => document.startsWith('docs/') && !linked.has(document))).toEqual([])
+  })
+
+  it('every decision has a context, a decision and consequences, and a number that no other has', () => {
+    const decisions = documents.filter((document) => /^docs\/decisions\/\w+\//.test(document))
+    for (const document of decisions) {
+      const [, number] = /\/(\d{4})-[a-z0-9-]+\.md$/.exec(document) ?? []
+      expect({ document, title: read(document).split('\n')[0] }).toEqual({
+        document,
+        title: expect.stringMatching(new RegExp(`^# ${number}: `)),
+      })
+      expect({ document, chapters: headingsOf(read(document)).slice(1) }).toEqual({
+        document,
+        chapters: ['context', 'decision', 'consequences'],
+      })
+    }
+    const numbers = decisions.map((document) => document.replace(/^.*\/(\d+)-.*$/, '$1'))
+    expect(new Set(numbers).size).toBe(decisions.length)
+    expect(decisions.length).toBeGreaterThan(40)
+  })
+
+  it(`no folder of docs/ has more than ${MOST_FILES_IN_A_FOLDER} files`, () => {
+    const folders = Map.groupBy(documentsIn('docs'), (document) => dirname(document))
+    const full = [...folders].filter(([, files]) => files.length > MOST_FILES_IN_A_FOLDER)
+    expect(full.map(([folder]) => folder)).toEqual([])
+  })
+})
+
+describe('what a newcomer starts with', () => {
+  it('.node-version has the Node of the lock file', () => {
+    expect(read('.node-version').trim()).toBe(manifest.devDependencies.node)
+  })
+
+  it.each([
+    ['watch', '--watch'],
+    ['debug', '--inspect'],
+  ] as const)('npm run %s starts what npm start starts, with %s', (script, flag) => {
+    expect(manifest.scripts[script]).toBe(manifest.scripts.start.replace('exec node', `exec node ${flag}`))
+  })
+
+  it.each(['settings', 'extensions', 'launch'])('.vscode/%s.json is JSON', (name) => {
+    expect(JSON.parse(read(`.vscode/${name}.json`))).toBeTypeOf('object')
+  })
+})
+
+describe('the rules of the documents themselves', () => {
+  it.each([
+    ['[a](docs/nowhere.md)', 'README.md links to docs/nowhere.md, which is not there'],
+    ['[a](docs/credit.md#nothing)', 'README.md links to docs/credit.md#nothing, and the document has no such heading'],
+    ['[a](#nothing)', 'README.md links to #nothing, and the document has no such heading'],
+  ])('%s is refused', (text, message) => expect(brokenLinks('README.md', text)).toEqual([message]))
+
+  it.each([
+    '[a](docs/credit.md)',
+    '[a](docs/credit.md#the-policy)',
+    '[a](https://example.com/nowhere)',
+    '```\n[a](nowhere.md)\n```',
+    '# One `two`, three\n[a](#one-two-three)',
+  ])('%j is accepted', (text) => expect(brokenLinks('README.md', text)).toEqual([]))
+})
+
+/** A message for each relative link of a document that leads nowhere. */
+function brokenLinks(document: string, text: string): string[] {
+  return linksIn(text).flatMap((link) => {
+    const [, anchor] = link.split('#')
+    const file = fileOf(document, link)
+    if (!existsSync(join(root, file))) return [`${document} links to ${link}, which is not there`]
+    if (anchor === undefined) return []
+    const target = file === document ? text : read(file)
+    return headingsOf(target).includes(anchor)
+      ? []
+      : [`${document} links to ${link}, and the document has no such heading`]
+  })
+}
+
+/** The file that a relative link leads to, by its path from the root. */
+function fileOf(document: string, link: string): string {
+  const [path = ''] = link.split('#')
+  return path === '' ? document : normalize(join(dirname(document), path))
+}
+
+/** The relative links of a document, as they are written. */
+function linksIn(text: string): string[] {
+  const prose = withoutBlocks(text).replace(/`[^`\n]*`/g, '')
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!).filter((link) => !/^[a-z]+:/.test(link))
+}
+
+/** The anchors that GitHub makes of a document's headings. */
+function headingsOf(text: string): string[] {
+  const seen = new Map<string, number>()
+  return [...withoutBlocks(text).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading]) => {
+    const words = heading!.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase()
+    const anchor = words.replace(/[^\p{L}\p{N}\s_-]/gu, '').replace(/\s/g, '-')
+    const times = seen.get(anchor) ?? 0
+    seen.set(anchor, times + 1)
+    return times === 0 ? anchor : `${anchor}-${times}`
+  })
+}
+
+const withoutBlocks = (text: string): string => text.replace(/^ *```[\s\S]*?^ *```$/gm, '')
+
+function documentsIn(folder: string): string[] {
+  return globSync(`${folder}/**/*.md`, { cwd: root }).map((file) => file.replaceAll('\\', '/'))
+}
+
+function read(file: string): string {
+  return readFileSync(join(root, file), 'utf8')
+}

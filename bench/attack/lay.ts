@@ -1,3 +1,4 @@
+import { buildApp } from '../../src/app/app.ts'
 import type { Deps } from '../../src/app/deps.ts'
 import { createAccount } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
@@ -62,8 +63,12 @@ export async function layAttack(deps: Deps, { longLoans, instalments, repayments
   }
   const [loans, quiet] = [await lendMany(), await lendMany()]
   const tokenOf = ({ email, password }: typeof HONEST) => deps.signIn.issueToken(email, password, '127.0.0.1')
-  return {
+  // Tokens are signed where the auth host is mounted.
+  const app = await buildApp(deps)
+  const laid = {
     attacker: { token: await tokenOf(DEMO_PARTNER), loan: String(loan), longLoan: String(longLoan) },
     honest: { token: await tokenOf(HONEST), loans, quiet },
   }
+  await app.close()
+  return laid
 }

@@ -3,6 +3,7 @@ import type { Db } from '../db/postgres/client.ts'
 import type { IdBlocks } from '../db/queries/idBlocks.ts'
 import type { KeyRing } from '../services/access/keyRing.ts'
 import type { SignIn } from '../services/access/signIn.ts'
+import type { SignerPlace } from '../services/access/tokenSigner.ts'
 import type { Events } from '../services/events.ts'
 import type { Organizations } from '../services/lenders/organizations.ts'
 import type { LoanQueues } from '../services/loans/changeLoan.ts'
@@ -22,6 +23,8 @@ export interface Deps {
   readonly loanBatches: LoanBatches
   readonly loanQueues: LoanQueues
   readonly keys: KeyRing
+  /** Has a signer once the auth host is mounted; nobody signs in, and no token is verified, before that. */
+  readonly tokenSigner: SignerPlace
   readonly signIn: SignIn
   /** Told what happens, for whoever counts it. */
   readonly events: Events

@@ -9,6 +9,7 @@ import { invariant } from '../domain/errors.ts'
 import { blaming } from '../process/explain.ts'
 import { openKeyRing } from '../services/access/keyRing.ts'
 import { createSignIn } from '../services/access/signIn.ts'
+import { signerPlace } from '../services/access/tokenSigner.ts'
 import { type Events, noEvents } from '../services/events.ts'
 import { rememberOrganizations } from '../services/lenders/organizations.ts'
 import { layDemo } from '../services/lenders/seedDemo.ts'
@@ -60,11 +61,12 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     else await bringUpToDate(db, options)
     const keys = await openKeyRing(db, secret, now)
     if (config.seedDemo && !asItIs) await layDemo(db, now())
-    const signIn = createSignIn({ db, keys, now, issuer: config.authUrl, events })
+    const tokenSigner = signerPlace()
+    const signIn = createSignIn({ db, keys, tokenSigner, now, issuer: config.authUrl, events })
     const organizations = rememberOrganizations(db, now)
     const [statements, heavyReads] = [openStatementReader(), createHeavyReads()]
     const writing = { idBlocks: createIdBlocks(), loanBatches: createLoanBatches(db), loanQueues: createLoanQueues() }
-    return { config, now, db, ...writing, keys, events, signIn, organizations, statements, heavyReads }
+    return { config, now, db, ...writing, keys, events, tokenSigner, signIn, organizations, statements, heavyReads }
   } catch (error) {
     await db.close()
     throw error

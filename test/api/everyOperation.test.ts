@@ -1,4 +1,4 @@
-import { createHmac, generateKeyPairSync } from 'node:crypto'
+import { createHmac, createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccount } from '../../src/services/access/accounts.ts'
@@ -95,7 +95,7 @@ async function credentials(): Promise<Record<string, string>> {
   const author = operator(1, 'test')
   const claims = decodeJwt(partner)
   const { kid } = decodeProtectedHeader(partner)
-  const { privateKey } = await service.deps.keys.signing()
+  const privateKey = createPrivateKey((await service.deps.keys.signing()).privatePem)
   const signed = (changes: object, header: object = {}, key = privateKey) =>
     new SignJWT({ ...claims, ...changes } as never)
       .setProtectedHeader({ alg: 'RS256', kid: String(kid), ...header })

@@ -3,6 +3,7 @@ import { failureWords } from '../http/failure.ts'
 import type { Style } from '../style.ts'
 import { authenticateRoutes } from './authenticate.ts'
 import { jwksRoutes } from './jwks.ts'
+import { registerTokenSigner } from './jwt.ts'
 import { registry } from './registry.ts'
 import { tokenRoutes } from './token.ts'
 
@@ -15,6 +16,7 @@ export const authStyle: Style = {
   fieldNames: {},
   failureBody: failureWords,
   async routes(app, deps) {
+    await registerTokenSigner(app, deps)
     requireBearer(app, deps)
     await tokenRoutes(app, deps)
     authenticateRoutes(app, deps)

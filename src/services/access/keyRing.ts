@@ -1,10 +1,8 @@
 import {
   createCipheriv,
   createDecipheriv,
-  createPrivateKey,
   createPublicKey,
   generateKeyPair,
-  type KeyObject,
   randomBytes,
   randomUUID,
   scryptSync,
@@ -26,9 +24,15 @@ const MOST_UNKNOWN = 1_000
 
 /** The key that signs now, and those that may still verify, by `kid`. */
 interface Ring {
-  readonly active: { readonly kid: string; readonly privateKey: KeyObject }
-  readonly verifying: ReadonlyMap<string, KeyObject>
+  readonly active: { readonly kid: string; readonly privatePem: string }
+  readonly verifying: ReadonlyMap<string, PublicKey>
   readonly readAt: number
+}
+
+/** A public key: as the signer takes it, and as others read it. */
+interface PublicKey {
+  readonly pem: string
+  readonly published: PublishedKey
 }
 
 /** A public key as others read it (RFC 7517). */
@@ -45,10 +49,10 @@ export interface PublishedKey {
 export interface KeyRing {
   signing(): Promise<Ring['active']>
   /**
-   * The public key of that id; undefined when no such key may verify. A new one is found as soon as it signs.
+   * The public key of that id, as PEM; undefined when no such key may verify. A new one is found as soon as it signs.
    * @throws LendingError `unavailable` where many unknown keys are being looked for
    */
-  verifying(kid: string): Promise<KeyObject | undefined>
+  verifying(kid: string): Promise<string | undefined>
   /** Whether the key that verified a token a moment ago still may. */
   stillVerifies(kid: string): Promise<boolean>
   /** Every key that may still verify, the one that signs first. */
@@ -123,20 +127,17 @@ export async function openKeyRing(db: Db, secret: string, now: () => number): Pr
     signing: async () => (await fresh()).active,
     stillVerifies: async (kid) => (await fresh()).verifying.has(kid),
     async verifying(kid) {
-      const known = (await fresh()).verifying.get(kid)
+      const known = (await fresh()).verifying.get(kid)?.pem
       if (known || unknown.has(kid)) return known
       await readAgain()
       // A token is signed after its key was stored, so a key that is not there by now never will be.
       if (!current.verifying.has(kid)) unknown.set(kid, true)
-      return current.verifying.get(kid)
+      return current.verifying.get(kid)?.pem
     },
     async published() {
       const { active, verifying } = await fresh()
-      const others = [...verifying].filter(([kid]) => kid !== active.kid)
-      return [[active.kid, verifying.get(active.kid)!] as const, ...others].map(([kid, key]) => {
-        const { kty = '', n = '', e = '' } = key.export({ format: 'jwk' })
-        return { kty, use: 'sig', alg: 'RS256', kid, n, e }
-      })
+      const others = [...verifying].filter(([kid]) => kid !== active.kid).map(([, key]) => key)
+      return [verifying.get(active.kid)!, ...others].map(({ published }) => published)
     },
   }
 }
@@ -146,10 +147,15 @@ async function readRing(db: Db, decrypt: (text: string) => string, readAt: numbe
   const active = keys.find((key) => key.active)
   if (!active) return undefined
   return {
-    active: { kid: active.kid, privateKey: createPrivateKey(decrypt(active.privateEncrypted)) },
-    verifying: new Map(keys.map((key) => [key.kid, createPublicKey(key.publicPem)])),
+    active: { kid: active.kid, privatePem: decrypt(active.privateEncrypted) },
+    verifying: new Map(keys.map(({ kid, publicPem }) => [kid, readPublicKey(kid, publicPem)])),
     readAt,
   }
+}
+
+function readPublicKey(kid: string, pem: string): PublicKey {
+  const { kty = '', n = '', e = '' } = createPublicKey(pem).export({ format: 'jwk' })
+  return { pem, published: { kty, use: 'sig', alg: 'RS256', kid, n, e } }
 }
 
 /** A new RSA key pair, its private half encrypted with the secret. */

@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { opsOn } from '../../support/ops.ts'
@@ -142,7 +142,7 @@ describe('tokens that name what is not there', () => {
     ['org', { id: 1 }],
     ['org', null],
   ])('401 unauthenticated, never internal: a token of ours with %s %j', async (claim, value) => {
-    const { privateKey } = await service.deps.keys.signing()
+    const privateKey = createPrivateKey((await service.deps.keys.signing()).privatePem)
     const claims = { ...decodeJwt(service.tokens.partner), [claim]: value }
     const token = await new SignJWT(claims as never).setProtectedHeader({ alg: 'RS256', kid: kid() }).sign(privateKey)
     expect(await service.get('/v1/loan-products', { token })).toMatchObject({

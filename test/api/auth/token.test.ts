@@ -97,6 +97,7 @@ describe('GET /v1/auth/token', () => {
     const late = createSignIn({
       db: { ...db, prisma: { account } } as never,
       keys: service.deps.keys,
+      tokenSigner: service.deps.tokenSigner,
       now: service.clock.now,
       issuer: service.deps.config.authUrl,
     })

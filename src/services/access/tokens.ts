@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Account, findAccount } from '../../db/access/accounts.ts'
+import type { Db } from '../../db/postgres/client.ts'
+import { LendingError } from '../../domain/errors.ts'
+import { LARGEST_ID } from '../../domain/product/smallId.ts'
+import type { Verified } from './cachingVerifier.ts'
+import type { KeyRing } from './keyRing.ts'
+import type { Claims, SignerPlace } from './tokenSigner.ts'
+
+/** A token is good for a year (contract 3.1). */
+const TOKEN_DAYS = 365
+const DAY_SECONDS = 86_400
+
+/** Issues tokens, and finds out whose one is. */
+export interface Tokens {
+  /** A token for an account whose password was asked for at that instant. */
+  issue(account: Account, askedAt: number): Promise<string>
+  /** @throws LendingError `unauthenticated` for a token that is malformed, forged, expired, or of a disabled account */
+  verify(token: string): Promise<Verified>
+}
+
+/** What tokens need: where accounts are, the keys and who signs with them, and what tokens say of their issuer. */
+export interface TokensDeps {
+  readonly db: Db
+  readonly keys: KeyRing
+  readonly tokenSigner: SignerPlace
+  readonly now: () => number
+  readonly issuer: string
+}
+
+const unauthenticated = (message: string) => new LendingError('unauthenticated', message)
+const notOurs = () => unauthenticated('the token is not one of ours')
+
+export function createTokens({ db, keys, tokenSigner, now, issuer }: TokensDeps): Tokens {
+  const inTurn = oneEachTurn()
+
+  /** The claims of a token that is genuine and has not expired, and the id of its key. */
+  async function check(token: string): Promise<{ claims: Claims; kid: string }> {
+    const signer = tokenSigner.mounted()
+    const kid = orNotOurs(() => signer.keyIdOf(token))
+    const publicPem = typeof kid === 'string' ? await keys.verifying(kid) : undefined
+    if (publicPem === undefined || typeof kid !== 'string')
+      throw unauthenticated('the token was signed by a key that is unknown or revoked')
+    const claims = orNotOurs(() => signer.verify(token, publicPem))
+    if (typeof claims.iat !== 'number' || typeof claims.exp !== 'number') throw notOurs()
+    if (claims.exp <= Math.floor(now() / 1000)) throw unauthenticated('the token has expired')
+    return { claims, kid }
+  }
+
+  return {
+    issue(account, askedAt) {
+      const claims = claimsOf(account, askedAt, issuer)
+      return inTurn(async () => tokenSigner.mounted().sign(claims, await keys.signing()))
+    },
+    async verify(token) {
+      const { claims, kid } = await check(token)
+      const [organizationId, accountId] = [smallId(claims.org), smallId(claims.sub)]
+      if (organizationId === undefined || accountId === undefined) throw notOurs()
+      const account = await findAccount(db, organizationId, accountId)
+      if (!account || account.disabled) throw unauthenticated('the account is disabled or gone')
+      if (account.tokensFrom !== null && Number(claims.iat) * 1000 < account.tokensFrom)
+        throw unauthenticated('the token was revoked; sign in again')
+      const { email, roles } = account
+      const expiresAt = Number(claims.exp) * 1000
+      const identity = { accountId: account.id, organizationId: account.organizationId, email, roles, expiresAt }
+      return { identity, stillGood: () => keys.stillVerifies(kid) }
+    },
+  }
+}
+
+function claimsOf(account: Account, askedAt: number, issuer: string): Claims {
+  // Whole seconds: in the second in which earlier tokens were revoked, a new one counts from the next.
+  const iat = Math.max(Math.floor(askedAt / 1000), Math.ceil((account.tokensFrom ?? 0) / 1000))
+  return {
+    org: account.organizationId,
+    roles: [...account.roles],
+    iss: issuer,
+    sub: String(account.id),
+    iat,
+    exp: iat + TOKEN_DAYS * DAY_SECONDS,
+    jti: randomUUID(),
+  }
+}
+
+/** The number of an organization or an account as a claim has it; undefined for a claim that is none. */
+function smallId(claim: unknown): number | undefined {
+  const isNumber = typeof claim === 'number' || (typeof claim === 'string' && /^[1-9]\d{0,9}$/.test(claim))
+  const id = isNumber ? Number(claim) : 0
+  return Number.isInteger(id) && id >= 1 && id <= LARGEST_ID ? id : undefined
+}
+
+/** Gives what the signer reads of a token; where it throws, the token is refused. */
+function orNotOurs<T>(read: () => T): T {
+  try {
+    return read()
+  } catch {
+    throw notOurs()
+  }
+}
+
+/**
+ * Runs one after the other, each in a turn of the event loop of its own. A signature keeps the loop busy for half a
+ * millisecond: many who sign in at once must not hold up the requests of others for as long as all of theirs take.
+ */
+function oneEachTurn(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const result = last.then(() => nextTurn()).then(work)
+    last = result.catch(() => undefined)
+    return result
+  }
+}

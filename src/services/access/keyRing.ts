@@ -29,7 +29,7 @@ interface Ring {
   readonly readAt: number
 }
 
-/** A public key: as the signer takes it, and as others read it. */
+/** A public key, as PEM for the signer and as JWK for others. */
 interface PublicKey {
   readonly pem: string
   readonly published: PublishedKey

@@ -24,7 +24,7 @@ export interface SignIn {
   identifyKey(key: string): Promise<Identity>
 }
 
-/** What signing in needs: what tokens do, and whom to tell of it. */
+/** Names what signing in needs: all that tokens need, and the events to tell of it. */
 export interface SignInDeps extends TokensDeps {
   /** Nobody counts without one. */
   readonly events?: Events

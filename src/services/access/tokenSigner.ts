@@ -1,9 +1,9 @@
 import { invariant } from '../../domain/errors.ts'
 
-/** What a token says, by the names of its claims. */
+/** Holds the claims of a token, by name. */
 export type Claims = Readonly<Record<string, unknown>>
 
-/** Signs tokens, and checks whose signature one has. Which keys there are, it is told with each token. */
+/** Signs tokens and verifies their signatures, with the key that is given for each. */
 export interface TokenSigner {
   /** A token of these claims, whose header names the key. */
   sign(claims: Claims, key: { readonly kid: string; readonly privatePem: string }): string
@@ -13,7 +13,7 @@ export interface TokenSigner {
    */
   keyIdOf(token: string): unknown
   /**
-   * The claims of a token that the key signed, for our issuer. When it expires is for the caller to look at.
+   * The claims of a token that the key signed, for our issuer. The caller checks when it expires.
    * @throws Error for every other
    */
   verify(token: string, publicPem: string): Claims
@@ -27,7 +27,7 @@ export interface SignerPlace {
   mounted(): TokenSigner
 }
 
-/** Makes a place that has no signer yet. */
+/** Returns a place that has no signer yet. */
 export function signerPlace(): SignerPlace {
   let signer: TokenSigner | undefined
   return {

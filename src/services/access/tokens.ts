@@ -12,7 +12,7 @@ import type { Claims, SignerPlace } from './tokenSigner.ts'
 const TOKEN_DAYS = 365
 const DAY_SECONDS = 86_400
 
-/** Issues tokens, and finds out whose one is. */
+/** Issues tokens, and finds the account that a token belongs to. */
 export interface Tokens {
   /** A token for an account whose password was asked for at that instant. */
   issue(account: Account, askedAt: number): Promise<string>
@@ -20,7 +20,7 @@ export interface Tokens {
   verify(token: string): Promise<Verified>
 }
 
-/** What tokens need: where accounts are, the keys and who signs with them, and what tokens say of their issuer. */
+/** Names what tokens need: where accounts are, the keys, the signer, and the issuer that tokens name. */
 export interface TokensDeps {
   readonly db: Db
   readonly keys: KeyRing
@@ -32,6 +32,7 @@ export interface TokensDeps {
 const unauthenticated = (message: string) => new LendingError('unauthenticated', message)
 const notOurs = () => unauthenticated('the token is not one of ours')
 
+/** Makes tokens that the mounted signer signs and verifies. */
 export function createTokens({ db, keys, tokenSigner, now, issuer }: TokensDeps): Tokens {
   const inTurn = oneEachTurn()
 

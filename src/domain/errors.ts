@@ -60,7 +60,7 @@ export const notFound = (message: string, missing?: string) =>
   new LendingError('not_found', message, [], undefined, missing)
 
 /** `failed_precondition`: the state does not allow it; the message says which state, and what would be allowed. */
-export const refused = (message: string) => new LendingError('failed_precondition', message)
+export const failedPrecondition = (message: string) => new LendingError('failed_precondition', message)
 
 /** Our own bug: the request answers `internal`, the log says what was expected. */
 class InvariantError extends Error {

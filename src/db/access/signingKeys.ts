@@ -1,4 +1,4 @@
-import { notFound, refused } from '../../domain/errors.ts'
+import { failedPrecondition, notFound } from '../../domain/errors.ts'
 import { type Author, auditRow, service } from '../audit/trail.ts'
 import type { Prisma, SigningKey as SigningKeyRow } from '../generated/client.ts'
 import type { Db } from '../postgres/client.ts'
@@ -95,10 +95,10 @@ export async function endSigningKey(
     const row = await tx.signingKey.findUnique({ where: { kid } })
     if (!row) throw notFound('no signing key has that id')
     const before = stateOf(row)
-    if (before === end || before === 'revoked') throw refused(`the key is ${before} already`)
+    if (before === end || before === 'revoked') throw failedPrecondition(`the key is ${before} already`)
     const others = { kid: { not: kid }, activatedAt: { not: null }, retiredAt: null, revokedAt: null }
     if (before === 'active' && (await tx.signingKey.count({ where: others })) === 0)
-      throw refused('it is the only key that can sign; make a new one first, with keys rotate')
+      throw failedPrecondition('it is the only key that can sign; make a new one first, with keys rotate')
     const at = new Date(now)
     await tx.signingKey.update({ where: { kid }, data: end === 'retired' ? { retiredAt: at } : { revokedAt: at } })
     const action = end === 'retired' ? 'retire' : 'revoke'

@@ -1,5 +1,5 @@
 import type { LocalDate } from '../dates.ts'
-import { refused } from '../errors.ts'
+import { failedPrecondition } from '../errors.ts'
 import { type Currency, least, minorToText } from '../money.ts'
 import type { CreditHistory } from './history.ts'
 import { availableLimit } from './limit.ts'
@@ -59,12 +59,14 @@ export function requireWithinLimit(
   { principal, currency }: { readonly principal: bigint; readonly currency: Currency },
 ): void {
   if (currency.code !== limits.code)
-    throw refused(`the product lends in ${currency.code} up to the credit limit, and limits here are in ${limits.code}`)
+    throw failedPrecondition(
+      `the product lends in ${currency.code} up to the credit limit, and limits here are in ${limits.code}`,
+    )
   if (principal <= available) return
   const say = (amount: bigint) => `${minorToText(amount, currency)} ${currency.code}`
   const why =
     available === creditLimit
       ? `the customer's grade is ${grade}`
       : `the limit of ${say(creditLimit)} is available while nothing is outstanding`
-  throw refused(`the principal is above the available credit limit of ${say(available)}: ${why}`)
+  throw failedPrecondition(`the principal is above the available credit limit of ${say(available)}: ${why}`)
 }

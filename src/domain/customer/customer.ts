@@ -1,5 +1,5 @@
 import type { LocalDate } from '../dates.ts'
-import { invalidField, refused } from '../errors.ts'
+import { failedPrecondition, invalidField } from '../errors.ts'
 
 /** The states of a customer (contract 4.1). */
 export const CUSTOMER_STATUSES = ['Pending', 'Active', 'Closed'] as const
@@ -24,7 +24,7 @@ export interface CustomerStanding {
  * @throws LendingError `failed_precondition` in any other state, `invalid_argument` for a day that is yet to come
  */
 export function requireActivatable({ status }: CustomerStanding, on: LocalDate, today: LocalDate): void {
-  if (status !== 'Pending') throw refused(`the customer is ${status}; only a Pending one can be activated`)
+  if (status !== 'Pending') throw failedPrecondition(`the customer is ${status}; only a Pending one can be activated`)
   requireNotFuture('activationDate', on, today)
 }
 
@@ -35,9 +35,9 @@ export function requireActivatable({ status }: CustomerStanding, on: LocalDate, 
  */
 export function requireClosable(customer: CustomerStanding, on: LocalDate, today: LocalDate): void {
   const { status, activationDate, openLoans, lastLoanClosedOn } = customer
-  if (status !== 'Active') throw refused(`the customer is ${status}; only an Active one can be closed`)
+  if (status !== 'Active') throw failedPrecondition(`the customer is ${status}; only an Active one can be closed`)
   if (openLoans > 0)
-    throw refused(
+    throw failedPrecondition(
       `the customer has ${openLoans} open ${openLoans === 1 ? 'loan' : 'loans'}; only one without can be closed`,
     )
   requireNotFuture('closureDate', on, today)

@@ -1,5 +1,5 @@
 import type { LocalDate } from '../dates.ts'
-import { refused } from '../errors.ts'
+import { failedPrecondition } from '../errors.ts'
 import type { EntryType } from './entry.ts'
 
 /** The states of a loan (contract 4.2). Charged off is a mark on an Active loan, not a state of its own. */
@@ -51,7 +51,7 @@ export function requireTakes(loan: { status: LoanStatus; chargedOffOn: LocalDate
     loan.status === 'Active' && loan.chargedOffOn !== null ? 'Active and charged off' : loan.status
   if (TAKES[standing].includes(type)) return
   const needed = (Object.keys(TAKES) as Standing[]).filter((candidate) => TAKES[candidate].includes(type))
-  throw refused(
+  throw failedPrecondition(
     `the loan is ${standing}: ${WORDS[type]} needs a loan that is ${either(needed)}; ` +
       `this one takes ${either(TAKES[standing].map((allowed) => WORDS[allowed]))}`,
   )

@@ -1,5 +1,5 @@
 import { dateIn, type Instant, type LocalDate } from '../dates.ts'
-import { invariant, notFound, refused } from '../errors.ts'
+import { failedPrecondition, invariant, notFound } from '../errors.ts'
 import { type Decimal, toMinor } from '../money.ts'
 import type { RepaymentRecord, Restated } from '../recordStyle/loanRecord.ts'
 import type { Balances } from './balances.ts'
@@ -162,7 +162,7 @@ export interface Adjustment {
 export function adjust(loan: Loan, entryId: bigint, adjustment: Adjustment, now: Instant): Decision {
   const original = requireStanding(loan, entryId)
   if (!ADJUSTABLE.includes(original.type))
-    throw refused(`a ${original.type} has no amount to adjust; it can be reversed`)
+    throw failedPrecondition(`a ${original.type} has no amount to adjust; it can be reversed`)
   const amount = toMinor(adjustment.amount, loan.terms.currency, 'amount', { zeroAllowed: true })
   const valueDate = adjustment.valueDate ?? original.valueDate
   requireValueDate(loan.terms, valueDate, now)
@@ -225,7 +225,7 @@ const decisionOf = (before: Balances, entry: NewEntry, outcome: Outcome, state: 
 function requireStanding(loan: Loan, entryId: bigint): Entry {
   const entry = loan.entries.find((candidate) => candidate.id === entryId)
   if (!entry) throw notFound('no transaction of this loan has that id')
-  if (entry.reversedAt !== null) throw refused('the transaction is reversed already')
+  if (entry.reversedAt !== null) throw failedPrecondition('the transaction is reversed already')
   return entry
 }
 

@@ -1,5 +1,5 @@
 import { dateIn, type Instant, type LocalDate } from '../dates.ts'
-import { invalidField, refused } from '../errors.ts'
+import { failedPrecondition, invalidField } from '../errors.ts'
 import { minorToText } from '../money.ts'
 import type { Balances } from './balances.ts'
 import type { EntryType, NewEntry } from './entry.ts'
@@ -14,13 +14,15 @@ export function requireRoom(terms: HeadTerms, before: Balances, entry: NewEntry,
   const say = (minor: bigint) => `${minorToText(minor, terms.currency)} ${terms.currency.code}`
   const { amount } = outcome
   if (most !== null && amount > most.minor)
-    throw refused(`${say(amount)} is more than ${most.what}, ${say(most.minor)}`)
+    throw failedPrecondition(`${say(amount)} is more than ${most.what}, ${say(most.minor)}`)
   // Enough now, but not on that day: other entries stand between.
   if (outcome.dropped > 0n || outcome.credited > 0n) {
     const there = say(amount - outcome.dropped - outcome.credited)
-    throw refused(`of ${most?.what ?? 'it'} only ${there} was there on ${entry.valueDate}; a later date may have more`)
+    throw failedPrecondition(
+      `of ${most?.what ?? 'it'} only ${there} was there on ${entry.valueDate}; a later date may have more`,
+    )
   }
-  if (amount === 0n) throw refused(`nothing was owed on ${entry.valueDate}`)
+  if (amount === 0n) throw failedPrecondition(`nothing was owed on ${entry.valueDate}`)
 }
 
 /** What is paid out before other payouts must leave them what they paid out: it was no longer there to give. */
@@ -32,7 +34,7 @@ export function requireLeft(loan: Loan, before: LoanState, entry: NewEntry, stat
   if (!short) return
   const { currency } = loan.terms
   const paidOut = `${minorToText(short.amount, currency)} ${currency.code} were paid out on ${short.valueDate}`
-  throw refused(`${paidOut}, and would no longer have been there after this on ${entry.valueDate}`)
+  throw failedPrecondition(`${paidOut}, and would no longer have been there after this on ${entry.valueDate}`)
 }
 
 function limitOf(state: Balances, type: EntryType): { what: string; minor: bigint } | null {
@@ -55,7 +57,7 @@ export function requirePlace(loan: Loan, state: LoanState, entry: NewEntry): voi
       '',
     )
     if (entry.valueDate < latest)
-      throw refused(`a write-off may not be dated before the loan's latest transaction, of ${latest}`)
+      throw failedPrecondition(`a write-off may not be dated before the loan's latest transaction, of ${latest}`)
   }
   if (state.status === 'Closed (written off)' && state.closedOn !== null && entry.valueDate < state.closedOn)
     throw invalidField('valueDate', `must be on or after the write-off, ${state.closedOn}`)

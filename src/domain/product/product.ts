@@ -1,5 +1,5 @@
 import type { PeriodUnit } from '../dates.ts'
-import { invalidField, refused } from '../errors.ts'
+import { failedPrecondition, invalidField } from '../errors.ts'
 import { type Currency, type Decimal, minorToText, type Rate, toMinor } from '../money.ts'
 
 /** The terms a lender offers. Every term of a partner-style loan comes from here (contract 4.2). */
@@ -29,7 +29,7 @@ export interface Product {
  * @throws LendingError `failed_precondition` for a retired product, `invalid_argument` outside the product's bounds.
  */
 export function principalFor(product: Product, asked: Decimal): bigint {
-  if (product.retired) throw refused(`loan product ${product.id} is retired and takes no new loans`)
+  if (product.retired) throw failedPrecondition(`loan product ${product.id} is retired and takes no new loans`)
   const principal = toMinor(asked, product.currency, 'principal')
   const say = (minor: bigint) => `${minorToText(minor, product.currency)} ${product.currency.code}`
   if (principal < product.principalMin || principal > product.principalMax)

@@ -1,6 +1,6 @@
 import type { CustomerStatus } from '../customer/customer.ts'
 import type { LocalDate } from '../dates.ts'
-import { invalidField, invariant, LendingError, refused } from '../errors.ts'
+import { failedPrecondition, invalidField, invariant, LendingError } from '../errors.ts'
 import { type Decision, type Loan, stateOf } from '../loan/loan.ts'
 import { type LoanState, replay } from '../loan/replay.ts'
 import type { LoanTerms } from '../loan/terms.ts'
@@ -92,7 +92,7 @@ export function restate(loan: RestatableLoan, update: LoanUpdate, now: number, s
 
 /** The refusal for a borrower who can be told otherwise of what he has had, but is lent nothing more (contract 4.1). */
 export const lentNoMore = (status: CustomerStatus) =>
-  refused(`the borrower is ${status}, and only an Active one can be lent more`)
+  failedPrecondition(`the borrower is ${status}, and only an Active one can be lent more`)
 
 /** @throws LendingError `invalid_argument` for a term of the extended body that is not the loan's */
 function requireStoredTerms(loan: RestatableLoan, { storedTerms = {} }: LoanUpdate): void {
@@ -136,9 +136,9 @@ const unitOf = (durationPeriod: unknown) => readDurationPeriod(String(durationPe
 
 function requireOpenTerms({ productId }: RestatableLoan, { status, chargedOffOn }: LoanState): void {
   const others = 'only loan_type, description and products can be changed'
-  if (productId !== null) throw refused(`the loan came from a product, which sets its terms: ${others}`)
-  if (status === 'Closed (written off)') throw refused(`the loan is ${status}: ${others}`)
-  if (chargedOffOn !== null) throw refused(`the loan was charged off on ${chargedOffOn}: ${others}`)
+  if (productId !== null) throw failedPrecondition(`the loan came from a product, which sets its terms: ${others}`)
+  if (status === 'Closed (written off)') throw failedPrecondition(`the loan is ${status}: ${others}`)
+  if (chargedOffOn !== null) throw failedPrecondition(`the loan was charged off on ${chargedOffOn}: ${others}`)
 }
 
 /** The loan with the changes, agreed as a new one is; on the same day it was released at the same moment. */

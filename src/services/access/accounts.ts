@@ -10,7 +10,7 @@ import {
 import type { Author } from '../../db/audit/trail.ts'
 import { findOrganization } from '../../db/lenders/organizations.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
-import { invalidField, LendingError, notFound, refused } from '../../domain/errors.ts'
+import { failedPrecondition, invalidField, LendingError, notFound } from '../../domain/errors.ts'
 import { networkOf } from './network.ts'
 import { hashPassword } from './passwords.ts'
 import { createSignInLimits } from './signInLimits.ts'
@@ -59,7 +59,7 @@ export const listAccounts = ({ db }: Pick<Deps, 'db'>, organizationId?: number):
  */
 export const disableAccount = (deps: AccountDeps, author: Author, email: string) =>
   change(deps, author, email, 'disable', (account, now) => {
-    if (account.disabled) throw refused('the account is disabled already')
+    if (account.disabled) throw failedPrecondition('the account is disabled already')
     return { disabledAt: now }
   })
 
@@ -69,7 +69,7 @@ export const disableAccount = (deps: AccountDeps, author: Author, email: string)
  */
 export const enableAccount = (deps: AccountDeps, author: Author, email: string) =>
   change(deps, author, email, 'enable', (account) => {
-    if (!account.disabled) throw refused('the account is not disabled')
+    if (!account.disabled) throw failedPrecondition('the account is not disabled')
     return { disabledAt: null }
   })
 
@@ -97,7 +97,7 @@ export const revokeTokens = (deps: AccountDeps, author: Author, email: string) =
 export async function unlockAccount(deps: AccountDeps, author: Author, email: string): Promise<Account> {
   const account = await accountOf(deps, email)
   if (!(await createSignInLimits(deps.db).lift({ email })))
-    throw refused('there were no attempts to sign in as of late')
+    throw failedPrecondition('there were no attempts to sign in as of late')
   return changeAccount(deps.db, author, account, 'unlock', {}, deps.now())
 }
 
@@ -108,7 +108,7 @@ export async function unlockAccount(deps: AccountDeps, author: Author, email: st
 export async function unlockAddress({ db }: Pick<Deps, 'db'>, address: string): Promise<void> {
   if (isIP(address) === 0) throw invalidField('address', 'must be an IP address')
   if (!(await createSignInLimits(db).lift({ address: networkOf(address) })))
-    throw refused('there were no attempts to sign in from this address of late')
+    throw failedPrecondition('there were no attempts to sign in from this address of late')
 }
 
 /**

@@ -10,7 +10,7 @@ import {
 } from '../../db/lenders/products.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
 import type { Listed, Page } from '../../db/queries/paging.ts'
-import { LendingError, notFound, refused } from '../../domain/errors.ts'
+import { failedPrecondition, LendingError, notFound } from '../../domain/errors.ts'
 import { type NewProduct, productOf } from '../../domain/product/newProduct.ts'
 import type { Product } from '../../domain/product/product.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'
@@ -65,6 +65,6 @@ export async function retireProduct(
 ): Promise<Product> {
   const product = await findProduct(db, author.organizationId, id)
   if (!product) throw notFound('no loan product has that id')
-  if (!(await markProductRetired(db, author, id, now()))) throw refused('the product is retired already')
+  if (!(await markProductRetired(db, author, id, now()))) throw failedPrecondition('the product is retired already')
   return { ...product, retired: true }
 }

@@ -6,7 +6,7 @@ import { findLoanPage, type LoanFilter, type LoanRef, nameOf, type PagedLoan, re
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import type { Listed, Page } from '../../db/queries/paging.ts'
 import type { Instant } from '../../domain/dates.ts'
-import { invariant, LendingError, notFound, refused } from '../../domain/errors.ts'
+import { failedPrecondition, invariant, LendingError, notFound } from '../../domain/errors.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
 import { type LoanState, replay } from '../../domain/loan/replay.ts'
 import { termsOf } from '../../domain/loan/terms.ts'
@@ -78,7 +78,7 @@ const noSuchCustomer = (externalId: string) => {
 
 /** The refusal for a customer that may not borrow. */
 export const notActive = (customer: Pick<Customer, 'status'>) =>
-  refused(`the customer is ${customer.status}, and only an Active customer can take a loan`)
+  failedPrecondition(`the customer is ${customer.status}, and only an Active customer can take a loan`)
 
 const asStored = (
   organizationId: number,

@@ -9,7 +9,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { z } from 'zod'
 import type { Config } from '../app/config.ts'
 import type { Deps } from '../app/deps.ts'
-import type { ErrorCode } from '../domain/errors.ts'
+import type { ErrorCode, FaultNames } from '../domain/errors.ts'
 import type { Hint } from './body/hints.ts'
 import type { Explained } from './document/refusals.ts'
 import type { Failure } from './http/failure.ts'
@@ -34,8 +34,8 @@ export interface Style {
   readonly title: string
   readonly description: string
   readonly registry: SchemaRegistry
-  /** Roles of fields as the domain names them (`amount`, `valueDate`) → this style's own names. */
-  readonly fieldNames: Readonly<Record<string, string>>
+  /** The style's names for the roles that a refusal can be about. */
+  readonly faultNames: FaultNames
   /** Codes that any operation of it can refuse with, besides those of every style; for the document. */
   readonly refusals?: readonly ErrorCode[]
   /** Its own words for codes, where they are not those of every style; for the document. */

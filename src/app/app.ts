@@ -81,7 +81,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
       const style = styles.find(({ name }) => request.url.startsWith(`${prefixOf(name)}/`)) ?? words
       reply.header('x-request-id', toCaller(request.id))
       const requestId = toCaller(request.id)
-      const failure = toFailure(error, { fieldNames: style.fieldNames, requestId, unavailable })
+      const failure = toFailure(error, { faultNames: style.faultNames, requestId, unavailable })
       tellUnrouted(deps.events, request, reply)
       sendFailure(style, failure, error, request, reply)
     },

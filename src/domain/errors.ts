@@ -1,7 +1,4 @@
-/**
- * What can be refused, in the words of the contract's section 2. A code has one HTTP status, without which it does not
- * compile, and in every style a body of its own.
- */
+/** The codes of refusals (contract 2). */
 export type ErrorCode =
   | 'invalid_argument'
   | 'unauthenticated'
@@ -17,57 +14,154 @@ export type ErrorCode =
   | 'internal'
   | 'unavailable'
 
-/** One field at fault. `field` is the caller's name for it, or a role (`amount`, `valueDate`) that each style renames. */
-export interface FieldFault {
+/**
+ * The role of what a refusal is about, in the service's own words. Each edge (a style, the command line, an import) has
+ * one table from roles to its own names; a role that the table leaves out is named as here.
+ */
+export type FaultRole =
+  // Ids, and references to other resources.
+  | 'id'
+  | 'externalId'
+  | 'customerId'
+  | 'productId'
+  | 'loanId'
+  | 'loanExternalId'
+  | 'borrowerId'
+  | 'entryId'
+  | 'idempotencyKey'
+  // Customers, loans and transactions.
+  | 'activationDate'
+  | 'closureDate'
+  | 'principal'
+  | 'disbursedAt'
+  | 'amount'
+  | 'valueDate'
+  // Loans of record systems.
+  | 'releasedOn'
+  | 'dueOn'
+  | 'duration'
+  | 'durationPeriod'
+  | 'loanType'
+  | 'description'
+  | 'products'
+  // Terms that only the extended body of such a loan has.
+  | 'termPrincipal'
+  | 'termReleasedOn'
+  | 'termDuration'
+  | 'termDurationPeriod'
+  | 'interestMethod'
+  | 'interestType'
+  | 'interestPeriod'
+  | 'interest'
+  | 'paymentScheme'
+  | 'decimalPlaces'
+  | 'loanApplicationId'
+  | 'disbursedById'
+  // Statements.
+  | 'fullName'
+  | 'mobileNumber'
+  | 'statement'
+  // Organizations, accounts and products.
+  | 'name'
+  | 'currency'
+  | 'officeId'
+  | 'officeName'
+  | 'paymentMethod'
+  | 'email'
+  | 'password'
+  | 'roles'
+  | 'address'
+  | 'principalMin'
+  | 'principalMax'
+  | 'numberOfRepayments'
+  | 'repayEvery'
+  | 'repayUnit'
+  | 'ratePerPeriod'
+  | 'totalMultipleOf'
+  | 'penaltyRate'
+  // A credit policy, and a figure of it by its path (`policy.score.base`).
+  | 'policy'
+  | `policy.${string}`
+
+/** An edge's names for roles, where they differ from the roles themselves. */
+export type FaultNames = Readonly<Partial<Record<FaultRole, string>>>
+
+/** A text for people, or a function that builds the text with an edge's names for the roles that it mentions. */
+export type Wording = string | ((nameOf: (role: FaultRole) => string) => string)
+
+/** What is at fault, and how. The wording leaves out the name of the role itself. */
+export interface Fault {
+  readonly role: FaultRole
+  readonly wording: Wording
+}
+
+/** A fault in the words of an edge. */
+export interface NamedFault {
   readonly field: string
   readonly message: string
 }
 
-/** The caller's fault, or the world's: it has a code, and a message written for the person who reads it. */
+const worded = (wording: Wording, names: FaultNames): string =>
+  typeof wording === 'string' ? wording : wording((role) => names[role] ?? role)
+
+/** A request that is refused, or cannot be served now: a code, and a message for the person who reads it. */
 export class LendingError extends Error {
   override readonly name = 'LendingError'
   readonly code: ErrorCode
-  readonly details: readonly FieldFault[]
-  /** Seconds after which it is worth trying again; sent as `Retry-After`. */
+  readonly wording: Wording
+  readonly faults: readonly Fault[]
+  /** Seconds after which it is worth trying again. */
   readonly retryAfter: number | undefined
   /** The kind of thing that is not there; of a `not_found`. */
   readonly missing: string | undefined
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    details: readonly FieldFault[] = [],
-    retryAfter?: number,
-    missing?: string,
-  ) {
-    super(message)
+  constructor(code: ErrorCode, wording: Wording, faults: readonly Fault[] = [], retryAfter?: number, missing?: string) {
+    super(worded(wording, {}))
     this.code = code
-    this.details = details
+    this.wording = wording
+    this.faults = faults
     this.retryAfter = retryAfter
     this.missing = missing
   }
 }
 
-/** `invalid_argument` on one field; the style puts its own name of the field before the message. */
-export const invalidField = (field: string, message: string) =>
-  new LendingError('invalid_argument', message, [{ field, message }])
+/** Returns the message and the faults of an error, with an edge's names for the roles. */
+export const inNames = ({ wording, faults }: LendingError, names: FaultNames) => ({
+  message: worded(wording, names),
+  details: faults.map(
+    (fault): NamedFault => ({ field: names[fault.role] ?? fault.role, message: worded(fault.wording, names) }),
+  ),
+})
+
+/** Returns a message that begins with the first field at fault, where it is that field's own: `amount: is required`. */
+export const ledByField = (message: string, [first]: readonly NamedFault[]): string =>
+  first !== undefined && first.message === message ? `${first.field}: ${message}` : message
+
+/** Makes an `invalid_argument` that is about one role. */
+export const invalidArgument = (role: FaultRole, wording: Wording) =>
+  new LendingError('invalid_argument', wording, [{ role, wording }])
+
+/** Makes an `already_exists` that is about one role: its value is taken. */
+export const alreadyExists = (role: FaultRole, wording: Wording) =>
+  new LendingError('already_exists', wording, [{ role, wording: 'is taken' }])
 
 /**
- * `not_found`: "no loan has that id".
- * @param missing what is not there (`loan`, `customer`), where a style may say how else it is asked for
+ * Makes a `not_found`: "no loan has that id".
+ * @param missing the kind of thing (`loan`, `customer`), where an edge may add how else to ask for it
  */
-export const notFound = (message: string, missing?: string) =>
-  new LendingError('not_found', message, [], undefined, missing)
+export const notFound = (wording: Wording, missing?: string) =>
+  new LendingError('not_found', wording, [], undefined, missing)
 
-/** `failed_precondition`: the state does not allow it; the message says which state, and what would be allowed. */
-export const failedPrecondition = (message: string) => new LendingError('failed_precondition', message)
+/** Makes a `failed_precondition`; the wording names the state that is in the way, and the one that is needed. */
+export const failedPrecondition = (wording: Wording, role?: FaultRole) =>
+  new LendingError('failed_precondition', wording, role === undefined ? [] : [{ role, wording }])
 
-/** Our own bug: the request answers `internal`, the log says what was expected. */
+/** A bug of the service: the client gets the code `internal`, and the log the expectation that did not hold. */
 class InvariantError extends Error {
   override readonly name = 'InvariantError'
 }
 
-/** States what must hold. When it does not, the bug is ours and nothing is saved. */
+/** Throws an InvariantError, so that nothing is saved, unless the condition holds. */
 export function invariant(condition: unknown, expectation: string): asserts condition {
   if (!condition) throw new InvariantError(expectation)
 }

@@ -1,4 +1,4 @@
-import { invalidField, invariant } from './errors.ts'
+import { type FaultRole, invalidArgument, invariant } from './errors.ts'
 
 /** An ISO 4217 currency and the decimals it is counted in. */
 export interface Currency {
@@ -67,18 +67,18 @@ export interface AmountBounds {
  * @param field the field at fault in a refusal (`amount`, `principal`)
  * @throws LendingError `invalid_argument` when it is not above 0, has more decimals than the currency, or is too large.
  */
-export function toMinor(decimal: Decimal, currency: Currency, field: string, bounds: AmountBounds = {}): bigint {
+export function toMinor(decimal: Decimal, currency: Currency, role: FaultRole, bounds: AmountBounds = {}): bigint {
   if (decimal.units < 0n || (decimal.units === 0n && !bounds.zeroAllowed))
-    throw invalidField(field, bounds.zeroAllowed ? 'must not be negative' : 'must be greater than 0')
+    throw invalidArgument(role, bounds.zeroAllowed ? 'must not be negative' : 'must be greater than 0')
   if (decimal.scale > currency.decimals)
-    throw invalidField(
-      field,
+    throw invalidArgument(
+      role,
       currency.decimals === 0
         ? `must be a whole number: ${currency.code} has no decimals`
         : `must have at most ${currency.decimals} decimals in ${currency.code}`,
     )
   if (decimal.units * 100n > LARGEST_IN_HUNDREDTHS * 10n ** BigInt(decimal.scale))
-    throw invalidField(field, 'must be at most 999999999999.99')
+    throw invalidArgument(role, 'must be at most 999999999999.99')
   return decimal.units * 10n ** BigInt(currency.decimals - decimal.scale)
 }
 

@@ -92,7 +92,7 @@ export function buildMonitor({ deps, metrics, recent, figures, log }: MonitorDep
   app.setNotFoundHandler((_request, reply) => sayNo(reply, 'not_found', 'There is no such page.'))
   app.setErrorHandler((error, request, reply) => {
     const { code, message, retryAfter } = toFailure(error, {
-      fieldNames: {},
+      faultNames: {},
       requestId: request.id,
       unavailable: isUnavailable,
     })

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 import { isUnavailable } from '../db/postgres/errors.ts'
-import { LendingError } from '../domain/errors.ts'
+import { type FaultNames, inNames, LendingError, ledByField } from '../domain/errors.ts'
 import { explain } from '../process/explain.ts'
 import { accessCommand } from './commands/access.ts'
 import { accountCommands } from './commands/accounts.ts'
@@ -76,8 +76,8 @@ function programOf(shell: Shell, json: boolean): Command {
   return program
 }
 
-/** The domain's words for what an option says. */
-const OPTIONS: Readonly<Record<string, string>> = {
+/** The options that give a role its value. */
+const OPTIONS: FaultNames = {
   valueDate: '--date',
   principalMin: '--min',
   principalMax: '--max',
@@ -88,20 +88,17 @@ const OPTIONS: Readonly<Record<string, string>> = {
   totalMultipleOf: '--multiple-of',
   penaltyRate: '--penalty',
 }
-const NAMED = new RegExp(`\\b(${Object.keys(OPTIONS).join('|')})\\b`, 'g')
-const inOptions = (text: string): string => text.replace(NAMED, (name) => OPTIONS[name]!)
 
 function inWords(error: unknown): string {
   if (!(error instanceof LendingError)) return explain(error)
-  const [first] = error.details
-  return inOptions(first && first.message === error.message ? `${first.field}: ${error.message}` : error.message)
+  const { message, details } = inNames(error, OPTIONS)
+  return ledByField(message, details)
 }
 
 function inJson(error: unknown): object {
   if (error instanceof LendingError) {
     const { code } = error
-    const message = inOptions(error.message)
-    const details = error.details.map((one) => ({ field: inOptions(one.field), message: inOptions(one.message) }))
+    const { message, details } = inNames(error, OPTIONS)
     return details.length > 0 ? { code, message, details } : { code, message }
   }
   const usage = error instanceof UsageError

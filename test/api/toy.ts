@@ -11,7 +11,7 @@ import { type AppOptions, buildApp } from '../../src/app/app.ts'
 import { type Config, readConfig } from '../../src/app/config.ts'
 import type { Deps } from '../../src/app/deps.ts'
 import type { Db } from '../../src/db/postgres/client.ts'
-import { invalidField, LendingError } from '../../src/domain/errors.ts'
+import { invalidArgument, LendingError } from '../../src/domain/errors.ts'
 import { noEvents } from '../../src/services/events.ts'
 
 /** A style with the words of a real one, its own registry, and a few routes that need no database. */
@@ -81,7 +81,7 @@ const thrown: Readonly<Record<string, unknown>> = {
   bug: new Error('password is hunter2'),
   text: 'a string',
   unreachable: Object.assign(new Error('connect ECONNREFUSED 10.1.2.3:5432'), { code: 'ECONNREFUSED' }),
-  field: invalidField('amount', 'must be greater than 0'),
+  field: invalidArgument('amount', 'must be greater than 0'),
   limited: new LendingError('resource_exhausted', 'too many attempts', [], 30),
   state: new LendingError('failed_precondition', 'the loan is closed'),
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { invalidField } from '../../src/domain/errors.ts'
+import { invalidArgument } from '../../src/domain/errors.ts'
 import {
   applyRate,
   currencyOf,
@@ -37,7 +37,7 @@ describe('an amount is read exactly', () => {
     ['1.0000000000000000001', 'must have at most 2 decimals in TZS'],
     ['1000000000000', 'must be at most 999999999999.99'],
   ])('%s TZS: %s', (text, message) => {
-    expect(() => read(text)).toThrow(invalidField('amount', message))
+    expect(() => read(text)).toThrow(invalidArgument('amount', message))
   })
 
   it('takes no decimals in a currency without', () => {

@@ -13,7 +13,7 @@ export const authStyle: Style = {
   title: 'Mkopo: tokens',
   description: 'Issues the tokens that every other call needs, and says who a token belongs to.',
   registry,
-  fieldNames: {},
+  faultNames: {},
   failureBody: failureWords,
   async routes(app, deps) {
     await registerTokenSigner(app, deps)

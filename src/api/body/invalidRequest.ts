@@ -1,7 +1,7 @@
-import type { FieldFault } from '../../domain/errors.ts'
+import type { NamedFault } from '../../domain/errors.ts'
 
 /** A field at fault, in the caller's own name for it. */
-export interface RequestFault extends FieldFault {
+export interface RequestFault extends NamedFault {
   /** True of a field that nobody knows. */
   readonly isUnknown?: true
 }

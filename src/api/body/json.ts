@@ -35,10 +35,11 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
  *
  * Our own, because `JSON.parse` says neither how a number was written (its reviver does, at five times the cost)
  * nor that a key came twice, and has no bounds.
+ * @param subject names the text in the message of an error
  * @throws InvalidRequest saying what is wrong, in which line and column; also for a key given twice in one object.
  */
-export function parseJson(text: string): unknown {
-  const reader = new Reader(text)
+export function parseJson(text: string, subject = 'the body'): unknown {
+  const reader = new Reader(text, subject)
   const value = reader.value(0)
   reader.space()
   if (reader.at < text.length) reader.fail('there is something after the value')
@@ -47,11 +48,13 @@ export function parseJson(text: string): unknown {
 
 class Reader {
   readonly text: string
+  readonly subject: string
   at = 0
   values = 0
 
-  constructor(text: string) {
+  constructor(text: string, subject: string) {
     this.text = text
+    this.subject = subject
   }
 
   value(depth: number): unknown {
@@ -167,7 +170,7 @@ class Reader {
     const line = before.split('\n').length
     const column = this.at - before.lastIndexOf('\n')
     const where = this.at >= this.text.length ? 'where the text ends, ' : ''
-    throw new InvalidRequest(`the body is not valid JSON: ${what} (${where}line ${line}, column ${column})`)
+    throw new InvalidRequest(`${this.subject} is not valid JSON: ${what} (${where}line ${line}, column ${column})`)
   }
 }
 

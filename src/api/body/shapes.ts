@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { FieldFault } from '../../domain/errors.ts'
+import type { NamedFault } from '../../domain/errors.ts'
 
 /** Which of several shapes a body is meant to have; or what is wrong with one that is meant to have two. */
-type Tell = (body: object) => z.ZodType | readonly FieldFault[]
+type Tell = (body: object) => z.ZodType | readonly NamedFault[]
 
 const tellers = new WeakMap<z.ZodType, Tell>()
 
@@ -49,7 +49,7 @@ export function withoutNulls(schema: z.ZodType, body: unknown, isPut: boolean): 
 }
 
 /** The schema that a body is checked with: the schema itself, unless it stands for several shapes. */
-export function shapeOf(schema: z.ZodType, body: unknown): z.ZodType | readonly FieldFault[] {
+export function shapeOf(schema: z.ZodType, body: unknown): z.ZodType | readonly NamedFault[] {
   const tell = tellers.get(schema)
   return tell === undefined || typeof body !== 'object' || body === null ? schema : tell(body)
 }

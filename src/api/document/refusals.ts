@@ -110,7 +110,7 @@ export function refusalResponses(style: Style, route: Refusing): Record<number, 
 function exampleOf(style: Style, { path, schema, config }: Refusing, code: ErrorCode, message: string): Failure {
   const mistake = code === 'invalid_argument' ? mistakeOf(schema) : undefined
   const hint = hintOf(style, config, path)
-  const context = { fieldNames: style.fieldNames, requestId: '', unavailable: () => false, hint }
+  const context = { faultNames: style.faultNames, requestId: '', unavailable: () => false, hint }
   if (mistake) return toFailure(mistake, context)
   const [, things = 'resource'] = /^\/v1\/([a-z-]+)s\b/.exec(path) ?? []
   const [, id = 'id'] = /[:{](\w+)/.exec(path) ?? []

@@ -1,5 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type ErrorCode, type FieldFault, LendingError } from '../../domain/errors.ts'
+import {
+  type ErrorCode,
+  type FaultNames,
+  inNames,
+  LendingError,
+  ledByField,
+  type NamedFault,
+} from '../../domain/errors.ts'
 import { InvalidRequest } from '../body/invalidRequest.ts'
 import type { Style } from '../style.ts'
 import { discardBody } from './discardBody.ts'
@@ -10,14 +17,14 @@ import { STATUSES } from './statuses.ts'
 export interface Failure {
   readonly code: ErrorCode
   readonly message: string
-  readonly details?: readonly FieldFault[]
+  readonly details?: readonly NamedFault[]
   /** Seconds, sent as `Retry-After`. */
   readonly retryAfter?: number
 }
 
 /** What `toFailure` has to know besides the error. */
 export interface FailureContext {
-  readonly fieldNames: Readonly<Record<string, string>>
+  readonly faultNames: FaultNames
   readonly requestId: string
   /** Whether the error means that the database cannot be reached or takes no changes. */
   readonly unavailable: (error: unknown) => boolean
@@ -63,14 +70,14 @@ export function toFailure(error: unknown, context: FailureContext): Failure {
   return hint === undefined ? failure : { ...failure, message: `${failure.message}; ${hint}` }
 }
 
-function failureOf(error: unknown, { fieldNames, requestId, unavailable }: FailureContext): Failure {
+function failureOf(error: unknown, { faultNames, requestId, unavailable }: FailureContext): Failure {
   if (error instanceof InvalidRequest) {
     const details = error.details.map(({ field, message }) => ({ field, message }))
     return withDetails('invalid_argument', error.message, details)
   }
   if (error instanceof LendingError) {
-    const details = error.details.map(({ field, message }) => ({ field: fieldNames[field] ?? field, message }))
-    const failure = withDetails(error.code, error.message, details)
+    const { message, details } = inNames(error, faultNames)
+    const failure = withDetails(error.code, message, details)
     const again = error.retryAfter ?? (error.code === 'unavailable' ? RETRY_AFTER_SECONDS : undefined)
     return again === undefined ? failure : { ...failure, retryAfter: again }
   }
@@ -92,11 +99,8 @@ function failureOf(error: unknown, { fieldNames, requestId, unavailable }: Failu
 }
 
 /** The first field at fault leads the message: `transactionAmount: must be greater than 0`. */
-function withDetails(code: ErrorCode, message: string, details: readonly FieldFault[]): Failure {
-  const first = details[0]
-  if (first === undefined) return { code, message }
-  return { code, message: message === first.message ? `${first.field}: ${message}` : message, details }
-}
+const withDetails = (code: ErrorCode, message: string, details: readonly NamedFault[]): Failure =>
+  details.length === 0 ? { code, message } : { code, message: ledByField(message, details), details }
 
 /** Answers in the words of the style. The log is told all about what is ours; a refusal is in the line of its request. */
 export function sendFailure(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../app/deps.ts'
-import { invalidField, LendingError } from '../../domain/errors.ts'
+import { invalidArgument, LendingError } from '../../domain/errors.ts'
 import type { Caller } from '../../services/access/caller.ts'
 import { createIdempotency, KEY_HEADER, type KeptRequest, type Turn } from '../../services/access/idempotency.ts'
 import type { StyleApp } from '../style.ts'
@@ -82,9 +82,9 @@ function readKey(given: string | string[], rawHeaders: readonly string[]): strin
   const key = String(given)
   // Node joins two headers of a name into one text, which would be a key that nobody meant.
   const times = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === KEY_HEADER.toLowerCase()).length
-  if (times > 1) throw invalidField(KEY_HEADER, 'must be given only once')
+  if (times > 1) throw invalidArgument('idempotencyKey', 'must be given only once')
   if (key.length > LONGEST_KEY || !/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(key))
-    throw invalidField(KEY_HEADER, `must be 1 to ${LONGEST_KEY} printable ASCII characters`)
+    throw invalidArgument('idempotencyKey', `must be 1 to ${LONGEST_KEY} printable ASCII characters`)
   return key
 }
 

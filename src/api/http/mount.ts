@@ -85,7 +85,7 @@ function speak(scope: FastifyInstance, style: Style, { unavailable, config, pref
 
   const fail = (error: unknown, request: FastifyRequest) => {
     const hint = hintOf(style, config, (request.routeOptions.url ?? '').slice(prefix.length))
-    return toFailure(error, { fieldNames: style.fieldNames, requestId: toCaller(request.id), unavailable, hint })
+    return toFailure(error, { faultNames: style.faultNames, requestId: toCaller(request.id), unavailable, hint })
   }
 
   scope.setErrorHandler((error, request, reply) => sendFailure(style, fail(error, request), error, request, reply))

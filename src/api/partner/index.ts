@@ -1,3 +1,4 @@
+import { KEY_HEADER } from '../../services/access/idempotency.ts'
 import { partnerHints } from '../body/hints.ts'
 import { requireBearer } from '../http/bearer.ts'
 import { failureWords } from '../http/failure.ts'
@@ -18,7 +19,7 @@ export const partnerStyle: Style = {
   title: 'Mkopo: partner API',
   description: 'Customers, loans, repayments and credit decisions, for a lender’s own systems.',
   registry,
-  fieldNames: { amount: 'transactionAmount', valueDate: 'transactionDate' },
+  faultNames: { amount: 'transactionAmount', valueDate: 'transactionDate', idempotencyKey: KEY_HEADER },
   hints: partnerHints,
   failureBody: failureWords,
   routes(app, deps) {

@@ -1,4 +1,5 @@
-import { LendingError } from '../../domain/errors.ts'
+import { type FaultNames, LendingError } from '../../domain/errors.ts'
+import { KEY_HEADER } from '../../services/access/idempotency.ts'
 import { recordHints } from '../body/hints.ts'
 import { requireBearer } from '../http/bearer.ts'
 import { failureWords } from '../http/failure.ts'
@@ -12,13 +13,39 @@ import { sayAgain } from './replayResponse.ts'
 
 const NOT_THEIRS = "x-user-id must be the id of the caller's organization"
 
+const FAULT_NAMES: FaultNames = {
+  idempotencyKey: KEY_HEADER,
+  loanId: 'loan_id',
+  borrowerId: 'borrower_id',
+  entryId: 'repayment_id',
+  valueDate: 'collection_date',
+  principal: 'principal_amount',
+  releasedOn: 'released_date',
+  dueOn: 'due_date',
+  durationPeriod: 'duration_period',
+  loanType: 'loan_type',
+  termPrincipal: 'loan_principal_amount',
+  termReleasedOn: 'loan_released_date',
+  termDuration: 'loan_duration',
+  termDurationPeriod: 'loan_duration_period',
+  interestMethod: 'loan_interest_method',
+  interestType: 'loan_interest_type',
+  interestPeriod: 'loan_interest_period',
+  interest: 'loan_interest',
+  paymentScheme: 'loan_payment_scheme_id',
+  numberOfRepayments: 'loan_num_of_repayments',
+  decimalPlaces: 'loan_decimal_places',
+  loanApplicationId: 'loan_application_id',
+  disbursedById: 'loan_disbursed_by_id',
+}
+
 /** snake_case, borrowers, ids of the client’s own (contract 5). */
 export const recordStyle: Style = {
   name: 'record',
   title: 'Mkopo: record API',
   description: 'Borrowers, loans and repayments as records under ids of the client’s own, on the same book.',
   registry,
-  fieldNames: { principal: 'principal_amount', valueDate: 'collection_date', entryId: 'repayment_id' },
+  faultNames: FAULT_NAMES,
   refusals: ['permission_denied'],
   explained: {
     permission_denied: ['`x-user-id` names another organization.', NOT_THEIRS],

@@ -71,7 +71,7 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
       },
     },
     async ({ caller, params: { id }, body }) => {
-      requireSameId('loan_id', id, body.loan_id)
+      requireSameId('loanId', id, body.loan_id)
       return toItem(view(await updateRecordLoan(deps, caller, id, toUpdate(body))))
     },
   )

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { FieldFault } from '../../domain/errors.ts'
+import type { NamedFault } from '../../domain/errors.ts'
 import type { ExtendedBody, RecordProduct } from '../../domain/recordStyle/loanRecord.ts'
 import type { LoanUpdate } from '../../domain/recordStyle/modifyTerms.ts'
 import { type LoanAsked, sameSource } from '../../domain/recordStyle/recordLoan.ts'
@@ -127,7 +127,7 @@ const extendedItem = extendedLoan
  * A loan of either body. The extended one is known by its `loan_…` terms (contract 5.3); with `created_at`, which only
  * answers have, it is an item that is sent back.
  */
-export const newLoan = eitherOf([basicLoan, extendedLoan], (body): z.ZodType | FieldFault[] => {
+export const newLoan = eitherOf([basicLoan, extendedLoan], (body): z.ZodType | NamedFault[] => {
   const extended = EXTENDED_ONLY.find((name) => Object.hasOwn(body, name))
   if (extended === undefined) return basicLoan
   const mixed = BASIC_ONLY.filter((name) => Object.hasOwn(body, name))

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { invalidField } from '../../domain/errors.ts'
+import { type FaultRole, invalidArgument } from '../../domain/errors.ts'
 import type { Recorded } from '../../services/customers/borrowers.ts'
 import type { Listed, Page } from '../../services/paging.ts'
 import type { RawJson } from '../body/json.ts'
@@ -81,7 +81,7 @@ export const toList = <T, View>({ items, total }: Listed<T>, { page, rows }: Pag
 })
 
 /** @throws LendingError `invalid_argument` when a body names another id than the path (contract 5.4) */
-export function requireSameId(field: string, inPath: bigint, inBody: bigint | undefined): void {
+export function requireSameId(role: FaultRole, inPath: bigint, inBody: bigint | undefined): void {
   if (inBody !== undefined && inBody !== inPath)
-    throw invalidField(field, inPath === 0n ? 'is not the id of the path' : `must be that of the path, ${inPath}`)
+    throw invalidArgument(role, inPath === 0n ? 'is not the id of the path' : `must be that of the path, ${inPath}`)
 }

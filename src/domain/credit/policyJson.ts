@@ -1,4 +1,4 @@
-import { invalidField } from '../errors.ts'
+import { invalidArgument } from '../errors.ts'
 import { type Currency, currencyCodes, currencyOf, parseDecimal, toMinor } from '../money.ts'
 import { type CreditPolicy, GRADES, type Grade, type GradeLimit, type Ramp } from './policy.ts'
 import { type Json, toStored } from './stored.ts'
@@ -29,7 +29,8 @@ export function policyToKeep(policy: CreditPolicy): Json {
 export function readPolicy(json: unknown): CreditPolicy {
   const top = partOf(json, 'policy')
   const code = top.text('currency')
-  if (!currencyCodes.includes(code)) throw invalidField('policy.currency', `must be one of ${currencyCodes.join(', ')}`)
+  if (!currencyCodes.includes(code))
+    throw invalidArgument('policy.currency', `must be one of ${currencyCodes.join(', ')}`)
   const currency = currencyOf(code)
   const grades = top.part('grades')
   const limits = top.part('limits')
@@ -57,16 +58,16 @@ function requireOrder({ score, grades, limits }: CreditPolicy): void {
   const whole =
     score.base + score.onTime.weight + score.loansClosed.weight + score.months.weight + score.largestRepaid.weight
   if (whole > HIGHEST_SCORE)
-    throw invalidField('policy.score', `its base and weights must come to ${HIGHEST_SCORE} at most, not ${whole}`)
-  if (!(grades.A > grades.B && grades.B > grades.C)) throw invalidField('policy.grades', 'must fall from A to C')
+    throw invalidArgument('policy.score', `its base and weights must come to ${HIGHEST_SCORE} at most, not ${whole}`)
+  if (!(grades.A > grades.B && grades.B > grades.C)) throw invalidArgument('policy.grades', 'must fall from A to C')
   if (score.overdueNow.first > score.overdueNow.most)
-    throw invalidField('policy.score.overdueNow', 'must not begin above its most')
+    throw invalidArgument('policy.score.overdueNow', 'must not begin above its most')
   for (const [index, grade] of GRADES.entries()) {
     const { least, most } = limits[grade]
-    if (least > most) throw invalidField(`policy.limits.${grade}`, 'its least must not be above its most')
+    if (least > most) throw invalidArgument(`policy.limits.${grade}`, 'its least must not be above its most')
     const above = limits[GRADES[index - 1] ?? grade]
     if (limits[grade].percent > above.percent || least > above.least || most > above.most)
-      throw invalidField(`policy.limits.${grade}`, 'must not be above those of a better grade')
+      throw invalidArgument(`policy.limits.${grade}`, 'must not be above those of a better grade')
   }
 }
 
@@ -122,6 +123,8 @@ function readStatementRules(part: Part, currency: Currency): CreditPolicy['state
   return rules
 }
 
+type PolicyPath = 'policy' | `policy.${string}`
+
 /** One object of the stored policy, read member by member; `done` refuses what nobody asked for. */
 interface Part {
   whole(name: string, least: number, most: number): number
@@ -135,8 +138,8 @@ interface Part {
   done(): void
 }
 
-function partOf(json: unknown, path: string): Part {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw invalidField(path, 'must be an object')
+function partOf(json: unknown, path: PolicyPath): Part {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw invalidArgument(path, 'must be an object')
   const members = new Map<string, unknown>(Object.entries(json))
   const take = (name: string): unknown => {
     const value = members.get(name)
@@ -146,7 +149,7 @@ function partOf(json: unknown, path: string): Part {
   const whole = (name: string, least: number, most: number): number => {
     const value = take(name)
     if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most)
-      throw invalidField(`${path}.${name}`, `must be a whole number from ${least} to ${most}`)
+      throw invalidArgument(`${path}.${name}`, `must be a whole number from ${least} to ${most}`)
     return value
   }
   return {
@@ -156,29 +159,29 @@ function partOf(json: unknown, path: string): Part {
     text(name: string): string {
       const value = take(name)
       if (typeof value !== 'string' || value.trim() === '' || value.length > 100)
-        throw invalidField(`${path}.${name}`, 'must be a text of 1 to 100 characters')
+        throw invalidArgument(`${path}.${name}`, 'must be a text of 1 to 100 characters')
       return value
     },
     amount(name: string, currency: Currency, least: bigint): bigint {
       const value = take(name)
       const decimal = typeof value === 'string' ? parseDecimal(value) : undefined
-      if (!decimal) throw invalidField(`${path}.${name}`, 'must be an amount as text, such as "250000.00"')
+      if (!decimal) throw invalidArgument(`${path}.${name}`, 'must be an amount as text, such as "250000.00"')
       return toMinor(decimal, currency, `${path}.${name}`, { zeroAllowed: least === 0n })
     },
     grades(name: string): readonly Grade[] {
       const value = take(name)
       const known: readonly unknown[] = [...GRADES, 'XX']
       if (!Array.isArray(value) || !value.every((grade): grade is Grade => known.includes(grade)))
-        throw invalidField(`${path}.${name}`, `must be a list of ${known.join(', ')}`)
+        throw invalidArgument(`${path}.${name}`, `must be a list of ${known.join(', ')}`)
       return value
     },
     flag(name: string): boolean {
       const value = members.has(name) ? take(name) : false
-      if (typeof value !== 'boolean') throw invalidField(`${path}.${name}`, 'must be true or false')
+      if (typeof value !== 'boolean') throw invalidArgument(`${path}.${name}`, 'must be true or false')
       return value
     },
     done(): void {
-      for (const name of members.keys()) throw invalidField(`${path}.${name}`, 'is not a figure of a credit policy')
+      for (const name of members.keys()) throw invalidArgument(`${path}.${name}`, 'is not a figure of a credit policy')
     },
   }
 }

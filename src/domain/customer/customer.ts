@@ -1,5 +1,5 @@
 import type { LocalDate } from '../dates.ts'
-import { failedPrecondition, invalidField } from '../errors.ts'
+import { type FaultRole, failedPrecondition, invalidArgument } from '../errors.ts'
 
 /** The states of a customer (contract 4.1). */
 export const CUSTOMER_STATUSES = ['Pending', 'Active', 'Closed'] as const
@@ -42,11 +42,11 @@ export function requireClosable(customer: CustomerStanding, on: LocalDate, today
     )
   requireNotFuture('closureDate', on, today)
   if (activationDate !== null && on < activationDate)
-    throw invalidField('closureDate', `must be on or after the activation, ${activationDate}`)
+    throw invalidArgument('closureDate', `must be on or after the activation, ${activationDate}`)
   if (lastLoanClosedOn !== null && on < lastLoanClosedOn)
-    throw invalidField('closureDate', `must be on or after the day its last loan was closed, ${lastLoanClosedOn}`)
+    throw invalidArgument('closureDate', `must be on or after the day its last loan was closed, ${lastLoanClosedOn}`)
 }
 
-function requireNotFuture(field: string, on: LocalDate, today: LocalDate): void {
-  if (on > today) throw invalidField(field, `must not be in the future: today is ${today}`)
+function requireNotFuture(role: FaultRole, on: LocalDate, today: LocalDate): void {
+  if (on > today) throw invalidArgument(role, `must not be in the future: today is ${today}`)
 }

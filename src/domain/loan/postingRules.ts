@@ -1,5 +1,5 @@
 import { dateIn, type Instant, type LocalDate } from '../dates.ts'
-import { failedPrecondition, invalidField } from '../errors.ts'
+import { failedPrecondition, invalidArgument } from '../errors.ts'
 import { minorToText } from '../money.ts'
 import type { Balances } from './balances.ts'
 import type { EntryType, NewEntry } from './entry.ts'
@@ -60,13 +60,13 @@ export function requirePlace(loan: Loan, state: LoanState, entry: NewEntry): voi
       throw failedPrecondition(`a write-off may not be dated before the loan's latest transaction, of ${latest}`)
   }
   if (state.status === 'Closed (written off)' && state.closedOn !== null && entry.valueDate < state.closedOn)
-    throw invalidField('valueDate', `must be on or after the write-off, ${state.closedOn}`)
+    throw invalidArgument('valueDate', `must be on or after the write-off, ${state.closedOn}`)
 }
 
 /** On or after disbursement and not in the future (contract 4.4.1). */
 export function requireValueDate(terms: HeadTerms, valueDate: LocalDate, now: Instant): void {
   if (valueDate < terms.disbursedOn)
-    throw invalidField('valueDate', `must be on or after the day of disbursement, ${terms.disbursedOn}`)
+    throw invalidArgument('valueDate', `must be on or after the day of disbursement, ${terms.disbursedOn}`)
   const today = dateIn(terms.zone, now)
-  if (valueDate > today) throw invalidField('valueDate', `must not be in the future: today is ${today}`)
+  if (valueDate > today) throw invalidArgument('valueDate', `must not be in the future: today is ${today}`)
 }

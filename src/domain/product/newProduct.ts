@@ -1,5 +1,5 @@
 import { PERIOD_UNITS, type PeriodUnit } from '../dates.ts'
-import { invalidField } from '../errors.ts'
+import { type FaultRole, invalidArgument } from '../errors.ts'
 import {
   applyRate,
   type Currency,
@@ -47,19 +47,20 @@ const LONGEST: Readonly<Record<PeriodUnit, number>> = { days: 36_500, weeks: 5_2
 export function productOf(asked: NewProduct, id: number): Product {
   const { name, repayUnit } = asked
   if (name.trim() === '' || name.length > LONGEST_NAME || /\p{Cc}/u.test(name))
-    throw invalidField('name', `must be 1 to ${LONGEST_NAME} characters`)
+    throw invalidArgument('name', `must be 1 to ${LONGEST_NAME} characters`)
   whole('id', id, LARGEST_ID)
   whole('numberOfRepayments', asked.numberOfRepayments, MOST_REPAYMENTS)
   whole('repayEvery', asked.repayEvery, MOST_EVERY)
   const unit = PERIOD_UNITS.find((one) => one === repayUnit)
-  if (!unit) throw invalidField('repayUnit', `must be one of ${PERIOD_UNITS.join(', ')}`)
+  if (!unit) throw invalidArgument('repayUnit', `must be one of ${PERIOD_UNITS.join(', ')}`)
   const currency = currencyFor(asked.currency ?? '')
   const principalMin = toMinor(asked.principalMin, currency, 'principalMin')
   const principalMax = toMinor(asked.principalMax, currency, 'principalMax')
-  if (principalMax < principalMin) throw invalidField('principalMax', 'must not be less than principalMin')
+  if (principalMax < principalMin)
+    throw invalidArgument('principalMax', (nameOf) => `must not be less than ${nameOf('principalMin')}`)
   const { numberOfRepayments, repayEvery, penaltyRate, totalMultipleOf } = asked
   if (numberOfRepayments * repayEvery > LONGEST[unit])
-    throw invalidField('numberOfRepayments', 'must be so few that a loan ends within a hundred years')
+    throw invalidArgument('numberOfRepayments', 'must be so few that a loan ends within a hundred years')
   const product: Product = {
     id,
     name,
@@ -85,25 +86,25 @@ function requireLendable(product: Product): void {
   const most = largestIn(currency)
   const tooDear = 'must be so low that the largest principal costs at most 999999999999.99'
   if (applyRate(principalMax, ratePerPeriod, BigInt(numberOfRepayments)) > most)
-    throw invalidField('ratePerPeriod', tooDear)
-  if (applyRate(principalMax, penaltyRate ?? 0n) > most) throw invalidField('penaltyRate', tooDear)
+    throw invalidArgument('ratePerPeriod', tooDear)
+  if (applyRate(principalMax, penaltyRate ?? 0n) > most) throw invalidArgument('penaltyRate', tooDear)
 }
 
 function currencyFor(code: string): Currency {
-  if (!currencyCodes.includes(code)) throw invalidField('currency', `must be one of ${currencyCodes.join(', ')}`)
+  if (!currencyCodes.includes(code)) throw invalidArgument('currency', `must be one of ${currencyCodes.join(', ')}`)
   return currencyOf(code)
 }
 
-function whole(field: string, value: number, most: number): void {
+function whole(role: FaultRole, value: number, most: number): void {
   if (!Number.isInteger(value) || value < 1 || value > most)
-    throw invalidField(field, `must be a whole number, 1 to ${most}`)
+    throw invalidArgument(role, `must be a whole number, 1 to ${most}`)
 }
 
 /** Percent → millionths of a percent, exactly. */
-function rate(field: string, { units, scale }: Decimal, least: Rate = 0n): Rate {
-  if (scale > RATE_DECIMALS) throw invalidField(field, `must have at most ${RATE_DECIMALS} decimals`)
+function rate(role: FaultRole, { units, scale }: Decimal, least: Rate = 0n): Rate {
+  if (scale > RATE_DECIMALS) throw invalidArgument(role, `must have at most ${RATE_DECIMALS} decimals`)
   const millionths = units * 10n ** BigInt(RATE_DECIMALS - scale)
   if (millionths < least || millionths > MOST_PERCENT * 1_000_000n)
-    throw invalidField(field, `must be ${least > 0n ? 'above 0' : '0'} to ${MOST_PERCENT} percent`)
+    throw invalidArgument(role, `must be ${least > 0n ? 'above 0' : '0'} to ${MOST_PERCENT} percent`)
   return millionths
 }

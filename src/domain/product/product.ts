@@ -1,5 +1,5 @@
 import type { PeriodUnit } from '../dates.ts'
-import { failedPrecondition, invalidField } from '../errors.ts'
+import { failedPrecondition, invalidArgument } from '../errors.ts'
 import { type Currency, type Decimal, minorToText, type Rate, toMinor } from '../money.ts'
 
 /** The terms a lender offers. Every term of a partner-style loan comes from here (contract 4.2). */
@@ -33,7 +33,7 @@ export function principalFor(product: Product, asked: Decimal): bigint {
   const principal = toMinor(asked, product.currency, 'principal')
   const say = (minor: bigint) => `${minorToText(minor, product.currency)} ${product.currency.code}`
   if (principal < product.principalMin || principal > product.principalMax)
-    throw invalidField(
+    throw invalidArgument(
       'principal',
       `must be between ${say(product.principalMin)} and ${say(product.principalMax)} for ${product.name}`,
     )

@@ -1,3 +1,4 @@
+import type { FaultRole } from '../errors.ts'
 import type { LoanTerms } from '../loan/terms.ts'
 
 /** A number or a text of a request as the JSON it was sent as: `5.250`, `"Flat Rate"`. */
@@ -18,6 +19,23 @@ export interface ExtendedBody {
   readonly loan_payment_scheme_id: Source
   readonly loan_num_of_repayments: Source
   readonly loan_decimal_places?: Source | undefined
+}
+
+/** The role of each term of the extended body. */
+export const TERM_ROLES: Readonly<Record<keyof ExtendedBody, FaultRole>> = {
+  loan_application_id: 'loanApplicationId',
+  loan_disbursed_by_id: 'disbursedById',
+  loan_principal_amount: 'termPrincipal',
+  loan_released_date: 'termReleasedOn',
+  loan_interest_method: 'interestMethod',
+  loan_interest_type: 'interestType',
+  loan_interest_period: 'interestPeriod',
+  loan_interest: 'interest',
+  loan_duration_period: 'termDurationPeriod',
+  loan_duration: 'termDuration',
+  loan_payment_scheme_id: 'paymentScheme',
+  loan_num_of_repayments: 'numberOfRepayments',
+  loan_decimal_places: 'decimalPlaces',
 }
 
 /** Goods that a loan paid for; the numbers as they were sent. */

@@ -1,12 +1,12 @@
 import type { CustomerStatus } from '../customer/customer.ts'
 import type { LocalDate } from '../dates.ts'
-import { failedPrecondition, invalidField, invariant, LendingError } from '../errors.ts'
+import { type FaultRole, failedPrecondition, invalidArgument, invariant, LendingError } from '../errors.ts'
 import { type Decision, type Loan, stateOf } from '../loan/loan.ts'
 import { type LoanState, replay } from '../loan/replay.ts'
 import type { LoanTerms } from '../loan/terms.ts'
 import { minorToText, parseDecimal } from '../money.ts'
 import { readDurationPeriod } from '../schedule/recordTerms.ts'
-import type { ExtendedBody, LoanRecord, RecordProduct, Source } from './loanRecord.ts'
+import { type ExtendedBody, type LoanRecord, type RecordProduct, type Source, TERM_ROLES } from './loanRecord.ts'
 import {
   type Agreed,
   agree,
@@ -97,10 +97,15 @@ export const lentNoMore = (status: CustomerStatus) =>
 /** @throws LendingError `invalid_argument` for a term of the extended body that is not the loan's */
 function requireStoredTerms(loan: RestatableLoan, { storedTerms = {} }: LoanUpdate): void {
   const { extended } = recordOf(loan)
-  for (const [term, value] of Object.entries(storedTerms)) {
-    if (extended !== null && sameSource(value, extended[term as keyof ExtendedBody])) continue
-    const name = Object.hasOwn(UPDATE_NAMES, term) ? `; change ${UPDATE_NAMES[term]} instead` : ''
-    throw invalidField(term, `cannot be changed: leave it out, or send it as the loan has it${name}`)
+  for (const [name, value] of Object.entries(storedTerms)) {
+    const term = name as keyof ExtendedBody
+    if (extended !== null && sameSource(value, extended[term])) continue
+    const role = TERM_ROLES[term]
+    const instead = UPDATE_ROLES[role]
+    throw invalidArgument(role, (nameOf) => {
+      const advice = instead === undefined ? '' : `; change ${nameOf(instead)} instead`
+      return `cannot be changed: leave it out, or send it as the loan has it${advice}`
+    })
   }
 }
 
@@ -135,35 +140,40 @@ function respelt(loan: RestatableLoan, { durationPeriod }: LoanUpdate): LoanReco
 const unitOf = (durationPeriod: unknown) => readDurationPeriod(String(durationPeriod))
 
 function requireOpenTerms({ productId }: RestatableLoan, { status, chargedOffOn }: LoanState): void {
-  const others = 'only loan_type, description and products can be changed'
-  if (productId !== null) throw failedPrecondition(`the loan came from a product, which sets its terms: ${others}`)
-  if (status === 'Closed (written off)') throw failedPrecondition(`the loan is ${status}: ${others}`)
-  if (chargedOffOn !== null) throw failedPrecondition(`the loan was charged off on ${chargedOffOn}: ${others}`)
+  if (productId !== null) throw onlyRemarks('the loan came from a product, which sets its terms')
+  if (status === 'Closed (written off)') throw onlyRemarks(`the loan is ${status}`)
+  if (chargedOffOn !== null) throw onlyRemarks(`the loan was charged off on ${chargedOffOn}`)
 }
+
+const onlyRemarks = (why: string) =>
+  failedPrecondition((nameOf) => {
+    const [loanType, description, products] = (['loanType', 'description', 'products'] as const).map(nameOf)
+    return `${why}: only ${loanType}, ${description} and ${products} can be changed`
+  })
 
 /** The loan with the changes, agreed as a new one is; on the same day it was released at the same moment. */
 function agreeAnew(loan: RestatableLoan, update: LoanUpdate, now: number): Agreed {
   const { currency, zone, disbursedOn, disbursedAt } = loan.terms
   const asked = changed(loan, update)
   const releasedOn = update.releasedOn ?? disbursedOn
-  return inNamesOfUpdate(() => agree(asked, currency, zone, releasedOn === disbursedOn ? disbursedAt : now))
+  return inRolesOfUpdate(() => agree(asked, currency, zone, releasedOn === disbursedOn ? disbursedAt : now))
 }
 
-/** The names that an update has for terms of the extended body. */
-const UPDATE_NAMES: Readonly<Record<string, string>> = {
-  loan_principal_amount: 'principal_amount',
-  loan_released_date: 'released_date',
-  loan_duration: 'duration',
-  loan_duration_period: 'duration_period',
+/** The terms of the extended body that an update gives under another role. */
+const UPDATE_ROLES: Readonly<Partial<Record<FaultRole, FaultRole>>> = {
+  termPrincipal: 'principal',
+  termReleasedOn: 'releasedOn',
+  termDuration: 'duration',
+  termDurationPeriod: 'durationPeriod',
 }
 
-function inNamesOfUpdate<T>(work: () => T): T {
+function inRolesOfUpdate<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
     if (!(error instanceof LendingError)) throw error
-    const details = error.details.map(({ field, message }) => ({ field: UPDATE_NAMES[field] ?? field, message }))
-    throw new LendingError(error.code, error.message, details)
+    const faults = error.faults.map(({ role, wording }) => ({ role: UPDATE_ROLES[role] ?? role, wording }))
+    throw new LendingError(error.code, error.wording, faults)
   }
 }
 
@@ -179,7 +189,7 @@ function changed({ terms, ...loan }: RestatableLoan, update: LoanUpdate): LoanAs
   const dueOn = update.dueOn ?? terms.dueOn
   // Blamed on the date that was given.
   if (update.dueOn === undefined && dueOn < releasedOn)
-    throw invalidField('released_date', `must not be after due_date, ${dueOn}`)
+    throw invalidArgument('releasedOn', (nameOf) => `must not be after ${nameOf('dueOn')}, ${dueOn}`)
   const principal = parseDecimal(update.principal ?? minorToText(terms.principal, terms.currency))
   invariant(principal, 'a number that was read before')
   return { basic: { principal, releasedOn, dueOn, duration, durationPeriod }, remarks }
@@ -218,14 +228,11 @@ function requireGround(loan: Loan, before: LoanState, { principal, currency, dis
     .filter((entry) => entry.reversedAt === null && entry.valueDate < disbursedOn)
     .reduce<LocalDate | null>((day, { valueDate }) => (day === null || valueDate < day ? valueDate : day), null)
   if (first !== null)
-    throw refusedField('released_date', `must not be after ${first}, the day of a transaction on this loan`)
+    throw failedPrecondition(`must not be after ${first}, the day of a transaction on this loan`, 'releasedOn')
   const repaid = before.paid.principal
   if (principal < repaid)
-    throw refusedField(
-      'principal_amount',
+    throw failedPrecondition(
       `must not be less than what was repaid of it, ${minorToText(repaid, currency)} ${currency.code}`,
+      'principal',
     )
 }
-
-const refusedField = (field: string, message: string) =>
-  new LendingError('failed_precondition', message, [{ field, message }])

@@ -1,5 +1,5 @@
 import { dateIn, type Instant, LAST_DATE, type LocalDate, type PeriodUnit, sameTimeOn, startOfDay } from '../dates.ts'
-import { invalidField, invariant } from '../errors.ts'
+import { invalidArgument, invariant } from '../errors.ts'
 import type { LoanTerms } from '../loan/terms.ts'
 import { type Currency, type Decimal, parseDecimal, toMinor } from '../money.ts'
 import { basicSchedule, ratePerCycle, recordSchedule } from '../schedule/recordSchedule.ts'
@@ -48,7 +48,7 @@ export interface Agreed {
 
 /**
  * The terms of a record-style loan. Released today it is disbursed now, released on another day at its first moment.
- * @throws LendingError `invalid_argument` naming the field of the body
+ * @throws LendingError `invalid_argument` with the role of the term at fault
  */
 export const agree = (asked: LoanAsked, currency: Currency, zone: string, now: Instant): Agreed =>
   'basic' in asked ? agreeBasic(asked, currency, zone, now) : agreeExtended(asked, currency, zone, now)
@@ -80,9 +80,9 @@ function agreeExtended(
   const schedule = recordSchedule(asked)
   const lastDueOn = schedule.at(-1)!.dueDate
   if (dueOn !== undefined && dueOn !== lastDueOn)
-    throw invalidField('due_date', `follows from the other terms of this loan: leave it out, or give ${lastDueOn}`)
+    throw invalidArgument('dueOn', `follows from the other terms of this loan: leave it out, or give ${lastDueOn}`)
   if (lastDueOn > LAST_DATE)
-    throw invalidField('loan_released_date', `must be so early that the last repayment is due by ${LAST_DATE}`)
+    throw invalidArgument('termReleasedOn', `must be so early that the last repayment is due by ${LAST_DATE}`)
   const { principal, duration, releasedOn } = asked
   const durationPeriod = textOf(extended.loan_duration_period)
   return {
@@ -118,7 +118,7 @@ function readExtended(sent: ExtendedBody, currency: Currency): RecordTerms {
   const places = sent.loan_decimal_places
   return {
     currency,
-    principal: toMinor(decimalOf(sent.loan_principal_amount), currency, 'loan_principal_amount'),
+    principal: toMinor(decimalOf(sent.loan_principal_amount), currency, 'termPrincipal'),
     releasedOn: textOf(sent.loan_released_date),
     method: known(readInterestMethod(textOf(sent.loan_interest_method))),
     interestType: known(readInterestType(textOf(sent.loan_interest_type))),

@@ -1,5 +1,5 @@
 import type { LocalDate } from '../dates.ts'
-import { invalidField, invariant, type LendingError } from '../errors.ts'
+import { type FaultRole, invalidArgument, invariant, type LendingError } from '../errors.ts'
 import { divideHalfEven, largestIn, least, RATE_UNIT, type Rate, sum, toMinor } from '../money.ts'
 import { dividedBy, type Fraction, fraction, times } from './fraction.ts'
 import type { RecordTerms } from './recordTerms.ts'
@@ -25,10 +25,10 @@ const interestDecimals = 4
  *   flat and compound interest and interest for the whole loan, of the total, which is itself rounded that way. In the
  *   other methods the interest of each cycle is a sum of its own, and the last is rounded like the rest.
  *
- * @throws LendingError `invalid_argument`, naming the field: on `loan_num_of_repayments` and `loan_duration` outside
- *   their bounds or their calendar; on `loan_interest` when it is negative, has too many decimals, or comes to more
- *   than can be held; on `loan_interest_type` for a fixed amount with a method that needs a rate; on
- *   `loan_payment_scheme_id` for a lump sum with a reducing method
+ * @throws LendingError `invalid_argument` with its role: `numberOfRepayments` and `termDuration` outside their bounds or
+ *   their calendar; `interest` when it is negative, has too many decimals, or comes to more than can be held;
+ *   `interestType` for a fixed amount with a method that needs a rate; `paymentScheme` for a lump sum with a reducing
+ *   method
  */
 export function recordSchedule(terms: RecordTerms): Instalment[] {
   invariant(terms.principal > 0n, 'a loan has a principal')
@@ -67,32 +67,32 @@ export interface BasicTerms {
 /**
  * The schedule of the basic loan body: one instalment without interest (contract 5.2). It may be due on the day of
  * the release.
- * @throws LendingError `invalid_argument` on `due_date` before the release
+ * @throws LendingError `invalid_argument` on `dueOn` before the release
  */
 export function basicSchedule({ principal, releasedOn, dueOn }: BasicTerms): Instalment[] {
   invariant(principal > 0n, 'a loan has a principal')
-  if (dueOn < releasedOn) throw invalidField('due_date', 'must not be before released_date')
+  if (dueOn < releasedOn) throw invalidArgument('dueOn', (nameOf) => `must not be before ${nameOf('releasedOn')}`)
   return [{ period: 1, fromDate: releasedOn, dueDate: dueOn, principal, interest: 0n, fees: 0n }]
 }
 
 /** The first refusal that applies, in the order of the body's fields. */
 function checkTerms({ method, interestType, duration, schemeId, numberOfRepayments }: RecordTerms): void {
   if (interestType === 'fixed' && method !== 'flat_rate' && method !== 'interest_only')
-    throw invalidField(
-      'loan_interest_type',
-      'must be percentage unless loan_interest_method is flat_rate or interest_only',
+    throw invalidArgument(
+      'interestType',
+      (nameOf) => `must be percentage unless ${nameOf('interestMethod')} is flat_rate or interest_only`,
     )
-  checkWhole('loan_duration', duration, longestDuration)
+  checkWhole('termDuration', duration, longestDuration)
   const lumpSum = schemeOf(schemeId).spacing === 'lump_sum'
   if (lumpSum && (method === 'reducing_rate_equal_installments' || method === 'reducing_rate_equal_principal'))
-    throw invalidField('loan_payment_scheme_id', `must not be a lump sum with ${method}: nothing reduces the balance`)
-  checkWhole('loan_num_of_repayments', numberOfRepayments, mostRepayments)
-  if (lumpSum && numberOfRepayments !== 1) throw invalidField('loan_num_of_repayments', 'must be 1 for a lump sum')
+    throw invalidArgument('paymentScheme', `must not be a lump sum with ${method}: nothing reduces the balance`)
+  checkWhole('numberOfRepayments', numberOfRepayments, mostRepayments)
+  if (lumpSum && numberOfRepayments !== 1) throw invalidArgument('numberOfRepayments', 'must be 1 for a lump sum')
 }
 
-function checkWhole(field: string, count: number, most: number): void {
+function checkWhole(role: FaultRole, count: number, most: number): void {
   if (!Number.isInteger(count) || count < 1 || count > most)
-    throw invalidField(field, `must be a whole number from 1 to ${most}`)
+    throw invalidArgument(role, `must be a whole number from 1 to ${most}`)
 }
 
 function cellsFor(terms: RecordTerms): Cells[] {
@@ -115,7 +115,7 @@ function cellsFor(terms: RecordTerms): Cells[] {
 }
 
 const tooMuchInterest = (): LendingError =>
-  invalidField('loan_interest', 'must not come to more than 999999999999.99 over the loan')
+  invalidArgument('interest', 'must not come to more than 999999999999.99 over the loan')
 
 /**
  * Interest per interest period as a share of the principal. A fixed amount is the share that it is of the principal:
@@ -123,9 +123,9 @@ const tooMuchInterest = (): LendingError =>
  */
 function rateOf({ interest, interestType, principal, currency }: RecordTerms): Fraction {
   if (interestType === 'fixed')
-    return fraction(toMinor(interest, currency, 'loan_interest', { zeroAllowed: true }), principal)
-  if (interest.units < 0n) throw invalidField('loan_interest', 'must not be negative')
+    return fraction(toMinor(interest, currency, 'interest', { zeroAllowed: true }), principal)
+  if (interest.units < 0n) throw invalidArgument('interest', 'must not be negative')
   if (interest.scale > interestDecimals)
-    throw invalidField('loan_interest', `must have at most ${interestDecimals} decimals`)
+    throw invalidArgument('interest', `must have at most ${interestDecimals} decimals`)
   return fraction(interest.units, 100n * 10n ** BigInt(interest.scale))
 }

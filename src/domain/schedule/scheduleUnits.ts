@@ -1,5 +1,5 @@
 import { addPeriods, daysBetween, type LocalDate, type PeriodUnit } from '../dates.ts'
-import { invalidField } from '../errors.ts'
+import { type FaultRole, invalidArgument } from '../errors.ts'
 import { dividedBy, type Fraction, fraction, times } from './fraction.ts'
 import type { InterestPeriod, RecordTerms } from './recordTerms.ts'
 
@@ -84,21 +84,21 @@ export function dueDates({
   const scheme = schemeOf(schemeId)
   if (scheme.spacing === 'cycle') {
     const nth = (count: number) => addPeriods(releasedOn, count * scheme.every, scheme.unit)
-    checkYear(nth(numberOfRepayments), 'loan_num_of_repayments')
+    checkYear(nth(numberOfRepayments), 'numberOfRepayments')
     return Array.from({ length: numberOfRepayments }, (_, index) => nth(index + 1))
   }
   const end = addPeriods(releasedOn, duration, durationUnit)
-  checkYear(end, 'loan_duration')
+  checkYear(end, 'termDuration')
   if (scheme.spacing === 'lump_sum') return [end]
   const days = daysBetween(releasedOn, end)
   if (numberOfRepayments > days)
-    throw invalidField('loan_num_of_repayments', `must be at most ${days}, one for each day of the duration`)
+    throw invalidArgument('numberOfRepayments', `must be at most ${days}, one for each day of the duration`)
   return Array.from({ length: numberOfRepayments }, (_, index) =>
     addPeriods(releasedOn, Math.floor((days * (index + 1)) / numberOfRepayments), 'days'),
   )
 }
 
 /** Dates are compared and kept as `YYYY-MM-DD`: a year of five digits has another form. */
-function checkYear(last: LocalDate, field: string): void {
-  if (last.length !== 10) throw invalidField(field, 'must end the loan before the year 10000')
+function checkYear(last: LocalDate, role: FaultRole): void {
+  if (last.length !== 10) throw invalidArgument(role, 'must end the loan before the year 10000')
 }

@@ -5,7 +5,7 @@ import { validatorCompiler } from '../../api/body/validation.ts'
 import { amount, emailOrEmpty, externalId, localDate, newExternalId, note, smallInt, text } from '../../api/wire.ts'
 import { type BorrowerDetail, LONGEST_DETAIL } from '../../domain/customer/borrower.ts'
 import { FIRST_DATE, fromRfc3339, LAST_DATE } from '../../domain/dates.ts'
-import { LendingError } from '../../domain/errors.ts'
+import { invalidArgument, LendingError, ledByField } from '../../domain/errors.ts'
 import { ENTRY_TYPES } from '../../domain/loan/entry.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import type { CustomerLine } from '../../services/book/importCustomers.ts'
@@ -81,6 +81,8 @@ const NUMBERS = new Set(['productId', 'principal', 'transactionAmount'])
 
 /** A schema's word on a record, in the same words as a request would be refused with. */
 function checked<T extends z.ZodType>(schema: T, record: unknown): z.output<T> {
+  if (typeof record !== 'object' || record === null || Array.isArray(record))
+    throw new LendingError('invalid_argument', 'the line must be a JSON object')
   const validate = validatorCompiler({ schema, method: 'POST', url: '', httpPart: 'body' })
   const result = validate(record)
   if (typeof result === 'object' && result !== null && 'value' in result) return result.value as z.output<T>
@@ -88,14 +90,14 @@ function checked<T extends z.ZodType>(schema: T, record: unknown): z.output<T> {
   throw invalid(error)
 }
 
-/** What a request says of its body is said of the line. */
+/** Makes a refusal of the line; its fields are named as in the file. */
 const invalid = ({ message, details }: InvalidRequest) =>
-  new LendingError('invalid_argument', message.replace('the body', 'the line'), details)
+  new LendingError('invalid_argument', ledByField(message, details))
 
 /** A line of NDJSON as values, numbers as they are written. */
 export function recordOfJson(line: string): unknown {
   try {
-    return parseJson(line)
+    return parseJson(line, 'the line')
   } catch (error) {
     throw error instanceof InvalidRequest ? invalid(error) : error
   }
@@ -148,8 +150,7 @@ export function toTransactionLine(record: unknown): TransactionLine {
   const line = checked(transaction, record)
   const { type = 'Repayment', transactionAmount = null } = line
   const own = !WITHOUT_AMOUNT.includes(type)
-  if (own && transactionAmount === null)
-    throw new LendingError('invalid_argument', 'is required', [{ field: 'transactionAmount', message: 'is required' }])
+  if (own && transactionAmount === null) throw invalidArgument('amount', 'is required')
   return {
     loanExternalId: line.loanExternalId,
     type,

@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import type { Report } from '../../services/book/bookImport.ts'
+import { type FaultNames, inNames, ledByField } from '../../domain/errors.ts'
+import type { Refusal, Report } from '../../services/book/bookImport.ts'
 
 /** The report of a file's refused lines, as NDJSON; it holds what the lines hold, so only its owner may read it. */
 export interface ReportFile extends Report {
@@ -16,11 +17,19 @@ export async function openReport(path: string): Promise<ReportFile> {
       const start = Math.min(from, size)
       if (size > start) await file.truncate(start)
       if (refusals.length === 0) return start
-      const text = refusals.map((refusal) => `${JSON.stringify(refusal)}\n`).join('')
+      const text = refusals.map((refusal) => `${JSON.stringify(inReport(refusal))}\n`).join('')
       await file.appendFile(text)
       await file.datasync()
       return start + Buffer.byteLength(text)
     },
     close: () => file.close(),
   }
+}
+
+/** The names of fields in a file to import. */
+const FIELDS: FaultNames = { amount: 'transactionAmount', valueDate: 'transactionDate' }
+
+function inReport({ line, error, record }: Refusal) {
+  const { message, details } = inNames(error, FIELDS)
+  return { line, code: error.code, message: ledByField(message, details), record }
 }

@@ -10,7 +10,7 @@ import {
 import type { Author } from '../../db/audit/trail.ts'
 import { findOrganization } from '../../db/lenders/organizations.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
-import { failedPrecondition, invalidField, LendingError, notFound } from '../../domain/errors.ts'
+import { failedPrecondition, invalidArgument, LendingError, notFound } from '../../domain/errors.ts'
 import { networkOf } from './network.ts'
 import { hashPassword } from './passwords.ts'
 import { createSignInLimits } from './signInLimits.ts'
@@ -37,8 +37,8 @@ export async function createAccount(
   { email, password, roles }: { email: string; password: string; roles: readonly Role[] },
 ): Promise<Account> {
   if (email.includes(':') || CONTROL.test(email))
-    throw invalidField('email', 'must have no colon and no control character: nobody could sign in with it')
-  if (!EMAIL.test(email) || email.length > LONGEST_EMAIL) throw invalidField('email', 'must be an e-mail address')
+    throw invalidArgument('email', 'must have no colon and no control character: nobody could sign in with it')
+  if (!EMAIL.test(email) || email.length > LONGEST_EMAIL) throw invalidArgument('email', 'must be an e-mail address')
   requireRoles(roles)
   requirePassword(password)
   if (!(await findOrganization(db, author.organizationId))) throw notFound('no organization has that id')
@@ -106,7 +106,7 @@ export async function unlockAccount(deps: AccountDeps, author: Author, email: st
  * @throws LendingError `invalid_argument`, `failed_precondition` when there were no attempts
  */
 export async function unlockAddress({ db }: Pick<Deps, 'db'>, address: string): Promise<void> {
-  if (isIP(address) === 0) throw invalidField('address', 'must be an IP address')
+  if (isIP(address) === 0) throw invalidArgument('address', 'must be an IP address')
   if (!(await createSignInLimits(db).lift({ address: networkOf(address) })))
     throw failedPrecondition('there were no attempts to sign in from this address of late')
 }
@@ -141,13 +141,13 @@ async function accountOf({ db }: Pick<Deps, 'db'>, email: string): Promise<Accou
 
 function requireRoles(roles: readonly Role[]): void {
   if (roles.length === 0 || new Set(roles).size < roles.length || roles.some((role) => !ROLES.includes(role)))
-    throw invalidField('roles', `must be of ${ROLES.join(' and ')}, each once`)
+    throw invalidArgument('roles', `must be of ${ROLES.join(' and ')}, each once`)
 }
 
 function requirePassword(password: string): void {
   if (CONTROL.test(password))
-    throw invalidField('password', 'must have no control character: nobody could sign in with it')
+    throw invalidArgument('password', 'must have no control character: nobody could sign in with it')
   // At least so many characters, of which `length` counts some twice, as signing in does of the most.
   if ([...password].length < PASSWORD.min || password.length > PASSWORD.max)
-    throw invalidField('password', `must be ${PASSWORD.min} to ${PASSWORD.max} characters long`)
+    throw invalidArgument('password', `must be ${PASSWORD.min} to ${PASSWORD.max} characters long`)
 }

@@ -11,7 +11,7 @@ import {
 import type { Author } from '../../db/audit/trail.ts'
 import { findOrganization } from '../../db/lenders/organizations.ts'
 import type { Db } from '../../db/postgres/client.ts'
-import { invalidField, LendingError, notFound } from '../../domain/errors.ts'
+import { invalidArgument, LendingError, notFound } from '../../domain/errors.ts'
 import type { Identity } from './caller.ts'
 
 export type { ApiKey } from '../../db/access/apiKeys.ts'
@@ -38,7 +38,7 @@ export async function createApiKey(
   { name, roles }: { readonly name: string; readonly roles: readonly Role[] },
 ): Promise<{ readonly key: string; readonly apiKey: ApiKey }> {
   if (name.trim() === '' || name.length > LONGEST_NAME)
-    throw invalidField('name', `must be 1 to ${LONGEST_NAME} characters long`)
+    throw invalidArgument('name', `must be 1 to ${LONGEST_NAME} characters long`)
   if (!(await findOrganization(db, author.organizationId))) throw notFound('no organization has that id')
   const key = API_KEY_PREFIX + randomBytes(KEY_BYTES).toString('base64url')
   const stored = { name, roles, hash: hashOf(key), prefix: key.slice(0, SHOWN) }

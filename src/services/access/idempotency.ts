@@ -1,7 +1,7 @@
 import type { Deps } from '../../app/deps.ts'
 import { findKept, forgetExpired, type KeptRequest, keepAnswer } from '../../db/access/idempotency.ts'
 import { isKeyTaken } from '../../db/audit/trail.ts'
-import { invalidField, LendingError } from '../../domain/errors.ts'
+import { invalidArgument, LendingError } from '../../domain/errors.ts'
 import type { Caller } from './caller.ts'
 
 export type { KeptRequest } from '../../db/access/idempotency.ts'
@@ -63,7 +63,7 @@ export function createIdempotency({ db, now }: Pick<Deps, 'db' | 'now'>): Idempo
       try {
         const kept = await findKept(db, caller, key, now())
         if (kept && kept.requestHash !== requestHash)
-          throw invalidField(KEY_HEADER, 'was used with another request; take a new key for a new request')
+          throw invalidArgument('idempotencyKey', 'was used with another request; take a new key for a new request')
         if (kept) {
           running.delete(name)
           return { kept }

@@ -29,8 +29,6 @@ export type Said = 'imported' | 'present' | LendingError
 
 /** What a kind of line becomes: decided a batch at a time on what the book is, then saved. */
 export interface Importer<T> {
-  /** The domain's word for a field → the line's, where they differ. */
-  readonly fieldNames?: Readonly<Record<string, string>>
   /** Lines with the same key are decided one after the other. */
   keyOf(value: T): string
   decide(values: readonly (T | LendingError)[]): Promise<DecidedBatch>
@@ -41,11 +39,10 @@ export interface DecidedBatch {
   save(batch: Queries): Promise<readonly Said[] | undefined>
 }
 
-/** A refused line, as the report has it. */
+/** A line that was refused. */
 export interface Refusal {
   readonly line: number
-  readonly code: string
-  readonly message: string
+  readonly error: LendingError
   readonly record: unknown
 }
 
@@ -178,7 +175,7 @@ async function saveDecided<T>(
       const said = await decided.save(batch)
       if (!said) return undefined
       const refusals = said.flatMap((one, index) =>
-        one instanceof LendingError ? [refusalOf(lines[index]!, one, importer.fieldNames)] : [],
+        one instanceof LendingError ? [refusalOf(lines[index]!, one)] : [],
       )
       // Before the mark: what the report has behind it is cut off when the import goes on.
       const reportBytes = await report.write(before.reportBytes, refusals)
@@ -208,18 +205,11 @@ function readValue<T>(line: Line<T>): T | LendingError {
   }
 }
 
-function refusalOf(
-  { number, raw }: Line<unknown>,
-  { code, message, details }: LendingError,
-  names: Readonly<Record<string, string>> = {},
-): Refusal {
-  const [first] = details
-  const led =
-    first && first.message === message
-      ? `${Object.hasOwn(names, first.field) ? names[first.field] : first.field}: ${message}`
-      : message
-  return { line: number, code, message: led, record: raw }
-}
+const refusalOf = ({ number, raw }: Line<unknown>, error: LendingError): Refusal => ({
+  line: number,
+  error,
+  record: raw,
+})
 
 /** What `decide` may throw of a single line is that line's refusal; anything else is nobody's. */
 export function saidOf(decide: () => Said): Said {

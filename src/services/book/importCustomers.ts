@@ -10,7 +10,7 @@ import { reserveAccountNumbers } from '../../db/lenders/accountNumbers.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
 import { BORROWER_DETAILS, type BorrowerDetail, detailsOf } from '../../domain/customer/borrower.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
-import { invalidField, LendingError } from '../../domain/errors.ts'
+import { invalidArgument, LendingError } from '../../domain/errors.ts'
 import { type Importer, otherThere, type Said, saidOf } from './bookImport.ts'
 
 /** What a line says of a customer; Active from the activation date, today when left out. */
@@ -37,7 +37,7 @@ export function customerImporter(deps: Deps, author: Author): Importer<CustomerL
           saidOf(() => {
             if (value instanceof LendingError) return value
             if (value.activationDate !== undefined && value.activationDate > today)
-              throw invalidField('activationDate', `must not be in the future: today is ${today}`)
+              throw invalidArgument('activationDate', `must not be in the future: today is ${today}`)
             const present = known.get(value.externalId)
             if (present) return isSame(value, present) ? 'present' : otherThere('the customer')
             const customer = {

@@ -6,7 +6,7 @@ import { findApplicants } from '../../db/loans/applicants.ts'
 import { insertLoans, type NewLoan } from '../../db/loans/insertLoans.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
 import type { Instant } from '../../domain/dates.ts'
-import { invalidField, LendingError } from '../../domain/errors.ts'
+import { invalidArgument, LendingError } from '../../domain/errors.ts'
 import { replay } from '../../domain/loan/replay.ts'
 import { termsOf } from '../../domain/loan/terms.ts'
 import { type Decimal, toMinor } from '../../domain/money.ts'
@@ -55,7 +55,7 @@ export function loanImporter(deps: Deps, author: Author): Importer<LoanLine> {
             const principal = toMinor(value.principal, product.currency, 'principal')
             if (present) return isSame(value, principal, present) ? 'present' : otherThere('the loan')
             if (customer.status !== 'Active') throw notActive(customer)
-            if (value.disbursedAt > at) throw invalidField('disbursedAt', 'must not be in the future')
+            if (value.disbursedAt > at) throw invalidArgument('disbursedAt', 'must not be in the future')
             const { externalId, customerExternalId, productId, disbursedAt } = value
             const terms = termsOf(product, value.principal, disbursedAt, config.zone)
             const state = replay(terms, [], at)

@@ -40,7 +40,6 @@ export function transactionImporter(deps: Deps, author: Author): Importer<Transa
   const { db, now, config } = deps
   const { organizationId } = author
   return {
-    fieldNames: { amount: 'transactionAmount', valueDate: 'transactionDate', token: 'idempotencyKey' },
     keyOf: ({ loanExternalId }) => loanExternalId,
     async decide(values) {
       const at = now()
@@ -89,7 +88,7 @@ function postLine(
   { author, at, nextId, paymentMethod }: Posted,
 ): Said {
   const loan = loans.get(line.loanExternalId)
-  if (!loan) throw notFound('no loan has that externalId, given as loanExternalId')
+  if (!loan) throw notFound((nameOf) => `no loan has that externalId, given as ${nameOf('loanExternalId')}`)
   const { type, amount, valueDate, token, note } = line
   const present = findByToken(loan.after, token)
   if (present) return isSame(line, present, loan.after) ? 'present' : otherThere('the transaction')

@@ -4,7 +4,7 @@ import { findPolicyInForce } from '../../db/credit/credit.ts'
 import { findPolicy, insertPolicy } from '../../db/credit/creditPolicies.ts'
 import { type CreditPolicy, defaultPolicy } from '../../domain/credit/policy.ts'
 import { policyToJson, policyToKeep, readPolicy } from '../../domain/credit/policyJson.ts'
-import { invalidField, invariant, LendingError, notFound } from '../../domain/errors.ts'
+import { alreadyExists, invalidArgument, invariant, notFound } from '../../domain/errors.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
 
 /** Versions that begin so are the service's own. */
@@ -64,13 +64,11 @@ export async function setCreditPolicy(
   const { version, currency } = policy
   const { policy: before } = await getCreditPolicy(deps, author.organizationId)
   if (version.startsWith(OF_THE_SERVICE))
-    throw invalidField('policy.version', `must not begin with ${OF_THE_SERVICE}: those are the service's own`)
+    throw invalidArgument('policy.version', `must not begin with ${OF_THE_SERVICE}: those are the service's own`)
   if (currency.code !== before.currency.code)
-    throw invalidField('policy.currency', `must be ${before.currency.code}, the organization's`)
+    throw invalidArgument('policy.currency', `must be ${before.currency.code}, the organization's`)
   if (JSON.stringify(policyToJson(before)) === JSON.stringify(policyToJson(policy))) return policy
   if (!(await insertPolicy(deps.db, author, { version, policy: policyToKeep(policy) }, deps.now())))
-    throw new LendingError('already_exists', 'a credit policy of that version exists already: take a new one', [
-      { field: 'policy.version', message: 'is taken' },
-    ])
+    throw alreadyExists('policy.version', 'a credit policy of that version exists already: take a new one')
   return policy
 }

@@ -10,7 +10,7 @@ import type { Listed, Page } from '../../db/queries/paging.ts'
 import { type BorrowerDetails, sameDetails, withChanges } from '../../domain/customer/borrower.ts'
 import { displayName } from '../../domain/customer/customer.ts'
 import { dateIn } from '../../domain/dates.ts'
-import { LendingError, notFound } from '../../domain/errors.ts'
+import { alreadyExists, notFound } from '../../domain/errors.ts'
 import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 
@@ -40,9 +40,7 @@ export async function createBorrower(
   const made = await abortedWhereKeyTaken(inserting)
   const borrower = made ?? (await getBorrower(deps, caller, id))
   if (borrower.externalId !== null || !sameDetails(borrower, details))
-    throw new LendingError('already_exists', 'a borrower with that id exists already, with other content', [
-      { field: 'id', message: 'is taken' },
-    ])
+    throw alreadyExists('id', 'a borrower with that id exists already, with other content')
   return { item: borrower, replayed: made === undefined }
 }
 

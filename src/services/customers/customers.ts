@@ -11,7 +11,7 @@ import {
 import type { Listed, Page } from '../../db/queries/paging.ts'
 import { type CustomerStanding, requireActivatable, requireClosable } from '../../domain/customer/customer.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
-import { LendingError, notFound } from '../../domain/errors.ts'
+import { alreadyExists, notFound } from '../../domain/errors.ts'
 import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import { numbered } from '../lenders/numbered.ts'
@@ -26,10 +26,7 @@ export async function createCustomer(deps: Deps, caller: Caller, externalId: str
   const now = deps.now()
   const activationDate = dateIn(deps.config.zone, now)
   const customer = await abortedWhereKeyTaken(insertCustomer(deps, caller, { externalId, activationDate }, now))
-  if (!customer)
-    throw new LendingError('already_exists', 'a customer with that externalId exists already', [
-      { field: 'externalId', message: 'is taken' },
-    ])
+  if (!customer) throw alreadyExists('externalId', 'a customer with that externalId exists already')
   return customer
 }
 

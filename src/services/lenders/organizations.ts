@@ -11,7 +11,7 @@ import {
 } from '../../db/lenders/organizations.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
-import { invalidField, invariant, LendingError, notFound } from '../../domain/errors.ts'
+import { type FaultRole, invalidArgument, invariant, LendingError, notFound } from '../../domain/errors.ts'
 import { currencyCodes } from '../../domain/money.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import { type Remembered, rememberEach } from '../access/credentialCache.ts'
@@ -64,10 +64,12 @@ export async function createOrganization(
   author: Author,
   { id, name, currency, officeId = '1', officeName = 'Head Office', paymentMethod = DEFAULT_METHOD }: NewOrganization,
 ): Promise<Organization> {
-  for (const [field, text] of Object.entries({ name, officeId, officeName })) requireText(field, text, LONGEST_NAME)
+  requireText('name', name, LONGEST_NAME)
+  requireText('officeId', officeId, LONGEST_NAME)
+  requireText('officeName', officeName, LONGEST_NAME)
   requireText('paymentMethod', paymentMethod, LONGEST_METHOD)
-  if (!currencyCodes.includes(currency)) throw invalidField('currency', `must be one of ${currencyCodes.join(', ')}`)
-  if (id !== undefined && !(id >= 1 && id <= LARGEST_ID)) throw invalidField('id', `must be 1 to ${LARGEST_ID}`)
+  if (!currencyCodes.includes(currency)) throw invalidArgument('currency', `must be one of ${currencyCodes.join(', ')}`)
+  if (id !== undefined && !(id >= 1 && id <= LARGEST_ID)) throw invalidArgument('id', `must be 1 to ${LARGEST_ID}`)
   for (;;) {
     const chosen = id ?? (await nextOrganizationId(db))
     const organization = { id: chosen, name, currency, officeId, officeName, paymentMethod }
@@ -97,7 +99,7 @@ export async function updateOrganization(
   return organization
 }
 
-function requireText(field: string, text: string, longest: number): void {
+function requireText(role: FaultRole, text: string, longest: number): void {
   if (text.trim() === '' || text.length > longest || /\p{Cc}/u.test(text))
-    throw invalidField(field, `must be 1 to ${longest} characters`)
+    throw invalidArgument(role, `must be 1 to ${longest} characters`)
 }

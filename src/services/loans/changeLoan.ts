@@ -8,7 +8,7 @@ import { apply, type StoredHead, type StoredLoan, type StoredRow } from '../../d
 import { backoffMs } from '../../db/postgres/backoffMs.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
-import { invariant, LendingError } from '../../domain/errors.ts'
+import { alreadyExists, invariant, LendingError } from '../../domain/errors.ts'
 import { isHead } from '../../domain/loan/carriedForward/loanHead.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import { type Decision, needsHistoryFor, type Posting } from '../../domain/loan/loan.ts'
@@ -122,9 +122,7 @@ const tooManyChanges = () =>
 
 /** The refusal for an entry whose id, chosen by a client, another entry has. */
 export const entryIdTaken = () =>
-  new LendingError('already_exists', 'a repayment with that id exists already, with other content', [
-    { field: 'entryId', message: 'is taken' },
-  ])
+  alreadyExists('entryId', 'a repayment with that id exists already, with other content')
 
 /** Works through the queue of a loan, including the changes that join it meanwhile. */
 async function drain(deps: ChangeDeps, key: LoanKey, queue: Job[], close: () => void): Promise<void> {

@@ -6,7 +6,7 @@ import { findLoanPage, type LoanFilter, type LoanRef, nameOf, type PagedLoan, re
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import type { Listed, Page } from '../../db/queries/paging.ts'
 import type { Instant } from '../../domain/dates.ts'
-import { failedPrecondition, invariant, LendingError, notFound } from '../../domain/errors.ts'
+import { alreadyExists, failedPrecondition, invariant, notFound } from '../../domain/errors.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
 import { type LoanState, replay } from '../../domain/loan/replay.ts'
 import { termsOf } from '../../domain/loan/terms.ts'
@@ -58,22 +58,19 @@ export async function createLoan(deps: Deps, caller: Caller, application: LoanAp
   return { loan: asStored(organizationId, made, customer, product, fresh), state }
 }
 
-const externalIdTaken = () =>
-  new LendingError('already_exists', 'a loan with that externalId exists already', [
-    { field: 'externalId', message: 'is taken' },
-  ])
+const externalIdTaken = () => alreadyExists('externalId', 'a loan with that externalId exists already')
 
 /** @throws LendingError `not_found` for a customer or product that is not there */
 export function requireApplicants({ customer, product }: Applicants, customerExternalId: string) {
   if (!customer) throw noSuchCustomer(customerExternalId)
-  if (!product) throw notFound('no loan product has that id, given as productId')
+  if (!product) throw notFound((nameOf) => `no loan product has that id, given as ${nameOf('productId')}`)
   return { customer, product }
 }
 
 /** A number is easily taken for the customer's id; the field takes the externalId alone (contract 4.2). */
 const noSuchCustomer = (externalId: string) => {
   const hint = /^\d+$/.test(externalId) ? '; it takes the externalId of a customer, not the number that is its id' : ''
-  return notFound(`no customer has that externalId, given as customerId${hint}`)
+  return notFound((nameOf) => `no customer has that externalId, given as ${nameOf('customerId')}${hint}`)
 }
 
 /** The refusal for a customer that may not borrow. */

@@ -2,7 +2,7 @@ import type { Deps } from '../../app/deps.ts'
 import { type Customer, findCustomer } from '../../db/customers/customers.ts'
 import { findRecordLoan, listRecordLoans, type RecordLoan } from '../../db/loans/recordLoans.ts'
 import type { Listed, Page } from '../../db/queries/paging.ts'
-import { LendingError, notFound } from '../../domain/errors.ts'
+import { alreadyExists, notFound } from '../../domain/errors.ts'
 import { replay } from '../../domain/loan/replay.ts'
 import { currencyOf } from '../../domain/money.ts'
 import { type LoanUpdate, restate } from '../../domain/recordStyle/modifyTerms.ts'
@@ -68,12 +68,10 @@ export async function createRecordLoan(
 
 function toldAgain(stored: RecordLoan, borrowerId: bigint, { terms, record }: Agreed): RecordLoan {
   if (sameLoan(stored, { ...terms, borrowerId, record })) return stored
-  throw new LendingError('already_exists', 'a loan with that id exists already, with other content', [
-    { field: 'loan_id', message: 'is taken' },
-  ])
+  throw alreadyExists('loanId', 'a loan with that id exists already, with other content')
 }
 
-const noSuchBorrower = () => notFound('no borrower has that id, given as borrower_id')
+const noSuchBorrower = () => notFound((nameOf) => `no borrower has that id, given as ${nameOf('borrowerId')}`)
 
 /**
  * Changes what was told of a loan; other terms rebuild its schedule and replay its repayments (contract 5.4).

@@ -35,7 +35,7 @@ export async function postRecordRepayment(
     if (!sameRepayment(loan, original, told)) throw entryIdTaken()
     return { answer: original }
   })
-  if (!changed) throw notFound('no loan has that id, given as loan_id')
+  if (!changed) throw notFound((nameOf) => `no loan has that id, given as ${nameOf('loanId')}`)
   if ('answer' in changed) {
     deps.events.duplicateAnswered('token')
     return { item: asRecord(changed.loan, changed.answer), replayed: true }

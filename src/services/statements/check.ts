@@ -1,6 +1,6 @@
 import type { CreditPolicy } from '../../domain/credit/policy.ts'
 import { daysBetween, type LocalDate } from '../../domain/dates.ts'
-import { invalidField, LendingError } from '../../domain/errors.ts'
+import { invalidArgument, LendingError, type Wording } from '../../domain/errors.ts'
 import type { StatementFigures } from './parse.ts'
 
 /** Who a statement should be of, and when it is shown. */
@@ -22,13 +22,15 @@ export function requireClaim(
   { anonymous }: Pick<Rules, 'anonymous'>,
 ): void {
   if (anonymous || fullName !== undefined || mobileNumber !== undefined) return
-  const message = 'give fullName or mobileNumber, or both: whose the statement is has to be compared with it'
-  const either = ['fullName', 'mobileNumber'].map((field) => ({
-    field,
-    message: 'is required, unless the other is given',
+  const either = (['fullName', 'mobileNumber'] as const).map((role) => ({
+    role,
+    wording: 'is required, unless the other is given',
   }))
-  throw new LendingError('invalid_argument', message, either)
+  throw new LendingError('invalid_argument', nothingToCompare, either)
 }
+
+const nothingToCompare: Wording = (nameOf) =>
+  `give ${nameOf('fullName')} or ${nameOf('mobileNumber')}, or both: whose the statement is has to be compared with it`
 
 /**
  * Checks that a statement is the customer's, recent and long enough. In this order: name, phone, age, length.
@@ -41,16 +43,19 @@ export function checkStatement(
 ): void {
   requireClaim({ fullName, mobileNumber }, { anonymous })
   if (fullName !== undefined && !namesMatch(fullName, figures.owner))
-    throw invalidField('fullName', 'is not the name on the statement')
+    throw invalidArgument('fullName', 'is not the name on the statement')
   if (mobileNumber !== undefined && figures.phone !== null && !phonesMatch(mobileNumber, figures.phone))
-    throw invalidField('mobileNumber', 'is not the number on the statement')
+    throw invalidArgument('mobileNumber', 'is not the number on the statement')
   if (fullName === undefined && mobileNumber !== undefined && figures.phone === null && !anonymous)
-    throw invalidField('fullName', 'is required: the statement names no number to compare mobileNumber with')
-  if (figures.to > today) throw invalidField('statement', `ends on ${figures.to}, in the future: today is ${today}`)
+    throw invalidArgument(
+      'fullName',
+      (nameOf) => `is required: the statement names no number to compare ${nameOf('mobileNumber')} with`,
+    )
+  if (figures.to > today) throw invalidArgument('statement', `ends on ${figures.to}, in the future: today is ${today}`)
   const age = daysBetween(figures.to, today)
-  if (age > oldestDays) throw invalidField('statement', `ended ${age} days ago: at most ${oldestDays} are accepted`)
+  if (age > oldestDays) throw invalidArgument('statement', `ended ${age} days ago: at most ${oldestDays} are accepted`)
   if (figures.months < leastMonths)
-    throw invalidField(
+    throw invalidArgument(
       'statement',
       `covers ${figures.months} whole ${figures.months === 1 ? 'month' : 'months'}: at least ${leastMonths} are needed`,
     )

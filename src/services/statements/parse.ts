@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { wholeMonths } from '../../domain/credit/history.ts'
 import { addPeriods, dayAfter, type LocalDate } from '../../domain/dates.ts'
-import { invalidField } from '../../domain/errors.ts'
+import { invalidArgument } from '../../domain/errors.ts'
 import { type Currency, least, sum } from '../../domain/money.ts'
 import { LAYOUTS, type Layout } from './layouts.ts'
 import { openingOf, requireSums } from './sums.ts'
@@ -52,7 +52,7 @@ export function parseStatement(pages: StatementText, currency: Currency): Statem
     if (sheet) return figuresOf(sheet, layout, currency)
   }
   const known = LAYOUTS.map(({ name }) => name).join(', ')
-  throw invalidField('statement', `fits no layout of the statements that are read: ${known}`)
+  throw invalidArgument('statement', `fits no layout of the statements that are read: ${known}`)
 }
 
 function figuresOf(sheet: Sheet, layout: Layout, currency: Currency): StatementFigures {
@@ -62,13 +62,13 @@ function figuresOf(sheet: Sheet, layout: Layout, currency: Currency): StatementF
   const from = required(period[0], layout, 'period')
   const to = required(period[1], layout, 'period')
   if (from > to || wholeMonths(from, to) > LONGEST_MONTHS)
-    throw invalidField('statement', `has a period that cannot be right: ${from} to ${to}`)
+    throw invalidArgument('statement', `has a period that cannot be right: ${from} to ${to}`)
   requireCurrency(sheet, layout, phone, currency)
 
   const rows = oldestFirst(sheet.rows, layout)
   const first = rows[0]
   const last = rows.at(-1)
-  if (!first || !last) throw invalidField('statement', 'lists no transactions')
+  if (!first || !last) throw invalidArgument('statement', 'lists no transactions')
   const totals = amountsOf(sheet.others, layout.totals, currency)
   requireSums(rows, {
     from,
@@ -122,7 +122,7 @@ function requireCurrency(sheet: Sheet, layout: Layout, phone: string | null, cur
   const written = layout.currency && findLabelled(sheet.others, layout.currency)?.[0]
   const said = written ? (readCurrency(written) ?? written) : phone && currencyOfPhone(phone)
   if (said && said !== currency.code)
-    throw invalidField('statement', `is in ${said}: limits here are in ${currency.code}`)
+    throw invalidArgument('statement', `is in ${said}: limits here are in ${currency.code}`)
 }
 
 /** As the layout lists them, unless their dates say otherwise: some issuers let the customer choose. */
@@ -158,7 +158,7 @@ function fingerprintOf(rows: readonly Row[], layout: Layout): string {
 
 function required<T>(value: T | null | undefined, layout: Layout, what: string): T {
   if (value === undefined || value === null || value === '')
-    throw invalidField(
+    throw invalidArgument(
       'statement',
       `looks like a statement of the layout ${layout.name}, but its ${what} cannot be read`,
     )

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { invalidField, LendingError } from '../../domain/errors.ts'
+import { invalidArgument, LendingError } from '../../domain/errors.ts'
 import type { Currency } from '../../domain/money.ts'
 import { STATEMENT_LIMITS, type StatementLimits } from './limits.ts'
 import type { StatementFigures } from './parse.ts'
@@ -95,4 +95,4 @@ function requireFigures(ending: Ending, limits: StatementLimits): StatementFigur
   }
 }
 
-const atFault = (message: string) => invalidField('statement', message)
+const atFault = (message: string) => invalidArgument('statement', message)

@@ -1,5 +1,5 @@
 import type { LocalDate } from '../../domain/dates.ts'
-import { invalidField } from '../../domain/errors.ts'
+import { invalidArgument } from '../../domain/errors.ts'
 import { sum } from '../../domain/money.ts'
 import type { Row } from './table.ts'
 
@@ -49,4 +49,4 @@ export function requireSums(rows: readonly Row[], declared: Declared): void {
 export const openingOf = ({ balance, paidIn, paidOut }: Row): bigint => balance - paidIn + paidOut
 
 const disagrees = (what: string) =>
-  invalidField('statement', `does not agree with itself, as if it had been altered: ${what}`)
+  invalidArgument('statement', `does not agree with itself, as if it had been altered: ${what}`)

@@ -1,5 +1,5 @@
 import type { LocalDate } from '../../domain/dates.ts'
-import { invalidField } from '../../domain/errors.ts'
+import { invalidArgument } from '../../domain/errors.ts'
 import type { Currency } from '../../domain/money.ts'
 import type { Column, Layout, Role } from './layouts.ts'
 import { type Cell, type Line, type StatementText, textOf } from './text.ts'
@@ -96,7 +96,7 @@ function readRow(
   const paid = { in: amount('in'), out: amount('out'), amount: amount('amount'), fee: amount('fee') }
   const balance = fields.has('balance') ? amount('balance') : null
   if (balance === null || paid.in === null || paid.out === null || paid.amount === null || paid.fee === null)
-    throw invalidField('statement', `has a line on page ${page}, of ${on}, whose amounts cannot be read`)
+    throw invalidArgument('statement', `has a line on page ${page}, of ${on}, whose amounts cannot be read`)
   const signed = layout.incoming?.test(fields.get('direction') ?? '') === false ? -magnitude(paid.amount) : paid.amount
   const moved = { in: paid.in + (signed > 0n ? signed : 0n), out: magnitude(paid.out) + (signed < 0n ? -signed : 0n) }
   const reference = fields.get('reference') ?? ''

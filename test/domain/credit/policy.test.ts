@@ -60,11 +60,11 @@ describe('a stored policy', () => {
     ['statement.anonymous', 'yes', 'policy.statement.anonymous', /true or false/],
     ['statement.anonymous', null, 'policy.statement.anonymous', /true or false/],
     ['statement', null, 'policy.statement', /must be an object/],
-  ])('%s: %j is refused, naming it', (path, value, field, message) => {
+  ])('%s: %j is refused, naming it', (path, value, role, message) => {
     expect(() => readPolicy(storedWith(path, value))).toThrow(
       expect.objectContaining({
         code: 'invalid_argument',
-        details: [{ field, message: expect.stringMatching(message) }],
+        faults: [{ role, wording: expect.stringMatching(message) }],
       }),
     )
   })

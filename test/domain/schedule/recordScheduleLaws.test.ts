@@ -44,7 +44,7 @@ function drawn(terms: RecordTerms): Instalment[] {
   try {
     return recordSchedule(terms)
   } catch (error) {
-    fc.pre(!(error instanceof LendingError && error.details[0]?.field === 'loan_interest'))
+    fc.pre(!(error instanceof LendingError && error.faults[0]?.role === 'interest'))
     throw error
   }
 }

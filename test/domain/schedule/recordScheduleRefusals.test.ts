@@ -9,45 +9,45 @@ function fault(differing: Differing): string {
     scheduleWith(differing)
   } catch (error) {
     if (error instanceof LendingError && error.code === 'invalid_argument')
-      return error.details.map(({ field, message }) => `${field} ${message}`).join()
+      return error.faults.map(({ role }) => `${role} ${error.message}`).join()
     throw error
   }
   return 'none'
 }
 
-const needsRate = 'loan_interest_type must be percentage unless loan_interest_method is flat_rate or interest_only'
-const tooMuch = 'loan_interest must not come to more than 999999999999.99 over the loan'
+const needsRate = 'interestType must be percentage unless interestMethod is flat_rate or interest_only'
+const tooMuch = 'interest must not come to more than 999999999999.99 over the loan'
 
 describe('invalid_argument', () => {
   it.each<[string, Differing]>([
     [needsRate, { interestType: 'fixed', method: 'compound_interest' }],
     [needsRate, { interestType: 'fixed', method: 'reducing_rate_equal_installments' }],
     [needsRate, { interestType: 'fixed', method: 'reducing_rate_equal_principal' }],
-    ['loan_duration must be a whole number from 1 to 730', { duration: 0 }],
-    ['loan_duration must be a whole number from 1 to 730', { duration: 731 }],
-    ['loan_duration must be a whole number from 1 to 730', { duration: 1.5 }],
-    ['loan_num_of_repayments must be a whole number from 1 to 2000', { numberOfRepayments: 0 }],
-    ['loan_num_of_repayments must be a whole number from 1 to 2000', { numberOfRepayments: 2001 }],
-    ['loan_num_of_repayments must be a whole number from 1 to 2000', { numberOfRepayments: Number.NaN }],
-    ['loan_num_of_repayments must be 1 for a lump sum', { schemeId: 10, numberOfRepayments: 3 }],
+    ['termDuration must be a whole number from 1 to 730', { duration: 0 }],
+    ['termDuration must be a whole number from 1 to 730', { duration: 731 }],
+    ['termDuration must be a whole number from 1 to 730', { duration: 1.5 }],
+    ['numberOfRepayments must be a whole number from 1 to 2000', { numberOfRepayments: 0 }],
+    ['numberOfRepayments must be a whole number from 1 to 2000', { numberOfRepayments: 2001 }],
+    ['numberOfRepayments must be a whole number from 1 to 2000', { numberOfRepayments: Number.NaN }],
+    ['numberOfRepayments must be 1 for a lump sum', { schemeId: 10, numberOfRepayments: 3 }],
     [
-      'loan_payment_scheme_id must not be a lump sum with reducing_rate_equal_principal: nothing reduces the balance',
+      'paymentScheme must not be a lump sum with reducing_rate_equal_principal: nothing reduces the balance',
       { schemeId: 10, numberOfRepayments: 1, method: 'reducing_rate_equal_principal' },
     ],
     [
-      'loan_num_of_repayments must be at most 7, one for each day of the duration',
+      'numberOfRepayments must be at most 7, one for each day of the duration',
       { schemeId: 99, duration: 1, durationUnit: 'weeks', numberOfRepayments: 8 },
     ],
-    ['loan_interest must not be negative', { interest: '-1' }],
-    ['loan_interest must not be negative', { interest: '-1', interestType: 'fixed' }],
-    ['loan_interest must have at most 4 decimals', { interest: '1.23456' }],
-    ['loan_interest must have at most 2 decimals in KES', { interest: '1.234', interestType: 'fixed' }],
+    ['interest must not be negative', { interest: '-1' }],
+    ['interest must not be negative', { interest: '-1', interestType: 'fixed' }],
+    ['interest must have at most 4 decimals', { interest: '1.23456' }],
+    ['interest must have at most 2 decimals in KES', { interest: '1.234', interestType: 'fixed' }],
     [
-      'loan_interest must be a whole number: UGX has no decimals',
+      'interest must be a whole number: UGX has no decimals',
       { interest: '1.5', interestType: 'fixed', currency: currencyOf('UGX') },
     ],
-    ['loan_num_of_repayments must end the loan before the year 10000', { releasedOn: '9999-11-30' }],
-    ['loan_duration must end the loan before the year 10000', { releasedOn: '9999-11-30', schemeId: 99 }],
+    ['numberOfRepayments must end the loan before the year 10000', { releasedOn: '9999-11-30' }],
+    ['termDuration must end the loan before the year 10000', { releasedOn: '9999-11-30', schemeId: 99 }],
     [tooMuch, { interest: '100000000000' }],
     [tooMuch, { method: 'compound_interest', numberOfRepayments: 2000 }],
     [tooMuch, { method: 'interest_only', interest: '1e60' }],

@@ -55,9 +55,9 @@ describe('checkStatement', () => {
       'ends on 2026-06-30, in the future: today is 2026-06-29',
     ],
     ['one month', {}, { months: 1 }, 'statement', 'covers 1 whole month: at least 2 are needed'],
-  ])('refuses: %s', (_name, claims, changes, field, message) => {
+  ])('refuses: %s', (_name, claims, changes, role, message) => {
     expect(() => checkStatement({ ...figures, ...changes }, { ...claim, ...claims }, DEFAULT_POLICY.statement)).toThrow(
-      expect.objectContaining({ code: 'invalid_argument', details: [{ field, message }] }),
+      expect.objectContaining({ code: 'invalid_argument', message, faults: [expect.objectContaining({ role })] }),
     )
   })
 })
@@ -65,8 +65,8 @@ describe('checkStatement', () => {
 describe('a statement without a name or number to compare', () => {
   const claim = { fullName: undefined, mobileNumber: undefined, today: '2026-07-01' }
 
-  it('is refused by the default policy, naming both fields', () => {
-    const message = 'is required, unless the other is given'
+  it('is refused by the default policy, naming both roles', () => {
+    const wording = 'is required, unless the other is given'
     for (const check of [
       () => checkStatement(figures, claim, DEFAULT_POLICY.statement),
       () => requireClaim(claim, DEFAULT_POLICY.statement),
@@ -75,9 +75,9 @@ describe('a statement without a name or number to compare', () => {
         expect.objectContaining({
           code: 'invalid_argument',
           message: 'give fullName or mobileNumber, or both: whose the statement is has to be compared with it',
-          details: [
-            { field: 'fullName', message },
-            { field: 'mobileNumber', message },
+          faults: [
+            { role: 'fullName', wording },
+            { role: 'mobileNumber', wording },
           ],
         }),
       )

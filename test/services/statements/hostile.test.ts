@@ -67,7 +67,7 @@ describe('hostile files are answered within the limit, while another statement i
     const pause = longestPause(Promise.allSettled([answer, other]))
     await expect(answer).rejects.toMatchObject({
       code: 'invalid_argument',
-      details: [{ field: 'statement', message: expect.stringMatching(message) }],
+      faults: [{ role: 'statement', wording: expect.stringMatching(message) }],
     })
     expect(performance.now() - started).toBeLessThan(within(STATEMENT_LIMITS.patience + 1000))
     await expect(other).resolves.toMatchObject({ months: 2 })

@@ -9,7 +9,7 @@ const TZS = currencyOf('TZS')
 const refusal = (message: string | RegExp) =>
   expect.objectContaining({
     code: 'invalid_argument',
-    details: [{ field: 'statement', message: expect.stringMatching(message) }],
+    faults: [{ role: 'statement', wording: expect.stringMatching(message) }],
   })
 
 /** Two months, so that drawing and reading are quick. */

@@ -1,6 +1,6 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { authStyle } from '../api/auth/index.ts'
-import { tellAnswers, tellUnrouted } from '../api/http/accessLog.ts'
+import { logAnswers, logUnrouted } from '../api/http/accessLog.ts'
 import { sendFailure, toFailure } from '../api/http/failure.ts'
 import { secureHeaders } from '../api/http/headers.ts'
 import { chooseStyle, MAX_PARAM_LENGTH } from '../api/http/hosts.ts'
@@ -82,7 +82,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
       reply.header('x-request-id', toCaller(request.id))
       const requestId = toCaller(request.id)
       const failure = toFailure(error, { faultNames: style.faultNames, requestId, unavailable })
-      tellUnrouted(deps.events, request, reply)
+      logUnrouted(deps.events, request, reply)
       sendFailure(style, failure, error, request, reply)
     },
   })
@@ -95,7 +95,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     reply.header('x-request-id', toCaller(request.id))
     done()
   })
-  tellAnswers(app, deps.events)
+  logAnswers(app, deps.events)
   secureHeaders(app, { https: deps.config.baseUrl.startsWith('https:') })
   turnAwayEarly(app, guard, deps.config, deps.events)
   if (options.limits) limitRates(app, options.limits, deps.events)

@@ -18,33 +18,33 @@ const NAME = /^[A-Za-z_][\w.[\]-]{0,60}$/
  * One line in the log for every request, and one event: its route by pattern, whose it was, what it was answered and how
  * long that took. Of what the caller sent nothing is in it but the address, and an id of the request.
  */
-export function tellAnswers(app: FastifyInstance, events: Events): void {
+export function logAnswers(app: FastifyInstance, events: Events): void {
   app.decorateRequest('failure', undefined)
   app.addHook('onRequest', (request, reply, done) => {
-    tellOf(events, request, reply)
+    logWhenAnswered(events, request, reply)
     done()
   })
 }
 
 /** For a request that came to no route, and so has no hooks. */
-export const tellUnrouted = tellOf
+export const logUnrouted = logWhenAnswered
 
 /** Fastify's own hook for it is not called where the caller hangs up before the answer. */
-function tellOf(events: Events, request: FastifyRequest, reply: FastifyReply): void {
+function logWhenAnswered(events: Events, request: FastifyRequest, reply: FastifyReply): void {
   events.requestBegun()
-  let told = false
-  const tell = (status?: number) => {
-    if (!told) tellAnswer(events, request, reply, status ?? reply.statusCode)
-    told = true
+  let logged = false
+  const log = (status?: number) => {
+    if (!logged) logAnswer(events, request, reply, status ?? reply.statusCode)
+    logged = true
   }
-  reply.raw.once('finish', () => tell())
-  whenClosed(request, reply, () => tell(HUNG_UP))
+  reply.raw.once('finish', () => log())
+  whenClosed(request, reply, () => log(HUNG_UP))
 }
 
 /** What proxies write of a caller who hung up. */
 const HUNG_UP = 499
 
-function tellAnswer(events: Events, request: FastifyRequest, reply: FastifyReply, status: number): void {
+function logAnswer(events: Events, request: FastifyRequest, reply: FastifyReply, status: number): void {
   const { method, failure, id: requestId } = request
   const [style, route] = placeOf(request)
   const caller = request.caller as FastifyRequest['caller'] | null | undefined

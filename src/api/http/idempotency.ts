@@ -16,13 +16,13 @@ declare module 'fastify' {
 }
 
 /** What a style says again of something that was changed, where a crash kept the answer from being stored. */
-export type SayAgain = (caller: Caller, kept: KeptRequest) => Promise<unknown>
+export type ReplayResponse = (caller: Caller, kept: KeptRequest) => Promise<unknown>
 
 /**
  * Every POST of the scope takes an Idempotency-Key (contract 1.11): the same request again gets the stored answer, byte
  * for byte. A refused request stores nothing, and so does not burn its key.
  */
-export function acceptIdempotencyKeys(app: StyleApp, deps: Deps, sayAgain: SayAgain): void {
+export function acceptIdempotencyKeys(app: StyleApp, deps: Deps, replayResponse: ReplayResponse): void {
   const keys = createIdempotency(deps)
   app.decorateRequest('turn', undefined)
 
@@ -40,7 +40,7 @@ export function acceptIdempotencyKeys(app: StyleApp, deps: Deps, sayAgain: SayAg
     deps.events.duplicateAnswered('idempotency_key')
     markReplayed(reply)
     const { answer } = begun.kept
-    if (answer === null) return reply.send(await sayAgain(request.caller, begun.kept))
+    if (answer === null) return reply.send(await replayResponse(request.caller, begun.kept))
     return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body)
   })
 
@@ -108,6 +108,6 @@ function sorted(value: unknown): unknown {
 }
 
 /** Nothing is known of what the key changed, so nothing can be said again. */
-export const cannotSayAgain = (): never => {
+export const cannotReplayResponse = (): never => {
   throw new LendingError('aborted', 'the answer to this request was lost; read the resource to see what came of it')
 }

@@ -13,7 +13,7 @@ export function limitRates(app: FastifyInstance, limits: Limits, events: Events)
     if (request.routeOptions.config.vital) return
     const standing = limits.take(by, key)
     if (standing === undefined) return
-    say(standing, reply)
+    setHeaders(standing, reply)
     if (standing.allowed) return
     events.limited(by)
     const { limit, reset } = standing
@@ -39,7 +39,7 @@ export function limitRates(app: FastifyInstance, limits: Limits, events: Events)
 }
 
 /** The limit that is nearer to its end is the one that is told. */
-function say({ limit, remaining, reset, window }: Standing, reply: FastifyReply): void {
+function setHeaders({ limit, remaining, reset, window }: Standing, reply: FastifyReply): void {
   const told = reply.getHeader('ratelimit-remaining')
   if (told !== undefined && Number(told) < remaining) return
   reply.header('ratelimit-limit', String(limit))

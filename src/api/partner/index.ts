@@ -10,7 +10,7 @@ import { customerRoutes } from './customers.ts'
 import { loanRoutes } from './loans.ts'
 import { productRoutes } from './products.ts'
 import { registry } from './registry.ts'
-import { sayAgain } from './replayResponse.ts'
+import { replayResponse } from './replayResponse.ts'
 import { transactionRoutes } from './transactions.ts'
 
 /** camelCase, customers (contract 4). */
@@ -24,7 +24,7 @@ export const partnerStyle: Style = {
   failureBody: failureWords,
   routes(app, deps) {
     requireBearer(app, deps)
-    acceptIdempotencyKeys(app, deps, sayAgain(deps))
+    acceptIdempotencyKeys(app, deps, replayResponse(deps))
     customerRoutes(app, deps)
     productRoutes(app, deps)
     loanRoutes(app, deps)

@@ -4,22 +4,22 @@ import { getCustomer } from '../../services/customers/customers.ts'
 import { getOrganization } from '../../services/lenders/organizations.ts'
 import { getLoan } from '../../services/loans/loans.ts'
 import { getTransaction } from '../../services/loans/transactions.ts'
-import { cannotSayAgain, type SayAgain } from '../http/idempotency.ts'
+import { cannotReplayResponse, type ReplayResponse } from '../http/idempotency.ts'
 import { toBoost } from './credit.wire.ts'
 import { toCustomer } from './customers.wire.ts'
 import { toLoanSummary } from './loans.wire.ts'
 import { toTransaction } from './transactions.wire.ts'
 
 /** What was changed under an Idempotency-Key, as it is now, in the partner's words. */
-export const sayAgain =
-  (deps: Deps): SayAgain =>
+export const replayResponse =
+  (deps: Deps): ReplayResponse =>
   async (caller, { entity, entityId, transactionId }) => {
-    if (entityId === null) return cannotSayAgain()
+    if (entityId === null) return cannotReplayResponse()
     const ref = { id: entityId }
     if (entity === 'customer' && transactionId !== null) return toBoost(await getBoost(deps, caller, transactionId))
     if (entity === 'customer')
       return toCustomer(await getCustomer(deps, caller, ref), await getOrganization(deps, caller))
-    if (entity !== 'loan') return cannotSayAgain()
+    if (entity !== 'loan') return cannotReplayResponse()
     if (transactionId === null) return toLoanSummary(await getLoan(deps, caller, ref))
     return toTransaction(await getTransaction(deps, caller, ref, transactionId))
   }

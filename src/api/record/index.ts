@@ -9,7 +9,7 @@ import { borrowerRoutes } from './borrowers.ts'
 import { loanRoutes } from './loans.ts'
 import { registry } from './registry.ts'
 import { repaymentRoutes } from './repayments.ts'
-import { sayAgain } from './replayResponse.ts'
+import { replayResponse } from './replayResponse.ts'
 
 const NOT_THEIRS = "x-user-id must be the id of the caller's organization"
 
@@ -64,7 +64,7 @@ export const recordStyle: Style = {
   routes(app, deps) {
     requireBearer(app, deps, { apiKeys: true })
     requireOwnOrganization(app)
-    acceptIdempotencyKeys(app, deps, sayAgain(deps))
+    acceptIdempotencyKeys(app, deps, replayResponse(deps))
     borrowerRoutes(app, deps)
     loanRoutes(app, deps)
     repaymentRoutes(app, deps)

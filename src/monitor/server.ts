@@ -79,7 +79,7 @@ export function buildMonitor({ deps, metrics, recent, figures, log }: MonitorDep
   // The form on the page of the book.
   app.get<{ Querystring: { id?: unknown } }>('/loans', (request, reply) => {
     const { id } = request.query
-    if (typeof id !== 'string' || id.trim() === '') return sayNo(reply, 'not_found', 'There is no such page.')
+    if (typeof id !== 'string' || id.trim() === '') return sendRefusal(reply, 'not_found', 'There is no such page.')
     return reply.redirect(`/loans/${encodeURIComponent(id.trim())}`, 303)
   })
 
@@ -89,7 +89,7 @@ export function buildMonitor({ deps, metrics, recent, figures, log }: MonitorDep
     return reply.type(HTML).send(page)
   })
 
-  app.setNotFoundHandler((_request, reply) => sayNo(reply, 'not_found', 'There is no such page.'))
+  app.setNotFoundHandler((_request, reply) => sendRefusal(reply, 'not_found', 'There is no such page.'))
   app.setErrorHandler((error, request, reply) => {
     const { code, message, retryAfter } = toFailure(error, {
       faultNames: {},
@@ -100,10 +100,10 @@ export function buildMonitor({ deps, metrics, recent, figures, log }: MonitorDep
     if (code === 'unauthenticated')
       reply.header('www-authenticate', request.routeOptions.url === METRICS ? BY_TOKEN : BY_PASSWORD)
     if (retryAfter !== undefined) reply.header('retry-after', String(Math.ceil(retryAfter)))
-    return sayNo(reply, code, message)
+    return sendRefusal(reply, code, message)
   })
   return app
 }
 
-const sayNo = (reply: FastifyReply, code: ErrorCode, message: string) =>
+const sendRefusal = (reply: FastifyReply, code: ErrorCode, message: string) =>
   reply.code(STATUSES[code]).type(HTML).send(messagePage(message))

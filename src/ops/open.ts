@@ -72,7 +72,7 @@ async function openAt(
   { url: ownerUrl, serviceUrl: databaseUrl }: EmbeddedUrls,
   { migrate, asOwner = false }: { migrate: boolean; asOwner?: boolean },
 ): Promise<Opened> {
-  const deps = await openService({ config, databaseUrl, ownerUrl, asOwner, now: Date.now, asItIs: !migrate })
+  const deps = await openService({ config, databaseUrl, ownerUrl, asOwner, now: Date.now, skipMigrations: !migrate })
   return {
     deps,
     close: async () => {

@@ -2,21 +2,21 @@ import type { Command } from 'commander'
 import type { Deps } from '../app/deps.ts'
 import { type Caller, operator } from '../services/access/caller.ts'
 import { listOrganizations, type Organization } from '../services/lenders/organizations.ts'
-import { type Say, sayTo } from './terminal/format.ts'
-import { Declined, type Opening, UsageError, type World } from './terminal/terminalIo.ts'
+import { type Printer, printerFor } from './terminal/format.ts'
+import { Declined, type Io, type Opening, UsageError } from './terminal/terminalIo.ts'
 
 /** What every command is registered with. */
 export interface Shell {
-  readonly world: World
+  readonly io: Io
   /** What the run will exit with, unless it fails. */
   exitCode: number
 }
 
 /** What a command works with. */
 export interface Task {
-  readonly world: World
+  readonly io: Io
   readonly deps: Deps
-  readonly say: Say
+  readonly printer: Printer
   /** The operator, in the name of an organization. */
   by(organizationId: number): Caller
   /** The organization that was named or, where there is only one, that one. */
@@ -41,21 +41,21 @@ export async function perform(
   work: (task: Task) => Promise<unknown>,
   how?: Opening,
 ): Promise<void> {
-  const { world } = shell
+  const { io } = shell
   const { json = false, yes = false } = command.optsWithGlobals<GlobalOptions>()
-  const { deps, close } = await world.open(how)
-  const by = (organizationId: number) => operator(organizationId, world.run)
+  const { deps, close } = await io.open(how)
+  const by = (organizationId: number) => operator(organizationId, io.run)
   try {
     const code = await work({
-      world,
+      io,
       deps,
-      say: sayTo(world, json),
+      printer: printerFor(io, json),
       by,
       organization: (given) => organizationNamed(deps, given),
       async confirm(question) {
         if (yes) return
-        if (!world.interactive) throw new Declined(`${question} Say --yes, for there is no terminal to ask at.`)
-        if (!(await world.confirm(question))) throw new Declined('nothing was done')
+        if (!io.interactive) throw new Declined(`${question} Printer --yes, for there is no terminal to ask at.`)
+        if (!(await io.confirm(question))) throw new Declined('nothing was done')
       },
     })
     shell.exitCode = typeof code === 'number' ? code : 0

@@ -16,7 +16,7 @@ import { organizationCommands } from './commands/organizations.ts'
 import { productCommands } from './commands/products.ts'
 import { signingKeyCommands } from './commands/signingKeys.ts'
 import type { Shell } from './perform.ts'
-import { UsageError, type World } from './terminal/terminalIo.ts'
+import { type Io, UsageError } from './terminal/terminalIo.ts'
 import { visibleJson, visibleLines } from './terminal/visible.ts'
 
 /** What a run exits with. */
@@ -27,14 +27,14 @@ const ABOUT = `Runs Mkopo from the command line, on the database that the servic
 Exit codes: 0 done; 1 refused or failed; 2 the command was given wrongly.`
 
 /** Runs one command of the operators' command line. @returns its exit code */
-export async function runOps(args: readonly string[], world: World): Promise<number> {
-  const shell: Shell = { world, exitCode: EXIT.done }
+export async function runOps(args: readonly string[], io: Io): Promise<number> {
+  const shell: Shell = { io, exitCode: EXIT.done }
   try {
     await programOf(shell, args.includes('--json')).parseAsync(args, { from: 'user' })
     return shell.exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
-    world.err(
+    io.err(
       args.includes('--json')
         ? `${visibleJson(JSON.stringify(inJson(error)))}\n`
         : `mkopo: ${visibleLines(inWords(error))}\n`,
@@ -44,7 +44,7 @@ export async function runOps(args: readonly string[], world: World): Promise<num
 }
 
 function programOf(shell: Shell, json: boolean): Command {
-  const { world } = shell
+  const { io } = shell
   const program = new Command('mkopo')
     .description(ABOUT)
     .version(manifest.version)
@@ -52,8 +52,8 @@ function programOf(shell: Shell, json: boolean): Command {
     .option('-y, --yes', 'do not ask before what cannot be undone')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
-      writeOut: world.out,
-      writeErr: world.err,
+      writeOut: io.out,
+      writeErr: io.err,
       outputError: (text, write) => write(json ? `${JSON.stringify({ code: 'usage', message: text.trim() })}\n` : text),
     })
     .showSuggestionAfterError()

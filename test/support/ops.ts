@@ -1,5 +1,5 @@
 import { runOps } from '../../src/ops/run.ts'
-import type { World } from '../../src/ops/terminal/terminalIo.ts'
+import type { Io } from '../../src/ops/terminal/terminalIo.ts'
 import type { TestService } from './service.ts'
 import type { Wire } from './wire.ts'
 
@@ -29,7 +29,7 @@ export function opsOn({ deps }: Pick<TestService, 'deps'>) {
     const args = typeof command === 'string' ? command.split(' ') : command
     const [out, err]: [string[], string[]] = [[], []]
     const passwords = [...(operator.passwords ?? [])]
-    const world: World = {
+    const io: Io = {
       open: async () => ({ deps, close: async () => undefined }),
       run: RUN,
       out: (text) => {
@@ -47,7 +47,7 @@ export function opsOn({ deps }: Pick<TestService, 'deps'>) {
       startProgress: () => ({ update: () => undefined, stop: () => undefined }),
       stopping: operator.stopping ?? new AbortController().signal,
     }
-    const code = await runOps(args, world)
+    const code = await runOps(args, io)
     const text = out.join('')
     return {
       code,

@@ -24,11 +24,11 @@ export function accessCommand(program: Command, shell: Shell): void {
     .option('--since <time>', '2026-11-20T14:30:00+03:00, or an age: 15m, 36h, 7d', momentBefore(Date.now))
     .option('-n, --rows <number>', 'the latest so many', wholeNumber, 50)
     .action((options: AccessOptions, command: Command) =>
-      perform(shell, command, async ({ deps, say, organization }) => {
+      perform(shell, command, async ({ deps, printer, organization }) => {
         const { organization: organizationId, account: accountId, outcome, since, rows } = options
         if (organizationId) await organization(organizationId)
         const { zone } = deps.config
-        say.list<AccessEntry>(
+        printer.list<AccessEntry>(
           await readAccess(deps, { organizationId, accountId, outcome, since }, rows),
           [
             ['at', (one) => toSecond(one.at, zone)],

@@ -34,14 +34,14 @@ export function accountCommands(program: Command, shell: Shell): void {
     .option('--role <role>', 'USER (an integrator) or ADMIN (an operator); may be given twice', role)
     .option(...GENERATE)
     .action((email: string, options: CreateOptions, command: Command) =>
-      performAdding(shell, command, async ({ world, deps, say, by, organization }) => {
+      performAdding(shell, command, async ({ io, deps, printer, by, organization }) => {
         const { id } = await organization(options.organization)
-        const { password, generated } = await passwordFrom(world, options)
+        const { password, generated } = await passwordFrom(io, options)
         const roles = options.role ?? ['USER']
         const made = await createAccount(deps, by(id), { email, password, roles })
         const view = { id: made.id, organizationId: id, email: made.email, roles: made.roles }
         const shown = generated ? `\nIts password, shown only now: ${password}` : ''
-        say.done(
+        printer.done(
           generated ? { ...view, password } : view,
           `Account ${made.id}, ${made.email}, ${roles.join(' and ')} of organization ${id}.${shown}`,
         )
@@ -53,9 +53,9 @@ export function accountCommands(program: Command, shell: Shell): void {
     .description('list the accounts')
     .addOption(organizationOption())
     .action((options: { organization?: number }, command: Command) =>
-      perform(shell, command, async ({ deps, say }) => {
+      perform(shell, command, async ({ deps, printer }) => {
         const at = (instant: number | null) => toSecond(instant, deps.config.zone)
-        say.list<AccountRecord>(
+        printer.list<AccountRecord>(
           await listAccounts(deps, options.organization),
           [
             ['organization', (one) => one.organizationId, 'right'],
@@ -84,9 +84,9 @@ export function accountCommands(program: Command, shell: Shell): void {
       .description(description)
       .argument('<email>')
       .action((email: string, _options: object, command: Command) =>
-        perform(shell, command, async ({ deps, say, by }) => {
+        perform(shell, command, async ({ deps, printer, by }) => {
           const { id, disabled } = await change(deps, by(ANY), email)
-          say.done({ id, email, disabled }, `The account ${email} is ${name}d.`)
+          printer.done({ id, email, disabled }, `The account ${email} is ${name}d.`)
         }),
       )
 
@@ -96,12 +96,12 @@ export function accountCommands(program: Command, shell: Shell): void {
     .argument('<email>')
     .option(...GENERATE)
     .action((email: string, options: { generate?: boolean }, command: Command) =>
-      perform(shell, command, async ({ world, deps, say, by, confirm }) => {
+      perform(shell, command, async ({ io, deps, printer, by, confirm }) => {
         await confirm(`Set another password for ${email}, and revoke its tokens?`)
-        const { password, generated } = await passwordFrom(world, options)
+        const { password, generated } = await passwordFrom(io, options)
         const { id } = await resetPassword(deps, by(ANY), email, password)
         const shown = generated ? `\nIt is, shown only now: ${password}` : ''
-        say.done(
+        printer.done(
           generated ? { id, email, password } : { id, email },
           `The account ${email} has another password.${shown}`,
         )
@@ -114,15 +114,15 @@ export function accountCommands(program: Command, shell: Shell): void {
     .argument('[email]')
     .option('--address <ip>', 'an address in place of an account')
     .action((email: string | undefined, { address }: { address?: string }, command: Command) =>
-      perform(shell, command, async ({ deps, say, by }) => {
+      perform(shell, command, async ({ deps, printer, by }) => {
         if ((email === undefined) === (address === undefined))
           throw new UsageError('say which: an e-mail, or --address')
         if (address !== undefined) {
           await unlockAddress(deps, address)
-          return say.done({ address }, `The address ${address} may sign in again.`)
+          return printer.done({ address }, `The address ${address} may sign in again.`)
         }
         const { id } = await unlockAccount(deps, by(ANY), String(email))
-        return say.done({ id, email }, `The account ${email} may sign in again.`)
+        return printer.done({ id, email }, `The account ${email} may sign in again.`)
       }),
     )
 
@@ -131,10 +131,10 @@ export function accountCommands(program: Command, shell: Shell): void {
     .description('revoke every token issued to the account so far, within 5 s on every instance')
     .argument('<email>')
     .action((email: string, _options: object, command: Command) =>
-      perform(shell, command, async ({ deps, say, by, confirm }) => {
+      perform(shell, command, async ({ deps, printer, by, confirm }) => {
         await confirm(`Revoke every token issued to ${email} so far?`)
         const { id } = await revokeTokens(deps, by(ANY), email)
-        say.done({ id, email }, `Tokens issued to ${email} before now are revoked.`)
+        printer.done({ id, email }, `Tokens issued to ${email} before now are revoked.`)
       }),
     )
 
@@ -144,9 +144,9 @@ export function accountCommands(program: Command, shell: Shell): void {
     .argument('<email>')
     .argument('<roles...>', 'USER, ADMIN', role)
     .action((email: string, roles: Role[], _options: object, command: Command) =>
-      perform(shell, command, async ({ deps, say, by }) => {
+      perform(shell, command, async ({ deps, printer, by }) => {
         const { id } = await setRoles(deps, by(ANY), email, roles)
-        say.done({ id, email, roles }, `The account ${email} is ${roles.join(' and ')}.`)
+        printer.done({ id, email, roles }, `The account ${email} is ${roles.join(' and ')}.`)
       }),
     )
 }

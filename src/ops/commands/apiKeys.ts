@@ -15,11 +15,11 @@ export function apiKeyCommands(program: Command, shell: Shell): void {
     .addOption(organizationOption())
     .option('--role <role>', 'USER or ADMIN; may be given twice', role)
     .action((name: string, options: { organization?: number; role?: Role[] }, command: Command) =>
-      performAdding(shell, command, async ({ deps, say, by, organization }) => {
+      performAdding(shell, command, async ({ deps, printer, by, organization }) => {
         const { id: organizationId } = await organization(options.organization)
         const { key, apiKey } = await createApiKey(deps, by(organizationId), { name, roles: options.role ?? ['USER'] })
         const { id, roles } = apiKey
-        say.done(
+        printer.done(
           { id, organizationId, name, roles, key },
           `API key ${id}, ${name}, ${roles.join(' and ')} of organization ${organizationId}.\nIt is, shown only now: ${key}`,
         )
@@ -31,9 +31,9 @@ export function apiKeyCommands(program: Command, shell: Shell): void {
     .description('list the API keys of an organization; never the keys themselves')
     .addOption(organizationOption())
     .action((options: { organization?: number }, command: Command) =>
-      perform(shell, command, async ({ deps, say, organization }) => {
+      perform(shell, command, async ({ deps, printer, organization }) => {
         const at = (instant: number | null) => toSecond(instant, deps.config.zone)
-        say.list(
+        printer.list(
           await listApiKeys(deps, (await organization(options.organization)).id),
           [
             ['id', (one) => one.id, 'right'],
@@ -54,11 +54,11 @@ export function apiKeyCommands(program: Command, shell: Shell): void {
     .argument('<id>', 'its number', wholeNumber)
     .addOption(organizationOption())
     .action((id: number, options: { organization?: number }, command: Command) =>
-      perform(shell, command, async ({ deps, say, by, organization, confirm }) => {
+      perform(shell, command, async ({ deps, printer, by, organization, confirm }) => {
         const { id: organizationId } = await organization(options.organization)
         await confirm(`Revoke API key ${id} of organization ${organizationId} for good?`)
         const { name } = await revokeApiKey(deps, by(organizationId), id)
-        say.done({ id, organizationId, name, revoked: true }, `API key ${id}, ${name}, is revoked.`)
+        printer.done({ id, organizationId, name, revoked: true }, `API key ${id}, ${name}, is revoked.`)
       }),
     )
 }

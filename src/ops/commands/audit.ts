@@ -2,8 +2,8 @@ import { type Command, Option } from 'commander'
 import { followTrail, readTrail, type TrailFilter, type TrailRow } from '../../services/audit/auditTail.ts'
 import { momentBefore, wholeNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
-import { type Say, toSecond } from '../terminal/format.ts'
-import type { World } from '../terminal/terminalIo.ts'
+import { type Printer, toSecond } from '../terminal/format.ts'
+import type { Io } from '../terminal/terminalIo.ts'
 import { visible, visibleJson } from '../terminal/visible.ts'
 
 interface AuditOptions extends Omit<TrailFilter, 'organizationId' | 'accountId' | 'requestId' | 'above'> {
@@ -35,17 +35,17 @@ export function auditCommand(program: Command, shell: Shell): void {
     .option('-n, --rows <number>', 'the latest so many', wholeNumber, 50)
     .option('-f, --follow', 'go on with each change as it is made, until Ctrl-C; with --json, a line each')
     .action((options: AuditOptions, command: Command) =>
-      perform(shell, command, async ({ world, deps, say, organization }) => {
+      perform(shell, command, async ({ io, deps, printer, organization }) => {
         // The service itself is none, and needs not to be looked for.
         if (options.organization) await organization(options.organization)
         const { organization: organizationId, account: accountId, request: requestId, rows, follow, ...rest } = options
         const filter = { ...rest, organizationId, accountId, requestId }
         const { zone } = deps.config
         if (follow) {
-          for await (const row of followTrail(deps, filter, rows, world.stopping)) tell(world, say, row, zone)
+          for await (const row of followTrail(deps, filter, rows, io.stopping)) printRow(io, printer, row, zone)
           return
         }
-        say.list(
+        printer.list(
           await readTrail(deps, filter, rows),
           [
             ['at', (row) => toSecond(row.at, zone)],
@@ -63,10 +63,10 @@ export function auditCommand(program: Command, shell: Shell): void {
 
 const view = (row: TrailRow, zone: string) => ({ ...row, id: String(row.id), at: toSecond(row.at, zone) })
 
-function tell(world: World, say: Say, row: TrailRow, zone: string): void {
+function printRow(io: Io, printer: Printer, row: TrailRow, zone: string): void {
   const { organizationId, action, entity, entityId } = row
-  world.out(
-    say.json
+  io.out(
+    printer.json
       ? `${visibleJson(JSON.stringify(view(row, zone)))}\n`
       : `${visible(`${toSecond(row.at, zone)}  ${organizationId}  ${who(row)}  ${action}  ${entity} ${entityId}  ${became(row)}`)}\n`,
   )

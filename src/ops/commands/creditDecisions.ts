@@ -30,11 +30,11 @@ export function creditDecisionCommands(program: Command, shell: Shell): void {
     .option('-n, --rows <number>', 'the latest so many', wholeNumber, 50)
     .addOption(organizationOption())
     .action((named: string, options: ListOptions, command: Command) =>
-      perform(shell, command, async ({ deps, say, by, organization }) => {
+      perform(shell, command, async ({ deps, printer, by, organization }) => {
         const caller = by((await organization(options.organization)).id)
         const { items } = await pageDecisions(deps, caller, namesOf(named, options), { page: 1, rows: options.rows })
         const { zone } = deps.config
-        say.list(
+        printer.list(
           items,
           [
             ['id', ({ id }) => String(id), 'right'],
@@ -54,10 +54,10 @@ export function creditDecisionCommands(program: Command, shell: Shell): void {
     .argument('<decision>', 'its number', longNumber)
     .addOption(organizationOption())
     .action((id: bigint, options: { organization?: number }, command: Command) =>
-      perform(shell, command, async ({ deps, say, by, organization }) => {
+      perform(shell, command, async ({ deps, printer, by, organization }) => {
         const replayed = await replayDecision(deps, by((await organization(options.organization)).id), id)
         const shown = { ...view(replayed.kept, deps.config.zone), same: replayed.same, again: replayed.again }
-        say.done(shown, inFull(replayed, deps.config.zone))
+        printer.done(shown, inFull(replayed, deps.config.zone))
         return replayed.same ? 0 : 1
       }),
     )

@@ -14,10 +14,10 @@ export function creditPolicyCommands(program: Command, shell: Shell): void {
     .description('print the policy in force, as JSON that `set` takes')
     .addOption(organizationOption())
     .action((options: { organization?: number }, command: Command) =>
-      perform(shell, command, async ({ deps, say, organization }) => {
+      perform(shell, command, async ({ deps, printer, organization }) => {
         const { id } = await organization(options.organization)
         const policy = policyToJson((await getCreditPolicy(deps, id)).policy) as object
-        say.done(policy, JSON.stringify(policy, null, 2))
+        printer.done(policy, JSON.stringify(policy, null, 2))
       }),
     )
 
@@ -27,12 +27,12 @@ export function creditPolicyCommands(program: Command, shell: Shell): void {
     .argument('<file>', 'the policy, JSON')
     .addOption(organizationOption())
     .action((file: string, options: { organization?: number }, command: Command) =>
-      perform(shell, command, async ({ deps, say, by, organization, confirm }) => {
+      perform(shell, command, async ({ deps, printer, by, organization, confirm }) => {
         const { id } = await organization(options.organization)
         const json = await readJson(file)
         await confirm(`Score the customers of organization ${id} by ${file} from now on?`)
         const { version } = await setCreditPolicy(deps, by(id), json)
-        say.done({ organizationId: id, version }, `Credit policy ${version} of organization ${id} is in force.`)
+        printer.done({ organizationId: id, version }, `Credit policy ${version} of organization ${id} is in force.`)
       }),
     )
 }

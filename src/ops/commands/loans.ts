@@ -25,10 +25,10 @@ export function loanCommands(program: Command, shell: Shell): void {
     .addOption(EXTERNAL())
     .addOption(organizationOption())
     .action((named: string, options: LoanOptions, command: Command) =>
-      perform(shell, command, async ({ deps, say, by, organization }) => {
+      perform(shell, command, async ({ deps, printer, by, organization }) => {
         const { id } = await organization(options.organization)
         const view = toLoanView(await getLoan(deps, by(id), refOf(named, options)))
-        say.done(view, say.json ? '' : toLoanText(view))
+        printer.done(view, printer.json ? '' : toLoanText(view))
       }),
     )
 
@@ -41,14 +41,14 @@ export function loanCommands(program: Command, shell: Shell): void {
     .addOption(EXTERNAL())
     .addOption(organizationOption())
     .action((named: string, transaction: bigint, options: LoanOptions & { note?: string }, command: Command) =>
-      perform(shell, command, async ({ deps, say, by, organization, confirm }) => {
+      perform(shell, command, async ({ deps, printer, by, organization, confirm }) => {
         const caller = by((await organization(options.organization)).id)
         const ref = refOf(named, options)
         const { loan } = await getLoan(deps, caller, ref)
         await confirm(`Reverse transaction ${transaction} of loan ${loan.id}?`)
         const { entry } = await reverseTransaction(deps, caller, ref, transaction, options.note ?? null)
         const amount = `${minorToText(entry.amount, loan.terms.currency)} ${loan.terms.currency.code}`
-        say.done(
+        printer.done(
           toLoanView(await getLoan(deps, caller, ref)),
           `The ${entry.type} of ${amount}, ${entry.valueDate}, is reversed.`,
         )
@@ -64,7 +64,7 @@ export function loanCommands(program: Command, shell: Shell): void {
     .addOption(EXTERNAL())
     .addOption(organizationOption())
     .action((named: string, options: LoanOptions & { note?: string; date?: string }, command: Command) =>
-      perform(shell, command, async ({ deps, say, by, organization, confirm }) => {
+      perform(shell, command, async ({ deps, printer, by, organization, confirm }) => {
         const caller = by((await organization(options.organization)).id)
         const ref = refOf(named, options)
         const { loan, state } = await getLoan(deps, caller, ref)
@@ -79,7 +79,7 @@ export function loanCommands(program: Command, shell: Shell): void {
           note,
         })
         const amount = `${minorToText(entry.amount, loan.terms.currency)} ${loan.terms.currency.code}`
-        say.done(
+        printer.done(
           toLoanView(await getLoan(deps, caller, ref)),
           `Loan ${loan.id}: ${amount} are written off, as transaction ${entry.id}.`,
         )

@@ -6,7 +6,7 @@ export function migrateCommand(program: Command, shell: Shell): void {
     .command('migrate')
     .description('bring the database to the schema of this program, as a start of the service does')
     .action((_options: object, command: Command) =>
-      perform(shell, command, async ({ say }) => say.done({ migrated: true }, 'The database is up to date.'), {
+      perform(shell, command, async ({ printer }) => printer.done({ migrated: true }, 'The database is up to date.'), {
         migrate: true,
         newDatabase: true,
       }),

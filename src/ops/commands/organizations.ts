@@ -21,9 +21,9 @@ export function organizationCommands(program: Command, shell: Shell): void {
     .option('--office-name <text>', "its office's name", 'Head Office')
     .option('--payment-method <text>', 'how its customers pay, where nobody says otherwise', 'Mobile Money')
     .action((asked: NewOrganization, command: Command) =>
-      performAdding(shell, command, async ({ deps, say, by }) => {
+      performAdding(shell, command, async ({ deps, printer, by }) => {
         const made = await createOrganization(deps, by(asked.id ?? 0), asked)
-        say.done(made, `Organization ${made.id}, ${made.name}, lends in ${made.currency}.`)
+        printer.done(made, `Organization ${made.id}, ${made.name}, lends in ${made.currency}.`)
       }),
     )
 
@@ -33,11 +33,11 @@ export function organizationCommands(program: Command, shell: Shell): void {
     .addOption(organizationOption())
     .requiredOption('--payment-method <text>', 'how its customers pay from now on, where nobody says otherwise')
     .action((asked: { organization?: number; paymentMethod: string }, command: Command) =>
-      perform(shell, command, async ({ deps, say, by, organization }) => {
+      perform(shell, command, async ({ deps, printer, by, organization }) => {
         const { id } = await organization(asked.organization)
         const { paymentMethod } = asked
         const updated = await updateOrganization(deps, by(id), { paymentMethod })
-        say.done(updated, `Customers of organization ${id} pay by ${paymentMethod} from now on.`)
+        printer.done(updated, `Customers of organization ${id} pay by ${paymentMethod} from now on.`)
       }),
     )
 
@@ -45,8 +45,8 @@ export function organizationCommands(program: Command, shell: Shell): void {
     .command('list')
     .description('list the organizations')
     .action((_options: object, command: Command) =>
-      perform(shell, command, async ({ deps, say }) =>
-        say.list(await listOrganizations(deps), [
+      perform(shell, command, async ({ deps, printer }) =>
+        printer.list(await listOrganizations(deps), [
           ['id', ({ id }) => id, 'right'],
           ['name', ({ name }) => name],
           ['currency', ({ currency }) => currency],

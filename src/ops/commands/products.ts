@@ -31,10 +31,10 @@ export function productCommands(program: Command, shell: Shell): void {
     .option('--id <number>', 'its number; the next one when left out', wholeNumber)
     .addOption(organizationOption())
     .action((options: ProductOptions, command: Command) =>
-      performAdding(shell, command, async ({ deps, say, by, organization }) => {
+      performAdding(shell, command, async ({ deps, printer, by, organization }) => {
         const { id } = await organization(options.organization)
         const product = await createProduct(deps, by(id), asked(options))
-        say.done(view(product), `Product ${product.id}, ${product.name}, of organization ${id}.`)
+        printer.done(view(product), `Product ${product.id}, ${product.name}, of organization ${id}.`)
       }),
     )
 
@@ -43,10 +43,10 @@ export function productCommands(program: Command, shell: Shell): void {
     .description('list the loan products of an organization')
     .addOption(organizationOption())
     .action((options: { organization?: number }, command: Command) =>
-      perform(shell, command, async ({ deps, say, by, organization }) => {
+      perform(shell, command, async ({ deps, printer, by, organization }) => {
         const { id } = await organization(options.organization)
         const { items } = await pageProducts(deps, by(id), { page: 1, rows: 10_000 })
-        say.list(items.map(view), [
+        printer.list(items.map(view), [
           ['id', (one) => one.id, 'right'],
           ['name', (one) => one.name],
           ['principal', (one) => `${one.min} to ${one.max} ${one.currency}`],
@@ -66,11 +66,11 @@ export function productCommands(program: Command, shell: Shell): void {
     .argument('<id>', 'its number', wholeNumber)
     .addOption(organizationOption())
     .action((id: number, options: { organization?: number }, command: Command) =>
-      perform(shell, command, async ({ deps, say, by, organization, confirm }) => {
+      perform(shell, command, async ({ deps, printer, by, organization, confirm }) => {
         const { id: organizationId } = await organization(options.organization)
         await confirm(`Let product ${id} of organization ${organizationId} take no new loans, for good?`)
         const { name } = await retireProduct(deps, by(organizationId), id)
-        say.done({ id, organizationId, name, retired: true }, `Product ${id}, ${name}, is retired.`)
+        printer.done({ id, organizationId, name, retired: true }, `Product ${id}, ${name}, is retired.`)
       }),
     )
 }

@@ -16,9 +16,9 @@ export function signingKeyCommands(program: Command, shell: Shell): void {
     .command('list')
     .description('list the signing keys, newest first')
     .action((_options: object, command: Command) =>
-      perform(shell, command, async ({ deps, say }) => {
+      perform(shell, command, async ({ deps, printer }) => {
         const at = (instant: number | null) => toSecond(instant, deps.config.zone)
-        say.list(
+        printer.list(
           await listSigningKeys(deps),
           [
             ['kid', (one) => one.kid],
@@ -41,9 +41,9 @@ export function signingKeyCommands(program: Command, shell: Shell): void {
     .command('rotate')
     .description('make a new key, which signs from now on; those before it go on verifying')
     .action((_options: object, command: Command) =>
-      perform(shell, command, async ({ deps, say, by }) => {
+      perform(shell, command, async ({ deps, printer, by }) => {
         const kid = await rotateSigningKey(deps, by(WHOLE_SERVICE))
-        say.done({ kid, state: 'active' }, `Key ${kid} signs from now on; every instance knows within 5 s.`)
+        printer.done({ kid, state: 'active' }, `Key ${kid} signs from now on; every instance knows within 5 s.`)
       }),
     )
 
@@ -52,10 +52,10 @@ export function signingKeyCommands(program: Command, shell: Shell): void {
     .description('let a key sign no longer; it goes on verifying, and the newest of the others signs')
     .argument('<kid>')
     .action((kid: string, _options: object, command: Command) =>
-      perform(shell, command, async ({ deps, say, by, confirm }) => {
+      perform(shell, command, async ({ deps, printer, by, confirm }) => {
         await confirm(`Let key ${kid} sign no longer?`)
         await retireSigningKey(deps, by(WHOLE_SERVICE), kid)
-        say.done({ kid, state: 'retired' }, `Key ${kid} is retired: it verifies, and signs no longer.`)
+        printer.done({ kid, state: 'retired' }, `Key ${kid} is retired: it verifies, and signs no longer.`)
       }),
     )
 
@@ -64,10 +64,10 @@ export function signingKeyCommands(program: Command, shell: Shell): void {
     .description('refuse every token that a key has signed, within 5 s on every instance')
     .argument('<kid>')
     .action((kid: string, _options: object, command: Command) =>
-      perform(shell, command, async ({ deps, say, by, confirm }) => {
+      perform(shell, command, async ({ deps, printer, by, confirm }) => {
         await confirm(`Refuse every token that key ${kid} has signed? Whoever has one must sign in again.`)
         await revokeSigningKey(deps, by(WHOLE_SERVICE), kid)
-        say.done({ kid, state: 'revoked' }, `Key ${kid} is revoked: within 5 s it verifies nothing.`)
+        printer.done({ kid, state: 'revoked' }, `Key ${kid} is revoked: within 5 s it verifies nothing.`)
       }),
     )
 }

@@ -53,7 +53,7 @@ const breaksOfTwo = (fields: readonly string[]): number =>
 
 function startParser(): Parser {
   let last = 0
-  const say = (record: LendingError | CsvError, lines: number) =>
+  const push = (record: LendingError | CsvError, lines: number) =>
     parser.push({ record, info: { lines } } satisfies Parsed)
   const parser: Parser = parse({
     info: true,
@@ -70,8 +70,8 @@ function startParser(): Parser {
       if (error === undefined) return undefined
       const { lines } = parser.info
       // Any other fault may reach beyond its line, and take with it lines that nobody would be told of.
-      if (error.code !== 'INVALID_OPENING_QUOTE') say(error, last + 1)
-      else if (lines > last) say(strayQuote(), lines)
+      if (error.code !== 'INVALID_OPENING_QUOTE') push(error, last + 1)
+      else if (lines > last) push(strayQuote(), lines)
       last = lines
       return undefined
     },

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { stringify } from 'csv-stringify/sync'
 import { makeDirectory } from '../../db/embedded/makeDirectory.ts'
 import { Amount, type ExportKind, type ExportRecord, type ExportSink } from '../../services/book/bookExport.ts'
-import type { Progress, World } from '../terminal/terminalIo.ts'
+import type { Io, Progress } from '../terminal/terminalIo.ts'
 import { Declined } from '../terminal/terminalIo.ts'
 import type { Format } from './readLines.ts'
 import { markText } from './spreadsheetText.ts'
@@ -12,7 +12,7 @@ import { markText } from './spreadsheetText.ts'
 export async function openFolder(
   folder: string,
   format: Format,
-  world: World,
+  io: Io,
 ): Promise<ExportSink & { abandon(): Promise<void> }> {
   await makeDirectory(folder, 0o700).catch((error: Error) => {
     throw new Declined(`${folder} cannot be made: ${error.message}; name another folder`)
@@ -25,7 +25,7 @@ export async function openFolder(
       const file = await open(`${path}.part`, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
         throw error.code === 'EEXIST' ? new Declined(`${path}.part is there already: name another folder`) : error
       })
-      writing = { file, path, bar: world.startProgress(kind, total), rows: 0 }
+      writing = { file, path, bar: io.startProgress(kind, total), rows: 0 }
     },
     async write(_kind, records) {
       if (!writing) return

@@ -1,13 +1,13 @@
 import Table from 'cli-table3'
 import { toRfc3339 } from '../../domain/dates.ts'
-import type { World } from './terminalIo.ts'
+import type { Io } from './terminalIo.ts'
 import { visible, visibleJson, visibleLines } from './visible.ts'
 
 /** A column of a table for people: its head, and a row's text under it. */
 export type Column<T> = readonly [head: string, cell: (row: T) => string | number | null | undefined, align?: 'right']
 
 /** What a command tells: a table or a sentence to people, the same as JSON to programs. */
-export interface Say {
+export interface Printer {
   readonly json: boolean
   /** @param view a row as JSON; the row itself when left out */
   list<T>(rows: readonly T[], columns: readonly Column<T>[], view?: (row: T) => unknown): void
@@ -17,18 +17,18 @@ export interface Say {
   note(text: string): void
 }
 
-/** Tells what a command did on the world's `out`, as JSON where asked for, and remarks to people on its `err`. */
-export function sayTo(world: Pick<World, 'out' | 'err'>, json: boolean): Say {
+/** Tells what a command did on the io's `out`, as JSON where asked for, and remarks to people on its `err`. */
+export function printerFor(io: Pick<Io, 'out' | 'err'>, json: boolean): Printer {
   return {
     json,
     list(rows, columns, view = (row) => row) {
-      world.out(json ? toLine(rows.map(view)) : `${toTable(rows, columns)}\n`)
+      io.out(json ? toLine(rows.map(view)) : `${toTable(rows, columns)}\n`)
     },
     done(view, sentence) {
-      world.out(json ? toLine(view) : `${visibleLines(sentence)}\n`)
+      io.out(json ? toLine(view) : `${visibleLines(sentence)}\n`)
     },
     note(text) {
-      if (!json) world.err(`${visibleLines(text)}\n`)
+      if (!json) io.err(`${visibleLines(text)}\n`)
     },
   }
 }

@@ -6,10 +6,10 @@ import password from '@inquirer/password'
 import { Presets, SingleBar } from 'cli-progress'
 import { openBook } from '../open.ts'
 import { watchOutput } from './output.ts'
-import { Declined, type Progress, type World } from './terminalIo.ts'
+import { Declined, type Io, type Progress } from './terminalIo.ts'
 
 /** Where the command line usually runs. Questions and progress go to stderr: stdout is for results. */
-export function terminal(): World {
+export function terminal(): Io {
   const stopping = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {

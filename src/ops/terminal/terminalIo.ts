@@ -14,8 +14,8 @@ export interface Opening {
   readonly newDatabase?: boolean
 }
 
-/** What a command has of the world around it; a test hands in its own. */
-export interface World {
+/** What a command has of the io around it; a test hands in its own. */
+export interface Io {
   /** Opens the book. */
   open(how?: Opening): Promise<Opened>
   /** Who runs this, and which run it is: what the audit trail has in place of a request's id. */

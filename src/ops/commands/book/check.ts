@@ -3,8 +3,8 @@ import { currencyOf, minorToText } from '../../../domain/money.ts'
 import { type Checked, checkBook } from '../../../services/book/bookCheck.ts'
 import { wholeNumber } from '../../options.ts'
 import { perform, type Shell } from '../../perform.ts'
-import { type Say, toTable } from '../../terminal/format.ts'
-import type { Progress, World } from '../../terminal/terminalIo.ts'
+import { type Printer, toTable } from '../../terminal/format.ts'
+import type { Io, Progress } from '../../terminal/terminalIo.ts'
 
 /** What a check that finds nothing proves. */
 const PROVES = [
@@ -39,12 +39,12 @@ And this is not:
 ${listed(DOES_NOT_PROVE)}`,
     )
     .action((options: { organization?: number }, command: Command) =>
-      perform(shell, command, async ({ world, deps, say }) => {
+      perform(shell, command, async ({ io, deps, printer }) => {
         const begun = performance.now()
-        const checked = await withProgress(world, 'loans', (onProgress) =>
-          checkBook(deps, { organizationId: options.organization, stopping: world.stopping, onProgress }),
+        const checked = await withProgress(io, 'loans', (onProgress) =>
+          checkBook(deps, { organizationId: options.organization, stopping: io.stopping, onProgress }),
         )
-        tell(say, world, checked, (performance.now() - begun) / 1000)
+        printResult(printer, io, checked, (performance.now() - begun) / 1000)
         return checked.found > 0 || checked.stopped ? 1 : 0
       }),
     )
@@ -52,14 +52,14 @@ ${listed(DOES_NOT_PROVE)}`,
 
 /** Shows a bar as soon as it is known how much there is. */
 async function withProgress<T>(
-  world: World,
+  io: Io,
   what: string,
   run: (onProgress: (done: number, total: number) => void) => Promise<T>,
 ): Promise<T> {
   let bar: Progress | undefined
   try {
     return await run((done, total) => {
-      bar ??= world.startProgress(what, total)
+      bar ??= io.startProgress(what, total)
       bar.update(done)
     })
   } finally {
@@ -67,7 +67,7 @@ async function withProgress<T>(
   }
 }
 
-function tell(say: Say, world: World, checked: Checked, seconds: number): void {
+function printResult(printer: Printer, io: Io, checked: Checked, seconds: number): void {
   const totals = checked.totals.map((total) => {
     const money = (minor: bigint) => minorToText(minor, currencyOf(total.currency))
     const { organizationId, currency, loans, entries } = total
@@ -85,11 +85,11 @@ function tell(say: Say, world: World, checked: Checked, seconds: number): void {
   const { loans, entries, waitingForSweep, found, stopped, differences } = checked
   const rate = Math.round(loans / Math.max(seconds, 0.001))
   const verdict = stopped ? 'stopped before the end' : found === 0 ? 'nothing differs' : `${found} differences`
-  if (!say.json) {
+  if (!printer.json) {
     for (const { organizationId, of, message } of differences)
-      world.out(`${of} (organization ${organizationId}): ${message}\n`)
-    if (found > differences.length) world.out(`… and ${found - differences.length} more\n`)
-    world.out(
+      io.out(`${of} (organization ${organizationId}): ${message}\n`)
+    if (found > differences.length) io.out(`… and ${found - differences.length} more\n`)
+    io.out(
       `${toTable(totals, [
         ['organization', (one) => one.organizationId, 'right'],
         ['currency', (one) => one.currency],
@@ -101,11 +101,11 @@ function tell(say: Say, world: World, checked: Checked, seconds: number): void {
         ['overpaid', (one) => one.overpaid, 'right'],
       ])}\n`,
     )
-    if (waitingForSweep > 0) say.note(`${waitingForSweep} loans wait for the sweep.`)
+    if (waitingForSweep > 0) printer.note(`${waitingForSweep} loans wait for the sweep.`)
   }
   const isProven = found === 0 && !stopped
   const proven = isProven ? PROVES : []
-  say.done(
+  printer.done(
     {
       ...{ loans, entries, waitingForSweep, seconds, totals, found, stopped, differences },
       ...{ proven, notProven: isProven ? DOES_NOT_PROVE : [...PROVES, ...DOES_NOT_PROVE] },

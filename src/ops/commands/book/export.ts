@@ -16,7 +16,7 @@ export function exportCommand(book: Command, shell: Shell): void {
     .addOption(new Option('--format <format>', 'how they are written').choices(['ndjson', 'csv']).default('ndjson'))
     .addOption(organizationOption())
     .action((folder: string, options: { organization?: number; format: Format }, command: Command) =>
-      perform(shell, command, async ({ world, deps, say, by, organization }) => {
+      perform(shell, command, async ({ io, deps, printer, by, organization }) => {
         const { id } = await organization(options.organization)
         const files = EXPORT_KINDS.map((kind) => ({ kind, path: join(folder, `${kind}.${options.format}`) }))
         for (const { path } of files)
@@ -27,10 +27,10 @@ export function exportCommand(book: Command, shell: Shell): void {
             )
           )
             throw new Declined(`${path} is there already: name another folder`)
-        const sink = await openFolder(folder, options.format, world)
+        const sink = await openFolder(folder, options.format, io)
         try {
-          const rows = await exportBook(deps, by(id), sink, world.stopping)
-          say.list(
+          const rows = await exportBook(deps, by(id), sink, io.stopping)
+          printer.list(
             files.map(({ kind, path }) => ({ kind, file: path, rows: rows[kind] })),
             [
               ['file', (one) => one.file],

@@ -84,11 +84,11 @@ async function importFiles(
 ): Promise<number> {
   const done: Imported[] = []
   for (const { kind, path, report } of files) {
-    if (task.world.stopping.aborted) break
+    if (task.io.stopping.aborted) break
     done.push(await importOne(task, caller, kind, path, report))
   }
-  const stopped = task.world.stopping.aborted
-  task.say.list(done, [
+  const stopped = task.io.stopping.aborted
+  task.printer.list(done, [
     ['file', (one) => one.file],
     ['lines', (one) => one.linesDone, 'right'],
     ['imported', (one) => one.imported, 'right'],
@@ -97,10 +97,11 @@ async function importFiles(
     ['a second', (one) => Math.round((one.linesDone - one.resumedAt) / Math.max(one.seconds, 0.001)), 'right'],
   ])
   for (const { refused, report, resumedAt, file } of done) {
-    if (resumedAt > 0) task.say.note(`${file}: went on behind line ${resumedAt}, where an earlier run was cut short.`)
-    if (refused > 0) task.say.note(`${file}: refused lines are in ${report}.`)
+    if (resumedAt > 0)
+      task.printer.note(`${file}: went on behind line ${resumedAt}, where an earlier run was cut short.`)
+    if (refused > 0) task.printer.note(`${file}: refused lines are in ${report}.`)
   }
-  if (stopped) task.say.note('Stopped. Give the same files again, and it goes on where it was.')
+  if (stopped) task.printer.note('Stopped. Give the same files again, and it goes on where it was.')
   return stopped || done.some(({ refused }) => refused > 0) ? 1 : 0
 }
 
@@ -111,14 +112,14 @@ async function importOne(
   path: string,
   reportPath: string,
 ): Promise<Imported> {
-  const { world } = task
+  const { io } = task
   const [{ size }, digest, report] = await Promise.all([stat(path), digestOf(path), openReport(reportPath)])
-  const bar = world.startProgress(kind, Math.ceil(size / 1024))
+  const bar = io.startProgress(kind, Math.ceil(size / 1024))
   const begun = performance.now()
   const go = <T>(toValue: (record: unknown) => T, importer: Importer<T>) => {
     const { lines, bytesRead } = readLines(path, toValue)
     const onProgress = () => bar.update(Math.floor(bytesRead() / 1024))
-    const run = { stopping: world.stopping, onProgress }
+    const run = { stopping: io.stopping, onProgress }
     return importFile(task.deps, caller.organizationId, { kind, digest, lines, report }, importer, run)
   }
   try {

@@ -125,7 +125,7 @@ describe('the database', { timeout: within(60_000) }, () => {
 
   it('book check: nothing differs', async () => {
     const config = testConfig({ KEY_ENCRYPTION_SECRET: SECRET })
-    const deps = await openService({ config, databaseUrl: server.url, now: Date.now, asItIs: true })
+    const deps = await openService({ config, databaseUrl: server.url, now: Date.now, skipMigrations: true })
     const { code, json } = await opsOn({ deps })('book check --json')
     await deps.db.close()
     expect({ code, found: json.found, differences: json.differences }).toEqual({ code: 0, found: 0, differences: [] })

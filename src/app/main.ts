@@ -1,6 +1,6 @@
 import cluster from 'node:cluster'
 import { makeLog } from '../observability/log.ts'
-import { explain, sayWhy } from '../process/explain.ts'
+import { explain, printStartFailure } from '../process/explain.ts'
 import { readConfig } from './config.ts'
 
 // Loaded by what the process is: the primary serves nobody, and need not know how.
@@ -12,6 +12,6 @@ try {
   else if (several) await (await import('../process/primary.ts')).lead(config, log)
   else await (await import('../process/alone.ts')).serveAlone(config, log)
 } catch (error) {
-  sayWhy(explain(error))
+  printStartFailure(explain(error))
   process.exit(1)
 }

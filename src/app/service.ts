@@ -6,13 +6,13 @@ import { grantService, roleOf, roleWarning } from '../db/postgres/roles.ts'
 import { examineServer, requireVersion } from '../db/postgres/server.ts'
 import { createIdBlocks } from '../db/queries/idBlocks.ts'
 import { invariant } from '../domain/errors.ts'
-import { blaming } from '../process/explain.ts'
+import { withSetting } from '../process/explain.ts'
 import { openKeyRing } from '../services/access/keyRing.ts'
 import { createSignIn } from '../services/access/signIn.ts'
 import { signerPlace } from '../services/access/tokenSigner.ts'
 import { type Events, noEvents } from '../services/events.ts'
 import { rememberOrganizations } from '../services/lenders/organizations.ts'
-import { layDemo } from '../services/lenders/seedDemo.ts'
+import { seedDemo } from '../services/lenders/seedDemo.ts'
 import { createLoanQueues } from '../services/loans/changeLoan.ts'
 import { createHeavyReads } from '../services/loans/heavyReads.ts'
 import { openStatementReader } from '../services/statements/reader.ts'
@@ -38,7 +38,7 @@ export interface ServiceOptions {
   /** How the database is used; as production does when left out. */
   readonly database?: DatabaseOptions
   /** True takes the database as it is: its schema has to be this program's already, and no demonstration data is laid. */
-  readonly asItIs?: boolean
+  readonly skipMigrations?: boolean
   /** Nobody counts without one. */
   readonly events?: Events
 }
@@ -48,7 +48,7 @@ export interface ServiceOptions {
  * @throws Error when the database cannot be reached or migrated, or its server is refused; WrongSecretError for its signing keys
  */
 export async function openService(options: ServiceOptions): Promise<Deps> {
-  const { config, databaseUrl, now, log, clock, database, events = noEvents, asItIs = false } = options
+  const { config, databaseUrl, now, log, clock, database, events = noEvents, skipMigrations = false } = options
   const secret = config.keyEncryptionSecret
   invariant(secret !== undefined, 'a secret to encrypt the signing keys with')
   const { ownerUrl = '', asOwner = false } = options
@@ -56,11 +56,11 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
   const db = openDatabase(byOwner ? ownerUrl : databaseUrl, { max: config.databaseConnections, ...database })
   try {
     await reach(db, config, byOwner ? 'DATABASE_OWNER_URL' : 'DATABASE_URL')
-    if (!asItIs) await (clock && log ? examineServer(db, { now: clock, log }) : requireVersion(db))
-    if (asItIs) await requireMigrated(db.pool)
+    if (!skipMigrations) await (clock && log ? examineServer(db, { now: clock, log }) : requireVersion(db))
+    if (skipMigrations) await requireMigrated(db.pool)
     else await bringUpToDate(db, options)
     const keys = await openKeyRing(db, secret, now)
-    if (config.seedDemo && !asItIs) await layDemo(db, now())
+    if (config.seedDemo && !skipMigrations) await seedDemo(db, now())
     const tokenSigner = signerPlace()
     const signIn = createSignIn({ db, keys, tokenSigner, now, issuer: config.authUrl, events })
     const organizations = rememberOrganizations(db, now)
@@ -112,6 +112,6 @@ async function reach(
     client.release()
   } catch (error) {
     if (databaseUrl === '') throw error
-    blaming(setting)(error)
+    withSetting(setting)(error)
   }
 }

@@ -5,7 +5,7 @@ import { banner } from './banner.ts'
 import { findDatabase } from './database.ts'
 import { warnOfDemo } from './demoWarning.ts'
 import { endOnSignals } from './ending.ts'
-import { explain, sayWhy } from './explain.ts'
+import { explain, printStartFailure } from './explain.ts'
 import { type Serving, startServing, stopServing } from './serving.ts'
 
 /** The service in this one process. */
@@ -29,14 +29,14 @@ export async function serveAlone(settings: Config, log: Logger): Promise<void> {
       config,
       databaseUrl,
       ownerUrl,
-      asItIs: false,
+      skipMigrations: false,
       stopping: ending.begun,
       log,
     })
     if (serving.deps) await warnOfDemo(config, serving.deps.db, log)
     process.stdout.write(banner(config, listening.origin, [listening]))
   } catch (error) {
-    sayWhy(explain(error))
+    printStartFailure(explain(error))
     log.debug({ err: error }, 'start failed')
     ending.insist(1)
   }

@@ -3,7 +3,7 @@ import { isUnavailable } from '../db/postgres/errors.ts'
 import { WrongSecretError } from '../services/access/keyRing.ts'
 
 /** Notes on an error of listening or connecting which setting says where: the same error can be about several. */
-export const blaming =
+export const withSetting =
   (setting: 'PORT' | 'OPS_PORT' | 'DATABASE_URL' | 'DATABASE_OWNER_URL') =>
   (error: unknown): never => {
     throw Object.assign(Object(error), { setting })
@@ -43,6 +43,6 @@ function messageOf(error: unknown): string {
 }
 
 /** Says it where whoever starts the service looks. */
-export function sayWhy(why: string): void {
+export function printStartFailure(why: string): void {
   process.stderr.write(`mkopo could not start: ${why}\n`)
 }

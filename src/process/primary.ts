@@ -4,11 +4,11 @@ import { SECRET_SETTINGS } from '../app/secretFiles.ts'
 import { openService } from '../app/service.ts'
 import type { EmbeddedServer } from '../db/embedded/embedded.ts'
 import { banner } from './banner.ts'
-import { type Crew, gatherCrew } from './crew.ts'
 import { type Database, findDatabase } from './database.ts'
 import { warnOfDemo } from './demoWarning.ts'
 import { endOnSignals } from './ending.ts'
-import { explain, sayWhy } from './explain.ts'
+import { explain, printStartFailure } from './explain.ts'
+import { createWorkerPool, type WorkerPool } from './workerPool.ts'
 
 /**
  * The service in several processes behind one port. This one does what has to be done once, and serves nobody: it finds
@@ -16,32 +16,32 @@ import { explain, sayWhy } from './explain.ts'
  */
 export async function lead(settings: Config, log: Logger): Promise<void> {
   let server: EmbeddedServer | undefined
-  let crew: Crew | undefined
+  let workers: WorkerPool | undefined
   const ending = endOnSignals({
     ...settings,
     log,
     stop: async (graceMs) => {
-      const allWell = await crew?.stop(graceMs)
+      const allWell = await workers?.stop(graceMs)
       await server?.stop()
       return allWell === false ? 1 : 0
     },
-    giveUp: () => crew?.kill(),
+    giveUp: () => workers?.kill(),
   })
   try {
     const database = await findDatabase(settings, log)
     server = database.server
     await bringUpToDate(database, log)
     if (ending.begun()) return
-    crew = gatherCrew({
+    workers = createWorkerPool({
       count: settings.webConcurrency,
       opsPort: settings.opsPort,
       env: environmentOf(database),
       log,
     })
-    const listening = await crew.start()
+    const listening = await workers.start()
     process.stdout.write(banner(database.config, listening[0]!.origin, listening))
   } catch (error) {
-    sayWhy(explain(error))
+    printStartFailure(explain(error))
     log.debug({ err: error }, 'start failed')
     ending.insist(1)
   }

@@ -14,7 +14,7 @@ import { type Figures, keepFigures } from '../services/book/totals.ts'
 import { tellAll } from '../services/events.ts'
 import { type Sweeper, startSweeper } from '../services/loans/sweep.ts'
 import { type Drainable, makeDrainable } from './drain.ts'
-import { blaming } from './explain.ts'
+import { withSetting } from './explain.ts'
 import { type Vitals, watchVitals } from './vitals.ts'
 
 /** What has been started in this process, so that a stop can end it in the reverse order. */
@@ -36,7 +36,7 @@ export interface ServingOptions {
   readonly databaseUrl: string
   readonly ownerUrl?: string
   /** True where somebody else has migrated the database. */
-  readonly asItIs: boolean
+  readonly skipMigrations: boolean
   /** Whether callers are told that the service is about to stop. */
   readonly stopping: () => boolean
   readonly log: Logger
@@ -77,9 +77,9 @@ export async function startServing(serving: Serving, options: ServingOptions): P
   serving.monitor = monitor
   const { host, port, opsHost, opsPort } = config
   // Exclusive: of several processes each has its own, while they share the port for callers.
-  await monitor.listen({ host: opsHost, port: opsPort, exclusive: true }).catch(blaming('OPS_PORT'))
+  await monitor.listen({ host: opsHost, port: opsPort, exclusive: true }).catch(withSetting('OPS_PORT'))
   await mayOpen?.()
-  await app.listen({ host, port }).catch(blaming('PORT'))
+  await app.listen({ host, port }).catch(withSetting('PORT'))
   serving.sweeper = startSweeper(deps, log)
   metrics.observe({
     pool: deps.db.pool,

@@ -32,7 +32,7 @@ const WORD_OF_PRIMARY_MS = 100
 export async function serveAsWorker(config: Config, log: Logger): Promise<void> {
   const { worker } = cluster
   invariant(worker, 'a worker of the cluster')
-  const tell = (message: FromWorker) => new Promise<unknown>((resolve) => worker.send(message, resolve))
+  const send = (message: FromWorker) => new Promise<unknown>((resolve) => worker.send(message, resolve))
   const serving: Serving = {}
   const mayOpen = Promise.withResolvers<void>()
   const mayEnd = Promise.withResolvers<void>()
@@ -74,18 +74,18 @@ export async function serveAsWorker(config: Config, log: Logger): Promise<void> 
     const listening = await startServing(serving, {
       config,
       databaseUrl: config.databaseUrl,
-      asItIs: true,
+      skipMigrations: true,
       stopping: () => allStop,
       log,
       mayOpen: async () => {
-        void tell({ is: 'ready' })
+        void send({ is: 'ready' })
         await mayOpen.promise
       },
     })
-    void tell({ is: 'listening', ...listening })
+    void send({ is: 'listening', ...listening })
   } catch (error) {
     log.debug({ err: error }, 'start failed')
-    await tell({ is: 'failed', why: explain(error) })
+    await send({ is: 'failed', why: explain(error) })
     ending.insist(1)
   }
 }

@@ -10,36 +10,39 @@ export interface Listening extends Origins {
   readonly pid: number | undefined
 }
 
-/** The workers of the service, as the primary has them. */
-export interface Crew {
+/** The worker processes of the service, for the primary process. */
+export interface WorkerPool {
   /**
-   * Starts them, and opens the port for callers once all are ready, so that connections are shared out evenly from the
-   * first on. From then on, one that ends is replaced.
-   * @throws CannotStart when one of them could not
+   * Starts the workers, and opens the clients' port when all are ready, so that connections are shared evenly from the
+   * first one. After that, the pool replaces each worker that ends.
+   * @throws WorkerStartError when a worker cannot start
    */
   start(): Promise<readonly Listening[]>
-  /** Serves for a while as before, then closes the port, and waits for all to end. @returns whether all ended well */
+  /**
+   * Serves on for `graceMs`, then closes the port and waits for all workers to end.
+   * @returns whether every worker ended well
+   */
   stop(graceMs: number): Promise<boolean>
-  /** Ends all at once. */
+  /** Kills all workers at once. */
   kill(): void
 }
 
 /** A worker could not start, for the reason in the message. */
-class CannotStart extends Error {
-  override readonly name = 'CannotStart'
+class WorkerStartError extends Error {
+  override readonly name = 'WorkerStartError'
 }
 
-export interface CrewOptions {
+export interface WorkerPoolOptions {
   readonly count: number
-  /** The port of the first for operators; the others follow. 0: a free one each. */
+  /** The operators' port of the first worker; the others take the ports after it. 0: each takes a free port. */
   readonly opsPort: number
-  /** What a worker finds in its environment beside what the primary has. */
+  /** Environment variables of a worker, besides those of the primary. */
   readonly env: Readonly<Record<string, string>>
   readonly log: Logger
 }
 
-/** The place of one worker, and of those that replace it. */
-interface Post {
+/** One place in the pool: a worker, and later the workers that replace it. */
+interface Slot {
   readonly number: number
   readonly firstOpsPort: number
   opsPort: number
@@ -47,133 +50,159 @@ interface Post {
   state: 'starting' | 'ready' | 'listening'
   listening: Listening | undefined
   startedAt: number
-  /** Ends in a row, none of which came after a good while. */
+  /** Ends in a row, each soon after its start. */
   ends: number
   timer: NodeJS.Timeout | undefined
 }
 
-const LONGEST_PAUSE_MS = 30_000
-/** A worker that has served for so long is replaced without a pause. */
-const GOOD_WHILE_MS = 60_000
+/** How a worker ended. */
+interface WorkerEnd {
+  readonly pid?: number | undefined
+  readonly code?: number
+  readonly signal?: string
+  readonly err?: unknown
+}
 
-/** What the primary has accepted is with a worker by then, also where those are busy. */
+const LONGEST_PAUSE_MS = 30_000
+/** A worker that served for this long is replaced without a pause. */
+const STABLE_AFTER_MS = 60_000
+/** Time for the primary to hand accepted connections to the workers, also to busy ones. */
 const HAND_OVER_MS = 200
 
-/** Milliseconds before a worker is replaced: none at first, then longer each time, so that nobody is kept busy dying. */
+/** Returns the milliseconds before a worker is replaced: none at first, then twice as many each time, up to 30 s. */
 export const pauseAfter = (ends: number): number =>
   ends === 0 ? 0 : Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** (ends - 1))
 
-/** Workers by `node:cluster`, which hands each the connections in turn; none is started yet. */
-export function gatherCrew({ count, opsPort, env, log }: CrewOptions): Crew {
-  const posts = Array.from({ length: count }, (_, number): Post => {
-    const firstOpsPort = opsPort === 0 ? 0 : opsPort + number
-    const none = { worker: undefined, listening: undefined, timer: undefined }
-    return { number, firstOpsPort, opsPort: firstOpsPort, state: 'starting', startedAt: 0, ends: 0, ...none }
-  })
-  const started = Promise.withResolvers<readonly Listening[]>()
-  const stopped = Promise.withResolvers<void>()
-  const port = watchSharedPort()
-  let isOpen = false
-  let up = false
-  let stopping = false
-  let allWell = true
+/** Creates a pool of workers by `node:cluster`, which gives each the connections in turn; `start` starts them. */
+export const createWorkerPool = (options: WorkerPoolOptions): WorkerPool => new ClusterPool(options)
 
-  // What cannot be sent need not be: the worker is about to be told of by its end.
-  const tell = (post: Post, is: ToWorker['is']) => post.worker?.send({ is } satisfies ToWorker, () => undefined)
-  const tellAll = (is: ToWorker['is']) => {
-    for (const post of posts) tell(post, is)
+const createSlot = (number: number, firstOpsPort: number): Slot => ({
+  ...{ number, firstOpsPort, opsPort: firstOpsPort, state: 'starting', startedAt: 0, ends: 0 },
+  ...{ worker: undefined, listening: undefined, timer: undefined },
+})
+
+class ClusterPool implements WorkerPool {
+  readonly #slots: readonly Slot[]
+  readonly #env: Readonly<Record<string, string>>
+  readonly #log: Logger
+  readonly #port = watchSharedPort()
+  readonly #started = Promise.withResolvers<readonly Listening[]>()
+  readonly #stopped = Promise.withResolvers<void>()
+  /** Whether a worker has opened the clients' port. */
+  #isOpen = false
+  /** Whether all workers have listened. */
+  #isUp = false
+  #isStopping = false
+  #endedWell = true
+
+  constructor({ count, opsPort, env, log }: WorkerPoolOptions) {
+    this.#env = env
+    this.#log = log
+    this.#slots = Array.from({ length: count }, (_, number) => createSlot(number, opsPort === 0 ? 0 : opsPort + number))
   }
-  const allAre = (wanted: Post['state']) => posts.every(({ state }) => state === wanted)
 
-  function fork(post: Post): void {
-    post.state = 'starting'
-    post.startedAt = performance.now()
+  start(): Promise<readonly Listening[]> {
+    cluster.schedulingPolicy = cluster.SCHED_RR
+    for (const slot of this.#slots) this.#fork(slot)
+    return this.#started.promise
+  }
+
+  async stop(graceMs: number): Promise<boolean> {
+    this.#isStopping = true
+    for (const { timer } of this.#slots) clearTimeout(timer)
+    if (this.#isOpen) {
+      this.#sendAll('stopping')
+      await pause(graceMs)
+      this.#port.close()
+      await pause(HAND_OVER_MS)
+    }
+    this.#sendAll('end')
+    if (this.#slots.some(({ worker }) => worker)) await this.#stopped.promise
+    return this.#endedWell
+  }
+
+  kill(): void {
+    for (const { worker } of this.#slots) worker?.process.kill('SIGKILL')
+  }
+
+  /** Sends a message to a worker. A failure is ignored: the worker is about to end, and its end is handled. */
+  #send(slot: Slot, is: ToWorker['is']): void {
+    slot.worker?.send({ is } satisfies ToWorker, () => undefined)
+  }
+
+  #sendAll(is: ToWorker['is']): void {
+    for (const slot of this.#slots) this.#send(slot, is)
+  }
+
+  #areAll(wanted: Slot['state']): boolean {
+    return this.#slots.every(({ state }) => state === wanted)
+  }
+
+  #fork(slot: Slot): void {
+    slot.state = 'starting'
+    slot.startedAt = performance.now()
     let worker: Worker
     try {
-      worker = cluster.fork({ ...env, OPS_PORT: String(post.opsPort) })
+      worker = cluster.fork({ ...this.#env, OPS_PORT: String(slot.opsPort) })
     } catch (error) {
-      left(post, { err: error })
+      this.#handleEnd(slot, { err: error })
       return
     }
-    post.worker = worker
+    slot.worker = worker
     closeWhatItNeverTakes(worker)
-    worker.on('message', (message: FromWorker) => hear(post, worker, message))
-    worker.once('exit', (code, signal) => left(post, { pid: worker.process.pid, code, signal }))
+    worker.on('message', (message: FromWorker) => this.#handleMessage(slot, worker, message))
+    worker.once('exit', (code, signal) => this.#handleEnd(slot, { pid: worker.process.pid, code, signal }))
     worker.on('error', (error) => {
-      // Where there is a process, it is about a message, and its end tells the rest.
-      if (worker.process.pid === undefined) left(post, { err: error })
+      // Where there is a process, the error is of a message, and the end of the process is handled as well.
+      if (worker.process.pid === undefined) this.#handleEnd(slot, { err: error })
     })
   }
 
-  function hear(post: Post, { process: { pid } }: Worker, message: FromWorker): void {
+  #handleMessage(slot: Slot, { process: { pid } }: Worker, message: FromWorker): void {
     switch (message.is) {
       case 'ready':
-        post.state = 'ready'
-        // What it was told before may have come when it did not listen yet.
-        if (stopping) tell(post, 'end')
-        else if (isOpen) tell(post, 'open')
-        // One of them first: a port that is taken is then found out once.
-        else if (allAre('ready')) tell(posts[0]!, 'open')
+        slot.state = 'ready'
+        // An earlier message may have come before the worker listened for messages.
+        if (this.#isStopping) this.#send(slot, 'end')
+        else if (this.#isOpen) this.#send(slot, 'open')
+        // One worker first: a port that is taken is then found out once.
+        else if (this.#areAll('ready')) this.#send(this.#slots[0]!, 'open')
         break
       case 'listening':
-        post.state = 'listening'
-        post.listening = { origin: message.origin, opsOrigin: message.opsOrigin, pid }
-        post.opsPort = Number(new URL(message.opsOrigin).port)
-        if (!isOpen) for (const other of posts.slice(1)) tell(other, 'open')
-        isOpen = true
-        if (up || !allAre('listening')) break
-        up = true
-        started.resolve(posts.flatMap(({ listening }) => listening ?? []))
+        slot.state = 'listening'
+        slot.listening = { origin: message.origin, opsOrigin: message.opsOrigin, pid }
+        slot.opsPort = Number(new URL(message.opsOrigin).port)
+        if (!this.#isOpen) for (const other of this.#slots.slice(1)) this.#send(other, 'open')
+        this.#isOpen = true
+        if (this.#isUp || !this.#areAll('listening')) break
+        this.#isUp = true
+        this.#started.resolve(this.#slots.flatMap(({ listening }) => listening ?? []))
         break
       case 'failed':
-        // The port that one before had by chance may be somebody else's by now.
-        post.opsPort = post.firstOpsPort
-        if (!up) started.reject(new CannotStart(message.why))
-        else log.error({ worker: post.number }, `a worker could not start: ${message.why}`)
+        // The free port that an earlier worker took may belong to another program by now.
+        slot.opsPort = slot.firstOpsPort
+        if (!this.#isUp) this.#started.reject(new WorkerStartError(message.why))
+        else this.#log.error({ worker: slot.number }, `a worker could not start: ${message.why}`)
     }
   }
 
-  function left(post: Post, how: { pid?: number | undefined; code?: number; signal?: string; err?: unknown }): void {
-    post.worker = undefined
-    if (stopping) {
-      // One that was still starting may not have been able to do better, and had nothing to do well.
-      allWell &&= how.code === 0 || post.state === 'starting'
-      if (posts.every(({ worker }) => !worker)) stopped.resolve()
+  #handleEnd(slot: Slot, end: WorkerEnd): void {
+    slot.worker = undefined
+    if (this.#isStopping) {
+      // A worker that was still starting may be unable to end with 0, and had no request to answer.
+      this.#endedWell &&= end.code === 0 || slot.state === 'starting'
+      if (this.#slots.every(({ worker }) => !worker)) this.#stopped.resolve()
       return
     }
-    if (!up) {
-      started.reject(new CannotStart(`a process of it ended with ${how.signal ?? how.code ?? how.err}`))
+    if (!this.#isUp) {
+      this.#started.reject(new WorkerStartError(`a process of it ended with ${end.signal ?? end.code ?? end.err}`))
       return
     }
-    if (performance.now() - post.startedAt > GOOD_WHILE_MS) post.ends = 0
-    const againInMs = pauseAfter(post.ends++)
-    const told = { worker: post.number, ended: how, againInMs }
-    if (how.code === 0) log.info(told, 'a worker was stopped: another takes its place')
-    else log.error(told, 'a worker ended: another takes its place')
-    post.timer = setTimeout(fork, againInMs, post)
-  }
-
-  return {
-    start() {
-      cluster.schedulingPolicy = cluster.SCHED_RR
-      for (const post of posts) fork(post)
-      return started.promise
-    },
-    async stop(graceMs) {
-      stopping = true
-      for (const { timer } of posts) clearTimeout(timer)
-      if (isOpen) {
-        tellAll('stopping')
-        await pause(graceMs)
-        port.close()
-        await pause(HAND_OVER_MS)
-      }
-      tellAll('end')
-      if (posts.some(({ worker }) => worker)) await stopped.promise
-      return allWell
-    },
-    kill() {
-      for (const { worker } of posts) worker?.process.kill('SIGKILL')
-    },
+    if (performance.now() - slot.startedAt > STABLE_AFTER_MS) slot.ends = 0
+    const againInMs = pauseAfter(slot.ends++)
+    const fields = { worker: slot.number, ended: end, againInMs }
+    if (end.code === 0) this.#log.info(fields, 'a worker was stopped: another takes its place')
+    else this.#log.error(fields, 'a worker ended: another takes its place')
+    slot.timer = setTimeout(() => this.#fork(slot), againInMs)
   }
 }

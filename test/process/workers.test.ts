@@ -171,7 +171,12 @@ describe('two processes', { timeout: within(60_000) }, () => {
   })
 
   it('book check: nothing differs', async () => {
-    const deps = await openService({ config: testConfig(), databaseUrl: database.url, now: Date.now, asItIs: true })
+    const deps = await openService({
+      config: testConfig(),
+      databaseUrl: database.url,
+      now: Date.now,
+      skipMigrations: true,
+    })
     const { code, json } = await opsOn({ deps })('book check --json')
     await deps.db.close()
     expect({ code, found: json.found, differences: json.differences }).toEqual({ code: 0, found: 0, differences: [] })

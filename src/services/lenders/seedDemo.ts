@@ -54,7 +54,7 @@ export const DEMO_PRODUCTS: readonly Product[] = [
 ]
 
 /** Lays what is missing of the demonstration data: also what a start that was cut short, or is under way, left out. */
-export async function layDemo(db: Db, now: number): Promise<void> {
+export async function seedDemo(db: Db, now: number): Promise<void> {
   const author = service(ORGANIZATION.id)
   if (!(await findOrganization(db, ORGANIZATION.id))) await unlessThere(insertOrganization(db, ORGANIZATION, now))
   for (const product of DEMO_PRODUCTS)

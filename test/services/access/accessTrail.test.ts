@@ -18,7 +18,13 @@ beforeAll(async () => {
   trail = keepAccessTrail(service.clock.now, { warn: (context) => warnings.push(context) })
   const { config } = service.deps
   const events = tellAll(noEvents, trail.events)
-  const deps = await openService({ config, databaseUrl: service.url, now: service.clock.now, events, asItIs: true })
+  const deps = await openService({
+    config,
+    databaseUrl: service.url,
+    now: service.clock.now,
+    events,
+    skipMigrations: true,
+  })
   trail.open(deps.db)
   app = await buildApp(deps)
 })

@@ -54,7 +54,7 @@ export async function perform(
       organization: (given) => organizationNamed(deps, given),
       async confirm(question) {
         if (yes) return
-        if (!io.interactive) throw new Declined(`${question} Printer --yes, for there is no terminal to ask at.`)
+        if (!io.interactive) throw new Declined(`${question} Say --yes, for there is no terminal to ask at.`)
         if (!(await io.confirm(question))) throw new Declined('nothing was done')
       },
     })

@@ -17,7 +17,7 @@ export interface Printer {
   note(text: string): void
 }
 
-/** Tells what a command did on the io's `out`, as JSON where asked for, and remarks to people on its `err`. */
+/** Tells what a command did on `io.out`, as JSON where asked for, and remarks to people on `io.err`. */
 export function printerFor(io: Pick<Io, 'out' | 'err'>, json: boolean): Printer {
   return {
     json,

@@ -16,10 +16,13 @@ import type { Failure } from './http/failure.ts'
 
 export type StyleName = 'auth' | 'partner' | 'record'
 
-/** The components of one style's document. Never zod's global one: there, an id that two styles use is overwritten silently. */
+/**
+ * The components of one style's document. Never zod's global registry: two styles that use one id would overwrite each
+ * other there.
+ */
 export type SchemaRegistry = z.core.$ZodRegistry<{ id?: string | undefined; [key: string]: unknown }>
 
-/** The instance that a style's routes are added to; bodies, params and answers are typed by their zod schemas. */
+/** The Fastify instance for a style's routes; their bodies, params and answers are typed by zod schemas. */
 export type StyleApp = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,
@@ -28,7 +31,7 @@ export type StyleApp = FastifyInstance<
   ZodTypeProvider
 >
 
-/** A vocabulary over the one loan book: names, envelope, error words, document. */
+/** A vocabulary of the API over the one loan book: names, envelope, errors, document. */
 export interface Style {
   readonly name: StyleName
   readonly title: string
@@ -36,41 +39,41 @@ export interface Style {
   readonly registry: SchemaRegistry
   /** The style's names for the roles that a refusal can be about. */
   readonly faultNames: FaultNames
-  /** Codes that any operation of it can refuse with, besides those of every style; for the document. */
+  /** For the document: codes that any operation of the style can refuse with, besides those of every style. */
   readonly refusals?: readonly ErrorCode[]
-  /** Its own words for codes, where they are not those of every style; for the document. */
+  /** For the document: the style's own words for codes. */
   readonly explained?: Explained
-  /** What its refusals add to say what would be right. */
+  /** Hints that the style adds to its refusals, about what would be right. */
   readonly hints?: readonly Hint[]
-  /** The body of a refusal. */
+  /** Builds the body of a refusal. */
   failureBody(failure: Failure): object
   /** Headers on every answer of the style. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Headers that its operations read, besides those of every style; for the document. */
+  /** For the document: headers that the operations of the style read, besides those of every style. */
   readonly requestHeaders?: Readonly<Record<string, object>>
-  /** What its Bearer value may be; for the document. */
+  /** For the document: what the Bearer value may be. */
   readonly bearer?: string
   routes(app: StyleApp, deps: Deps): void | Promise<void>
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answers without a token. */
+    /** The route answers without a token. */
     public?: boolean
-    /** A POST that changes nothing, and answers as of now: no Idempotency-Key is kept for it. */
+    /** A POST that changes nothing and answers as of now: no Idempotency-Key is kept for it. */
     changesNothing?: boolean
-    /** The role that the operation takes, where a USER may not do it; for the document, the service holds to it. */
+    /** For the document: the role that the operation needs, if a USER may not call it. The service enforces it. */
     role?: 'ADMIN'
-    /** Codes the operation can refuse with, besides those that follow from its schema; for the document. */
+    /** For the document: codes that the operation can refuse with, besides those that follow from its schema. */
     refusals?: readonly ErrorCode[]
-    /** Its own words for these, where they are not those of its style; for the document. */
+    /** For the document: the operation's own words for codes. */
     explained?: Explained
-    /** What it answers, by name, where that is not the example of its schema; for the document. */
+    /** For the document: examples of the answer by name, instead of the example of its schema. */
     examples?: Readonly<Record<string, unknown>>
   }
 }
 
-/** What the style's hints add to the message of an error on a route, which is given by its pattern. */
+/** Returns a function from an error to the hint that the style adds to its message, on the route of that pattern. */
 export function hintOf({ hints = [] }: Style, config: Config, route: string): (error: unknown) => string | undefined {
   return (error) => {
     for (const hint of hints) {
@@ -81,10 +84,13 @@ export function hintOf({ hints = [] }: Style, config: Config, route: string): (e
   }
 }
 
-/** The public base URL of a style, without a slash at the end. */
+/** Returns the public base URL of a style, without a slash at the end. */
 export function urlOf(config: Config, name: StyleName): string {
   return { auth: config.authUrl, partner: config.baseUrl, record: config.recordsUrl }[name]
 }
 
-/** Where a style lives inside the router. A request never says it: every target gets a prefix, also one that begins with it. */
+/**
+ * Returns the prefix of a style inside the router. No request can choose it: every target gets a prefix, also one that
+ * begins with it.
+ */
 export const prefixOf = (name: StyleName | 'none') => `/~${name}`

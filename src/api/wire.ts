@@ -3,7 +3,7 @@ import { FIRST_DATE, isCalendarDate, LAST_DATE } from '../domain/dates.ts'
 import { type Decimal, parseDecimal } from '../domain/money.ts'
 import { JsonNumber } from './body/json.ts'
 
-/** What a codec returns instead of a value that it does not take. */
+/** A codec returns this instead of a value that it refuses. */
 class Refused {
   readonly message: string
   constructor(message: string) {
@@ -12,13 +12,13 @@ class Refused {
 }
 
 const IS_MISSING = new Refused('is required')
-/** `null` stands for a value that is left out: a codec only meets it where a value is needed (contract 1.7). */
+/** The refusal of `null`, which stands for a value that is left out: a codec sees it only where a value is needed. */
 const IS_NULL = new Refused('must not be null')
 
 const INT64_MAX = 9_223_372_036_854_775_807n
 const INT64_MIN = -INT64_MAX - 1n
 
-/** A schema that reads a wire value with `read`, and shows `meta` in the document. */
+/** Makes a schema that reads a wire value with `read`, and shows `meta` in the document. */
 function codec<T>(read: (value: unknown) => T | Refused, meta: Record<string, unknown>) {
   return z
     .unknown()
@@ -31,13 +31,16 @@ function codec<T>(read: (value: unknown) => T | Refused, meta: Record<string, un
     .meta(meta)
 }
 
-/** The source text of a JSON number; text in quotes is not one, however numeric it looks. */
+/** Reads the source text of a JSON number; a text in quotes is refused, however numeric it looks. */
 function numberSource(value: unknown): string | Refused {
   if (value instanceof JsonNumber) return value.source
   return new Refused(typeof value === 'string' ? 'must be a number, not a string' : 'must be a number')
 }
 
-/** The source text of a JSON number without a fraction of zeros: common serializers write 1 as `1.0` (contract 1.7). */
+/**
+ * Reads the source text of a whole JSON number; a fraction of zeros is dropped, since common serializers write 1 as
+ * `1.0` (contract 1.7).
+ */
 function integerSource(value: unknown): string | Refused {
   const source = numberSource(value)
   return source instanceof Refused ? source : source.replace(/\.0+$/, '')
@@ -60,10 +63,12 @@ const AMOUNT = {
   examples: [1500],
 }
 
-/** An amount of money as an exact decimal. Its currency is not known here: the domain checks sign, decimals and bounds. */
+/**
+ * An amount of money as an exact decimal. Its currency is not known here: the domain checks sign, decimals and bounds.
+ */
 export const amount = decimal.meta({ ...AMOUNT, exclusiveMinimum: 0 })
 
-/** The same where 0 means something. */
+/** An amount of money that may be 0. */
 export const amountOrZero = decimal.meta({ ...AMOUNT, minimum: 0 })
 
 /** Bounds of a whole number, both inclusive. */
@@ -74,18 +79,18 @@ export interface Bounds<T> {
 
 function readInteger(source: string, min: bigint, max: bigint): bigint | Refused {
   if (!/^-?\d+$/.test(source)) return new Refused('must be a whole number, written in digits')
-  // A megabyte of digits is not worth making a number of; it is out of range either way.
+  // A megabyte of digits is not worth converting; it is out of range either way.
   const value = source.length <= 20 ? BigInt(source) : source.startsWith('-') ? INT64_MIN - 1n : INT64_MAX + 1n
   if (value < min) return new Refused(`must be at least ${min}`)
   return value > max ? new Refused(`must be at most ${max}`) : value
 }
 
 /**
- * An int64 in a JSON body, exact to the last digit: a number, or a string of digits, as JavaScript has no other exact
- * number above 2^53 (contract 1.4).
+ * An int64 in a JSON body, exact to the last digit: a number, or a string of digits, since JavaScript has no other
+ * exact number above 2^53 (contract 1.4).
  */
 export function int64({ min = INT64_MIN, max = INT64_MAX }: Bounds<bigint> = {}) {
-  // A bound beyond 2^53 cannot be written in the document exactly; the format says it.
+  // The document cannot hold a bound beyond 2^53 exactly; the format states it.
   const shown = (bound: bigint) => (Number.isSafeInteger(Number(bound)) ? Number(bound) : undefined)
   return codec<bigint>(
     (value) => {
@@ -109,14 +114,17 @@ export function smallInt({ min, max }: Required<Bounds<number>>) {
   )
 }
 
-/** The number by which text names something on the book, an int64 above 0; null for text that cannot be one. */
+/** Reads the number of a resource from a text, an int64 above 0; null for a text that cannot be one. */
 export function readId(text: string): bigint | null {
   if (!/^[1-9]\d{0,18}$/.test(text)) return null
   const id = BigInt(text)
   return id <= INT64_MAX ? id : null
 }
 
-/** A numeric id in a path. What cannot be one is null, and the service answers `not_found`: an id is never malformed. */
+/**
+ * A numeric id in a path. A text that cannot be an id is null, and the service answers `not_found`: an id is never
+ * malformed.
+ */
 export const idParam = codec<bigint | null>((value) => (typeof value === 'string' ? readId(value) : null), {
   type: 'string',
   pattern: '^[0-9]+$',
@@ -125,7 +133,7 @@ export const idParam = codec<bigint | null>((value) => (typeof value === 'string
 })
 
 /**
- * The number of something as a filter of a list.
+ * The number of a resource, as a filter of a list.
  * @param other the filter that takes the externalId instead
  */
 export const queryId = (other: string) =>
@@ -140,18 +148,18 @@ export const queryId = (other: string) =>
 const CONTROL = /\p{Cc}/u
 const CONTROL_BUT_LINES = /[^\P{Cc}\t\n\r]/u
 
-/** How long a text may be, in characters, and whether it may have lines. */
+/** Length of a text in characters, and whether it may have lines. */
 export interface TextRules {
   readonly max: number
-  /** 0 lets it be empty or only spaces. 1 when left out. */
+  /** 0 allows an empty text and one of spaces only. Default 1. */
   readonly min?: 0 | 1
-  /** Line breaks and tabs are allowed. */
+  /** Allows line breaks and tabs. */
   readonly lines?: boolean
 }
 
 function readText(value: unknown, { min = 1, max, lines = false }: TextRules): string | Refused {
   if (typeof value !== 'string') return new Refused('must be a string')
-  // A character outside the first plane is two of JavaScript's, and one of anybody else's.
+  // Counts a character outside the Basic Multilingual Plane once; `length` counts it twice.
   const tooLong = value.length > max && (value.length > 2 * max || [...value].length > max)
   if (tooLong) return new Refused(`must be at most ${max} characters long`)
   if (!value.isWellFormed()) return new Refused('must be valid Unicode (half of a surrogate pair is not)')
@@ -160,11 +168,11 @@ function readText(value: unknown, { min = 1, max, lines = false }: TextRules): s
   return value
 }
 
-/** Bounded text without control characters, and by default not only spaces; kept as it was sent. */
+/** A bounded text without control characters and, by default, not of spaces only; kept as it was sent. */
 export const text = (rules: TextRules) =>
   codec<string>((value) => readText(value, rules), { type: 'string', minLength: rules.min ?? 1, maxLength: rules.max })
 
-/** An address as HTML's e-mail field takes it, with a domain that has a dot. */
+/** An e-mail address as HTML's e-mail field takes it, with a domain that has a dot. */
 const isEmail = (given: string): boolean => z.regexes.html5Email.test(given) && /@[^@]*\./.test(given)
 
 /** An e-mail address, or an empty text where none is known (contract 5). */
@@ -180,7 +188,7 @@ export const emailOrEmpty = ({ max }: Pick<TextRules, 'max'>) =>
 
 const EXTERNAL_ID: TextRules = { max: 100 }
 
-/** Format characters and separators of lines: two ids that look alike could be different ones (Unicode, UTS 39). */
+/** Format characters and line separators: with them, two ids that look alike could differ (Unicode, UTS 39). */
 const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}]/u
 
 /** The partner's own id of a customer or a loan. */
@@ -190,8 +198,8 @@ export const externalId = text(EXTERNAL_ID).meta({
 })
 
 /**
- * The id of what is about to be made. A path's `.` and `..` are steps, which clients and proxies take before they send
- * it, whether or not they are escaped: what was called so could never be asked for.
+ * The partner's own id of a new resource. In a path, `.` and `..` are steps that clients and proxies resolve before
+ * they send it, escaped or not: a resource with such an id could never be read.
  */
 export const newExternalId = codec<string>(
   (value) => {
@@ -212,7 +220,7 @@ export const newExternalId = codec<string>(
   },
 )
 
-/** The same in a path: what cannot be one is null, and the service answers `not_found`. */
+/** The partner's own id in a path. A text that cannot be an id is null, and the service answers `not_found`. */
 export const externalIdParam = codec<string | null>(
   (value) => {
     const read = readText(value, EXTERNAL_ID)
@@ -259,9 +267,12 @@ export const queryInt64 = ({ min = INT64_MIN, max = INT64_MAX }: Bounds<bigint> 
 const LARGEST_INT32 = 2 ** 31 - 1
 const MOST_ROWS = 100
 
-/** `page` and `rows` of a list (contract 1.10); a list with filters extends it. Out of range is refused, not clamped. */
+/**
+ * `page` and `rows` of a list (contract 1.10); a list with filters extends them. A value out of range is refused, not
+ * clamped.
+ */
 export const pageQuery = z.strictObject({
-  // The document's default is said apart: zod leaves out that of a codec, whose input is not what it yields.
+  // The default is set in the metadata: zod leaves out the default of a codec, whose input differs from its output.
   page: queryInt({ min: 1, max: LARGEST_INT32 }, { description: 'From 1.', default: 1 }).default(1),
   rows: queryInt({ min: 1, max: MOST_ROWS }, { description: 'Items a page.', default: MOST_ROWS }).default(MOST_ROWS),
 })

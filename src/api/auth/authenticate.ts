@@ -34,7 +34,10 @@ const askedRule = named(
   { example: { rule: 'user' } },
 )
 
-/** Whose a token is, and what it may do: for gateways that ask before they let a request through (contract 3.3). */
+/**
+ * Adds the call that states whose a token is and what its roles are: for gateways that ask before they let a request
+ * through (contract 3.3).
+ */
 export function authenticateRoutes(app: StyleApp, { config }: Pick<Deps, 'config'>): void {
   app.get(
     '/v1/auth/authenticate',

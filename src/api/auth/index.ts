@@ -7,7 +7,7 @@ import { registerTokenSigner } from './jwt.ts'
 import { registry } from './registry.ts'
 import { tokenRoutes } from './token.ts'
 
-/** The host that issues tokens and answers for them (contract 3). */
+/** The style of the host that issues tokens and states whose they are (contract 3). */
 export const authStyle: Style = {
   name: 'auth',
   title: 'Mkopo: tokens',

@@ -22,10 +22,10 @@ const keySet = named(
   { example: { keys: [example] } },
 )
 
-/** How long others may keep the set; they read it again for a `kid` that is not in it. */
+/** Seconds for which a client may keep the set; it reads the set again for a `kid` that is not in it. */
 const KEEP_SECONDS = 60
 
-/** The keys that tokens can be checked with elsewhere (contract 3.4; RFC 7517). */
+/** Adds the public keys by which other services can verify tokens (contract 3.4; RFC 7517). */
 export function jwksRoutes(app: StyleApp, { keys }: Pick<Deps, 'keys'>): void {
   app.get(
     '/.well-known/jwks.json',

@@ -6,7 +6,7 @@ import type { StyleApp } from '../style.ts'
 const ALGORITHM = 'RS256'
 const REQUIRED = ['iss', 'sub', 'org', 'iat', 'exp', 'jti']
 
-/** The header of a token, before anything in it is known to be true. */
+/** The header of a token that is not verified yet. */
 interface Read {
   readonly header: { readonly alg?: unknown; readonly kid?: unknown }
 }
@@ -27,14 +27,15 @@ export async function registerTokenSigner(
       algorithms: [ALGORITHM],
       allowedIss: config.authUrl,
       requiredClaims: REQUIRED,
-      // The service looks at that: the plugin takes a token for a moment longer, and looks at it before the issuer.
+      // The service checks the expiry: the plugin takes a token for a moment longer, and checks the expiry before the
+      // issuer.
       ignoreExpiration: true,
     },
   })
   tokenSigner.mount(signerOf(app.jwt, now))
 }
 
-/** The plugin has no key of its own: which one it is depends on the token, and changes when keys rotate. */
+/** The plugin has no key of its own: the key depends on the token, and changes when keys rotate. */
 async function requireKey(): Promise<string> {
   throw new Error('a token is signed and verified with the key that is given with it')
 }
@@ -43,7 +44,7 @@ const signerOf = (plugin: JWT, now: () => number): TokenSigner => ({
   sign: (claims, { kid, privatePem }) => plugin.sign(claims, { kid, key: privatePem }),
   keyIdOf(token) {
     const { header } = plugin.decode<Read & object>(token)!
-    // Before the key is looked up: a token that says `none` costs no reading of the keys.
+    // Before the key is looked up: a token of the algorithm `none` then costs no reading of the keys.
     if (header.alg !== ALGORITHM) throw new Error('the token names another algorithm')
     return header.kid
   },

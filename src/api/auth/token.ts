@@ -13,8 +13,8 @@ const tokenSchema = named('Token', z.object({ token: z.string().describe('A JWT,
 const LONGEST = { email: 254, password: 1_000 }
 
 /**
- * `GET /v1/auth/token`: e-mail and password for a token (contract 3.1).
- * Refuses with `unauthenticated`, `resource_exhausted` after too many failures, and `unavailable` without a database.
+ * Adds `GET /v1/auth/token`: e-mail and password for a token (contract 3.1). It refuses with `unauthenticated`, with
+ * `resource_exhausted` after too many failures, and with `unavailable` without a database.
  */
 export async function tokenRoutes(app: StyleApp, deps: Deps): Promise<void> {
   const tokens = new WeakMap<object, string>()
@@ -61,8 +61,8 @@ export async function tokenRoutes(app: StyleApp, deps: Deps): Promise<void> {
 }
 
 /**
- * The plugin makes a 401 of every error without a status, with its challenge to sign in: also of a database that cannot
- * be reached, and of too many attempts. Any other status keeps it from that.
+ * Gives an error a status. Of an error without one the plugin makes a 401 with a challenge to sign in, also when the
+ * database cannot be reached or there were too many attempts.
  */
 function notTheCallers(error: unknown): never {
   const refused = error instanceof LendingError && error.code === 'unauthenticated'

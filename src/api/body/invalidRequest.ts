@@ -1,12 +1,12 @@
 import type { NamedFault } from '../../domain/errors.ts'
 
-/** A field at fault, in the caller's own name for it. */
+/** A field at fault, named as in the request. */
 export interface RequestFault extends NamedFault {
-  /** True of a field that nobody knows. */
+  /** True when no schema has such a field. */
   readonly isUnknown?: true
 }
 
-/** A request that does not say what it must. Its fields already bear the caller's own names. */
+/** A request that is not valid. The fields in `details` are named as in the request. */
 export class InvalidRequest extends Error {
   override readonly name = 'InvalidRequest'
   readonly details: readonly RequestFault[]

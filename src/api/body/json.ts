@@ -3,15 +3,15 @@ import type { FastifyInstance } from 'fastify'
 import { LendingError } from '../../domain/errors.ts'
 import { InvalidRequest } from './invalidRequest.ts'
 
-/** JSON text that `JSON.stringify` writes as it is: how an int64 beyond 2^53 leaves exactly. */
+/** JSON text that `JSON.stringify` writes unchanged: an int64 beyond 2^53 keeps all its digits. */
 export type RawJson = { readonly rawJSON: string }
 
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): RawJson }
 
-/** An integer of any size as a JSON number, to the last digit. */
+/** Returns an integer of any size as a JSON number, exact to the last digit. */
 export const wireInteger = (value: bigint): RawJson => rawJSON(value.toString())
 
-/** A value as the JSON it was sent as. */
+/** Returns a value as the JSON that it was sent as. */
 export const wireSource = (source: string): RawJson => rawJSON(source)
 
 /** A number of a request's body, as it was written: a double would lose digits of an int64 or of a decimal. */
@@ -26,17 +26,17 @@ export class JsonNumber {
 }
 
 const MAX_DEPTH = 32
-/** Of a body; a list of a million ones is small, but costs seconds to find fault with. */
+/** Values of one body; a list of a million ones is small, but takes seconds to check. */
 const MAX_VALUES = 10_000
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 
 /**
- * JSON text → values, with every number a `JsonNumber`.
+ * Parses JSON text; every number becomes a `JsonNumber`.
  *
- * Our own, because `JSON.parse` says neither how a number was written (its reviver does, at five times the cost)
- * nor that a key came twice, and has no bounds.
+ * `JSON.parse` gives neither the text of a number (its reviver does, at five times the cost) nor keys that are given
+ * twice, and has no bounds.
  * @param subject names the text in the message of an error
- * @throws InvalidRequest saying what is wrong, in which line and column; also for a key given twice in one object.
+ * @throws InvalidRequest with the fault, its line and column; also for a key that is given twice in one object
  */
 export function parseJson(text: string, subject = 'the body'): unknown {
   const reader = new Reader(text, subject)
@@ -174,7 +174,7 @@ class Reader {
   }
 }
 
-/** A body that is compressed is refused (RFC 9110 15.5.16), and not found to be bad JSON. */
+/** Refuses a compressed body (RFC 9110 15.5.16), which would otherwise be refused as bad JSON. */
 export function refuseEncodings(app: FastifyInstance) {
   app.addHook('preParsing', ({ headers, is404 }, reply, _, done) => {
     const encoding = headers['content-encoding']
@@ -187,11 +187,11 @@ export function refuseEncodings(app: FastifyInstance) {
 
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/i
 
-/** Bodies are JSON objects in UTF-8 and nothing else. An empty body is no body. */
+/** Accepts JSON objects in UTF-8 as bodies, and nothing else. An empty body counts as none. */
 export function acceptJson(app: FastifyInstance) {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, payload, done) => {
-    // On a path that nobody has, the path is what is wrong, whatever the body.
+    // For a path that does not exist, the path is at fault, whatever the body.
     if (request.is404 || payload.length === 0) return done(null, undefined)
     const [, charset = 'utf-8'] = CHARSET.exec(request.headers['content-type'] ?? '') ?? []
     if (!/^utf-?8$/i.test(charset))

@@ -1,25 +1,25 @@
 import { z } from 'zod'
 import type { NamedFault } from '../../domain/errors.ts'
 
-/** Which of several shapes a body is meant to have; or what is wrong with one that is meant to have two. */
-type Tell = (body: object) => z.ZodType | readonly NamedFault[]
+/** Returns the schema that a body is meant for, or the faults of a body that mixes two. */
+type ChooseShape = (body: object) => z.ZodType | readonly NamedFault[]
 
-const tellers = new WeakMap<z.ZodType, Tell>()
+const choosers = new WeakMap<z.ZodType, ChooseShape>()
 
 /**
- * A body of one of two shapes. Faults are told of the shape that is meant: of a plain union all that could be said is
- * that the body has none of its forms.
+ * Makes the schema of a body that has one of two shapes. Faults refer to the shape that is meant; a plain union would
+ * only report that the body has none of its forms.
  */
-export function eitherOf<A extends z.ZodType, B extends z.ZodType>(shapes: readonly [A, B], tell: Tell) {
+export function eitherOf<A extends z.ZodType, B extends z.ZodType>(shapes: readonly [A, B], choose: ChooseShape) {
   const union = z.union(shapes)
-  tellers.set(union, tell)
+  choosers.set(union, choose)
   return union
 }
 
 const cleared = new WeakMap<z.ZodType, unknown>()
 
 /**
- * A field of a PUT that may be left out, and that `null` clears (contract 1.7).
+ * Makes a field of a PUT that may be left out, and that `null` clears (contract 1.7).
  * @param empty the value that `null` stands for; undefined: `null` is the same as leaving the field out
  */
 export function clearable<T extends z.ZodType>(schema: T, empty?: z.input<T>): z.ZodOptional<T> {
@@ -29,7 +29,7 @@ export function clearable<T extends z.ZodType>(schema: T, empty?: z.input<T>): z
 }
 
 /**
- * A body in which `null` has its meaning (contract 1.7): an optional field is left out; in a PUT, a field that may be
+ * Gives `null` its meaning in a body (contract 1.7): an optional field is left out; in a PUT, a field that may be
  * cleared is cleared. Many serializers send `null` for a value that they do not have.
  */
 export function withoutNulls(schema: z.ZodType, body: unknown, isPut: boolean): unknown {
@@ -48,8 +48,8 @@ export function withoutNulls(schema: z.ZodType, body: unknown, isPut: boolean): 
   return Object.fromEntries(entries)
 }
 
-/** The schema that a body is checked with: the schema itself, unless it stands for several shapes. */
+/** Returns the schema for a body: the schema itself, unless it stands for several shapes. */
 export function shapeOf(schema: z.ZodType, body: unknown): z.ZodType | readonly NamedFault[] {
-  const tell = tellers.get(schema)
-  return tell === undefined || typeof body !== 'object' || body === null ? schema : tell(body)
+  const choose = choosers.get(schema)
+  return choose === undefined || typeof body !== 'object' || body === null ? schema : choose(body)
 }

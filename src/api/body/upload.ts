@@ -14,7 +14,7 @@ export class Upload {
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
   }
-  /** Stands for the file where requests are compared: two are the same when their bytes are. */
+  /** The digest of the file, by which requests are compared: two are the same when their bytes are. */
   toJSON(): { sha256: string } {
     return { sha256: createHash('sha256').update(this.bytes).digest('hex') }
   }
@@ -32,21 +32,23 @@ export const upload = (meta: { readonly description: string; readonly contentMed
     })
     .meta({ type: 'string', format: 'binary', ...meta })
 
-/** More than any request has; a body of thousands of parts is nobody's slip. */
+/** Parts of a body; more than any request needs, and fewer than an attack sends. */
 const MOST_PARTS = 20
 const LONGEST_TEXT = 4_096
 const LONGEST_NAME = 100
 const MIB = 1024 * 1024
-/** What a body has besides its file. */
+/** Bytes of a body besides its file. */
 const ROOM = MIB
-/** Bodies held at once, of all, of one organization and of one account: what they take of memory is this many files. */
+/**
+ * Bodies held at once: of all clients, of one organization and of one account. Memory for uploads is this many files.
+ */
 const AT_ONCE = { all: 32, organization: 6, account: 4 } as const
 const AGAIN_SECONDS = 5
 
 /**
- * Routes of the scope take `multipart/form-data` and nothing else; its parts are the body that their schema checks. A
- * scope of their own, because elsewhere only JSON is a body.
- * @param bytes how large a file may be
+ * Makes the routes of the scope take `multipart/form-data` and nothing else; their schemas check the parts as a body.
+ * The scope is its own, because elsewhere only JSON is a body.
+ * @param bytes the largest size of a file
  */
 export function acceptUploads(app: StyleApp, { bytes }: { readonly bytes: number }): void {
   app.register(multipart, {
@@ -64,7 +66,7 @@ export function acceptUploads(app: StyleApp, { bytes }: { readonly bytes: number
 
   app.addHook('preParsing', async (request, reply) => {
     if (request.method !== 'POST' || request.is404) return
-    // For a caller that has hung up already no close is emitted, and it would be counted for ever.
+    // A request that is closed already emits no close event, and would be counted for ever.
     if (reply.raw.destroyed) throw hungUp()
     whenClosed(request, reply, enter(request.caller))
     if (!/^multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
@@ -83,8 +85,9 @@ export function acceptUploads(app: StyleApp, { bytes }: { readonly bytes: number
 }
 
 /**
- * Counts the files that are being sent, so that no caller holds all the places there are.
- * @returns what takes a place, and answers what gives it back; it throws `resource_exhausted` where there is none
+ * Counts the files that are being sent, so that no client takes all places.
+ * @returns a function that takes a place and returns one that frees it; it throws `resource_exhausted` when no place is
+ *   free
  */
 function placesForFiles(): (caller: FastifyRequest['caller']) => () => void {
   const organizations = new Tally<number>()
@@ -109,7 +112,7 @@ const tooManyFiles = (by: string) =>
 
 const hungUp = () => new LendingError('aborted', 'the caller did not wait for the answer')
 
-/** Says when the caller goes before it has an answer. */
+/** Returns a signal that aborts when the client hangs up before the answer. */
 export function endOf({ raw }: FastifyReply): AbortSignal {
   if (raw.destroyed) return AbortSignal.abort(hungUp())
   const gone = new AbortController()
@@ -139,7 +142,7 @@ function textOf(name: string, { value, valueTruncated }: MultipartValue): unknow
   return value
 }
 
-/** Our words for what the parser has against a body; what is ours already, and what is our own fault, stays as it is. */
+/** Returns an error of the multipart parser in the service's words; other errors are returned unchanged. */
 function toRefusal(error: unknown, bytes: number): Error {
   const { name, code, message } = error as Error & { code?: string }
   switch (code) {
@@ -154,7 +157,7 @@ function toRefusal(error: unknown, bytes: number): Error {
     case 'FST_INVALID_JSON_FIELD_ERROR':
       return new InvalidRequest('a part of the body says that it is JSON, and is not')
     default:
-      // The parser's own have neither a code nor a name of their own.
+      // Errors of the parser have neither a code nor a name of their own.
       return name === 'Error' ? new InvalidRequest(`the body is not multipart/form-data: ${message}`) : (error as Error)
   }
 }

@@ -8,7 +8,10 @@ import { shapeOf, withoutNulls } from './shapes.ts'
 const MOST_FAULTS = 20
 const LONGEST_NAME = 100
 
-/** The fields that a strict object knows and was not given, by its list of unknown ones: what a slip could have meant. */
+/**
+ * Fields that a strict object has and the body lacks, by zod's list of unknown keys: the candidates for a misspelt
+ * name.
+ */
 const knownFields = new WeakMap<readonly string[], readonly string[]>()
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -21,7 +24,7 @@ const KINDS: Readonly<Record<string, string>> = {
   record: 'an object',
 }
 
-/** zod's issues in a caller's words; a schema's own message goes first. */
+/** Builds the message of a zod issue; a schema's own message takes precedence. */
 const inWords: z.core.$ZodErrorMap = (issue) => {
   if (issue.code === 'unrecognized_keys') {
     const shape = (issue.inst as z.ZodObject | undefined)?._zod.def.shape ?? {}
@@ -65,13 +68,13 @@ function outOfBounds(
 const atLeast = (small: boolean) => (small ? 'at least' : 'at most')
 
 /**
- * Checks one part of a request with its zod schema; the handler then sees what the schema made of it.
- * A refusal lists the fields at fault, unknown ones first: a slip in a name is more telling than the field it left out.
+ * Checks one part of a request with its zod schema; the handler gets the parsed value. A refusal lists the fields at
+ * fault, unknown fields first: a misspelt name explains more than the field that is missing.
  */
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   ({ schema, httpPart, method }) =>
   (data: unknown) => {
-    // Fastify hands over null where there is no body.
+    // Fastify passes null when there is no body.
     const given = httpPart === 'body' ? (data ?? undefined) : data
     const input = httpPart === 'body' ? withoutNulls(schema, given, method === 'PUT') : given
     if (httpPart === 'querystring') {
@@ -133,7 +136,7 @@ function unknownParameter(name: string, known: readonly string[]): string {
   return `is not a known parameter; ${meant === undefined ? takes : `did you mean ${meant}?`}`
 }
 
-/** The dedupe token of a repayment, and what other services call it: such a field must not become a second payment. */
+/** The dedupe token of a repayment, and other services' names for it: such a field must not become a second payment. */
 const TOKEN = 'idempotencyKey'
 const TOKEN_NAMES = new Set(
   [
@@ -144,7 +147,7 @@ const TOKEN_NAMES = new Set(
   ].map(plainName),
 )
 
-/** The path of a number in whose place an object is expected: to zod, a `JsonNumber` is an object, if an odd one. */
+/** Returns the path of a number where an object is expected; zod takes a `JsonNumber` for an object. */
 function numberOnTheWay(input: unknown, { code, path }: z.core.$ZodIssue): readonly PropertyKey[] | undefined {
   let value = input
   for (let depth = 0; depth < path.length + (code === 'unrecognized_keys' ? 1 : 0); depth++) {
@@ -154,11 +157,13 @@ function numberOnTheWay(input: unknown, { code, path }: z.core.$ZodIssue): reado
   return undefined
 }
 
-/** `['products', 0, 'stock_id']` → `products[0].stock_id`. */
+/** Returns a path as text: `['products', 0, 'stock_id']` → `products[0].stock_id`. */
 const fieldAt = (path: readonly PropertyKey[]) =>
   path.map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i > 0 ? '.' : ''}${String(part)}`)).join('')
 
-/** The known name that an unknown one looks like: the same but for case and underscores, or a few letters away. */
+/**
+ * Returns the known name that an unknown one resembles: the same but for case and underscores, or a few letters away.
+ */
 function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > LONGEST_NAME) return undefined
   const plain = plainName(name)
@@ -166,7 +171,7 @@ function nearest(name: string, known: readonly string[]): string | undefined {
   let bestDistance = Math.max(2, Math.floor(plain.length / 3)) + 1
   for (const candidate of known) {
     const apart = distance(plain, plainName(candidate))
-    // Two letters away from a name of two or three is not a slip but another name.
+    // Two letters of a name of two or three make another name, not a misspelt one.
     if (apart < bestDistance && apart < candidate.length / 2) {
       best = candidate
       bestDistance = apart

@@ -9,7 +9,9 @@ import type { ErrorCode } from '../../domain/errors.ts'
 import { type Style, urlOf } from '../style.ts'
 import { failureSchema, refusalResponses } from './refusals.ts'
 
-/** What the reference may load: itself. Its styles are partly set by script, hence the inline ones. */
+/**
+ * Content policy of the reference: it loads only its own files. Scripts set part of its styles, hence inline styles.
+ */
 const CONTENT_POLICY = {
   'default-src': ["'self'"],
   'style-src': ["'self'", "'unsafe-inline'"],
@@ -19,7 +21,7 @@ const CONTENT_POLICY = {
   'frame-ancestors': ["'none'"],
 }
 
-/** What every POST accepts besides what its body offers (contract 1.11). */
+/** The header that every POST accepts (contract 1.11). */
 const IDEMPOTENCY_HEADER = {
   'Idempotency-Key': {
     type: 'string',
@@ -29,16 +31,16 @@ const IDEMPOTENCY_HEADER = {
   },
 }
 
-/** A document of OpenAPI 3.1, as far as it is worked on here. */
+/** A document of OpenAPI 3.1, as far as this module changes it. */
 type Document = ReturnType<SwaggerTransformObject> & { components: { schemas: Record<string, object> } }
 
 type Operation = { [OPTIONAL_BODY]?: boolean; requestBody?: { required: boolean } }
 
-/** Marks an operation whose body may be left out, on its way through the generator: that takes every body to be required. */
+/** Marks an operation whose body may be left out, for the generator, which takes every body to be required. */
 const OPTIONAL_BODY = 'x-optional-body'
 
 /**
- * What zod says of a schema, what its `.meta()` says of it, and what the style's own registry does, of which the
+ * Returns an override that adds to a JSON schema its `.meta()` and the entry of the style's registry, of which the
  * provider reads only the names.
  */
 const overrideOf =
@@ -47,15 +49,15 @@ const overrideOf =
     const { id: _, ...meta } = z.globalRegistry.get(zodSchema) ?? {}
     const { id: __, ...named } = registry.get(zodSchema) ?? {}
     Object.assign(jsonSchema, meta, '$ref' in jsonSchema ? {} : named)
-    // A caller has to bear members that a later version adds to an answer; only a strict object is closed.
+    // A client has to accept members that a later version adds to an answer; only a strict object is closed.
     const { def } = zodSchema._zod
     if (def.type === 'object' && (def as z.core.$ZodObjectDef).catchall === undefined)
       delete jsonSchema.additionalProperties
   }
 
 /**
- * `/openapi.json` and `/docs` of one style. Every route added to `scope` afterwards is in it, with the refusals that
- * follow from its schema and those its `config.refusals` names.
+ * Adds `/openapi.json` and `/docs` of one style. The document has every route that is added to `scope` afterwards, with
+ * the refusals that follow from its schema and those of its `config.refusals`.
  */
 export async function addDocument(scope: FastifyInstance, style: Style, prefix: string, config: Config) {
   const override = overrideOf(style)
@@ -121,7 +123,7 @@ export async function addDocument(scope: FastifyInstance, style: Style, prefix: 
   )
 
   await scope.register(async (docs) => {
-    // The browser does not know the prefix; a redirect of the reference would tell it.
+    // The browser does not know the prefix, and a redirect of the reference would reveal it.
     docs.addHook('onSend', async (_request, reply, payload) => {
       const location = reply.getHeader('location')
       if (typeof location === 'string' && location.startsWith(prefix))
@@ -133,14 +135,14 @@ export async function addDocument(scope: FastifyInstance, style: Style, prefix: 
       staticCSP: CONTENT_POLICY,
       theme: { title: style.title },
       logo: { type: 'image/svg+xml', content: '' },
-      // Without the bar on top, which is for typing another document's URL.
+      // Without the bar on top, which takes another document's URL.
       uiConfig: { layout: 'BaseLayout', deepLinking: true },
       logLevel: 'warn',
     })
   })
 }
 
-/** The answers of a route, the first of them with the examples that the route names. */
+/** Returns the answers of a route, the first of them with the examples that the route names. */
 function answersOf(responses: object, examples: FastifyContextConfig['examples']): object {
   const [[status, schema] = []] = Object.entries(responses)
   if (status === undefined || examples === undefined) return responses
@@ -154,7 +156,7 @@ const describe = ({ description, headers = {} }: Style) => {
   return `${description}\n\nEvery answer carries \`x-request-id\`, the one you sent or a new one: quote it when you ask about an answer.${always.join('')}`
 }
 
-/** What a document says of an operation that takes a role: a sentence for people, and a member for programs. */
+/** Marks an operation that needs a role: a sentence for people, and a member for programs. */
 const markedFor = (role: string, { description = '' }: FastifySchema) => ({
   description: `**${role} only.** ${description}`.trim(),
   'x-required-role': role,
@@ -163,13 +165,13 @@ const markedFor = (role: string, { description = '' }: FastifySchema) => ({
 const takesKey = (route: FastifyContextConfig, methods: readonly string[]): boolean =>
   methods.includes('POST') && !route.changesNothing
 
-/** The headers that an operation reads. */
+/** Returns the headers that an operation reads. */
 function headersOf({ requestHeaders = {} }: Style, withKey: boolean) {
   const properties = { ...requestHeaders, ...(withKey && IDEMPOTENCY_HEADER) }
   return Object.keys(properties).length > 0 && { headers: { type: 'object', properties } }
 }
 
-/** The codes a route can refuse with: those it names, and those that anything with its schema can. */
+/** Returns the codes that a route can refuse with: those it names, and those that follow from its schema. */
 function codesOf(
   style: Style,
   schema: FastifySchema,
@@ -192,8 +194,8 @@ function codesOf(
 }
 
 /**
- * Every schema that has a name is in the document twice, as it comes in (`…Input`) and as it goes out. Keeps what is
- * referred to, and lets a schema that only comes in have its plain name.
+ * Removes schemas that nothing refers to, and names a schema that only requests use without `Input`. The generator
+ * emits every named schema twice, as input (`…Input`) and as output.
  */
 function tidied(document: Document): Document {
   const schemas = document.components.schemas

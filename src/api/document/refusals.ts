@@ -7,10 +7,10 @@ import { type Failure, toFailure } from '../http/failure.ts'
 import { STATUSES } from '../http/statuses.ts'
 import { hintOf, type Style } from '../style.ts'
 
-/** When a code is answered, and what such an answer says; `{thing}` and `{id}` are what the path calls them. */
+/** When a code is answered, and an example of its message; `{thing}` and `{id}` stand for what the path names. */
 export type Explained = Readonly<Partial<Record<ErrorCode, readonly [when: string, example: string]>>>
 
-/** As contract 2 has it, where neither the style nor the route says it in words of its own. */
+/** The words of contract 2, where neither the style nor the route has its own. */
 const EXPLAINED: Required<Explained> = {
   invalid_argument: ['A field is missing, mistyped, unknown or out of range.', 'the body must be a JSON object'],
   unauthenticated: [
@@ -48,7 +48,7 @@ const EXPLAINED: Required<Explained> = {
   ],
 }
 
-/** What a route is, as far as its refusals follow from it. */
+/** The parts of a route that its refusals follow from. */
 interface Refusing {
   readonly path: string
   readonly schema: FastifySchema
@@ -57,7 +57,7 @@ interface Refusing {
   readonly config: Config
 }
 
-/** The document's schema of a refusal, in the style's own shape. */
+/** Returns the document's schema of a refusal, in the style's shape. */
 export function failureSchema(style: Style): object {
   const body = style.failureBody({ code: 'internal', message: '' })
   const own = Object.entries(body).filter(([name]) => name !== 'code' && name !== 'message')
@@ -82,7 +82,9 @@ export function failureSchema(style: Style): object {
   }
 }
 
-/** The document's responses for the codes that a route can refuse with, by status, each code with an example. */
+/**
+ * Returns the document's responses for the codes that a route can refuse with, by status, each code with an example.
+ */
 export function refusalResponses(style: Style, route: Refusing): Record<number, object> {
   const explained = { ...EXPLAINED, ...style.explained, ...route.explained }
   const known = (Object.keys(EXPLAINED) as ErrorCode[]).filter((code) => route.codes.has(code))
@@ -115,11 +117,12 @@ function exampleOf(style: Style, { path, schema, config }: Refusing, code: Error
   const [, things = 'resource'] = /^\/v1\/([a-z-]+)s\b/.exec(path) ?? []
   const [, id = 'id'] = /[:{](\w+)/.exec(path) ?? []
   const said = message.replace('{thing}', things.replace('-', ' ')).replace('{id}', id)
-  // A message in the general words is about the thing itself; a route's own words may be about a part of it.
+  // The general message is about the thing of the path, and gets its hint; a route's own message may be about a part of
+  // it.
   return message === EXPLAINED.not_found[1] ? toFailure(notFound(said, things), context) : { code, message: said }
 }
 
-/** What is said to a body without anything in it, to one with a field that nobody knows, or to a page that is none. */
+/** Returns the error for an empty body, for a body with an unknown field, or for a page that does not exist. */
 function mistakeOf({ body, querystring }: FastifySchema): unknown {
   const mistakes = [
     [body, {}, 'body'],

@@ -6,17 +6,17 @@ import { whenClosed } from './whenClosed.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Why it was refused, if it was. */
+    /** The refusal of the request, if it was refused. */
     failure: Failure | undefined
   }
 }
 
-/** A field as a log may name it: the caller's own inventions may be anything, a phone number too. */
+/** The names of fields that a log may hold: a name that a client made up may be anything, even a phone number. */
 const NAME = /^[A-Za-z_][\w.[\]-]{0,60}$/
 
 /**
- * One line in the log for every request, and one event: its route by pattern, whose it was, what it was answered and how
- * long that took. Of what the caller sent nothing is in it but the address, and an id of the request.
+ * Logs one line and emits one event for every request: the pattern of its route, its caller, its answer and its time. Of
+ * what the client sent, only the address and the id of the request are logged.
  */
 export function logAnswers(app: FastifyInstance, events: Events): void {
   app.decorateRequest('failure', undefined)
@@ -26,10 +26,10 @@ export function logAnswers(app: FastifyInstance, events: Events): void {
   })
 }
 
-/** For a request that came to no route, and so has no hooks. */
+/** Logs a request that reached no route, for which hooks do not run. */
 export const logUnrouted = logWhenAnswered
 
-/** Fastify's own hook for it is not called where the caller hangs up before the answer. */
+/** Logs a request when it is answered or its client hangs up; Fastify's hook does not run when the client hangs up. */
 function logWhenAnswered(events: Events, request: FastifyRequest, reply: FastifyReply): void {
   events.requestBegun()
   let logged = false
@@ -41,7 +41,7 @@ function logWhenAnswered(events: Events, request: FastifyRequest, reply: Fastify
   whenClosed(request, reply, () => log(HUNG_UP))
 }
 
-/** What proxies write of a caller who hung up. */
+/** The status that proxies log for a client that hung up. */
 const HUNG_UP = 499
 
 function logAnswer(events: Events, request: FastifyRequest, reply: FastifyReply, status: number): void {
@@ -64,14 +64,14 @@ function logAnswer(events: Events, request: FastifyRequest, reply: FastifyReply,
   request.log.info({ ...answer, code, reason }, 'refused')
 }
 
-/** `/~partner/v1/loans/:id` → `partner`, `/v1/loans/:id`; a path that is none of ours has no pattern. */
+/** Splits a pattern: `/~partner/v1/loans/:id` → `partner`, `/v1/loans/:id`; an unknown path has no pattern. */
 function placeOf(request: FastifyRequest): [style: string, route: string] {
   const pattern = request.is404 ? undefined : request.routeOptions?.url
   const [, style = 'none', route] = /^\/~(\w+)(\/.*)?$/.exec(pattern ?? request.url) ?? []
   return [style, pattern === undefined ? '(unknown)' : (route ?? '/')]
 }
 
-/** What the log may know of a refusal: our own words, and fields that have a name. */
+/** Returns the reason of a refusal for the log: the service's words, and fields that have a plain name. */
 function reasonOf({ code, message, details = [] }: Failure): string {
   if (details.length > 0)
     return details.map(({ field, message: why }) => `${NAME.test(field) ? field : '…'}: ${why}`).join('; ')

@@ -7,7 +7,7 @@ import { keepOutOfCaches } from './headers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who is asking; there on every route that is not public. */
+    /** The account or API key that calls; set on every route that is not public. */
     caller: Caller & Identity
   }
 }
@@ -15,8 +15,8 @@ declare module 'fastify' {
 const LONGEST_TOKEN = 8_192
 
 /**
- * Every route of the scope that is not public needs a Bearer token, or an API key where those are taken; the request
- * then knows its caller.
+ * Requires a Bearer token, or an API key where the style takes those, on every route of the scope that is not public,
+ * and sets `request.caller`.
  */
 export function requireBearer(app: StyleApp, { signIn }: Pick<Deps, 'signIn'>, { apiKeys = false } = {}): void {
   app.decorateRequest('caller', null as unknown as Caller & Identity)

@@ -13,7 +13,7 @@ import { discardBody } from './discardBody.ts'
 import { keepOutOfCaches } from './headers.ts'
 import { STATUSES } from './statuses.ts'
 
-/** What went wrong, before a style puts it in its own words. */
+/** A refusal or an error of the service, before a style builds the body of the answer. */
 export interface Failure {
   readonly code: ErrorCode
   readonly message: string
@@ -22,19 +22,19 @@ export interface Failure {
   readonly retryAfter?: number
 }
 
-/** What `toFailure` has to know besides the error. */
+/** Arguments of `toFailure` besides the error. */
 export interface FailureContext {
   readonly faultNames: FaultNames
   readonly requestId: string
-  /** Whether the error means that the database cannot be reached or takes no changes. */
+  /** Returns whether the error means that the database cannot be reached or takes no changes. */
   readonly unavailable: (error: unknown) => boolean
-  /** What would be right, where the error does not say it itself. */
+  /** Returns what would be right, where the error lacks it. */
   readonly hint?: (error: unknown) => string | undefined
 }
 
 const RETRY_AFTER_SECONDS = 2
 
-/** Codes of errors that carry only a status: Fastify's own, and those of its plugins. */
+/** Codes for errors that carry only a status: those of Fastify and of its plugins. */
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   401: 'unauthenticated',
   403: 'permission_denied',
@@ -47,7 +47,7 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
 export const MALFORMED_URL =
   'the URL is malformed: a % is followed by two hexadecimal digits, and what they spell is UTF-8'
 
-/** Our words for those; theirs are for whoever writes a server. */
+/** Messages for errors of Fastify, whose own messages are for programmers of a server. */
 const BY_CODE: Readonly<Record<string, string>> = {
   FST_ERR_BAD_URL: MALFORMED_URL,
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body is not as long as Content-Length says',
@@ -63,7 +63,7 @@ const IN_GENERAL: Readonly<Partial<Record<ErrorCode, string>>> = {
   resource_exhausted: 'too many requests; try again later',
 }
 
-/** Anything thrown → a failure. What is not known to be the caller's fault is ours, and says nothing more. */
+/** Returns the failure for anything that was thrown. An error that is not known to be the client's fault is `internal`, without details. */
 export function toFailure(error: unknown, context: FailureContext): Failure {
   const failure = failureOf(error, context)
   const hint = context.hint?.(error)
@@ -84,7 +84,7 @@ function failureOf(error: unknown, { faultNames, requestId, unavailable }: Failu
   const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown }
   if (code === 'FST_ERR_MAX_PARAM_LENGTH')
     return { code: 'not_found', message: 'no such path: nothing has so long an id' }
-  // Before the database is suspected: a caller who hangs up in the middle of a body is a reset connection too.
+  // Before the check of the database: a client that hangs up in the middle of a body resets its connection too.
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
     const ours = BY_STATUS[statusCode] ?? 'invalid_argument'
     return { code: ours, message: BY_CODE[String(code)] ?? IN_GENERAL[ours] ?? 'the request could not be read' }
@@ -98,11 +98,11 @@ function failureOf(error: unknown, { faultNames, requestId, unavailable }: Failu
   return { code: 'internal', message: `an error on our side; please quote the request id ${requestId}` }
 }
 
-/** The first field at fault leads the message: `transactionAmount: must be greater than 0`. */
+/** Makes a failure; its message begins with the first field at fault: `transactionAmount: must be greater than 0`. */
 const withDetails = (code: ErrorCode, message: string, details: readonly NamedFault[]): Failure =>
   details.length === 0 ? { code, message } : { code, message: ledByField(message, details), details }
 
-/** Answers in the words of the style. The log is told all about what is ours; a refusal is in the line of its request. */
+/** Answers with the body of the style. Errors of the service are logged in full; a refusal is logged with its request. */
 export function sendFailure(
   style: Style,
   failure: Failure,
@@ -116,14 +116,14 @@ export function sendFailure(
   request.failure = failure
   discardBody(request, reply, code)
   keepOutOfCaches(reply)
-  // Also where it is refused before the style's own hooks have been there.
+  // A refusal may come before the style's own hooks have run.
   if (style.headers !== undefined) reply.headers(style.headers)
   if (retryAfter !== undefined) reply.header('retry-after', String(Math.max(1, Math.ceil(retryAfter))))
-  // RFC 9110 15.5.2: a 401 says how to authenticate. The token call has said Basic by now.
+  // RFC 9110 15.5.2: a 401 names the way to authenticate. The token call has set Basic by now.
   if (code === 'unauthenticated' && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', 'Bearer')
   return reply.code(STATUSES[code]).send(style.failureBody(failure))
 }
 
-/** The members that every style's refusal has; `details` only where fields are at fault. */
+/** Returns the members of every style's refusal; `details` only when fields are at fault. */
 export const failureWords = ({ code, message, details }: Failure) =>
   details === undefined || details.length === 0 ? { code, message } : { code, message, details }

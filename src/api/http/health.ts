@@ -6,16 +6,16 @@ const PATIENCE_MS = 2000
 
 const health = z.object({ status: z.literal('ok') }).meta({ examples: [{ status: 'ok' }] })
 
-/** What readiness goes by. */
+/** The checks that readiness depends on. */
 export interface Readiness {
-  /** Whether the database answers. */
+  /** Returns whether the database answers. */
   readonly ready: () => Promise<boolean>
   readonly stopping: () => boolean
-  /** Why the database takes no changes, where it is known not to. */
+  /** Returns why the database takes no changes, if it is known not to. */
   readonly trouble: () => string | undefined
 }
 
-/** Liveness and readiness (contract 6), on every host and without a token. `ready` asks the database. */
+/** Adds liveness and readiness (contract 6), on every host and without a token. `ready` asks the database. */
 export function addHealth(app: FastifyInstance, { ready, stopping, trouble }: Readiness) {
   let closing = false
   app.addHook('preClose', async () => {
@@ -53,7 +53,7 @@ export function addHealth(app: FastifyInstance, { ready, stopping, trouble }: Re
   )
 }
 
-/** False when it fails or takes too long: for whoever asks whether to send requests here, that is the same. */
+/** Returns false when the check fails or takes too long; for a load balancer both mean the same. */
 async function inTime(ready: () => Promise<boolean>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<boolean>((resolve) => {

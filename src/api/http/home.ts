@@ -6,7 +6,7 @@ import type { Config } from '../../app/config.ts'
 import { type Style, type StyleName, urlOf } from '../style.ts'
 import { Html, html } from './html.ts'
 
-/** What each style is for, in the order in which a newcomer needs them. */
+/** The purpose of each style, in the order in which a newcomer needs them. */
 const STYLES: readonly (readonly [StyleName, string])[] = [
   ['auth', 'tokens'],
   ['partner', 'the partner style: customers, loans, repayments, credit'],
@@ -25,8 +25,8 @@ const LOOK = new Html(
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(LOOK.text).digest('base64')}'; base-uri 'none'; frame-ancestors 'none'`
 
 /**
- * `/` of a style: for a browser, a page with links to the reference, the document, health and the other styles, which
- * needs no script and loads nothing; the same as JSON for a client that does not ask for HTML.
+ * Serves `/` of a style: for a browser, a page with links to the reference, the document, health and the other styles,
+ * without scripts or other files; for a client that does not ask for HTML, the same as JSON.
  */
 export function addHome(scope: FastifyInstance, style: Style, config: Config): void {
   const page = homePage(style, config)
@@ -42,7 +42,7 @@ export function addHome(scope: FastifyInstance, style: Style, config: Config): v
     { schema: { hide: true }, config: { public: true }, logLevel: 'warn', prefixTrailingSlash: 'slash' },
     (request, reply) => {
       reply.header('vary', 'accept')
-      // The first is what a client gets that takes anything.
+      // The first type is for a client that takes any.
       if (negotiate(request.headers.accept ?? '*/*', ['application/json', 'text/html']) !== 'text/html') return said
       return reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8').send(page)
     },

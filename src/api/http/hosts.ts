@@ -3,13 +3,16 @@ import FindMyWay from 'find-my-way'
 import type { Config } from '../../app/config.ts'
 import { prefixOf, type Style } from '../style.ts'
 
-/** Whether the peer at `address`, `hop` proxies away from us (0 is who called us), may speak for others. */
+/**
+ * Returns whether the peer at `address`, `hop` proxies away from the service (0 connected to it), may name other
+ * addresses.
+ */
 export type Trust = (address: string | undefined, hop: number) => boolean
 
-/** Longest path parameter: an external id of 100 characters, each of up to four bytes, each byte percent-encoded to three. */
+/** The longest path parameter: an external id of 100 characters of up to four bytes, each percent-encoded to three. */
 export const MAX_PARAM_LENGTH = 1_200
 
-/** The paths that a style has, by pattern, whatever the method. */
+/** The paths of a style by pattern, whatever the method. */
 export class Paths {
   readonly #router = FindMyWay<FindMyWay.HTTPVersion.V1>({ maxParamLength: MAX_PARAM_LENGTH })
   readonly #methods = new Map<string, Set<string>>()
@@ -24,14 +27,14 @@ export class Paths {
     for (const one of [method].flat()) methods.add(one)
   }
 
-  /** The methods that a path takes; none where the style has no such path. */
+  /** Returns the methods that a path takes; none when the style has no such path. */
   methodsOf(path: string): readonly string[] {
     const found = this.#router.find('GET', path)
     return found === null || !(found.store instanceof Set) ? [] : [...found.store]
   }
 }
 
-/** A style, the host it is called by (lower case, no port), and what it turned out to serve. */
+/** A style, the host that it is called by (lower case, no port), and the paths that it serves. */
 export interface Mounted {
   readonly host: string
   readonly style: Style
@@ -41,9 +44,9 @@ export interface Mounted {
 const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)(.*)$/i
 
 /**
- * Turns a request into a target inside the router: the prefix of the style that its host and path select, and its
- * path (contract 1.2). A host can name several styles, and one that no setting names stands for all of them; then a
- * path that one style has is that style's, and any other path is the chief style's.
+ * Turns a request into a target inside the router: the prefix of the style that its host and path select, and its path
+ * (contract 1.2). Several styles may share a host, and a host that no setting names stands for all of them; then a path
+ * of one style alone selects that style, and any other path the default style.
  */
 export function chooseStyle(mounted: readonly Mounted[], fallback: Config['fallbackStyle'], trusts: Trust) {
   const byHost = Map.groupBy(mounted, ({ host }) => host)
@@ -66,15 +69,15 @@ function select(candidates: readonly Mounted[], path: string, fallback: string) 
   return chiefOf(having.length > 0 ? having : candidates, fallback).style.name
 }
 
-/** Who speaks for several: the fallback style, or else the one that is not about tokens. */
+/** Returns the style that answers for several: the fallback style, or else the first that is not the auth style. */
 const chiefOf = (several: readonly Mounted[], fallback: string): Mounted =>
   several.find(({ style }) => style.name === fallback) ??
   several.find(({ style }) => style.name !== 'auth') ??
   several[0]!
 
 /**
- * The host called, in lower case and without its port. A trusted proxy's word goes first (the last entry is that of the
- * nearest proxy), then the target's own host (RFC 9112 3.2.2), then the header.
+ * Returns the host that the client called, in lower case and without its port: from a trusted proxy's header (the last
+ * entry is that of the nearest proxy), else the target's own host (RFC 9112 3.2.2), else the Host header.
  */
 function hostNamed(
   { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,

@@ -1,4 +1,4 @@
-/** Text that is HTML already; anything else is escaped on its way into a page. */
+/** Text that is HTML already; any other text is escaped when it is put into a page. */
 export class Html {
   readonly text: string
   constructor(text: string) {
@@ -6,7 +6,7 @@ export class Html {
   }
 }
 
-/** What a page may be put together from. */
+/** The values that a page can be put together from. */
 export type Part = Html | string | number | bigint | undefined | false | readonly Part[]
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -24,6 +24,6 @@ const toText = (part: Part): string => {
   return String(part).replace(/[&<>"']/g, (character) => ESCAPES[character]!)
 }
 
-/** HTML with what is put in escaped. */
+/** Builds HTML from a template; values that are no HTML are escaped. */
 export const html = (texts: TemplateStringsArray, ...parts: readonly Part[]): Html =>
   new Html(texts.map((text, index) => text + toText(parts[index])).join(''))

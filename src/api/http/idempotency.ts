@@ -10,17 +10,17 @@ const LONGEST_KEY = 255
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** There while a request under an Idempotency-Key is being run for the first time. */
+    /** Set while a request under an Idempotency-Key is run for the first time. */
     turn: Turn | undefined
   }
 }
 
-/** What a style says again of something that was changed, where a crash kept the answer from being stored. */
+/** Builds the answer of a request again from what it changed, when a crash kept the answer from being stored. */
 export type ReplayResponse = (caller: Caller, kept: KeptRequest) => Promise<unknown>
 
 /**
- * Every POST of the scope takes an Idempotency-Key (contract 1.11): the same request again gets the stored answer, byte
- * for byte. A refused request stores nothing, and so does not burn its key.
+ * Accepts an Idempotency-Key on every POST of the scope (contract 1.11): the same request again gets the stored answer,
+ * byte for byte. A refused request stores nothing, so its key can be used again.
  */
 export function acceptIdempotencyKeys(app: StyleApp, deps: Deps, replayResponse: ReplayResponse): void {
   const keys = createIdempotency(deps)
@@ -48,18 +48,18 @@ export function acceptIdempotencyKeys(app: StyleApp, deps: Deps, replayResponse:
     const { turn } = request
     if (!turn) return payload
     try {
-      // The change stands whether or not its answer is kept: without it, the answer is made again.
+      // The change is saved whether or not its answer is kept: without the kept answer, it is built again.
       if (reply.statusCode < 400) await turn.keep({ status: reply.statusCode, body: String(payload) })
     } catch (error) {
       request.log.warn({ err: error }, 'an answer could not be kept for its key')
     } finally {
-      // Here, and not when the answer has gone out: a caller that hung up never gets it, and comes again.
+      // Here, and not after the answer is sent: a client that hung up never gets the answer, and asks again.
       turn.end()
     }
     return payload
   })
 
-  // Another instance may have done under the same key what this one then found done: that is no conflict of the caller's.
+  // Another instance may have run the same request under the same key first: that is no conflict for the client.
   app.setErrorHandler(async (error, request) => {
     const taken = error instanceof LendingError && ['already_exists', 'failed_precondition'].includes(error.code)
     if (taken && request.turn && (await request.turn.isKept()))
@@ -73,14 +73,14 @@ export function acceptIdempotencyKeys(app: StyleApp, deps: Deps, replayResponse:
   })
 }
 
-/** Says in the answer that nothing was made or posted: it was there already (contract 1.11). */
+/** Marks an answer to a request that changed nothing, because it repeats an earlier one (contract 1.11). */
 export function markReplayed(reply: FastifyReply): void {
   reply.header('idempotency-replayed', 'true')
 }
 
 function readKey(given: string | string[], rawHeaders: readonly string[]): string {
   const key = String(given)
-  // Node joins two headers of a name into one text, which would be a key that nobody meant.
+  // Node joins two headers of a name into one text, which would be a key that the client did not choose.
   const times = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === KEY_HEADER.toLowerCase()).length
   if (times > 1) throw invalidArgument('idempotencyKey', 'must be given only once')
   if (key.length > LONGEST_KEY || !/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(key))
@@ -88,13 +88,13 @@ function readKey(given: string | string[], rawHeaders: readonly string[]): strin
   return key
 }
 
-/** Two requests are the same when method, path and content are; not when only white space or order differs. */
+/** Returns a hash of method, path and content; white space and the order of members do not change it. */
 function hashOf(request: FastifyRequest): string {
   const content = JSON.stringify(sorted(JSON.parse(JSON.stringify(request.body ?? null, asText))))
   return createHash('sha256').update(`${request.method} ${request.originalUrl}\n${content}`).digest('base64url')
 }
 
-/** Bigints have no JSON of their own; here only sameness counts. */
+/** Writes a bigint as text, since JSON has none; the hash only needs equal texts for equal values. */
 const asText = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value)
 
 function sorted(value: unknown): unknown {
@@ -107,7 +107,7 @@ function sorted(value: unknown): unknown {
   )
 }
 
-/** Nothing is known of what the key changed, so nothing can be said again. */
+/** Refuses a repeated request when it is not known what the first one changed. */
 export const cannotReplayResponse = (): never => {
   throw new LendingError('aborted', 'the answer to this request was lost; read the resource to see what came of it')
 }

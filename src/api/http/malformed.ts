@@ -4,7 +4,7 @@ import type { Style } from '../style.ts'
 import { NO_STORE } from './headers.ts'
 import { STATUSES } from './statuses.ts'
 
-/** What Node's parser can have against a request; anything else is not HTTP. */
+/** Errors of Node's parser; any other means that the bytes are not HTTP. */
 const FAULTS: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'the request took too long to arrive',
   HPE_HEADER_OVERFLOW: 'the headers are too large',
@@ -12,7 +12,8 @@ const FAULTS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Answers what never became a request, on the bare socket. Its host cannot be relied on, so `words` speaks for all.
+ * Answers bytes that are no request, on the bare socket. Their host cannot be relied on, so the style `words` answers
+ * for all.
  */
 export function answerMalformed(words: Style) {
   return (error: Error & { code?: string }, socket: Socket & { _httpMessage?: { headersSent: boolean } | null }) => {

@@ -17,17 +17,17 @@ import { toCaller } from './requestId.ts'
 
 const NO_QUERY = z.strictObject({})
 
-/** What every style is mounted with. */
+/** The parts that every style is mounted with. */
 export interface Mounting {
   readonly deps: Deps
   readonly readiness: Readiness
-  /** Whether an error means that the database cannot be reached or takes no changes. */
+  /** Returns whether an error means that the database cannot be reached or takes no changes. */
   readonly unavailable: (error: unknown) => boolean
 }
 
 /**
- * Mounts a style under its prefix, closed off from the others: its error words, its 404, its document, its routes.
- * @returns the paths it serves, known once the app is ready
+ * Mounts a style under its prefix, apart from the others: its errors, its 404, its document and its routes.
+ * @returns the paths that the style serves, known once the app is ready
  */
 export function mountStyle(app: FastifyInstance, style: Style, { deps, readiness, unavailable }: Mounting): Paths {
   const paths = new Paths()
@@ -37,14 +37,15 @@ export function mountStyle(app: FastifyInstance, style: Style, { deps, readiness
       scope.addHook('onRoute', (route) => {
         const path = route.url.slice(prefix.length) || '/'
         paths.add(path, route.method)
-        // A route that takes no query refuses whatever is in one: a token there must not silently be none.
+        // A route without a query schema refuses any query: a token in one must not be ignored.
         if (path.startsWith('/v1/')) route.schema = { querystring: NO_QUERY, ...route.schema }
       })
       speak(scope, style, { unavailable, config: deps.config, prefix }, paths)
       await addDocument(scope, style, prefix, deps.config)
       addHome(scope, style, deps.config)
       addHealth(scope, readiness)
-      // In a scope of their own, so that their hooks (who is calling?) do not reach the documents and health.
+      // A scope of their own, so that the hooks of the routes (which require a token) do not apply to the documents and
+      // health.
       scope.register(async (routes) => style.routes(routes.withTypeProvider<ZodTypeProvider>(), deps))
     },
     { prefix },
@@ -52,7 +53,9 @@ export function mountStyle(app: FastifyInstance, style: Style, { deps, readiness
   return paths
 }
 
-/** What answers on a host that no setting names, where none is to be served: health, and 404 for the rest. */
+/**
+ * Mounts the answers for a host that no setting names, where no style is to be served: health, and 404 for the rest.
+ */
 export function mountNothing(app: FastifyInstance, words: Style, { deps, readiness, unavailable }: Mounting) {
   app.register(
     async (scope) => {
@@ -63,7 +66,7 @@ export function mountNothing(app: FastifyInstance, words: Style, { deps, readine
   )
 }
 
-/** What a style's words are made with. */
+/** The parts that the errors of a style are made with. */
 interface Speaking extends Pick<Mounting, 'unavailable'> {
   readonly config: Config
   readonly prefix: string
@@ -71,7 +74,8 @@ interface Speaking extends Pick<Mounting, 'unavailable'> {
 
 function speak(scope: FastifyInstance, style: Style, { unavailable, config, prefix }: Speaking, paths?: Paths) {
   scope.setValidatorCompiler(validatorCompiler)
-  // The schemas of answers are documentation: the views that make them are typed, and zod costs more than they do.
+  // Response schemas are for the document only: the views that build answers are typed, and zod would cost more than
+  // they do.
   scope.setSerializerCompiler(() => JSON.stringify)
   acceptJson(scope)
   refuseEncodings(scope)
@@ -100,9 +104,12 @@ function speak(scope: FastifyInstance, style: Style, { unavailable, config, pref
   })
 }
 
-/** What Node and the router take that no request may be; Node's own refusals have neither a body nor a request id. */
+/**
+ * Returns the fault in the head of a request that Node and the router accept but that is not allowed. Node's own
+ * refusals would have neither a body nor a request id.
+ */
 function wrongInHead({ raw, url }: FastifyRequest): string | undefined {
-  // RFC 9112 3.2: of two, one that stands before us may have gone by the other.
+  // RFC 9112 3.2: a proxy before the service may have used the other Host header.
   const isHost = (name: string, index: number) => name.length === 4 && index % 2 === 0 && /^host$/i.test(name)
   const hosts = raw.rawHeaders.filter(isHost).length
   if (hosts === 0 && raw.httpVersion === '1.1') return 'the Host header is missing'
@@ -110,7 +117,7 @@ function wrongInHead({ raw, url }: FastifyRequest): string | undefined {
   return isQueryMalformed(url) ? MALFORMED_URL : undefined
 }
 
-/** The router refuses such a path; a query it would take as it stands, and find nothing by it. */
+/** Returns whether a query cannot be decoded. The router refuses such a path, but reads such a query undecoded. */
 function isQueryMalformed(url: string): boolean {
   const at = url.indexOf('?')
   if (at === -1) return false
@@ -122,20 +129,23 @@ function isQueryMalformed(url: string): boolean {
   }
 }
 
-/** The path that was called, without the prefix of its style and without its query. */
+/** Returns the path that was called, without the prefix of its style and without its query. */
 function pathOf({ url }: FastifyRequest): string {
   const start = url.indexOf('/', 1)
   const query = url.indexOf('?', start)
   return query === -1 ? url.slice(start) : url.slice(start, query)
 }
 
-/** `/v1/loans/` and `/v1/loans//repayments`: the router takes what is missing there for an empty id. */
+/**
+ * Returns whether a step of the path is empty, as in `/v1/loans/` and `/v1/loans//repayments`: the router would take it
+ * for an empty id.
+ */
 function hasEmptyStep(request: FastifyRequest): boolean {
   const path = pathOf(request)
   return path.startsWith('/v1/') && (path.endsWith('/') || path.includes('//'))
 }
 
-/** The methods that the path takes; none where there is no such path. */
+/** Returns the methods that the path takes; none when there is no such path. */
 const allowedOn = (request: FastifyRequest, paths: Paths | undefined): readonly string[] =>
   hasEmptyStep(request) ? [] : (paths?.methodsOf(pathOf(request)) ?? [])
 

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../domain/errors.ts'
 
-/** Each code's HTTP status, in every style and on the operators' port. A new code does not compile without one. */
+/** HTTP status of each code, in every style and on the operators' port; the compiler requires one for every code. */
 export const STATUSES: Readonly<Record<ErrorCode, number>> = {
   invalid_argument: 400,
   unauthenticated: 401,

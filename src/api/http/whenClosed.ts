@@ -8,8 +8,8 @@ declare module 'fastify' {
 }
 
 /**
- * Calls an action once the answer of a request is written, or its caller has hung up. The actions of a request share one
- * listener, because each listener costs every request a few microseconds.
+ * Calls an action once the answer of a request is written, or its client has hung up. The actions of a request share
+ * one listener, because each listener costs every request a few microseconds.
  */
 export function whenClosed(request: FastifyRequest, { raw }: FastifyReply, action: () => void): void {
   if (request.closing) {

@@ -7,16 +7,17 @@ import { Tally } from './tally.ts'
 const KIB = 1024
 const MIB = 1024 * KIB
 
-/** Bytes of bodies on their way at once: of one account, or of an address without credentials, and of all. */
+/**
+ * Bytes of bodies that may be arriving at once: of one account, of an address without credentials, and of all clients.
+ */
 const MOST_BYTES = { caller: 32 * MIB, all: 128 * MIB } as const
-/** A body that does not say how long it is counts as this many bytes. */
+/** Bytes that a body without a stated length counts as. */
 const UNTOLD_BYTES = 256 * KIB
 const AGAIN_SECONDS = 1
 
 /**
- * Bounds what request bodies that have not wholly arrived may take of memory. A caller beyond its part is refused with
- * `resource_exhausted`, and everybody with `unavailable` when all together are beyond theirs. Uploads have bounds of
- * their own.
+ * Limits the memory for request bodies that have not wholly arrived. A client over its share gets `resource_exhausted`;
+ * when all bodies together are over the total, every client gets `unavailable`. Uploads have limits of their own.
  */
 export function boundBodies(app: FastifyInstance): void {
   const callers = new Tally<string>()

@@ -3,17 +3,20 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../../domain/errors.ts'
 import { Tally } from './tally.ts'
 
-/** Refusals a second of an address that are for nothing but to come again; then its connections are read less often. */
+/**
+ * Refusals a second of one address that only ask the client to come later; over this, its connections are read less
+ * often.
+ */
 const MOST_A_SECOND = 50
 const SECOND_MS = 1_000
 
-/** Refusals that a caller who repeats them at once gets again. */
+/** Codes of refusals that a client gets again when it repeats the request at once. */
 const REPEATED: ReadonlySet<ErrorCode> = new Set(['resource_exhausted', 'unavailable', 'unauthenticated'])
 
 /**
- * Reads the next request of a connection a second later when its address has been refused more than `MOST_A_SECOND` times
- * in this second. Every answer goes out at once; a client that heeds Retry-After notices nothing, and one that does not
- * cannot keep the process busy with refusals. Connections of a proxy carry many callers, and are read as always.
+ * Delays the next request of a connection by a second when its address was refused more than `MOST_A_SECOND` times in
+ * this second. Every answer is sent at once, so a client that obeys Retry-After notices nothing, and one that does not
+ * cannot keep the process busy with refusals. Connections of a proxy carry many clients, and are never delayed.
  */
 export function slowRefused(app: FastifyInstance): void {
   let refused = new Tally<string>()
@@ -29,7 +32,7 @@ export function slowRefused(app: FastifyInstance): void {
   })
 }
 
-/** Whether the connection is the caller's own: neither that of a proxy, nor of a request that came by none. */
+/** Returns whether the connection belongs to the client alone: it is not a proxy's. */
 const isItsOwn = ({ ip, raw: { socket } }: FastifyRequest): boolean =>
   socket instanceof Socket && socket.remoteAddress === ip
 

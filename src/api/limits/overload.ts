@@ -2,21 +2,21 @@ import type { FastifyInstance } from 'fastify'
 import { LendingError } from '../../domain/errors.ts'
 import type { Events } from '../../services/events.ts'
 
-/** How the process stands; whoever runs it knows. */
+/** The state of the process, from the code that runs it. */
 export interface Guard {
-  /** Whether the database answers, and is no standby. */
+  /** Returns whether the database answers and is no standby. */
   reachable(): boolean
-  /** Why no requests should be sent here; undefined where the database takes changes. */
+  /** Returns why no requests should be sent here; undefined when the database takes changes. */
   trouble(): string | undefined
-  /** By how much timers are late, in milliseconds. */
+  /** Returns by how many milliseconds timers are late. */
   lagMs(): number
-  /** Whether a stop has begun: what comes is served, but nobody should come any more. */
+  /** Returns whether a stop has begun: requests are still served, but clients should send no more. */
   stopping(): boolean
-  /** Whether nobody can come any more; those who are here are served. */
+  /** Returns whether new connections are impossible; those that are open are still served. */
   draining(): boolean
 }
 
-/** All is well. */
+/** A guard that reports no trouble. */
 export const unguarded: Guard = {
   reachable: () => true,
   trouble: () => undefined,
@@ -25,7 +25,7 @@ export const unguarded: Guard = {
   draining: () => false,
 }
 
-/** How much may be in work. */
+/** Limits on the work of the process. */
 export interface Bounds {
   readonly maxInFlight: number
   readonly maxLagMs: number
@@ -33,7 +33,7 @@ export interface Bounds {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answered however busy the service is. */
+    /** The route answers however busy the service is. */
     vital?: boolean
   }
 }
@@ -41,8 +41,8 @@ declare module 'fastify' {
 const AGAIN_SECONDS = 1
 
 /**
- * Turns requests away early, while that still costs nothing: when more are in work than can be answered in good time,
- * when the process itself is late, or when the database is gone.
+ * Refuses requests before they cost anything: when more are in work than can be answered in good time, when the event
+ * loop is late, or when the database is gone.
  */
 export function turnAwayEarly(app: FastifyInstance, guard: Guard, bounds: Bounds, events: Events): void {
   let inFlight = 0
@@ -55,7 +55,7 @@ export function turnAwayEarly(app: FastifyInstance, guard: Guard, bounds: Bounds
   app.addHook('onRequest', (request, reply, done) => {
     inFlight++
     reply.raw.once('close', () => inFlight--)
-    // A client that kept its connection would send the next request into one that is about to be closed.
+    // A client that keeps its connection would send the next request to a connection that is about to close.
     if (guard.draining()) reply.header('connection', 'close')
     const { vital, public: open } = request.routeOptions.config
     if (vital) return done()

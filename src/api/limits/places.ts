@@ -5,14 +5,14 @@ import type { Events } from '../../services/events.ts'
 import { whenClosed } from '../http/whenClosed.ts'
 import { Tally } from './tally.ts'
 
-/** The places in work that one holder may have, as a part of all. */
+/** Shares of all places in work that one holder may have. */
 const SHARES = { address: 2, account: 3, organization: 2 } as const
 
 type Holder = keyof typeof SHARES
 
 const AGAIN_SECONDS = 1
 
-/** The place in work that a request holds: its address's until its caller is known, then its account's. */
+/** The place that a request holds: its address's until its caller is known, then its account's. */
 interface Place {
   address: string | undefined
   account: number | undefined
@@ -26,8 +26,8 @@ declare module 'fastify' {
 }
 
 /**
- * Holds each address without credentials, each account and each organization to its share of the places in work, so that
- * no single one can fill them all. Beyond its share a request is refused at once; health is answered all the same.
+ * Limits each address without credentials, each account and each organization to its share of the places in work, so
+ * that no one of them can take all. A request over the share is refused at once; health checks are always answered.
  */
 export function sharePlaces(app: FastifyInstance, { maxInFlight }: { maxInFlight: number }, events: Events): void {
   const addresses = new Tally<string>()
@@ -59,7 +59,7 @@ export function sharePlaces(app: FastifyInstance, { maxInFlight }: { maxInFlight
     requireShare('address', addresses.add(address, 1))
     done()
   })
-  // After the style's own hooks have found out who calls.
+  // After the hooks of the style, which identify the caller.
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     const { place } = request
     const caller = request.caller as FastifyRequest['caller'] | null | undefined

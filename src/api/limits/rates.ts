@@ -5,8 +5,8 @@ import type { Limited, Limits, Standing } from '../../services/access/rateLimits
 import type { Events } from '../../services/events.ts'
 
 /**
- * Requests a minute by address, before anything is asked of them, and by account, once it is known. Every answer says
- * how much is left (RateLimit-Limit, -Remaining, -Reset, -Policy); a refused one, when to come back.
+ * Limits requests a minute: by address at the start of the request, and by account once the caller is known. Every
+ * answer carries what is left (RateLimit-Limit, -Remaining, -Reset, -Policy), and a refusal also when to come back.
  */
 export function limitRates(app: FastifyInstance, limits: Limits, events: Events): void {
   const check = (by: Limited, key: string, request: FastifyRequest, reply: FastifyReply) => {
@@ -30,7 +30,7 @@ export function limitRates(app: FastifyInstance, limits: Limits, events: Events)
     check('address', networkOf(request.ip), request, reply)
     done()
   })
-  // After the style's own hooks have found out who calls.
+  // After the hooks of the style, which identify the caller.
   app.addHook('preParsing', (request, reply, _, done) => {
     const caller = request.caller as FastifyRequest['caller'] | null | undefined
     if (caller) check('account', `${caller.organizationId}/${caller.accountId}`, request, reply)
@@ -38,10 +38,10 @@ export function limitRates(app: FastifyInstance, limits: Limits, events: Events)
   })
 }
 
-/** The limit that is nearer to its end is the one that is told. */
+/** Sets the headers of the limit that has the least left. */
 function setHeaders({ limit, remaining, reset, window }: Standing, reply: FastifyReply): void {
-  const told = reply.getHeader('ratelimit-remaining')
-  if (told !== undefined && Number(told) < remaining) return
+  const shown = reply.getHeader('ratelimit-remaining')
+  if (shown !== undefined && Number(shown) < remaining) return
   reply.header('ratelimit-limit', String(limit))
   reply.header('ratelimit-remaining', String(remaining))
   reply.header('ratelimit-reset', String(reset))

@@ -1,13 +1,16 @@
-/** Counts by key, of what is held now: a key without any is forgotten. */
+/** Counts what each key holds now; a key that holds nothing is forgotten. */
 export class Tally<Key> {
   readonly #held = new Map<Key, number>()
 
-  /** How much the key holds. */
+  /** Returns how much the key holds. */
   of(key: Key): number {
     return this.#held.get(key) ?? 0
   }
 
-  /** Adds to what the key holds; less than 0 takes away. @returns what it holds then */
+  /**
+   * Adds to what the key holds; a negative amount takes away.
+   * @returns what the key holds then
+   */
   add(key: Key, amount: number): number {
     const held = this.of(key) + amount
     if (held === 0) this.#held.delete(key)

@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LendingError } from '../../domain/errors.ts'
 import { whenClosed } from '../http/whenClosed.ts'
 
-/** Requests computed at once while several organizations call, of all of them and of each at least. */
+/** Requests computed at once while several organizations call: of all of them, and of each at least. */
 const TOGETHER = 48
 const LEAST = 4
-/** An organization still counts as calling this long after its last request. */
+/** An organization counts as calling for this long after its last request. */
 const RECENT_MS = 500
 const WAIT_MS = 10_000
 
@@ -25,18 +25,20 @@ interface Line {
   readonly accounts: Map<number, Waiting[]>
 }
 
-/** Turns at computing answers. */
+/** Gives requests turns to compute their answers. */
 export interface Turns {
   /**
-   * Calls `start` when it is the request's turn, at once where there is room, and `giveUp` when that took too long.
-   * @returns what ends the turn, or the waiting for it; the first call counts
+   * Calls `start` when it is the request's turn, at once where there is room; calls `giveUp` when the wait was too
+   * long.
+   * @returns a function that ends the turn or the wait; only its first call counts
    */
   take(caller: { organizationId: number; accountId: number }, start: () => void, giveUp: () => void): () => void
 }
 
 /**
- * Lets an organization compute as much as it likes while it calls alone. While others call too, each gets an equal part
- * of `TOGETHER`, and what is more waits, its accounts in rotation: no organization has to wait behind the queue of another.
+ * Creates turns. An organization that calls alone computes without a limit. While others call too, each gets an equal
+ * part of `TOGETHER` and its other requests wait, its accounts in rotation, so that no organization waits behind the
+ * queue of another.
  * @param now milliseconds of a clock that never goes back
  */
 export function createTurns(now: () => number): Turns {
@@ -104,7 +106,7 @@ function wait(line: Line, account: number, waiting: Waiting): void {
   line.waiting++
 }
 
-/** Starts the next request of the account whose turn it is, which then comes last. */
+/** Starts the next request of the account whose turn it is, and puts that account last. */
 function startNext(line: Line): void {
   for (const [account, queue] of line.accounts) {
     line.accounts.delete(account)
@@ -135,12 +137,12 @@ function once(action: () => void): () => void {
   }
 }
 
-/** Has each request with a known caller wait for its turn once its body is read, until its answer is written. */
+/** Makes each request with a known caller wait for its turn, from when its body is read until its answer is written. */
 export function takeTurns(app: FastifyInstance): void {
   const turns = createTurns(() => performance.now())
   app.addHook('preHandler', (request, reply, done) => {
     const caller = request.caller as FastifyRequest['caller'] | null | undefined
-    // One that has hung up already is never heard to close.
+    // A connection that has closed already emits no close event again.
     if (!caller || reply.raw.destroyed) return done()
     const giveUp = () => done(new LendingError('unavailable', 'the service is busy; try again', [], 1))
     whenClosed(request, reply, turns.take(caller, done, giveUp))

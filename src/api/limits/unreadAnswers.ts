@@ -5,13 +5,13 @@ import { Tally } from './tally.ts'
 
 const MIB = 1024 * 1024
 
-/** What unread answers may take of memory, and how they have to be read. */
+/** Limits on the memory of unread answers, and on the time to read them. */
 export interface UnreadBounds {
-  /** Bytes of one organization's, beyond which it gets no more answers until some are read. */
+  /** Bytes of one organization, over which it gets no more answers until some are read. */
   readonly organization: number
-  /** Bytes of all, beyond which those that are read slowest are given up. */
+  /** Bytes of all organizations, over which the answers that are read slowest are given up. */
   readonly all: number
-  /** Within this many milliseconds `leastMoved` bytes of an answer have to be read, or the rest of it. */
+  /** Milliseconds in which a client has to read `leastMoved` bytes of an answer, or the rest of it. */
   readonly withinMs: number
   readonly leastMoved: number
   readonly lookEveryMs: number
@@ -27,20 +27,23 @@ export const UNREAD_BOUNDS: UnreadBounds = {
 
 const AGAIN_SECONDS = 5
 
-/** Where the reading of a connection's answer stood when it was last found to go on. */
+/** Progress of reading a connection's answer, when progress was last seen. */
 interface Reading {
   left: number
   at: number
 }
 
-/** A socket's handle has this, also in Node's own timeouts; without it an answer counts as unread until it is written whole. */
+/**
+ * The handle of a socket has this member, which Node's own timeouts use too; without it an answer counts as unread
+ * until all of it is written.
+ */
 interface Handle {
   readonly _handle?: { readonly writeQueueSize?: number } | null
 }
 
 /**
- * Bounds the answers that wait to be read: in bytes by organization and in all, and in time. A connection whose answer is
- * not read is closed; an organization with too many of them is refused with `resource_exhausted`.
+ * Limits the answers that wait to be read: in bytes by organization and in total, and in time. A connection whose
+ * answer is not read is closed; an organization with too many such answers is refused with `resource_exhausted`.
  */
 export function boundUnread(app: FastifyInstance, bounds: UnreadBounds, now: () => number): void {
   const sockets = new Set<Socket>()
@@ -83,7 +86,7 @@ export function boundUnread(app: FastifyInstance, bounds: UnreadBounds, now: () 
   const timer = setInterval(look, bounds.lookEveryMs).unref()
   app.addHook('onClose', async () => clearInterval(timer))
 
-  // After the style's own hooks have found out who calls.
+  // After the hooks of the style, which identify the caller.
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     const caller = request.caller as FastifyRequest['caller'] | null | undefined
     if (!caller) return done()
@@ -99,7 +102,7 @@ export function boundUnread(app: FastifyInstance, bounds: UnreadBounds, now: () 
   })
 }
 
-/** Whether too little of a connection's answer was read since it was last found to go on. */
+/** Returns whether too little of a connection's answer was read since progress was last seen. */
 function isGivenUp(readings: Map<Socket, Reading>, socket: Socket, at: number, bounds: UnreadBounds): boolean {
   const left = socket.writableLength + ((socket as Handle)._handle?.writeQueueSize ?? 0)
   const before = readings.get(socket)

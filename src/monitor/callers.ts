@@ -4,9 +4,9 @@ import type { Config } from '../app/config.ts'
 import { LendingError } from '../domain/errors.ts'
 
 /**
- * Whether the operators' port is meant by a Host header: an address, a loopback name, `OPS_HOST` or one of `OPS_NAMES`.
- * Any other name may be that of a page elsewhere, which has the operator's browser call this port under its own name (DNS
- * rebinding), and would then read what is answered. An address cannot be led elsewhere.
+ * Returns a function that tells whether a Host header names the operators' port: an address, a loopback name,
+ * `OPS_HOST` or one of `OPS_NAMES`. Any other name may belong to a page elsewhere that makes the operator's browser
+ * call this port under that name (DNS rebinding) and then reads the answers. An address cannot be misused so.
  */
 export function knowsHost({ opsHost, opsNames }: Pick<Config, 'opsHost' | 'opsNames'>): (header?: string) => boolean {
   const names = new Set(['localhost', opsHost.toLowerCase(), ...opsNames])
@@ -18,8 +18,8 @@ export function knowsHost({ opsHost, opsNames }: Pick<Config, 'opsHost' | 'opsNa
 }
 
 /**
- * Lets those read the metrics who send the token, compared in a time that does not depend on how much of it is right.
- * Without a token everybody may.
+ * Requires the token of the metrics, compared in a time that does not depend on how much of it is right. Without a
+ * configured token, every client may read the metrics.
  * @throws LendingError `unauthenticated`
  */
 export function requireMetricsToken({ metricsToken }: Pick<Config, 'metricsToken'>, header: string | undefined): void {
@@ -34,5 +34,5 @@ export function requireMetricsToken({ metricsToken }: Pick<Config, 'metricsToken
     throw new LendingError('unauthenticated', 'This is not the token of METRICS_TOKEN')
 }
 
-/** Digests are of one length, which the comparison asks for. */
+/** Hashes a text: digests have one length, which the comparison requires. */
 const digest = (text: string) => createHash('sha256').update(text).digest()

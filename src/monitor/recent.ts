@@ -1,26 +1,26 @@
 import { LRUCache } from 'lru-cache'
 import type { Events, Refusal } from '../services/events.ts'
 
-/** A refusal or failure, and when it was. */
+/** A refusal or failure, and its time. */
 export interface Remembered extends Refusal {
   readonly at: number
-  /** Greater than that of any refusal before it. */
+  /** Greater than the number of any earlier refusal. */
   readonly order: number
 }
 
-/** What the operator's page shows of this instance's recent past; held in memory, and gone with the process. */
+/** The recent past of this instance for the operators' page; held in memory, and lost with the process. */
 export interface Recent {
   readonly events: Partial<Events>
-  /** Latest first: those of an organization, and those of callers who were not identified. */
+  /** Returns refusals, latest first: those of an organization, and those of clients that were not identified. */
   refusals(organizationId: number): Remembered[]
   readonly sweep: { readonly lastAt: number | undefined; readonly loans: number; readonly failures: number }
 }
 
-/** Refusals remembered of an organization, and of callers that were not identified: those must not push out the others. */
+/** Refusals kept of each organization, and of clients that were not identified, which must not push out the others. */
 const MOST_REFUSALS = { identified: 200, unidentified: 100 }
 const MOST_ORGANIZATIONS = 1_000
 
-/** Remembers the latest refusals and the sweeps that are told to its `events`. */
+/** Keeps the latest refusals and sweeps that its `events` report. */
 export function rememberRecent(now: () => number): Recent {
   const refusals = new LRUCache<number, Remembered[]>({ max: MOST_ORGANIZATIONS })
   const unidentified: Remembered[] = []

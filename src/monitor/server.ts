@@ -14,7 +14,7 @@ import { style } from './pages/style.ts'
 import type { Recent } from './recent.ts'
 import { signInOperators } from './signedIn.ts'
 
-/** What the operators' port shows. */
+/** The parts that the operators' port shows. */
 export interface MonitorDeps {
   readonly deps: Deps
   readonly metrics: Pick<Metrics, 'page'>
@@ -23,7 +23,7 @@ export interface MonitorDeps {
   readonly log: { error(context: object, message: string): void }
 }
 
-/** The pages load nothing but their own style, run no script and send nothing anywhere else. */
+/** Headers of every page: pages load only their own style, run no script and send nothing elsewhere. */
 const HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -35,14 +35,14 @@ const HEADERS = {
 /** RFC 9110 15.5.20: the request came to a server that does not answer for this host. */
 const MISDIRECTED = 421
 const METRICS = '/metrics'
-/** How a caller who was refused may authenticate (RFC 9110 11.6.1). */
+/** Challenges for a client that was refused (RFC 9110 11.6.1). */
 const BY_TOKEN = 'Bearer realm="Mkopo metrics"'
 const BY_PASSWORD = 'Basic realm="Mkopo operators", charset="UTF-8"'
 const HTML = 'text/html; charset=utf-8'
 
 /**
- * What operators see, on a port of its own: metrics for Prometheus, and read-only pages of the book of the operator's
- * organization, behind his login. Never on the public port.
+ * Builds the app of the operators' port: metrics for Prometheus, and read-only pages of the book of the operator's
+ * organization, after a sign-in. It never listens on the public port.
  */
 export function buildMonitor({ deps, metrics, recent, figures, log }: MonitorDeps): FastifyInstance {
   const app = Fastify({ trustProxy: false, forceCloseConnections: true })
@@ -76,7 +76,7 @@ export function buildMonitor({ deps, metrics, recent, figures, log }: MonitorDep
     return reply.type(HTML).send(page)
   })
 
-  // The form on the page of the book.
+  // For the form on the page of the book.
   app.get<{ Querystring: { id?: unknown } }>('/loans', (request, reply) => {
     const { id } = request.query
     if (typeof id !== 'string' || id.trim() === '') return sendRefusal(reply, 'not_found', 'There is no such page.')

@@ -4,17 +4,17 @@ import type { Deps } from '../app/deps.ts'
 import { LendingError } from '../domain/errors.ts'
 import { type Identity, requireAdmin } from '../services/access/caller.ts'
 
-/** A password takes long to verify on purpose; a page that renews itself is not asked to wait for it each time. */
+/** A verified password is remembered for this long: verifying one is slow on purpose, and a page renews itself. */
 const VERIFIED_FOR_MS = 300_000
 const MOST_VERIFIED = 100
 const LONGEST_HEADER = 2_000
 
-/** Who an Authorization header of HTTP Basic belongs to; operators only. */
+/** Returns the operator of an Authorization header of HTTP Basic. */
 export type SignedIn = (header: string | undefined, address: string) => Promise<Identity>
 
 /**
- * The same accounts, limits and refusals as the token call. What is remembered is a token, so that a disabled account is
- * refused here as soon as anywhere.
+ * Makes a sign-in with the same accounts, limits and refusals as the token call. It remembers a token, so that a
+ * disabled account is refused here as soon as elsewhere.
  * @throws LendingError `unauthenticated`, `permission_denied`, `resource_exhausted`
  */
 export function signInOperators({ signIn }: Pick<Deps, 'signIn'>): SignedIn {
@@ -30,7 +30,7 @@ export function signInOperators({ signIn }: Pick<Deps, 'signIn'>): SignedIn {
     const token = tokens.get(key)
     const identity = await (token === undefined ? verify() : signIn.identify(token)).catch((error: unknown) => {
       const isRefused = error instanceof LendingError && error.code === 'unauthenticated'
-      // A token ends with its key, or when all of an account are revoked; the password may be right all the same.
+      // A token ends with its key, or when all tokens of an account are revoked; the password may still be right.
       if (token === undefined || !isRefused) throw error
       tokens.delete(key)
       return verify()

@@ -8,7 +8,7 @@ import { endOnSignals } from './ending.ts'
 import { explain, printStartFailure } from './explain.ts'
 import { type Serving, startServing, stopServing } from './serving.ts'
 
-/** The service in this one process. */
+/** Serves in this one process. */
 export async function serveAlone(settings: Config, log: Logger): Promise<void> {
   const serving: Serving = {}
   let server: EmbeddedServer | undefined

@@ -1,15 +1,16 @@
 import { type Config, hostOf } from '../app/config.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../services/lenders/seedDemo.ts'
 
-/** A process that shows itself to operators; with its id where there are several. */
+/** A process with pages for operators; with its id where there are several. */
 interface Shown {
   readonly opsOrigin: string
   readonly pid?: number | undefined
 }
 
-/** What a newcomer needs first: where the service listens, what it serves there, and a call to paste. */
+/** Builds the text that a start prints: where the service listens, what it serves, and a call to paste. */
 export function banner(config: Config, at: string, processes: readonly Shown[]): string {
-  // Where no other host is answered, a call has to name the style's; the machine may not find itself by that name.
+  // Where other host names are not answered, the call names the style's host in a header: the machine may not resolve
+  // that name.
   const named = (url: string) => (config.fallbackStyle === 'none' ? ` -H 'Host: ${hostOf(url)}'` : '')
   const lines = [
     `Mkopo listens on ${at}${processes.length > 1 ? ` in ${processes.length} processes` : ''}`,

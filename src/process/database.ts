@@ -3,25 +3,25 @@ import { type Config, ConfigError } from '../app/config.ts'
 import { withKeptSecret } from '../app/keptSecret.ts'
 import { EMBEDDED_CONNECTIONS, type EmbeddedServer, startEmbedded } from '../db/embedded/embedded.ts'
 
-/** Where the book is kept. */
+/** The database of the book. */
 export interface Database {
-  /** With the secret that was kept beside an embedded database. */
+  /** The settings, with the secret that is kept beside an embedded database. */
   readonly config: Config
   readonly url: string
-  /** By the role that owns the tables; empty where that of `url` does. */
+  /** The URL of the role that owns the tables; empty where that is the role of `url`. */
   readonly ownerUrl: string
-  /** The embedded server, for its starter to stop. */
+  /** The embedded server, which its starter has to stop. */
   readonly server?: EmbeddedServer
 }
 
-/** Beside its pool, a process has a connection that watches the database. */
+/** Connections of a process besides its pool: one, which watches the database. */
 const WATCHING = 1
-/** Connections of the embedded database that the command line finds free. */
+/** Connections of the embedded database that stay free for the command line. */
 const KEPT_FREE = 10
 
 /**
- * The database that the settings name, or an embedded one, which is started.
- * @throws ConfigError where the embedded one cannot be made, or has fewer connections than the settings ask for
+ * Returns the database that the settings name, or starts an embedded one.
+ * @throws ConfigError when the embedded one cannot be made, or has fewer connections than the settings ask for
  */
 export async function findDatabase(settings: Config, log: Logger): Promise<Database> {
   const { databaseUrl, databaseOwnerUrl } = settings
@@ -32,7 +32,7 @@ export async function findDatabase(settings: Config, log: Logger): Promise<Datab
   return { config, url: server.serviceUrl, ownerUrl: server.url, server }
 }
 
-/** A request must not be what finds out that the embedded database has no connection left. */
+/** Checks the number of connections at the start, so that no request finds out that none is left. */
 function requireRoom({ webConcurrency, databaseConnections }: Config): void {
   const wanted = webConcurrency * (databaseConnections + WATCHING)
   const room = EMBEDDED_CONNECTIONS - KEPT_FREE

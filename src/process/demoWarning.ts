@@ -3,10 +3,10 @@ import type { Config } from '../app/config.ts'
 import type { Db } from '../db/postgres/client.ts'
 import { findOpenDemoAccounts } from '../services/lenders/seedDemo.ts'
 
-/** Addresses on which only this machine calls. */
+/** Addresses that only this machine can call. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i
 
-/** Warns, in a line, where others than this machine can call and the demonstration accounts let anybody in. */
+/** Warns in a line when other machines can call and the demonstration accounts accept their published passwords. */
 export async function warnOfDemo({ host }: Pick<Config, 'host'>, db: Db, log: Logger): Promise<void> {
   if (LOOPBACK.test(host)) return
   const open = await findOpenDemoAccounts(db)

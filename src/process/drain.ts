@@ -2,22 +2,21 @@ import type { Server } from 'node:http'
 import { Server as Listener, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 
-/** How long a kept connection may be quiet before it is closed: longer than a request takes to arrive. */
+/** A kept connection that is quiet for this long is closed: longer than a request takes to arrive. */
 const QUIET_MS = 500
 
-/** A server that can be emptied without a connection being reset. */
+/** A server that can close all its connections without resetting one. */
 export interface Drainable {
-  /** Whether nothing new is accepted any more; every answer then closes its connection. */
+  /** Returns whether nothing new is accepted; every answer then closes its connection. */
   draining(): boolean
   /**
-   * Accepts nothing new, answers what comes on the connections that are there, and closes each after its answer, or once
-   * it has been quiet for a while. Node's own `close` ends quiet connections at once, and so also those on which a request
-   * is already on its way.
+   * Accepts nothing new, answers the requests on open connections, and closes each after its answer, or once it has
+   * been quiet for a while. Node's own `close` ends quiet connections at once, even when a request is on its way.
    */
   drain(): Promise<void>
 }
 
-/** Watches the server's connections from now on: to be called before it listens. */
+/** Makes a server drainable; call this before the server listens, since it watches the connections from then on. */
 export function makeDrainable(server: Server): Drainable {
   const sockets = new Set<Socket>()
   let draining = false
@@ -28,7 +27,7 @@ export function makeDrainable(server: Server): Drainable {
 
   const closeQuiet = () => {
     server.closeIdleConnections()
-    // On these nothing ever came; to Node they are about to bring a request.
+    // Connections that never sent a byte: Node expects a request on them.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
   }
 
@@ -36,7 +35,7 @@ export function makeDrainable(server: Server): Drainable {
     draining: () => draining,
     async drain() {
       if (!server.listening) return
-      // Right after a round of accepting, when as few as can be wait to be accepted.
+      // Right after a round of accepting, when the fewest connections wait to be accepted.
       await turn()
       draining = true
       const empty = new Promise((resolve) => Listener.prototype.close.call(server, resolve))

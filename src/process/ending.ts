@@ -2,39 +2,45 @@ import { channel } from 'node:diagnostics_channel'
 import type { Logger } from 'pino'
 import type { Config } from '../app/config.ts'
 
-/** What the channel is called on which the beginning of a stop is told, for what is loaded before the service: traces. */
+/** The channel that reports the beginning of a stop, for code that is loaded before the service: traces. */
 export const STOPPING = 'mkopo.stopping'
 
-/** How the process ends. */
+/** Ends the process. */
 export interface Ending {
-  /** Whether a stop has begun. */
+  /** Returns whether a stop has begun. */
   begun(): boolean
-  /** Tells those who listen on the channel that one is about to begin. */
+  /** Reports on the channel that a stop is about to begin. */
   announce(): void
   /** Begins a stop, unless one has begun. */
   begin(exitCode: number, graceMs?: number): void
-  /** For who may lose patience: the first time it begins a stop, the second time it ends the process at once. */
+  /**
+   * Begins a stop on the first call; ends the process at once on the second, from an operator who does not want to
+   * wait.
+   */
   insist(exitCode: number, graceMs?: number): void
 }
 
-/** What ends a process, and within what time. */
+/** The steps that end a process, and their times. */
 export interface EndingOptions extends Pick<Config, 'stopGraceMs' | 'stopWithinMs'> {
   readonly log: Logger
-  /** Ends all in good order. @returns the exit code, where the end has no other */
+  /**
+   * Ends all parts in good order.
+   * @returns the exit code, where the end has no other
+   */
   readonly stop: (graceMs: number) => Promise<number>
-  /** Called when there is no more time for that. */
+  /** Called when there is no time left for that. */
   readonly giveUp?: () => void
-  /** Grace of a signal at least, in milliseconds. */
+  /** The least grace of a signal, in milliseconds. */
   readonly leastGraceMs?: number
 }
 
 /**
- * Signals within this time after the first belong to the same request to stop. `npm start` passes on each signal that it
- * gets, and Ctrl-C, or a supervisor that signals every process of a group, reaches this process directly as well.
+ * Signals within this time after the first belong to the same request to stop. `npm start` passes on each signal that
+ * it gets, and Ctrl-C, or a supervisor that signals every process of a group, reaches this process directly as well.
  */
 export const ONE_REQUEST_MS = 1_000
 
-/** Ends the process at a signal: in good order at the first, at once at one that comes `ONE_REQUEST_MS` later. */
+/** Ends the process at a signal: in good order at the first one, at once at one that comes `ONE_REQUEST_MS` later. */
 export function endOnSignals(options: EndingOptions): Ending {
   const { stopGraceMs, stopWithinMs, log, stop, giveUp, leastGraceMs = 0 } = options
   let announced = false
@@ -74,7 +80,7 @@ export function endOnSignals(options: EndingOptions): Ending {
     if (signalledAt === Number.NEGATIVE_INFINITY) signalledAt = performance.now()
     insist(0, graceMs)
   }
-  // The sender of a SIGTERM has other instances to route requests to, and needs a moment for it. Ctrl-C needs none.
+  // The sender of a SIGTERM has other instances to route requests to, and needs a moment for that. Ctrl-C needs none.
   process.on('SIGTERM', () => heed(Math.max(stopGraceMs, leastGraceMs)))
   process.on('SIGINT', () => heed(leastGraceMs))
   return { begun: () => begun, announce, begin, insist }

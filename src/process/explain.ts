@@ -2,7 +2,10 @@ import { ConfigError } from '../app/config.ts'
 import { isUnavailable } from '../db/postgres/errors.ts'
 import { WrongSecretError } from '../services/access/keyRing.ts'
 
-/** Notes on an error of listening or connecting which setting says where: the same error can be about several. */
+/**
+ * Returns a handler that adds to an error of listening or connecting the setting that names the place, since the same
+ * error can belong to several settings.
+ */
 export const withSetting =
   (setting: 'PORT' | 'OPS_PORT' | 'DATABASE_URL' | 'DATABASE_OWNER_URL') =>
   (error: unknown): never => {
@@ -10,8 +13,8 @@ export const withSetting =
   }
 
 /**
- * Why a start, or a command of the operators', failed: one line that names the setting for what the operator can mend,
- * the whole message for what he cannot.
+ * Returns why a start, or a command of the command line, failed: one line that names the setting when the operator can
+ * correct it, else the whole message.
  */
 export function explain(error: unknown): string {
   if (error instanceof ConfigError || error instanceof WrongSecretError) return error.message
@@ -23,7 +26,7 @@ export function explain(error: unknown): string {
   }
   if (setting === 'DATABASE_URL' || setting === 'DATABASE_OWNER_URL')
     return `${setting}: the database cannot be reached: ${messageOf(error)}`
-  // Without a setting it is about the database, once that was reached.
+  // An error without a setting is about the database, once it was reached.
   if (setting !== undefined) {
     if (code === 'EADDRINUSE')
       return `${setting}: ${port} on ${address} is taken by another program; stop it, or set ${setting} to a free one`
@@ -36,13 +39,13 @@ export function explain(error: unknown): string {
     : messageOf(error)
 }
 
-/** One line, whatever the error: a connection that fails on several addresses has none of its own. */
+/** Returns one line for any error: a connection that fails on several addresses has no message of its own. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Says it where whoever starts the service looks. */
+/** Writes the reason of a failed start to stderr. */
 export function printStartFailure(why: string): void {
   process.stderr.write(`mkopo could not start: ${why}\n`)
 }

@@ -4,19 +4,19 @@ import type { Server } from 'node:net'
 
 /** The port that the workers share; the primary listens on it for them. */
 export interface SharedPort {
-  /** Accepts nothing new; what was accepted is still handed to the workers. */
+  /** Accepts nothing new; connections that were accepted are still handed to the workers. */
   close(): void
 }
 
-/** What Node listens with. */
+/** The handle by which Node listens. */
 interface Handle {
   close(): void
 }
 
 /**
- * Takes notice of what the primary listens with for its workers. Node itself lets go of it when the last worker does, and
- * then resets what it has accepted and not handed over: under load, several connections. The channel is not documented;
- * without it, a stop under load resets them again, and nothing else changes.
+ * Watches the handles by which the primary listens for its workers. Node closes a handle when the last worker closes
+ * it, and then resets the connections that it has accepted and not handed over: several, under load. The channel is not
+ * documented; without it, a stop under load resets them, and nothing else changes.
  */
 export function watchSharedPort(): SharedPort {
   const handles = new Set<Handle>()
@@ -32,9 +32,9 @@ export function watchSharedPort(): SharedPort {
 }
 
 /**
- * Node forgets a connection that it is handing to a worker which dies before it takes it: its caller would wait for ever.
- * A worker is handed the next when it has taken the last, so it can only be the last one; once taken, closing it here
- * does nothing.
+ * Closes the connection that Node was handing to a worker that died before it took it; its client would wait for ever.
+ * A worker gets the next connection when it has taken the last, so this can only be the last one; if the worker took
+ * it, closing it here does nothing.
  */
 export function closeWhatItNeverTakes({ process: child }: Worker): void {
   const send = child.send.bind(child) as (...args: unknown[]) => boolean

@@ -11,8 +11,9 @@ import { explain, printStartFailure } from './explain.ts'
 import { createWorkerPool, type WorkerPool } from './workerPool.ts'
 
 /**
- * The service in several processes behind one port. This one does what has to be done once, and serves nobody: it finds
- * the database, migrates it, lays the demonstration data, starts the workers and sees that they live.
+ * Runs the service in several processes behind one port. The primary does once what is needed once, and serves no
+ * client: it finds the database, migrates it, seeds the demonstration data, starts the workers and replaces those that
+ * end.
  */
 export async function lead(settings: Config, log: Logger): Promise<void> {
   let server: EmbeddedServer | undefined
@@ -54,7 +55,10 @@ async function bringUpToDate({ config, url, ownerUrl }: Database, log: Logger): 
   await warnOfDemo(config, db, log).finally(() => db.close())
 }
 
-/** The settings by which a worker is one process, on the database as it is. Secrets stay out of the arguments, and the owner's URL here. */
+/**
+ * Returns the settings that make a worker a single process, on the migrated database. Secrets stay out of the
+ * arguments, and the owner's URL stays here.
+ */
 function environmentOf({ config, url }: Database): Record<string, string> {
   return {
     WEB_CONCURRENCY: '1',
@@ -62,7 +66,7 @@ function environmentOf({ config, url }: Database): Record<string, string> {
     DATABASE_OWNER_URL: '',
     KEY_ENCRYPTION_SECRET: config.keyEncryptionSecret ?? '',
     METRICS_TOKEN: config.metricsToken ?? '',
-    // They have been read, and are the values above.
+    // The primary has read these files: the values above are theirs.
     ...Object.fromEntries(SECRET_SETTINGS.map((name) => [`${name}_FILE`, ''])),
     SEED_DEMO: 'false',
   }

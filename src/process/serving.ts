@@ -17,7 +17,7 @@ import { type Drainable, makeDrainable } from './drain.ts'
 import { withSetting } from './explain.ts'
 import { type Vitals, watchVitals } from './vitals.ts'
 
-/** What has been started in this process, so that a stop can end it in the reverse order. */
+/** The parts that this process has started, so that a stop can end them in reverse order. */
 export interface Serving {
   deps?: Deps
   vitals?: Vitals
@@ -30,27 +30,27 @@ export interface Serving {
   drainable?: Drainable
 }
 
-/** What serving begins with. */
+/** Options of `startServing`. */
 export interface ServingOptions {
   readonly config: Config
   readonly databaseUrl: string
   readonly ownerUrl?: string
-  /** True where somebody else has migrated the database. */
+  /** True when another process has migrated the database. */
   readonly skipMigrations: boolean
-  /** Whether callers are told that the service is about to stop. */
+  /** Returns whether clients are told that the service is about to stop. */
   readonly stopping: () => boolean
   readonly log: Logger
-  /** Waited for, with all else ready, before the port for callers is opened; at once when left out. */
+  /** Awaited when all else is ready, before the clients' port opens; it opens at once when this is left out. */
   readonly mayOpen?: () => Promise<void>
 }
 
-/** Where a process listens, and where it shows itself to operators. */
+/** The origins on which a process listens for clients and for operators. */
 export interface Origins {
   readonly origin: string
   readonly opsOrigin: string
 }
 
-/** Starts it all; `serving` has at any time what has been started. */
+/** Starts all parts of a serving process; `serving` always holds the parts that have started. */
 export async function startServing(serving: Serving, options: ServingOptions): Promise<Origins> {
   const { config, stopping, log, mayOpen } = options
   const metrics = createMetrics(Date.now)
@@ -76,7 +76,7 @@ export async function startServing(serving: Serving, options: ServingOptions): P
   const monitor = buildMonitor({ deps, metrics, recent, figures, log })
   serving.monitor = monitor
   const { host, port, opsHost, opsPort } = config
-  // Exclusive: of several processes each has its own, while they share the port for callers.
+  // Exclusive: each of several processes has an operators' port of its own, while they share the clients' port.
   await monitor.listen({ host: opsHost, port: opsPort, exclusive: true }).catch(withSetting('OPS_PORT'))
   await mayOpen?.()
   await app.listen({ host, port }).catch(withSetting('PORT'))
@@ -94,9 +94,9 @@ export async function startServing(serving: Serving, options: ServingOptions): P
 }
 
 /**
- * Says for a while that it is not ready, and serves; then accepts nothing new, answers what has begun, and lets go of the
- * database. Nothing acknowledged is left unsaved.
- * @param mayClose waited for before nothing new is accepted
+ * Stops serving: reports for `graceMs` that the process is not ready, and serves on; then accepts nothing new, answers
+ * the requests that have begun, and closes the database. Nothing acknowledged is left unsaved.
+ * @param mayClose awaited before the process accepts nothing new
  */
 export async function stopServing(serving: Serving, graceMs: number, mayClose?: () => Promise<void>): Promise<void> {
   const { app, drainable, sweeper, limits, access, figures, vitals, monitor, deps } = serving

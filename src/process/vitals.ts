@@ -6,10 +6,10 @@ import { type WatchOptions, watchDatabase } from '../db/postgres/livenessProbe.t
 const RESOLUTION_MS = 20
 const WINDOW_MS = 500
 
-/** How the process stands: its database, its event loop, and whether it is being stopped. */
+/** The state of the process: its database, its event loop, and whether it stops. */
 export interface Vitals {
   readonly guard: Guard
-  /** By how many milliseconds the database's clock is ahead of ours. */
+  /** Returns by how many milliseconds the database's clock is ahead of this machine's. */
   clockAheadMs(): number
   stop(): Promise<void>
 }
@@ -28,7 +28,7 @@ export function watchVitals(db: Db, stages: Pick<Guard, 'stopping' | 'draining'>
   }
 }
 
-/** How late the event loop is, as a mean over the last half second: one long turn is not yet overload. */
+/** Measures how late the event loop is, as a mean over the last half second: one long turn is not overload yet. */
 function watchLag() {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delays.enable()

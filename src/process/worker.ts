@@ -6,28 +6,28 @@ import { endOnSignals } from './ending.ts'
 import { explain } from './explain.ts'
 import { type Origins, type Serving, startServing, stopServing } from './serving.ts'
 
-/** What a worker tells the primary. */
+/** A message from a worker to the primary. */
 export type FromWorker =
-  /** All is started but the port for callers. */
+  /** All parts are started, except the clients' port. */
   | { readonly is: 'ready' }
   | ({ readonly is: 'listening' } & Origins)
-  /** It could not start, and ends. */
+  /** The worker could not start, and ends. */
   | { readonly is: 'failed'; readonly why: string }
 
 /**
- * What the primary tells a worker: to open the port for callers; that the whole service stops, and goes on serving for a
- * while; that the port is closed, and it may end.
+ * A message from the primary to a worker: open the clients' port; the whole service stops, so serve on for a while; the
+ * port is closed, so end.
  */
 export interface ToWorker {
   readonly is: 'open' | 'stopping' | 'end'
 }
 
-/** A signal that went to all processes has reached the primary, too, and its word come back, well within this time. */
+/** The longest time from a signal to all processes until the primary's message about it arrives. */
 const WORD_OF_PRIMARY_MS = 100
 
 /**
- * One of several processes of the service. The primary has found the database, migrated it and laid the demonstration
- * data; it owns the port for callers and hands out the connections. A signal to this process alone ends it alone.
+ * Serves as one of several processes. The primary finds the database, migrates it and seeds the demonstration data; it
+ * owns the clients' port and hands out the connections. A signal to one worker ends that worker alone.
  */
 export async function serveAsWorker(config: Config, log: Logger): Promise<void> {
   const { worker } = cluster
@@ -42,7 +42,8 @@ export async function serveAsWorker(config: Config, log: Logger): Promise<void> 
     log,
     leastGraceMs: WORD_OF_PRIMARY_MS,
     stop: async (graceMs) => {
-      // Where all stop, the primary closes the port, and hands over what it has accepted by then.
+      // When all processes stop, the primary closes the port, and first hands over the connections that it has
+      // accepted.
       await stopServing(serving, graceMs, async () => {
         if (allStop) await mayEnd.promise
       })
@@ -64,7 +65,7 @@ export async function serveAsWorker(config: Config, log: Logger): Promise<void> 
     }
   })
   worker.once('disconnect', () => {
-    // Else Node would end the process on the spot, and what has begun would stay unanswered.
+    // Otherwise Node would end the process at once, and requests that have begun would stay unanswered.
     worker.exitedAfterDisconnect = true
     log.warn('the primary is gone: this process ends, too')
     end()

@@ -37,7 +37,7 @@ const auditSchema = named(
 
 const auditPage = pageOf('AuditPage', auditSchema, { total: 3, rowsPerPage: 1 })
 
-/** The audit trail, for operators. */
+/** Adds the reading of the audit trail, for operators. */
 export function auditRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/audit-trail',

@@ -9,7 +9,7 @@ import { externalIdParam, idParam, instant, money, text } from '../wire.ts'
 import * as examples from './document/examples.ts'
 import { named } from './registry.ts'
 
-/** One part of the path that may be either; read as both, and found by whichever there is. */
+/** A path parameter that is either id of a customer; both forms are read, and the one that exists is used. */
 export const eitherId = z
   .object({
     customer: externalIdParam.describe(
@@ -113,7 +113,7 @@ export const boostSchema = named(
 
 const amounts = (currency: Currency) => (minor: bigint) => minorToNumber(minor, currency)
 
-/** A scorecard in the partner's words. */
+/** Builds the partner style's view of a scorecard. */
 export function toScorecard(scored: ScorecardNow, zone: string): z.infer<typeof scorecardSchema> {
   const { standing, currency, card, inputs, scoredAt } = scored
   const number = amounts(currency)
@@ -132,7 +132,7 @@ export function toScorecard(scored: ScorecardNow, zone: string): z.infer<typeof 
   }
 }
 
-/** What became of a boost, in the partner's words. */
+/** Builds the partner style's view of a boost. */
 export function toBoost({ externalId, currency, inputs, result }: BoostDecided): z.infer<typeof boostSchema> {
   const number = amounts(currency)
   const { statement, seenBefore } = inputs

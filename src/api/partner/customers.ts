@@ -26,7 +26,7 @@ const tags = ['customers']
 const WRONG_STATE = 'The state of the customer, or of his loans, does not allow it.'
 
 export function customerRoutes(app: StyleApp, deps: Deps): void {
-  // Read before anything is changed: what was changed has to be answered.
+  // Read before anything is changed: a change that is saved must also be answered.
   const show = async (caller: Caller, act: () => Promise<Customer>) => {
     const organization = await getOrganization(deps, caller)
     return toCustomer(await act(), organization)

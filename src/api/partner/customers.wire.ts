@@ -13,7 +13,7 @@ export const newCustomer = named(
   { example: { externalId: examples.customer.externalId } },
 )
 
-/** The bodies of the two may be left out: everything in them has a default. */
+/** Both bodies may be left out: every field has a default. */
 export const activation = named(
   'Activation',
   z.strictObject({ activationDate: localDate.optional().describe('Default: today. Not in the future.') }),
@@ -55,7 +55,7 @@ export const customerPage = pageOf('CustomerPage', customerSchema)
 
 export type CustomerView = z.infer<typeof customerSchema>
 
-/** A customer in the partner's words, and the office of the lender whose he is. */
+/** Builds the partner style's view of a customer, with the lender's office. */
 export function toCustomer(customer: Customer, { officeId, officeName }: Organization): CustomerView {
   const id = String(customer.id)
   return {
@@ -73,7 +73,10 @@ export function toCustomer(customer: Customer, { officeId, officeName }: Organiz
   }
 }
 
-/** The account number of a customer or a loan, padded with zeros to 9 digits; longer ones are not cut (contract 4.1). */
+/**
+ * Writes the account number of a customer or a loan, padded with zeros to 9 digits; longer ones are not cut (contract
+ * 4.1).
+ */
 export function toAccountNo(accountNo: bigint | null): string {
   invariant(accountNo !== null, 'an account number')
   return String(accountNo).padStart(9, '0')

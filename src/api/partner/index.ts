@@ -13,7 +13,7 @@ import { registry } from './registry.ts'
 import { replayResponse } from './replayResponse.ts'
 import { transactionRoutes } from './transactions.ts'
 
-/** camelCase, customers (contract 4). */
+/** The partner style: camelCase, customers (contract 4). */
 export const partnerStyle: Style = {
   name: 'partner',
   title: 'Mkopo: partner API',

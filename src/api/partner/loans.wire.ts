@@ -132,13 +132,13 @@ export const loanPage = pageOf('LoanPage', loanSummary)
 export type LoanSummaryView = z.infer<typeof loanSummary>
 export type LoanView = z.infer<typeof loanSchema>
 
-/** A loan with its history of repayments: the answer to a single read. */
+/** A loan with its history of repayments: the answer of a single read. */
 export const toLoan = (now: LoanNow): LoanView => ({
   ...toLoanSummary(now),
   repaymentHistory: repaymentsOf(now).items.map(toTransaction),
 })
 
-/** A loan as lists hold it. */
+/** A loan in a list. */
 export function toLoanSummary({ loan, state }: LoanNow): LoanSummaryView {
   const { terms } = loan
   const { currency, zone } = terms
@@ -192,7 +192,7 @@ export function toLoanSummary({ loan, state }: LoanNow): LoanSummaryView {
   }
 }
 
-/** The schedule with what has become of it; `principalBalance` falls from line to line to 0. */
+/** Builds the schedule with the payments on it; `principalBalance` falls from line to line to 0. */
 function toSchedule(periods: readonly Period[], currency: Currency) {
   const number = (minor: bigint) => minorToNumber(minor, currency)
   let balance = periods.reduce((total, { due }) => total + due.principal, 0n)

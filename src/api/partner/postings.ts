@@ -4,7 +4,10 @@ import { requireTakes } from '../../domain/loan/lifecycle.ts'
 import * as examples from './document/examples.ts'
 import { newMark, newMovement, newRecovery, newRepayment } from './transactions.wire.ts'
 
-/** What can be posted on a loan: the path after it, what it becomes, an example of that, and what it says. */
+/**
+ * A kind of transaction that can be posted on a loan: its path after the loan's, its type, its body and texts of the
+ * document.
+ */
 interface Kind {
   readonly path: string
   readonly type: EntryType
@@ -76,7 +79,7 @@ export const POSTINGS = [
   },
 ] as const satisfies readonly Kind[]
 
-/** What a loan says whose state takes no such transaction; for the document. */
+/** Returns the refusal of a loan whose state takes no such transaction; for the document. */
 export function refusalOf(type: EntryType): string {
   const status = type === 'Recovery Repayment' ? 'Active' : 'Closed (written off)'
   try {

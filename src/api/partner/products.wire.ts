@@ -33,7 +33,7 @@ export const productSchema = named(
 
 export const productPage = pageOf('LoanProductPage', productSchema, { total: 4, rowsPerPage: 1 })
 
-/** A loan product in the partner's words. */
+/** Builds the partner style's view of a loan product. */
 export const toProduct = (product: Product): z.infer<typeof productSchema> => ({
   id: product.id,
   name: product.name,

@@ -6,13 +6,13 @@ import { externalIdParam, idParam } from '../wire.ts'
 /** The components of the partner style's document. */
 export const registry = z.registry<{ id?: string | undefined; examples?: unknown[]; [key: string]: unknown }>()
 
-/** A schema that appears by name in the document, with an example. */
+/** Makes a schema that the document holds by name, with an example. */
 export function named<T extends z.ZodType>(id: string, schema: T, { example }: { example: z.input<T> }): T {
   registry.add(schema, { id, examples: [example] })
   return schema
 }
 
-/** The envelope of a list (contract 4.1); its example has the example of an item, of `total`. */
+/** Makes the envelope of a list (contract 4.1); its example has one example item, of `total`. */
 export function pageOf<T extends z.ZodType>(id: string, item: T, { total = 1, rowsPerPage = 100 } = {}) {
   const page = z.object({ items: z.array(item), total: z.int(), page: z.int(), rowsPerPage: z.int() })
   const [example] = registry.get(item)?.examples ?? []
@@ -20,7 +20,7 @@ export function pageOf<T extends z.ZodType>(id: string, item: T, { total = 1, ro
   return page
 }
 
-/** A page of what a service listed, each item in the partner's words. */
+/** Builds a page of a list, each item in the partner style's view. */
 export const toPage = <T, View>({ items, total }: Listed<T>, { page, rows }: Page, toView: (item: T) => View) => ({
   items: items.map(toView),
   total,
@@ -29,8 +29,8 @@ export const toPage = <T, View>({ items, total }: Listed<T>, { page, rows }: Pag
 })
 
 /**
- * Answers with a page whose items are bytes of JSON already. The items were written one after the other, because writing
- * all of them at once would hold up other requests. The answer is the same as that of `toPage`.
+ * Answers with a page whose items are bytes of JSON already, written one after the other: writing all at once would
+ * delay other requests. The answer is the same as that of `toPage`.
  */
 export function writtenPage<View>(reply: FastifyReply, { items, total }: Listed<Buffer>, { page, rows }: Page) {
   const none: View[] = []
@@ -47,7 +47,7 @@ export function writtenPage<View>(reply: FastifyReply, { items, total }: Listed<
 
 const COMMA = Buffer.from(',')
 
-/** Text that cannot be an id is read as one that nothing has. */
+/** Reads an id in a path; a text that cannot be an id is read as an id that does not exist. */
 const NOBODY = { id: 0n, externalId: '' }
 
 const byId = z.object({ id: idParam })
@@ -55,7 +55,7 @@ const byExternalId = z.object({ externalId: externalIdParam })
 const transaction = { transactionId: idParam }
 
 /**
- * The two ways to address a loan or a customer, as path and params: by the service's number or the partner's own id.
+ * The two ways to address a loan or a customer, as path and params: by the service's number or by the partner's own id.
  * Every operation is registered under both, and answers identically.
  */
 export const ADDRESSES = [

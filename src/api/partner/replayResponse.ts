@@ -10,7 +10,9 @@ import { toCustomer } from './customers.wire.ts'
 import { toLoanSummary } from './loans.wire.ts'
 import { toTransaction } from './transactions.wire.ts'
 
-/** What was changed under an Idempotency-Key, as it is now, in the partner's words. */
+/**
+ * Builds the answer of a repeated request: the resource that the first one changed, as it is now, in the partner style.
+ */
 export const replayResponse =
   (deps: Deps): ReplayResponse =>
   async (caller, { entity, entityId, transactionId }) => {

@@ -45,7 +45,7 @@ export const newMovement = named(
   { example: { transactionAmount: examples.waiver.amount, note: examples.waiver.note } },
 )
 
-/** The body may be left out: everything in it has a default. */
+/** This body may be left out: every field has a default. */
 export const newMark = named('NewMark', z.strictObject({ transactionDate: valueDate, ...remark }), {
   example: { transactionDate: examples.chargeOff.date, note: examples.chargeOff.note },
 }).optional()
@@ -64,7 +64,7 @@ export const newReversal = named('NewReversal', z.strictObject(remark), {
   example: { note: 'Posted to the wrong loan' },
 }).optional()
 
-/** Whatever a transaction's body may have. */
+/** The fields that the body of any transaction may have. */
 interface TransactionBody {
   readonly transactionAmount?: Decimal
   readonly transactionDate?: string | undefined
@@ -72,7 +72,7 @@ interface TransactionBody {
   readonly note?: string | undefined
 }
 
-/** A transaction's body as a posting. */
+/** Reads the body of a transaction as a posting. */
 export const toPosting = (type: EntryType, body: TransactionBody = {}): Posting => ({
   type,
   amount: body.transactionAmount ?? null,
@@ -119,7 +119,7 @@ export const transactionPage = pageOf('TransactionPage', transactionSchema)
 
 export type TransactionView = z.infer<typeof transactionSchema>
 
-/** A transaction in the partner's words; a reversed one does nothing and so has no portions. */
+/** Builds the partner style's view of a transaction; a reversed one has no effect, and so no portions. */
 export function toTransaction({ loan, entry, outcome }: TransactionNow): TransactionView {
   const { currency, zone } = loan.terms
   const number = (minor: bigint) => minorToNumber(minor, currency)

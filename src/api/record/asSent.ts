@@ -4,8 +4,8 @@ import { JsonNumber } from '../body/json.ts'
 import { int64, text } from '../wire.ts'
 
 /**
- * What `schema` takes, kept as the JSON it was sent as: it is given back as it was sent, to the last digit, and what it
- * says is read where it is needed.
+ * Makes a schema that accepts what `schema` does and keeps the JSON that was sent, so that the value is given back
+ * exactly as it was sent; its meaning is read where it is needed.
  */
 export function sent(schema: z.ZodType, meta: Record<string, unknown> = z.globalRegistry.get(schema) ?? {}) {
   return z
@@ -21,8 +21,8 @@ export function sent(schema: z.ZodType, meta: Record<string, unknown> = z.global
 }
 
 /**
- * A whole number that `schema` takes, kept as its digits: `12`, `12.0` and, where the schema takes it, `"12"` are the same
- * number, and are given back as `12`.
+ * Makes a schema of a whole number that keeps its digits: `12`, `12.0` and, where `schema` accepts it, `"12"` are the
+ * same number, and are given back as `12`.
  */
 export const sentInteger = (schema: z.ZodType<bigint | number>) => {
   const meta = z.globalRegistry.get(schema) ?? {}
@@ -31,7 +31,7 @@ export const sentInteger = (schema: z.ZodType<bigint | number>) => {
 
 const LONGEST_TEXT = 100
 
-/** A text, or a whole number where a record system counts; kept and given back as it was sent. */
+/** A text, or a whole number for record systems that count; kept and given back as it was sent. */
 export const sentText = z
   .unknown()
   .transform((value, context): Source => {
@@ -56,5 +56,5 @@ export const word = (read: (text: string) => string | undefined, words: readonly
       examples: [words[0]],
     })
 
-/** A number that may stand where a word is expected: 2 for "2". */
+/** A number that may replace a word: 2 for "2". */
 export const numberAsWord = z.unknown().transform((value) => (value instanceof JsonNumber ? value.source : value))

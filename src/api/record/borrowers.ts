@@ -25,7 +25,7 @@ import { byId, made, requireSameId, toItem, toList } from './registry.ts'
 
 const tags = ['borrowers']
 
-/** A borrower, with the score as of now. */
+/** Adds the current score to a borrower. */
 export async function scored(deps: Deps, caller: Caller, borrower: Borrower): Promise<BorrowerView> {
   const scores = await scoresOf(deps, caller, [borrower.id])
   return toBorrower(borrower, deps.config.zone, scores.get(borrower.id))

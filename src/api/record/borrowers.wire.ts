@@ -28,8 +28,8 @@ export const newBorrower = named(
 )
 
 /**
- * The changes of a PUT. All but the name may be empty: an empty text says that nothing is known, as of a borrower that a
- * partner made. `null` clears what a new borrower may do without.
+ * The changes of a PUT. All but the name may be empty: an empty text means that nothing is known, as of a borrower that
+ * a partner made. `null` clears the fields that a new borrower may leave out.
  */
 export const borrowerChanges = named(
   'BorrowerChanges',
@@ -84,7 +84,7 @@ const NAMES = {
 
 type Told = { readonly [Name in keyof typeof NAMES]?: string | undefined }
 
-/** What a body tells of a borrower; an empty text tells that nothing is known. */
+/** Reads the details of a borrower from a body; an empty text means that nothing is known. */
 export function toChanges(body: Told): Partial<BorrowerDetails> {
   const told = (Object.keys(NAMES) as (keyof Told)[]).filter((name) => body[name] !== undefined)
   return Object.fromEntries(told.map((name) => [NAMES[name], body[name] || null]))
@@ -95,7 +95,7 @@ export function toDetails(body: Told): BorrowerDetails {
   return detailsOf((detail) => told[detail])
 }
 
-/** A borrower in the words of the record style; an unscored one has a score of 0. */
+/** Builds the record style's view of a borrower; one without a score has the score 0. */
 export const toBorrower = (borrower: Borrower, zone: string, score = 0): BorrowerView => ({
   id: wireInteger(borrower.id),
   business_name: borrower.businessName ?? displayName(borrower),

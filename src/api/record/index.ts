@@ -39,7 +39,7 @@ const FAULT_NAMES: FaultNames = {
   disbursedById: 'loan_disbursed_by_id',
 }
 
-/** snake_case, borrowers, ids of the client’s own (contract 5). */
+/** The record style: snake_case, borrowers, ids of the client’s own (contract 5). */
 export const recordStyle: Style = {
   name: 'record',
   title: 'Mkopo: record API',
@@ -71,7 +71,7 @@ export const recordStyle: Style = {
   },
 }
 
-/** `x-user-id` carries the organization's id; when present it must be the caller's (contract 3.5). */
+/** Refuses a request whose `x-user-id` is not the id of the caller's organization (contract 3.5). */
 function requireOwnOrganization(app: StyleApp): void {
   app.addHook('onRequest', async ({ caller, headers }) => {
     const named = headers['x-user-id']

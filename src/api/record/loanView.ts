@@ -53,7 +53,7 @@ export const loanList = listOf('LoanList', loanSchema)
 
 export type LoanView = z.infer<typeof loanSchema>
 
-/** The order in which an extended loan's fields are given back: that of the contract. */
+/** The fields of an extended loan, in the order of the contract. */
 const EXTENDED: readonly (keyof ExtendedBody)[] = [
   'loan_application_id',
   'loan_disbursed_by_id',
@@ -79,7 +79,7 @@ function extendedAsSent(sent: ExtendedBody): { readonly [Field in keyof Extended
   )
 }
 
-/** A loan in the words of the record style. */
+/** Builds the record style's view of a loan. */
 export function toLoan(loan: RecordLoan, zone: string): LoanView {
   const { record } = loan
   const { duration, durationPeriod } = durationOf(loan)

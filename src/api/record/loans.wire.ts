@@ -24,7 +24,7 @@ import { answerFields, named, recordId } from './registry.ts'
 
 const loanId = recordId.describe('Your own id of the loan; unique.')
 const loanType = text({ min: 0, max: 100 })
-/** Of a basic loan it is only told; its dates say when it is due. */
+/** The duration of a loan. The schedule of a basic loan does not use it: the dates of the loan say when it is due. */
 const duration = smallInt({ min: 1, max: 36_500 })
 const durationPeriod = word(readDurationPeriod, durationPeriods)
 
@@ -96,7 +96,7 @@ const SHARED = ['loan_id', 'borrower_id', ...Object.keys(ANSWER_FIELDS)]
 const BASIC_ONLY = Object.keys(basicLoan.shape).filter((name) => !SHARED.includes(name))
 const EXTENDED_ONLY = Object.keys(extendedLoan.shape).filter((name) => !SHARED.includes(name))
 
-/** Fields of an extended loan's item that say again what a term of the loan says. */
+/** Fields of an extended loan's item, and the term that each repeats. */
 const SAID_AGAIN = {
   principal_amount: 'loan_principal_amount',
   released_date: 'loan_released_date',
@@ -104,7 +104,7 @@ const SAID_AGAIN = {
   duration_period: 'loan_duration_period',
 } as const
 
-/** The item of an extended loan as it was read: the fields that its terms make have to agree with the terms. */
+/** The item of an extended loan as it was read: the fields that follow from its terms have to agree with them. */
 const extendedItem = extendedLoan
   .extend({
     loan_type: loanType.optional(),
@@ -124,8 +124,8 @@ const extendedItem = extendedLoan
   })
 
 /**
- * A loan of either body. The extended one is known by its `loan_…` terms (contract 5.3); with `created_at`, which only
- * answers have, it is an item that is sent back.
+ * A loan of either body. The extended one is known by its `loan_…` terms (contract 5.3); a body with `created_at`,
+ * which only answers have, is an item that is sent back.
  */
 export const newLoan = eitherOf([basicLoan, extendedLoan], (body): z.ZodType | NamedFault[] => {
   const extended = EXTENDED_ONLY.find((name) => Object.hasOwn(body, name))
@@ -139,7 +139,7 @@ export const newLoan = eitherOf([basicLoan, extendedLoan], (body): z.ZodType | N
 
 type NewLoan = z.infer<typeof newLoan>
 
-/** What may be said of a loan beside its terms; an empty text says nothing. */
+/** Reads the fields of a loan besides its terms; an empty text means none. */
 const toRemarks = (body: Pick<z.infer<typeof basicLoan>, 'loan_type' | 'description' | 'products'>) => ({
   loanType: body.loan_type || null,
   description: body.description || null,
@@ -149,7 +149,7 @@ const toRemarks = (body: Pick<z.infer<typeof basicLoan>, 'loan_type' | 'descript
 const toProducts = (sentProducts: z.infer<typeof products>): RecordProduct[] =>
   sentProducts.map(({ stock_id: stockId, quantity, price }) => ({ stockId, quantity, price }))
 
-/** A body of either shape as what is asked. */
+/** Reads a body of either shape as the loan to book. */
 export function toAsked(body: NewLoan): LoanAsked {
   if ('loan_interest_method' in body) {
     const item: z.infer<typeof extendedItem> = body
@@ -167,7 +167,7 @@ export function toAsked(body: NewLoan): LoanAsked {
   }
 }
 
-/** The terms of an extended body alone, each as it was sent. */
+/** Returns the terms of an extended body alone, each as it was sent. */
 const toExtended = <Sent extends object>(body: Sent): Pick<Sent, keyof Sent & keyof ExtendedBody> =>
   Object.fromEntries(
     EXTENDED_ONLY.map((name) => [name, body[name as keyof Sent]]).filter(([, value]) => value !== undefined),
@@ -177,7 +177,7 @@ const { loan_id: _, borrower_id: __, ...extendedTerms } = extendedLoan.partial()
 
 const NOT_CHANGED = 'A term of the extended body, which an update does not change: as the loan has it, or left out.'
 
-/** The terms of an extended loan in a PUT: a PUT does not change them, but they may stand in an item that is sent back. */
+/** The terms of an extended loan in a PUT: a PUT does not change them, but an item that is sent back may hold them. */
 const storedTerms = Object.fromEntries(
   Object.entries(extendedTerms).map(([name, field]) => [name, clearable(field.unwrap().describe(NOT_CHANGED))]),
 ) as typeof extendedTerms
@@ -203,7 +203,7 @@ export const loanChanges = named(
   { example: examples.loanChanges },
 )
 
-/** An update's body as the changes it asks for. */
+/** Reads the body of an update as the changes it asks for. */
 export const toUpdate = (body: z.infer<typeof loanChanges>): LoanUpdate => ({
   borrowerId: body.borrower_id,
   principal: body.principal_amount,

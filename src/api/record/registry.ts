@@ -10,14 +10,16 @@ import { idParam, int64 } from '../wire.ts'
 /** The components of the record style's document. */
 export const registry = z.registry<{ id?: string | undefined; examples?: unknown[]; [key: string]: unknown }>()
 
-/** An example of what a schema takes. What leaves as the JSON it was sent as, is written plainly there. */
+/**
+ * Writes an example of the values of a schema; values that are kept as the JSON they were sent as are written plainly.
+ */
 type Shown<T> = T extends RawJson
   ? number | string
   : T extends object
     ? { readonly [Member in keyof T]: Shown<T[Member]> }
     : T
 
-/** A schema that appears by name in the document, with an example. */
+/** Makes a schema that the document holds by name, with an example. */
 export function named<T extends z.ZodType>(id: string, schema: T, { example }: { example: Shown<z.input<T>> }): T {
   registry.add(schema, { id, examples: [example] })
   return schema
@@ -26,17 +28,17 @@ export function named<T extends z.ZodType>(id: string, schema: T, { example }: {
 /** An id of the client's own, in a body. */
 export const recordId = int64({ min: 1n })
 
-/** A field that only answers have. It may stand in a request, so that an item can be read, changed and sent back. */
+/** A field that only answers have. A request may hold it, so that an item can be read, changed and sent back. */
 const answerOnly = z.unknown().optional().meta({ readOnly: true, description: 'Only answers have it; ignored here.' })
 
-/** The fields of a kind of item that only its answers have (contract 5); a request may have them, and they are ignored. */
+/** The fields that only the answers of a kind of item have (contract 5); in a request they are ignored. */
 export const answerFields = <Name extends string>(...names: readonly Name[]): Record<Name, typeof answerOnly> =>
   Object.fromEntries(names.map((name) => [name, answerOnly])) as Record<Name, typeof answerOnly>
 
 /** In answers: an id, exact to the last digit. */
 export const wireId = z.unknown().meta({ type: 'integer', format: 'int64', examples: [1] }) as z.ZodType<RawJson>
 
-/** The id in a path. What cannot be one is 0, which nothing has: an id in a path is never malformed. */
+/** The id in a path. A text that cannot be an id is 0, which no resource has: an id in a path is never malformed. */
 export const byId = z
   .object({
     id: idParam.meta({ type: 'integer', format: 'int64', minimum: 1, description: 'Your own id.', examples: [1] }),
@@ -45,14 +47,14 @@ export const byId = z
 
 const success = z.literal(true)
 
-/** The envelope of one resource (contract 5), with the example of the resource. */
+/** Makes the envelope of one resource (contract 5), with the example of the resource. */
 export function itemOf<T extends z.ZodType>(id: string, item: T) {
   const envelope = z.object({ item, success })
   registry.add(envelope, { id, examples: [toItem(exampleOf(item))] })
   return envelope
 }
 
-/** The envelope of a list (contract 5); in its example, of one. */
+/** Makes the envelope of a list (contract 5); its example holds one item. */
 export function listOf<T extends z.ZodType>(id: string, item: T) {
   const envelope = z.object({ items: z.array(item), total: z.int(), page: z.int(), rowsPerPage: z.int(), success })
   const listed = { items: [exampleOf(item)], total: 1 }
@@ -62,16 +64,16 @@ export function listOf<T extends z.ZodType>(id: string, item: T) {
 
 const exampleOf = (schema: z.ZodType): unknown => registry.get(schema)?.examples?.[0]
 
-/** The resource that a POST made or, by its id, found; the answer says which (contract 1.11). */
+/** Returns the resource that a POST made or found by its id, and marks the answer if it was found (contract 1.11). */
 export function made<T>(reply: FastifyReply, { item, replayed }: Recorded<T>): T {
   if (replayed) markReplayed(reply)
   return item
 }
 
-/** One resource, in its envelope. */
+/** Puts one resource into its envelope. */
 export const toItem = <View>(item: View) => ({ item, success: true as const })
 
-/** A page of what a service listed, each in the words of the style, in its envelope. */
+/** Builds a page of a list in its envelope, each item in the record style's view. */
 export const toList = <T, View>({ items, total }: Listed<T>, { page, rows }: Page, toView: (item: T) => View) => ({
   items: items.map(toView),
   total,
@@ -80,7 +82,10 @@ export const toList = <T, View>({ items, total }: Listed<T>, { page, rows }: Pag
   success: true as const,
 })
 
-/** @throws LendingError `invalid_argument` when a body names another id than the path (contract 5.4) */
+/**
+ * Checks that a body names the same id as the path.
+ * @throws LendingError `invalid_argument` when the body names another id (contract 5.4)
+ */
 export function requireSameId(role: FaultRole, inPath: bigint, inBody: bigint | undefined): void {
   if (inBody !== undefined && inBody !== inPath)
     throw invalidArgument(role, inPath === 0n ? 'is not the id of the path' : `must be that of the path, ${inPath}`)

@@ -51,7 +51,7 @@ export const repaymentList = listOf('RepaymentList', repaymentSchema)
 
 export type RepaymentView = z.infer<typeof repaymentSchema>
 
-/** A body as the repayment it tells of. An empty text tells nothing. */
+/** Reads a body as a repayment. An empty text means none. */
 export const toTold = (body: z.infer<typeof newRepayment>): ToldRepayment => ({
   id: body.repayment_id,
   amount: body.amount,
@@ -60,7 +60,7 @@ export const toTold = (body: z.infer<typeof newRepayment>): ToldRepayment => ({
   record: { method: body.method || null, collectedBy: body.collected_by || null },
 })
 
-/** A repayment in the words of the record style. */
+/** Builds the record style's view of a repayment. */
 export const toRepayment = (repayment: RecordRepayment, zone: string): RepaymentView => ({
   repayment_id: wireInteger(repayment.id),
   loan_id: wireInteger(repayment.loanId),

@@ -8,7 +8,9 @@ import { toLoan } from './loanView.ts'
 import { toItem } from './registry.ts'
 import { toRepayment } from './repayments.wire.ts'
 
-/** What was changed under an Idempotency-Key, as it is now, in the words of the record style. */
+/**
+ * Builds the answer of a repeated request: the resource that the first one changed, as it is now, in the record style.
+ */
 export const replayResponse =
   (deps: Deps): ReplayResponse =>
   async (caller, { entity, entityId, transactionId }) => {

@@ -17,16 +17,19 @@ import { barPlot } from './plot.ts'
 
 const RENEW_SECONDS = 30
 const REFUSALS_SHOWN = 25
-/** More loans that are due than this are not counted one by one. */
+/** Loans that are due are counted up to this number. */
 const MOST_DUE = 1_000
 
-/** What the page knows besides the database. */
+/** The parts of the page that do not come from the database. */
 export interface Seen {
   readonly recent: Recent
   readonly figures: Pick<Figures, 'latest'>
 }
 
-/** The book of one organization: what is out, what is at risk, what moved, what was refused, and how the sweep stands. */
+/**
+ * Builds the page of one organization's book: amounts out and at risk, recent movements, refusals, and the state of the
+ * sweep.
+ */
 export async function bookPage(deps: Deps, organizationId: number, { recent, figures }: Seen): Promise<string> {
   const now = deps.now()
   const due = await countDue(deps.db, now, MOST_DUE)
@@ -95,7 +98,7 @@ function totalRow(currency: string, products: readonly ProductFigures[]) {
   ]
 }
 
-/** One plot a currency: amounts of two cannot share an axis. */
+/** Builds one plot for each currency: amounts of two currencies cannot share an axis. */
 function moved({ days }: BookFigures, today: string): Html {
   const shown = Array.from({ length: DAYS_SHOWN }, (_, index) => addPeriods(today, index + 1 - DAYS_SHOWN, 'days'))
   const plots = [...Map.groupBy(days, ({ currency }) => currency)].map(([currency, of]) => {

@@ -1,6 +1,6 @@
 import { type Currency, currencyOf, minorToText } from '../../domain/money.ts'
 
-/** An amount for people: thousands apart, with the decimals of its currency. */
+/** Writes an amount for people: thousands apart, with the decimals of its currency. */
 export function money(minor: bigint, currency: Currency | string): string {
   const [whole = '', fraction] = minorToText(
     minor,
@@ -10,11 +10,11 @@ export function money(minor: bigint, currency: Currency | string): string {
   return fraction === undefined ? apart : `${apart}.${fraction}`
 }
 
-/** A share of a whole in percent, to one decimal; a dash of nothing. */
+/** Writes a share of a whole in percent, to one decimal; a dash when the whole is 0. */
 export const percent = (part: bigint, whole: bigint): string =>
   whole === 0n ? '–' : `${(Number((part * 10_000n) / whole) / 100).toFixed(1)} %`
 
-/** A large number in few characters, for an axis: 1.2M. */
+/** Writes a large number in few characters, for an axis: 1.2M. */
 export function short(value: number): string {
   const [size, letter] = [
     [1e9, 'B'],
@@ -24,7 +24,7 @@ export function short(value: number): string {
   return `${Number((value / Number(size)).toPrecision(3))}${letter}`
 }
 
-/** How long ago, in the largest unit that fits. */
+/** Writes the time since an instant, in the largest unit that fits. */
 export function ago(then: number, now: number): string {
   const seconds = Math.max(0, Math.round((now - then) / 1000))
   if (seconds < 90) return `${seconds} s ago`

@@ -12,15 +12,15 @@ import { money } from './figures.ts'
 import { page, table } from './page.ts'
 import { stepPlot } from './plot.ts'
 
-/** Days on which the balance changed that a plot can show. */
+/** The most days with another balance that a plot can show. */
 const MOST_POINTS = 200
-/** Entries that are listed: ten thousand rows take a tenth of a second, in which nobody else is answered. */
+/** The most entries in the list: ten thousand rows take a tenth of a second, in which no other request is answered. */
 const MOST_ENTRIES = 1_000
-/** Spans between the days that are named below it. */
+/** Spans between the days that are named below the plot. */
 const SPANS = 4
 
 /**
- * One loan of the operator's organization: where it stands, its schedule, its entries and its balance over time.
+ * Builds the page of one loan of the operator's organization: its state, schedule, entries and balance over time.
  * @throws LendingError `not_found`
  */
 export async function loanPage(deps: Deps, operator: Caller, id: string): Promise<string> {
@@ -98,7 +98,7 @@ function entries({ loan, state }: LoanNow): Html {
   )
 }
 
-/** What was owed at the end of each day on which that changed, as its value dates make it today. */
+/** Returns the balance at the end of each day on which it changed, by the value dates of today's entries. */
 function balance({ loan: { terms, entries } }: LoanNow, now: number): Html {
   const today = dateIn(terms.zone, now)
   const shown = owedByDay(terms, entries, now).slice(-MOST_POINTS)

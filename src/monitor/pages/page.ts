@@ -1,6 +1,6 @@
 import { type Html, html, type Part } from '../../api/http/html.ts'
 
-/** A whole page; `renew` seconds after which the browser asks again. */
+/** Builds a whole page; the browser asks for it again after `renew` seconds. */
 export const page = (title: string, body: Html, { renew }: { readonly renew?: number } = {}): string =>
   html`<!doctype html>
 <html lang="en">
@@ -18,13 +18,13 @@ ${renew !== undefined && html`<meta http-equiv="refresh" content="${renew}">`}
 </html>
 `.text
 
-/** A page that says one sentence, such as a refusal. */
+/** Builds a page of one sentence, such as a refusal. */
 export const messagePage = (message: string): string => page('Mkopo', html`<p class="message">${message}</p>`)
 
-/** A column: its head, and whether it holds figures, or words that may go over several lines. */
+/** A column: its head, and whether it holds figures, or words that may take several lines. */
 export type Column = readonly [head: string, kind?: 'figure' | 'words']
 
-/** A table with its caption; `empty` in place of rows where there are none. */
+/** Builds a table with its caption; `empty` replaces the rows where there are none. */
 export function table(
   caption: string,
   columns: readonly Column[],

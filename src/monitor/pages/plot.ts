@@ -9,7 +9,7 @@ const LINES = 4
 
 const round = (value: number) => Math.round(value * 10) / 10
 
-/** The least number of two digits or so from which `LINES` equal steps reach the value. */
+/** Returns the least number of about two digits from which `LINES` equal steps reach the value. */
 function topOf(value: number): number {
   const step = Math.max(value, 1) / LINES
   const power = 10 ** Math.floor(Math.log10(step))
@@ -18,7 +18,7 @@ function topOf(value: number): number {
 
 const yOf = (value: number, top: number) => round(MARGIN.top + INNER.height * (1 - value / top))
 
-/** A date below the axis; a minor one is left out where the page is narrow. */
+/** A date below the axis; a minor one is left out on a narrow page. */
 interface Tick {
   readonly x: number
   readonly text: string
@@ -36,20 +36,20 @@ ${ticks.map(({ x, text, kind }) => html`<text class="axis ${kind}" x="${round(x)
 ${content}
 </svg>`
 
-/** Two amounts a day, side by side. */
+/** Two amounts of a day, side by side. */
 export interface Bars {
   readonly label: string
   readonly names: readonly [first: string, second: string]
   readonly days: readonly { readonly day: string; readonly values: readonly [number, number]; readonly told: string }[]
 }
 
-/** Draws the bars in SVG, each day's words shown where the pointer rests; about eight days are named below. */
+/** Draws bars in SVG, with each day's text under the pointer; about eight days are named below. */
 export function barPlot({ label, names, days }: Bars): Html {
   const top = topOf(Math.max(0, ...days.flatMap(({ values }) => values)))
   const slot = INNER.width / Math.max(1, days.length)
   const width = round(slot * 0.36)
   const everyDays = Math.ceil(days.length / 8)
-  // Counted from the last day, which is the one that is looked for.
+  // Counted from the last day, which readers look for.
   const ticks = days.flatMap(({ day }, index): Tick[] => {
     const nth = (days.length - 1 - index) / everyDays
     if (!Number.isInteger(nth)) return []
@@ -71,18 +71,18 @@ export function barPlot({ label, names, days }: Bars): Html {
 export interface Steps {
   readonly label: string
   readonly name: string
-  /** From the first to the last: days since the first, and what holds from then on. */
+  /** From the first to the last: days since the first, and the amount from then on. */
   readonly points: readonly {
     readonly day: number
     readonly date: string
     readonly value: number
     readonly told: string
   }[]
-  /** Days that are named below, from the first to the last that is shown. */
+  /** Days that are named below the plot, from the first to the last that it shows. */
   readonly dates: readonly { readonly day: number; readonly date: string }[]
 }
 
-/** Draws the steps in SVG, with a dot at each point and its words where the pointer rests. */
+/** Draws steps in SVG, with a dot at each point and its text under the pointer. */
 export function stepPlot({ label, name, points, dates }: Steps): Html {
   const top = topOf(Math.max(0, ...points.map(({ value }) => value)))
   const span = Math.max(1, dates.at(-1)?.day ?? 0)

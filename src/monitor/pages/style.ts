@@ -1,4 +1,4 @@
-/** The pages' style: light or dark as the reader has it, and wide enough for a table of figures. */
+/** The style of the pages: light or dark as the reader's system, and wide enough for a table of figures. */
 export const style = `
 :root {
   color-scheme: light dark;

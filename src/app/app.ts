@@ -24,32 +24,41 @@ import type { Deps } from './deps.ts'
 import { trustOf } from './trust.ts'
 
 export interface AppOptions {
-  /** Nothing is logged without one. */
+  /** Logs the requests; without a logger, nothing is logged. */
   readonly logger?: FastifyBaseLogger
-  /** Whether an error means that the database cannot be reached or takes no changes; the database's own word when left out. */
+  /**
+   * Returns whether an error means that the database cannot be reached or takes no changes; decided by the database's
+   * errors when left out.
+   */
   readonly unavailable?: (error: unknown) => boolean
-  /** Whether the database answers; `select 1` when left out. */
+  /** Returns whether the database answers; by `select 1` when left out. */
   readonly ready?: () => Promise<boolean>
   readonly styles?: readonly Style[]
-  /** How the process stands; all is well when left out. */
+  /** The state of the process; without a guard, no trouble is assumed. */
   readonly guard?: Guard
-  /** No limits when left out. */
+  /** The rate limits; none when left out. */
   readonly limits?: Limits
-  /** How answers have to be read, where that is not as usual. */
+  /** Limits on unread answers that differ from the usual ones. */
   readonly unread?: Partial<UnreadBounds>
 }
 
 const BODY_LIMIT = 1024 * 1024
-/** Headers have to be there in a third of the time that a whole request may take; who is late is looked for this often. */
+/**
+ * Headers have to arrive in a third of the time that a whole request may take; late connections are looked for this
+ * often.
+ */
 const HEADERS_SHARE = 3
 const CHECK_EVERY_MS = 2_000
-/** A connection on which nothing moves, not even the answer: longer than any statement may take. */
+/** The longest time without any traffic on a connection: longer than any statement may take. */
 const SILENT_MS = 90_000
-/** Longer than the idle timeout of the usual load balancers (60 s), so that they close first and never hit a closed one. */
+/**
+ * Longer than the idle timeout of the usual load balancers (60 s), so that they close a connection before the service
+ * does.
+ */
 const KEEP_ALIVE_MS = 72_000
 
 /**
- * The whole service, ready to listen or to be injected into.
+ * Builds the whole service, ready to listen or to be injected into.
  * @throws ConfigError for a `TRUST_PROXY` that is not understood
  */
 export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<FastifyInstance> {
@@ -67,7 +76,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     connectionTimeout: SILENT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     trustProxy: trusts,
-    // What still arrives on an open connection while we close is served, not refused.
+    // A request on an open connection during a stop is served, not refused.
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true },
     http: {

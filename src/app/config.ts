@@ -2,7 +2,7 @@ import { IANAZone } from 'luxon'
 import { z } from 'zod'
 import { SECRET_SETTINGS, withSecretsOfFiles } from './secretFiles.ts'
 
-/** `https://host[:port]`: the host selects a style, so a path would never match anything. */
+/** An origin, `https://host[:port]`: the host selects a style, so a path in it would never match. */
 const hostUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http(s) URL such as http://api.localhost:3000' })
   .refine(
@@ -24,7 +24,7 @@ const port = (fallback: number) =>
     .refine((value) => value <= MOST_PORT, `must be a port number, 0 to ${MOST_PORT}`)
     .default(fallback)
 
-/** A whole number of whatever the setting's name says. */
+/** A whole number. */
 const count = (fallback: number, { min = 0, max = 1_000_000_000 }: { min?: number; max?: number } = {}) =>
   z
     .string()
@@ -34,11 +34,11 @@ const count = (fallback: number, { min = 0, max = 1_000_000_000 }: { min?: numbe
     .default(fallback)
 
 /**
- * Whether the driver reads a database's URL as it was meant. One whose password has a `#`, `/` or `?` is no URL, or that
- * of another server: then the `@` before the host is found behind it.
+ * Returns whether the driver reads a database's URL as it was meant. A URL whose password has a `#`, `/` or `?` is
+ * invalid, or names another server: the `@` before the host then comes after it.
  */
 function isDatabaseUrl(text: string): boolean {
-  // For a socket, which the query names, the driver takes an empty host behind a user.
+  // For a socket, which the query names, the driver accepts an empty host after a user.
   const url = URL.parse(text) ?? URL.parse(text.replace('@/', '@localhost/'))
   if (url === null || url.hash !== '' || url.pathname.includes('@')) return false
   if ([...url.searchParams.keys()].some((key) => key.includes('@'))) return false
@@ -64,17 +64,17 @@ const databaseUrl = z
   .default('')
 
 /**
- * Names of the IANA database, by area, and UTC. Postgres, which computes days by it too, has an offset such as +03:00
- * the other way round (POSIX), and takes CET for an hour all year.
+ * Names of the IANA database, by area, and UTC. Postgres, which also computes days in the zone, reads an offset such as
+ * +03:00 with the opposite sign (POSIX), and takes CET for one hour all year.
  */
 const isZone = (name: string) => (name.includes('/') || name === 'UTC') && IANAZone.isValidZone(name)
 
 const flag = z.enum(['true', 'false'], { error: 'must be true or false' }).transform((value) => value === 'true')
 
-/** Characters of a secret that encrypts the signing keys. */
+/** The least characters of the secret that encrypts the signing keys. */
 export const SHORTEST_SECRET = 16
 
-/** Host names of a list, in lower case. A port or a dot at the end is no part of them. */
+/** Reads host names from a list, in lower case, without a port or a dot at the end. */
 function namesIn(text: string, context: z.RefinementCtx): string[] {
   const names = text.split(',').map((name) => name.trim().toLowerCase())
   const wrong = names.find((name) => !/^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$/.test(name))
@@ -83,7 +83,7 @@ function namesIn(text: string, context: z.RefinementCtx): string[] {
   return names
 }
 
-/** Every setting by its name in the environment; `.env.example` says what each is for. */
+/** Every setting by its name in the environment; `.env.example` describes each. */
 export const settings = z.object({
   HOST: z.string().min(1).max(255).default('127.0.0.1'),
   PORT: port(3000),
@@ -132,22 +132,25 @@ export const settings = z.object({
   BOOST_COOLDOWN_DAYS: count(30, { max: 3_660 }),
 })
 
-/** The service's settings: read once, frozen, handed in. Nothing else reads the environment. */
+/** The settings of the service: read once, frozen, and passed on. No other code reads the environment. */
 export interface Config {
   readonly host: string
   readonly port: number
   readonly opsPort: number
-  /** Where operators' pages and metrics are listened for. */
+  /** The host and port for operators' pages and metrics. */
   readonly opsHost: string
-  /** Names, beside addresses and loopback names, by which that is called; lower case. */
+  /** Names of the operators' port, besides addresses and loopback names; lower case. */
   readonly opsNames: readonly string[]
-  /** Undefined: everybody who reaches the port may read the metrics. */
+  /** Undefined: every client that reaches the port may read the metrics. */
   readonly metricsToken: string | undefined
-  /** Processes that share the port; the first shows itself on `opsPort`, the others on the ports after it. */
+  /**
+   * Processes that share the clients' port; the operators' port of the first is `opsPort`, the others take the ports
+   * after it.
+   */
   readonly webConcurrency: number
   /** Empty: the embedded database, with its data in `dataDir`. */
   readonly databaseUrl: string
-  /** By the role that owns the tables, which migrates them; empty: that of `databaseUrl` does. */
+  /** The URL of the role that owns the tables, which migrates them; empty: the role of `databaseUrl` does that. */
   readonly databaseOwnerUrl: string
   readonly dataDir: string
   readonly authUrl: string
@@ -156,39 +159,40 @@ export interface Config {
   readonly fallbackStyle: 'partner' | 'record' | 'none'
   /** IANA zone in which "today" is computed, for every organization. */
   readonly zone: string
-  /** Undefined only with the embedded database, which makes and keeps one in `dataDir`. */
+  /** Undefined only with the embedded database, which makes one and keeps it in `dataDir`. */
   readonly keyEncryptionSecret: string | undefined
   readonly logLevel: string
-  /** `false`, `true`, a hop count, or a list of addresses: what Fastify's `trustProxy` takes. */
+  /** `false`, `true`, a hop count, or a list of addresses, as for Fastify's `trustProxy`. */
   readonly trustProxy: boolean | number | string
   readonly seedDemo: boolean
-  /** Connections to the database, at most. */
+  /** The most connections to the database. */
   readonly databaseConnections: number
-  /** Requests a minute, over all instances; 0: as many as there are. */
+  /** Requests a minute, over all instances; 0: no limit. */
   readonly rateLimits: { readonly account: number; readonly address: number }
-  /** Requests in work at once, and how late timers may be, before more are turned away. */
+  /** Requests in work at once, and how late timers may be, before further requests are refused. */
   readonly maxInFlight: number
   readonly maxLagMs: number
-  /** Connections of callers to a process, at most. */
+  /** The most connections of clients to a process. */
   readonly maxConnections: number
   readonly requestTimeoutMs: number
-  /** How long a stop goes on serving while it says that it is not ready, and how long it may take after that. */
+  /** The time for which a stop serves on while readiness fails, and the time that the stop may take after that. */
   readonly stopGraceMs: number
   readonly stopWithinMs: number
-  /** How old the totals of the book may become before one instance computes them anew. */
+  /** The age at which one instance computes the totals of the book again. */
   readonly figuresEverySeconds: number
   /** Days between two raises of a credit limit, for organizations without a policy of their own. */
   readonly boostCooldownDays: number
 }
 
-/** A setting that stops the start; the message is one line that names it. */
+/** A setting that prevents the start; the message is one line that names it. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
 /**
- * Environment → settings. An empty variable counts as not set; a secret may be in a file that `<name>_FILE` names.
- * @throws ConfigError naming the first bad setting, and both where two contradict each other.
+ * Reads the settings from the environment. An empty variable counts as not set; a secret may be in a file that
+ * `<name>_FILE` names.
+ * @throws ConfigError naming the first bad setting, and both where two contradict each other
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
   const env = withSecretsOfFiles(environment, (message) => {
@@ -199,7 +203,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!
     const name = String(issue.path[0])
-    // What may hold a password, or is a secret, does not belong in a log.
+    // A value that is a secret, or may contain a password, must not be logged.
     const hidden = SECRET_SETTINGS.some((secret) => secret === name) || env[name]?.includes('@')
     const shown = hidden ? '' : ` (it is ${JSON.stringify(env[name])})`
     throw new ConfigError(`${name}: ${issue.message}${shown}`)
@@ -254,7 +258,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   })
 }
 
-/** Operators have a port of their own, in several processes one after the other. */
+/** Checks the operators' ports, which several processes take one after the other. */
 function requireOpsPorts({ PORT, OPS_PORT, WEB_CONCURRENCY }: z.output<typeof settings>): void {
   const last = OPS_PORT + WEB_CONCURRENCY - 1
   if (OPS_PORT === 0) return
@@ -269,7 +273,10 @@ function requireOpsPorts({ PORT, OPS_PORT, WEB_CONCURRENCY }: z.output<typeof se
     )
 }
 
-/** The host of a URL as it selects a style: lower case, no port, and no dot at its end, as that of a request. */
+/**
+ * Returns the host of a URL as it selects a style: lower case, without a port and without a dot at its end, as a
+ * request's host.
+ */
 export const hostOf = (url: string) => new URL(url).hostname.toLowerCase().replace(/\.$/, '')
 
 function readTrustProxy(text: string): boolean | number | string {
@@ -278,8 +285,8 @@ function readTrustProxy(text: string): boolean | number | string {
 }
 
 /**
- * Whether OpenTelemetry's own variables ask for traces; they are all that switches tracing on, and the SDK reads the
- * rest of them itself.
+ * Returns whether OpenTelemetry's own variables ask for traces. Only they switch tracing on; the SDK reads the others
+ * itself.
  */
 export function tracingWanted(env: Readonly<Record<string, string | undefined>> = process.env): boolean {
   if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return false

@@ -11,22 +11,22 @@ import type { HeavyReads } from '../services/loans/heavyReads.ts'
 import type { StatementReader } from '../services/statements/reader.ts'
 import type { Config } from './config.ts'
 
-/** What the service is built from, made once in `app/service.ts` and handed down. */
+/** The parts of the service, made once in `app/service.ts` and passed to all rooms. */
 export interface Deps {
   readonly config: Config
-  /** The clock, in milliseconds since 1970: the only one there is. */
+  /** The one clock of the service, in milliseconds since 1970. */
   readonly now: () => number
   readonly db: Db
-  /** Ids and account numbers drawn ahead. */
+  /** Ids and account numbers that are reserved ahead. */
   readonly idBlocks: IdBlocks
   /** The statements of the money path, and the changes that wait for their loan. */
   readonly loanBatches: LoanBatches
   readonly loanQueues: LoanQueues
   readonly keys: KeyRing
-  /** Has a signer once the auth host is mounted; nobody signs in, and no token is verified, before that. */
+  /** Has a signer once the auth host is mounted; before that, no client can sign in and no token is verified. */
   readonly tokenSigner: SignerPlace
   readonly signIn: SignIn
-  /** Told what happens, for whoever counts it. */
+  /** Listeners for the events of the service, such as its metrics. */
   readonly events: Events
   readonly statements: StatementReader
   readonly organizations: Organizations

@@ -7,9 +7,9 @@ import { makeSecret } from '../services/access/keyRing.ts'
 import { type Config, ConfigError, SHORTEST_SECRET } from './config.ts'
 
 /**
- * With the embedded database the secret is made once and kept beside the data (contract 7).
- * @throws ConfigError for a `DATA_DIR` that cannot be a directory, as in the image, or cannot be used, and for a file in
- * it that holds no secret
+ * Adds a secret to settings of the embedded database: it is made once and kept beside the data (contract 7).
+ * @throws ConfigError when `DATA_DIR` cannot be a directory, as in the image, or cannot be used, and when its file
+ *   holds no secret
  */
 export async function withKeptSecret(config: Config): Promise<Config> {
   const { dataDir, keyEncryptionSecret } = config
@@ -49,14 +49,17 @@ const read = (file: string): Promise<string | undefined> =>
     },
   )
 
-/** The file gets its name when it is whole and on the disk, unless another start was faster: then its secret counts. */
+/**
+ * Keeps a secret in a file, which gets its name when it is complete and on the disk. If another start was faster, its
+ * secret is used.
+ */
 async function make(file: string): Promise<string> {
   const aside = `${file}.${randomUUID()}`
   try {
     await using handle = await open(aside, 'wx', 0o600)
     await handle.writeFile(makeSecret())
     await handle.sync()
-    // A rename would put this secret in the place of one that the other start has read already.
+    // A rename would replace the secret that the other start has read already.
     await link(aside, file).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error
     })

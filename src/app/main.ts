@@ -3,7 +3,7 @@ import { makeLog } from '../observability/log.ts'
 import { explain, printStartFailure } from '../process/explain.ts'
 import { readConfig } from './config.ts'
 
-// Loaded by what the process is: the primary serves nobody, and need not know how.
+// Each kind of process loads only its own code: the primary serves no client.
 try {
   const config = readConfig()
   const several = cluster.isWorker || config.webConcurrency > 1

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** The settings that are secrets, or have one in them: each may be in a file, which `<name>_FILE` names. */
+/** The settings that are secrets or contain one: each may be in a file, which `<name>_FILE` names. */
 export const SECRET_SETTINGS = ['DATABASE_URL', 'DATABASE_OWNER_URL', 'KEY_ENCRYPTION_SECRET', 'METRICS_TOKEN'] as const
 
 const LONGEST_FILE = 10_000
@@ -8,8 +8,8 @@ const LONGEST_FILE = 10_000
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The environment with the secrets that files hold in place of the files' names. A file's last line break is no part of
- * its secret.
+ * Returns the environment with secrets from files in place of the files' names. The last line break of a file is not
+ * part of its secret.
  * @param refuse throws, with a message that names the setting
  */
 export function withSecretsOfFiles(env: Environment, refuse: (message: string) => never): Environment {

@@ -19,33 +19,35 @@ import { openStatementReader } from '../services/statements/reader.ts'
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
 
-/** Where the service keeps its book, and by which clock. */
+/** Options of the service: its database and its clock. */
 export interface ServiceOptions {
   readonly config: Config
   /** A `postgres://` URL: that of `DATABASE_URL`, or of the embedded server. */
   readonly databaseUrl: string
   /**
-   * The same database by the role that owns the tables: it migrates them, and grants the role of `databaseUrl` what that
-   * needs. Left out or empty, that of `databaseUrl` does all, and the log warns where that may change the audit trail.
+   * The URL of the same database for the role that owns the tables: that role migrates them, and grants the role of
+   * `databaseUrl` the rights that it needs. When left out or empty, the role of `databaseUrl` does all, and the log
+   * warns when it may change the audit trail.
    */
   readonly ownerUrl?: string
-  /** True works by `ownerUrl` alone, where there is one: for a command that only migrates. */
+  /** True uses only `ownerUrl`, where there is one: for a command that only migrates. */
   readonly asOwner?: boolean
   readonly now: () => number
   readonly log?: { info(message: string): void; warn(message: string): void }
-  /** This machine's clock, to hold the server's against; without it only the server's version is looked at. */
+  /** The clock of this machine, to compare the server's with; without it only the server's version is checked. */
   readonly clock?: () => number
-  /** How the database is used; as production does when left out. */
+  /** Options of the database; those of production when left out. */
   readonly database?: DatabaseOptions
-  /** True takes the database as it is: its schema has to be this program's already, and no demonstration data is laid. */
+  /** True leaves the database unchanged: its schema has to be this program's, and no demonstration data is seeded. */
   readonly skipMigrations?: boolean
-  /** Nobody counts without one. */
+  /** Receives the events of the service; they are ignored when left out. */
   readonly events?: Events
 }
 
 /**
- * Everything the service is built from, on a database that is brought up to date first.
- * @throws Error when the database cannot be reached or migrated, or its server is refused; WrongSecretError for its signing keys
+ * Builds the parts of the service, on a database that it migrates first.
+ * @throws Error when the database cannot be reached or migrated, or its server is refused; WrongSecretError for its
+ *   signing keys
  */
 export async function openService(options: ServiceOptions): Promise<Deps> {
   const { config, databaseUrl, now, log, clock, database, events = noEvents, skipMigrations = false } = options
@@ -101,7 +103,9 @@ async function migrateAll(db: Db, log: ServiceOptions['log']): Promise<void> {
   if (filled > 0) log?.info(`gave account numbers to ${filled} customers and loans of before`)
 }
 
-/** Connects once. Where that fails, for a certificate, a socket or a password, the error names the setting of the URL. */
+/**
+ * Connects once. When that fails, for a certificate, a socket or a password, the error names the setting of the URL.
+ */
 async function reach(
   { pool }: Db,
   { databaseUrl }: Config,

@@ -10,9 +10,9 @@ const RANGES: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * The `TRUST_PROXY` setting as a predicate, used alike for the host that selects a style and for Fastify's `request.ip`.
- * A hop count is handed over as a predicate too: as a number Fastify 5 takes it to trust nobody.
- * @throws ConfigError for an entry that is neither an address, a CIDR range nor a known name.
+ * Turns the `TRUST_PROXY` setting into a predicate, for the host that selects a style and for Fastify's `request.ip`. A
+ * hop count becomes a predicate too: as a number, Fastify 5 would trust no proxy.
+ * @throws ConfigError for an entry that is neither an address, a CIDR range nor a known name
  */
 export function trustOf(setting: Config['trustProxy']): Trust {
   if (typeof setting === 'boolean') return () => setting

@@ -11,8 +11,8 @@ const optionsOf = (level: string): LoggerOptions => ({
     // The multipart plugin traces its options, and in them every header of the request.
     busboyOptions: ({ limits }: { readonly limits?: unknown }) => ({ limits }),
   },
-  // The finished line, whoever wrote it and however deep a secret sits in it: walking every object for it beforehand, as
-  // pino's own `redact` does, cost an eighth of a repayment.
+  // Redacts the finished line, at any depth: walking every object before that, as pino's own `redact` does, cost an
+  // eighth of a repayment.
   hooks: { streamWrite: redact },
 })
 
@@ -22,10 +22,10 @@ interface LogOptions {
 }
 
 /**
- * JSON lines without secrets and personal data; in a terminal, where pino-pretty is installed (it is for development),
- * lines for people.
- * @param to where the lines go, standard output unless told
- * @param several whether other processes write there, too: lines for people then tell the process
+ * Creates a logger of JSON lines without secrets and personal data; in a terminal where pino-pretty is installed (for
+ * development), of lines for people.
+ * @param to the stream of the lines; standard output when left out
+ * @param several whether other processes write there, too: lines for people then name the process
  */
 export function makeLog({ logLevel }: Pick<Config, 'logLevel'>, { to, several = false }: LogOptions = {}): Logger {
   const options = optionsOf(logLevel)
@@ -36,12 +36,12 @@ export function makeLog({ logLevel }: Pick<Config, 'logLevel'>, { to, several = 
     : pino(options, byTurns(pino.destination({ dest: 1, sync: true })))
 }
 
-/** What several processes write to one pipe is not mixed up as long as it is no more at once (POSIX, `PIPE_BUF`). */
+/** Bytes that several processes may write to one pipe at once without mixing (POSIX, `PIPE_BUF`). */
 const MOST_AT_ONCE = 4_096
 
 /**
- * Writes what was logged in a turn of the event loop at its end: requests that are answered together share one system
- * call. A process that is killed loses no line of an earlier turn, and one that ends by itself none.
+ * Writes the lines of a turn of the event loop at its end: requests that are answered together share one system call. A
+ * process that is killed loses no line of an earlier turn, and one that ends by itself loses none.
  */
 function byTurns(to: DestinationStream): DestinationStream {
   let kept = ''

@@ -5,13 +5,13 @@ import { currencyOf, minorToNumber } from '../domain/money.ts'
 import type { BookFigures } from '../services/book/totals.ts'
 import type { Events, Movement } from '../services/events.ts'
 
-/** From half a millisecond, which a read takes, to ten seconds, which nothing should. */
+/** From half a millisecond, the time of a read, to ten seconds, which no request should take. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** Gauges of prom-client's with a counter's ending, which promtool refuses; their sums are in others of its metrics. */
+/** Gauges of prom-client whose names end as a counter's, which promtool refuses; other metrics hold their sums. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
-/** What is looked at when the page is asked for, not when something happens. */
+/** Values that are read when the page is requested, and not when they change. */
 export interface Sources {
   readonly pool: { readonly totalCount: number; readonly idleCount: number; readonly waitingCount: number }
   readonly databaseUp: () => boolean
@@ -25,15 +25,15 @@ export interface Sources {
 /** The metrics of this instance. */
 export interface Metrics {
   readonly events: Events
-  /** Shows these from now on, too. */
+  /** Shows these values from now on, too. */
   observe(sources: Sources): void
-  /** The page that Prometheus reads, and its media type. */
+  /** Returns the page that Prometheus reads, and its media type. */
   page(): Promise<{ readonly type: string; readonly text: string }>
 }
 
 /**
- * Counts from 0 what is told to its `events`, in a registry of its own.
- * @param now milliseconds since 1970, of which the time of the last sweep is shown
+ * Creates metrics that count from 0 what their `events` report, in a registry of their own.
+ * @param now milliseconds since 1970, for the time of the last sweep
  */
 export function createMetrics(now: () => number): Metrics {
   const registry = new Registry()
@@ -82,7 +82,7 @@ function countRequests(registers: Registry[]) {
     registers,
   })
   const issued = new Counter({ name: 'mkopo_tokens_issued_total', help: 'Tokens issued.', registers })
-  // A counter that has not counted yet is there all the same, or its first increase would not show.
+  // A counter starts at 0 explicitly: otherwise its first increase would not show.
   for (const by of ['account', 'address'] as const) limited.inc({ by }, 0)
   for (const because of ['event_loop', 'in_flight', 'share', 'database'] as const) shed.inc({ because }, 0)
   return {
@@ -219,7 +219,7 @@ function showState(registers: Registry[], { pool, stopping, lagMs, ...database }
   gauge('mkopo_event_loop_late_seconds', 'How late timers are, over the last half second.', () => lagMs() / 1000)
 }
 
-/** The book as it was last summed up: reading it costs nothing, however large it is. */
+/** Shows the totals of the book as they were last computed: reading them costs nothing, however large the book is. */
 function showBook(registers: Registry[], figures: Sources['figures']): void {
   const labelNames = ['organization', 'currency'] as const
   type Sums = { loans: number; overdueLoans: number; outstanding: bigint; overdue: bigint }

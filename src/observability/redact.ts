@@ -1,11 +1,13 @@
-/** Members that are secret or personal by their name. */
+/** Names of members that are secret or personal. */
 const NAMES = 'password|token|authorization|secret|apiKey|phone|email|mobileNumber|fullName'
 
-/** What must not be in a log whoever put it there, and what stands in its place. The last guard, not the first. */
+/**
+ * Patterns that no log may hold, whoever logged them, and their replacements. This guard is the last, not the first.
+ */
 const SECRETS: readonly (readonly [what: RegExp, instead: string])[] = [
-  // Wherever and however deep an object carries them.
+  // Members of an object at any depth.
   [new RegExp(`"(${NAMES})":(?:"(?:[^"\\\\]|\\\\.)*"|[\\d.eE+-]+)`, 'gi'), '"$1":"[redacted]"'],
-  // A JWT, whole or its head and body; an API key of ours; credentials as a header or a URL carries them.
+  // A JWT, whole or its head and body; an API key of the service; credentials in a header or a URL.
   [/eyJ[\w-]{8,}(?:\.[\w-]+){0,2}/g, '[token]'],
   [/mk_[\w-]{8,}/g, '[api key]'],
   [/\b(Basic|Bearer) +[\w.~+/-]{6,}=*/gi, '$1 [redacted]'],
@@ -16,15 +18,15 @@ const SECRETS: readonly (readonly [what: RegExp, instead: string])[] = [
 
 const EMAIL = /[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}/g
 
-/** A text without secrets and personal data, as far as they can be told by their looks. */
+/** Removes secrets and personal data from a text, as far as patterns can find them. */
 export function redact(text: string): string {
   let clean = text
   for (const [what, instead] of SECRETS) clean = clean.replace(what, instead)
-  // It costs more than the others together, and most lines have no such sign.
+  // This pattern costs more than the others together, and most lines have no `@`.
   return clean.includes('@') ? clean.replace(EMAIL, '[e-mail]') : clean
 }
 
-/** What a log tells of an error. */
+/** An error in the log. */
 export interface LoggedError {
   readonly type: string
   readonly message: string
@@ -36,13 +38,14 @@ export interface LoggedError {
 const DEEPEST_CAUSE = 3
 
 /**
- * What a log may say of an error: a driver's errors carry the row at fault (`detail`, `where`) and Prisma's the arguments
- * of the call, so only what is named here is told, and never a value in quotes that the database could not read.
+ * Returns the loggable parts of an error. A driver's errors carry the row at fault (`detail`, `where`) and Prisma's
+ * carry the arguments of the call, so only the members here are logged, and never a quoted value that the database
+ * could not read.
  */
 export function toLoggedError(error: unknown, depth = 0): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: redact(String(error)) }
   const { name, code, cause } = error as Error & { code?: unknown }
-  // SQLSTATE class 22: the message quotes the value that would not do.
+  // SQLSTATE class 22: the message quotes the invalid value.
   const unreadable = typeof code === 'string' && /^22/.test(code)
   const clean = (text: string) => redact(unreadable ? text.replace(/"[^"\n]*"/g, '"…"') : text)
   return {

@@ -8,13 +8,13 @@ import { NodeSDK } from '@opentelemetry/sdk-node'
 import type { FastifyInstance } from 'fastify'
 import { STOPPING } from '../process/ending.ts'
 
-/** Attributes by which a span would tell a request's path or query, old and new names: they hold customers' ids. */
+/** Attributes, by old and new names, that hold a request's path or query and so customers' ids. */
 const PATHS = ['http.target', 'http.url', 'url.path', 'url.query', 'url.full']
 const HIDDEN = '(see http.route)'
 
 /**
- * A span for each request and each statement, sent wherever the OTEL_* variables say. Spans tell the route and never the
- * path, statements and never their values.
+ * Starts traces: a span for each request and each statement, sent to the address of the OTEL_* variables. A span holds
+ * the route and not the path, the statement and not its values.
  */
 export function startTracing(): void {
   register('@opentelemetry/instrumentation/hook.mjs', import.meta.url, { data: { include: ['pg', 'pg-pool'] } })
@@ -26,7 +26,7 @@ export function startTracing(): void {
     instrumentations: [
       new HttpInstrumentation({
         ignoreIncomingRequestHook: (request) => isVital(request),
-        // The exporter's own requests.
+        // The exporter's own requests are not traced.
         disableOutgoingRequestInstrumentation: true,
         applyCustomAttributesOnSpan: (span) => void span.setAttributes(hide),
       }),
@@ -35,24 +35,24 @@ export function startTracing(): void {
   })
   sdk.start()
   nameByRoute()
-  subscribe(STOPPING, sendWhatIsLeft)
+  subscribe(STOPPING, flushFromNowOn)
 }
 
 const SEND_EVERY_MS = 200
 
-/** A stop goes on serving, and then ends the process: from its beginning on, spans are sent as they come. */
-function sendWhatIsLeft(): void {
+/** Sends spans at once from the beginning of a stop: a stop serves on for a while, and then ends the process. */
+function flushFromNowOn(): void {
   const provider = (trace.getTracerProvider() as ProxyTracerProvider).getDelegate()
   const { forceFlush } = provider as { forceFlush?: () => Promise<void> }
   setInterval(() => void forceFlush?.call(provider).catch(() => undefined), SEND_EVERY_MS).unref()
 }
 
-/** Health checks every second of every load balancer. */
+/** Returns whether a request is a health check: every load balancer sends one every second. */
 const isVital = ({ url = '' }: Pick<IncomingMessage, 'url'>) => url.startsWith('/health/')
 
 /**
- * Fastify says on a channel that there is an app; from its first hook on the route is known, also of what is refused
- * before it comes to a handler. Inside, a route begins with the style's prefix.
+ * Sets the route of a span. Fastify announces an app on a channel; from its first hook on the route is known, also of a
+ * request that is refused before its handler. Inside, a route begins with the style's prefix.
  */
 function nameByRoute(): void {
   subscribe('fastify.initialization', (message) => {

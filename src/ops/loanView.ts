@@ -5,7 +5,7 @@ import { minorToText } from '../domain/money.ts'
 import type { LoanNow } from '../services/loans/loans.ts'
 import { type Column, toSecond, toTable } from './terminal/format.ts'
 
-/** A line of a loan's schedule, as operators see it; amounts are texts, exact. */
+/** A line of a loan's schedule for operators; amounts are exact texts. */
 interface PeriodView {
   readonly period: number
   readonly dueDate: LocalDate
@@ -19,7 +19,7 @@ interface PeriodView {
   readonly completedOn: LocalDate | null
 }
 
-/** Anything that happened to a loan, of whatever type, reversed or not. */
+/** A transaction of a loan, of any type, reversed or not. */
 interface EntryView {
   readonly id: string
   readonly type: string
@@ -36,7 +36,7 @@ interface EntryView {
   readonly note: string | null
 }
 
-/** A loan with its schedule and all its entries, as of the question. */
+/** A loan with its schedule and all its entries, as of now. */
 export function toLoanView({ loan, state }: LoanNow) {
   const { terms } = loan
   const { currency, zone } = terms
@@ -131,7 +131,7 @@ const ENTRIES: readonly Column<EntryView>[] = [
   ['note', (line) => line.note],
 ]
 
-/** The same for people: the loan in a few lines, its schedule and its entries as tables. */
+/** Writes a loan for people: the loan in a few lines, its schedule and its entries as tables. */
 export function toLoanText(loan: LoanPicture): string {
   const { currency } = loan
   const facts: (readonly [string, string | number | null])[] = [

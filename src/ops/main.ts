@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 import { enableCompileCache } from 'node:module'
 
-// A command is over in a moment: most of that is reading the program, which the cache halves.
+// A command takes a moment, most of it for loading the program, which the compile cache halves.
 enableCompileCache()
 const [{ runOps }, { terminal }] = await Promise.all([import('./run.ts'), import('./terminal/terminal.ts')])
 
 const code = await runOps(process.argv.slice(2), terminal())
-// Output that could not be written has set one already.
+// A failed write of the output has set an exit code already.
 process.exitCode ??= code

@@ -16,9 +16,9 @@ import type { Opened, Opening } from './terminal/terminalIo.ts'
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined }
 
 /**
- * The book that the service has by the same settings: that of `DATABASE_URL`; or the embedded database, of the service
- * where it runs, else started for as long as the command takes.
- * @throws ConfigError where `DATA_DIR` has no database, and none is to be made
+ * Opens the book that the service has with the same settings: that of `DATABASE_URL`, or the embedded database, of a
+ * running service or else started for the time of the command.
+ * @throws ConfigError when `DATA_DIR` has no database, and none is to be made
  */
 export async function openBook({ migrate = false, newDatabase = false }: Opening = {}): Promise<Opened> {
   const settings = readConfig()
@@ -34,7 +34,7 @@ export async function openBook({ migrate = false, newDatabase = false }: Opening
   if (!('stop' in found)) return openAt(config, found, { migrate })
   const server = found
   try {
-    // Nobody else keeps its schema up to date.
+    // No service keeps the schema of this database up to date.
     const opened = await openAt(config, server, { migrate: true })
     return {
       deps: opened.deps,
@@ -49,10 +49,10 @@ export async function openBook({ migrate = false, newDatabase = false }: Opening
   }
 }
 
-/** How long a service that starts, or another run of the command line, is waited for. */
+/** The longest wait for a service that starts, or for another run of the command line. */
 const PATIENCE_MS = 20_000
 
-/** The database of the service that runs, by its URLs; where none does, one that is started. */
+/** Returns the URLs of the embedded database of a running service; else starts one. */
 async function findEmbedded(directory: string): Promise<EmbeddedUrls | EmbeddedServer> {
   for (const end = performance.now() + PATIENCE_MS; ; await pause(200)) {
     try {
@@ -66,7 +66,10 @@ async function findEmbedded(directory: string): Promise<EmbeddedUrls | EmbeddedS
   }
 }
 
-/** @param how.asOwner to migrate and no more: the password of the service's role may then be unknown */
+/**
+ * Opens the service's parts on the database of these URLs.
+ * @param how.asOwner only migrates: the password of the service's role may then be unknown
+ */
 async function openAt(
   config: Config,
   { url: ownerUrl, serviceUrl: databaseUrl }: EmbeddedUrls,

@@ -5,7 +5,7 @@ import { currencyCodes, type Decimal, parseDecimal } from '../domain/money.ts'
 import { LARGEST_ID } from '../domain/product/smallId.ts'
 import { ROLES, type Role } from '../services/access/accounts.ts'
 
-/** A whole number above 0, as far as the database's integers go. */
+/** Reads a whole number above 0, up to the largest integer of the database. */
 export function wholeNumber(text: string): number {
   const value = Number(text)
   if (!/^\d{1,10}$/.test(text) || value < 1 || value > LARGEST_ID)
@@ -14,20 +14,20 @@ export function wholeNumber(text: string): number {
 }
 
 /**
- * A number of the service's, as text and as JSON show it. One that is too large to have been given to anybody is read as
- * 0, which nothing has.
+ * Reads a number that the service gave, as text and as JSON show it. A number that is too large to have been given is
+ * read as 0, which nothing has.
  * @returns undefined for text that is no number
  */
 export const numberIn = (text: string): bigint | undefined => (/^\d+$/.test(text) ? (readId(text) ?? 0n) : undefined)
 
-/** The same, as an argument. */
+/** Reads a number that the service gave, as an argument. */
 export function longNumber(text: string): bigint {
   const number = numberIn(text)
   if (number === undefined) throw new InvalidArgumentError('It must be a number.')
   return number
 }
 
-/** An amount or a percentage, exactly. */
+/** Reads an amount or a percentage, exactly. */
 export function decimalNumber(text: string): Decimal {
   const decimal = parseDecimal(text)
   if (!decimal) throw new InvalidArgumentError('It must be a number such as 1500 or 2.5.')
@@ -39,7 +39,7 @@ export function calendarDate(text: string): string {
   return text
 }
 
-/** `2026-11-20T14:30:00+03:00`, or how long ago: `15m`, `36h`, `7d`. */
+/** Reads an instant, `2026-11-20T14:30:00+03:00`, or a time before now: `15m`, `36h`, `7d`. */
 export function momentBefore(now: () => number): (text: string) => number {
   const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
   return (text) => {
@@ -65,12 +65,12 @@ export function role(text: string, before: readonly Role[] = []): Role[] {
   return [...roles]
 }
 
-/** Which organization; may be left out where there is only one. */
+/** Makes the option that names the organization; it may be left out where there is only one. */
 export const organizationOption = () =>
   new Option('-o, --organization <id>', 'the organization; may be left out where there is only one').argParser(
     wholeNumber,
   )
 
-/** A currency that the book can be kept in. */
+/** Makes the option that names a currency of the book. */
 export const currencyOption = (description: string) =>
   new Option('--currency <code>', description).choices(currencyCodes)

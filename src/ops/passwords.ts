@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { type Io, UsageError } from './terminal/terminalIo.ts'
 
-/** A password that the operator gives, or one made for him. */
+/** A password that the operator gave, or a generated one. */
 export interface Given {
   readonly password: string
-  /** To be shown, once. */
+  /** True when the password has to be shown, once. */
   readonly generated: boolean
 }
 
 /**
- * Never an argument, which others on the machine can see: asked for at a terminal, else the first line of stdin; or made
- * here, of 144 random bits.
+ * Returns the password of an account: asked for at a terminal, else the first line of stdin, or generated from 144
+ * random bits. It is never an argument, which other users of the machine could see.
  */
 export async function passwordFrom(io: Io, { generate = false }: { generate?: boolean }): Promise<Given> {
   if (generate) return { password: randomBytes(18).toString('base64url'), generated: true }

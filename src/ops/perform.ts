@@ -5,23 +5,23 @@ import { listOrganizations, type Organization } from '../services/lenders/organi
 import { type Printer, printerFor } from './terminal/format.ts'
 import { Declined, type Io, type Opening, UsageError } from './terminal/terminalIo.ts'
 
-/** What every command is registered with. */
+/** Registered with every command. */
 export interface Shell {
   readonly io: Io
-  /** What the run will exit with, unless it fails. */
+  /** The exit code of the run, unless it fails. */
   exitCode: number
 }
 
-/** What a command works with. */
+/** The tools of a running command. */
 export interface Task {
   readonly io: Io
   readonly deps: Deps
   readonly printer: Printer
-  /** The operator, in the name of an organization. */
+  /** Returns the operator as a caller of an organization. */
   by(organizationId: number): Caller
-  /** The organization that was named or, where there is only one, that one. */
+  /** Returns the organization that was named or, where there is only one, that one. */
   organization(given: number | undefined): Promise<Organization>
-  /** Asks before what cannot be undone. Without anybody to ask it is refused, unless `--yes` was said. */
+  /** Asks before an act that cannot be undone. Without a terminal the act is declined, unless `--yes` was given. */
   confirm(question: string): Promise<void>
 }
 
@@ -32,8 +32,8 @@ interface GlobalOptions {
 }
 
 /**
- * Runs a command on the opened book, and closes that whatever comes of it.
- * @param work may answer the exit code, a number
+ * Runs a command on the opened book, and closes the book whether the command succeeds or fails.
+ * @param work may return the exit code, a number
  */
 export async function perform(
   shell: Shell,
@@ -64,7 +64,7 @@ export async function perform(
   }
 }
 
-/** The same for a command that adds to the book: in an empty `DATA_DIR` it makes the database that it adds to. */
+/** Runs a command that adds to the book: in an empty `DATA_DIR` the command makes the database first. */
 export const performAdding = (shell: Shell, command: Command, work: (task: Task) => Promise<unknown>): Promise<void> =>
   perform(shell, command, work, { newDatabase: true })
 

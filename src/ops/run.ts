@@ -19,14 +19,17 @@ import type { Shell } from './perform.ts'
 import { type Io, UsageError } from './terminal/terminalIo.ts'
 import { visibleJson, visibleLines } from './terminal/visible.ts'
 
-/** What a run exits with. */
+/** Exit codes of a run. */
 const EXIT = { done: 0, refused: 1, usage: 2 } as const
 
 const ABOUT = `Runs Mkopo from the command line, on the database that the service has by the same settings.
 
 Exit codes: 0 done; 1 refused or failed; 2 the command was given wrongly.`
 
-/** Runs one command of the operators' command line. @returns its exit code */
+/**
+ * Runs one command of the command line.
+ * @returns its exit code
+ */
 export async function runOps(args: readonly string[], io: Io): Promise<number> {
   const shell: Shell = { io, exitCode: EXIT.done }
   try {
@@ -76,7 +79,7 @@ function programOf(shell: Shell, json: boolean): Command {
   return program
 }
 
-/** The options that give a role its value. */
+/** Names of roles on the command line: the options that give them a value. */
 const OPTIONS: FaultNames = {
   valueDate: '--date',
   principalMin: '--min',

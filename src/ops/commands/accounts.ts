@@ -20,7 +20,7 @@ import { UsageError } from '../terminal/terminalIo.ts'
 
 const GENERATE = ['--generate', 'make a password and show it, once; else it is asked for, or read from stdin'] as const
 
-/** No account of the author's own: the change is told in the trail of the account's organization. */
+/** The author belongs to no organization: the change is in the trail of the account's organization. */
 const ANY = 0
 
 export function accountCommands(program: Command, shell: Shell): void {

@@ -14,7 +14,7 @@ interface AuditOptions extends Omit<TrailFilter, 'organizationId' | 'accountId' 
   readonly follow?: boolean
 }
 
-/** What the trail tells changes of. */
+/** The kinds of things that the trail has changes of. */
 const ENTITIES = ['customer', 'loan', 'loan product', 'account', 'api key', 'signing key', 'organization']
 
 export function auditCommand(program: Command, shell: Shell): void {
@@ -36,7 +36,7 @@ export function auditCommand(program: Command, shell: Shell): void {
     .option('-f, --follow', 'go on with each change as it is made, until Ctrl-C; with --json, a line each')
     .action((options: AuditOptions, command: Command) =>
       perform(shell, command, async ({ io, deps, printer, organization }) => {
-        // The service itself is none, and needs not to be looked for.
+        // The service itself is no organization, and needs no look-up.
         if (options.organization) await organization(options.organization)
         const { organization: organizationId, account: accountId, request: requestId, rows, follow, ...rest } = options
         const filter = { ...rest, organizationId, accountId, requestId }
@@ -72,7 +72,7 @@ function printRow(io: Io, printer: Printer, row: TrailRow, zone: string): void {
   )
 }
 
-/** An account, a run of the command line, or the service by itself. */
+/** Returns the author of a change: an account, a run of the command line, or the service. */
 const who = ({ accountId, requestId }: TrailRow): string =>
   accountId === null ? (requestId ?? 'the service') : `account ${accountId}`
 

@@ -7,18 +7,22 @@ import { BYTES, decode, notUtf8, unreadable } from './bytes.ts'
 import { recordOfCsv } from './lines.ts'
 import { unmarkText } from './spreadsheetText.ts'
 
-/** No line is as long, and what follows a quote that is never closed would all be held in memory. */
+/**
+ * Bytes of a line; no real line is as long, and all text after a quote that is never closed would be held in memory.
+ */
 const LONGEST_RECORD = 1024 * 1024
 
-/** The fields of a line, a character a byte; or why they cannot be told, or nothing from here on. */
+/**
+ * The fields of a line, one character for each byte; or why they cannot be read, or why the rest of the file cannot.
+ */
 interface Parsed {
   readonly record: readonly string[] | LendingError | CsvError
   readonly info: { readonly lines: number }
 }
 
 /**
- * The lines of a CSV file under the names in its first one. A line that is wrong by itself is refused by itself.
- * @throws Error naming the line from which on the file cannot be told line by line, after those before it
+ * Reads the lines of a CSV file, with the names of its first line. A line that is wrong is refused alone.
+ * @throws Error naming the line after which the file cannot be split into lines, once the lines before it were read
  */
 export async function* csvLines<T>(
   path: string,
@@ -26,7 +30,7 @@ export async function* csvLines<T>(
   toValue: (record: unknown) => T,
 ): AsyncGenerator<Line<T>> {
   const parser = startParser()
-  // What breaks the stream ends the parser, too, and is thrown below.
+  // An error of the stream also ends the parser, and is thrown below.
   pipeline(stream, withoutMark, parser).catch(() => undefined)
   let names: readonly string[] | undefined
   let countedTwice = 0
@@ -47,7 +51,7 @@ export async function* csvLines<T>(
   }
 }
 
-/** The parser counts a line break of two characters within a field as two. */
+/** Counts line breaks of two characters within fields, which the parser counts twice. */
 const breaksOfTwo = (fields: readonly string[]): number =>
   fields.reduce((count, field) => count + (field.includes('\r\n') ? field.split('\r\n').length - 1 : 0), 0)
 
@@ -69,7 +73,7 @@ function startParser(): Parser {
     on_skip: (error) => {
       if (error === undefined) return undefined
       const { lines } = parser.info
-      // Any other fault may reach beyond its line, and take with it lines that nobody would be told of.
+      // Any other fault may reach beyond its line and hide later lines, which would then be lost silently.
       if (error.code !== 'INVALID_OPENING_QUOTE') push(error, last + 1)
       else if (lines > last) push(strayQuote(), lines)
       last = lines
@@ -84,7 +88,7 @@ const strayQuote = () =>
 
 const MARK = Buffer.from('\uFEFF')
 
-/** Without the byte order mark: the parser would take it for a wish to be given other text than it is told to. */
+/** Removes the byte order mark, by which the parser would choose another encoding than the one it is given. */
 async function* withoutMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let first = true
   for await (const chunk of chunks) {

@@ -12,13 +12,13 @@ import type { CustomerLine } from '../../services/book/importCustomers.ts'
 import type { LoanLine } from '../../services/book/importLoans.ts'
 import type { TransactionLine } from '../../services/book/importTransactions.ts'
 
-/** As a record system tells it: lines within the address only. */
+/** A detail as a record system gives it: line breaks only in the address. */
 const detailOf = (detail: BorrowerDetail) =>
   text({ min: 0, max: LONGEST_DETAIL[detail], lines: detail === 'address' })
     .nullable()
     .optional()
 
-/** What an export says besides, that an import works out again for itself. */
+/** Fields of an export that an import computes again. */
 const derived = (...names: string[]) => Object.fromEntries(names.map((name) => [name, z.unknown().optional()]))
 
 const customer = z.strictObject({
@@ -76,10 +76,10 @@ const transaction = z.strictObject({
   ...derived('principal', 'interest', 'fees', 'penalty', 'overpayment'),
 })
 
-/** Columns of a CSV file that are numbers; everything else is text. */
+/** Columns of a CSV file that are numbers; all others are text. */
 const NUMBERS = new Set(['productId', 'principal', 'transactionAmount'])
 
-/** A schema's word on a record, in the same words as a request would be refused with. */
+/** Checks a record with a schema, in the words of a refused request. */
 function checked<T extends z.ZodType>(schema: T, record: unknown): z.output<T> {
   if (typeof record !== 'object' || record === null || Array.isArray(record))
     throw new LendingError('invalid_argument', 'the line must be a JSON object')
@@ -94,7 +94,7 @@ function checked<T extends z.ZodType>(schema: T, record: unknown): z.output<T> {
 const invalid = ({ message, details }: InvalidRequest) =>
   new LendingError('invalid_argument', ledByField(message, details))
 
-/** A line of NDJSON as values, numbers as they are written. */
+/** Parses a line of NDJSON; numbers keep their text. */
 export function recordOfJson(line: string): unknown {
   try {
     return parseJson(line, 'the line')
@@ -103,10 +103,10 @@ export function recordOfJson(line: string): unknown {
   }
 }
 
-/** A number as JSON writes it; anything else is left a text, and refused as one. */
+/** A number as JSON writes it; any other text stays text, and is refused as such. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i
 
-/** A record of CSV as values; an empty field says nothing. */
+/** Reads a record of CSV; an empty field is left out. */
 export const recordOfCsv = (fields: Readonly<Record<string, string>>): unknown =>
   Object.fromEntries(
     Object.entries(fields)
@@ -118,8 +118,8 @@ export const recordOfCsv = (fields: Readonly<Record<string, string>>): unknown =
   )
 
 /**
- * A record of a file as a customer to import.
- * @throws LendingError `invalid_argument` naming the field that is missing, unknown, or not as it has to be
+ * Reads a record of a file as a customer to import.
+ * @throws LendingError `invalid_argument` naming the field that is missing, unknown or wrong
  */
 export function toCustomerLine(record: unknown): CustomerLine {
   const { externalId: id, activationDate, ...rest } = checked(customer, record)
@@ -130,7 +130,7 @@ export function toCustomerLine(record: unknown): CustomerLine {
 }
 
 /**
- * A record of a file as a loan to import.
+ * Reads a record of a file as a loan to import.
  * @throws LendingError `invalid_argument` as `toCustomerLine` does
  */
 export function toLoanLine(record: unknown): LoanLine {
@@ -138,12 +138,12 @@ export function toLoanLine(record: unknown): LoanLine {
   return { externalId: id, customerExternalId: customerId, productId, principal, disbursedAt }
 }
 
-/** Types whose amount is what is owed, and not the caller's. */
+/** Types whose amount is the amount that is owed, and not one that the client gives. */
 const WITHOUT_AMOUNT: readonly string[] = ['Charge-off', 'Write-off']
 
 /**
- * A record of a file as a transaction to import: a repayment where it says no type. The amount that it says of a
- * charge-off or write-off is left out.
+ * Reads a record of a file as a transaction to import: a repayment when it has no type. The amount of a charge-off or
+ * write-off is ignored.
  * @throws LendingError `invalid_argument` as `toCustomerLine` does
  */
 export function toTransactionLine(record: unknown): TransactionLine {

@@ -9,10 +9,13 @@ import { BYTES, decode, notUtf8 } from './bytes.ts'
 import { csvLines } from './csvLines.ts'
 import { recordOfJson } from './lines.ts'
 
-/** How a file is written. */
+/** The format of a file. */
 export type Format = 'ndjson' | 'csv'
 
-/** By the end of its name. @throws UsageError */
+/**
+ * Returns the format of a file, by the end of its name.
+ * @throws UsageError
+ */
 export function formatOf(path: string): Format {
   const ending = extname(path).toLowerCase()
   if (ending === '.csv') return 'csv'
@@ -20,20 +23,23 @@ export function formatOf(path: string): Format {
   throw new UsageError(`${path}: a file to import ends in .ndjson, .jsonl or .csv`)
 }
 
-/** SHA-256 of a file's content. */
+/** Returns the SHA-256 of a file's content. */
 export async function digestOf(path: string): Promise<string> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path), hash)
   return hash.digest('hex')
 }
 
-/** A file's lines, one after the other, and how far the reading has come, in bytes. */
+/** The lines of a file, one after the other, and the bytes that are read so far. */
 export interface Reading<T> {
   readonly lines: AsyncIterable<Line<T>>
   bytesRead(): number
 }
 
-/** @param toValue what a record says, or a refusal */
+/**
+ * Reads the lines of a file.
+ * @param toValue returns the value of a record, or throws its refusal
+ */
 export function readLines<T>(path: string, toValue: (record: unknown) => T): Reading<T> {
   const stream = createReadStream(path, { highWaterMark: 256 * 1024 })
   const lines = formatOf(path) === 'csv' ? csvLines(path, stream, toValue) : jsonLines(stream, toValue)

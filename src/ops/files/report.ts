@@ -2,18 +2,20 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { type FaultNames, inNames, ledByField } from '../../domain/errors.ts'
 import type { Refusal, Report } from '../../services/book/bookImport.ts'
 
-/** The report of a file's refused lines, as NDJSON; it holds what the lines hold, so only its owner may read it. */
+/**
+ * The report of a file's refused lines, as NDJSON. It holds the content of these lines, so only its owner may read it.
+ */
 export interface ReportFile extends Report {
   close(): Promise<void>
 }
 
-/** Opens the report, and keeps what an earlier run has written: `write` says from where on it is cut off. */
+/** Opens the report and keeps its content: `write` cuts off what an earlier run wrote after the mark. */
 export async function openReport(path: string): Promise<ReportFile> {
   const file: FileHandle = await open(path, 'a+', 0o600)
   return {
     async write(from, refusals) {
       const { size } = await file.stat()
-      // An earlier run's report may be gone, or somebody's editor may have shortened it: nothing is made up for it.
+      // An earlier report may be gone or shortened: the missing part is not invented.
       const start = Math.min(from, size)
       if (size > start) await file.truncate(start)
       if (refusals.length === 0) return start

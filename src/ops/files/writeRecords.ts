@@ -8,7 +8,10 @@ import { Declined } from '../terminal/terminalIo.ts'
 import type { Format } from './readLines.ts'
 import { markText } from './spreadsheetText.ts'
 
-/** Files of an export in a folder. Each gets its name when it is whole; they hold personal data, so are their owner's. */
+/**
+ * Writes the files of an export into a folder. Each gets its name when it is complete; only their owner may read them,
+ * since they hold personal data.
+ */
 export async function openFolder(
   folder: string,
   format: Format,
@@ -59,7 +62,7 @@ const toNdjson = (records: readonly ExportRecord[]): string =>
     )
     .join('')
 
-/** Without it a spreadsheet takes the file for one of its own country's encoding. */
+/** The byte order mark: without it a spreadsheet reads the file in the encoding of its country. */
 const BYTE_ORDER_MARK = '\uFEFF'
 
 const toCsv = (records: readonly ExportRecord[], first: boolean): string =>

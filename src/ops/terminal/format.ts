@@ -3,21 +3,24 @@ import { toRfc3339 } from '../../domain/dates.ts'
 import type { Io } from './terminalIo.ts'
 import { visible, visibleJson, visibleLines } from './visible.ts'
 
-/** A column of a table for people: its head, and a row's text under it. */
+/** A column of a table for people: its head, and the text of a row. */
 export type Column<T> = readonly [head: string, cell: (row: T) => string | number | null | undefined, align?: 'right']
 
-/** What a command tells: a table or a sentence to people, the same as JSON to programs. */
+/** Prints the result of a command: a table or a sentence for people, or the same as JSON for programs. */
 export interface Printer {
   readonly json: boolean
-  /** @param view a row as JSON; the row itself when left out */
+  /**
+   * Prints a list.
+   * @param view a row as JSON; the row itself when left out
+   */
   list<T>(rows: readonly T[], columns: readonly Column<T>[], view?: (row: T) => unknown): void
-  /** What was done. */
+  /** Prints the outcome of a command. */
   done(view: object, sentence: string): void
-  /** A remark for people, beside the result. */
+  /** Prints a remark for people, beside the result. */
   note(text: string): void
 }
 
-/** Tells what a command did on `io.out`, as JSON where asked for, and remarks to people on `io.err`. */
+/** Returns a printer that writes results to `io.out`, as JSON where asked for, and remarks for people to `io.err`. */
 export function printerFor(io: Pick<Io, 'out' | 'err'>, json: boolean): Printer {
   return {
     json,
@@ -33,7 +36,7 @@ export function printerFor(io: Pick<Io, 'out' | 'err'>, json: boolean): Printer 
   }
 }
 
-/** An int64 is written as text, as the partner style does: a double would round it. */
+/** Writes a value as a line of JSON, an int64 as text, as in the partner style: a double would round it. */
 const toLine = (value: unknown): string =>
   `${visibleJson(JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? one.toString() : one)))}\n`
 
@@ -44,7 +47,7 @@ const NO_LINES = Object.fromEntries(
     .map((name) => [name, '']),
 )
 
-/** Rows under heads, two spaces apart, without lines: fit for a terminal and for `grep`. */
+/** Builds a table without lines, its columns two spaces apart: fit for a terminal and for `grep`. */
 export function toTable<T>(rows: readonly T[], columns: readonly Column<T>[]): string {
   if (rows.length === 0) return 'none'
   const table = new Table({
@@ -57,6 +60,6 @@ export function toTable<T>(rows: readonly T[], columns: readonly Column<T>[]): s
   return table.toString().replace(/ +$/gm, '')
 }
 
-/** An instant for people: the tenant's time, to the second. */
+/** Writes an instant for people, in the tenant's time, to the second. */
 export const toSecond = (instant: number | null | undefined, zone: string): string =>
   instant === null || instant === undefined ? '' : toRfc3339(instant, zone).replace(/\.\d+/, '').replace('T', ' ')

@@ -1,14 +1,14 @@
-/** Exit code of a program whose output nobody reads any more, as a shell tells it: 128 and the number of SIGPIPE. */
+/** Exit code of a program whose output has no reader any more, as shells report it: 128 and the number of SIGPIPE. */
 const READER_LEFT = 141
 const FAILED = 1
 
-/** Where a program writes, and what it exits with. */
+/** The output and the exit code of a program. */
 type Program = Pick<NodeJS.Process, 'stdout' | 'stderr' | 'exitCode'>
 
 /**
- * Ends a program whose output cannot be written, in good order and as other tools end: without a word where the reader
- * has left, as in `mkopo audit | head`; with the reason on stderr where the disk is full, for one.
- * @param leave called once: nothing more needs to be written
+ * Ends a program in good order when its output cannot be written: silently when the reader has gone, as in `mkopo audit
+ * | head`; with the reason on stderr otherwise, for instance when the disk is full.
+ * @param leave called once, when nothing more needs to be written
  */
 export function watchOutput(program: Program, leave: () => void): { isRead(): boolean } {
   let isRead = true

@@ -8,12 +8,12 @@ import { openBook } from '../open.ts'
 import { watchOutput } from './output.ts'
 import { Declined, type Io, type Progress } from './terminalIo.ts'
 
-/** Where the command line usually runs. Questions and progress go to stderr: stdout is for results. */
+/** Returns the input and output of a process. Questions and progress go to stderr: stdout is for results. */
 export function terminal(): Io {
   const stopping = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {
-      // Asked twice, it leaves at once; whatever is half done is undone by the database.
+      // A second signal ends the process at once; the database rolls back what is half done.
       if (stopping.signal.aborted) process.exit(130)
       stopping.abort()
     })
@@ -32,7 +32,7 @@ export function terminal(): Io {
   }
 }
 
-/** Ctrl-C at a question is an answer, too. */
+/** Returns the answer to a question; Ctrl-C declines it. */
 const answered = <T>(question: Promise<T>): Promise<T> =>
   question.catch((error: Error) => {
     throw error.name === 'ExitPromptError' ? new Declined('nothing was done') : error
@@ -46,7 +46,7 @@ function startProgress(what: string, total: number): Progress {
   return { update: (done) => bar.update(done), stop: () => bar.stop() }
 }
 
-/** The operating system may know no name for the user of a container. */
+/** Returns the name of the user; the operating system may have none for the user of a container. */
 function userName(): string {
   try {
     return userInfo().username

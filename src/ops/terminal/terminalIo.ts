@@ -6,30 +6,32 @@ export interface Opened {
   close(): Promise<void>
 }
 
-/** What a command needs of the book that it opens. */
+/** Options for opening the book. */
 export interface Opening {
-  /** Whatever its schema is, and brings it up to date. */
+  /** Opens a book of any schema, and migrates it. */
   readonly migrate?: boolean
-  /** Makes an empty database where `DATA_DIR` has none; refused when left out, since `DATA_DIR` may be mistyped. */
+  /**
+   * Makes an empty database where `DATA_DIR` has none. Without it that is an error, since `DATA_DIR` may be mistyped.
+   */
   readonly newDatabase?: boolean
 }
 
-/** What a command has of the io around it; a test hands in its own. */
+/** The input and output of a command; a test gives its own. */
 export interface Io {
   /** Opens the book. */
   open(how?: Opening): Promise<Opened>
-  /** Who runs this, and which run it is: what the audit trail has in place of a request's id. */
+  /** The user and the run of the command: the audit trail holds it in place of a request's id. */
   readonly run: string
   out(text: string): void
   err(text: string): void
-  /** There is somebody to ask. */
+  /** Whether somebody can answer questions. */
   readonly interactive: boolean
   confirm(question: string): Promise<boolean>
   askPassword(question: string): Promise<string>
   readStdin(): Promise<string>
-  /** Shows how far a long run has come, where somebody looks at it. */
+  /** Shows the progress of a long run, on a terminal. */
   startProgress(what: string, total: number): Progress
-  /** Fires when the run is asked to stop: finish what is under way, and leave. */
+  /** Aborts when the run is asked to stop: it finishes the step that it has begun, and ends. */
   readonly stopping: AbortSignal
 }
 
@@ -43,7 +45,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** The command was refused, by its operator or for want of one: exit code 1. */
+/** The command was declined, by its operator or because nobody could confirm it: exit code 1. */
 export class Declined extends Error {
   override readonly name = 'Declined'
 }

@@ -1,17 +1,17 @@
-/** Control characters, and those that are invisible or turn a text around: a terminal obeys them. */
+/** Control characters, and characters that are invisible or reverse a text: a terminal acts on them. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 const escaped = (character: string): string =>
   [...character].map((one) => `\\u{${one.codePointAt(0)!.toString(16)}}`).join('')
 
-/** A text that somebody else chose, as a terminal may show it: what it would obey is escaped, `\u{1b}` for one. */
+/** Escapes a text that somebody else chose, for a terminal: a control character becomes `\u{1b}`, for instance. */
 export const visible = (text: string): string => text.replace(HIDDEN, escaped)
 
-/** The same for a finished output, whose line breaks are ours. */
+/** Escapes a finished output, except its line breaks. */
 export const visibleLines = (text: string): string =>
   text.replace(HIDDEN, (character) => (character === '\n' ? character : escaped(character)))
 
-/** The same for JSON, which has escapes of its own. */
+/** Escapes JSON, by JSON's own escapes, except its line breaks. */
 export const visibleJson = (json: string): string =>
   json.replace(HIDDEN, (character) =>
     character === '\n'

@@ -6,7 +6,7 @@ import { perform, type Shell } from '../../perform.ts'
 import { type Printer, toTable } from '../../terminal/format.ts'
 import type { Io, Progress } from '../../terminal/terminalIo.ts'
 
-/** What a check that finds nothing proves. */
+/** Facts that are proven when a check finds nothing. */
 const PROVES = [
   "each loan's balances, status and instalments, and the sums of the book, are what its entries make of it",
   'currency, rate, principal, instalments, dates and penalty of a loan follow from its product, or from what the record system sent',
@@ -15,7 +15,7 @@ const PROVES = [
   'each Idempotency-Key names what is there, and no row refers to one that is not',
 ] as const
 
-/** What it does not. */
+/** Facts that a check cannot prove. */
 const DOES_NOT_PROVE = [
   'a change made in every place at once, in the book, the trail and the keys, so that all of them agree',
   'that money was paid: hold the entries against the statements of the bank or the wallet',
@@ -50,7 +50,7 @@ ${listed(DOES_NOT_PROVE)}`,
     )
 }
 
-/** Shows a bar as soon as it is known how much there is. */
+/** Shows a progress bar as soon as the total is known. */
 async function withProgress<T>(
   io: Io,
   what: string,

@@ -20,7 +20,7 @@ interface ImportOptions {
   readonly report?: string
 }
 
-/** In the order in which they need each other. */
+/** The kinds, in the order in which they need each other. */
 const KINDS: readonly ImportKind[] = ['customers', 'loans', 'transactions']
 
 const HELP = `

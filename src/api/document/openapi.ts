@@ -1,4 +1,4 @@
-import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
+import swagger, { type SwaggerTransform, type SwaggerTransformObject } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyContextConfig, FastifyInstance, FastifySchema } from 'fastify'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
@@ -61,67 +61,74 @@ const overrideOf =
  */
 export async function addDocument(scope: FastifyInstance, style: Style, prefix: string, config: Config) {
   const override = overrideOf(style)
-  const transform = createJsonSchemaTransform({ schemaRegistry: style.registry, zodToJsonConfig: { override } })
-  const addComponents = createJsonSchemaTransformObject({
-    schemaRegistry: style.registry,
-    zodToJsonConfig: { override },
-  })
-
+  const names = { schemaRegistry: style.registry, zodToJsonConfig: { override } }
+  const addComponents = createJsonSchemaTransformObject(names)
   await scope.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: { title: style.title, description: describe(style), version: manifest.version },
-      servers: [{ url: urlOf(config, style.name) }, { url: '/', description: 'The host that served this document' }],
-      security: [{ bearer: [] }],
-      components: {
-        securitySchemes: {
-          bearer: {
-            type: 'http',
-            scheme: 'bearer',
-            description: style.bearer ?? 'The token that GET /v1/auth/token answers.',
-          },
-          ...(style.name === 'auth' && {
-            basic: { type: 'http', scheme: 'basic', description: 'E-mail and password.' },
-          }),
-        },
-      },
-    },
-    transform: (input) => {
-      const { schema = {}, url } = transform({ ...input, schema: input.schema ?? {} })
-      const { config: route = {}, method } = input.route as { config?: FastifyContextConfig; method: string | string[] }
-      const responses = (schema as { response?: object }).response ?? { 200: { description: 'Done.', type: 'object' } }
-      const methods = [method].flat()
-      const path = url.slice(prefix.length)
-      const codes = codesOf(style, input.schema ?? {}, route, methods)
-      const { explained } = route
-      const refusals = refusalResponses(style, { path, schema: input.schema ?? {}, codes, explained, config })
-      const documented = {
-        ...(route.public && { security: [] }),
-        ...(input.schema?.body instanceof z.ZodOptional && { [OPTIONAL_BODY]: true }),
-        ...schema,
-        ...(route.role && markedFor(route.role, schema)),
-        ...(!route.public && headersOf(style, takesKey(route, methods))),
-        response: { ...answersOf(responses, route.examples), ...refusals },
-      }
-      return { schema: documented, url: path }
-    },
-    transformObject: (input) => {
-      const document = addComponents(input) as Document
-      document.components.schemas.Failure = failureSchema(style)
-      for (const operation of Object.values(document.paths ?? {}).flatMap(
-        (path) => Object.values(path) as Operation[],
-      )) {
-        if (operation[OPTIONAL_BODY] && operation.requestBody) operation.requestBody.required = false
-        delete operation[OPTIONAL_BODY]
-      }
-      return tidied(document)
-    },
+    openapi: headOf(style, config),
+    transform: describeRoute(style, prefix, config, createJsonSchemaTransform(names)),
+    transformObject: (input) => finish(style, addComponents(input) as Document),
   })
-
   scope.get('/openapi.json', { schema: { hide: true }, config: { public: true }, logLevel: 'warn' }, () =>
     scope.swagger(),
   )
+  await addReference(scope, style, prefix)
+}
 
+/** Returns the parts of a style's document that are not about its routes. */
+const headOf = (style: Style, config: Config) => ({
+  openapi: '3.1.0',
+  info: { title: style.title, description: describe(style), version: manifest.version },
+  servers: [{ url: urlOf(config, style.name) }, { url: '/', description: 'The host that served this document' }],
+  security: [{ bearer: [] }],
+  components: {
+    securitySchemes: {
+      bearer: {
+        type: 'http' as const,
+        scheme: 'bearer',
+        description: style.bearer ?? 'The token that GET /v1/auth/token answers.',
+      },
+      ...(style.name === 'auth' && {
+        basic: { type: 'http' as const, scheme: 'basic', description: 'E-mail and password.' },
+      }),
+    },
+  },
+})
+
+/** Returns a transform that adds to a route's schema its refusals, headers and examples. */
+const describeRoute =
+  (style: Style, prefix: string, config: Config, transform: SwaggerTransform): SwaggerTransform =>
+  (input) => {
+    const { schema = {}, url } = transform({ ...input, schema: input.schema ?? {} })
+    const { config: route = {}, method } = input.route as { config?: FastifyContextConfig; method: string | string[] }
+    const responses = (schema as { response?: object }).response ?? { 200: { description: 'Done.', type: 'object' } }
+    const methods = [method].flat()
+    const path = url.slice(prefix.length)
+    const codes = codesOf(style, input.schema ?? {}, route, methods)
+    const { explained } = route
+    const refusals = refusalResponses(style, { path, schema: input.schema ?? {}, codes, explained, config })
+    const documented = {
+      ...(route.public && { security: [] }),
+      ...(input.schema?.body instanceof z.ZodOptional && { [OPTIONAL_BODY]: true }),
+      ...schema,
+      ...(route.role && markedFor(route.role, schema)),
+      ...(!route.public && headersOf(style, takesKey(route, methods))),
+      response: { ...answersOf(responses, route.examples), ...refusals },
+    }
+    return { schema: documented, url: path }
+  }
+
+/** Finishes a document: the schema of a refusal, the optional bodies and the names of schemas. */
+function finish(style: Style, document: Document) {
+  document.components.schemas.Failure = failureSchema(style)
+  for (const operation of Object.values(document.paths ?? {}).flatMap((path) => Object.values(path) as Operation[])) {
+    if (operation[OPTIONAL_BODY] && operation.requestBody) operation.requestBody.required = false
+    delete operation[OPTIONAL_BODY]
+  }
+  return tidied(document)
+}
+
+/** Adds the reference at `/docs`. */
+async function addReference(scope: FastifyInstance, style: Style, prefix: string): Promise<void> {
   await scope.register(async (docs) => {
     // The browser does not know the prefix, and a redirect of the reference would reveal it.
     docs.addHook('onSend', async (_request, reply, payload) => {

@@ -27,108 +27,119 @@ const tags = ['repayments']
 
 const WRONG_STATE = 'The state of the loan or of the transaction does not allow it.'
 
+type Address = (typeof ADDRESSES)[number]
+
 export function transactionRoutes(app: StyleApp, deps: Deps): void {
-  for (const address of ADDRESSES) {
-    const loan = `/v1/loans${address.path}`
-    const { params, withTransaction } = address
+  for (const address of ADDRESSES)
+    for (const add of [addPostings, addAdjustment, addReversal, addList, addRead]) add(app, deps, address)
+}
 
-    for (const { path, type, example, body, summary, description } of POSTINGS)
-      app.post(
-        `${loan}${path}`,
-        {
-          config: {
-            refusals: ['failed_precondition'],
-            ...(isForAdmins(type) && { role: 'ADMIN' as const }),
-            explained: { failed_precondition: [WRONG_STATE, refusalOf(type)] },
-            examples: { [example.type]: example },
-          },
-          schema: { tags, summary, description, params, body, response: { 200: transactionSchema } },
-        },
-        async ({ caller, params: ref, body: given, log }, reply) => {
-          const posting = toPosting(type, given)
-          const transaction = await postTransaction(deps, caller, ref, posting)
-          const { entry, loan, replayed } = transaction
-          if (replayed) markReplayed(reply)
-          if (posting.token !== null && posting.amount && !isAmount(entry.amount, posting.amount, loan.terms.currency))
-            log.warn({ transaction: entry.id.toString() }, 'a token seen before came with another amount')
-          return toTransaction(transaction)
-        },
-      )
-
+function addPostings(app: StyleApp, deps: Deps, { path: ofLoan, params }: Address): void {
+  const loanPath = `/v1/loans${ofLoan}`
+  for (const { path, type, example, body, summary, description } of POSTINGS)
     app.post(
-      `${loan}/repayments/:transactionId/adjust`,
+      `${loanPath}${path}`,
       {
         config: {
-          role: 'ADMIN',
           refusals: ['failed_precondition'],
-          explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },
-          examples: { Adjusted: examples.adjusted },
+          ...(isForAdmins(type) && { role: 'ADMIN' as const }),
+          explained: { failed_precondition: [WRONG_STATE, refusalOf(type)] },
+          examples: { [example.type]: example },
         },
-        schema: {
-          tags,
-          summary: 'Adjust a transaction',
-          description: 'Reverses the original and posts it anew; an amount of 0 only reverses.',
-          params: withTransaction,
-          body: newAdjustment,
-          response: { 200: transactionSchema },
-        },
+        schema: { tags, summary, description, params, body, response: { 200: transactionSchema } },
       },
-      async ({ caller, params: { ref, transactionId }, body }) => {
-        const { transactionAmount: amount, transactionDate: valueDate, note = null } = body
-        return toTransaction(await adjustTransaction(deps, caller, ref, transactionId, { amount, valueDate, note }))
+      async ({ caller, params: ref, body: given, log }, reply) => {
+        const posting = toPosting(type, given)
+        const transaction = await postTransaction(deps, caller, ref, posting)
+        const { entry, loan, replayed } = transaction
+        if (replayed) markReplayed(reply)
+        if (posting.token !== null && posting.amount && !isAmount(entry.amount, posting.amount, loan.terms.currency))
+          log.warn({ transaction: entry.id.toString() }, 'a token seen before came with another amount')
+        return toTransaction(transaction)
       },
     )
+}
 
-    app.post(
-      `${loan}/repayments/:transactionId/reverse`,
-      {
-        config: {
-          role: 'ADMIN',
-          refusals: ['failed_precondition'],
-          explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },
-          examples: { Reversed: examples.reversed },
-        },
-        schema: {
-          tags,
-          summary: 'Reverse a transaction',
-          description: 'It stays visible with `status: reversed`; the loan becomes what it would be without it.',
-          params: withTransaction,
-          body: newReversal,
-          response: { 200: transactionSchema },
-        },
+function addAdjustment(app: StyleApp, deps: Deps, { path, withTransaction }: Address): void {
+  app.post(
+    `/v1/loans${path}/repayments/:transactionId/adjust`,
+    {
+      config: {
+        role: 'ADMIN',
+        refusals: ['failed_precondition'],
+        explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },
+        examples: { Adjusted: examples.adjusted },
       },
-      async ({ caller, params: { ref, transactionId }, body }) =>
-        toTransaction(await reverseTransaction(deps, caller, ref, transactionId, body?.note ?? null)),
-    )
+      schema: {
+        tags,
+        summary: 'Adjust a transaction',
+        description: 'Reverses the original and posts it anew; an amount of 0 only reverses.',
+        params: withTransaction,
+        body: newAdjustment,
+        response: { 200: transactionSchema },
+      },
+    },
+    async ({ caller, params: { ref, transactionId }, body }) => {
+      const { transactionAmount: amount, transactionDate: valueDate, note = null } = body
+      return toTransaction(await adjustTransaction(deps, caller, ref, transactionId, { amount, valueDate, note }))
+    },
+  )
+}
 
-    app.get(
-      `${loan}/repayments`,
-      {
-        schema: {
-          tags,
-          summary: 'List repayments',
-          description: "The customer's repayments, newest first, reversed ones included.",
-          params,
-          querystring: pageQuery,
-          response: { 200: transactionPage },
-        },
+function addReversal(app: StyleApp, deps: Deps, { path, withTransaction }: Address): void {
+  app.post(
+    `/v1/loans${path}/repayments/:transactionId/reverse`,
+    {
+      config: {
+        role: 'ADMIN',
+        refusals: ['failed_precondition'],
+        explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },
+        examples: { Reversed: examples.reversed },
       },
-      async ({ caller, params: ref, query }) =>
-        toPage(await pageRepayments(deps, caller, ref, query), query, toTransaction),
-    )
+      schema: {
+        tags,
+        summary: 'Reverse a transaction',
+        description: 'It stays visible with `status: reversed`; the loan becomes what it would be without it.',
+        params: withTransaction,
+        body: newReversal,
+        response: { 200: transactionSchema },
+      },
+    },
+    async ({ caller, params: { ref, transactionId }, body }) =>
+      toTransaction(await reverseTransaction(deps, caller, ref, transactionId, body?.note ?? null)),
+  )
+}
 
-    app.get(
-      `${loan}/repayments/:transactionId`,
-      {
-        schema: {
-          tags,
-          summary: 'Read a transaction of any type',
-          params: withTransaction,
-          response: { 200: transactionSchema },
-        },
+function addList(app: StyleApp, deps: Deps, { path, params }: Address): void {
+  app.get(
+    `/v1/loans${path}/repayments`,
+    {
+      schema: {
+        tags,
+        summary: 'List repayments',
+        description: "The customer's repayments, newest first, reversed ones included.",
+        params,
+        querystring: pageQuery,
+        response: { 200: transactionPage },
       },
-      async ({ caller, params: { ref, transactionId } }) =>
-        toTransaction(await getTransaction(deps, caller, ref, transactionId)),
-    )
-  }
+    },
+    async ({ caller, params: ref, query }) =>
+      toPage(await pageRepayments(deps, caller, ref, query), query, toTransaction),
+  )
+}
+
+function addRead(app: StyleApp, deps: Deps, { path, withTransaction }: Address): void {
+  app.get(
+    `/v1/loans${path}/repayments/:transactionId`,
+    {
+      schema: {
+        tags,
+        summary: 'Read a transaction of any type',
+        params: withTransaction,
+        response: { 200: transactionSchema },
+      },
+    },
+    async ({ caller, params: { ref, transactionId } }) =>
+      toTransaction(await getTransaction(deps, caller, ref, transactionId)),
+  )
 }

@@ -16,7 +16,12 @@ const tags = ['loans']
 
 export function loanRoutes(app: StyleApp, deps: Deps): void {
   const view = (loan: RecordLoan) => toLoan(loan, deps.config.zone)
+  for (const add of [addBooking, addUpdate, addList, addRead]) add(app, deps, view)
+}
 
+type View = (loan: RecordLoan) => ReturnType<typeof toLoan>
+
+function addBooking(app: StyleApp, deps: Deps, view: View): void {
   app.post(
     '/v1/loans',
     {
@@ -45,7 +50,9 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
       return toItem(view(made(reply, await createRecordLoan(deps, caller, { id, borrowerId, asked: toAsked(body) }))))
     },
   )
+}
 
+function addUpdate(app: StyleApp, deps: Deps, view: View): void {
   app.put(
     '/v1/loans/:id',
     {
@@ -75,7 +82,9 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
       return toItem(view(await updateRecordLoan(deps, caller, id, toUpdate(body))))
     },
   )
+}
 
+function addList(app: StyleApp, deps: Deps, view: View): void {
   app.get(
     '/v1/loans',
     {
@@ -89,7 +98,9 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
     },
     async ({ caller, query }) => toList(await pageRecordLoans(deps, caller, query), query, view),
   )
+}
 
+function addRead(app: StyleApp, deps: Deps, view: View): void {
   app.get(
     '/v1/loans/:id',
     { schema: { tags, summary: 'Read a loan', params: byId, response: { 200: loanItem } } },

@@ -25,7 +25,11 @@ const ANY = 0
 
 export function accountCommands(program: Command, shell: Shell): void {
   const accounts = program.command('accounts').description('who may sign in')
+  for (const add of [addCreate, addList, addDisableAndEnable, addResetPassword, addUnlock, addRevokeTokens, addRoles])
+    add(accounts, shell)
+}
 
+function addCreate(accounts: Command, shell: Shell): void {
   accounts
     .command('create')
     .description('make an account')
@@ -47,7 +51,9 @@ export function accountCommands(program: Command, shell: Shell): void {
         )
       }),
     )
+}
 
+function addList(accounts: Command, shell: Shell): void {
   accounts
     .command('list')
     .description('list the accounts')
@@ -74,7 +80,9 @@ export function accountCommands(program: Command, shell: Shell): void {
         )
       }),
     )
+}
 
+function addDisableAndEnable(accounts: Command, shell: Shell): void {
   for (const [name, description, change] of [
     ['disable', 'refuse the account and its tokens, within 5 s on every instance', disableAccount],
     ['enable', 'take a disabled account again', enableAccount],
@@ -89,7 +97,9 @@ export function accountCommands(program: Command, shell: Shell): void {
           printer.done({ id, email, disabled }, `The account ${email} is ${name}d.`)
         }),
       )
+}
 
+function addResetPassword(accounts: Command, shell: Shell): void {
   accounts
     .command('reset-password')
     .description('set another password, and revoke the tokens issued so far')
@@ -107,7 +117,9 @@ export function accountCommands(program: Command, shell: Shell): void {
         )
       }),
     )
+}
 
+function addUnlock(accounts: Command, shell: Shell): void {
   accounts
     .command('unlock')
     .description('let an account or an address sign in again that failed too often')
@@ -125,7 +137,9 @@ export function accountCommands(program: Command, shell: Shell): void {
         return printer.done({ id, email }, `The account ${email} may sign in again.`)
       }),
     )
+}
 
+function addRevokeTokens(accounts: Command, shell: Shell): void {
   accounts
     .command('revoke-tokens')
     .description('revoke every token issued to the account so far, within 5 s on every instance')
@@ -137,7 +151,9 @@ export function accountCommands(program: Command, shell: Shell): void {
         printer.done({ id, email }, `Tokens issued to ${email} before now are revoked.`)
       }),
     )
+}
 
+function addRoles(accounts: Command, shell: Shell): void {
   accounts
     .command('roles')
     .description('give an account these roles, and no others')

@@ -77,8 +77,8 @@ declare module 'fastify' {
 export function hintOf({ hints = [] }: Style, config: Config, route: string): (error: unknown) => string | undefined {
   return (error) => {
     for (const hint of hints) {
-      const said = hint(error, route, config)
-      if (said !== undefined) return said
+      const advice = hint(error, route, config)
+      if (advice !== undefined) return advice
     }
     return undefined
   }

@@ -64,7 +64,7 @@ const KEEP_ALIVE_MS = 72_000
 export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<FastifyInstance> {
   const { styles = [authStyle, partnerStyle, recordStyle], unavailable = isUnavailable, guard = unguarded } = options
   const ready = options.ready ?? (async () => (await deps.db.pool.query('select 1')).rowCount === 1)
-  const words = styles.find(({ name }) => name === 'partner') ?? styles[0]!
+  const fallback = styles.find(({ name }) => name === 'partner') ?? styles[0]!
   const trusts = trustOf(deps.config.trustProxy)
 
   const app: FastifyInstance = Fastify({
@@ -85,9 +85,9 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
       connectionsCheckingInterval: Math.min(CHECK_EVERY_MS, Math.ceil(deps.config.requestTimeoutMs / HEADERS_SHARE)),
     },
     rewriteUrl: (request) => choose(request),
-    clientErrorHandler: answerMalformed(words),
+    clientErrorHandler: answerMalformed(fallback),
     frameworkErrors: (error, request, reply) => {
-      const style = styles.find(({ name }) => request.url.startsWith(`${prefixOf(name)}/`)) ?? words
+      const style = styles.find(({ name }) => request.url.startsWith(`${prefixOf(name)}/`)) ?? fallback
       reply.header('x-request-id', toCaller(request.id))
       const requestId = toCaller(request.id)
       const failure = toFailure(error, { faultNames: style.faultNames, requestId, unavailable })
@@ -122,7 +122,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     paths: mountStyle(app, style, mounting),
   }))
   const choose = chooseStyle(mounted, deps.config.fallbackStyle, trusts)
-  mountNothing(app, words, mounting)
+  mountNothing(app, fallback, mounting)
   await app.ready()
   return app
 }

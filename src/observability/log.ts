@@ -41,7 +41,7 @@ const MOST_AT_ONCE = 4_096
 
 /**
  * Writes the lines of a turn of the event loop at its end: requests that are answered together share one system call. A
- * process that is killed loses no line of an earlier turn, and one that ends by itself loses none.
+ * process that is killed loses no line of an earlier turn, and one that ends in order loses none.
  */
 function byTurns(to: DestinationStream): DestinationStream {
   let kept = ''

@@ -2,7 +2,7 @@
 const NAMES = 'password|token|authorization|secret|apiKey|phone|email|mobileNumber|fullName'
 
 /**
- * Patterns that no log may hold, whoever logged them, and their replacements. This guard is the last, not the first.
+ * Patterns that no log may hold, and their replacements. This guard is the last, not the first.
  */
 const SECRETS: readonly (readonly [what: RegExp, instead: string])[] = [
   // Members of an object at any depth.

@@ -12,8 +12,8 @@ import { type Answer, startService, type TestService } from '../support/service.
 import { showing } from '../support/upload.ts'
 import type { Document } from '../support/wire.ts'
 
-// Every operation of every style, as the documents tell them, asked for with every kind of credential. What is added to
-// the documents is in this table by itself.
+// Every operation of every style, of the documents, requested with every kind of credential. What is added to
+// the documents is in this table without further work.
 
 /** An operation and what of its document decides who may call it. */
 interface Called {
@@ -197,13 +197,13 @@ describe('every operation of the documents', () => {
     expect(said(answers)).toEqual(all(answers, '401 unauthenticated'))
   })
 
-  it('403 permission_denied: a USER, where the documents say ADMIN', async () => {
+  it('403 permission_denied: a USER, where the documents require ADMIN', async () => {
     const answers = await ask('USER', ({ role }) => role === 'ADMIN')
     expect(answers.size).toBeGreaterThan(5)
     expect(said(answers)).toEqual(all(answers, '403 permission_denied'))
   })
 
-  it("404 not_found: another organization's token, for what has an id of this one; no list tells of it", async () => {
+  it("404 not_found: another organization's token, for ids of this one; no list shows them", async () => {
     const closed = await ask("another organization's", (one) => isClosed(one) && one.role === undefined)
     for (const [operation, { status, body, text }] of closed) {
       expect([nameOf(operation), [401, 403, 500].includes(status)]).toEqual([nameOf(operation), false])

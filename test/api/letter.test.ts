@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** Types by name; a `?` says that the field may be absent. */
+/** Types by name; a `?` marks a field that may be absent. */
 type Fields = Readonly<Record<string, string>>
 
 const IS: Readonly<Record<string, (value: unknown) => boolean>> = {
@@ -29,7 +29,7 @@ const IS: Readonly<Record<string, (value: unknown) => boolean>> = {
   list: Array.isArray,
 }
 
-/** What is wrong with an object by its fields: missing ones, others, and those of another type. */
+/** Returns the faults of an object's fields: missing ones, others, and those of another type. */
 function faultsOf(object: object, fields: Fields): string[] {
   const named = Object.entries(fields).map(([name, kind]) => [name, kind.replace('?', ''), kind.endsWith('?')] as const)
   const missing = named

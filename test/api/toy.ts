@@ -77,7 +77,7 @@ const record = toy(recordStyle, (app) => {
   )
 })
 
-/** What `/v1/fail/:how` throws. */
+/** The errors that `/v1/fail/:how` throws. */
 const thrown: Readonly<Record<string, unknown>> = {
   bug: new Error('password is hunter2'),
   text: 'a string',

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import { JsonNumber, parseJson, wireInteger } from '../../src/api/body/json.ts'
 import * as wire from '../../src/api/wire.ts'
 
-/** What a codec makes of the JSON text of a value: the value, or the message of the refusal. */
+/** Returns the result of a codec for the JSON text of a value: the value, or the message of the refusal. */
 function read(codec: z.ZodType, json: string): unknown {
   const parsed = codec.safeParse(parseJson(json))
   return parsed.success ? parsed.data : `refused: ${parsed.error.issues[0]?.message}`

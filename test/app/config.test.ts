@@ -47,7 +47,7 @@ describe('settings', () => {
     })
   })
 
-  it('demonstration data only with the embedded database, unless told', () => {
+  it('demonstration data only with the embedded database, by default', () => {
     const own = { DATABASE_URL: 'postgres://localhost/mkopo', KEY_ENCRYPTION_SECRET: 'a secret that is long' }
     expect(readConfig(own).seedDemo).toBe(false)
     expect(readConfig({ ...own, SEED_DEMO: 'true' }).seedDemo).toBe(true)

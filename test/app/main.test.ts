@@ -104,7 +104,7 @@ describe('npm start', { timeout: within(90_000) }, () => {
     expect(await third.ended).toBe(0)
   })
 
-  it.each(['PORT', 'OPS_PORT'])('%s that is taken: one line that says which', async (setting) => {
+  it.each(['PORT', 'OPS_PORT'])('%s that is taken: one line that names it', async (setting) => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const { port } = taken.address() as { port: number }

@@ -73,7 +73,7 @@ beforeEach(({ skip }) => skip(installed === undefined, 'Chromium is not installe
 
 const httpCredentials = { username: DEMO_OPERATOR.email, password: DEMO_OPERATOR.password }
 
-/** What went wrong in the browser while the page was shown, and where it asked for anything. */
+/** Errors in the browser while the page was shown, and the URLs that it requested. */
 async function show(path: string, options: BrowserContextOptions, look: (page: Page) => Promise<void>): Promise<void> {
   const context = await browser.newContext({ httpCredentials, ...options })
   const page = await context.newPage()
@@ -151,7 +151,7 @@ describe('the page of the book in Chromium', () => {
     })
   })
 
-  it('narrow: a table is scrolled by itself, and its first column stays', async () => {
+  it('narrow: a table is scrolled alone, and its first column stays', async () => {
     await show('/', NARROW, async (page) => {
       const section = page.locator('section', { hasText: 'Outstanding, overdue' })
       const product = section.locator('tbody td').first()
@@ -193,8 +193,8 @@ function contrast(one: string, other: string): number {
   return (lighter + 0.05) / (darker + 0.05)
 }
 
-describe.each(['light', 'dark'] as const)('a reader who has it %s', (colorScheme) => {
-  it('gets it so, and words that stand out enough', async () => {
+describe.each(['light', 'dark'] as const)('a reader with the scheme %s', (colorScheme) => {
+  it('gets that scheme, and text of enough contrast', async () => {
     await show('/', { ...WIDE, colorScheme }, async (page) => {
       const colour = (selector: string, property: 'color' | 'backgroundColor' | 'fill') =>
         page

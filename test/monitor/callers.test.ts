@@ -92,7 +92,7 @@ describe('the metrics', () => {
     [`Bearer ${METRICS_TOKEN}x`, 'This is not the token of METRICS_TOKEN'],
     [`Bearer ${METRICS_TOKEN.slice(0, -1)}`, 'This is not the token of METRICS_TOKEN'],
     [`Bearer ${METRICS_TOKEN.toUpperCase()}`, 'This is not the token of METRICS_TOKEN'],
-  ])('say 401 and why to %j', async (authorization, why) => {
+  ])('answer 401 and the reason to %j', async (authorization, why) => {
     const { status, body, asked } = await read(monitorWith(METRICS_TOKEN), authorization)
     expect(status).toBe(401)
     expect(body).toContain(why)

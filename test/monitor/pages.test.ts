@@ -95,7 +95,7 @@ describe('signing in', () => {
     expect((await look('/')).status).toBe(200)
   })
 
-  it('the right password goes on after the tokens of its account, or the key that signed them, are revoked', async () => {
+  it('the right password is still accepted after the tokens of its account, or the key that signed them, are revoked', async () => {
     const ops = opsOn(service)
     const [old] = (await ops<Wire[]>('keys list --json')).json
     expect((await look('/')).status).toBe(200)
@@ -184,7 +184,7 @@ describe('the page of the book', () => {
 })
 
 describe('the page of a loan', () => {
-  it('shows where it stands, its schedule, its entries and its balance', async () => {
+  it('shows its state, its schedule, its entries and its balance', async () => {
     const { text } = await look(`/loans/${loan}`)
     expect(text).toMatch(/<dt>Outstanding<\/dt><dd>50,000\.00<\/dd>/)
     expect(text).toMatch(/<caption>Schedule<\/caption>.*2026-02-28.*10,000\.00/s)

@@ -35,7 +35,7 @@ describe('redact', () => {
 })
 
 describe('an error in the log', () => {
-  it('tells its type, words, code, place and cause, and not the row that was at fault', () => {
+  it('has its type, message, code, place and cause, and not the row that was at fault', () => {
     const cause = Object.assign(new Error('duplicate key'), {
       code: '23505',
       detail: 'Key (phone)=(0712345678) exists',
@@ -50,7 +50,7 @@ describe('an error in the log', () => {
     expect(JSON.stringify(toLoggedError(error))).not.toContain('Asha')
   })
 
-  it('is told of anything thrown', () => {
+  it('describes any thrown value', () => {
     expect(toLoggedError(`a text with ${JWT}`)).toEqual({ type: 'string', message: 'a text with [token]' })
   })
 })
@@ -66,7 +66,7 @@ describe('standard output', () => {
     return (await text(child.stdout)).split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line).msg]))
   }
 
-  it('gets every line of a process that ends by itself, in the turn that logged them', async () => {
+  it('gets every line of a process that ends in order, in the turn that logged them', async () => {
     expect(await logged("log.info('one'); log.info('two'); process.exit(3)")).toEqual(['one', 'two'])
     expect(await logged("log.info('one'); log.info('x'.repeat(70_000)); throw 0").catch(String)).toHaveLength(2)
   })

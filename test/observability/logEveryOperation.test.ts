@@ -12,7 +12,7 @@ import { testConfig } from '../support/service.ts'
 import { fictionalStatement, statementPdf } from '../support/statementPdf.ts'
 import { showing } from '../support/upload.ts'
 
-/** Whoever finds one of these in a log knows where it came from. */
+/** Values that must not be in a log; each names its source. */
 const PASSWORD = 'Siri-Kubwa-93'
 const EMAIL = 'wanjiru.kamau@duka.example'
 const NAME = 'Wanjiru Kamau'
@@ -54,7 +54,7 @@ let customer: string
 let loan: string
 let transaction: string
 let loanName: string
-/** Where the log begins, behind what is printed for a newcomer. */
+/** The place where the log begins, after the text for a newcomer. */
 let banner: number
 /** So that what is sent is new each time. */
 let turn = 0
@@ -113,7 +113,7 @@ async function lend(): Promise<void> {
   transaction = (await post(`/v1/loans/${loan}/repayments`, paid)).id
 }
 
-/** What a host says that it can do, with an example of each body. */
+/** The operations of a host's document, with an example of each body. */
 async function readOperations(host: string): Promise<Operation[]> {
   const document: Document = JSON.parse((await send({ host, method: 'GET', path: '/openapi.json' })).text)
   const { schemas } = document.components
@@ -232,7 +232,7 @@ describe('a log, at its most talkative, of every operation of every style', { ti
         await fetch(`${service.opsOrigin}${path}`, { headers: { authorization: basic(password) } })
 
     await lend()
-    // And with a database that refuses each row, and says so by showing it.
+    // And with a database that refuses each row, and shows it in the error.
     const refuse = (table: string) => `ALTER TABLE ${table} ADD CONSTRAINT never CHECK (false) NOT VALID;`
     await database.db.pool.query(
       ['customer', 'loan', 'loan_entry', 'audit_entry', 'idempotency_key'].map(refuse).join(''),

@@ -40,7 +40,7 @@ async function newAccount(email: string): Promise<number> {
 }
 
 describe('accounts create', () => {
-  it('with the password of stdin; the account can sign in, and the trail tells who made it, without the password', async () => {
+  it('with the password of stdin; the account can sign in, and the trail names its author, without the password', async () => {
     const id = await newAccount('new@lender.example')
     expect((await signIn('new@lender.example')).status).toBe(200)
     const rows = await audited('create', id)

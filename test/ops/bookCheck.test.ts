@@ -51,7 +51,7 @@ async function liveThroughEverything(): Promise<void> {
   await repay(penalized!, 100)
 }
 
-/** A row changed behind the service's back, what the check says of it, and the way back. */
+/** A row changed outside the service, the finding of the check, and the statement that restores it. */
 const BROKEN: readonly (readonly [string, string, RegExp, string])[] = [
   ...[
     ['principal_outstanding', 'principal_outstanding + 1', /principal_outstanding is 4200001, and replay says 4200000/],
@@ -140,7 +140,7 @@ describe('what differs is named, and the exit code is 1', () => {
     expect(new Set(others.map(({ of }) => of))).toEqual(new Set(['totals TZS']))
   })
 
-  it('a customer who was lent money after he was closed', async () => {
+  it('a customer who was lent money after the closure', async () => {
     await sql("UPDATE customer SET status = 'Closed', closed_on = '2026-01-30' WHERE external_id = 'asha'")
     const { code, json } = await ops('book check --json')
     await sql("UPDATE customer SET status = 'Active', closed_on = NULL WHERE external_id = 'asha'")
@@ -173,7 +173,7 @@ describe('a book in order', () => {
     }
   })
 
-  it('says how much it read, by organization and currency', async () => {
+  it('reports how much it read, by organization and currency', async () => {
     const { out, code } = await ops('book check')
     expect(code).toBe(0)
     expect(out).toMatch(/ORGANIZATION +CURRENCY +LOANS +ENTRIES +PRINCIPAL/)

@@ -103,7 +103,7 @@ describe('book import', () => {
     expect((await service.get('/v1/loans/external/l1')).body.totalPaid).toBe(41_000.5)
   })
 
-  it('a report says of each refused line which it is and why, and the others are imported', async () => {
+  it('a report names each refused line and the reason, and the others are imported', async () => {
     const path = await file('c.ndjson', [
       { ...loan, externalId: 'c1' },
       '{"externalId": "c2", ',
@@ -145,7 +145,7 @@ describe('book import', () => {
     ).toEqual(['c1', 'c8'])
   })
 
-  it('CSV says the same; commas, quotes and line breaks belong to a field', async () => {
+  it('CSV gives the same; commas, quotes and line breaks belong to a field', async () => {
     const customers = await file('d-customers.csv', [
       'externalId,activationDate,address',
       'juma,2026-01-01,"Plot 4, ""Kariakoo""\nDar"',
@@ -228,7 +228,7 @@ describe('killed in the middle', () => {
     const files = join(folder, 'killed')
     await writeBookFiles(files, 1_000, 'by date')
     const text = (await readFile(join(files, 'transactions.ndjson'), 'utf8')).trimEnd().split('\n')
-    // Two lines in a hundred are refused: so that the report is cut short and goes on, too.
+    // Two lines in a hundred are refused: so that the report is cut short and continued, too.
     const spoilt = text.map((line, index) =>
       index % 50 === 7 ? line.replace('"transactionAmount":', '"transactionAmount":-') : line,
     )
@@ -281,7 +281,7 @@ describe('killed in the middle', () => {
     await target.drop()
   })
 
-  it('two runs of one file at once: one goes on, and the book is whole', async () => {
+  it('two runs of one file at once: one continues, and the book is complete', async () => {
     const path = await file(
       'twice.ndjson',
       Array.from({ length: 3_000 }, (_, index) => ({ ...loan, externalId: `t${index}`, productId: 1 })),

@@ -33,7 +33,7 @@ async function linesOf(path: string) {
   return lines
 }
 
-/** Imports customers, and tells what became of them. */
+/** Imports customers, and returns the outcome. */
 async function importOf(path: string) {
   const run = await ops(['book', 'import', '-o', '1', '--customers', path, '--yes', '--json'])
   const report = await readFile(`${path}.refused.ndjson`, 'utf8')
@@ -99,7 +99,7 @@ describe('a file to import that is not UTF-8', () => {
     expect(String(line?.raw).slice(-4)).toBe('xë–ë')
   })
 
-  it('a line ends where NDJSON says, and not at a line separator within a text', async () => {
+  it('a line ends as NDJSON defines, and not at a line separator within a text', async () => {
     const lines = await linesOf(await file('separator.ndjson', utf8('{"note": "one\u2028line"}\n')))
     expect(lines.map((line) => line.read())).toEqual([{ note: 'one\u2028line' }])
   })
@@ -170,7 +170,7 @@ describe('CSV with lines that are wrong', () => {
   })
 })
 
-describe('what is wrong with a line is told in the words of the line', () => {
+describe('the fault of a line is reported in the words of the line', () => {
   it.each([
     [
       'loans',

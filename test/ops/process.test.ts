@@ -70,7 +70,7 @@ describe('the program', () => {
     })
   })
 
-  it('asks before what cannot be undone; without a terminal it is refused unless --yes is said', async () => {
+  it('asks before what cannot be undone; without a terminal it is refused unless --yes is given', async () => {
     const refused = await mkopo(['products', 'retire', '4'])
     expect(refused).toMatchObject({
       code: 1,
@@ -182,7 +182,7 @@ describe('a directory that cannot be made', () => {
 })
 
 describe('the service', () => {
-  it('does not start with another KEY_ENCRYPTION_SECRET, and says so in one line', async () => {
+  it('does not start with another KEY_ENCRYPTION_SECRET, with the reason in one line', async () => {
     const { code, err } = await startNode(['src/app/main.ts'], {
       DATABASE_URL: database.serviceUrl,
       KEY_ENCRYPTION_SECRET: 'not the secret of the tests',
@@ -208,7 +208,7 @@ describe('with the embedded database', () => {
     ['book', 'export', 'never-made'],
     ['audit'],
     ['accounts', 'disable', 'partner@example.com'],
-  ])('%s %s makes no database where DATA_DIR is mistyped: it says so', async (...args) => {
+  ])('%s %s makes no database where DATA_DIR is mistyped, and reports it', async (...args) => {
     const mistyped = join(directory, 'mistyped')
     expect(await mkopo(args, { ...embedded(), DATA_DIR: mistyped })).toEqual({
       code: 1,

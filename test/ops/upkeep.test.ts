@@ -147,7 +147,7 @@ describe('organizations', () => {
 })
 
 describe('products', () => {
-  it('create, in the currency of the organization, exactly as it is told', async () => {
+  it('create, in the currency of the organization, exactly as given', async () => {
     const { json, code } = await ops(['products', 'create', ...PRODUCT, '-o', '1', '--penalty', '10', '--json'])
     expect(code).toBe(0)
     expect(json).toEqual({

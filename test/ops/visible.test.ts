@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** What is neither a letter nor a line break of ours. */
+/** Characters that are neither a letter nor a line break of the output. */
 const OBEYED = /[\p{Cf}]|(?!\n)\p{Cc}/u
 const EVIL = 'Lender\u202e\u200b\u001b[31m'
 

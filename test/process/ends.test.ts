@@ -36,12 +36,12 @@ async function start(over: Record<string, string> = {}, options = {}): Promise<S
 }
 
 describe('together', { timeout: within(60_000) }, () => {
-  it('Ctrl-C, which every process hears by itself: what is in work is answered, then the embedded database is stopped', async () => {
+  it('Ctrl-C, which reaches every process: what is in work is answered, then the embedded database is stopped', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'mkopo-processes-'))
     await chmod(directory, 0o755)
     const embedded = { DATABASE_URL: '', KEY_ENCRYPTION_SECRET: '', SEED_DEMO: '', DATA_DIR: directory }
     const service = await start(embedded, { group: true })
-    // Demonstration data, and tokens that both take, whoever issued them.
+    // Demonstration data, and tokens that both accept, from either issuer.
     const { authorization, loans } = await lendFrom(service, 2)
     const left = join(directory, 'database-url')
     const { pool, close } = openDatabase((await findLeftUrls(directory))!.url)
@@ -64,7 +64,7 @@ describe('together', { timeout: within(60_000) }, () => {
     await rm(directory, { recursive: true, force: true, maxRetries: 20 })
   })
 
-  it('told twice: all end at once', async () => {
+  it('a second signal: all end at once', async () => {
     const service = await start({ STOP_GRACE_MS: '20000' })
     await expectEndAtOnce(service)
     await allGone(service)
@@ -91,7 +91,7 @@ describe('a start', { timeout: within(60_000) }, () => {
       ...{ WEB_CONCURRENCY: '2', PORT: '0', OPS_PORT: '0', LOG_LEVEL: 'error', ...over },
     }).ended
 
-  it.each(['PORT', 'OPS_PORT'])('with a %s that is taken: one line that says which, once', async (setting) => {
+  it.each(['PORT', 'OPS_PORT'])('with a %s that is taken: one line that names it, once', async (setting) => {
     const { taken, port } = await take()
     // The second takes it.
     const first = setting === 'PORT' ? port : port - 1

@@ -12,7 +12,7 @@ import { within } from '../support/patience.ts'
 import { allGone, lendFrom, lives, type ServiceProcess, START_ARGUMENTS, startProcess } from '../support/process.ts'
 import { testConfig } from '../support/service.ts'
 
-/** What a metric of a process adds up to, over all its labels. */
+/** Returns the sum of a metric of a process, over all its labels. */
 async function metric(opsOrigin: string, name: string): Promise<number> {
   const page = await fetch(`${opsOrigin}/metrics`)
   const samples = [...readExposition(await page.text()).values()].flatMap((family) => family.samples)
@@ -23,7 +23,7 @@ const answered = (opsOrigin: string) => metric(opsOrigin, 'mkopo_http_request_du
 const bornAt = (opsOrigin: string) => metric(opsOrigin, 'process_start_time_seconds').catch(() => 0)
 
 /** The status of an answer over a connection of its own, or why there was none. */
-async function anew(url: string): Promise<number | string | undefined> {
+async function statusOnNewConnection(url: string): Promise<number | string | undefined> {
   const asking = get(url, { agent: false, timeout: within(5_000) }).on('timeout', () =>
     asking.destroy(new Error('timeout')),
   )
@@ -56,7 +56,8 @@ describe('two processes', { timeout: within(60_000) }, () => {
     expect(service.output()).toContain('in 2 processes')
     expect(new Set([child.pid, ...workers.map(({ pid }) => pid)]).size).toBe(3)
     const before = await Promise.all(workers.map(({ opsOrigin }) => answered(opsOrigin)))
-    for (let index = 0; index < 10; index++) expect(await anew(`${service.origin}/v1/nothing`)).toBe(404)
+    for (let index = 0; index < 10; index++)
+      expect(await statusOnNewConnection(`${service.origin}/v1/nothing`)).toBe(404)
     const after = await Promise.all(workers.map(({ opsOrigin }) => answered(opsOrigin)))
     const shares = after.map((count, index) => count - before[index]!)
     expect(shares.reduce((sum, share) => sum + share)).toBe(10)
@@ -102,7 +103,7 @@ describe('two processes', { timeout: within(60_000) }, () => {
     await pause(500)
     // It hangs first, so that it is sure to die with a connection that was handed to it and never taken.
     process.kill(pid, 'SIGSTOP')
-    const asked = [1, 2, 3, 4].map(() => anew(`${service.origin}/health/live`))
+    const asked = [1, 2, 3, 4].map(() => statusOnNewConnection(`${service.origin}/health/live`))
     await pause(300)
     process.kill(pid, 'SIGKILL')
     expect((await Promise.all(asked)).sort()).toEqual([200, 200, 200, 'ECONNRESET'])
@@ -111,7 +112,7 @@ describe('two processes', { timeout: within(60_000) }, () => {
     await expect.poll(() => load.sent.length).toBeGreaterThan(after + 50)
     await load.stop()
     expect(service.output()).toMatch(/"worker":0,"ended":\{"pid":\d+,"code":null,"signal":"SIGKILL"\},"againInMs":0/)
-    // Only what it had in hand stays without an answer.
+    // Only the requests that it was answering stay without an answer.
     const lost = load.sent.filter(({ status }) => status !== 200)
     expect(lost.length).toBeLessThanOrEqual(16)
     expect(lost.map(({ status }) => status).filter((status) => status !== undefined)).toEqual([])
@@ -126,7 +127,7 @@ describe('two processes', { timeout: within(60_000) }, () => {
     await pause(500)
     process.kill(pid, 'SIGTERM')
     while (lives(pid)) {
-      expect(await anew(`${service.origin}/health/ready`)).toBe(200)
+      expect(await statusOnNewConnection(`${service.origin}/health/ready`)).toBe(200)
       await pause(20)
     }
     await expect.poll(() => bornAt(opsOrigin), { timeout: within(20_000) }).toBeGreaterThan(born)
@@ -137,7 +138,7 @@ describe('two processes', { timeout: within(60_000) }, () => {
   })
 
   it('kill -TERM of the primary under load: none is ready, every request accepted is answered, all end', async () => {
-    // Some callers keep their connections, others come anew for each request.
+    // Some callers keep their connections, others open a new one for each request.
     const callers = await Promise.all(
       [true, false].map(async (keepAlive) => ({ keepAlive, ...(await lendFrom(service, 20)) })),
     )
@@ -145,7 +146,7 @@ describe('two processes', { timeout: within(60_000) }, () => {
     await pause(1_000)
     service.child.kill('SIGTERM')
     await pause(200)
-    for (const _ of [1, 2, 3, 4]) expect(await anew(`${service.origin}/health/ready`)).toBe(503)
+    for (const _ of [1, 2, 3, 4]) expect(await statusOnNewConnection(`${service.origin}/health/ready`)).toBe(503)
     expect(await service.ended).toBe(0)
     for (const load of loads) await load.stop()
     const [kept, fresh] = loads.map(({ sent }) => sent) as [readonly Sent[], readonly Sent[]]
@@ -158,7 +159,7 @@ describe('two processes', { timeout: within(60_000) }, () => {
     await allGone(service)
   })
 
-  it('write whole lines, and each says whose it is', () => {
+  it('write whole lines, and each names its process', () => {
     const lines = service
       .output()
       .split('\n')

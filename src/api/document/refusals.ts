@@ -116,10 +116,10 @@ function exampleOf(style: Style, { path, schema, config }: Refusing, code: Error
   if (mistake) return toFailure(mistake, context)
   const [, things = 'resource'] = /^\/v1\/([a-z-]+)s\b/.exec(path) ?? []
   const [, id = 'id'] = /[:{](\w+)/.exec(path) ?? []
-  const said = message.replace('{thing}', things.replace('-', ' ')).replace('{id}', id)
+  const text = message.replace('{thing}', things.replace('-', ' ')).replace('{id}', id)
   // The general message is about the thing of the path, and gets its hint; a route's own message may be about a part of
   // it.
-  return message === EXPLAINED.not_found[1] ? toFailure(notFound(said, things), context) : { code, message: said }
+  return message === EXPLAINED.not_found[1] ? toFailure(notFound(text, things), context) : { code, message: text }
 }
 
 /** Returns the error for an empty body, for a body with an unknown field, or for a page that does not exist. */

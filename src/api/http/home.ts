@@ -30,7 +30,7 @@ const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').upd
  */
 export function addHome(scope: FastifyInstance, style: Style, config: Config): void {
   const page = homePage(style, config)
-  const said = {
+  const content = {
     service: 'Mkopo',
     version: manifest.version,
     style: style.name,
@@ -43,7 +43,7 @@ export function addHome(scope: FastifyInstance, style: Style, config: Config): v
     (request, reply) => {
       reply.header('vary', 'accept')
       // The first type is for a client that takes any.
-      if (negotiate(request.headers.accept ?? '*/*', ['application/json', 'text/html']) !== 'text/html') return said
+      if (negotiate(request.headers.accept ?? '*/*', ['application/json', 'text/html']) !== 'text/html') return content
       return reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8').send(page)
     },
   )

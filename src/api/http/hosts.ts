@@ -85,10 +85,10 @@ function hostNamed(
   trusts: Trust,
 ) {
   const forwarded = headers['x-forwarded-host']
-  const said =
+  const named =
     forwarded !== undefined && trusts(socket?.remoteAddress, 0)
       ? String(forwarded).split(',').at(-1)!
       : (authority ?? headers.host ?? '')
-  const [, host = ''] = /^(?:[^@]*@)?(\[[^\]]*\]|[^:]*)/.exec(said.trim().toLowerCase()) ?? []
+  const [, host = ''] = /^(?:[^@]*@)?(\[[^\]]*\]|[^:]*)/.exec(named.trim().toLowerCase()) ?? []
   return host.endsWith('.') ? host.slice(0, -1) : host
 }

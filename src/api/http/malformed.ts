@@ -12,10 +12,9 @@ const FAULTS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Answers bytes that are no request, on the bare socket. Their host cannot be relied on, so the style `words` answers
- * for all.
+ * Answers bytes that are no request, on the bare socket, with the error body of `style`: their host cannot be relied on.
  */
-export function answerMalformed(words: Style) {
+export function answerMalformed(style: Style) {
   return (error: Error & { code?: string }, socket: Socket & { _httpMessage?: { headersSent: boolean } | null }) => {
     // As Node does: an answer that has begun on this connection cannot be followed by another.
     if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent) {
@@ -26,7 +25,7 @@ export function answerMalformed(words: Style) {
       code: 'invalid_argument' as const,
       message: FAULTS[error.code ?? ''] ?? 'the request is not valid HTTP',
     }
-    const body = JSON.stringify(words.failureBody(failure))
+    const body = JSON.stringify(style.failureBody(failure))
     socket.end(
       `HTTP/1.1 ${STATUSES[failure.code]} Bad Request\r\n` +
         'content-type: application/json; charset=utf-8\r\n' +

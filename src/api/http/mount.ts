@@ -56,10 +56,10 @@ export function mountStyle(app: FastifyInstance, style: Style, { deps, readiness
 /**
  * Mounts the answers for a host that no setting names, where no style is to be served: health, and 404 for the rest.
  */
-export function mountNothing(app: FastifyInstance, words: Style, { deps, readiness, unavailable }: Mounting) {
+export function mountNothing(app: FastifyInstance, style: Style, { deps, readiness, unavailable }: Mounting) {
   app.register(
     async (scope) => {
-      speak(scope, words, { unavailable, config: deps.config, prefix: prefixOf('none') })
+      speak(scope, style, { unavailable, config: deps.config, prefix: prefixOf('none') })
       addHealth(scope, readiness)
     },
     { prefix: prefixOf('none') },

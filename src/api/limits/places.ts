@@ -38,8 +38,8 @@ export function sharePlaces(app: FastifyInstance, { maxInFlight }: { maxInFlight
     const share = Math.ceil(maxInFlight / SHARES[holder])
     if (held <= share) return
     events.shed('share')
-    const said = `this ${holder} has ${share} requests in work, which is its share; try again`
-    throw new LendingError('resource_exhausted', said, [], AGAIN_SECONDS)
+    const message = `this ${holder} has ${share} requests in work, which is its share; try again`
+    throw new LendingError('resource_exhausted', message, [], AGAIN_SECONDS)
   }
 
   const leave = (place: Place) => {

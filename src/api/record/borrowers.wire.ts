@@ -86,13 +86,13 @@ type Told = { readonly [Name in keyof typeof NAMES]?: string | undefined }
 
 /** Reads the details of a borrower from a body; an empty text means that nothing is known. */
 export function toChanges(body: Told): Partial<BorrowerDetails> {
-  const told = (Object.keys(NAMES) as (keyof Told)[]).filter((name) => body[name] !== undefined)
-  return Object.fromEntries(told.map((name) => [NAMES[name], body[name] || null]))
+  const given = (Object.keys(NAMES) as (keyof Told)[]).filter((name) => body[name] !== undefined)
+  return Object.fromEntries(given.map((name) => [NAMES[name], body[name] || null]))
 }
 
 export function toDetails(body: Told): BorrowerDetails {
-  const told = toChanges(body)
-  return detailsOf((detail) => told[detail])
+  const changes = toChanges(body)
+  return detailsOf((detail) => changes[detail])
 }
 
 /** Builds the record style's view of a borrower; one without a score has the score 0. */

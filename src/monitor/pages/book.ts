@@ -108,8 +108,8 @@ function moved({ days }: BookFigures, today: string): Html {
       names: [`Disbursed, ${currency}`, `Collected, ${currency}`],
       days: shown.map((day) => {
         const { disbursed = 0n, collected = 0n } = of.find((one) => one.day === day) ?? {}
-        const told = `${day}: disbursed ${money(disbursed, currency)}, collected ${money(collected, currency)}`
-        return { day, values: [number(disbursed), number(collected)], told }
+        const label = `${day}: disbursed ${money(disbursed, currency)}, collected ${money(collected, currency)}`
+        return { day, values: [number(disbursed), number(collected)], label }
       }),
     })
   })

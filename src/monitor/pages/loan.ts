@@ -107,7 +107,7 @@ function balance({ loan: { terms, entries } }: LoanNow, now: number): Html {
     day: daysBetween(first, date),
     date,
     value: minorToNumber(owed, terms.currency),
-    told: `${date}: ${money(owed, terms.currency)} owed`,
+    label: `${date}: ${money(owed, terms.currency)} owed`,
   }))
   const last = [today, shown.at(-1)!.date].sort().at(-1)!
   const span = daysBetween(first, last)

@@ -40,7 +40,7 @@ ${content}
 export interface Bars {
   readonly label: string
   readonly names: readonly [first: string, second: string]
-  readonly days: readonly { readonly day: string; readonly values: readonly [number, number]; readonly told: string }[]
+  readonly days: readonly { readonly day: string; readonly values: readonly [number, number]; readonly label: string }[]
 }
 
 /** Draws bars in SVG, with each day's text under the pointer; about eight days are named below. */
@@ -55,14 +55,14 @@ export function barPlot({ label, names, days }: Bars): Html {
     if (!Number.isInteger(nth)) return []
     return [{ x: MARGIN.left + slot * (index + 0.5), text: day.slice(5), kind: nth % 2 === 0 ? '' : 'minor' }]
   })
-  const bars = days.map(({ values, told }, index) => {
+  const bars = days.map(({ values, label }, index) => {
     const x = MARGIN.left + slot * index + slot * 0.12
     const bar = (value: number, which: number) => {
       const y = yOf(value, top)
       const height = round(HEIGHT - MARGIN.bottom - y)
       return html`<rect class="bar${which}" x="${round(x + which * (width + 1))}" y="${y}" width="${width}" height="${height}"/>`
     }
-    return html`<g><title>${told}</title>${values.map(bar)}</g>\n`
+    return html`<g><title>${label}</title>${values.map(bar)}</g>\n`
   })
   return html`<figure><figcaption><span class="key bar0"></span>${names[0]} <span class="key bar1"></span>${names[1]}</figcaption>${frame(label, top, ticks, html`${bars}`)}</figure>`
 }
@@ -76,7 +76,7 @@ export interface Steps {
     readonly day: number
     readonly date: string
     readonly value: number
-    readonly told: string
+    readonly label: string
   }[]
   /** Days that are named below the plot, from the first to the last that it shows. */
   readonly dates: readonly { readonly day: number; readonly date: string }[]
@@ -98,8 +98,8 @@ export function stepPlot({ label, name, points, dates }: Steps): Html {
     }),
   )
   const dots = points.map(
-    ({ day, value, told }) =>
-      html`<circle class="dot" cx="${xOf(day)}" cy="${yOf(value, top)}" r="4"><title>${told}</title></circle>\n`,
+    ({ day, value, label }) =>
+      html`<circle class="dot" cx="${xOf(day)}" cy="${yOf(value, top)}" r="4"><title>${label}</title></circle>\n`,
   )
   const line = html`<path class="line" d="${path.join('')}H${xOf(span)}"/>${dots}`
   return html`<figure><figcaption><span class="key line0"></span>${name}</figcaption>${frame(label, top, ticks, line)}</figure>`

@@ -71,10 +71,10 @@ const view = (decision: KeptDecision, zone: string) => ({
 })
 
 function inShort({ kind, result }: KeptDecision): string {
-  const told = result as Readonly<Record<string, string | number>>
+  const scored = result as Readonly<Record<string, string | number>>
   return kind === 'score'
-    ? `score ${told.score}, grade ${told.grade}, limit ${told.creditLimit}`
-    : `${told.boostStatus}, limit ${told.creditLimit}`
+    ? `score ${scored.score}, grade ${scored.grade}, limit ${scored.creditLimit}`
+    : `${scored.boostStatus}, limit ${scored.creditLimit}`
 }
 
 function inFull({ kept, again, same }: Replayed, zone: string): string {

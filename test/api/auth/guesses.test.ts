@@ -126,7 +126,7 @@ describe('tokens that name what is not there', () => {
     await reads
     const counts = statuses(answers)
     expect(Object.keys(counts).filter((status) => !['401', '503'].includes(status))).toEqual([])
-    // Ten are looked up, all of them by one reading; the others are told to come again.
+    // Ten are looked up, all of them by one reading; the others get a Retry-After.
     expect(counts).toEqual({ 401: 10, 503: 90 })
     expect((await service.get('/v1/loan-products')).status).toBe(200)
   })

@@ -153,7 +153,7 @@ describe('401 unauthenticated, in the same words on every host', () => {
     expect(await askAll(await token())).toEqual(refusedEverywhere(message))
   })
 
-  it('a hundred tokens of alg none at once: none of their keys is looked up, none is told to come again', async () => {
+  it('a hundred tokens of alg none at once: none of their keys is looked up, none gets a Retry-After', async () => {
     const many = Array.from({ length: 100 }, () => `${input({ alg: 'none', kid: randomUUID() })}.`)
     const answers = await Promise.all(many.map((token) => service.get('/v1/loan-products', { token })))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]))

@@ -92,7 +92,7 @@ describe('rotation', () => {
     }
   })
 
-  it('unknown keys are looked up by one reading, ten at a time; the others are told to come again at once', async () => {
+  it('unknown keys are looked up by one reading, ten at a time; the others get a Retry-After at once', async () => {
     const pool = service.deps.db.prisma
     let reads = 0
     const counted = {

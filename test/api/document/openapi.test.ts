@@ -66,7 +66,7 @@ describe('/openapi.json', () => {
     })
   })
 
-  test('every operation says what it answers, and each refusal has an example in the words of the style', async () => {
+  test('every operation describes its answers, and each refusal has an example in the words of the style', async () => {
     for (const host of ['api.lender.example', 'records.localhost', 'auth.localhost'])
       for (const operation of Object.values((await documentOf(host)).paths).flatMap((path) => Object.values(path))) {
         expect(Object.keys(operation.responses)).toContain('200')
@@ -95,7 +95,7 @@ describe('/openapi.json', () => {
     expect(paths['/health/live']!.get!.security).toEqual([])
   })
 
-  test('a schema has its plain name, and is told in plain types', async () => {
+  test('a schema has its plain name, and plain types', async () => {
     const { components, paths } = await documentOf()
     expect(Object.keys(components.schemas).sort()).toEqual(['Failure', 'NewRepayment', 'Remark', 'Repayment'])
     expect(components.schemas.NewRepayment).toMatchObject({
@@ -155,7 +155,7 @@ describe('examples in the documents of the styles', () => {
       expect(silent.map(([name]) => name)).toEqual(host === 'auth.localhost' ? ['POST /v1/auth/authorize'] : [])
     })
 
-    test('each is what its schema says', () => {
+    test('each matches its schema', () => {
       const fault = faultsBy(document)
       const examples = everyExample(document)
       expect(fault({ $ref: '#/components/schemas/Failure' }, { code: 'unknown' })).toBeDefined()
@@ -192,7 +192,7 @@ describe('/docs', () => {
     expect((await get('/docs/json', 'records.localhost')).json()).toEqual(await documentOf('records.localhost'))
   })
 
-  test('a redirect does not tell the inside prefix', async () => {
+  test('a redirect does not reveal the inside prefix', async () => {
     expect((await get('/docs/static/index.html')).headers.location).toBe('/docs/')
   })
 

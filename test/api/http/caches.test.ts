@@ -76,7 +76,7 @@ it.each([
   ['the home page', '/', undefined],
   ['health', '/health/live', undefined],
   ['the key set', '/.well-known/jwks.json', 'public, max-age=60'],
-])('%s is public, and says of caches what it said before', async (_, path, said) => {
+])('%s is public, and keeps its Cache-Control', async (_, path, said) => {
   const { status, headers } = await service.get(path, { host: hosts.auth, headers: { authorization: '' } })
   expect(status).toBe(200)
   expect(headers['cache-control']).toBe(said)

@@ -38,7 +38,7 @@ describe('a body', () => {
     ['{} {}', 'there is something after the value (line 1, column 4)'],
     [`{"a":[${'1,'.repeat(400_000)}`, 'more than 10000 values (line 1, column 20003)'],
     [`{"a":${'['.repeat(1_000_000)}`, 'nested more than 32 deep (line 1, column 37)'],
-  ])('%.20s is 400 and says where', async (text, what) => {
+  ])('%.20s is 400 and names the place', async (text, what) => {
     expect(await post(text)).toEqual({
       status: 400,
       body: { code: 'invalid_argument', message: `the body is not valid JSON: ${what}` },
@@ -274,7 +274,7 @@ describe('what a handler throws', () => {
     expect((await fail('limited')).headers['retry-after']).toBe('30')
   })
 
-  test('ready is 503 unavailable while the database does not answer, live goes on', async () => {
+  test('ready is 503 unavailable while the database does not answer, live stays 200', async () => {
     for (const ready of [
       async () => false,
       () => Promise.reject(new Error('no')),

@@ -29,7 +29,7 @@ const json = (bytes: number): Body => ({
 })
 const file = (bytes: number): Body => showing(Buffer.alloc(bytes))
 
-/** A POST as it goes over the wire, in pieces; its length told, or the pieces as chunks. */
+/** A POST as it goes over the wire, in pieces, with a Content-Length or as chunks. */
 function pieces(path: string, { raw, headers }: Body, chunked: boolean, more = {}): (string | Buffer)[] {
   const all = {
     ...more,

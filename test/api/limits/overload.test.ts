@@ -189,7 +189,7 @@ describe('rate limits', () => {
     ])
   })
 
-  it('two instances share them: within a tenth of the limit each, and exactly once both have told', async () => {
+  it('two instances share them: within a tenth of the limit each, and exactly once both have reported', async () => {
     const one = await withLimits({ RATE_LIMIT_ACCOUNT: '100' })
     const other = createLimits(service.deps)
     all.push(other)
@@ -205,7 +205,7 @@ describe('rate limits', () => {
     expect(takes(other, 10)).toBe(10)
     await other.tell()
     expect(takes(other, 100)).toBe(30)
-    // What came in while the first was being told goes with a second.
+    // Requests during the first report go into a second one.
     await other.tell()
     await other.tell()
     expect(takes(one, 1)).toBe(1)
@@ -214,7 +214,7 @@ describe('rate limits', () => {
     expect(takes(other, 50)).toBe(0)
   })
 
-  it('while the database is away each instance counts by itself', async () => {
+  it('while the database is away each instance counts alone', async () => {
     const limits = await withLimits({ RATE_LIMIT_ACCOUNT: '10' })
     service.deps.db.setGone(true)
     let allowed = 0

@@ -30,7 +30,7 @@ async function half(token: string, bytes = 100): Promise<Socket> {
   return socket
 }
 
-/** What each is answered within a moment; nothing where its body is awaited. */
+/** Returns what each is answered within a moment; nothing where its body is awaited. */
 async function answersOf(sockets: readonly Socket[]): Promise<string[]> {
   const texts = sockets.map(() => '')
   for (const [index, socket] of sockets.entries())
@@ -79,7 +79,7 @@ describe('places in work', () => {
     await close(sockets)
   })
 
-  it('429 for an address that holds half of them before it says who it is', async () => {
+  it('429 for an address that holds half of them before it sends its credentials', async () => {
     const from = (remoteAddress: string) =>
       service.app.inject({ url: '/v1/nothing', headers: { host: 'api.localhost' }, remoteAddress })
     const answers = await Promise.all([...Array.from({ length: 8 }, () => from('10.0.0.1')), from('10.0.0.2')])

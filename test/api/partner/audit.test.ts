@@ -58,7 +58,7 @@ describe('the audit trail', () => {
     expect(JSON.stringify(await trailOf('account', '1'))).not.toContain('scrypt')
   })
 
-  it('tells what was recovered of a write-off', async () => {
+  it('shows what was recovered of a write-off', async () => {
     const body = { customerId: 'asha', productId: 1, principal: 50_000 }
     const { id } = (await service.post('/v1/loans', { body })).body
     const token = service.tokens.operator
@@ -73,7 +73,7 @@ describe('the audit trail', () => {
     for (const side of [items[1]?.before, items[2]?.after]) expect(side).not.toHaveProperty('totalRecovered')
   })
 
-  it('ids beyond 2^53 are told to the last digit', async () => {
+  it('ids beyond 2^53 are exact to the last digit', async () => {
     const records = recordsOf(service)
     const [borrower, loan, repayment] = ['9223372036854775807', '9007199254740993', '9223372036854775805'] as const
     const told = { business_name: 'Duka', phone: '1', address: 'Arusha', type: 'shop', region: 'Arusha' }

@@ -91,7 +91,7 @@ describe('Idempotency-Key', () => {
 })
 
 describe('the document', () => {
-  it('says what the body is, part by part', async () => {
+  it('describes the body, part by part', async () => {
     const { paths, components } = (await service.get<Document>('/openapi.json')).body
     const boost = paths['/v1/credit-scorecard/{customer}/boost']!.post!
     expect(Object.keys(boost.requestBody!.content)).toEqual(['multipart/form-data'])

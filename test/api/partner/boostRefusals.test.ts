@@ -102,7 +102,7 @@ describe('a body that is refused, and nothing is changed', () => {
     })
   })
 
-  it('415 unsupported_media_type: a body that says it is compressed', async () => {
+  it('415 unsupported_media_type: a body with a Content-Encoding', async () => {
     const { raw, headers } = showing(small)
     const answer = await refusal({ raw, headers: { ...headers, 'content-encoding': 'gzip' } })
     expect(answer).toMatchObject({ status: 415, code: 'unsupported_media_type', message: /must not be compressed/ })

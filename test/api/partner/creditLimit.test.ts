@@ -30,7 +30,7 @@ const repay = async (loan: { id: string; totalOutstanding: number }) =>
 const cardOf = async (customer: string, token?: string) =>
   (await service.get(`/v1/credit-scorecard/${customer}`, token === undefined ? {} : { token })).body
 
-/** A customer with a limit of as much as the loan he repaid. */
+/** A customer whose limit is the amount of their repaid loan. */
 async function proven(externalId: string, principal: number): Promise<void> {
   await service.post('/v1/customers', { body: { externalId } })
   service.clock.set('2026-02-01')

@@ -185,7 +185,7 @@ describe('POST /v1/customers/{id}/activate', () => {
     return customer
   }
 
-  it('Pending → Active, from today unless told', async () => {
+  it('Pending → Active, from today by default', async () => {
     const [one, two] = [await pending(), await pending()]
     expect((await service.get(`/v1/customers/${one.id}`)).body).toMatchObject({ status: 'Pending', active: false })
     expect((await service.post(`/v1/customers/${one.id}/activate`)).body).toMatchObject({

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** What an operation is asked with, besides what the document shows. */
+/** The input of an operation, besides what the document shows. */
 interface Ask {
   readonly at?: string
   readonly query?: string
@@ -161,7 +161,7 @@ describe('an amount of a body', () => {
           .map(([field, bounds]) => ({ name, field, bounds }))
       })
 
-  it('is refused outside of the bounds that the document says, and 0 where they leave it out', async () => {
+  it('is refused outside of the bounds of the document, and 0 where they leave it out', async () => {
     expect(amounts()).toHaveLength(7)
     for (const { name, field, bounds } of amounts()) {
       const example = shownIn(document, operations.get(name)!.requestBody!.content['application/json']!)[0] as object

@@ -21,7 +21,7 @@ interface Sent {
   readonly body: string
 }
 
-/** Sends over a socket; hangs up after some time, if told. @returns undefined when there was no answer */
+/** Sends over a socket; hangs up after some time, if one is given. @returns undefined when there was no answer */
 function send(
   parts: readonly Buffer[],
   headers: Record<string, string>,
@@ -68,18 +68,18 @@ describe('a caller who hangs up', () => {
     expect(await send([raw], sized)).toMatchObject({ status: 200 })
   })
 
-  it('413 payload_too_large: at once by the length that is told, or once too much has come', async () => {
+  it('413 payload_too_large: at once by its Content-Length, or once too much has come', async () => {
     const { raw, headers } = showing(Buffer.alloc(11 * 1024 * 1024))
     const told = { ...headers, 'content-length': String(50_000_000) }
     for (const answer of [await send([raw.subarray(0, 1_000)], told, 5_000), await send([raw], headers)])
       expect(answer).toMatchObject({ status: 413, body: expect.stringContaining('"code":"payload_too_large"') })
   })
 
-  it('before his token was looked up: he is not counted among those who send a file', async () => {
+  it('before the token was looked up: the client is not counted among those that send a file', async () => {
     const { raw, headers } = showing(await smallStatement('2026-05-01', '2026-06-30'))
     const { identify } = service.deps.signIn
     for (let count = 0; count < 40; count++) {
-      // He is gone by the time it is known who he is.
+      // The client is gone by the time it is identified.
       Object.assign(service.deps.signIn, {
         identify: async (token: string) => {
           await pause(20)

@@ -173,7 +173,7 @@ describe('Idempotency-Key', () => {
     expect((await service.get(`/v1/loans/${loan.id}`)).body.totalPaid).toBe(7)
   })
 
-  it('raced by two instances: never told that its own success is a conflict', async () => {
+  it('raced by two instances: its own success is never answered as a conflict', async () => {
     for (let round = 0; round < 10; round++) {
       const call = { body: { externalId: `raced-${round}` }, headers: under(newKey()) }
       const answers = await Promise.all([service, other, service, other].map((one) => one.post('/v1/customers', call)))

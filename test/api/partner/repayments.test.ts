@@ -163,7 +163,7 @@ describe('POST /v1/loans/{id}/repayments', () => {
     },
   )
 
-  it('409 failed_precondition: more than there was on that day, in words that say of what', async () => {
+  it('409 failed_precondition: more than there was on that day, in words that name it', async () => {
     const id = await lend()
     service.clock.set('2026-02-20')
     await repay(id, { transactionAmount: 500, transactionDate: '2026-02-10' })

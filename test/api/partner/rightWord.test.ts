@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-describe('a refusal says what would be right', () => {
+describe('a refusal names what would be right', () => {
   it("404 not_found: a customer's number given as customerId", async () => {
     const { status, body } = await service.post('/v1/loans', {
       body: { customerId: customer.id, productId: 1, principal: 1_000 },

@@ -90,7 +90,7 @@ const repayment: Record<string, Field> = {
   description: ['text', false, 1000, true],
 }
 
-/** What `null` clears in an update; elsewhere in an update, `null` is refused. */
+/** The fields that `null` clears in an update; elsewhere in an update, `null` is refused. */
 const CLEARABLE = ['id', 'loan_id', 'email', 'country', 'loan_type', 'description']
 
 /** In an update nothing is required, and all texts but the name may be empty. */

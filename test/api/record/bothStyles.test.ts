@@ -38,7 +38,7 @@ describe('a customer and a borrower are one', () => {
     })
   })
 
-  it('made by a partner: its number, its display name, and empty strings; it can be told more of', async () => {
+  it('made by a partner: its number, its display name, and empty strings; it can be completed', async () => {
     const { body: customer } = await service.get('/v1/customers/external/asha')
     const { text, body } = await records.get(`/v1/borrowers/${customer.id}`)
     expect(text).toContain(`{"item":{"id":${customer.id},`)
@@ -70,7 +70,7 @@ describe('a loan made by a partner', () => {
     [1, 'Flat 10% monthly', 1, 'Months', '2026-02-28'],
     [3, 'Flat 5% × 6 months', 6, 'Months', '2026-07-31'],
     [4, 'Weekly flat 2% × 12', 12, 'Weeks', '2026-04-25'],
-  ])('of product %i is told as %s, %i %s', async (productId, name, duration, period, due) => {
+  ])('of product %i is shown as %s, %i %s', async (productId, name, duration, period, due) => {
     const { body: loan } = await service.post('/v1/loans', {
       body: { customerId: 'asha', productId, principal: 6_000 },
     })
@@ -120,7 +120,7 @@ describe.each([
     },
   ],
 ])('a loan made by %s', (_, lend) => {
-  it('tells the same balances whichever style posted its repayments, and the same repayments in both', async () => {
+  it('shows the same balances whichever style posted its repayments, and the same repayments in both', async () => {
     const told = []
     for (const throughRecords of Object.values(ways)) {
       service.clock.set(FIRST_DAY)
@@ -199,7 +199,7 @@ describe('a repayment posted in one style', () => {
     expect((await service.get(`/v1/loans/${loan_id}`)).body.totalPaid).toBe(0)
   })
 
-  it('adjusted it is listed as the one that replaced it, with what was told of it', async () => {
+  it('adjusted it is listed as the one that replaced it, with its record', async () => {
     const loan_id = nextId()
     await records.post('/v1/loans', { body: { ...aBasicLoan, loan_id } })
     const body = { ...aRepayment, repayment_id: nextId(), loan_id }
@@ -246,7 +246,7 @@ describe('a host that no setting names', () => {
     expect((await service.get(path, { host: 'localhost:3000' })).body).toMatchObject({ success: true })
   })
 
-  it('an Idempotency-Key is taken by every POST, and said again where its answer was lost', async () => {
+  it('an Idempotency-Key is taken by every POST, and its answer is built again where it was lost', async () => {
     const body = { ...aBorrower, id: nextId() }
     const loan = { ...aBasicLoan, loan_id: nextId() }
     const repayment = { ...aRepayment, repayment_id: nextId(), loan_id: loan.loan_id }

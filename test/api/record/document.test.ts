@@ -77,7 +77,7 @@ describe('/openapi.json of the records host', () => {
     )
   })
 
-  it('tells both bodies of a loan, each with an example', () => {
+  it('describes both bodies of a loan, each with an example', () => {
     const body = document.paths['/v1/loans']!.post!.requestBody!.content['application/json']!.schema
     expect(body).toEqual({
       anyOf: [{ $ref: '#/components/schemas/NewLoan' }, { $ref: '#/components/schemas/NewExtendedLoan' }],
@@ -110,7 +110,7 @@ describe('/openapi.json of the records host', () => {
     expect(operations.map(([name]) => name).filter((name) => !played.includes(name))).toEqual([])
   })
 
-  it.each(BOUNDED)('%s, %s: %s is refused outside of the bounds that are told', async (name, schema, path, atZero) => {
+  it.each(BOUNDED)('%s, %s: %s is refused outside of the documented bounds', async (name, schema, path, atZero) => {
     const [field = '', inner] = path.split('.')
     const { properties } = document.components.schemas[schema]!
     const told = inner === undefined ? properties[field] : itemsOf(properties[field]).properties[inner]
@@ -126,7 +126,7 @@ describe('/openapi.json of the records host', () => {
     if (told?.maximum !== undefined) expect(await ask(Number(told.maximum) + 0.01)).toBe(path)
   })
 
-  it('every answer has the members that its schema tells', async () => {
+  it('every answer has the members of its schema', async () => {
     for (const [path, name] of [
       ['/v1/borrowers/1', 'Borrower'],
       ['/v1/loans/1', 'Loan'],
@@ -140,7 +140,7 @@ describe('/openapi.json of the records host', () => {
     }
   })
 
-  it('tells the headers, the API key, and each refusal with an example in the words of the style', () => {
+  it('describes the headers, the API key, and each refusal with an example in the words of the style', () => {
     expect(document.info.description).toContain('`x-api-version: 1.2`')
     expect(document.components.securitySchemes.bearer!.description).toContain('mk_')
     const names = ({ parameters = [] }: Operation) =>

@@ -79,7 +79,7 @@ describe('refusals leave everything as it was', () => {
       await refuse(borrowed, { duration: 12 }, 409, refusal)
     })
 
-    it('also where he is closed at the same moment: one of the two is refused', async () => {
+    it('also when the borrower is closed at the same moment: one of the two is refused', async () => {
       for (let round = 0; round < 8; round++) {
         const { id, borrower_id, close } = await closed(aBasicLoan, 1000.5)
         const [updated, shut] = await Promise.all([update(id, { principal_amount: 2000 }), close()])

@@ -37,7 +37,7 @@ describe('an item that is read, changed and sent back (contract 5)', () => {
     expect((await records.get('/v1/repayments?loan_id=1')).body.total).toBe(1)
   })
 
-  it('what only answers have is ignored, whatever it says', async () => {
+  it('a field that only answers have is ignored, whatever its value', async () => {
     const { body } = await records.put('/v1/borrowers/1', {
       body: { region: 'Mwanza', credit_score: 'high', created_at: null, updated_at: 1 },
     })

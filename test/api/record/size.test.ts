@@ -22,7 +22,7 @@ async function timed(work: () => Promise<{ status: number }>, runs = 5): Promise
   }
   return times.sort((a, b) => a - b)[runs >> 1]!
 }
-const say = (what: string, ms: number) => console.info(`${what}: ${ms.toFixed(1)} ms`)
+const print = (what: string, ms: number) => console.info(`${what}: ${ms.toFixed(1)} ms`)
 
 /** 100,000 where the figures are wanted; the order of a tenth of them is as good. */
 const MANY = Number(process.env.BORROWERS ?? 10_000)
@@ -77,9 +77,9 @@ describe('many borrowers', () => {
     const time = (page: number) => timed(() => records.get(`/v1/borrowers?page=${page}`), 11)
     await time(1)
     const [first, middle, last] = [await time(1), await time(pages >> 1), await time(pages)]
-    say('first page', first)
-    say('middle page', middle)
-    say('last page', last)
+    print('first page', first)
+    print('middle page', middle)
+    print('last page', last)
   })
 })
 
@@ -105,9 +105,9 @@ describe('a loan of 730 days and 2,000 repayments', () => {
     })
     const read = await timed(() => service.get('/v1/loans/1'))
     expect((await service.get('/v1/loans/1')).body.repaymentSchedule).toHaveLength(2000)
-    say('booking 2,000 instalments', booked)
-    say('agreeing them anew', changed)
-    say('reading them in the partner style', read)
+    print('booking 2,000 instalments', booked)
+    print('agreeing them again', changed)
+    print('reading them in the partner style', read)
   })
 
   it('with 2,000 repayments posted: the next one, the list and the update', async () => {
@@ -125,9 +125,9 @@ describe('a loan of 730 days and 2,000 repayments', () => {
       const principal_amount = 9_000 + Math.round(performance.now())
       return records.put('/v1/loans/99', { body: { principal_amount } })
     })
-    say('one repayment more on 2,000', next)
-    say('the last page of them', listed)
-    say('agreeing the loan anew, with all replayed', changed)
+    print('one repayment more on 2,000', next)
+    print('the last page of them', listed)
+    print('agreeing the loan again, with all replayed', changed)
     expect((await service.get('/v1/loans/99')).body.totalPaid).toBe(2005)
   })
 })

@@ -100,7 +100,7 @@ export const newLoan = {
   repaymentSchedule: [instalment],
 }
 
-/** A transaction of the first loan, posted at half past nine on its value date, unless told otherwise. */
+/** A transaction of the first loan, posted at half past nine on its value date by default. */
 const posted = <Type extends Exclude<EntryType, 'Recovery Repayment'>, Rest extends object>(
   id: string,
   type: Type,
@@ -196,7 +196,7 @@ export const writeOff = posted('4000000000000009', 'Write-off', '2026-06-01', {
 
 const { interest: __, principal: ___, ...withoutPortions } = writeOff
 
-/** What is reversed does nothing, and so has no portions. */
+/** A reversed transaction, which has no effect and so no portions. */
 export const reversed = { ...withoutPortions, status: 'reversed' as const }
 
 const standing = { status: 'Active', totalOverpaid: 0, totalWrittenOff: 0, chargedOffOn: null }

@@ -1,5 +1,6 @@
 import { isUniqueViolation } from '../postgres/errors.ts'
 import { type ColumnTypes, moment, type Table } from '../queries/rows.ts'
+import type { Parameter } from '../queries/statement.ts'
 
 /** Who changes the book, from which request, and under which Idempotency-Key if there is one. */
 export interface Author {
@@ -23,43 +24,54 @@ export interface Trace {
   readonly after: object | null
 }
 
-/** How many parameters `trail` takes. */
-export const TRAIL_SIZE = 8
+/** The parameters that `trail` takes. */
+export interface TrailValues {
+  readonly organizationId: number
+  readonly changedAt: string | null
+  readonly accountId: number | null
+  readonly requestId: string | null
+  readonly action: string
+  readonly before: string | null
+  readonly after: string | null
+  readonly key: string | null
+  readonly requestHash: string | null
+}
 
 /**
  * The CTEs that every changing statement carries: its row in the audit trail, and its Idempotency-Key. Both are made
- * from the rows of the CTE `change`, so that where nothing was changed nothing is written. `$1` is the organization.
- * @param first number of the first of `TRAIL_SIZE` parameters, which `trailValues` fills
+ * from the rows of the CTE `change`, so that where nothing was changed nothing is written.
  * @param transaction SQL for the id of the transaction that the change posted or reversed
  */
-export function trail(change: string, entity: string, first: number, transaction = 'NULL::bigint'): string {
-  const [at, account, request, action, before, after, key, hash] = Array.from(
-    { length: TRAIL_SIZE },
-    (_, index) => `$${first + index}`,
-  )
-  return `
+export const trail = (
+  p: Parameter<TrailValues>,
+  change: string,
+  entity: string,
+  transaction = 'NULL::bigint',
+): string => `
   audited AS (
     INSERT INTO audit_entry (organization_id, at, account_id, request_id, action, entity, entity_id, before, after)
-    SELECT $1, ${at}, ${account}::int, ${request}, ${action}, '${entity}', ${change}.id::text, ${before}::jsonb, ${after}::jsonb
+    SELECT ${p('organizationId')}, ${p('changedAt')}, ${p('accountId')}::int, ${p('requestId')}, ${p('action')}, '${entity}',
+      ${change}.id::text, ${p('before')}::jsonb, ${p('after')}::jsonb
     FROM ${change}
   ), keyed AS (
     INSERT INTO idempotency_key (organization_id, account_id, key, request_hash, entity, entity_id, transaction_id, created_at)
-    SELECT $1, ${account}::int, ${key}, ${hash}, '${entity}', ${change}.id, ${transaction}, ${at}
-    FROM ${change} WHERE ${key}::text IS NOT NULL
+    SELECT ${p('organizationId')}, ${p('accountId')}::int, ${p('key')}, ${p('requestHash')}, '${entity}', ${change}.id,
+      ${transaction}, ${p('changedAt')}
+    FROM ${change} WHERE ${p('key')}::text IS NOT NULL
   )`
-}
 
-/** The values for `trail`, in its order. */
-export const trailValues = (author: Author, now: number, { action, before, after }: Trace): unknown[] => [
-  moment(now),
-  author.accountId,
-  author.requestId,
+/** The values for `trail`. */
+export const trailValues = (author: Author, now: number, { action, before, after }: Trace): TrailValues => ({
+  organizationId: author.organizationId,
+  changedAt: moment(now),
+  accountId: author.accountId,
+  requestId: author.requestId,
   action,
-  before && toJson(before),
-  after && toJson(after),
-  author.claim?.key ?? null,
-  author.claim?.requestHash ?? null,
-]
+  before: before && toJson(before),
+  after: after && toJson(after),
+  key: author.claim?.key ?? null,
+  requestHash: author.claim?.requestHash ?? null,
+})
 
 /** What the trail of many changes takes, as a set of rows: name → type. */
 export const TRAIL_COLUMNS: ColumnTypes = {
@@ -99,7 +111,19 @@ export const trailRow = (
   entityId: bigint,
   trace: Trace,
   transactionId: bigint | null,
-): unknown[] => [author.organizationId, entityId, ...trailValues(author, at, trace), transactionId]
+): unknown[] => [
+  author.organizationId,
+  entityId,
+  moment(at),
+  author.accountId,
+  author.requestId,
+  trace.action,
+  trace.before && toJson(trace.before),
+  trace.after && toJson(trace.after),
+  author.claim?.key ?? null,
+  author.claim?.requestHash ?? null,
+  transactionId,
+]
 
 /** The service by itself. */
 export const service = (organizationId: number): Author => ({ organizationId, accountId: null, requestId: null })

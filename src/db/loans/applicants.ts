@@ -25,7 +25,7 @@ export type Applicant = Omit<Customer, 'accountNo'>
 const KEY: ColumnTypes = { place: 'int', organization_id: 'int', external_id: 'text', product_id: 'int' }
 
 const find = statementOver(
-  'find-parties',
+  'find-applicants',
   [KEY],
   (keys) => `
   SELECT k.place, c.id AS customer_id, c.external_id, c.status, c.activation_date, c.business_name,

@@ -1,7 +1,8 @@
 import type { Db } from '../postgres/client.ts'
 import type { Listed, Page } from '../queries/paging.ts'
 import type { Queries } from '../queries/queries.ts'
-import { arrayOf, type Prepared, statementOver } from '../queries/rows.ts'
+import { arrayOf, statementOver } from '../queries/rows.ts'
+import { type Prepared, statement } from '../queries/statement.ts'
 import {
   CARRIED_COLUMNS,
   type CarriedRow,
@@ -68,9 +69,13 @@ const headBy = (by: By) => {
 const HEADS_BY = { id: headBy('id'), externalId: headBy('externalId') }
 
 /** All loans of some customers of an organization, in the order in which each borrowed. */
-export const FIND_OF_CUSTOMERS = `
+export const findLoansOfCustomers = statement<{ organizationId: number; customerIds: readonly bigint[] }>(
+  'find-loans-of-customers',
+  (p) => `
   SELECT ${LOAN_COLUMNS} FROM loan l ${LOAN_SOURCES}
-  WHERE l.organization_id = $1 AND l.customer_id = ANY ($2::bigint[]) ORDER BY l.disbursed_at, l.id`
+  WHERE l.organization_id = ${p('organizationId')} AND l.customer_id = ANY (${p('customerIds')}::bigint[])
+  ORDER BY l.disbursed_at, l.id`,
+)
 
 /** Which loan of whom, and the zone its days are counted in. */
 export interface LoanKey {

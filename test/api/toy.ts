@@ -12,6 +12,7 @@ import { type Config, readConfig } from '../../src/app/config.ts'
 import type { Deps } from '../../src/app/deps.ts'
 import type { Db } from '../../src/db/postgres/client.ts'
 import { invalidField, LendingError } from '../../src/domain/errors.ts'
+import { signerPlace } from '../../src/services/access/tokenSigner.ts'
 import { noEvents } from '../../src/services/events.ts'
 
 /** A style with the words of a real one, its own registry, and a few routes that need no database. */
@@ -95,7 +96,13 @@ export function toyApp(env: Record<string, string> = {}, options: AppOptions = {
       throw new Error('there is no database here')
     },
   })
-  const deps = { config: settings(env), now: () => 0, db, events: noEvents } as unknown as Deps
+  const deps = {
+    config: settings(env),
+    now: () => 0,
+    db,
+    events: noEvents,
+    tokenSigner: signerPlace(),
+  } as unknown as Deps
   return buildApp(deps, { styles: [auth, partner, record], ready: async () => true, ...options })
 }
 

@@ -4,6 +4,7 @@ import { isConflict, isUniqueViolation } from '../postgres/errors.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'
 import type { Queries } from '../queries/queries.ts'
 import { moment } from '../queries/rows.ts'
+import { unprepared } from '../queries/statement.ts'
 
 /** What a file of an import holds. */
 export type ImportKind = 'customers' | 'loans' | 'transactions'
@@ -28,20 +29,23 @@ export interface ImportMark {
 
 const NOTHING: ImportMark = { linesDone: 0, imported: 0, present: 0, refused: 0, reportBytes: 0 }
 
+const open = unprepared<ImportKey & { now: string | null }>(
+  (p) => `
+  INSERT INTO book_import AS b (organization_id, kind, digest, started_at, updated_at)
+  VALUES (${p('organizationId')}, ${p('kind')}, ${p('digest')}, ${p('now')}, ${p('now')})
+  ON CONFLICT (organization_id, kind, digest) DO UPDATE SET
+    lines_done = CASE WHEN b.finished_at IS NULL THEN b.lines_done ELSE 0 END,
+    imported = CASE WHEN b.finished_at IS NULL THEN b.imported ELSE 0 END,
+    present = CASE WHEN b.finished_at IS NULL THEN b.present ELSE 0 END,
+    refused = CASE WHEN b.finished_at IS NULL THEN b.refused ELSE 0 END,
+    report_bytes = CASE WHEN b.finished_at IS NULL THEN b.report_bytes ELSE 0 END,
+    finished_at = NULL, updated_at = ${p('now')}
+  RETURNING lines_done, imported, present, refused, report_bytes`,
+)
+
 /** Where an import of this file was cut short; the beginning where it never was, or was finished. */
 export async function openImport(db: Pick<Db, 'pool'>, key: ImportKey, now: number): Promise<ImportMark> {
-  const { rows } = await db.pool.query<MarkRow>(
-    `INSERT INTO book_import AS b (organization_id, kind, digest, started_at, updated_at) VALUES ($1, $2, $3, $4, $4)
-     ON CONFLICT (organization_id, kind, digest) DO UPDATE SET
-       lines_done = CASE WHEN b.finished_at IS NULL THEN b.lines_done ELSE 0 END,
-       imported = CASE WHEN b.finished_at IS NULL THEN b.imported ELSE 0 END,
-       present = CASE WHEN b.finished_at IS NULL THEN b.present ELSE 0 END,
-       refused = CASE WHEN b.finished_at IS NULL THEN b.refused ELSE 0 END,
-       report_bytes = CASE WHEN b.finished_at IS NULL THEN b.report_bytes ELSE 0 END,
-       finished_at = NULL, updated_at = $4
-     RETURNING lines_done, imported, present, refused, report_bytes`,
-    [key.organizationId, key.kind, key.digest, moment(now)],
-  )
+  const { rows } = await db.pool.query<MarkRow>(open({ ...key, now: moment(now) }))
   const row = rows[0]
   if (!row) return NOTHING
   return {
@@ -96,35 +100,39 @@ export async function saveBatch(
   }
 }
 
+const update = unprepared<ImportKey & ImportMark & { doneBefore: number; now: string | null }>(
+  (p) => `
+  UPDATE book_import SET lines_done = ${p('linesDone')}, imported = ${p('imported')}, present = ${p('present')},
+    refused = ${p('refused')}, report_bytes = ${p('reportBytes')}, updated_at = ${p('now')}
+  WHERE organization_id = ${p('organizationId')} AND kind = ${p('kind')} AND digest = ${p('digest')}
+    AND lines_done = ${p('doneBefore')} AND finished_at IS NULL`,
+)
+
 async function mark(
   transaction: Transaction,
-  { organizationId, kind, digest }: ImportKey,
+  key: ImportKey,
   before: ImportMark,
   after: ImportMark,
   now: number,
 ): Promise<void> {
-  const { linesDone, imported, present, refused, reportBytes } = after
   const { rowCount } = await transaction.query(
-    `UPDATE book_import SET lines_done = $5, imported = $6, present = $7, refused = $8, report_bytes = $9, updated_at = $10
-     WHERE organization_id = $1 AND kind = $2 AND digest = $3 AND lines_done = $4 AND finished_at IS NULL`,
-    [
-      ...[organizationId, kind, digest, before.linesDone],
-      ...[linesDone, imported, present, refused, reportBytes, moment(now)],
-    ],
+    update({ ...key, ...after, doneBefore: before.linesDone, now: moment(now) }),
   )
   if (rowCount !== 1) throw new ImportedElsewhereError('another run imports the same file; let that one finish')
 }
 
+const finish = unprepared<ImportKey & { now: string | null }>(
+  (p) => `
+  WITH outdated AS (
+    UPDATE book_figures SET computed_at = computed_at - interval '1 day' WHERE organization_id = ${p('organizationId')}
+  )
+  UPDATE book_import SET finished_at = ${p('now')}, updated_at = ${p('now')}
+  WHERE organization_id = ${p('organizationId')} AND kind = ${p('kind')} AND digest = ${p('digest')}`,
+)
+
 /** Every line of the file was dealt with. The totals of earlier days, which are else kept for the day, are made old. */
 export async function finishImport(db: Pick<Db, 'pool'>, key: ImportKey, now: number): Promise<void> {
-  const { organizationId, kind, digest } = key
-  const { rowCount } = await db.pool.query(
-    `WITH outdated AS (
-       UPDATE book_figures SET computed_at = computed_at - interval '1 day' WHERE organization_id = $1
-     )
-     UPDATE book_import SET finished_at = $4, updated_at = $4 WHERE organization_id = $1 AND kind = $2 AND digest = $3`,
-    [organizationId, kind, digest, moment(now)],
-  )
+  const { rowCount } = await db.pool.query(finish({ ...key, now: moment(now) }))
   if (rowCount !== 1) throw notFound('the import was forgotten meanwhile')
 }
 

@@ -5,7 +5,7 @@ import { reserveAccountNumbers, returnAccountNumber } from '../lenders/accountNu
 import type { Db } from '../postgres/client.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import type { NumberedDb } from '../queries/idBlocks.ts'
-import { byArrivalSql, listByArrival } from '../queries/pageByArrival.ts'
+import { listByArrival, pageByArrival } from '../queries/pageByArrival.ts'
 import type { Listed, Page } from '../queries/paging.ts'
 import { statement } from '../queries/statement.ts'
 
@@ -38,15 +38,15 @@ export async function findBorrower(db: Db, organizationId: number, id: bigint): 
   return rows[0]
 }
 
-const LIST = byArrivalSql({
+const list = pageByArrival('list-borrowers', (p) => ({
   table: 'customer',
-  where: 'a.organization_id = $1',
+  where: `a.organization_id = ${p('organizationId')}`,
   columns: COLUMNS,
-})
+}))
 
 /** A page of the organization's customers, oldest first. */
 export function listBorrowers(db: Db, organizationId: number, page: Page): Promise<Listed<Borrower>> {
-  return listByArrival<Borrower>(db, 'list-borrowers', LIST, organizationId, page)
+  return listByArrival<Borrower>(db, list, page, { organizationId })
 }
 
 interface BorrowerValues extends BorrowerDetails, TrailValues {

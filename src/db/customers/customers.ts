@@ -6,7 +6,7 @@ import { reserveAccountNumbers, returnAccountNumber } from '../lenders/accountNu
 import type { Db } from '../postgres/client.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import type { NumberedDb } from '../queries/idBlocks.ts'
-import { byArrivalSql, listByArrival } from '../queries/pageByArrival.ts'
+import { listByArrival, pageByArrival } from '../queries/pageByArrival.ts'
 import type { Listed, Page } from '../queries/paging.ts'
 import { retryOnTakenId } from '../queries/retryOnTakenId.ts'
 import { statement } from '../queries/statement.ts'
@@ -35,12 +35,12 @@ export async function findCustomer(db: Db, organizationId: number, ref: Customer
   return row ? toCustomer(row) : undefined
 }
 
-const LIST = byArrivalSql({
+const list = pageByArrival('list-customers', (p) => ({
   table: 'customer',
-  where: 'a.organization_id = $1',
+  where: `a.organization_id = ${p('organizationId')}`,
   columns: `a.id, a.external_id AS "externalId", a.account_no AS "accountNo", a.status, a.activation_date AS "activationDate",
     a.business_name AS "businessName"`,
-})
+}))
 
 /** A page of customers in the order in which they came. */
 export async function listCustomers(
@@ -49,7 +49,7 @@ export async function listCustomers(
   { externalId }: { externalId?: string | undefined },
   page: Page,
 ): Promise<Listed<Customer>> {
-  if (externalId === undefined) return listByArrival<Customer>(db, 'list-customers', LIST, organizationId, page)
+  if (externalId === undefined) return listByArrival<Customer>(db, list, page, { organizationId })
   const customer = await findCustomer(db, organizationId, { externalId })
   return { items: customer && page.page === 1 ? [customer] : [], total: customer ? 1 : 0 }
 }

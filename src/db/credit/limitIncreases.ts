@@ -13,22 +13,14 @@ export interface StatementPrint {
   readonly fingerprint: string
 }
 
-const findRaise = statement<{ organizationId: number } & StatementPrint>(
-  'find-credit-statement',
-  (p) => `
-  SELECT EXISTS (SELECT FROM credit_statement WHERE organization_id = ${p('organizationId')} AND hash = ${p('hash')})
-    OR EXISTS (SELECT FROM credit_statement
-      WHERE organization_id = ${p('organizationId')} AND fingerprint = ${p('fingerprint')}) AS known`,
-)
-
 /** Whether the statement has raised a limit in the organization, of this customer or of another. */
 export async function hasRaised(
   db: Db,
   organizationId: number,
   { hash, fingerprint }: StatementPrint,
 ): Promise<boolean> {
-  const { rows } = await db.pool.query<{ known: boolean }>(findRaise({ organizationId, hash, fingerprint }))
-  return rows[0]!.known
+  const where = { organizationId, OR: [{ hash }, { fingerprint }] }
+  return (await db.prisma.creditStatement.findFirst({ where, select: { hash: true } })) !== null
 }
 
 /** The CTE `decided`, which keeps a decision; the caller adds the rows that the statement depends on. */

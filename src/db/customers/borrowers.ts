@@ -1,4 +1,4 @@
-import { BORROWER_DETAILS, type BorrowerDetails } from '../../domain/customer/borrower.ts'
+import { BORROWER_DETAILS, type BorrowerDetails, detailsOf } from '../../domain/customer/borrower.ts'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import { type Author, type Trace, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import { reserveAccountNumbers, returnAccountNumber } from '../lenders/accountNumbers.ts'
@@ -28,14 +28,13 @@ export const READ_DETAILS = BORROWER_DETAILS.map((detail, at) => `a.${DETAIL_COL
 
 const COLUMNS = `
   a.id, a.external_id AS "externalId", ${READ_DETAILS}, a.created_at AS "createdAt", a.updated_at AS "updatedAt"`
-const find = statement<{ organizationId: number; id: bigint }>(
-  'find-borrower',
-  (p) => `SELECT ${COLUMNS} FROM customer a WHERE organization_id = ${p('organizationId')} AND id = ${p('id')}`,
-)
-
+/** A customer as a record system knows it; undefined when there is none of that id. */
 export async function findBorrower(db: Db, organizationId: number, id: bigint): Promise<Borrower | undefined> {
-  const { rows } = await db.pool.query<Borrower>(find({ organizationId, id }))
-  return rows[0]
+  const row = await db.prisma.customer.findUnique({ where: { organizationId_id: { organizationId, id } } })
+  if (!row) return undefined
+  const { externalId, createdAt, updatedAt } = row
+  const details = detailsOf((detail) => row[detail])
+  return { id, externalId, createdAt: createdAt.getTime(), updatedAt: updatedAt.getTime(), ...details }
 }
 
 const list = pageByArrival('list-borrowers', (p) => ({

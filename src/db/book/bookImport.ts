@@ -1,4 +1,3 @@
-import { notFound } from '../../domain/errors.ts'
 import type { Db } from '../postgres/client.ts'
 import { isConflict, isUniqueViolation } from '../postgres/errors.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'
@@ -130,10 +129,10 @@ const finish = unprepared<ImportKey & { now: string | null }>(
   WHERE organization_id = ${p('organizationId')} AND kind = ${p('kind')} AND digest = ${p('digest')}`,
 )
 
-/** Every line of the file was dealt with. The totals of earlier days, which are else kept for the day, are made old. */
-export async function finishImport(db: Pick<Db, 'pool'>, key: ImportKey, now: number): Promise<void> {
+/** Ends an import; the totals of earlier days are marked to be computed again. False: there is no such import. */
+export async function finishImport(db: Pick<Db, 'pool'>, key: ImportKey, now: number): Promise<boolean> {
   const { rowCount } = await db.pool.query(finish({ ...key, now: moment(now) }))
-  if (rowCount !== 1) throw notFound('the import was forgotten meanwhile')
+  return rowCount === 1
 }
 
 /** What is there under an external id, to tell the same line again from another one. */

@@ -1,3 +1,4 @@
+import { READ_DETAILS } from '../customers/borrowers.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
 
 /** Rows fetched at once. */
@@ -13,9 +14,8 @@ export type ExportRow = Readonly<Record<string, unknown>>
 const ROWS: Readonly<Record<ExportKind, string>> = {
   customers: `
     SELECT id, account_no AS "accountNo", external_id AS "externalId", status, activation_date AS "activationDate", closed_on AS "closedOn",
-      close_reason AS "closeReason", business_name AS "businessName", phone, email, address, type, region, country,
-      created_at AS "createdAt"
-    FROM customer WHERE organization_id = $1 ORDER BY id`,
+      close_reason AS "closeReason", ${READ_DETAILS}, created_at AS "createdAt"
+    FROM customer a WHERE organization_id = $1 ORDER BY id`,
   loans: `
     SELECT l.id, l.account_no AS "accountNo", l.external_id AS "externalId", c.external_id AS "customerId", l.customer_id AS "customerNumber",
       l.product_id AS "productId", l.currency AS "currencyCode", l.principal, l.disbursed_at AS "disbursedAt",

@@ -52,7 +52,7 @@ export async function purgeAccessEntries(db: Pick<Db, 'pool'>, most: number): Pr
   return rowCount ?? 0
 }
 
-/** Which entries to read; what is left out is not asked for. */
+/** The entries to read; a property that is left out sets no condition. */
 export interface AccessFilter {
   readonly organizationId?: number | undefined
   readonly accountId?: number | undefined

@@ -1,7 +1,7 @@
 import type { Db } from '../postgres/client.ts'
 import { statement } from '../queries/statement.ts'
 
-/** What is added to a counter, and when the counter is forgotten. */
+/** The points that are added to a counter, and the time at which the counter is forgotten. */
 export interface Addition {
   readonly key: string
   readonly points: number
@@ -23,7 +23,7 @@ const add = statement<{ keys: string[]; points: number[]; expires: number[] }>(
   RETURNING key, points`,
 )
 
-/** Adds to counters that all instances share, in one statement, and says where each stands. */
+/** Adds to counters that all instances share, in one statement. @returns the points of each counter */
 export async function addToCounters(db: Db, additions: readonly Addition[]): Promise<Map<string, number>> {
   const { rows } = await db.pool.query<{ key: string; points: number }>(
     add({

@@ -3,18 +3,18 @@ import type { Db } from '../postgres/client.ts'
 import { moment } from '../queries/rows.ts'
 import { type Parameter, statement } from '../queries/statement.ts'
 
-/** How long a key stands for its request (contract 1.11). */
+/** Days for which a key is kept (contract 1.11). */
 const KEY_DAYS = 30
 const DAY_MS = 86_400_000
 
-/** What is known of a key. */
+/** The request and the answer that are kept under a key. */
 export interface KeptRequest {
   readonly requestHash: string
-  /** What the request changed, by kind and id; null where it changed nothing. */
+  /** The kind and the id of the row that the request changed; null where it changed nothing. */
   readonly entity: string | null
   readonly entityId: bigint | null
   readonly transactionId: bigint | null
-  /** What was answered; null where a crash came between the change and its answer. */
+  /** The answer; null where a crash came between the change and its answer. */
   readonly answer: { readonly status: number; readonly body: string } | null
 }
 
@@ -43,7 +43,7 @@ const find = statement<KeyValues>(
   WHERE ${isKey(p)} AND created_at > ${p('oldest')}`,
 )
 
-/** What an earlier request under this key was, if there was one in the last 30 days. */
+/** Finds an earlier request under this key in the last 30 days. */
 export async function findKept(db: Db, author: Keyed, key: string, now: number): Promise<KeptRequest | undefined> {
   const { rows } = await db.pool.query<KeptRow>(find(valuesOf(author, key, now)))
   const row = rows[0]

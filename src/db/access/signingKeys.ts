@@ -18,7 +18,7 @@ export interface VerifyingKey extends SigningKey {
   readonly active: boolean
 }
 
-/** What operators see of a key. `active` may sign, `retired` only verifies, `revoked` does nothing any more. */
+/** A key as operators see it. `active` may sign, `retired` only verifies, `revoked` does neither. */
 export interface KeyRecord {
   readonly kid: string
   readonly state: 'active' | 'retired' | 'revoked'
@@ -60,14 +60,14 @@ const stateOf = ({ retiredAt, revokedAt }: Pick<SigningKeyRow, 'retiredAt' | 're
   return retiredAt ? 'retired' : 'active'
 }
 
-/** Stores the service's first key; where another instance was faster, that one's stands. */
+/** Stores the service's first key, unless another instance has stored one. */
 export async function insertFirstSigningKey(db: Db, key: SigningKey, now: number): Promise<void> {
   await alone(db, async (tx) => {
     if ((await tx.signingKey.count()) === 0) await insert(tx, service(WHOLE_SERVICE), key, now)
   })
 }
 
-/** Stores a new key, which signs from then on; those before it go on verifying. */
+/** Stores a new key, which signs from then on; the keys before it still verify. */
 export async function insertSigningKey(db: Db, author: Author, key: SigningKey, now: number): Promise<void> {
   await alone(db, (tx) => insert(tx, author, key, now))
 }

@@ -2,22 +2,22 @@ import { isUniqueViolation } from '../postgres/errors.ts'
 import { type ColumnTypes, moment, type Table } from '../queries/rows.ts'
 import type { Parameter } from '../queries/statement.ts'
 
-/** Who changes the book, from which request, and under which Idempotency-Key if there is one. */
+/** The author of a change of the book, the request, and its Idempotency-Key if there is one. */
 export interface Author {
   readonly organizationId: number
-  /** Null: the service by itself, or an operator at the command line. */
+  /** Null: the service itself, or an operator at the command line. */
   readonly accountId: number | null
   readonly requestId: string | null
   readonly claim?: Claim | undefined
 }
 
-/** An Idempotency-Key, and the hash of the request that it stands for. */
+/** An Idempotency-Key, and the hash of its request. */
 export interface Claim {
   readonly key: string
   readonly requestHash: string
 }
 
-/** What a row of the audit trail says of a change, besides who and when. */
+/** The content of a row of the audit trail, besides the author and the time. */
 export interface Trace {
   readonly action: string
   readonly before: object | null
@@ -73,7 +73,7 @@ export const trailValues = (author: Author, now: number, { action, before, after
   requestHash: author.claim?.requestHash ?? null,
 })
 
-/** What the trail of many changes takes, as a set of rows: name → type. */
+/** The columns of the trail of many changes, as a set of rows: name → type. */
 export const TRAIL_COLUMNS: ColumnTypes = {
   organization_id: 'int',
   entity_id: 'bigint',
@@ -90,17 +90,17 @@ export const TRAIL_COLUMNS: ColumnTypes = {
 
 /** `trail` for many changes in one statement: of the rows given, those whose entity is in the CTE `change`. */
 export function trailRows(change: string, entity: string, rows: Table): string {
-  const told = `${rows('t')}
+  const given = `${rows('t')}
     JOIN ${change} ON ${change}.organization_id = t.organization_id AND ${change}.id = t.entity_id`
   return `
   audited AS (
     INSERT INTO audit_entry (organization_id, at, account_id, request_id, action, entity, entity_id, before, after)
     SELECT t.organization_id, t.at, t.account_id, t.request_id, t.action, '${entity}', t.entity_id::text, t.before, t.after
-    FROM ${told}
+    FROM ${given}
   ), keyed AS (
     INSERT INTO idempotency_key (organization_id, account_id, key, request_hash, entity, entity_id, transaction_id, created_at)
     SELECT t.organization_id, t.account_id, t.key, t.request_hash, '${entity}', t.entity_id, t.transaction_id, t.at
-    FROM ${told} WHERE t.key IS NOT NULL
+    FROM ${given} WHERE t.key IS NOT NULL
   )`
 }
 
@@ -125,7 +125,7 @@ export const trailRow = (
   transactionId,
 ]
 
-/** The service by itself. */
+/** The service itself as the author of a change. */
 export const service = (organizationId: number): Author => ({ organizationId, accountId: null, requestId: null })
 
 /** The same row for what is written through Prisma; to be created in the transaction of the change. */

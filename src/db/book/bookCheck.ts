@@ -12,13 +12,13 @@ export interface CheckedLoan extends Place {
   /** Throws where its rows are damaged. */
   readonly loan: () => StoredLoan
   readonly entryCount: number
-  /** What the next entry would be posted on; null: on the entries. */
+  /** The stored head, on which the next entry would be posted; null: none. */
   readonly carriedForward: string | null
   /** The columns that cache what replay made of it, by name: instants in milliseconds. */
   readonly cached: Readonly<Record<string, unknown>>
 }
 
-/** Where a walk through the loans has come. */
+/** A place in a walk through the loans. */
 export interface Place {
   readonly organizationId: number
   readonly id: bigint
@@ -110,7 +110,7 @@ export async function readTotals(snapshot: Snapshot, organizationId: number | un
   return rows
 }
 
-/** What the terms of loans follow from, of all organizations: as many rows as there are products. */
+/** The products that terms of loans follow from, of all organizations. */
 export interface StoredGrounds {
   readonly products: ReadonlyMap<string, Product>
   readonly currencies: ReadonlyMap<number, Currency>
@@ -139,7 +139,7 @@ const productOf = (row: Record<string, unknown>): Product =>
 /** Sums over a whole book take their time. */
 const LONG = 3_600_000
 
-/** How many loans there are to read. */
+/** The number of loans to read. */
 export async function countLoans(snapshot: Snapshot, organizationId: number | undefined): Promise<number> {
   const { rows } = await snapshot.query<{ loans: bigint }>(
     'SELECT count(*) AS loans FROM loan WHERE $1::int IS NULL OR organization_id = $1',

@@ -4,7 +4,7 @@ import type { Snapshot } from '../postgres/transaction.ts'
 /** Rows fetched at once. */
 const BATCH = 2_000
 
-/** What an export has a file of. */
+/** The kinds of rows of which an export has a file each. */
 export const EXPORT_KINDS = ['customers', 'loans', 'instalments', 'transactions'] as const
 export type ExportKind = (typeof EXPORT_KINDS)[number]
 
@@ -68,7 +68,7 @@ export async function* readForExport(
   await snapshot.query(`CLOSE ${cursor}`)
 }
 
-/** How many rows `readForExport` will yield of the same snapshot. */
+/** The number of rows that `readForExport` yields from the same snapshot. */
 export async function countForExport(snapshot: Snapshot, kind: ExportKind, organizationId: number): Promise<number> {
   const { rows } = await snapshot.query<{ rows: bigint }>(
     `SELECT count(*) AS rows FROM ${TABLES[kind]} WHERE organization_id = $1`,

@@ -5,24 +5,24 @@ import type { Queries } from '../queries/queries.ts'
 import { moment } from '../queries/rows.ts'
 import { unprepared } from '../queries/statement.ts'
 
-/** What a file of an import holds. */
+/** The kinds of files that an import reads. */
 export type ImportKind = 'customers' | 'loans' | 'transactions'
 
-/** Which import: a file is known by its content. */
+/** An import. A file is recognised by its content. */
 export interface ImportKey {
   readonly organizationId: number
   readonly kind: ImportKind
   readonly digest: string
 }
 
-/** How far it has come. */
+/** The progress of an import. */
 export interface ImportMark {
   readonly linesDone: number
   readonly imported: number
   /** Lines whose customer, loan or transaction was there already. */
   readonly present: number
   readonly refused: number
-  /** How long the report of refused lines is. */
+  /** Length of the report of refused lines. */
   readonly reportBytes: number
 }
 
@@ -42,7 +42,7 @@ const open = unprepared<ImportKey & { now: string | null }>(
   RETURNING lines_done, imported, present, refused, report_bytes`,
 )
 
-/** Where an import of this file was cut short; the beginning where it never was, or was finished. */
+/** Opens an import, and returns the progress of an earlier run that was cut short; else the beginning of the file. */
 export async function openImport(db: Pick<Db, 'pool'>, key: ImportKey, now: number): Promise<ImportMark> {
   const { rows } = await db.pool.query<MarkRow>(open({ ...key, now: moment(now) }))
   const row = rows[0]
@@ -64,17 +64,17 @@ interface MarkRow {
   report_bytes: bigint
 }
 
-/** Somebody else imports the same file at the same time. */
+/** Another run imports the same file at the same time. */
 class ImportedElsewhereError extends Error {
   override readonly name = 'ImportedElsewhereError'
 }
 
 /**
- * A batch and the mark behind it, in one transaction: after a crash at whatever point, either both are there or
+ * Saves a batch and the progress after it in one transaction: after a crash at any point, either both are there or
  * neither.
- * @param work answers the mark behind the batch, or undefined where someone was faster and the batch is to be decided
- *   anew
- * @returns undefined where it is to be decided anew, and nothing was saved
+ * @param work returns the progress after the batch, or undefined where another change was saved first and the batch has to
+ *   be decided again
+ * @returns undefined where the batch has to be decided again, and nothing was saved
  * @throws ImportedElsewhereError
  */
 export async function saveBatch(
@@ -135,7 +135,7 @@ export async function finishImport(db: Pick<Db, 'pool'>, key: ImportKey, now: nu
   return rowCount === 1
 }
 
-/** What is there under an external id, to tell the same line again from another one. */
+/** The row that has an external id already, to tell a repeated line from a different one. */
 export interface PresentLoan {
   readonly externalId: string
   readonly customerExternalId: string | null

@@ -6,7 +6,7 @@ import { inTransaction, type Transaction } from '../postgres/transaction.ts'
 import { moment } from '../queries/rows.ts'
 import { unprepared } from '../queries/statement.ts'
 
-/** What of one product is out, in minor units. Loans of no product (of a record system) are together under null. */
+/** The loans of one product in sums, in minor units. Loans without a product (of a record system) are together under null. */
 export interface ProductFigures {
   readonly productId: number | null
   readonly name: string | null
@@ -21,7 +21,7 @@ export interface ProductFigures {
   readonly atRisk: readonly bigint[]
 }
 
-/** What was disbursed on one day, and what was collected with that value date, in minor units. */
+/** The money disbursed on one day, and the money collected with that value date, in minor units. */
 export interface DayFigures {
   readonly day: LocalDate
   readonly currency: string
@@ -40,9 +40,9 @@ export interface BookFigures {
 
 export const PORTFOLIO_AT_RISK_DAYS = [1, 30, 60, 90] as const
 
-/** How far back days are shown. */
+/** Number of days that are shown. */
 export const DAYS_SHOWN = 31
-/** What was posted before a computation may be committed after it, and the clocks of instances may differ. */
+/** An entry posted before a computation may be committed after it, and the clocks of instances may differ. */
 const UNDER_WAY_MS = 600_000
 /** A computation may take this long; no request waits for it. */
 const PATIENCE_MS = 600_000
@@ -118,7 +118,7 @@ const save = unprepared<SaveValues>(
 
 type Stored = { products: object[]; days: Text<DayFigures>[] }
 
-/** What the instances last computed: a row an organization. */
+/** The totals that an instance computed last: a row for each organization. */
 export async function readFigures(db: Db): Promise<BookFigures[]> {
   const { rows } = await db.pool.query<{
     organization_id: number
@@ -149,7 +149,7 @@ export async function readFigures(db: Db): Promise<BookFigures[]> {
 type Text<T> = { [K in keyof T]: T[K] extends bigint ? string : T[K] extends readonly bigint[] ? string[] : T[K] }
 
 /**
- * Computes the totals anew, unless another instance is at it.
+ * Computes the totals, unless another instance is computing them.
  * @param due whether it is time, asked once nobody else can be computing them
  * @returns false when nothing was computed
  */

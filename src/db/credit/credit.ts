@@ -12,7 +12,7 @@ export interface CustomerNames {
   readonly id: bigint | null
 }
 
-/** Where a customer stands between two decisions. */
+/** The credit of a customer between two decisions. */
 export interface CreditStanding {
   readonly customerId: bigint
   readonly externalId: string | null
@@ -24,7 +24,7 @@ export interface CreditStanding {
   readonly scoreDigest: string | null
   /** Minor units. */
   readonly boosted: { readonly limit: bigint; readonly on: LocalDate } | null
-  /** How often a statement has raised the limit; a raise has to name it. */
+  /** The number of times that a statement has raised the limit; the next raise has to name it. */
   readonly boosts: number
 }
 
@@ -45,8 +45,8 @@ const find = statement<{ organizationId: number } & CustomerNames>(
 )
 
 /**
- * Where a customer stands, with its organization's own policy. Where one customer has the externalId and another the
- * number, the first is meant.
+ * The credit of a customer, with its organization's own policy. Where one customer has the externalId and another the
+ * number, the customer with the externalId is found.
  */
 export async function findStanding(
   db: Queries,
@@ -86,7 +86,7 @@ const findInForce = statement<{ organizationId: number }>(
     `SELECT o.currency, (${policyOf(p('organizationId'))}) AS policy FROM organization o WHERE o.id = ${p('organizationId')}`,
 )
 
-/** What an organization's limits are counted in, and its own policy in force; null: it has none. */
+/** The currency of an organization's limits, and its own policy in force; null: it has none. */
 export async function findPolicyInForce(
   db: Db,
   organizationId: number,
@@ -156,7 +156,7 @@ const keep = statement<DecisionValues & { digest: string }>(
 
 /**
  * Keeps a score, unless it is the one that was kept last.
- * @param digest of inputs and result, without what changes from day to day by itself
+ * @param digest of inputs and result, without the figures that change from day to day
  */
 export async function keepScore(db: Db, author: Author, decision: NewDecision, digest: string): Promise<void> {
   await db.pool.query(keep({ ...decisionValues(author, decision), digest }))

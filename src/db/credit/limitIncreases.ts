@@ -5,7 +5,7 @@ import { isUniqueViolation } from '../postgres/errors.ts'
 import { type Parameter, statement } from '../queries/statement.ts'
 import { type DecisionValues, decisionValues, type NewDecision } from './credit.ts'
 
-/** By which a statement is known again. SHA-256, hexadecimal. */
+/** The digests by which a statement is recognised. SHA-256, hexadecimal. */
 export interface StatementPrint {
   /** Of the file. */
   readonly hash: string

@@ -11,7 +11,7 @@ import type { Listed, Page } from '../queries/paging.ts'
 import { retryOnTakenId } from '../queries/retryOnTakenId.ts'
 import { statement } from '../queries/statement.ts'
 
-/** How a customer is named: by the service's number or by the partner's own id. */
+/** A reference to a customer: the service's number or the partner's own id. */
 export type CustomerRef = { readonly id: bigint } | { readonly externalId: string }
 
 /** A customer as stored; a record system's borrower is one too. */
@@ -107,7 +107,7 @@ export async function insertCustomer(
   return { id: made.id, externalId, accountNo, status: 'Active', activationDate, businessName: null }
 }
 
-/** What a change of a customer's state sets. */
+/** The columns that a change of a customer's state sets. */
 export interface CustomerChange {
   readonly status: CustomerStatus
   readonly activationDate: LocalDate | null

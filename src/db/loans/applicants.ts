@@ -6,14 +6,14 @@ import type { Customer } from '../customers/customers.ts'
 import type { Queries } from '../queries/queries.ts'
 import { type ColumnTypes, statementOver } from '../queries/rows.ts'
 
-/** Who wants to borrow, and on which terms, as an application names them. */
+/** The customer and the product that an application names. */
 export interface ApplicationKey {
   readonly organizationId: number
   readonly customerExternalId: string
   readonly productId: number
 }
 
-/** What of it there is. */
+/** The customer and the product of an application; undefined where there is none. */
 export interface Applicants {
   readonly customer: Applicant | undefined
   readonly product: Product | undefined

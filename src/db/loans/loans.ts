@@ -15,10 +15,10 @@ import {
   toStoredLoan,
 } from './storedLoan.ts'
 
-/** How a loan is named: by the service's number or by the partner's own id. */
+/** A reference to a loan: the service's number or the partner's own id. */
 export type LoanRef = { readonly id: bigint } | { readonly externalId: string }
 
-/** Which loans to list, and in which order. */
+/** The loans to list, and their order. */
 export interface LoanFilter {
   readonly customerId?: bigint | undefined
   readonly customerExternalId?: string | undefined
@@ -77,7 +77,7 @@ export const findLoansOfCustomers = statement<{ organizationId: number; customer
   ORDER BY l.disbursed_at, l.id`,
 )
 
-/** Which loan of whom, and the zone its days are counted in. */
+/** A loan of an organization, and the zone in which its days are counted. */
 export interface LoanKey {
   readonly organizationId: number
   readonly ref: LoanRef
@@ -167,7 +167,7 @@ export interface PagedLoan {
   readonly weight: number
 }
 
-/** Which loans of an organization are on a page, in its order, and the true count of all that match. */
+/** The loans of an organization that are on a page, in its order, and the count of all that match. */
 export async function findLoanPage(
   db: Db,
   organizationId: number,

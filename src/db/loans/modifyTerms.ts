@@ -65,7 +65,7 @@ export async function modifyStoredTerms(
   { author, decision, at }: LoanChange,
 ): Promise<'saved' | 'stale' | { readonly borrowerIs: CustomerStatus }> {
   const { before, restated, state } = decision
-  invariant(restated, 'a loan agreed anew')
+  invariant(restated, 'modified terms')
   const { terms, borrowerId, record, lends } = restated
   invariant(terms.numberOfRepayments === loan.terms.numberOfRepayments, 'a schedule keeps its number of lines')
   // Only other remarks: the schedule stays as it is.

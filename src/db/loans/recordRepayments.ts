@@ -26,7 +26,7 @@ const COLUMNS = `
 
 const LOAN = 'JOIN loan l ON l.organization_id = a.organization_id AND l.id = a.loan_id'
 
-/** What a customer paid; the index of arrivals says the same. */
+/** The types of entries that a customer paid; the index of arrivals has the same condition. */
 const PAID = "a.type IN ('Repayment', 'Recovery Repayment')"
 
 const find = statement<{ organizationId: number; id: bigint }>(

@@ -8,7 +8,7 @@ import { CACHED, CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
 import { LOANS_BY } from './loans.ts'
 import { type LoanRow, type StoredLoan, toStoredLoan } from './storedLoan.ts'
 
-/** What a round of the sweep came to. */
+/** The result of a round of the sweep. */
 export interface Swept {
   /** Loans whose figures were brought up to date. */
   readonly saved: number
@@ -121,7 +121,7 @@ export async function sweepLoans(
   })
 }
 
-/** How many loans of all organizations wait for the sweep; counting ends after `most`. */
+/** The number of loans of all organizations that wait for the sweep; counting ends after `most`. */
 export async function countDue(db: Db, now: number, most: number): Promise<number> {
   const { rows } = await db.pool.query<{ due: bigint }>({
     name: 'count-due',

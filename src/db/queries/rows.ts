@@ -19,7 +19,7 @@ export function rowsOf(name: string, columns: ColumnTypes, first: number): strin
 
 /**
  * An array parameter whose length the planner does not see. Seeing one row it would find every plan made for that one
- * cheaper than the plan for any number, and plan the statement anew each time it is sent: longer than it runs.
+ * cheaper than the plan for any number, and plan the statement again each time it is sent, which takes longer than to run it.
  */
 const unseen = (parameter: string): string => `(SELECT ${parameter})`
 
@@ -66,7 +66,7 @@ export function tableOf(name: string, columns: ColumnTypes, p: Parameter<Record<
   return `unnest(${[unseen(hidden!), ...arrays].join(', ')}) AS ${name} (${Object.keys(columns).join(', ')})`
 }
 
-/** How many columns a set of rows has. */
+/** The number of columns of a set of rows. */
 export const widthOf = (columns: ColumnTypes): number => Object.keys(columns).length
 
 /** Of one row, over plain parameters, one a column: `(SELECT $3::int AS a, $4::text AS b) AS name`. */

@@ -42,7 +42,7 @@ const post = (path: string, body: object) =>
   })
 
 /** Statements that carry the requests of a kind, and the ids that all of a kind wait for. */
-const STATEMENTS = ['save-loans', 'find-carried-by-id', 'insert-loans', 'find-parties', 'ids-loan_entry_id_seq']
+const STATEMENTS = ['save-loans', 'find-heads-by-id', 'insert-loans', 'find-applicants', 'ids-loan_entry_id_seq']
 
 describe('a connection that falls silent', { timeout: within(120_000) }, () => {
   it('20 times, under load: costs what it carries; the others are answered within 3 s, nothing is lost or doubled', async () => {

@@ -123,6 +123,7 @@ const bans: readonly Ban[] = [
 ]
 
 const longest = 300
+const mostFiles = 15
 const cited = /\bcontract(?: |\s+(?:\*|\/\/)\s+)(\d+(?:\.\d+)*(?:(?:, |–)\d+(?:\.\d+)*)*)/g
 const vague = /utils?|helpers?|manager/i
 
@@ -158,6 +159,11 @@ describe('the house', () => {
         ({ file, lines }) => `${file} has ${lines} lines: split it by what the parts are about (60 to 180 lines each)`,
       )
     expect(broken).toEqual([])
+  })
+
+  it(`no folder of src has more than ${mostFiles} files`, () => {
+    const folders = Map.groupBy(sources, (file) => dirname(file))
+    expect([...folders].filter(([, within]) => within.length > mostFiles).map(([folder]) => folder)).toEqual([])
   })
 
   it('every number of the contract that the code cites is in docs/contract.md', () => {

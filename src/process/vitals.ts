@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Guard } from '../api/limits/overload.ts'
 import type { Db } from '../db/postgres/client.ts'
-import { type WatchOptions, watchDatabase } from '../db/postgres/livenessProbe.ts'
+import { type ProbeOptions, startLivenessProbe } from '../db/postgres/livenessProbe.ts'
 
 const RESOLUTION_MS = 20
 const WINDOW_MS = 500
@@ -15,8 +15,8 @@ export interface Vitals {
 }
 
 /** Watches the database and the event loop until it is stopped, and logs when the database goes and comes back. */
-export function watchVitals(db: Db, stages: Pick<Guard, 'stopping' | 'draining'>, options: WatchOptions): Vitals {
-  const watch = watchDatabase(db, options)
+export function watchVitals(db: Db, stages: Pick<Guard, 'stopping' | 'draining'>, options: ProbeOptions): Vitals {
+  const watch = startLivenessProbe(db, options)
   const lag = watchLag()
   return {
     guard: { reachable: watch.reachable, trouble: watch.trouble, lagMs: lag.ms, ...stages },

@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { type BorrowerDetails, detailsOf, LONGEST_DETAIL } from '../../domain/customer/borrower.ts'
+import {
+  BORROWER_DETAILS,
+  type BorrowerDetail,
+  type BorrowerDetails,
+  detailsOf,
+  LONGEST_DETAIL,
+} from '../../domain/customer/borrower.ts'
 import { displayName } from '../../domain/customer/customer.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import type { Borrower } from '../../services/customers/borrowers.ts'
@@ -72,27 +78,23 @@ export const borrowerList = listOf('BorrowerList', borrowerSchema)
 
 export type BorrowerView = z.infer<typeof borrowerSchema>
 
-const NAMES = {
-  business_name: 'businessName',
-  phone: 'phone',
-  email: 'email',
-  address: 'address',
-  type: 'type',
-  region: 'region',
-  country: 'country',
-} as const satisfies Record<string, keyof BorrowerDetails>
+type WireName<Detail extends BorrowerDetail> = Detail extends 'businessName' ? 'business_name' : Detail
 
-type Told = { readonly [Name in keyof typeof NAMES]?: string | undefined }
+/** The name of a detail in a body. */
+const nameOf = <Detail extends BorrowerDetail>(detail: Detail) =>
+  (detail === 'businessName' ? 'business_name' : detail) as WireName<Detail>
 
-/** Reads the details of a borrower from a body; an empty text means that nothing is known. */
-export function toChanges(body: Told): Partial<BorrowerDetails> {
-  const given = (Object.keys(NAMES) as (keyof Told)[]).filter((name) => body[name] !== undefined)
-  return Object.fromEntries(given.map((name) => [NAMES[name], body[name] || null]))
+type DetailsBody = { readonly [Detail in BorrowerDetail as WireName<Detail>]?: string | undefined }
+
+/** The details that a body gives; an empty text says that nothing is known. */
+export function toChanges(body: DetailsBody): Partial<BorrowerDetails> {
+  const given = BORROWER_DETAILS.filter((detail) => body[nameOf(detail)] !== undefined)
+  return Object.fromEntries(given.map((detail) => [detail, body[nameOf(detail)] || null]))
 }
 
-export function toDetails(body: Told): BorrowerDetails {
-  const changes = toChanges(body)
-  return detailsOf((detail) => changes[detail])
+export function toDetails(body: DetailsBody): BorrowerDetails {
+  const given = toChanges(body)
+  return detailsOf((detail) => given[detail])
 }
 
 /** Builds the record style's view of a borrower; one without a score has the score 0. */

@@ -1,5 +1,6 @@
 import type { Db } from '../postgres/client.ts'
 import { type ColumnTypes, columnsOf, moment, rowsOf } from '../queries/rows.ts'
+import { unprepared } from '../queries/statement.ts'
 
 /** A sign-in, or a refusal of access: who it was, from which address, and what came of it. */
 export interface AccessEntry {
@@ -51,7 +52,7 @@ export async function purgeAccessEntries(db: Pick<Db, 'pool'>, most: number): Pr
   return rowCount ?? 0
 }
 
-/** Which entries to read; what is left out is not asked for. */
+/** The entries to read; a property that is left out sets no condition. */
 export interface AccessFilter {
   readonly organizationId?: number | undefined
   readonly accountId?: number | undefined
@@ -59,20 +60,34 @@ export interface AccessFilter {
   readonly since?: number | undefined
 }
 
-const LIST = `
+interface ListValues {
+  readonly organizationId: number | null
+  readonly accountId: number | null
+  readonly outcome: string | null
+  readonly since: string | null
+  readonly most: number
+}
+
+const list = unprepared<ListValues>(
+  (p) => `
   WITH whose AS (SELECT id FROM organization UNION ALL SELECT 0)
   SELECT a.* FROM whose CROSS JOIN LATERAL (
     SELECT organization_id AS "organizationId", id, at, account_id AS "accountId", outcome, route, address,
       request_id AS "requestId"
-    FROM access_entry WHERE organization_id = whose.id AND ($3::int IS NULL OR account_id = $3)
-      AND ($4::text IS NULL OR outcome = $4) AND ($5::timestamptz IS NULL OR at >= $5)
-    ORDER BY id DESC LIMIT $2
+    FROM access_entry WHERE organization_id = whose.id
+      AND (${p('accountId')}::int IS NULL OR account_id = ${p('accountId')})
+      AND (${p('outcome')}::text IS NULL OR outcome = ${p('outcome')})
+      AND (${p('since')}::timestamptz IS NULL OR at >= ${p('since')})
+    ORDER BY id DESC LIMIT ${p('most')}
   ) AS a
-  WHERE $1::int IS NULL OR whose.id = $1 ORDER BY a.id DESC LIMIT $2`
+  WHERE ${p('organizationId')}::int IS NULL OR whose.id = ${p('organizationId')} ORDER BY a.id DESC LIMIT ${p('most')}`,
+)
 
 /** The latest entries of the access trail, oldest first; of one organization, or of all and of unidentified callers. */
 export async function latestAccess(db: Db, filter: AccessFilter, most: number): Promise<AccessEntry[]> {
   const { organizationId = null, accountId = null, outcome = null, since = null } = filter
-  const { rows } = await db.pool.query<AccessEntry>(LIST, [organizationId, most, accountId, outcome, moment(since)])
+  const { rows } = await db.pool.query<AccessEntry>(
+    list({ organizationId, accountId, outcome, since: moment(since), most }),
+  )
   return rows.toReversed()
 }

@@ -2,11 +2,11 @@ import { type Author, auditRow } from '../audit/trail.ts'
 import type { Account as AccountRow } from '../generated/client.ts'
 import type { Db } from '../postgres/client.ts'
 
-/** What an account may do (contract 3.6). */
+/** The roles of an account (contract 3.6). */
 export const ROLES = ['USER', 'ADMIN'] as const
 export type Role = (typeof ROLES)[number]
 
-/** Who may sign in, for which organization. */
+/** An account, which may sign in for its organization. */
 export interface Account {
   readonly organizationId: number
   readonly id: number

@@ -4,7 +4,7 @@ import type { ApiKey as ApiKeyRow } from '../generated/client.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Role } from './accounts.ts'
 
-/** What may be known of an API key: all but the key. */
+/** An API key without the key itself. */
 export interface ApiKey {
   readonly organizationId: number
   /** Never that of an account. */

@@ -8,7 +8,7 @@ export interface AccountRecord extends Omit<Account, 'passwordHash'> {
   readonly createdAt: number
 }
 
-/** What may be changed of an account; what is left out stays. */
+/** The changes of an account; a property that is left out stays. */
 export interface AccountChange {
   readonly roles?: readonly Role[]
   readonly passwordHash?: string

@@ -1,6 +1,7 @@
 import type { Db } from '../postgres/client.ts'
+import { statement } from '../queries/statement.ts'
 
-/** What is added to a counter, and when the counter is forgotten. */
+/** The points that are added to a counter, and the time at which the counter is forgotten. */
 export interface Addition {
   readonly key: string
   readonly points: number
@@ -12,23 +13,25 @@ export interface Addition {
 export const PURGE = 5_000
 
 /** In the order of the keys, so that two instances that add to the same ones never wait for each other in a circle. */
-const ADD = `
+const add = statement<{ keys: string[]; points: number[]; expires: number[] }>(
+  'add-to-counters',
+  (p) => `
   INSERT INTO rate_limit (key, points, expire)
-  SELECT * FROM unnest($1::text[], $2::int[], $3::bigint[]) AS added (key, points, expire) ORDER BY key
+  SELECT * FROM unnest(${p('keys')}::text[], ${p('points')}::int[], ${p('expires')}::bigint[]) AS added (key, points, expire)
+  ORDER BY key
   ON CONFLICT (key) DO UPDATE SET points = rate_limit.points + excluded.points
-  RETURNING key, points`
+  RETURNING key, points`,
+)
 
-/** Adds to counters that all instances share, in one statement, and says where each stands. */
+/** Adds to counters that all instances share, in one statement. @returns the points of each counter */
 export async function addToCounters(db: Db, additions: readonly Addition[]): Promise<Map<string, number>> {
-  const { rows } = await db.pool.query<{ key: string; points: number }>({
-    name: 'add-to-counters',
-    text: ADD,
-    values: [
-      additions.map(({ key }) => key),
-      additions.map(({ points }) => points),
-      additions.map(({ expires }) => expires),
-    ],
-  })
+  const { rows } = await db.pool.query<{ key: string; points: number }>(
+    add({
+      keys: additions.map(({ key }) => key),
+      points: additions.map(({ points }) => points),
+      expires: additions.map(({ expires }) => expires),
+    }),
+  )
   return new Map(rows.map(({ key, points }) => [key, points]))
 }
 

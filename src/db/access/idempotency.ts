@@ -1,31 +1,51 @@
 import type { Author, Claim } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import { moment } from '../queries/rows.ts'
+import { type Parameter, statement } from '../queries/statement.ts'
 
-/** How long a key stands for its request (contract 1.11). */
+/** Days for which a key is kept (contract 1.11). */
 const KEY_DAYS = 30
 const DAY_MS = 86_400_000
 
-/** What is known of a key. */
+/** The request and the answer that are kept under a key. */
 export interface KeptRequest {
   readonly requestHash: string
-  /** What the request changed, by kind and id; null where it changed nothing. */
+  /** The kind and the id of the row that the request changed; null where it changed nothing. */
   readonly entity: string | null
   readonly entityId: bigint | null
   readonly transactionId: bigint | null
-  /** What was answered; null where a crash came between the change and its answer. */
+  /** The answer; null where a crash came between the change and its answer. */
   readonly answer: { readonly status: number; readonly body: string } | null
 }
 
 type Keyed = Pick<Author, 'organizationId' | 'accountId'>
 
-/** What an earlier request under this key was, if there was one in the last 30 days. */
+interface KeyValues {
+  readonly organizationId: number
+  readonly accountId: number | null
+  readonly key: string
+  readonly oldest: string | null
+}
+
+/** The parameters of the statements about one key: keys made before `oldest` are forgotten. */
+const valuesOf = ({ organizationId, accountId }: Keyed, key: string, now: number): KeyValues => ({
+  ...{ organizationId, accountId, key },
+  oldest: moment(now - KEY_DAYS * DAY_MS),
+})
+
+const isKey = (p: Parameter<KeyValues>) =>
+  `organization_id = ${p('organizationId')} AND account_id = ${p('accountId')} AND key = ${p('key')}`
+
+const find = statement<KeyValues>(
+  'find-idempotency-key',
+  (p) => `
+  SELECT request_hash, entity, entity_id, transaction_id, status, response FROM idempotency_key
+  WHERE ${isKey(p)} AND created_at > ${p('oldest')}`,
+)
+
+/** Finds an earlier request under this key in the last 30 days. */
 export async function findKept(db: Db, author: Keyed, key: string, now: number): Promise<KeptRequest | undefined> {
-  const { rows } = await db.pool.query<KeptRow>(
-    `SELECT request_hash, entity, entity_id, transaction_id, status, response FROM idempotency_key
-     WHERE organization_id = $1 AND account_id = $2 AND key = $3 AND created_at > $4`,
-    [author.organizationId, author.accountId, key, moment(now - KEY_DAYS * DAY_MS)],
-  )
+  const { rows } = await db.pool.query<KeptRow>(find(valuesOf(author, key, now)))
   const row = rows[0]
   return (
     row && {
@@ -38,13 +58,24 @@ export async function findKept(db: Db, author: Keyed, key: string, now: number):
   )
 }
 
+const forget = statement<KeyValues>(
+  'forget-idempotency-key',
+  (p) => `DELETE FROM idempotency_key WHERE ${isKey(p)} AND created_at <= ${p('oldest')}`,
+)
+
 /** Forgets this key where it is older than it is kept, so that it can be used again. */
 export async function forgetExpired(db: Db, author: Keyed, key: string, now: number): Promise<void> {
-  await db.pool.query(
-    'DELETE FROM idempotency_key WHERE organization_id = $1 AND account_id = $2 AND key = $3 AND created_at <= $4',
-    [author.organizationId, author.accountId, key, moment(now - KEY_DAYS * DAY_MS)],
-  )
+  await db.pool.query(forget(valuesOf(author, key, now)))
 }
+
+const keep = statement<Keyed & Claim & { status: number; body: string; at: string | null }>(
+  'keep-idempotent-answer',
+  (p) => `
+  INSERT INTO idempotency_key (organization_id, account_id, key, request_hash, status, response, created_at)
+  VALUES (${p('organizationId')}, ${p('accountId')}, ${p('key')}, ${p('requestHash')}, ${p('status')}, ${p('body')}, ${p('at')})
+  ON CONFLICT (organization_id, account_id, key) DO UPDATE SET status = excluded.status, response = excluded.response
+  WHERE idempotency_key.request_hash = excluded.request_hash AND idempotency_key.response IS NULL`,
+)
 
 /** Keeps what was answered, also where the request changed nothing and so left no key behind. */
 export async function keepAnswer(
@@ -54,13 +85,8 @@ export async function keepAnswer(
   answer: { status: number; body: string },
   now: number,
 ): Promise<void> {
-  await db.pool.query(
-    `INSERT INTO idempotency_key (organization_id, account_id, key, request_hash, status, response, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)
-     ON CONFLICT (organization_id, account_id, key) DO UPDATE SET status = excluded.status, response = excluded.response
-     WHERE idempotency_key.request_hash = excluded.request_hash AND idempotency_key.response IS NULL`,
-    [author.organizationId, author.accountId, claim.key, claim.requestHash, answer.status, answer.body, moment(now)],
-  )
+  const { organizationId, accountId } = author
+  await db.pool.query(keep({ organizationId, accountId, ...claim, ...answer, at: moment(now) }))
 }
 
 /** Deletes keys past their days, a bounded number at a time. @returns how many */

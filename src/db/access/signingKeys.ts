@@ -1,4 +1,3 @@
-import { failedPrecondition, notFound } from '../../domain/errors.ts'
 import { type Author, auditRow, service } from '../audit/trail.ts'
 import type { Prisma, SigningKey as SigningKeyRow } from '../generated/client.ts'
 import type { Db } from '../postgres/client.ts'
@@ -19,7 +18,7 @@ export interface VerifyingKey extends SigningKey {
   readonly active: boolean
 }
 
-/** What operators see of a key. `active` may sign, `retired` only verifies, `revoked` does nothing any more. */
+/** A key as operators see it. `active` may sign, `retired` only verifies, `revoked` does neither. */
 export interface KeyRecord {
   readonly kid: string
   readonly state: 'active' | 'retired' | 'revoked'
@@ -61,14 +60,14 @@ const stateOf = ({ retiredAt, revokedAt }: Pick<SigningKeyRow, 'retiredAt' | 're
   return retiredAt ? 'retired' : 'active'
 }
 
-/** Stores the service's first key; where another instance was faster, that one's stands. */
+/** Stores the service's first key, unless another instance has stored one. */
 export async function insertFirstSigningKey(db: Db, key: SigningKey, now: number): Promise<void> {
   await alone(db, async (tx) => {
     if ((await tx.signingKey.count()) === 0) await insert(tx, service(WHOLE_SERVICE), key, now)
   })
 }
 
-/** Stores a new key, which signs from then on; those before it go on verifying. */
+/** Stores a new key, which signs from then on; the keys before it still verify. */
 export async function insertSigningKey(db: Db, author: Author, key: SigningKey, now: number): Promise<void> {
   await alone(db, (tx) => insert(tx, author, key, now))
 }
@@ -80,36 +79,35 @@ async function insert(tx: Prisma.TransactionClient, author: Author, key: Signing
   await tx.auditEntry.create({ data: auditRow(author, now, 'signing key', key.kid, trace) })
 }
 
-/**
- * Retires or revokes a key.
- * @throws LendingError `not_found`; `failed_precondition` when it is so already, or when no other key could sign
- */
-export async function endSigningKey(
+/** The result of ending a key: done, or why it was not. */
+export type KeyEnded = 'done' | 'missing' | 'isLast' | { readonly isAlready: KeyRecord['state'] }
+
+/** Retires or revokes a key, unless it is so already or is the last key that can sign. */
+export function endSigningKey(
   db: Db,
   author: Author,
-  kid: string,
-  end: 'retired' | 'revoked',
+  { kid, end }: { readonly kid: string; readonly end: 'retired' | 'revoked' },
   now: number,
-): Promise<void> {
-  await alone(db, async (tx) => {
+): Promise<KeyEnded> {
+  return alone(db, async (tx): Promise<KeyEnded> => {
     const row = await tx.signingKey.findUnique({ where: { kid } })
-    if (!row) throw notFound('no signing key has that id')
+    if (!row) return 'missing'
     const before = stateOf(row)
-    if (before === end || before === 'revoked') throw failedPrecondition(`the key is ${before} already`)
+    if (before === end || before === 'revoked') return { isAlready: before }
     const others = { kid: { not: kid }, activatedAt: { not: null }, retiredAt: null, revokedAt: null }
-    if (before === 'active' && (await tx.signingKey.count({ where: others })) === 0)
-      throw failedPrecondition('it is the only key that can sign; make a new one first, with keys rotate')
+    if (before === 'active' && (await tx.signingKey.count({ where: others })) === 0) return 'isLast'
     const at = new Date(now)
     await tx.signingKey.update({ where: { kid }, data: end === 'retired' ? { retiredAt: at } : { revokedAt: at } })
     const action = end === 'retired' ? 'retire' : 'revoke'
     const trace = { action, before: { state: before }, after: { state: end } }
     await tx.auditEntry.create({ data: auditRow(author, now, 'signing key', kid, trace) })
+    return 'done'
   })
 }
 
 /** One change of the keys at a time: two that each end the other's last key must not both be right. */
-const alone = (db: Db, change: (tx: Prisma.TransactionClient) => Promise<void>): Promise<void> =>
+const alone = <T>(db: Db, change: (tx: Prisma.TransactionClient) => Promise<T>): Promise<T> =>
   db.prisma.$transaction(async (tx) => {
     await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('mkopo signing keys'))`
-    await change(tx)
+    return change(tx)
   })

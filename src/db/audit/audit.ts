@@ -6,7 +6,7 @@ import { moment } from '../queries/rows.ts'
 export interface AuditEntry {
   readonly id: bigint
   readonly at: number
-  /** Null: the service by itself, or an operator at the command line. */
+  /** Null: the service itself, or an operator at the command line. */
   readonly accountId: number | null
   readonly requestId: string | null
   readonly action: string
@@ -17,7 +17,7 @@ export interface AuditEntry {
   readonly after: unknown
 }
 
-/** Which rows to read; what is left out is not asked for. */
+/** The rows to read; a property that is left out sets no condition. */
 export interface AuditFilter {
   readonly entity?: string | undefined
   readonly entityId?: string | undefined
@@ -71,7 +71,7 @@ export const conditionsOf = (filter: AuditFilter, values: unknown[]): string[] =
     return [condition.replace('?', `$${values.length}`)]
   })
 
-/** What `toAuditEntry` reads; the JSON as text, because whatever parses it without care rounds its ids. */
+/** The columns that `toAuditEntry` reads; the JSON as text, because the driver would round its ids. */
 export const AUDIT_COLUMNS =
   'id, at, account_id, request_id, action, entity, entity_id, before::text AS before, after::text AS after'
 

@@ -6,12 +6,12 @@ export interface TrailRow extends AuditEntry {
   readonly organizationId: number
 }
 
-/** Which rows of the trail, and of which organization. */
+/** The rows of the trail to read, and their organization. */
 export interface TrailFilter extends AuditFilter {
   readonly organizationId?: number | undefined
 }
 
-/** Where a row of the trail is. */
+/** The key of a row of the trail. */
 export interface TrailKey {
   readonly organizationId: number
   readonly id: bigint
@@ -42,7 +42,7 @@ export async function latestTrail(db: Db, filter: TrailFilter, most: number): Pr
   return rows.reverse().map(toTrailRow)
 }
 
-/** Where the rows are that the filter lets through, oldest first: without what they say, an index has them. */
+/** The keys of the rows that match, oldest first: an index alone answers this. */
 export async function listTrailKeys(db: Db, filter: TrailFilter, most: number): Promise<TrailKey[]> {
   const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>(select('id', 'ASC', filter, most))
   return rows.map(({ organization_id: organizationId, id }) => ({ organizationId, id }))

@@ -1,67 +1,79 @@
 import { isUniqueViolation } from '../postgres/errors.ts'
 import { type ColumnTypes, moment, type Table } from '../queries/rows.ts'
+import type { Parameter } from '../queries/statement.ts'
 
-/** Who changes the book, from which request, and under which Idempotency-Key if there is one. */
+/** The author of a change of the book, the request, and its Idempotency-Key if there is one. */
 export interface Author {
   readonly organizationId: number
-  /** Null: the service by itself, or an operator at the command line. */
+  /** Null: the service itself, or an operator at the command line. */
   readonly accountId: number | null
   readonly requestId: string | null
   readonly claim?: Claim | undefined
 }
 
-/** An Idempotency-Key, and the hash of the request that it stands for. */
+/** An Idempotency-Key, and the hash of its request. */
 export interface Claim {
   readonly key: string
   readonly requestHash: string
 }
 
-/** What a row of the audit trail says of a change, besides who and when. */
+/** The content of a row of the audit trail, besides the author and the time. */
 export interface Trace {
   readonly action: string
   readonly before: object | null
   readonly after: object | null
 }
 
-/** How many parameters `trail` takes. */
-export const TRAIL_SIZE = 8
+/** The parameters that `trail` takes. */
+export interface TrailValues {
+  readonly organizationId: number
+  readonly changedAt: string | null
+  readonly accountId: number | null
+  readonly requestId: string | null
+  readonly action: string
+  readonly before: string | null
+  readonly after: string | null
+  readonly key: string | null
+  readonly requestHash: string | null
+}
 
 /**
  * The CTEs that every changing statement carries: its row in the audit trail, and its Idempotency-Key. Both are made
- * from the rows of the CTE `change`, so that where nothing was changed nothing is written. `$1` is the organization.
- * @param first number of the first of `TRAIL_SIZE` parameters, which `trailValues` fills
+ * from the rows of the CTE `change`, so that where nothing was changed nothing is written.
  * @param transaction SQL for the id of the transaction that the change posted or reversed
  */
-export function trail(change: string, entity: string, first: number, transaction = 'NULL::bigint'): string {
-  const [at, account, request, action, before, after, key, hash] = Array.from(
-    { length: TRAIL_SIZE },
-    (_, index) => `$${first + index}`,
-  )
-  return `
+export const trail = (
+  p: Parameter<TrailValues>,
+  change: string,
+  entity: string,
+  transaction = 'NULL::bigint',
+): string => `
   audited AS (
     INSERT INTO audit_entry (organization_id, at, account_id, request_id, action, entity, entity_id, before, after)
-    SELECT $1, ${at}, ${account}::int, ${request}, ${action}, '${entity}', ${change}.id::text, ${before}::jsonb, ${after}::jsonb
+    SELECT ${p('organizationId')}, ${p('changedAt')}, ${p('accountId')}::int, ${p('requestId')}, ${p('action')}, '${entity}',
+      ${change}.id::text, ${p('before')}::jsonb, ${p('after')}::jsonb
     FROM ${change}
   ), keyed AS (
     INSERT INTO idempotency_key (organization_id, account_id, key, request_hash, entity, entity_id, transaction_id, created_at)
-    SELECT $1, ${account}::int, ${key}, ${hash}, '${entity}', ${change}.id, ${transaction}, ${at}
-    FROM ${change} WHERE ${key}::text IS NOT NULL
+    SELECT ${p('organizationId')}, ${p('accountId')}::int, ${p('key')}, ${p('requestHash')}, '${entity}', ${change}.id,
+      ${transaction}, ${p('changedAt')}
+    FROM ${change} WHERE ${p('key')}::text IS NOT NULL
   )`
-}
 
-/** The values for `trail`, in its order. */
-export const trailValues = (author: Author, now: number, { action, before, after }: Trace): unknown[] => [
-  moment(now),
-  author.accountId,
-  author.requestId,
+/** The values for `trail`. */
+export const trailValues = (author: Author, now: number, { action, before, after }: Trace): TrailValues => ({
+  organizationId: author.organizationId,
+  changedAt: moment(now),
+  accountId: author.accountId,
+  requestId: author.requestId,
   action,
-  before && toJson(before),
-  after && toJson(after),
-  author.claim?.key ?? null,
-  author.claim?.requestHash ?? null,
-]
+  before: before && toJson(before),
+  after: after && toJson(after),
+  key: author.claim?.key ?? null,
+  requestHash: author.claim?.requestHash ?? null,
+})
 
-/** What the trail of many changes takes, as a set of rows: name → type. */
+/** The columns of the trail of many changes, as a set of rows: name → type. */
 export const TRAIL_COLUMNS: ColumnTypes = {
   organization_id: 'int',
   entity_id: 'bigint',
@@ -78,17 +90,17 @@ export const TRAIL_COLUMNS: ColumnTypes = {
 
 /** `trail` for many changes in one statement: of the rows given, those whose entity is in the CTE `change`. */
 export function trailRows(change: string, entity: string, rows: Table): string {
-  const told = `${rows('t')}
+  const given = `${rows('t')}
     JOIN ${change} ON ${change}.organization_id = t.organization_id AND ${change}.id = t.entity_id`
   return `
   audited AS (
     INSERT INTO audit_entry (organization_id, at, account_id, request_id, action, entity, entity_id, before, after)
     SELECT t.organization_id, t.at, t.account_id, t.request_id, t.action, '${entity}', t.entity_id::text, t.before, t.after
-    FROM ${told}
+    FROM ${given}
   ), keyed AS (
     INSERT INTO idempotency_key (organization_id, account_id, key, request_hash, entity, entity_id, transaction_id, created_at)
     SELECT t.organization_id, t.account_id, t.key, t.request_hash, '${entity}', t.entity_id, t.transaction_id, t.at
-    FROM ${told} WHERE t.key IS NOT NULL
+    FROM ${given} WHERE t.key IS NOT NULL
   )`
 }
 
@@ -99,9 +111,21 @@ export const trailRow = (
   entityId: bigint,
   trace: Trace,
   transactionId: bigint | null,
-): unknown[] => [author.organizationId, entityId, ...trailValues(author, at, trace), transactionId]
+): unknown[] => [
+  author.organizationId,
+  entityId,
+  moment(at),
+  author.accountId,
+  author.requestId,
+  trace.action,
+  trace.before && toJson(trace.before),
+  trace.after && toJson(trace.after),
+  author.claim?.key ?? null,
+  author.claim?.requestHash ?? null,
+  transactionId,
+]
 
-/** The service by itself. */
+/** The service itself as the author of a change. */
 export const service = (organizationId: number): Author => ({ organizationId, accountId: null, requestId: null })
 
 /** The same row for what is written through Prisma; to be created in the transaction of the change. */

@@ -5,19 +5,20 @@ import { toProduct } from '../lenders/products.ts'
 import { CACHED } from '../loans/loanColumns.ts'
 import { LOAN_COLUMNS, LOAN_SOURCES, type LoanRow, type StoredLoan, toStoredLoan } from '../loans/storedLoan.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
+import { statement } from '../queries/statement.ts'
 
 /** A loan with what its row says of it besides. */
 export interface CheckedLoan extends Place {
   /** Throws where its rows are damaged. */
   readonly loan: () => StoredLoan
   readonly entryCount: number
-  /** What the next entry would be posted on; null: on the entries. */
+  /** The stored head, on which the next entry would be posted; null: none. */
   readonly carriedForward: string | null
   /** The columns that cache what replay made of it, by name: instants in milliseconds. */
   readonly cached: Readonly<Record<string, unknown>>
 }
 
-/** Where a walk through the loans has come. */
+/** A place in a walk through the loans. */
 export interface Place {
   readonly organizationId: number
   readonly id: bigint
@@ -26,12 +27,23 @@ export interface Place {
 /** Before every loan. */
 export const START: Place = { organizationId: 0, id: -(2n ** 63n) }
 
-const READ = `
+interface ReadValues {
+  readonly afterOrganization: number
+  readonly afterId: bigint
+  readonly organizationId: number | null
+  readonly most: number
+}
+
+const read = statement<ReadValues>(
+  'read-checked',
+  (p) => `
   SELECT ${LOAN_COLUMNS}, l.entry_count, CASE WHEN l.carried_version = l.version THEN l.carried_forward END AS carried_forward,
      ${CACHED.map((column) => `l.${column}`).join(', ')}
   FROM loan l ${LOAN_SOURCES}
-  WHERE (l.organization_id, l.id) > ($1, $2) AND ($3::int IS NULL OR l.organization_id = $3)
-  ORDER BY l.organization_id, l.id LIMIT $4`
+  WHERE (l.organization_id, l.id) > (${p('afterOrganization')}, ${p('afterId')})
+    AND (${p('organizationId')}::int IS NULL OR l.organization_id = ${p('organizationId')})
+  ORDER BY l.organization_id, l.id LIMIT ${p('most')}`,
+)
 
 interface CheckedRow extends LoanRow, Record<string, unknown> {
   entry_count: number
@@ -46,11 +58,14 @@ export async function readChecked(
   organizationId: number | undefined,
   most: number,
 ): Promise<CheckedLoan[]> {
-  const { rows } = await snapshot.query<CheckedRow>({
-    name: 'read-checked',
-    text: READ,
-    values: [after.organizationId, after.id, organizationId ?? null, most],
-  })
+  const { rows } = await snapshot.query<CheckedRow>(
+    read({
+      afterOrganization: after.organizationId,
+      afterId: after.id,
+      organizationId: organizationId ?? null,
+      most,
+    }),
+  )
   return rows.map((row) => ({
     organizationId: row.organization_id,
     id: row.id,
@@ -95,7 +110,7 @@ export async function readTotals(snapshot: Snapshot, organizationId: number | un
   return rows
 }
 
-/** What the terms of loans follow from, of all organizations: as many rows as there are products. */
+/** The products that terms of loans follow from, of all organizations. */
 export interface StoredGrounds {
   readonly products: ReadonlyMap<string, Product>
   readonly currencies: ReadonlyMap<number, Currency>
@@ -124,7 +139,7 @@ const productOf = (row: Record<string, unknown>): Product =>
 /** Sums over a whole book take their time. */
 const LONG = 3_600_000
 
-/** How many loans there are to read. */
+/** The number of loans to read. */
 export async function countLoans(snapshot: Snapshot, organizationId: number | undefined): Promise<number> {
   const { rows } = await snapshot.query<{ loans: bigint }>(
     'SELECT count(*) AS loans FROM loan WHERE $1::int IS NULL OR organization_id = $1',

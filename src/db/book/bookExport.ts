@@ -1,9 +1,10 @@
+import { READ_DETAILS } from '../customers/borrowers.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
 
 /** Rows fetched at once. */
 const BATCH = 2_000
 
-/** What an export has a file of. */
+/** The kinds of rows of which an export has a file each. */
 export const EXPORT_KINDS = ['customers', 'loans', 'instalments', 'transactions'] as const
 export type ExportKind = (typeof EXPORT_KINDS)[number]
 
@@ -13,9 +14,8 @@ export type ExportRow = Readonly<Record<string, unknown>>
 const ROWS: Readonly<Record<ExportKind, string>> = {
   customers: `
     SELECT id, account_no AS "accountNo", external_id AS "externalId", status, activation_date AS "activationDate", closed_on AS "closedOn",
-      close_reason AS "closeReason", business_name AS "businessName", phone, email, address, type, region, country,
-      created_at AS "createdAt"
-    FROM customer WHERE organization_id = $1 ORDER BY id`,
+      close_reason AS "closeReason", ${READ_DETAILS}, created_at AS "createdAt"
+    FROM customer a WHERE organization_id = $1 ORDER BY id`,
   loans: `
     SELECT l.id, l.account_no AS "accountNo", l.external_id AS "externalId", c.external_id AS "customerId", l.customer_id AS "customerNumber",
       l.product_id AS "productId", l.currency AS "currencyCode", l.principal, l.disbursed_at AS "disbursedAt",
@@ -68,7 +68,7 @@ export async function* readForExport(
   await snapshot.query(`CLOSE ${cursor}`)
 }
 
-/** How many rows `readForExport` will yield of the same snapshot. */
+/** The number of rows that `readForExport` yields from the same snapshot. */
 export async function countForExport(snapshot: Snapshot, kind: ExportKind, organizationId: number): Promise<number> {
   const { rows } = await snapshot.query<{ rows: bigint }>(
     `SELECT count(*) AS rows FROM ${TABLES[kind]} WHERE organization_id = $1`,

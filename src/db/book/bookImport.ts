@@ -1,47 +1,50 @@
-import { notFound } from '../../domain/errors.ts'
 import type { Db } from '../postgres/client.ts'
 import { isConflict, isUniqueViolation } from '../postgres/errors.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'
 import type { Queries } from '../queries/queries.ts'
 import { moment } from '../queries/rows.ts'
+import { unprepared } from '../queries/statement.ts'
 
-/** What a file of an import holds. */
+/** The kinds of files that an import reads. */
 export type ImportKind = 'customers' | 'loans' | 'transactions'
 
-/** Which import: a file is known by its content. */
+/** An import. A file is recognised by its content. */
 export interface ImportKey {
   readonly organizationId: number
   readonly kind: ImportKind
   readonly digest: string
 }
 
-/** How far it has come. */
+/** The progress of an import. */
 export interface ImportMark {
   readonly linesDone: number
   readonly imported: number
   /** Lines whose customer, loan or transaction was there already. */
   readonly present: number
   readonly refused: number
-  /** How long the report of refused lines is. */
+  /** Length of the report of refused lines. */
   readonly reportBytes: number
 }
 
 const NOTHING: ImportMark = { linesDone: 0, imported: 0, present: 0, refused: 0, reportBytes: 0 }
 
-/** Where an import of this file was cut short; the beginning where it never was, or was finished. */
+const open = unprepared<ImportKey & { now: string | null }>(
+  (p) => `
+  INSERT INTO book_import AS b (organization_id, kind, digest, started_at, updated_at)
+  VALUES (${p('organizationId')}, ${p('kind')}, ${p('digest')}, ${p('now')}, ${p('now')})
+  ON CONFLICT (organization_id, kind, digest) DO UPDATE SET
+    lines_done = CASE WHEN b.finished_at IS NULL THEN b.lines_done ELSE 0 END,
+    imported = CASE WHEN b.finished_at IS NULL THEN b.imported ELSE 0 END,
+    present = CASE WHEN b.finished_at IS NULL THEN b.present ELSE 0 END,
+    refused = CASE WHEN b.finished_at IS NULL THEN b.refused ELSE 0 END,
+    report_bytes = CASE WHEN b.finished_at IS NULL THEN b.report_bytes ELSE 0 END,
+    finished_at = NULL, updated_at = ${p('now')}
+  RETURNING lines_done, imported, present, refused, report_bytes`,
+)
+
+/** Opens an import, and returns the progress of an earlier run that was cut short; else the beginning of the file. */
 export async function openImport(db: Pick<Db, 'pool'>, key: ImportKey, now: number): Promise<ImportMark> {
-  const { rows } = await db.pool.query<MarkRow>(
-    `INSERT INTO book_import AS b (organization_id, kind, digest, started_at, updated_at) VALUES ($1, $2, $3, $4, $4)
-     ON CONFLICT (organization_id, kind, digest) DO UPDATE SET
-       lines_done = CASE WHEN b.finished_at IS NULL THEN b.lines_done ELSE 0 END,
-       imported = CASE WHEN b.finished_at IS NULL THEN b.imported ELSE 0 END,
-       present = CASE WHEN b.finished_at IS NULL THEN b.present ELSE 0 END,
-       refused = CASE WHEN b.finished_at IS NULL THEN b.refused ELSE 0 END,
-       report_bytes = CASE WHEN b.finished_at IS NULL THEN b.report_bytes ELSE 0 END,
-       finished_at = NULL, updated_at = $4
-     RETURNING lines_done, imported, present, refused, report_bytes`,
-    [key.organizationId, key.kind, key.digest, moment(now)],
-  )
+  const { rows } = await db.pool.query<MarkRow>(open({ ...key, now: moment(now) }))
   const row = rows[0]
   if (!row) return NOTHING
   return {
@@ -61,17 +64,17 @@ interface MarkRow {
   report_bytes: bigint
 }
 
-/** Somebody else imports the same file at the same time. */
+/** Another run imports the same file at the same time. */
 class ImportedElsewhereError extends Error {
   override readonly name = 'ImportedElsewhereError'
 }
 
 /**
- * A batch and the mark behind it, in one transaction: after a crash at whatever point, either both are there or
+ * Saves a batch and the progress after it in one transaction: after a crash at any point, either both are there or
  * neither.
- * @param work answers the mark behind the batch, or undefined where someone was faster and the batch is to be decided
- *   anew
- * @returns undefined where it is to be decided anew, and nothing was saved
+ * @param work returns the progress after the batch, or undefined where another change was saved first and the batch has to
+ *   be decided again
+ * @returns undefined where the batch has to be decided again, and nothing was saved
  * @throws ImportedElsewhereError
  */
 export async function saveBatch(
@@ -96,39 +99,43 @@ export async function saveBatch(
   }
 }
 
+const update = unprepared<ImportKey & ImportMark & { doneBefore: number; now: string | null }>(
+  (p) => `
+  UPDATE book_import SET lines_done = ${p('linesDone')}, imported = ${p('imported')}, present = ${p('present')},
+    refused = ${p('refused')}, report_bytes = ${p('reportBytes')}, updated_at = ${p('now')}
+  WHERE organization_id = ${p('organizationId')} AND kind = ${p('kind')} AND digest = ${p('digest')}
+    AND lines_done = ${p('doneBefore')} AND finished_at IS NULL`,
+)
+
 async function mark(
   transaction: Transaction,
-  { organizationId, kind, digest }: ImportKey,
+  key: ImportKey,
   before: ImportMark,
   after: ImportMark,
   now: number,
 ): Promise<void> {
-  const { linesDone, imported, present, refused, reportBytes } = after
   const { rowCount } = await transaction.query(
-    `UPDATE book_import SET lines_done = $5, imported = $6, present = $7, refused = $8, report_bytes = $9, updated_at = $10
-     WHERE organization_id = $1 AND kind = $2 AND digest = $3 AND lines_done = $4 AND finished_at IS NULL`,
-    [
-      ...[organizationId, kind, digest, before.linesDone],
-      ...[linesDone, imported, present, refused, reportBytes, moment(now)],
-    ],
+    update({ ...key, ...after, doneBefore: before.linesDone, now: moment(now) }),
   )
   if (rowCount !== 1) throw new ImportedElsewhereError('another run imports the same file; let that one finish')
 }
 
-/** Every line of the file was dealt with. The totals of earlier days, which are else kept for the day, are made old. */
-export async function finishImport(db: Pick<Db, 'pool'>, key: ImportKey, now: number): Promise<void> {
-  const { organizationId, kind, digest } = key
-  const { rowCount } = await db.pool.query(
-    `WITH outdated AS (
-       UPDATE book_figures SET computed_at = computed_at - interval '1 day' WHERE organization_id = $1
-     )
-     UPDATE book_import SET finished_at = $4, updated_at = $4 WHERE organization_id = $1 AND kind = $2 AND digest = $3`,
-    [organizationId, kind, digest, moment(now)],
+const finish = unprepared<ImportKey & { now: string | null }>(
+  (p) => `
+  WITH outdated AS (
+    UPDATE book_figures SET computed_at = computed_at - interval '1 day' WHERE organization_id = ${p('organizationId')}
   )
-  if (rowCount !== 1) throw notFound('the import was forgotten meanwhile')
+  UPDATE book_import SET finished_at = ${p('now')}, updated_at = ${p('now')}
+  WHERE organization_id = ${p('organizationId')} AND kind = ${p('kind')} AND digest = ${p('digest')}`,
+)
+
+/** Ends an import; the totals of earlier days are marked to be computed again. False: there is no such import. */
+export async function finishImport(db: Pick<Db, 'pool'>, key: ImportKey, now: number): Promise<boolean> {
+  const { rowCount } = await db.pool.query(finish({ ...key, now: moment(now) }))
+  return rowCount === 1
 }
 
-/** What is there under an external id, to tell the same line again from another one. */
+/** The row that has an external id already, to tell a repeated line from a different one. */
 export interface PresentLoan {
   readonly externalId: string
   readonly customerExternalId: string | null

@@ -1,6 +1,6 @@
 import type { Snapshot } from '../postgres/transaction.ts'
 
-/** A row that names one that is not there, or that another table tells otherwise of. */
+/** A row that names another row that is not there, or that another table contradicts. */
 export interface Orphan {
   readonly organizationId: number
   /** `loan 4000000000000001`, `customer …`, `key …`. */
@@ -14,7 +14,7 @@ export interface Orphans {
   readonly rows: readonly Orphan[]
 }
 
-/** Rows of a kind that are told in words. */
+/** Rows of a kind that are described; all of them are counted. */
 const MOST = 100
 
 /** Each finds `organization_id`, `of_row` and `message`; all if all is well find nothing. `$1` is the organization. */
@@ -78,10 +78,10 @@ function gone(table: string, id: string): string {
   return `NOT EXISTS (SELECT 1 FROM ${table} g WHERE g.organization_id = e.organization_id AND g.id = ${id})`
 }
 
-/** How long one of them may take on a large book. */
+/** Milliseconds that one of the statements may take on a large book. */
 const PATIENCE_MS = 3_600_000
 
-/** What refers to nothing, and what the trail and the keys tell otherwise, of an organization or of all. */
+/** Finds rows that refer to nothing, and rows that the trail and the keys contradict, of an organization or of all. */
 export async function* findOrphans(snapshot: Snapshot, organizationId: number | undefined): AsyncGenerator<Orphans> {
   await snapshot.query('SET LOCAL statement_timeout = 0')
   for (const fault of FAULTS) {

@@ -1,7 +1,7 @@
 import type { LoanTrail } from '../../domain/bookCheck/trailRules.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
 
-/** Which loans. */
+/** A loan, by its organization and its id. */
 interface LoanKey {
   readonly organizationId: number
   readonly id: bigint

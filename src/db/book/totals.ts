@@ -4,8 +4,9 @@ import { addPeriods, dateIn, type LocalDate, startOfDay } from '../../domain/dat
 import type { Db } from '../postgres/client.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'
 import { moment } from '../queries/rows.ts'
+import { unprepared } from '../queries/statement.ts'
 
-/** What of one product is out, in minor units. Loans of no product (of a record system) are together under null. */
+/** The loans of one product in sums, in minor units. Loans without a product (of a record system) are together under null. */
 export interface ProductFigures {
   readonly productId: number | null
   readonly name: string | null
@@ -20,7 +21,7 @@ export interface ProductFigures {
   readonly atRisk: readonly bigint[]
 }
 
-/** What was disbursed on one day, and what was collected with that value date, in minor units. */
+/** The money disbursed on one day, and the money collected with that value date, in minor units. */
 export interface DayFigures {
   readonly day: LocalDate
   readonly currency: string
@@ -39,16 +40,17 @@ export interface BookFigures {
 
 export const PORTFOLIO_AT_RISK_DAYS = [1, 30, 60, 90] as const
 
-/** How far back days are shown. */
+/** Number of days that are shown. */
 export const DAYS_SHOWN = 31
-/** What was posted before a computation may be committed after it, and the clocks of instances may differ. */
+/** An entry posted before a computation may be committed after it, and the clocks of instances may differ. */
 const UNDER_WAY_MS = 600_000
 /** A computation may take this long; no request waits for it. */
 const PATIENCE_MS = 600_000
 const LOCK = createHash('sha256').update('mkopo book figures').digest().readInt32BE()
 
 /** A loan is one day overdue on the first day on which it is; the mark is the sweep's. */
-const PRODUCTS = `
+const sumProducts = unprepared<{ today: LocalDate }>(
+  (p) => `
   SELECT l.organization_id, l.currency, l.product_id, p.name,
     count(*)::int AS loans,
     count(*) FILTER (WHERE l.total_overdue > 0)::int AS overdue_loans,
@@ -57,48 +59,66 @@ const PRODUCTS = `
     sum(l.total_overdue)::text AS overdue,
     ARRAY[${PORTFOLIO_AT_RISK_DAYS.map(
       (days) =>
-        `coalesce(sum(l.principal_outstanding) FILTER (WHERE l.overdue_since <= $1::date - ${days - 1}), 0)::text`,
+        `coalesce(sum(l.principal_outstanding) FILTER (WHERE l.overdue_since <= ${p('today')}::date - ${days - 1}), 0)::text`,
     ).join(', ')}] AS at_risk
   FROM loan l LEFT JOIN loan_product p ON p.organization_id = l.organization_id AND p.id = l.product_id
   WHERE l.status = 'Active'
-  GROUP BY l.organization_id, l.currency, l.product_id, p.name`
+  GROUP BY l.organization_id, l.currency, l.product_id, p.name`,
+)
 
-/** Each organization by itself, so that the index on disbursements is used. */
-const DISBURSED = `
+/** One organization at a time, so that the index on disbursements is used. */
+const sumDisbursed = unprepared<{ from: string | null; zone: string }>(
+  (p) => `
   SELECT o.id AS organization_id, l.currency, l.day::text AS day, sum(l.principal)::text AS amount
   FROM organization o JOIN LATERAL (
-    SELECT currency, (disbursed_at AT TIME ZONE $2)::date AS day, principal
-    FROM loan WHERE organization_id = o.id AND disbursed_at >= $1
+    SELECT currency, (disbursed_at AT TIME ZONE ${p('zone')})::date AS day, principal
+    FROM loan WHERE organization_id = o.id AND disbursed_at >= ${p('from')}
   ) l ON true
-  GROUP BY o.id, l.currency, l.day`
+  GROUP BY o.id, l.currency, l.day`,
+)
 
 /** Money that customers paid. Nothing is posted before its value date, so the index on postings finds that date's. */
-const PAID = `e.type IN ('Repayment', 'Recovery Repayment') AND e.posted_at >= $1`
+const paidSince = (from: string) => `e.type IN ('Repayment', 'Recovery Repayment') AND e.posted_at >= ${from}`
 
 /** By value date, and without what was reversed. */
-const COLLECTED = `
+const sumCollected = unprepared<{ from: string | null; days: readonly LocalDate[] }>(
+  (p) => `
   SELECT e.organization_id, l.currency, e.value_date::text AS day, sum(e.amount)::text AS amount
   FROM loan_entry e JOIN loan l ON l.organization_id = e.organization_id AND l.id = e.loan_id
-  WHERE ${PAID} AND e.value_date = ANY($2::date[]) AND e.reversed_at IS NULL
-  GROUP BY e.organization_id, l.currency, e.value_date`
+  WHERE ${paidSince(p('from'))} AND e.value_date = ANY(${p('days')}::date[]) AND e.reversed_at IS NULL
+  GROUP BY e.organization_id, l.currency, e.value_date`,
+)
 
 /** Value dates of what was posted or reversed lately, however long ago they are. */
-const CHANGED = `
+const findChanged = unprepared<{ from: string | null; days: readonly LocalDate[]; since: string | null }>(
+  (p) => `
   SELECT DISTINCT e.value_date::text AS day FROM loan_entry e
-  WHERE ${PAID} AND e.value_date = ANY($2::date[]) AND (e.posted_at >= $3 OR e.reversed_at >= $3)`
+  WHERE ${paidSince(p('from'))} AND e.value_date = ANY(${p('days')}::date[])
+    AND (e.posted_at >= ${p('since')} OR e.reversed_at >= ${p('since')})`,
+)
+
+interface SaveValues {
+  readonly computedAt: string | null
+  readonly tookMs: number
+  readonly organizationIds: readonly number[]
+  readonly figures: readonly string[]
+}
 
 /** Every organization has a row, also one that has lent nothing yet. */
-const SAVE = `
+const save = unprepared<SaveValues>(
+  (p) => `
   INSERT INTO book_figures (organization_id, computed_at, took_ms, figures)
-  SELECT o.id, $1, $2, coalesce(given.figures, '{"products": [], "days": []}')
+  SELECT o.id, ${p('computedAt')}, ${p('tookMs')}, coalesce(given.figures, '{"products": [], "days": []}')
   FROM organization o
-  LEFT JOIN unnest($3::int[], $4::jsonb[]) AS given (organization_id, figures) ON given.organization_id = o.id
+  LEFT JOIN unnest(${p('organizationIds')}::int[], ${p('figures')}::jsonb[]) AS given (organization_id, figures)
+    ON given.organization_id = o.id
   ON CONFLICT (organization_id) DO UPDATE
-    SET computed_at = excluded.computed_at, took_ms = excluded.took_ms, figures = excluded.figures`
+    SET computed_at = excluded.computed_at, took_ms = excluded.took_ms, figures = excluded.figures`,
+)
 
 type Stored = { products: object[]; days: Text<DayFigures>[] }
 
-/** What the instances last computed: a row an organization. */
+/** The totals that an instance computed last: a row for each organization. */
 export async function readFigures(db: Db): Promise<BookFigures[]> {
   const { rows } = await db.pool.query<{
     organization_id: number
@@ -129,7 +149,7 @@ export async function readFigures(db: Db): Promise<BookFigures[]> {
 type Text<T> = { [K in keyof T]: T[K] extends bigint ? string : T[K] extends readonly bigint[] ? string[] : T[K] }
 
 /**
- * Computes the totals anew, unless another instance is at it.
+ * Computes the totals, unless another instance is computing them.
  * @param due whether it is time, asked once nobody else can be computing them
  * @returns false when nothing was computed
  */
@@ -156,13 +176,13 @@ async function lastOf(transaction: Transaction) {
   return rows[0] && { computedAt: rows[0].computed_at as number, tookMs: rows[0].took_ms as number }
 }
 
-type Run = (text: string, values: unknown[]) => Promise<pg.QueryResult>
+type Run = (statement: { readonly text: string; readonly values: unknown[] }) => Promise<pg.QueryResult>
 
 async function computeAndSave(transaction: Transaction, zone: string, now: () => number): Promise<void> {
   const began = performance.now()
   const at = now()
   const today = dateIn(zone, at)
-  const run: Run = (text, values) => transaction.query({ text, values, query_timeout: PATIENCE_MS } as pg.QueryConfig)
+  const run: Run = (statement) => transaction.query({ ...statement, query_timeout: PATIENCE_MS } as pg.QueryConfig)
   await transaction.query(`SET LOCAL statement_timeout = ${PATIENCE_MS}`)
   const book = new Map<number, Stored>()
   const of = (organizationId: number) => {
@@ -170,7 +190,7 @@ async function computeAndSave(transaction: Transaction, zone: string, now: () =>
     book.set(organizationId, stored)
     return stored
   }
-  const products = await run(PRODUCTS, [today])
+  const products = await run(sumProducts({ today }))
   for (const { organization_id, product_id, overdue_loans, at_risk, ...product } of products.rows)
     of(organization_id).products.push({
       ...product,
@@ -180,7 +200,8 @@ async function computeAndSave(transaction: Transaction, zone: string, now: () =>
     })
   for (const { organizationId, ...day } of await daysOf(run, zone, today)) of(organizationId).days.push(day)
   const took = Math.round(performance.now() - began)
-  await run(SAVE, [moment(at), took, [...book.keys()], [...book.values()].map((stored) => JSON.stringify(stored))])
+  const figures = [...book.values()].map((stored) => JSON.stringify(stored))
+  await run(save({ computedAt: moment(at), tookMs: took, organizationIds: [...book.keys()], figures }))
 }
 
 /** A day of an organization, as it is stored. */
@@ -192,14 +213,16 @@ async function daysOf(run: Run, zone: string, today: LocalDate): Promise<StoredD
   const from = (day: LocalDate) => moment(startOfDay(day, zone))
   const kept = await keptDays(run, zone, today)
   const changed =
-    kept === undefined ? shown : (await run(CHANGED, [from(shown[0]!), shown, kept.since])).rows.map(({ day }) => day)
+    kept === undefined
+      ? shown
+      : (await run(findChanged({ from: from(shown[0]!), days: shown, since: kept.since }))).rows.map(({ day }) => day)
   const days = new Map<string, StoredDay>()
   const put = (day: Pick<StoredDay, 'organizationId' | 'currency' | 'day'>, moved: Partial<StoredDay>) => {
     const key = `${day.organizationId} ${day.currency} ${day.day}`
     days.set(key, { disbursed: '0', collected: '0', ...day, ...days.get(key), ...moved })
   }
   for (const { organization_id: organizationId, currency, day, amount } of (
-    await run(DISBURSED, [from(shown[0]!), zone])
+    await run(sumDisbursed({ from: from(shown[0]!), zone }))
   ).rows)
     put({ organizationId, currency, day }, { disbursed: amount })
   for (const { collected, ...day } of kept?.days ?? [])
@@ -207,7 +230,7 @@ async function daysOf(run: Run, zone: string, today: LocalDate): Promise<StoredD
       put({ organizationId: day.organizationId, currency: day.currency, day: day.day }, { collected })
   if (changed.length > 0)
     for (const { organization_id: organizationId, currency, day, amount } of (
-      await run(COLLECTED, [from(changed.toSorted()[0]!), changed])
+      await run(sumCollected({ from: from(changed.toSorted()[0]!), days: changed }))
     ).rows)
       put({ organizationId, currency, day }, { collected: amount })
   return [...days.values()]
@@ -221,7 +244,10 @@ async function keptDays(
   zone: string,
   today: LocalDate,
 ): Promise<{ readonly since: ReturnType<typeof moment>; readonly days: StoredDay[] } | undefined> {
-  const { rows } = (await run('SELECT organization_id, computed_at, figures FROM book_figures', [])) as pg.QueryResult<{
+  const { rows } = (await run({
+    text: 'SELECT organization_id, computed_at, figures FROM book_figures',
+    values: [],
+  })) as pg.QueryResult<{
     organization_id: number
     computed_at: number
     figures: Stored

@@ -1,10 +1,10 @@
 import type { LocalDate } from '../../domain/dates.ts'
-import { type Author, type Trace, trail, trailValues } from '../audit/trail.ts'
-import { FIND_OF_CUSTOMERS } from '../loans/loans.ts'
+import { type Author, type Trace, type TrailValues, trail, trailValues } from '../audit/trail.ts'
+import { findLoansOfCustomers } from '../loans/loans.ts'
 import { type LoanRow, type StoredLoan, toStoredLoan } from '../loans/storedLoan.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Queries } from '../queries/queries.ts'
-import { moment } from '../queries/rows.ts'
+import { statement } from '../queries/statement.ts'
 
 /** A customer by the partner's own id or the service's number, where it is not known which: the partner's id comes first. */
 export interface CustomerNames {
@@ -12,7 +12,7 @@ export interface CustomerNames {
   readonly id: bigint | null
 }
 
-/** Where a customer stands between two decisions. */
+/** The credit of a customer between two decisions. */
 export interface CreditStanding {
   readonly customerId: bigint
   readonly externalId: string | null
@@ -24,35 +24,36 @@ export interface CreditStanding {
   readonly scoreDigest: string | null
   /** Minor units. */
   readonly boosted: { readonly limit: bigint; readonly on: LocalDate } | null
-  /** How often a statement has raised the limit; a raise has to name it. */
+  /** The number of times that a statement has raised the limit; the next raise has to name it. */
   readonly boosts: number
 }
 
-const POLICY = 'SELECT p.policy FROM credit_policy p WHERE p.organization_id = $1 ORDER BY p.arrival DESC LIMIT 1'
+const policyOf = (organizationId: string) =>
+  `SELECT p.policy FROM credit_policy p WHERE p.organization_id = ${organizationId} ORDER BY p.arrival DESC LIMIT 1`
 
-const FIND = `
-  SELECT c.id, c.external_id, o.currency, (${POLICY}) AS policy, s.score_digest, s.boosted_limit, s.boosted_on,
-    coalesce(s.boosts, 0) AS boosts
+const find = statement<{ organizationId: number } & CustomerNames>(
+  'find-credit-standing',
+  (p) => `
+  SELECT c.id, c.external_id, o.currency, (${policyOf(p('organizationId'))}) AS policy, s.score_digest, s.boosted_limit,
+    s.boosted_on, coalesce(s.boosts, 0) AS boosts
   FROM organization o
   JOIN customer c ON c.organization_id = o.id
   LEFT JOIN credit_standing s ON s.organization_id = c.organization_id AND s.customer_id = c.id
-  WHERE o.id = $1 AND c.organization_id = $1 AND (c.external_id = $2 OR c.id = $3)
-  ORDER BY c.external_id = $2 DESC NULLS LAST LIMIT 1`
+  WHERE o.id = ${p('organizationId')} AND c.organization_id = ${p('organizationId')}
+    AND (c.external_id = ${p('externalId')} OR c.id = ${p('id')})
+  ORDER BY c.external_id = ${p('externalId')} DESC NULLS LAST LIMIT 1`,
+)
 
 /**
- * Where a customer stands, with its organization's own policy. Where one customer has the externalId and another the
- * number, the first is meant.
+ * The credit of a customer, with its organization's own policy. Where one customer has the externalId and another the
+ * number, the customer with the externalId is found.
  */
 export async function findStanding(
   db: Queries,
   organizationId: number,
   { externalId, id }: CustomerNames,
 ): Promise<CreditStanding | undefined> {
-  const { rows } = await db.pool.query<StandingRow>({
-    name: 'find-credit-standing',
-    text: FIND,
-    values: [organizationId, externalId, id],
-  })
+  const { rows } = await db.pool.query<StandingRow>(find({ organizationId, externalId, id }))
   const row = rows[0]
   return (
     row && {
@@ -79,16 +80,18 @@ interface StandingRow {
   boosts: number
 }
 
-/** What an organization's limits are counted in, and its own policy in force; null: it has none. */
+const findInForce = statement<{ organizationId: number }>(
+  'find-credit-policy',
+  (p) =>
+    `SELECT o.currency, (${policyOf(p('organizationId'))}) AS policy FROM organization o WHERE o.id = ${p('organizationId')}`,
+)
+
+/** The currency of an organization's limits, and its own policy in force; null: it has none. */
 export async function findPolicyInForce(
   db: Db,
   organizationId: number,
 ): Promise<{ currency: string; policy: unknown } | undefined> {
-  const { rows } = await db.pool.query<{ currency: string; policy: unknown }>({
-    name: 'find-credit-policy',
-    text: `SELECT o.currency, (${POLICY}) AS policy FROM organization o WHERE o.id = $1`,
-    values: [organizationId],
-  })
+  const { rows } = await db.pool.query<{ currency: string; policy: unknown }>(findInForce({ organizationId }))
   return rows[0]
 }
 
@@ -99,11 +102,7 @@ export async function readLoansOf(
   organizationId: number,
   customerIds: readonly bigint[],
 ): Promise<ReadonlyMap<bigint, StoredLoan[]>> {
-  const { rows } = await db.pool.query<LoanRow>({
-    name: 'find-loans-of-customers',
-    text: FIND_OF_CUSTOMERS,
-    values: [organizationId, customerIds],
-  })
+  const { rows } = await db.pool.query<LoanRow>(findLoansOfCustomers({ organizationId, customerIds }))
   return Map.groupBy(
     rows.map((row) => toStoredLoan(row, zone)),
     ({ customerId }) => customerId,
@@ -121,41 +120,44 @@ export interface NewDecision {
   readonly trace: Trace
 }
 
-/** How many parameters `decisionValues` fills, before those of the trail. */
-export const DECISION_SIZE = 6
+/** The parameters of a statement that keeps a decision. */
+export interface DecisionValues extends TrailValues {
+  readonly customerId: bigint
+  readonly policyVersion: string
+  readonly inputs: string
+  readonly result: string
+}
 
-/** What a statement that keeps a decision takes first: `DECISION_SIZE` values, and then those of `trail`. */
-export const decisionValues = (author: Author, decision: NewDecision): unknown[] => [
-  author.organizationId,
-  decision.customerId,
-  moment(decision.at),
-  decision.policyVersion,
-  decision.inputs,
-  decision.result,
+export const decisionValues = (author: Author, decision: NewDecision): DecisionValues => ({
+  customerId: decision.customerId,
+  policyVersion: decision.policyVersion,
+  inputs: decision.inputs,
+  result: decision.result,
   ...trailValues(author, decision.at, decision.trace),
-]
+})
 
 /** The customer's row makes reads that arrive together wait for each other; the second finds nothing left to keep. */
-const KEEP_SCORE = `
+const keep = statement<DecisionValues & { digest: string }>(
+  'keep-credit-score',
+  (p) => `
   WITH changed AS (
-    INSERT INTO credit_standing AS s (organization_id, customer_id, score_digest) VALUES ($1, $2, $15)
+    INSERT INTO credit_standing AS s (organization_id, customer_id, score_digest)
+    VALUES (${p('organizationId')}, ${p('customerId')}, ${p('digest')})
     ON CONFLICT (organization_id, customer_id) DO UPDATE SET score_digest = excluded.score_digest
     WHERE s.score_digest IS DISTINCT FROM excluded.score_digest
     RETURNING s.customer_id AS id
   ), decided AS (
     INSERT INTO credit_decision (organization_id, customer_id, at, kind, policy_version, inputs, result)
-    SELECT $1, id, $3, 'score', $4, $5::jsonb, $6::jsonb FROM changed
-  ), ${trail('changed', 'customer', DECISION_SIZE + 1)}
-  SELECT id FROM changed`
+    SELECT ${p('organizationId')}, id, ${p('changedAt')}, 'score', ${p('policyVersion')}, ${p('inputs')}::jsonb, ${p('result')}::jsonb
+    FROM changed
+  ), ${trail(p, 'changed', 'customer')}
+  SELECT id FROM changed`,
+)
 
 /**
  * Keeps a score, unless it is the one that was kept last.
- * @param digest of inputs and result, without what changes from day to day by itself
+ * @param digest of inputs and result, without the figures that change from day to day
  */
 export async function keepScore(db: Db, author: Author, decision: NewDecision, digest: string): Promise<void> {
-  await db.pool.query({
-    name: 'keep-credit-score',
-    text: KEEP_SCORE,
-    values: [...decisionValues(author, decision), digest],
-  })
+  await db.pool.query(keep({ ...decisionValues(author, decision), digest }))
 }

@@ -1,8 +1,8 @@
 import type { Json } from '../../domain/credit/stored.ts'
-import { type Author, trail, trailValues } from '../audit/trail.ts'
+import { type Author, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import { isUniqueViolation } from '../postgres/errors.ts'
-import { moment } from '../queries/rows.ts'
+import { statement } from '../queries/statement.ts'
 
 /** An organization's own policy of that version, as stored. */
 export async function findPolicy(db: Db, organizationId: number, version: string): Promise<Json | undefined> {
@@ -11,12 +11,16 @@ export async function findPolicy(db: Db, organizationId: number, version: string
   return row ? (row.policy as Json) : undefined
 }
 
-const INSERT = `
+const insert = statement<TrailValues & { version: string; policy: string }>(
+  'insert-credit-policy',
+  (p) => `
   WITH made AS (
-    INSERT INTO credit_policy (organization_id, version, policy, created_at) VALUES ($1, $2, $3::jsonb, $4)
+    INSERT INTO credit_policy (organization_id, version, policy, created_at)
+    VALUES (${p('organizationId')}, ${p('version')}, ${p('policy')}::jsonb, ${p('changedAt')})
     RETURNING organization_id AS id
-  ), ${trail('made', 'organization', 5)}
-  SELECT id FROM made`
+  ), ${trail(p, 'made', 'organization')}
+  SELECT id FROM made`,
+)
 
 /**
  * Stores a policy, which is then the one in force.
@@ -30,10 +34,7 @@ export async function insertPolicy(
 ): Promise<boolean> {
   const trace = { action: 'set credit policy', before: null, after: { version } }
   try {
-    await db.pool.query({
-      text: INSERT,
-      values: [author.organizationId, version, JSON.stringify(policy), moment(now), ...trailValues(author, now, trace)],
-    })
+    await db.pool.query(insert({ version, policy: JSON.stringify(policy), ...trailValues(author, now, trace) }))
     return true
   } catch (error) {
     if (isUniqueViolation(error, 'credit_policy_pkey')) return false

@@ -1,10 +1,11 @@
 import type { LocalDate } from '../../domain/dates.ts'
-import { type Author, TRAIL_SIZE, trail } from '../audit/trail.ts'
+import { type Author, trail } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import { isUniqueViolation } from '../postgres/errors.ts'
-import { DECISION_SIZE, decisionValues, type NewDecision } from './credit.ts'
+import { type Parameter, statement } from '../queries/statement.ts'
+import { type DecisionValues, decisionValues, type NewDecision } from './credit.ts'
 
-/** By which a statement is known again. SHA-256, hexadecimal. */
+/** The digests by which a statement is recognised. SHA-256, hexadecimal. */
 export interface StatementPrint {
   /** Of the file. */
   readonly hash: string
@@ -12,53 +13,53 @@ export interface StatementPrint {
   readonly fingerprint: string
 }
 
-/** Whether the statement has raised a limit in the organization, whosever. */
+/** Whether the statement has raised a limit in the organization, of this customer or of another. */
 export async function hasRaised(
   db: Db,
   organizationId: number,
   { hash, fingerprint }: StatementPrint,
 ): Promise<boolean> {
-  const { rows } = await db.pool.query<{ known: boolean }>({
-    name: 'find-credit-statement',
-    text: `SELECT EXISTS (SELECT FROM credit_statement WHERE organization_id = $1 AND hash = $2)
-      OR EXISTS (SELECT FROM credit_statement WHERE organization_id = $1 AND fingerprint = $3) AS known`,
-    values: [organizationId, hash, fingerprint],
-  })
-  return rows[0]!.known
+  const where = { organizationId, OR: [{ hash }, { fingerprint }] }
+  return (await db.prisma.creditStatement.findFirst({ where, select: { hash: true } })) !== null
 }
 
-const AT_RAISE = DECISION_SIZE + TRAIL_SIZE + 1
-const at = (offset: number) => `$${AT_RAISE + offset}`
-
-const DECIDED = `
+/** The CTE `decided`, which keeps a decision; the caller adds the rows that the statement depends on. */
+const decided = (p: Parameter<DecisionValues>, from = '') => `
+  decided AS (
     INSERT INTO credit_decision (organization_id, customer_id, at, kind, policy_version, inputs, result)
-    SELECT $1, $2, $3, 'boost', $4, $5::jsonb, $6::jsonb`
+    SELECT ${p('organizationId')}, ${p('customerId')}, ${p('changedAt')}, 'boost', ${p('policyVersion')},
+      ${p('inputs')}::jsonb, ${p('result')}::jsonb ${from}
+    RETURNING id, customer_id
+  )`
 
-const KEPT = `change AS (
+const kept = (p: Parameter<DecisionValues>) => `
+  change AS (
     SELECT customer_id AS id, id AS decision_id FROM decided
-  ), ${trail('change', 'customer', DECISION_SIZE + 1, 'change.decision_id')}
+  ), ${trail(p, 'change', 'customer', 'change.decision_id')}
   SELECT decision_id FROM change`
 
-const KEEP = `WITH decided AS (${DECIDED} RETURNING id, customer_id), ${KEPT}`
+const keep = statement<DecisionValues>('keep-credit-boost', (p) => `WITH ${decided(p)}, ${kept(p)}`)
 
 /** Limit, decision and statement in one statement, or none of them: a statement that is taken undoes the raise. */
-const RAISE = `
+const raise = statement<DecisionValues & Raise>(
+  'raise-credit-limit',
+  (p) => `
   WITH raised AS (
     INSERT INTO credit_standing AS s (organization_id, customer_id, boosted_limit, boosted_on, boosts)
-    VALUES ($1, $2, ${at(0)}, ${at(1)}, ${at(2)}::int + 1)
+    VALUES (${p('organizationId')}, ${p('customerId')}, ${p('limit')}, ${p('on')}, ${p('boosts')}::int + 1)
     ON CONFLICT (organization_id, customer_id) DO UPDATE SET
       boosted_limit = excluded.boosted_limit, boosted_on = excluded.boosted_on, boosts = excluded.boosts
-    WHERE s.boosts = ${at(2)}::int
+    WHERE s.boosts = ${p('boosts')}::int
     RETURNING s.customer_id
-  ), decided AS (${DECIDED} FROM raised RETURNING id, customer_id
-  ), used AS (
+  ), ${decided(p, 'FROM raised')}, used AS (
     INSERT INTO credit_statement (organization_id, hash, fingerprint, customer_id, decision_id, at)
-    SELECT $1, ${at(3)}, ${at(4)}, customer_id, id, $3 FROM decided
-  ), ${KEPT}`
+    SELECT ${p('organizationId')}, ${p('hash')}, ${p('fingerprint')}, customer_id, id, ${p('changedAt')} FROM decided
+  ), ${kept(p)}`,
+)
 
 /** Keeps a boost that left the limit as it is. */
 export async function keepBoost(db: Db, author: Author, decision: NewDecision): Promise<void> {
-  await db.pool.query({ name: 'keep-credit-boost', text: KEEP, values: decisionValues(author, decision) })
+  await db.pool.query(keep(decisionValues(author, decision)))
 }
 
 /** A limit that a statement raises. */
@@ -74,14 +75,9 @@ export interface Raise extends StatementPrint {
  * Raises a limit by a statement, and keeps the decision.
  * @returns false, and nothing is changed, when another raise of the customer or by the statement was faster
  */
-export async function raiseLimit(db: Db, author: Author, decision: NewDecision, raise: Raise): Promise<boolean> {
-  const { limit, on, boosts, hash, fingerprint } = raise
+export async function raiseLimit(db: Db, author: Author, decision: NewDecision, raised: Raise): Promise<boolean> {
   try {
-    const { rows } = await db.pool.query({
-      name: 'raise-credit-limit',
-      text: RAISE,
-      values: [...decisionValues(author, decision), limit, on, boosts, hash, fingerprint],
-    })
+    const { rows } = await db.pool.query(raise({ ...decisionValues(author, decision), ...raised }))
     return rows.length > 0
   } catch (error) {
     if (isUniqueViolation(error, 'credit_statement_pkey') || isUniqueViolation(error, 'credit_statement_fingerprint'))

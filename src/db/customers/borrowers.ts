@@ -1,13 +1,13 @@
-import { BORROWER_DETAILS, type BorrowerDetails } from '../../domain/customer/borrower.ts'
+import { BORROWER_DETAILS, type BorrowerDetails, detailsOf } from '../../domain/customer/borrower.ts'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
-import { type Author, type Trace, trail, trailValues } from '../audit/trail.ts'
+import { type Author, type Trace, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import { reserveAccountNumbers, returnAccountNumber } from '../lenders/accountNumbers.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import type { NumberedDb } from '../queries/idBlocks.ts'
-import { byArrivalSql, listByArrival } from '../queries/pageByArrival.ts'
+import { listByArrival, pageByArrival } from '../queries/pageByArrival.ts'
 import type { Listed, Page } from '../queries/paging.ts'
-import { moment } from '../queries/rows.ts'
+import { statement } from '../queries/statement.ts'
 
 /** A customer as a record system knows it, whichever style made it. */
 export interface Borrower extends BorrowerDetails {
@@ -28,36 +28,42 @@ export const READ_DETAILS = BORROWER_DETAILS.map((detail, at) => `a.${DETAIL_COL
 
 const COLUMNS = `
   a.id, a.external_id AS "externalId", ${READ_DETAILS}, a.created_at AS "createdAt", a.updated_at AS "updatedAt"`
-const FIND = `SELECT ${COLUMNS} FROM customer a WHERE organization_id = $1 AND id = $2`
-
+/** A customer as a record system knows it; undefined when there is none of that id. */
 export async function findBorrower(db: Db, organizationId: number, id: bigint): Promise<Borrower | undefined> {
-  const { rows } = await db.pool.query<Borrower>({
-    name: 'find-borrower',
-    text: FIND,
-    values: [organizationId, id],
-  })
-  return rows[0]
+  const row = await db.prisma.customer.findUnique({ where: { organizationId_id: { organizationId, id } } })
+  if (!row) return undefined
+  const { externalId, createdAt, updatedAt } = row
+  const details = detailsOf((detail) => row[detail])
+  return { id, externalId, createdAt: createdAt.getTime(), updatedAt: updatedAt.getTime(), ...details }
 }
 
-const LIST = byArrivalSql({
+const list = pageByArrival('list-borrowers', (p) => ({
   table: 'customer',
-  where: 'a.organization_id = $1',
+  where: `a.organization_id = ${p('organizationId')}`,
   columns: COLUMNS,
-})
+}))
 
 /** A page of the organization's customers, oldest first. */
 export function listBorrowers(db: Db, organizationId: number, page: Page): Promise<Listed<Borrower>> {
-  return listByArrival<Borrower>(db, 'list-borrowers', LIST, organizationId, page)
+  return listByArrival<Borrower>(db, list, page, { organizationId })
 }
 
-const INSERT = `
+interface BorrowerValues extends BorrowerDetails, TrailValues {
+  readonly id: bigint
+}
+
+const insert = statement<BorrowerValues & { activationDate: LocalDate; accountNo: bigint }>(
+  'insert-borrower',
+  (p) => `
   WITH made AS (
     INSERT INTO customer (organization_id, id, status, activation_date, created_at, updated_at, account_no, ${DETAIL_COLUMNS.join(', ')})
-    VALUES ($1, $2, 'Active', $3, $4, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+    VALUES (${p('organizationId')}, ${p('id')}, 'Active', ${p('activationDate')}, ${p('changedAt')}, ${p('changedAt')},
+      ${p('accountNo')}, ${BORROWER_DETAILS.map(p).join(', ')})
     ON CONFLICT (organization_id, id) DO NOTHING
     RETURNING id
-  ), ${trail('made', 'customer', 13)}
-  SELECT id FROM made`
+  ), ${trail(p, 'made', 'customer')}
+  SELECT id FROM made`,
+)
 
 /**
  * A new customer under an id of the client's own, Active.
@@ -75,29 +81,29 @@ export async function insertBorrower(
   const { organizationId } = author
   const { db } = numbered
   const accountNo = (await reserveAccountNumbers(numbered, organizationId, 'customer', 1))()
-  const { rows } = await db.pool.query({
-    name: 'insert-borrower',
-    text: INSERT,
-    values: [
-      organizationId,
-      id,
-      activationDate,
-      moment(now),
-      accountNo,
-      ...detailValues(details),
-      ...trailValues(author, now, trace),
-    ],
-  })
+  const { rows } = await db.pool.query(
+    insert({ ...details, id, activationDate, accountNo, ...trailValues(author, now, trace) }),
+  )
   if (!rows[0]) returnAccountNumber(numbered, organizationId, 'customer', accountNo)
   return rows[0] && { id, externalId: null, createdAt: now, updatedAt: now, ...details }
 }
 
-const UPDATE = `
+const findLocked = statement<{ organizationId: number; id: bigint }>(
+  'find-borrower-locked',
+  (p) => `
+  SELECT ${COLUMNS} FROM customer a WHERE organization_id = ${p('organizationId')} AND id = ${p('id')} FOR UPDATE`,
+)
+
+const update = statement<BorrowerValues>(
+  'update-borrower',
+  (p) => `
   WITH changed AS (
-    UPDATE customer SET ${DETAIL_COLUMNS.map((column, index) => `${column} = $${4 + index}`).join(', ')}, updated_at = $3
-    WHERE organization_id = $1 AND id = $2 RETURNING id
-  ), ${trail('changed', 'customer', 11)}
-  SELECT id FROM changed`
+    UPDATE customer SET ${BORROWER_DETAILS.map((detail, at) => `${DETAIL_COLUMNS[at]} = ${p(detail)}`).join(', ')},
+      updated_at = ${p('changedAt')}
+    WHERE organization_id = ${p('organizationId')} AND id = ${p('id')} RETURNING id
+  ), ${trail(p, 'changed', 'customer')}
+  SELECT id FROM changed`,
+)
 
 /**
  * Changes what is known of a borrower as `decide` says; undefined changes nothing. The row is locked meanwhile, so that
@@ -112,13 +118,13 @@ export async function changeBorrower(
   now: number,
 ): Promise<Borrower | undefined> {
   return await inTransaction(db, async (transaction) => {
-    const { rows } = await transaction.query<Borrower>(`${FIND} FOR UPDATE`, [author.organizationId, id])
+    const { rows } = await transaction.query<Borrower>(findLocked({ organizationId: author.organizationId, id }))
     const borrower = rows[0]
     const details = borrower && decide(borrower)
     if (!details) return borrower
     const { id: _, externalId, createdAt, updatedAt, ...before } = borrower
     const trace = trailValues(author, now, { action: 'update', before, after: details })
-    await transaction.query(UPDATE, [author.organizationId, id, moment(now), ...detailValues(details), ...trace])
+    await transaction.query(update({ ...details, id, ...trace }))
     return { id, externalId, createdAt, updatedAt: now, ...details }
   })
 }

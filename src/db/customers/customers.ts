@@ -1,17 +1,17 @@
 import type { CustomerStanding, CustomerStatus } from '../../domain/customer/customer.ts'
 import type { LocalDate } from '../../domain/dates.ts'
-import { type Author, type Trace, trail, trailValues } from '../audit/trail.ts'
+import { type Author, type Trace, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import type { Customer as CustomerRow } from '../generated/client.ts'
 import { reserveAccountNumbers, returnAccountNumber } from '../lenders/accountNumbers.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import type { NumberedDb } from '../queries/idBlocks.ts'
-import { byArrivalSql, listByArrival } from '../queries/pageByArrival.ts'
+import { listByArrival, pageByArrival } from '../queries/pageByArrival.ts'
 import type { Listed, Page } from '../queries/paging.ts'
 import { retryOnTakenId } from '../queries/retryOnTakenId.ts'
-import { moment } from '../queries/rows.ts'
+import { statement } from '../queries/statement.ts'
 
-/** How a customer is named: by the service's number or by the partner's own id. */
+/** A reference to a customer: the service's number or the partner's own id. */
 export type CustomerRef = { readonly id: bigint } | { readonly externalId: string }
 
 /** A customer as stored; a record system's borrower is one too. */
@@ -35,12 +35,12 @@ export async function findCustomer(db: Db, organizationId: number, ref: Customer
   return row ? toCustomer(row) : undefined
 }
 
-const LIST = byArrivalSql({
+const list = pageByArrival('list-customers', (p) => ({
   table: 'customer',
-  where: 'a.organization_id = $1',
+  where: `a.organization_id = ${p('organizationId')}`,
   columns: `a.id, a.external_id AS "externalId", a.account_no AS "accountNo", a.status, a.activation_date AS "activationDate",
     a.business_name AS "businessName"`,
-})
+}))
 
 /** A page of customers in the order in which they came. */
 export async function listCustomers(
@@ -49,19 +49,33 @@ export async function listCustomers(
   { externalId }: { externalId?: string | undefined },
   page: Page,
 ): Promise<Listed<Customer>> {
-  if (externalId === undefined) return listByArrival<Customer>(db, 'list-customers', LIST, organizationId, page)
+  if (externalId === undefined) return listByArrival<Customer>(db, list, page, { organizationId })
   const customer = await findCustomer(db, organizationId, { externalId })
   return { items: customer && page.page === 1 ? [customer] : [], total: customer ? 1 : 0 }
 }
 
-const INSERT = `
+interface NewCustomerValues extends TrailValues {
+  readonly externalId: string
+  readonly activationDate: LocalDate
+  readonly accountNo: bigint
+}
+
+const insert = statement<NewCustomerValues>(
+  'insert-customer',
+  (p) => `
   WITH made AS (
     INSERT INTO customer (organization_id, external_id, status, activation_date, created_at, updated_at, account_no)
-    VALUES ($1, $2, 'Active', $3, $4, $4, $5) ON CONFLICT DO NOTHING RETURNING id
-  ), ${trail('made', 'customer', 6)}
-  SELECT id FROM made`
+    VALUES (${p('organizationId')}, ${p('externalId')}, 'Active', ${p('activationDate')}, ${p('changedAt')},
+      ${p('changedAt')}, ${p('accountNo')})
+    ON CONFLICT DO NOTHING RETURNING id
+  ), ${trail(p, 'made', 'customer')}
+  SELECT id FROM made`,
+)
 
-const IS_TAKEN = 'SELECT FROM customer WHERE organization_id = $1 AND external_id = $2'
+const findTaken = statement<{ organizationId: number; externalId: string }>(
+  'find-taken-external-id',
+  (p) => `SELECT FROM customer WHERE organization_id = ${p('organizationId')} AND external_id = ${p('externalId')}`,
+)
 
 /**
  * A new customer, Active.
@@ -77,19 +91,15 @@ export async function insertCustomer(
   const { organizationId } = author
   const { db } = numbered
   const accountNo = (await reserveAccountNumbers(numbered, organizationId, 'customer', 1))()
-  const insert = async () => {
-    const { rows } = await db.pool.query<{ id: bigint }>({
-      name: 'insert-customer',
-      text: INSERT,
-      values: [organizationId, externalId, activationDate, moment(now), accountNo, ...trailValues(author, now, trace)],
-    })
+  const values = { externalId, activationDate, accountNo, ...trailValues(author, now, trace) }
+  const tryInsert = async () => {
+    const { rows } = await db.pool.query<{ id: bigint }>(insert(values))
     if (rows[0]) return rows[0]
     // Read afterwards: the insert may not see the other customer, which was committed while it ran.
-    const values = [organizationId, externalId]
-    const { rowCount } = await db.pool.query({ name: 'find-taken-external-id', text: IS_TAKEN, values })
+    const { rowCount } = await db.pool.query(findTaken({ organizationId, externalId }))
     return rowCount === 0 ? undefined : 'taken'
   }
-  const made = await retryOnTakenId(insert)
+  const made = await retryOnTakenId(tryInsert)
   if (made === 'taken') {
     returnAccountNumber(numbered, organizationId, 'customer', accountNo)
     return undefined
@@ -97,7 +107,7 @@ export async function insertCustomer(
   return { id: made.id, externalId, accountNo, status: 'Active', activationDate, businessName: null }
 }
 
-/** What a change of a customer's state sets. */
+/** The columns that a change of a customer's state sets. */
 export interface CustomerChange {
   readonly status: CustomerStatus
   readonly activationDate: LocalDate | null
@@ -105,20 +115,31 @@ export interface CustomerChange {
   readonly closeReason: string | null
 }
 
-const LOCK = `
+const lock = statement<{ organizationId: number; id: bigint | null; externalId: string | null }>(
+  'lock-customer',
+  (p) => `
   SELECT id, external_id, account_no, status, activation_date, business_name FROM customer
-  WHERE organization_id = $1 AND CASE WHEN $2::bigint IS NULL THEN external_id = $3 ELSE id = $2 END FOR UPDATE`
+  WHERE organization_id = ${p('organizationId')}
+    AND CASE WHEN ${p('id')}::bigint IS NULL THEN external_id = ${p('externalId')} ELSE id = ${p('id')} END FOR UPDATE`,
+)
 
-const STANDING = `
+const countOpenLoans = statement<{ organizationId: number; id: bigint }>(
+  'count-open-loans',
+  (p) => `
   SELECT count(*) FILTER (WHERE status IN ('Active', 'Overpaid')) AS open_loans, max(closed_on) AS last_closed_on
-  FROM loan WHERE organization_id = $1 AND customer_id = $2`
+  FROM loan WHERE organization_id = ${p('organizationId')} AND customer_id = ${p('id')}`,
+)
 
-const UPDATE = `
+const update = statement<CustomerChange & TrailValues & { id: bigint }>(
+  'update-customer',
+  (p) => `
   WITH changed AS (
-    UPDATE customer SET status = $3, activation_date = $4, closed_on = $5, close_reason = $6, updated_at = $7
-    WHERE organization_id = $1 AND id = $2 RETURNING id
-  ), ${trail('changed', 'customer', 8)}
-  SELECT id FROM changed`
+    UPDATE customer SET status = ${p('status')}, activation_date = ${p('activationDate')}, closed_on = ${p('closedOn')},
+      close_reason = ${p('closeReason')}, updated_at = ${p('changedAt')}
+    WHERE organization_id = ${p('organizationId')} AND id = ${p('id')} RETURNING id
+  ), ${trail(p, 'changed', 'customer')}
+  SELECT id FROM changed`,
+)
 
 /**
  * Changes a customer's state as `decide` says. The row is locked first and its loans counted afterwards: a new loan
@@ -135,18 +156,18 @@ export async function changeCustomer(
 ): Promise<Customer | undefined> {
   const { organizationId } = author
   return await inTransaction(db, async (transaction) => {
-    const names = 'id' in ref ? [ref.id, null] : [null, ref.externalId]
-    const locked = await transaction.query<LockedRow>(LOCK, [organizationId, ...names])
+    const names = 'id' in ref ? { id: ref.id, externalId: null } : { id: null, externalId: ref.externalId }
+    const locked = await transaction.query<LockedRow>(lock({ organizationId, ...names }))
     const row = locked.rows[0]
     if (!row) return undefined
-    const loans = await transaction.query<StandingRow>(STANDING, [organizationId, row.id])
+    const loans = await transaction.query<StandingRow>(countOpenLoans({ organizationId, id: row.id }))
     const { open_loans, last_closed_on } = loans.rows[0]!
     const before = { status: row.status, activationDate: row.activation_date }
     const change = decide({ ...before, openLoans: Number(open_loans), lastLoanClosedOn: last_closed_on })
-    const { status, activationDate, closedOn, closeReason } = change
-    const trace = trailValues(author, now, { action, before, after: change })
-    const values = [status, activationDate, closedOn, closeReason, moment(now)]
-    await transaction.query(UPDATE, [organizationId, row.id, ...values, ...trace])
+    const { status, activationDate } = change
+    await transaction.query(
+      update({ ...change, id: row.id, ...trailValues(author, now, { action, before, after: change }) }),
+    )
     const { id, external_id: externalId, account_no: accountNo, business_name: businessName } = row
     return { id, externalId, accountNo, status, activationDate, businessName }
   })

@@ -61,7 +61,7 @@ export async function insertCustomers(
   )
 }
 
-/** What is there under an external id, to tell the same line again from another one. */
+/** The row that has an external id already, to tell a repeated line from a different one. */
 export interface PresentCustomer {
   readonly externalId: string
   readonly activationDate: LocalDate | null

@@ -3,21 +3,21 @@ import { randomBytes } from 'node:crypto'
 import { chown, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { type DataDirectory, type EmbeddedLog, findDataDirectory, surroundings } from './dataDirectory.ts'
 import { type EmbeddedUrls, leaveUrls } from './join.ts'
 import { holdDirectory } from './lock.ts'
 import { makeDirectory } from './makeDirectory.ts'
-import { type EmbeddedLog, findPlace, type Place, surroundings } from './place.ts'
 import { launch, stopLeftOver } from './server.ts'
 import { addServiceRole } from './serviceRole.ts'
 
+export { type EmbeddedLog, hasDatabase } from './dataDirectory.ts'
 export { type EmbeddedUrls, findLeftUrls } from './join.ts'
 export { DirectoryInUseError } from './lock.ts'
-export { type EmbeddedLog, hasDatabase } from './place.ts'
 export { EMBEDDED_CONNECTIONS } from './server.ts'
 
-/** What `startEmbedded` is told. */
+/** The options of `startEmbedded`. */
 export interface EmbeddedOptions {
-  /** Where the data is kept; made when missing. */
+  /** The directory of the data; made when missing. */
   readonly directory: string
   /** False gives up what a power cut would take, for speed: for tests only. */
   readonly durable?: boolean
@@ -52,7 +52,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
     for (const release of locks) release()
   }
   try {
-    const place = await findPlace(given, log)
+    const place = await findDataDirectory(given, log)
     // A copy of the directory names the same place, so that is held as well.
     if (place.home !== given) locks.push(holdDirectory(place.home))
     await initialize(place, durable)
@@ -84,7 +84,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
 }
 
 /** Makes an empty database cluster where there is none. One that was interrupted half-way never gets the final name. */
-async function initialize(place: Place, durable: boolean): Promise<void> {
+async function initialize(place: DataDirectory, durable: boolean): Promise<void> {
   const names = await readdir(place.home)
   for (const name of names) if (name.startsWith('postgres.new-')) await rm(join(place.home, name), removal)
   if (names.includes('postgres')) return
@@ -93,13 +93,13 @@ async function initialize(place: Place, durable: boolean): Promise<void> {
   const data = join(fresh, 'data')
   await writeFile(password, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600 })
   await mkdir(data, { mode: 0o700 })
-  if (place.account) for (const path of [fresh, password, data]) await chown(path, place.account.uid, place.account.gid)
+  if (place.user) for (const path of [fresh, password, data]) await chown(path, place.user.uid, place.user.gid)
   const args = ['-D', data, '-U', 'mkopo', '--pwfile', password, '--auth', 'scram-sha-256']
   // Postgres's own C.UTF-8: the same order and the same letters on every machine, whatever locales it has.
   args.push('--encoding', 'UTF8', '--locale', 'C', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8')
   if (!durable) args.push('--no-sync')
   try {
-    await run(join(place.bin, 'initdb'), args, { ...surroundings(place.account), timeout: 120_000 })
+    await run(join(place.bin, 'initdb'), args, { ...surroundings(place.user), timeout: 120_000 })
   } catch (error) {
     await rm(fresh, removal)
     throw new Error(`Postgres could not make its data directory: ${error instanceof Error ? error.message : error}`)

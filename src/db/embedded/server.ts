@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { type EmbeddedLog, type Place, surroundings } from './place.ts'
+import { type DataDirectory, type EmbeddedLog, surroundings } from './dataDirectory.ts'
 
 /** A Postgres process that accepts connections. */
 export interface Running {
@@ -13,16 +13,16 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/** Connections that the server takes at once, whoever opens them. */
+/** Connections that the server takes at once, from all programs. */
 export const EMBEDDED_CONNECTIONS = 200
 
-/** What another start may cure: somebody took the port, or the processes of a killed Postgres are still leaving. */
+/** Failures that another start may cure: the port was taken, or the processes of a killed Postgres are still ending. */
 const passing = /Address already in use|pre-existing shared memory block/
 const startWithin = 120_000
 const run = promisify(execFile)
 
 /** Starts `postgres` on `data` and waits until it accepts connections. */
-export async function launch(place: Place, data: string, durable: boolean, log: EmbeddedLog): Promise<Running> {
+export async function launch(place: DataDirectory, data: string, durable: boolean, log: EmbeddedLog): Promise<Running> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await start(place, data, durable, log)
@@ -33,7 +33,7 @@ export async function launch(place: Place, data: string, durable: boolean, log: 
   }
 }
 
-async function start(place: Place, data: string, durable: boolean, log: EmbeddedLog): Promise<Running> {
+async function start(place: DataDirectory, data: string, durable: boolean, log: EmbeddedLog): Promise<Running> {
   const port = await freePort()
   const settings = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=']
   settings.push(`max_connections=${EMBEDDED_CONNECTIONS}`)
@@ -42,7 +42,7 @@ async function start(place: Place, data: string, durable: boolean, log: Embedded
   // Detached: Ctrl-C in a terminal goes to the whole process group, and the database has to outlive the service's
   // last requests.
   const child = spawn(join(place.bin, 'postgres'), ['-D', data, ...settings.flatMap((setting) => ['-c', setting])], {
-    ...surroundings(place.account),
+    ...surroundings(place.user),
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -113,10 +113,10 @@ function accepting(child: ChildProcess, log: EmbeddedLog): Promise<void> {
  * A shell that waits for the end of a pipe which only this process holds, and then ends Postgres: the one notice that
  * also comes when this process is killed without warning. Where there is no shell, the next start clears up.
  */
-function endWithUs(child: ChildProcess, place: Place): ChildProcess | undefined {
+function endWithUs(child: ChildProcess, place: DataDirectory): ChildProcess | undefined {
   if (child.pid === undefined) return undefined
   const guard = spawn('/bin/sh', ['-c', 'read -r _; kill -INT "$0"', String(child.pid)], {
-    ...surroundings(place.account),
+    ...surroundings(place.user),
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
@@ -174,7 +174,7 @@ function kill(pid: number, how: NodeJS.Signals) {
 const within = (milliseconds: number, event: Promise<void>): Promise<boolean> =>
   Promise.race([event.then(() => true), sleep(milliseconds, false, { ref: false })])
 
-/** A port free now; whoever takes it before Postgres does only costs another attempt. */
+/** Returns a port that is free now; if another program takes it before Postgres does, the start is tried again. */
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()

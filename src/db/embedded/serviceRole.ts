@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { chown, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import type { Place } from './place.ts'
+import type { DataDirectory } from './dataDirectory.ts'
 
 const NAME = 'mkopo_service'
 
-/** What the role is but for its password: it may sign in, and nothing that goes beyond what it is granted. */
+/** The attributes of the role: it may sign in, and has no rights beyond those that are granted to it. */
 const ATTRIBUTES = 'LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS'
 
 interface State {
@@ -25,7 +25,7 @@ const STATE = `SELECT pg_is_in_recovery() AS "isStandby", EXISTS (
  * @param url by the owner, a superuser
  * @returns the URL by the service's role; on a standby, where no role can be made, the owner's
  */
-export async function addServiceRole(place: Place, url: string): Promise<string> {
+export async function addServiceRole(place: DataDirectory, url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => undefined)
   await client.connect()
@@ -45,7 +45,7 @@ export async function addServiceRole(place: Place, url: string): Promise<string>
 }
 
 /** The password of the role, made where there is none. The file gets its name when it is whole. */
-async function keepPassword({ home, account }: Place): Promise<string> {
+async function keepPassword({ home, user }: DataDirectory): Promise<string> {
   const path = join(home, 'postgres', 'service-password')
   const kept = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return ''
@@ -54,12 +54,12 @@ async function keepPassword({ home, account }: Place): Promise<string> {
   if (kept.trim() !== '') return kept.trim()
   const password = randomBytes(24).toString('hex')
   await writeFile(`${path}.new`, `${password}\n`, { mode: 0o600 })
-  if (account) await chown(`${path}.new`, account.uid, account.gid)
+  if (user) await chown(`${path}.new`, user.uid, user.gid)
   await rename(`${path}.new`, path)
   return password
 }
 
-/** Whether the server takes the password, which somebody may have changed. */
+/** Whether the server accepts the password, which may have been changed. */
 async function signsIn(connectionString: string): Promise<boolean> {
   const client = new pg.Client({ connectionString })
   client.on('error', () => undefined)

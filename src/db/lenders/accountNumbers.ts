@@ -1,24 +1,25 @@
 import type { Db } from '../postgres/client.ts'
 import type { Kind, NumberedDb } from '../queries/idBlocks.ts'
+import { statement } from '../queries/statement.ts'
 
 /** The tables whose rows have an account number. */
 export type Numbered = 'customer' | 'loan'
 
-const DRAW = `
-  INSERT INTO account_number AS n (organization_id, kind, last) VALUES ($1, $2, $3)
+const draw = statement<{ organizationId: number; table: Numbered; count: number }>(
+  'draw-account-numbers',
+  (p) => `
+  INSERT INTO account_number AS n (organization_id, kind, last)
+  VALUES (${p('organizationId')}, ${p('table')}, ${p('count')})
   ON CONFLICT (organization_id, kind) DO UPDATE SET last = n.last + EXCLUDED.last
-  RETURNING last`
+  RETURNING last`,
+)
 
 const kindOf = (db: Db, organizationId: number, table: Numbered): Kind => ({
   name: `account number ${table} ${organizationId}`,
   // Few are lost when the process ends, unless many are drawn a second.
   block: { least: 1, most: 128 },
   async fetch(count) {
-    const { rows } = await db.pool.query<{ last: bigint }>({
-      name: 'draw-account-numbers',
-      text: DRAW,
-      values: [organizationId, table, count],
-    })
+    const { rows } = await db.pool.query<{ last: bigint }>(draw({ organizationId, table, count }))
     const first = rows[0]!.last - BigInt(count) + 1n
     return Array.from({ length: count }, (_, index) => first + BigInt(index))
   },

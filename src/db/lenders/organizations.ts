@@ -8,7 +8,7 @@ export interface Organization {
   readonly currency: string
   readonly officeId: string
   readonly officeName: string
-  /** How its customers pay, where nobody says otherwise (contract 4.4.3). */
+  /** The payment method of its customers, unless a repayment has its own (contract 4.4.3). */
   readonly paymentMethod: string
 }
 
@@ -45,7 +45,7 @@ export async function insertOrganization(
   ])
 }
 
-/** What of an organization can be changed. */
+/** The properties of an organization that can be changed. */
 export type OrganizationChange = Pick<Organization, 'paymentMethod'>
 
 /** @returns the organization as it is then; undefined when there is none with the id */
@@ -66,7 +66,7 @@ export async function changeOrganization(
   })
 }
 
-/** A row of the trail for whoever took the organization's book away with him. */
+/** Adds a row to the trail that says who exported the book of the organization. */
 export async function noteExport(db: Db, author: Author, now: number): Promise<void> {
   const trace = { action: 'export', before: null, after: null }
   await db.prisma.auditEntry.create({ data: auditRow(author, now, 'organization', author.organizationId, trace) })

@@ -6,14 +6,14 @@ import type { Customer } from '../customers/customers.ts'
 import type { Queries } from '../queries/queries.ts'
 import { type ColumnTypes, statementOver } from '../queries/rows.ts'
 
-/** Who wants to borrow, and on which terms, as an application names them. */
+/** The customer and the product that an application names. */
 export interface ApplicationKey {
   readonly organizationId: number
   readonly customerExternalId: string
   readonly productId: number
 }
 
-/** What of it there is. */
+/** The customer and the product of an application; undefined where there is none. */
 export interface Applicants {
   readonly customer: Applicant | undefined
   readonly product: Product | undefined
@@ -25,7 +25,7 @@ export type Applicant = Omit<Customer, 'accountNo'>
 const KEY: ColumnTypes = { place: 'int', organization_id: 'int', external_id: 'text', product_id: 'int' }
 
 const find = statementOver(
-  'find-parties',
+  'find-applicants',
   [KEY],
   (keys) => `
   SELECT k.place, c.id AS customer_id, c.external_id, c.status, c.activation_date, c.business_name,

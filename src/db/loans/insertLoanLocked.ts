@@ -7,9 +7,9 @@ import { insertLoans, type NewLoan } from './insertLoans.ts'
 const HOLD = 'SELECT FROM customer WHERE organization_id = $1 AND id = $2 FOR NO KEY UPDATE'
 
 /**
- * Inserts a loan once `check` has found nothing against it. The customer's row is held meanwhile, and whoever makes a
- * loan for him waits for it: of two at once, the second is checked on a book that has the first. It takes a transaction
- * that waits for `check`, and so is not the way of every loan.
+ * Inserts a loan once `check` has found nothing against it. The customer's row is locked meanwhile, and another loan for
+ * the same customer waits for it: of two at once, the second is checked on a book that has the first. Because the
+ * transaction waits for `check`, only loans that need the check are inserted this way.
  * @returns the outcome; `leftOut` when the customer is no longer Active
  * @throws what `check` throws, and a unique violation as `insertLoans` does; no loan is made then
  */

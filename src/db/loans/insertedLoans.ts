@@ -4,7 +4,7 @@ import type { NewLoan } from './insertLoans.ts'
 
 /**
  * The outcome of one loan of an insert. `idTaken`, `externalIdTaken`: another loan of the organization has it.
- * `leftOut`: its customer is no longer Active; or, where the insert was not patient, it has to be inserted by itself.
+ * `leftOut`: its customer is no longer Active; or, where the insert was not patient, it has to be inserted alone.
  */
 export type Inserted = 'made' | 'idTaken' | 'externalIdTaken' | 'leftOut'
 

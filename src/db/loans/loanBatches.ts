@@ -68,7 +68,7 @@ const MOST_PATIENT = 4
 
 /**
  * Inserts loans together. One that was left out, because its customer is closed or locked by another transaction, is
- * inserted by itself and waits for the lock, so that the others need not wait.
+ * inserted alone and waits for the lock, so that the others need not wait.
  */
 function insertingLoan(db: Db, way: typeof TOGETHER): LoanBatches['insertLoan'] {
   const insert = createBatcher<NewLoan, Inserted>({

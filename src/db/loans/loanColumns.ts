@@ -48,7 +48,7 @@ export const cached = (state: Balances, nextReview = state.nextChangeAt): unknow
 /**
  * The moment at which the sweep reviews a loan next: no later than time alone changes a figure of it. The moment that is stored
  * is kept where it is early enough, as it is when an instalment is paid before it is due. It is in an index: to move it
- * would write the loan anew into all eight, once an instalment. The sweep moves it on when it comes, off the peak. One
+ * would write the loan into all eight again, once an instalment. The sweep moves it on when it comes, off the peak. One
  * that has come already is not kept: just before the moment that is stored, a loan is always what its columns say.
  * @param next when time next changes a figure; null: never
  * @param at when the loan is saved

@@ -1,7 +1,8 @@
 import type { Db } from '../postgres/client.ts'
 import type { Listed, Page } from '../queries/paging.ts'
 import type { Queries } from '../queries/queries.ts'
-import { arrayOf, type Prepared, statementOver } from '../queries/rows.ts'
+import { arrayOf, statementOver } from '../queries/rows.ts'
+import { type Prepared, statement } from '../queries/statement.ts'
 import {
   CARRIED_COLUMNS,
   type CarriedRow,
@@ -14,10 +15,10 @@ import {
   toStoredLoan,
 } from './storedLoan.ts'
 
-/** How a loan is named: by the service's number or by the partner's own id. */
+/** A reference to a loan: the service's number or the partner's own id. */
 export type LoanRef = { readonly id: bigint } | { readonly externalId: string }
 
-/** Which loans to list, and in which order. */
+/** The loans to list, and their order. */
 export interface LoanFilter {
   readonly customerId?: bigint | undefined
   readonly customerExternalId?: string | undefined
@@ -68,11 +69,15 @@ const headBy = (by: By) => {
 const HEADS_BY = { id: headBy('id'), externalId: headBy('externalId') }
 
 /** All loans of some customers of an organization, in the order in which each borrowed. */
-export const FIND_OF_CUSTOMERS = `
+export const findLoansOfCustomers = statement<{ organizationId: number; customerIds: readonly bigint[] }>(
+  'find-loans-of-customers',
+  (p) => `
   SELECT ${LOAN_COLUMNS} FROM loan l ${LOAN_SOURCES}
-  WHERE l.organization_id = $1 AND l.customer_id = ANY ($2::bigint[]) ORDER BY l.disbursed_at, l.id`
+  WHERE l.organization_id = ${p('organizationId')} AND l.customer_id = ANY (${p('customerIds')}::bigint[])
+  ORDER BY l.disbursed_at, l.id`,
+)
 
-/** Which loan of whom, and the zone its days are counted in. */
+/** A loan of an organization, and the zone in which its days are counted. */
 export interface LoanKey {
   readonly organizationId: number
   readonly ref: LoanRef
@@ -162,7 +167,7 @@ export interface PagedLoan {
   readonly weight: number
 }
 
-/** Which loans of an organization are on a page, in its order, and the true count of all that match. */
+/** The loans of an organization that are on a page, in its order, and the count of all that match. */
 export async function findLoanPage(
   db: Db,
   organizationId: number,

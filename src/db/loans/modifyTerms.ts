@@ -1,48 +1,61 @@
 import type { CustomerStatus } from '../../domain/customer/customer.ts'
 import { invariant } from '../../domain/errors.ts'
 import { summaryOf } from '../../domain/recordStyle/modifyTerms.ts'
-import { trail, trailValues } from '../audit/trail.ts'
+import { type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import { findCustomer } from '../customers/customers.ts'
 import type { Db } from '../postgres/client.ts'
-import { columnsOf, moment, rowsOf, widthOf } from '../queries/rows.ts'
+import { columnValues, moment, tableOf } from '../queries/rows.ts'
+import { statement } from '../queries/statement.ts'
 import { PERIOD, periodRows } from './insertLoans.ts'
 import { CACHED, cached, figures } from './loanColumns.ts'
 import type { LoanChange } from './saveLoans.ts'
 import type { StoredLoan } from './storedLoan.ts'
 
+/** The parameters of a change of terms: those of the loan's row by the names of its columns, and the lines of its schedule. */
+interface ModifiedValues extends TrailValues {
+  readonly id: bigint
+  readonly version: number
+  readonly borrowerId: bigint
+  readonly lends: boolean
+}
+
 const CHANGED = [
   ...['principal', 'rate_per_period', 'disbursed_at', 'disbursed_on', 'due_on', 'due_at', 'record'],
   ...CACHED,
 ]
-const AT_CHANGED = 7
-const AT_PERIODS = AT_CHANGED + CHANGED.length
-const AT_TRAIL = AT_PERIODS + widthOf(PERIOD)
+/** The lines of the schedule have names of their own, because the loan has a column `principal`, too. */
+const LINES = 'line.'
 
 /**
- * As every change of a loan this is made by whoever read its latest version. The borrower's row is share-locked, so that
+ * Saves where the version of the loan is the one that was read. The borrower's row is share-locked, so that a customer
  * who is lent more cannot be closed meanwhile. The schedule keeps its number of lines: an update cannot name another.
  */
-const RESTATE = `
+const modify = statement<ModifiedValues & Record<string, unknown>>(
+  'modify-terms',
+  (p) => `
   WITH borrower AS (
-    SELECT id FROM customer WHERE organization_id = $1 AND id = $5 AND (status = 'Active' OR NOT $6) FOR SHARE
-  ), held AS (
-    SELECT id FROM loan WHERE organization_id = $1 AND id = $2 AND version = $3 FOR NO KEY UPDATE SKIP LOCKED
+    SELECT id FROM customer WHERE organization_id = ${p('organizationId')} AND id = ${p('borrowerId')}
+      AND (status = 'Active' OR NOT ${p('lends')}) FOR SHARE
+  ), locked AS (
+    SELECT id FROM loan WHERE organization_id = ${p('organizationId')} AND id = ${p('id')} AND version = ${p('version')}
+    FOR NO KEY UPDATE SKIP LOCKED
   ), saved AS (
-    UPDATE loan SET version = version + 1, updated_at = $4, customer_id = borrower.id,
-      ${CHANGED.map((column, index) => `${column} = $${AT_CHANGED + index}`).join(', ')}
-    FROM borrower, held WHERE loan.organization_id = $1 AND loan.id = held.id
+    UPDATE loan SET version = version + 1, updated_at = ${p('changedAt')}, customer_id = borrower.id,
+      ${CHANGED.map((column) => `${column} = ${p(column)}`).join(', ')}
+    FROM borrower, locked WHERE loan.organization_id = ${p('organizationId')} AND loan.id = locked.id
     RETURNING loan.id
   ), lines AS (
     UPDATE loan_period SET from_date = s.from_date, due_date = s.due_date, principal = s.principal,
       interest = s.interest, fees = s.fees
-    FROM ${rowsOf('s', PERIOD, AT_PERIODS)} JOIN saved ON saved.id = s.loan_id
+    FROM ${tableOf('s', PERIOD, (column) => p(LINES + column))} JOIN saved ON saved.id = s.loan_id
     WHERE loan_period.organization_id = s.organization_id AND loan_period.loan_id = s.loan_id
       AND loan_period.period = s.period
-  ), ${trail('saved', 'loan', AT_TRAIL)}
-  SELECT id FROM saved`
+  ), ${trail(p, 'saved', 'loan')}
+  SELECT id FROM saved`,
+)
 
 /**
- * Saves a loan that was agreed anew, with its schedule, in one statement.
+ * Saves the modified terms of a loan, with its schedule, in one statement.
  * @returns `stale` when another change was saved first, and the borrower's status when a borrower who is lent more is no
  *   longer Active; nothing was saved then
  */
@@ -52,7 +65,7 @@ export async function modifyStoredTerms(
   { author, decision, at }: LoanChange,
 ): Promise<'saved' | 'stale' | { readonly borrowerIs: CustomerStatus }> {
   const { before, restated, state } = decision
-  invariant(restated, 'a loan agreed anew')
+  invariant(restated, 'modified terms')
   const { terms, borrowerId, record, lends } = restated
   invariant(terms.numberOfRepayments === loan.terms.numberOfRepayments, 'a schedule keeps its number of lines')
   // Only other remarks: the schedule stays as it is.
@@ -62,28 +75,25 @@ export async function modifyStoredTerms(
     before: { ...figures(before), ...summaryOf(loan.terms), customerId: loan.customerId, record: loan.record },
     after: { ...figures(state), ...summaryOf(terms), customerId: borrowerId, record },
   }
-  const { rowCount } = await db.pool.query({
-    name: 'restate-loan',
-    text: RESTATE,
-    values: [
-      loan.organizationId,
-      loan.id,
-      loan.version,
-      moment(at),
-      borrowerId,
-      lends,
-      terms.principal,
-      terms.ratePerPeriod,
-      moment(terms.disbursedAt),
-      terms.disbursedOn,
-      terms.dueOn,
-      moment(terms.dueAt),
-      JSON.stringify(record),
-      ...cached(state),
-      ...columnsOf(PERIOD, periodRows(loan.organizationId, loan.id, schedule)),
+  const columns = {
+    principal: terms.principal,
+    rate_per_period: terms.ratePerPeriod,
+    disbursed_at: moment(terms.disbursedAt),
+    disbursed_on: terms.disbursedOn,
+    due_on: terms.dueOn,
+    due_at: moment(terms.dueAt),
+    record: JSON.stringify(record),
+  }
+  const cachedColumns = Object.fromEntries(cached(state).map((value, index) => [CACHED[index], value]))
+  const { rowCount } = await db.pool.query(
+    modify({
+      ...columns,
+      ...cachedColumns,
+      ...columnValues(PERIOD, periodRows(loan.organizationId, loan.id, schedule), LINES),
+      ...{ id: loan.id, version: loan.version, borrowerId, lends },
       ...trailValues(author, at, trace),
-    ],
-  })
+    }),
+  )
   if (rowCount === 1) return 'saved'
   const borrower = lends ? await findCustomer(db, loan.organizationId, { id: borrowerId }) : undefined
   return borrower && borrower.status !== 'Active' ? { borrowerIs: borrower.status } : 'stale'

@@ -2,8 +2,9 @@ import type { Instant, LocalDate, PeriodUnit } from '../../domain/dates.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
 import type { LoanRecord } from '../../domain/recordStyle/loanRecord.ts'
 import type { Db } from '../postgres/client.ts'
-import { byArrivalSql, listByArrival } from '../queries/pageByArrival.ts'
+import { listByArrival, pageByArrival } from '../queries/pageByArrival.ts'
 import type { Listed, Page } from '../queries/paging.ts'
+import { statement } from '../queries/statement.ts'
 
 /** A loan as a record system knows it, whichever style made it: its terms, and nothing of what became of it. */
 export interface RecordLoan {
@@ -28,22 +29,27 @@ const COLUMNS = `
 
 const PRODUCT = 'LEFT JOIN loan_product p ON p.organization_id = a.organization_id AND p.id = a.product_id'
 
-const FIND = `SELECT ${COLUMNS} FROM loan a ${PRODUCT} WHERE a.organization_id = $1 AND a.id = $2`
+const find = statement<{ organizationId: number; id: bigint }>(
+  'find-record-loan',
+  (p) =>
+    `SELECT ${COLUMNS} FROM loan a ${PRODUCT} WHERE a.organization_id = ${p('organizationId')} AND a.id = ${p('id')}`,
+)
 
 export async function findRecordLoan(db: Db, organizationId: number, id: bigint): Promise<RecordLoan | undefined> {
-  const { rows } = await db.pool.query<RecordLoanRow>({
-    name: 'find-record-loan',
-    text: FIND,
-    values: [organizationId, id],
-  })
+  const { rows } = await db.pool.query<RecordLoanRow>(find({ organizationId, id }))
   return rows[0] && toRecordLoan(rows[0])
 }
 
-const LIST = byArrivalSql({ table: 'loan', where: 'a.organization_id = $1', columns: COLUMNS, joined: PRODUCT })
+const list = pageByArrival('list-record-loans', (p) => ({
+  table: 'loan',
+  where: `a.organization_id = ${p('organizationId')}`,
+  columns: COLUMNS,
+  joined: PRODUCT,
+}))
 
 /** A page of the organization's loans, oldest first. */
 export async function listRecordLoans(db: Db, organizationId: number, page: Page): Promise<Listed<RecordLoan>> {
-  const { items, total } = await listByArrival<RecordLoanRow>(db, 'list-record-loans', LIST, organizationId, page)
+  const { items, total } = await listByArrival<RecordLoanRow>(db, list, page, { organizationId })
   return { items: items.map(toRecordLoan), total }
 }
 

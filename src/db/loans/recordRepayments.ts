@@ -2,8 +2,9 @@ import type { Instant, LocalDate } from '../../domain/dates.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
 import type { RepaymentRecord } from '../../domain/recordStyle/loanRecord.ts'
 import type { Db } from '../postgres/client.ts'
-import { byArrivalSql, listByArrival } from '../queries/pageByArrival.ts'
+import { listByArrival, pageByArrival } from '../queries/pageByArrival.ts'
 import type { Listed, Page } from '../queries/paging.ts'
+import { statement } from '../queries/statement.ts'
 
 /** A customer's repayment as a record system knows it, whichever style posted it. */
 export interface RecordRepayment {
@@ -25,10 +26,15 @@ const COLUMNS = `
 
 const LOAN = 'JOIN loan l ON l.organization_id = a.organization_id AND l.id = a.loan_id'
 
-/** What a customer paid; the index of arrivals says the same. */
+/** The types of entries that a customer paid; the index of arrivals has the same condition. */
 const PAID = "a.type IN ('Repayment', 'Recovery Repayment')"
 
-const FIND = `SELECT ${COLUMNS} FROM loan_entry a ${LOAN} WHERE a.organization_id = $1 AND a.id = $2 AND ${PAID}`
+const find = statement<{ organizationId: number; id: bigint }>(
+  'find-record-repayment',
+  (p) => `
+  SELECT ${COLUMNS} FROM loan_entry a ${LOAN}
+  WHERE a.organization_id = ${p('organizationId')} AND a.id = ${p('id')} AND ${PAID}`,
+)
 
 /** A repayment, reversed or not. */
 export async function findRecordRepayment(
@@ -36,25 +42,29 @@ export async function findRecordRepayment(
   organizationId: number,
   id: bigint,
 ): Promise<RecordRepayment | undefined> {
-  const { rows } = await db.pool.query<RepaymentRow>({
-    name: 'find-record-repayment',
-    text: FIND,
-    values: [organizationId, id],
-  })
+  const { rows } = await db.pool.query<RepaymentRow>(find({ organizationId, id }))
   return rows[0] && toRepayment(rows[0])
 }
 
-const STANDING = `a.organization_id = $1 AND ${PAID} AND a.reversed_at IS NULL`
-const LIST = byArrivalSql({ table: 'loan_entry', where: STANDING, columns: COLUMNS, joined: LOAN })
-const LIST_OF_LOAN = byArrivalSql({
+const unreversed = (organizationId: string) =>
+  `a.organization_id = ${organizationId} AND ${PAID} AND a.reversed_at IS NULL`
+
+const list = pageByArrival('list-record-repayments', (p) => ({
   table: 'loan_entry',
-  where: `${STANDING} AND a.loan_id = $4`,
+  where: unreversed(p('organizationId')),
+  columns: COLUMNS,
+  joined: LOAN,
+}))
+
+const listOfLoan = pageByArrival<{ loanId: bigint }>('list-record-repayments-of-loan', (p) => ({
+  table: 'loan_entry',
+  where: `${unreversed(p('organizationId'))} AND a.loan_id = ${p('loanId')}`,
   by: 'ordinal',
   columns: COLUMNS,
   joined: LOAN,
-})
+}))
 
-/** A page of the repayments that stand, of the organization or of one loan, oldest first. */
+/** A page of the repayments that are not reversed, of the organization or of one loan, oldest first. */
 export async function listRecordRepayments(
   db: Db,
   organizationId: number,
@@ -62,8 +72,8 @@ export async function listRecordRepayments(
   page: Page,
 ): Promise<Listed<RecordRepayment>> {
   const { items, total } = await (loanId === undefined
-    ? listByArrival<RepaymentRow>(db, 'list-record-repayments', LIST, organizationId, page)
-    : listByArrival<RepaymentRow>(db, 'list-record-repayments-of-loan', LIST_OF_LOAN, organizationId, page, [loanId]))
+    ? listByArrival<RepaymentRow>(db, list, page, { organizationId })
+    : listByArrival<RepaymentRow, { loanId: bigint }>(db, listOfLoan, page, { organizationId, loanId }))
   return { items: items.map(toRepayment), total }
 }
 

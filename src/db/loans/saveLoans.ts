@@ -55,8 +55,8 @@ const REVERSED: ColumnTypes = { organization_id: 'int', id: 'bigint', loan_id: '
 
 /**
  * Many loans in one statement and one commit, each only where its version is still what was read; with a loan go its
- * entries, reversals, audit rows and keys, or none of them. A loan that somebody else is changing at this moment is left
- * out like one that he has changed: waiting for him, a statement would let all the others wait, too.
+ * entries, reversals, audit rows and keys, or none of them. A loan that another transaction has
+ * locked is left out, like a loan that was changed: a statement that waited for it would make all the others wait, too.
  */
 const save = statementOver(
   'save-loans',
@@ -88,7 +88,7 @@ const save = statementOver(
  * Saves batches of decisions, in one statement. Of two on one loan, which was asked for by its number and by its external
  * id at once, it takes the first: the other was not decided on what that leaves. Of two with an entry of one id, which
  * clients chose for different loans, it takes the first, too.
- * @returns of each batch whether it was saved; if not, someone was faster
+ * @returns of each batch whether it was saved; if not, another change of its loan was saved first
  * @throws a unique violation, after which nothing of any batch is saved, when a token, an id or an Idempotency-Key of
  * one of them is taken
  */
@@ -168,7 +168,7 @@ const trailOf = ({ loan, changes }: ChangeBatch): unknown[][] =>
     return trailRow(change.author, change.at, loan.id, traceOf(change), transaction)
   })
 
-/** What the audit trail says of a change: the figures before and after it, and what was posted or reversed. */
+/** The content of the audit trail about a change: the figures before and after it, and the entry posted or reversed. */
 function traceOf({ decision: { before, reason, reversed, state }, posted }: LoanChange): Trace {
   return {
     action: reversed ? (posted ? 'adjust' : 'reverse') : (posted?.type ?? 'time'),

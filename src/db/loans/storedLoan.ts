@@ -60,13 +60,13 @@ const TERMS = `
   l.organization_id, l.id, l.external_id, l.account_no, l.version, l.updated_at, l.next_change_at, l.customer_id, l.product_id, l.currency, l.principal,
   l.number_of_repayments, l.rate_per_period, l.penalty_amount, l.disbursed_at, l.disbursed_on, l.due_on, l.due_at, l.record`
 
-/** What `toStoredLoan` takes. */
+/** The columns that `toStoredLoan` takes. */
 export const LOAN_COLUMNS = `${TERMS},
   c.external_id AS customer_external_id, c.business_name AS customer_business_name,
   c.status AS customer_status, p.name AS product_name,
   ${PERIODS} AS periods, ${ENTRIES} AS entries`
 
-/** What `toStoredHead` takes: nothing but the loan's own row. */
+/** The columns that `toStoredHead` takes: the loan's own row. */
 export const CARRIED_COLUMNS = `${TERMS}, l.entry_count, l.carried_forward`
 
 export const LOAN_SOURCES = `
@@ -96,7 +96,7 @@ interface BareRow {
   record: LoanRecord | null
 }
 
-/** What the statements that read loans answer, a row a loan. */
+/** A row of the statements that read loans: one for each loan. */
 export interface LoanRow extends BareRow {
   customer_external_id: string | null
   customer_business_name: string | null

@@ -3,11 +3,12 @@ import { toJson } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import { type ColumnTypes, columnsOf, moment, rowsOf } from '../queries/rows.ts'
+import { statement } from '../queries/statement.ts'
 import { CACHED, CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
 import { LOANS_BY } from './loans.ts'
 import { type LoanRow, type StoredLoan, toStoredLoan } from './storedLoan.ts'
 
-/** What a round of the sweep came to. */
+/** The result of a round of the sweep. */
 export interface Swept {
   /** Loans whose figures were brought up to date. */
   readonly saved: number
@@ -25,10 +26,14 @@ export interface DamagedLoan {
 }
 
 /** Due loans, oldest first; those that another instance is at are left to it. */
-const CLAIM = `
+const claim = statement<{ now: string | null; most: number; organizationIds: number[]; ids: bigint[] }>(
+  'sweep-claim',
+  (p) => `
   SELECT organization_id, id FROM loan
-  WHERE next_change_at <= $1 AND (organization_id, id) NOT IN (SELECT * FROM unnest($3::int[], $4::bigint[]))
-  ORDER BY next_change_at LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED`
+  WHERE next_change_at <= ${p('now')}
+    AND (organization_id, id) NOT IN (SELECT * FROM unnest(${p('organizationIds')}::int[], ${p('ids')}::bigint[]))
+  ORDER BY next_change_at LIMIT ${p('most')} FOR NO KEY UPDATE SKIP LOCKED`,
+)
 
 const COMPUTED: ColumnTypes = {
   organization_id: 'int',
@@ -82,11 +87,14 @@ export async function sweepLoans(
   replayed: (loan: StoredLoan) => { before: LoanState; after: LoanState },
 ): Promise<Swept> {
   return inTransaction(db, async (transaction) => {
-    const claimed = await transaction.query<{ organization_id: number; id: bigint }>({
-      name: 'sweep-claim',
-      text: CLAIM,
-      values: [moment(now), most, except.map(({ organizationId }) => organizationId), except.map(({ id }) => id)],
-    })
+    const claimed = await transaction.query<{ organization_id: number; id: bigint }>(
+      claim({
+        now: moment(now),
+        most,
+        organizationIds: except.map(({ organizationId }) => organizationId),
+        ids: except.map(({ id }) => id),
+      }),
+    )
     const found = claimed.rows.length
     if (found === 0) return { saved: 0, found, damaged: [] }
     const keys = claimed.rows.map((row) => [row.organization_id, row.id])
@@ -113,7 +121,7 @@ export async function sweepLoans(
   })
 }
 
-/** How many loans of all organizations wait for the sweep; counting ends after `most`. */
+/** The number of loans of all organizations that wait for the sweep; counting ends after `most`. */
 export async function countDue(db: Db, now: number, most: number): Promise<number> {
   const { rows } = await db.pool.query<{ due: bigint }>({
     name: 'count-due',

@@ -16,7 +16,7 @@ export interface Db {
    * waits on one fails at once, and no other is opened.
    */
   setGone(gone: boolean): void
-  /** How many statements the server could not write to its disk so far. */
+  /** The number of statements so far that the server could not write to its disk. */
   diskFailures(): number
 }
 
@@ -29,16 +29,16 @@ const statementTimeout = 30_000
 const idleTimeout = 30_000
 /** Milliseconds after which a connection on which nothing is sent is asked by TCP whether its other end is there. */
 const keepAliveAfter = 10_000
-/** Below the 3 s within which a request has to be told that the database is gone. */
+/** Below the 3 s within which a request has to be answered when the database is gone. */
 const connectTimeout = 2_000
 
-/** How a database is used. */
+/** The options of a database. */
 export interface DatabaseOptions {
-  /** Connections at most, 20 unless told. */
+  /** Connections at most; 20 when left out. */
   readonly max?: number
   /** False: each request has statements of its own, to compare with. */
   readonly together?: boolean
-  /** How long a statement waits for a row that somebody else is changing; 5,000 ms unless told. */
+  /** Milliseconds that a statement waits for a locked row; 5,000 when left out. */
   readonly lockTimeout?: number
 }
 
@@ -129,7 +129,7 @@ const longestSilence = statementTimeout + 2000
 type Answer = (error: Error | null, result: unknown) => void
 type Ask = (config: unknown, values: unknown, answer: Answer) => void
 
-/** How a statement may be sent: with `answerWithin`, the milliseconds after which its connection is ended. */
+/** An option of a statement: `answerWithin`, the milliseconds after which its connection is ended. */
 export interface Patience {
   readonly answerWithin?: number
 }

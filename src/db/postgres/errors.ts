@@ -1,4 +1,4 @@
-/** What an error of the driver, the pool or Prisma may carry, at any depth. */
+/** The properties that an error of the driver, the pool or Prisma may have, at any depth. */
 interface Fault {
   readonly code?: unknown
   readonly originalCode?: unknown

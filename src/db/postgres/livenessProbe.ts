@@ -5,14 +5,14 @@ import { clockTrouble, clockWarning } from './clock.ts'
 import { DISK_FAILS } from './errors.ts'
 import { cut } from './silence.ts'
 
-/** How the database is watched: a question every so often, on a connection of its own. */
+/** Milliseconds between two probes, and the milliseconds that a probe may take; each goes by a connection of its own. */
 const EVERY_MS = 400
 const PATIENCE_MS = 700
 /** While it is gone: often, so that its return is noticed at once. */
 const WHILE_GONE_MS = 200
 
-/** How the database stands, as far as the last question says. */
-export interface Watch {
+/** The state of the database according to the last probe. */
+export interface LivenessProbe {
   /** Whether it answers, and is no standby. */
   reachable(): boolean
   /** Why no requests should be sent here; undefined where they can be served. */
@@ -22,8 +22,8 @@ export interface Watch {
   stop(): Promise<void>
 }
 
-/** What the watch is told of besides the database. */
-export interface WatchOptions {
+/** The parts of the process that the probe reports to. */
+export interface ProbeOptions {
   readonly now: () => number
   readonly log: { warn(message: string): void; info(message: string): void }
 }
@@ -38,7 +38,7 @@ const DISK = 'the database takes no changes: its disk is full, or fails'
  * What waits for it then fails at once, new requests are refused without a try, and once it takes changes again, every
  * connection is a new one. Where its disk is full, reads are served; it is asked whether there is room again.
  */
-export function watchDatabase(db: Db, { now, log }: WatchOptions): Watch {
+export function startLivenessProbe(db: Db, { now, log }: ProbeOptions): LivenessProbe {
   let gone: string | undefined
   let full = false
   let isWaiting = false
@@ -118,7 +118,7 @@ export function watchDatabase(db: Db, { now, log }: WatchOptions): Watch {
   }
 }
 
-/** What the database answers; its clock only where it was asked. */
+/** The answer of the database; its clock only where it was asked for. */
 interface Answer {
   readonly isReadOnly: boolean
   readonly clockAheadMs?: number

@@ -4,7 +4,7 @@ import type { Db } from './client.ts'
 import { MIGRATION_LOCK } from './migrate.ts'
 import { inTransaction } from './transaction.ts'
 
-/** What the service may do with the rows of a table: the privileges of Postgres, and the columns that it may change. */
+/** The rights of the service on the rows of a table: the privileges of Postgres, and the columns that it may change. */
 interface Rights {
   readonly privileges: readonly string[]
   readonly columns?: readonly string[]
@@ -22,7 +22,7 @@ const LIMITED: Readonly<Record<string, Rights>> = {
   _prisma_migrations: { privileges: ['SELECT'] },
 }
 
-/** Who grants, and whom to. */
+/** The role that grants, and the role that is granted to. */
 interface Standing {
   readonly grantor: string
   readonly exists: boolean
@@ -134,7 +134,7 @@ const EXCESS = `
       ORDER BY 1) AS tables
   FROM pg_roles r WHERE r.rolname = current_user`
 
-/** What the role of the pool may do that the service's should not, as a line for the log; undefined where that is nothing. */
+/** The excess rights of the pool's role, as a line for the log; undefined where it has none. */
 export async function roleWarning({ pool }: Queries): Promise<string | undefined> {
   const { rows } = await pool.query<Excess>(EXCESS)
   const { role, attributes, tables } = rows[0]!

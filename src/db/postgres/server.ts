@@ -4,7 +4,7 @@ import { clockTrouble, clockWarning } from './clock.ts'
 /** The major versions of PostgreSQL that the service is tested on, from and to. */
 const VERSIONS = { from: 15, to: 18 } as const
 
-/** What a server says of itself, as far as money depends on it. */
+/** The settings of a server on which money depends. */
 export interface ServerFacts {
   /** `server_version_num`: 180001 is 18.1. */
   readonly version: number
@@ -58,7 +58,7 @@ function refuse(why: string | undefined): void {
 
 /**
  * Looks at the server before it is used.
- * @param options.log is told the version, and warned of settings that lose acknowledged money and of a clock that is 1 s off
+ * @param options.log takes the version, and warnings of settings that lose acknowledged money and of a clock that is 1 s off
  * @throws Error, in one line, for another version, and where the clocks differ by 60 s or more
  */
 export async function examineServer(

@@ -20,7 +20,7 @@ export async function inTransaction<T extends NonNullable<unknown> | undefined>(
     await client.query(result === undefined ? 'ROLLBACK' : 'COMMIT')
     return result
   } catch (error) {
-    // A connection that cannot be rolled back is of no use to whoever has it next: it is not given back.
+    // A connection that cannot be rolled back is of no use to its next user: it is not given back.
     await client.query('ROLLBACK').catch(() => (broken = true))
     throw error
   } finally {

@@ -1,7 +1,7 @@
-/** What becomes of one item of a batch: its own result, or its own failure. */
+/** The result or the failure of one item of a batch. */
 export type Settled<Result> = { readonly result: Result } | { readonly error: unknown }
 
-/** How a batcher runs. */
+/** The options of a batcher. */
 export interface BatcherOptions<Item, Result> {
   /** Runs several items in one go, and says in the same order what became of each. Rejecting fails them all. */
   readonly run: (items: readonly Item[]) => Promise<readonly Settled<Result>[]>
@@ -9,7 +9,7 @@ export interface BatcherOptions<Item, Result> {
   readonly most: number
   /** Batches under way at once at most: while one waits for the disk, the next is made ready. */
   readonly inFlight: number
-  /** How many batches that have been under way for `lateMs` milliseconds do not count: their answers may never come. */
+  /** The number of batches, under way for `lateMs` milliseconds, that do not count: their answers may never come. */
   readonly mostLate?: number
   readonly lateMs?: number
 }
@@ -23,7 +23,7 @@ interface Waiting<Item, Result> {
 /**
  * Lets items that arrive together travel together: those that arrive in one turn of the event loop, and those that
  * arrive while all that may be under way is. One that comes alone to an idle batcher goes at once, without waiting for
- * company. Items run in the order in which they came, each standing or falling alone. A batch whose answer is late holds
+ * company. Items run in the order in which they came, each succeeding or failing alone. A batch whose answer is late holds
  * up its own items only.
  */
 export function createBatcher<Item, Result>({

@@ -5,7 +5,7 @@ export interface Page {
   readonly rows: number
 }
 
-/** What a page holds, and how many there are on all pages. */
+/** The items of a page, and the number of items on all pages. */
 export interface Listed<T> {
   readonly items: readonly T[]
   readonly total: number
@@ -14,7 +14,7 @@ export interface Listed<T> {
 /** Prisma sends a larger one modulo 2^32, and so another page than was asked for; no list has so many. */
 const LARGEST_OFFSET = 2 ** 31 - 1
 
-/** What of a list Prisma is to read for a page. */
+/** The part of a list that Prisma reads for a page. */
 export const sliceOf = ({ page, rows }: Page): { skip: number; take: number } => ({
   skip: Math.min((page - 1) * rows, LARGEST_OFFSET),
   take: rows,

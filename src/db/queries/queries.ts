@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** Where statements are sent: the pool, or one connection with a transaction open on it. */
+/** The target of statements: the pool, or one connection with a transaction open on it. */
 export interface Queries {
   readonly pool: Pick<pg.ClientBase, 'query'>
 }

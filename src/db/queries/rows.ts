@@ -1,4 +1,5 @@
 import { invariant } from '../../domain/errors.ts'
+import type { Parameter, Prepared } from './statement.ts'
 
 /** An instant as a parameter. */
 export const moment = (instant: number | null): string | null =>
@@ -18,7 +19,7 @@ export function rowsOf(name: string, columns: ColumnTypes, first: number): strin
 
 /**
  * An array parameter whose length the planner does not see. Seeing one row it would find every plan made for that one
- * cheaper than the plan for any number, and plan the statement anew each time it is sent: longer than it runs.
+ * cheaper than the plan for any number, and plan the statement again each time it is sent, which takes longer than to run it.
  */
 const unseen = (parameter: string): string => `(SELECT ${parameter})`
 
@@ -48,7 +49,24 @@ function elementOf(value: unknown): string {
   return LETTERED.test(quoted) ? `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"` : quoted
 }
 
-/** How many columns a set of rows has. */
+/**
+ * The values of a set of rows in a `statement`: an array literal for each column, under the name of the column.
+ * `tableOf` writes the table expression over them.
+ */
+export const columnValues = (
+  columns: ColumnTypes,
+  rows: readonly (readonly unknown[])[],
+  prefix = '',
+): Record<string, string> =>
+  Object.fromEntries(Object.keys(columns).map((column, index) => [prefix + column, arrayOf(rows, (row) => row[index])]))
+
+/** A set of rows as a table expression over the parameters of a `statement` that `columnValues` gives values to. */
+export function tableOf(name: string, columns: ColumnTypes, p: Parameter<Record<string, unknown>>): string {
+  const [hidden, ...arrays] = Object.entries(columns).map(([column, type]) => `${p(column)}::${type}[]`)
+  return `unnest(${[unseen(hidden!), ...arrays].join(', ')}) AS ${name} (${Object.keys(columns).join(', ')})`
+}
+
+/** The number of columns of a set of rows. */
 export const widthOf = (columns: ColumnTypes): number => Object.keys(columns).length
 
 /** Of one row, over plain parameters, one a column: `(SELECT $3::int AS a, $4::text AS b) AS name`. */
@@ -57,13 +75,6 @@ const rowOf: typeof rowsOf = (name, columns, first) =>
 
 /** A set of a statement as a table expression, under the alias that is asked for. */
 export type Table = (alias: string) => string
-
-/** What is sent: the name under which it is prepared, its text, and its parameters. */
-export interface Prepared {
-  readonly name: string
-  readonly text: string
-  readonly values: unknown[]
-}
 
 /**
  * A statement over sets of rows, written once and prepared twice: for any number of rows, as arrays; and, under its name

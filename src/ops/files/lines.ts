@@ -3,7 +3,7 @@ import { InvalidRequest } from '../../api/body/invalidRequest.ts'
 import { JsonNumber, parseJson } from '../../api/body/json.ts'
 import { validatorCompiler } from '../../api/body/validation.ts'
 import { amount, emailOrEmpty, externalId, localDate, newExternalId, note, smallInt, text } from '../../api/wire.ts'
-import { type BorrowerDetail, LONGEST_DETAIL } from '../../domain/customer/borrower.ts'
+import { BORROWER_DETAILS, type BorrowerDetail, LONGEST_DETAIL } from '../../domain/customer/borrower.ts'
 import { FIRST_DATE, fromRfc3339, LAST_DATE } from '../../domain/dates.ts'
 import { invalidArgument, LendingError, ledByField } from '../../domain/errors.ts'
 import { ENTRY_TYPES } from '../../domain/loan/entry.ts'
@@ -12,11 +12,17 @@ import type { CustomerLine } from '../../services/book/importCustomers.ts'
 import type { LoanLine } from '../../services/book/importLoans.ts'
 import type { TransactionLine } from '../../services/book/importTransactions.ts'
 
-/** A detail as a record system gives it: line breaks only in the address. */
-const detailOf = (detail: BorrowerDetail) =>
-  text({ min: 0, max: LONGEST_DETAIL[detail], lines: detail === 'address' })
-    .nullable()
-    .optional()
+/** The schema of a borrower detail, as in the record style: line breaks in the address only. */
+function detailOf(detail: BorrowerDetail) {
+  const max = LONGEST_DETAIL[detail]
+  const value = detail === 'email' ? emailOrEmpty({ max }) : text({ min: 0, max, lines: detail === 'address' })
+  return value.nullable().optional()
+}
+
+const details = Object.fromEntries(BORROWER_DETAILS.map((detail) => [detail, detailOf(detail)])) as Record<
+  BorrowerDetail,
+  ReturnType<typeof detailOf>
+>
 
 /** Fields of an export that an import computes again. */
 const derived = (...names: string[]) => Object.fromEntries(names.map((name) => [name, z.unknown().optional()]))
@@ -24,13 +30,7 @@ const derived = (...names: string[]) => Object.fromEntries(names.map((name) => [
 const customer = z.strictObject({
   externalId: newExternalId,
   activationDate: localDate.nullable().optional(),
-  businessName: detailOf('businessName'),
-  phone: detailOf('phone'),
-  email: emailOrEmpty({ max: LONGEST_DETAIL.email }).nullable().optional(),
-  address: detailOf('address'),
-  type: detailOf('type'),
-  region: detailOf('region'),
-  country: detailOf('country'),
+  ...details,
   status: z.literal('Active', { error: 'must be Active: close the customer after its loans are imported' }).optional(),
   ...derived('id', 'accountNo', 'closedOn', 'closeReason', 'createdAt'),
 })
@@ -123,10 +123,8 @@ export const recordOfCsv = (fields: Readonly<Record<string, string>>): unknown =
  */
 export function toCustomerLine(record: unknown): CustomerLine {
   const { externalId: id, activationDate, ...rest } = checked(customer, record)
-  const { businessName, phone, email, address, type, region, country } = rest
-  const given = { businessName, phone, email, address, type, region, country }
-  const details = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value ?? undefined]))
-  return { externalId: id, activationDate: activationDate ?? undefined, details }
+  const given = Object.fromEntries(BORROWER_DETAILS.map((detail) => [detail, rest[detail] ?? undefined]))
+  return { externalId: id, activationDate: activationDate ?? undefined, details: given }
 }
 
 /**

@@ -12,7 +12,7 @@ import { findOrganization } from '../../db/lenders/organizations.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
 import { failedPrecondition, invalidArgument, LendingError, notFound } from '../../domain/errors.ts'
 import { networkOf } from './network.ts'
-import { hashPassword } from './passwords.ts'
+import { hashPassword } from './passwords/passwords.ts'
 import { createSignInLimits } from './signInLimits.ts'
 
 export { ROLES, type Role } from '../../db/access/accounts.ts'

@@ -6,7 +6,7 @@ import { identifyApiKey } from './apiKeys.ts'
 import { remembering } from './cachingVerifier.ts'
 import type { Identity } from './caller.ts'
 import { networkOf, withoutPort } from './network.ts'
-import { NO_ACCOUNT_HASH, verifyPassword } from './passwords.ts'
+import { NO_ACCOUNT_HASH, verifyPassword } from './passwords/passwords.ts'
 import { createSignInLimits } from './signInLimits.ts'
 import { createTokens, type TokensDeps } from './tokens.ts'
 

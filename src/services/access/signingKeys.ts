@@ -7,7 +7,7 @@ import {
   WHOLE_SERVICE,
 } from '../../db/access/signingKeys.ts'
 import type { Author } from '../../db/audit/trail.ts'
-import { invariant } from '../../domain/errors.ts'
+import { failedPrecondition, invariant, notFound } from '../../domain/errors.ts'
 import { makeSigningKey } from './keyRing.ts'
 
 export { type KeyRecord, WHOLE_SERVICE } from '../../db/access/signingKeys.ts'
@@ -34,11 +34,25 @@ export async function rotateSigningKey({ db, now, config }: Deps, author: Author
  * @throws LendingError `not_found`; `failed_precondition` when it is so already, or the only one that can sign
  */
 export const retireSigningKey = ({ db, now }: Pick<Deps, 'db' | 'now'>, author: Author, kid: string): Promise<void> =>
-  endSigningKey(db, { ...author, organizationId: WHOLE_SERVICE }, kid, 'retired', now())
+  endKey(db, author, { kid, end: 'retired' }, now())
 
 /**
  * Within 5 s the key verifies nothing on any instance (contract 3.6): whoever has a token of it signs in again.
  * @throws LendingError as `retireSigningKey` does
  */
 export const revokeSigningKey = ({ db, now }: Pick<Deps, 'db' | 'now'>, author: Author, kid: string): Promise<void> =>
-  endSigningKey(db, { ...author, organizationId: WHOLE_SERVICE }, kid, 'revoked', now())
+  endKey(db, author, { kid, end: 'revoked' }, now())
+
+async function endKey(
+  db: Deps['db'],
+  author: Author,
+  key: { readonly kid: string; readonly end: 'retired' | 'revoked' },
+  now: number,
+): Promise<void> {
+  const ended = await endSigningKey(db, { ...author, organizationId: WHOLE_SERVICE }, key, now)
+  if (ended === 'done') return
+  if (ended === 'missing') throw notFound('no signing key has that id')
+  if (ended === 'isLast')
+    throw failedPrecondition('it is the only key that can sign; make a new one first, with keys rotate')
+  throw failedPrecondition(`the key is ${ended.isAlready} already`)
+}

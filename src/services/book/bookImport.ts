@@ -10,7 +10,7 @@ import {
 } from '../../db/book/bookImport.ts'
 import { backoffMs } from '../../db/postgres/backoffMs.ts'
 import type { Queries } from '../../db/queries/queries.ts'
-import { LendingError } from '../../domain/errors.ts'
+import { LendingError, notFound } from '../../domain/errors.ts'
 
 export type { ImportKind, ImportMark } from '../../db/book/bookImport.ts'
 
@@ -123,7 +123,7 @@ export async function importFile<T>(
     await saving
   }
   if (stopping.aborted) return { mark, resumedAt, finished: false }
-  await finishImport(db, key, now())
+  if (!(await finishImport(db, key, now()))) throw notFound('the import was forgotten meanwhile')
   return { mark, resumedAt, finished: true }
 }
 

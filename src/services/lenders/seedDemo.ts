@@ -6,7 +6,7 @@ import type { Db } from '../../db/postgres/client.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
 import { currencyOf } from '../../domain/money.ts'
 import type { Product } from '../../domain/product/product.ts'
-import { hashPassword, verifyPassword } from '../access/passwords.ts'
+import { hashPassword, verifyPassword } from '../access/passwords/passwords.ts'
 
 /** Who can sign in to the demonstration data (contract 7). */
 export const DEMO_PARTNER = { email: 'partner@example.com', password: 'partner-secret' }

@@ -1,19 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Deps } from '../../app/deps.ts'
-import { type Author, isKeyTaken } from '../../db/audit/trail.ts'
+import type { Author } from '../../db/audit/trail.ts'
 import { type LoanKey, type LoanRef, nameOf } from '../../db/loans/loans.ts'
-import { modifyStoredTerms } from '../../db/loans/modifyTerms.ts'
 import type { LoanChange } from '../../db/loans/saveLoans.ts'
 import { apply, type StoredHead, type StoredLoan, type StoredRow } from '../../db/loans/storedLoan.ts'
 import { backoffMs } from '../../db/postgres/backoffMs.ts'
-import { isUniqueViolation } from '../../db/postgres/errors.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
-import { alreadyExists, invariant, LendingError } from '../../domain/errors.ts'
+import { invariant, LendingError } from '../../domain/errors.ts'
 import { isHead } from '../../domain/loan/carriedForward/loanHead.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import { type Decision, needsHistoryFor, type Posting } from '../../domain/loan/loan.ts'
-import { lentNoMore } from '../../domain/recordStyle/modifyTerms.ts'
-import { keyTaken } from '../access/idempotency.ts'
+import { entryIdTaken, saveChanges } from './saveChanges.ts'
 
 /** The objects that a change of a loan works with. */
 export type ChangeDeps = Pick<Deps, 'db' | 'idBlocks' | 'loanBatches' | 'loanQueues' | 'config' | 'now' | 'events'>
@@ -120,10 +117,6 @@ function enqueue<T>(
 const tooManyChanges = () =>
   new LendingError('aborted', 'the loan is being changed by many others at once; try again', [], 1)
 
-/** The refusal for an entry whose id, chosen by a client, another entry has. */
-export const entryIdTaken = () =>
-  alreadyExists('entryId', 'a repayment with that id exists already, with other content')
-
 /** Works through the queue of a loan, including the changes that join it meanwhile. */
 async function drain(deps: ChangeDeps, key: LoanKey, queue: Job[], close: () => void): Promise<void> {
   // The loan that the last save left; a change that another instance saved shows when the next one is saved.
@@ -131,7 +124,7 @@ async function drain(deps: ChangeDeps, key: LoanKey, queue: Job[], close: () => 
   while (queue.length > 0) {
     const jobs = queue.splice(0, deps.loanBatches.together ? batchLength(queue) : 1)
     try {
-      known = await runBatch(deps, key, jobs, known, queue)
+      known = await runBatch(deps, { key, jobs, queue }, known)
     } catch (error) {
       for (const job of jobs) job.reject(error)
       known = undefined
@@ -150,14 +143,20 @@ function batchLength(queue: readonly Job[]): number {
 /** The result for one caller, given when the batch has been saved. */
 type Result = { job: Job; changed: Changed<unknown> } | { job: Job; refused: unknown }
 
+/** The changes of one loan that are saved together, and the queue that they were taken from. */
+interface Batch {
+  readonly key: LoanKey
+  readonly jobs: readonly Job[]
+  readonly queue: Job[]
+}
+
 /** @returns the loan after what was saved; undefined where the next batch has to read it */
 async function runBatch(
   deps: ChangeDeps,
-  key: LoanKey,
-  jobs: readonly Job[],
+  batch: Batch,
   known: StoredLoan | undefined,
-  queue: Job[],
 ): Promise<StoredLoan | undefined> {
+  const { key, jobs } = batch
   const decided = await decideOn(deps, key, jobs, known)
   if (!decided) {
     for (const job of jobs) job.resolve(undefined)
@@ -165,10 +164,10 @@ async function runBatch(
   }
   const { loan, changes, results, after } = decided
   // A refusal, or an answer with nothing saved, must be of the loan as it is stored now.
-  if (changes.length === 0 && known) return runBatch(deps, key, jobs, undefined, queue)
-  const saved = changes.length === 0 ? 'saved' : await save(deps, loan, changes, jobs)
+  if (changes.length === 0 && known) return runBatch(deps, batch, undefined)
+  const saved = changes.length === 0 ? 'saved' : await saveChanges(deps, loan, changes, jobs.length === 1)
   if (saved !== 'saved') {
-    await retry(deps, jobs, queue, saved === 'taken')
+    await retry(deps, batch, saved === 'taken')
     return undefined
   }
   for (const one of results) {
@@ -186,13 +185,13 @@ async function runBatch(
 async function decideOn(deps: ChangeDeps, key: LoanKey, jobs: readonly Job[], known: StoredLoan | undefined) {
   const { loanBatches } = deps
   const nextId = await reserveIds(deps, 'entry', jobs.length)
-  const ids = jobs.map(() => nextId())
+  const numbered = jobs.map((job) => ({ job, id: nextId() }))
   const wanted = loanBatches.together && !known ? dedupeKeysOf(jobs) : undefined
   const head = wanted && (await loanBatches.readHead({ ...key, wanted }))
-  const onHead = head && decideAll(deps, head, jobs, ids)
+  const onHead = head && decideAll(deps, head, numbered)
   if (onHead) return onHead
   const [loan, elsewhere] = await Promise.all([known ?? loanBatches.readLoan(key), idsElsewhere(deps, key, jobs)])
-  return loan && decideAll(deps, loan, jobs, ids, elsewhere)
+  return loan && decideAll(deps, loan, numbered, elsewhere)
 }
 
 /** The entry ids, of those that clients chose, that an entry of any loan has. */
@@ -210,21 +209,20 @@ function dedupeKeysOf(jobs: readonly Job[]) {
 }
 
 /**
- * Decides job by job, each on the loan that the one before left.
+ * Decides job by job, each on the loan that the one before left. Each comes with the id of the entry it may post.
  * @param elsewhere ids that entries have already, where that was read
  * @returns undefined where the loan is a head and one of the jobs needs the history
  */
 function decideAll(
   deps: ChangeDeps,
   loan: StoredLoan | StoredHead,
-  jobs: readonly Job[],
-  ids: readonly bigint[],
+  jobs: readonly { readonly job: Job; readonly id: bigint }[],
   elsewhere: ReadonlySet<bigint> = new Set(),
 ) {
   const changes: LoanChange[] = []
   const results: Result[] = []
   let after = loan
-  for (const [index, job] of jobs.entries()) {
+  for (const { job, id } of jobs) {
     const now = deps.now()
     if (isHead(after) && job.posting && needsHistoryFor(after, job.posting, now)) return undefined
     try {
@@ -236,7 +234,7 @@ function decideAll(
       const decision = decided.save
       // An entry of this loan with the id would have been the answer: the entry is on another loan.
       if (decision.posted?.id !== undefined && elsewhere.has(decision.posted.id)) throw entryIdTaken()
-      const posted = decision.posted && { ...decision.posted, id: decision.posted.id ?? ids[index]! }
+      const posted = decision.posted && { ...decision.posted, id: decision.posted.id ?? id }
       results.push({ job, changed: { loan: after, saved: decision, posted, at: now } })
       changes.push({ author: job.author, decision, posted, at: now })
       after = apply(after, decision, posted, now)
@@ -247,42 +245,8 @@ function decideAll(
   return { loan, changes, results, after }
 }
 
-/** `stale` where another change was saved first, `taken` where a token, an id or a key of the batch was. */
-async function save(
-  { db, loanBatches }: ChangeDeps,
-  loan: StoredLoan | StoredHead,
-  changes: readonly LoanChange[],
-  jobs: readonly Job[],
-): Promise<'saved' | 'stale' | 'taken'> {
-  const [first] = changes
-  try {
-    if (first?.decision.restated) return await saveTerms(db, loan, first)
-    return (await loanBatches.saveLoan({ loan, changes })) ? 'saved' : 'stale'
-  } catch (error) {
-    // Of a single change the service knows whose key is taken; of several, each is tried again alone.
-    if (jobs.length === 1) {
-      if (isKeyTaken(error)) throw keyTaken()
-      // An entry of this loan with the id would have been found: the entry is on another loan.
-      if (first?.decision.posted?.id !== undefined && isUniqueViolation(error, 'loan_entry_pkey')) throw entryIdTaken()
-    }
-    if (isUniqueViolation(error)) return 'taken'
-    throw error
-  }
-}
-
-async function saveTerms(
-  db: ChangeDeps['db'],
-  loan: StoredLoan | StoredHead,
-  change: LoanChange,
-): Promise<'saved' | 'stale'> {
-  invariant(!isHead(loan), 'terms are modified on the whole loan')
-  const saved = await modifyStoredTerms(db, loan, change)
-  if (typeof saved === 'object') throw lentNoMore(saved.borrowerIs)
-  return saved
-}
-
 /** Puts changes back into the queue, up to a number of tries each. */
-async function retry(deps: ChangeDeps, jobs: readonly Job[], queue: Job[], alone: boolean): Promise<void> {
+async function retry(deps: ChangeDeps, { jobs, queue }: Batch, alone: boolean): Promise<void> {
   const left = jobs.filter((job) => {
     job.tries++
     job.alone ||= alone

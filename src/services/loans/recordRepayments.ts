@@ -9,7 +9,8 @@ import { findById, sameRepayment, type ToldRepayment } from '../../domain/record
 import type { Caller } from '../access/caller.ts'
 import type { Recorded } from '../customers/borrowers.ts'
 import { getOrganization } from '../lenders/organizations.ts'
-import { entryIdTaken, postToLoan, type SavedChange } from './changeLoan.ts'
+import { postToLoan, type SavedChange } from './changeLoan.ts'
+import { entryIdTaken } from './saveChanges.ts'
 import { tellPosted } from './transactions.ts'
 
 export type { RecordRepayment } from '../../db/loans/recordRepayments.ts'

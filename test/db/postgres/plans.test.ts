@@ -9,8 +9,8 @@ const statements = new Map<string, string>()
 const sent = new Map<string, unknown[]>()
 /** Those that carry the rows of many requests, and those of one that comes alone. */
 const SHARED = [
-  ...['find-carried-by-externalId', 'find-carried-by-id', 'find-loans-by-externalId', 'find-loans-by-id'],
-  ...['find-parties', 'insert-loans', 'save-loans'],
+  ...['find-applicants', 'find-heads-by-externalId', 'find-heads-by-id'],
+  ...['find-loans-by-externalId', 'find-loans-by-id', 'insert-loans', 'save-loans'],
 ]
 const ALONE = SHARED.map((name) => `${name}-alone`)
 let service: TestService

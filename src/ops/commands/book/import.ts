@@ -1,5 +1,6 @@
 import { access, stat } from 'node:fs/promises'
 import type { Command } from 'commander'
+import { BORROWER_DETAILS } from '../../../domain/customer/borrower.ts'
 import type { Caller } from '../../../services/access/caller.ts'
 import { type Importer, type ImportKind, type ImportMark, importFile } from '../../../services/book/bookImport.ts'
 import { customerImporter } from '../../../services/book/importCustomers.ts'
@@ -25,7 +26,7 @@ const KINDS: readonly ImportKind[] = ['customers', 'loans', 'transactions']
 
 const HELP = `
 Each file is NDJSON (.ndjson, .jsonl: a JSON object a line) or CSV (.csv: names in its first line). Its fields:
-  customers     externalId; activationDate, businessName, phone, email, address, type, region, country
+  customers     externalId; activationDate, ${BORROWER_DETAILS.join(', ')}
   loans         externalId, customerId (the customer's externalId), productId, principal, disbursedAt (RFC 3339)
   transactions  loanExternalId, transactionAmount, transactionDate, idempotencyKey; type (Repayment), note
 What an export says besides is passed over. The ids make a line idempotent: what is there already stays.

@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
-import { LendingError } from '../../domain/errors.ts'
+import { LendingError } from '../../../domain/errors.ts'
 import type { Derivation } from './passwordWorker.ts'
 
 /** 32 MiB and three passes: the OWASP password storage cheat sheet's setting for scrypt at this size. */

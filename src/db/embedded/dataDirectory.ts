@@ -5,27 +5,27 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** What the embedded database needs of a logger; pino's fits. */
+/** The logger that the embedded database needs; pino's fits. */
 export interface EmbeddedLog {
   debug(message: string): void
   info(message: string): void
   warn(message: string): void
 }
 
-/** An account of the operating system. */
-export interface Account {
+/** A user of the operating system. */
+export interface OsUser {
   readonly uid: number
   readonly gid: number
 }
 
-/** Where the embedded database lives, and as whom it runs. */
-export interface Place {
+/** The data directory of the embedded database, and the Unix user as whom it runs. */
+export interface DataDirectory {
   /** The folder with `initdb` and `postgres`. */
   readonly bin: string
   /** The folder whose subfolder `postgres` has the data. */
   readonly home: string
-  /** Undefined: as whoever we are. Root must be someone else, for Postgres refuses to run as root. */
-  readonly account: Account | undefined
+  /** Undefined: the user of this process. Root needs another user, because Postgres refuses to run as root. */
+  readonly user: OsUser | undefined
 }
 
 const marker = 'database-is-elsewhere.txt'
@@ -35,40 +35,38 @@ const run = promisify(execFile)
  * How every program of Postgres is started: nothing of our environment reaches it (`PGDATA`, `PGOPTIONS` and the
  * locale would change what it does), and not our working directory, which it may not be allowed to enter.
  */
-export const surroundings = (account: Account | undefined) => ({
-  ...account,
+export const surroundings = (user: OsUser | undefined) => ({
+  ...user,
   cwd: '/',
   env: { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' },
 })
 
 /**
- * Finds, or makes, where the data of `directory` is, and binaries that the account which runs them can reach.
+ * Finds, or makes, where the data of `directory` is, and binaries that the user which runs them can reach.
  *
- * Root's directories are often closed to that account. Nobody's permissions are changed for it: the binaries are
+ * Root's directories are often closed to that user. Nobody's permissions are changed for it: the binaries are
  * copied, and the data is put, below /var/lib/mkopo, and `directory` gets a file that says where.
  * @param directory an existing directory, links resolved, held by the caller
  */
-export async function findPlace(directory: string, log: EmbeddedLog): Promise<Place> {
+export async function findDataDirectory(directory: string, log: EmbeddedLog): Promise<DataDirectory> {
   const kept = await findHome(directory, log)
   const owner = kept === undefined ? undefined : await ifThere(stat(join(kept, 'postgres')))
   const self = process.getuid?.()
   if (self !== 0) {
     if (owner !== undefined && self !== undefined && owner.uid !== self)
       throw new Error(`the database in ${kept} belongs to uid ${owner.uid}; start as that user or as root`)
-    return { bin: await findBinaries(), home: kept ?? directory, account: undefined }
+    return { bin: await findBinaries(), home: kept ?? directory, user: undefined }
   }
   // Data that an ordinary user made stays his: root runs it as him.
-  const account = owner !== undefined && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : await findAccount()
-  const bin = await reachableBinaries(await findBinaries(), account)
-  const home = kept ?? (await chooseHome(directory, account, log))
-  if (owner !== undefined && !(await canEnter(home, account)))
-    throw new Error(
-      `the database in ${home} runs as uid ${account.uid}, which cannot enter it; move it, or open the way`,
-    )
-  return { bin, home, account }
+  const user = owner !== undefined && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : await findOsUser()
+  const bin = await reachableBinaries(await findBinaries(), user)
+  const home = kept ?? (await chooseHome(directory, user, log))
+  if (owner !== undefined && !(await canEnter(home, user)))
+    throw new Error(`the database in ${home} runs as uid ${user.uid}, which cannot enter it; move it, or open the way`)
+  return { bin, home, user }
 }
 
-/** Where data already is: once made it stays, even when another place would be chosen today. */
+/** The place where data already is: it stays there, even when another place would be chosen today. */
 async function findHome(directory: string, log: EmbeddedLog): Promise<string | undefined> {
   if (await ifThere(stat(join(directory, 'postgres')))) return directory
   const note = await ifThere(readFile(join(directory, marker), 'utf8'))
@@ -84,17 +82,17 @@ export async function hasDatabase(directory: string, log: EmbeddedLog): Promise<
   return home !== undefined && (await ifThere(stat(join(home, 'postgres')))) !== undefined
 }
 
-async function chooseHome(directory: string, account: Account, log: EmbeddedLog): Promise<string> {
-  if (await canEnter(directory, account)) return directory
-  // A name never used before: whoever deletes `directory` to begin afresh must not meet the old data again.
-  const home = await mkdtemp(join(await sharedFolder(account), 'data-'))
+async function chooseHome(directory: string, user: OsUser, log: EmbeddedLog): Promise<string> {
+  if (await canEnter(directory, user)) return directory
+  // A name never used before: an operator who deletes `directory` to begin again must not find the old data.
+  const home = await mkdtemp(join(await sharedFolder(user), 'data-'))
   await chmod(home, 0o755)
   await writeFile(
     join(directory, marker),
-    `The database of this directory is in\n${home}\nbecause the account that runs Postgres cannot enter this one. ` +
+    `The database of this directory is in\n${home}\nbecause the user that runs Postgres cannot enter this one. ` +
       'Keep this file: it is how the database is found.\n',
   )
-  log.info(`uid ${account.uid}, which runs Postgres, cannot enter ${directory}: the database is in ${home}`)
+  log.info(`uid ${user.uid}, which runs Postgres, cannot enter ${directory}: the database is in ${home}`)
   return home
 }
 
@@ -114,21 +112,21 @@ async function findBinaries(): Promise<string> {
   return bin
 }
 
-/** `bin`, or a copy of the whole package where `account` can run it: made once for each version. */
-async function reachableBinaries(bin: string, account: Account): Promise<string> {
-  if (await canRun(bin, account)) return bin
+/** `bin`, or a copy of the whole package where `user` can run it: made once for each version. */
+async function reachableBinaries(bin: string, user: OsUser): Promise<string> {
+  if (await canRun(bin, user)) return bin
   const native = dirname(bin)
   const { version } = JSON.parse(await readFile(join(native, '..', 'package.json'), 'utf8')) as { version: string }
-  const copy = join(await sharedFolder(account), `postgres-${version}-${process.arch}`)
-  if (await canRun(join(copy, 'bin'), account)) return join(copy, 'bin')
+  const copy = join(await sharedFolder(user), `postgres-${version}-${process.arch}`)
+  if (await canRun(join(copy, 'bin'), user)) return join(copy, 'bin')
   // Copied aside and renamed, so that a half-made copy is never taken for a whole one. Somebody else's whole copy, made
   // meanwhile, may already be in use and stays.
   const aside = `${copy}.${randomUUID()}`
   await cp(native, aside, { recursive: true, verbatimSymlinks: true })
   await openToAll(aside)
-  if (!(await canRun(join(copy, 'bin'), account))) await rm(copy, { recursive: true, force: true })
+  if (!(await canRun(join(copy, 'bin'), user))) await rm(copy, { recursive: true, force: true })
   await rename(aside, copy).catch(() => rm(aside, { recursive: true, force: true }))
-  if (!(await canRun(join(copy, 'bin'), account))) throw new Error(`Postgres, copied to ${copy}, does not run there`)
+  if (!(await canRun(join(copy, 'bin'), user))) throw new Error(`Postgres, copied to ${copy}, does not run there`)
   return join(copy, 'bin')
 }
 
@@ -142,8 +140,8 @@ async function openToAll(folder: string): Promise<void> {
   }
 }
 
-/** A folder of root's that `account` can enter. What anyone else could have put there first is not trusted. */
-async function sharedFolder(account: Account): Promise<string> {
+/** A folder of root's that `user` can enter. What anyone else could have put there first is not trusted. */
+async function sharedFolder(user: OsUser): Promise<string> {
   for (const folder of ['/var/lib/mkopo', join(tmpdir(), 'mkopo')]) {
     const made = await mkdir(folder, { recursive: true }).then(
       () => lstat(folder),
@@ -151,41 +149,41 @@ async function sharedFolder(account: Account): Promise<string> {
     )
     if (made === undefined || !made.isDirectory() || made.uid !== 0 || (made.mode & 0o022) !== 0) continue
     await chmod(folder, 0o755)
-    if (await canEnter(folder, account)) return folder
+    if (await canEnter(folder, user)) return folder
   }
-  throw new Error('no folder that the account which runs Postgres can enter; set DATABASE_URL to a Postgres server')
+  throw new Error('no folder that the user which runs Postgres can enter; set DATABASE_URL to a Postgres server')
 }
 
-/** The OS user `postgres`, made when missing; where none can be made, `nobody` (initdb wants an account with a name). */
-async function findAccount(): Promise<Account> {
+/** The OS user `postgres`, made when missing; where none can be made, `nobody` (initdb wants a user with a name). */
+async function findOsUser(): Promise<OsUser> {
   const known = await lookUp('postgres')
   if (known) return known
   await run('groupadd', ['--system', 'postgres']).catch(() => undefined)
   await run('useradd', ['--system', '-g', 'postgres', '-M', '-s', '/usr/sbin/nologin', 'postgres']).catch(
     () => undefined,
   )
-  const account = (await lookUp('postgres')) ?? (await lookUp('nobody'))
-  if (account) return account
+  const user = (await lookUp('postgres')) ?? (await lookUp('nobody'))
+  if (user) return user
   throw new Error('Postgres does not run as root, and no user postgres could be made; start as an ordinary user')
 }
 
-const lookUp = (name: string): Promise<Account | undefined> =>
+const lookUp = (name: string): Promise<OsUser | undefined> =>
   Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]).then(
     ([uid, gid]) => ({ uid: Number(uid.stdout), gid: Number(gid.stdout) }),
     () => undefined,
   )
 
 // Asked of the system itself, by trying: mode bits alone know nothing of access lists or mount options.
-const canRun = (bin: string, account: Account) => succeeds(join(bin, 'postgres'), ['--version'], account)
-const canEnter = (folder: string, account: Account) => succeeds('/bin/sh', ['-c', 'test -x "$0"', folder], account)
+const canRun = (bin: string, user: OsUser) => succeeds(join(bin, 'postgres'), ['--version'], user)
+const canEnter = (folder: string, user: OsUser) => succeeds('/bin/sh', ['-c', 'test -x "$0"', folder], user)
 
-const succeeds = (program: string, args: string[], account: Account): Promise<boolean> =>
-  run(program, args, surroundings(account)).then(
+const succeeds = (program: string, args: string[], user: OsUser): Promise<boolean> =>
+  run(program, args, surroundings(user)).then(
     () => true,
     () => false,
   )
 
-/** What a file operation gives, or undefined where nothing is there. */
+/** The result of a file operation, or undefined where the file is not there. */
 function ifThere<T>(operation: Promise<T>): Promise<T | undefined> {
   return operation.catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined

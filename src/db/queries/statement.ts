@@ -1,0 +1,41 @@
+/** A statement as it is sent: its text and its parameters, and the name under which Postgres prepares it. */
+export interface Prepared {
+  readonly name: string
+  readonly text: string
+  readonly values: unknown[]
+}
+
+/** Returns the number of a parameter for the text of a statement, `$3`; the same name has the same number. */
+export type Parameter<Values extends object> = (name: keyof Values & string) => string
+
+/**
+ * Writes a statement whose parameters have names, so that nobody counts them: `p('organizationId')` in the text is the
+ * number of that parameter, and a value that is missing does not compile.
+ * @param name under which the statement is prepared
+ * @param write the text, given the numbers of its parameters
+ * @returns a function from the values to what the driver sends
+ */
+export function statement<Values extends object>(
+  name: string,
+  write: (p: Parameter<Values>) => string,
+): (values: Values) => Prepared {
+  const { text, names } = numbered(write)
+  return (values) => ({ name, text, values: names.map((one) => values[one]) })
+}
+
+/** A statement as `statement` writes it, which Postgres plans each time for its values. */
+export function unprepared<Values extends object>(
+  write: (p: Parameter<Values>) => string,
+): (values: Values) => Omit<Prepared, 'name'> {
+  const { text, names } = numbered(write)
+  return (values) => ({ text, values: names.map((one) => values[one]) })
+}
+
+function numbered<Values extends object>(write: (p: Parameter<Values>) => string) {
+  const names: (keyof Values & string)[] = []
+  const text = write((name) => {
+    const known = names.indexOf(name)
+    return `$${known === -1 ? names.push(name) : known + 1}`
+  })
+  return { text, names }
+}

@@ -1,0 +1,53 @@
+import type { Deps } from '../../app/deps.ts'
+import { isKeyTaken } from '../../db/audit/trail.ts'
+import { modifyStoredTerms } from '../../db/loans/modifyTerms.ts'
+import type { LoanChange } from '../../db/loans/saveLoans.ts'
+import type { StoredHead, StoredLoan } from '../../db/loans/storedLoan.ts'
+import { isUniqueViolation } from '../../db/postgres/errors.ts'
+import { alreadyExists, invariant } from '../../domain/errors.ts'
+import { isHead } from '../../domain/loan/carriedForward/loanHead.ts'
+import { lentNoMore } from '../../domain/recordStyle/modifyTerms.ts'
+import { keyTaken } from '../access/idempotency.ts'
+
+/** The refusal for an entry whose id, chosen by a client, another entry has. */
+export const entryIdTaken = () =>
+  alreadyExists('entryId', 'a repayment with that id exists already, with other content')
+
+/**
+ * Saves the changes of a loan that were decided together.
+ * @param isSingle whether a single change was decided: the service then knows whose key is taken
+ * @returns `stale` where another change was saved first, `taken` where a token, an id or a key of one of them is taken
+ * @throws LendingError `already_exists` or `aborted` for a single change whose id or key is taken
+ */
+export async function saveChanges(
+  { db, loanBatches }: Pick<Deps, 'db' | 'loanBatches'>,
+  loan: StoredLoan | StoredHead,
+  changes: readonly LoanChange[],
+  isSingle: boolean,
+): Promise<'saved' | 'stale' | 'taken'> {
+  const [first] = changes
+  try {
+    if (first?.decision.restated) return await saveTerms(db, loan, first)
+    return (await loanBatches.saveLoan({ loan, changes })) ? 'saved' : 'stale'
+  } catch (error) {
+    // Of several changes, each is tried again alone.
+    if (isSingle) {
+      if (isKeyTaken(error)) throw keyTaken()
+      // An entry of this loan with the id would have been found: the entry is on another loan.
+      if (first?.decision.posted?.id !== undefined && isUniqueViolation(error, 'loan_entry_pkey')) throw entryIdTaken()
+    }
+    if (isUniqueViolation(error)) return 'taken'
+    throw error
+  }
+}
+
+async function saveTerms(
+  db: Deps['db'],
+  loan: StoredLoan | StoredHead,
+  change: LoanChange,
+): Promise<'saved' | 'stale'> {
+  invariant(!isHead(loan), 'terms are modified on the whole loan')
+  const saved = await modifyStoredTerms(db, loan, change)
+  if (typeof saved === 'object') throw lentNoMore(saved.borrowerIs)
+  return saved
+}

@@ -128,7 +128,7 @@ export const isAmount = (minor: bigint, decimal: Decimal, currency: Currency): b
   minor * 10n ** BigInt(decimal.scale) === decimal.units * 10n ** BigInt(currency.decimals)
 
 /** The smaller of two amounts. */
-export const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+export const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
 /** The sum of amounts. */
 export const sum = (amounts: Iterable<bigint>): bigint => {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { FieldFault } from '../../domain/errors.ts'
 import type { ExtendedBody, RecordProduct } from '../../domain/recordStyle/loanRecord.ts'
 import type { LoanUpdate } from '../../domain/recordStyle/modifyTerms.ts'
-import { type LoanAsked, sameSource } from '../../domain/recordStyle/recordLoan.ts'
+import { type LoanRequest, sameSource } from '../../domain/recordStyle/recordLoan.ts'
 import { longestDuration, mostRepayments } from '../../domain/schedule/recordSchedule.ts'
 import {
   decimalPlaces,
@@ -150,7 +150,7 @@ const toProducts = (sentProducts: z.infer<typeof products>): RecordProduct[] =>
   sentProducts.map(({ stock_id: stockId, quantity, price }) => ({ stockId, quantity, price }))
 
 /** A body of either shape as what is asked. */
-export function toAsked(body: NewLoan): LoanAsked {
+export function toAsked(body: NewLoan): LoanRequest {
   if ('loan_interest_method' in body) {
     const item: z.infer<typeof extendedItem> = body
     return { extended: toExtended(item), dueOn: item.due_date, remarks: toRemarks(item) }
@@ -177,7 +177,9 @@ const { loan_id: _, borrower_id: __, ...extendedTerms } = extendedLoan.partial()
 
 const NOT_CHANGED = 'A term of the extended body, which an update does not change: as the loan has it, or left out.'
 
-/** The terms of an extended loan in a PUT: a PUT does not change them, but they may stand in an item that is sent back. */
+/**
+ * The terms of an extended loan in a PUT: a PUT does not change them, but they may stand in an item that is sent back.
+ */
 const storedTerms = Object.fromEntries(
   Object.entries(extendedTerms).map(([name, field]) => [name, clearable(field.unwrap().describe(NOT_CHANGED))]),
 ) as typeof extendedTerms

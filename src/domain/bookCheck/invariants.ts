@@ -57,16 +57,16 @@ function brokenByEntries({ terms, entries }: Loan): string[] {
 
 /** What each entry did sums to its amount, and all of it together to the money that came in and went out. */
 function brokenByOutcomes({ entries }: Loan, state: LoanState): string[] {
-  const standing = entries.filter((entry) => entry.reversedAt === null)
+  const unreversed = entries.filter((entry) => entry.reversedAt === null)
   const outcomes = state.outcomes.values()
   const of = (...types: Entry['type'][]) =>
-    sum(standing.filter((entry) => types.includes(entry.type)).map((entry) => entry.amount))
+    sum(unreversed.filter((entry) => types.includes(entry.type)).map((entry) => entry.amount))
   const credited = sum(outcomes.map((outcome) => outcome.credited))
   const cash = of('Repayment', 'Recovery Repayment') - of('Refund', 'Credit Balance Refund')
   const kept = state.totalPaid + state.totalRecovered + state.totalOverpaid - credited
   return faults([
-    [outcomes.length === standing.length, 'an entry that stands did nothing, or one that does not stand did'],
-    ...standing.map((entry): Rule => {
+    [outcomes.length === unreversed.length, 'an entry that stands did nothing, or one that does not stand did'],
+    ...unreversed.map((entry): Rule => {
       const outcome = state.outcomes.get(entry.ordinal)
       return [
         outcome === undefined || partsOf(outcome) === outcome.amount,

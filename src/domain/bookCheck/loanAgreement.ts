@@ -3,7 +3,7 @@ import { type LoanTerms, termsFor } from '../loan/terms.ts'
 import { type Currency, minorToText, parseDecimal } from '../money.ts'
 import type { Product } from '../product/product.ts'
 import type { LoanRecord } from '../recordStyle/loanRecord.ts'
-import { agree, type LoanAsked } from '../recordStyle/recordLoan.ts'
+import { agree, type LoanRequest } from '../recordStyle/recordLoan.ts'
 
 /** A loan, as far as its terms follow from something else. */
 export interface AgreedLoan {
@@ -52,7 +52,7 @@ export function brokenByAgreement(loan: AgreedLoan, grounds: Grounds): string[] 
 function askedIn(
   { extended, loanType, description, duration, durationPeriod }: LoanRecord,
   terms: LoanTerms,
-): LoanAsked {
+): LoanRequest {
   if (extended !== null) return { extended }
   const { principal, currency, disbursedOn: releasedOn, dueOn } = terms
   const asked = {

@@ -1,6 +1,6 @@
 import type { LocalDate } from '../dates.ts'
 import { refused } from '../errors.ts'
-import { type Currency, least, minorToText } from '../money.ts'
+import { type Currency, min, minorToText } from '../money.ts'
 import type { CreditHistory } from './history.ts'
 import { availableLimit } from './limit.ts'
 import type { CreditPolicy } from './policy.ts'
@@ -22,13 +22,13 @@ export interface Scorecard extends CreditScore {
 
 /**
  * A customer's scorecard (contract 4.5). A limit that a statement raised counts as long as the policy in force lets
- * statements raise the customer's grade, and up to what it lets them raise it to: who falls to D has it no more, and has
- * it again once he is up.
+ * statements raise the customer's grade, and up to what it lets them raise it to: who falls to D has it no more, and
+ * has it again once he is up.
  */
 export function scorecardOf(history: CreditHistory, boosted: BoostedLimit | null, policy: CreditPolicy): Scorecard {
   const score = scoreCustomer(history, policy)
   const { grades, most } = policy.statement
-  const raised = boosted !== null && grades.includes(score.grade) ? least(boosted.limit, most) : 0n
+  const raised = boosted !== null && grades.includes(score.grade) ? min(boosted.limit, most) : 0n
   const creditLimit = raised > score.limit ? raised : score.limit
   return {
     ...score,

@@ -46,7 +46,7 @@ export interface RepaymentRecord {
 }
 
 /** A loan agreed anew: other terms, another borrower, or only other remarks. */
-export interface Restated {
+export interface ModifiedTerms {
   readonly terms: LoanTerms
   readonly borrowerId: bigint
   readonly record: LoanRecord

@@ -11,11 +11,11 @@ import {
   type Agreed,
   agree,
   type Duration,
-  type LoanAsked,
+  type LoanContent,
+  type LoanRequest,
   sameLoan,
   sameSource,
   sameSources,
-  type ToldLoan,
 } from './recordLoan.ts'
 
 /** What an update of a loan may say; what is left out stays (contract 5, PUT). */
@@ -40,7 +40,7 @@ export interface Shown extends Duration {
 }
 
 /** A loan as an update finds it. */
-export interface RestatableLoan extends Loan {
+export interface ModifiableLoan extends Loan {
   readonly customerId: bigint
   readonly customerStatus: CustomerStatus
   /** Null unless its terms came from a product. */
@@ -48,7 +48,7 @@ export interface RestatableLoan extends Loan {
   readonly record: LoanRecord | null
 }
 
-const NOTHING_TOLD: LoanRecord = {
+const EMPTY_RECORD: LoanRecord = {
   loanType: null,
   description: null,
   duration: null,
@@ -65,13 +65,13 @@ const NOTHING_TOLD: LoanRecord = {
  * @returns undefined when it says what is so already
  * @throws LendingError `failed_precondition` or `invalid_argument`, naming the field
  */
-export function restate(loan: RestatableLoan, update: LoanUpdate, now: number, shown: Shown): Decision | undefined {
+export function modifyTerms(loan: ModifiableLoan, update: LoanUpdate, now: number, shown: Shown): Decision | undefined {
   requireStoredTerms(loan, update)
   const before = stateOf(loan, now)
   const borrowerId = update.borrowerId ?? loan.customerId
-  const isAgreedAnew = hasOtherTerms(loan, update, shown)
-  if (isAgreedAnew || borrowerId !== loan.customerId) requireOpenTerms(loan, before)
-  const agreed = isAgreedAnew ? agreeAnew(loan, update, now) : { terms: loan.terms, record: respelt(loan, update) }
+  const modifies = hasOtherTerms(loan, update, shown)
+  if (modifies || borrowerId !== loan.customerId) requireOpenTerms(loan, before)
+  const agreed = modifies ? agreeWithChanges(loan, update, now) : { terms: loan.terms, record: respelt(loan, update) }
   const { loanType, description, products, extended } = recordOf(loan)
   const record: LoanRecord = {
     ...agreed.record,
@@ -79,7 +79,7 @@ export function restate(loan: RestatableLoan, update: LoanUpdate, now: number, s
     description: update.description === undefined ? description : update.description || null,
     products: update.products ?? products,
   }
-  if (unchanged(loan, { ...toldOf(loan), ...summaryOf(agreed.terms), borrowerId, record })) return undefined
+  if (unchanged(loan, { ...contentOf(loan), ...summaryOf(agreed.terms), borrowerId, record })) return undefined
   invariant((record.extended === null) === (extended === null), 'a loan keeps the shape of its body')
   const { terms } = agreed
   if (terms !== loan.terms) requireGround(loan, before, terms)
@@ -87,7 +87,7 @@ export function restate(loan: RestatableLoan, update: LoanUpdate, now: number, s
   const lends = borrowerId !== loan.customerId || state.totalOutstanding > before.totalOutstanding
   if (lends && borrowerId === loan.customerId && loan.customerStatus !== 'Active') throw lentNoMore(loan.customerStatus)
   const modified = { terms, borrowerId, record, lends }
-  return { before, reason: null, posted: null, outcome: undefined, reversed: null, state, restated: modified }
+  return { before, reason: null, posted: null, outcome: undefined, reversed: null, state, modifiedTerms: modified }
 }
 
 /** The refusal for a borrower who can be told otherwise of what he has had, but is lent nothing more (contract 4.1). */
@@ -95,7 +95,7 @@ export const lentNoMore = (status: CustomerStatus) =>
   refused(`the borrower is ${status}, and only an Active one can be lent more`)
 
 /** @throws LendingError `invalid_argument` for a term of the extended body that is not the loan's */
-function requireStoredTerms(loan: RestatableLoan, { storedTerms = {} }: LoanUpdate): void {
+function requireStoredTerms(loan: ModifiableLoan, { storedTerms = {} }: LoanUpdate): void {
   const { extended } = recordOf(loan)
   for (const [term, value] of Object.entries(storedTerms)) {
     if (extended !== null && sameSource(value, extended[term as keyof ExtendedBody])) continue
@@ -104,10 +104,10 @@ function requireStoredTerms(loan: RestatableLoan, { storedTerms = {} }: LoanUpda
   }
 }
 
-const recordOf = ({ record }: RestatableLoan): LoanRecord => record ?? NOTHING_TOLD
+const recordOf = ({ record }: ModifiableLoan): LoanRecord => record ?? EMPTY_RECORD
 
 /** A record system may send all that it knows of a loan each time: what is so already is no change of it. */
-function hasOtherTerms(loan: RestatableLoan, update: LoanUpdate, shown: Duration): boolean {
+function hasOtherTerms(loan: ModifiableLoan, update: LoanUpdate, shown: Duration): boolean {
   const { principal, currency, disbursedOn, dueOn } = loan.terms
   const { duration, durationPeriod } = recordOf(loan)
   const known = {
@@ -125,7 +125,7 @@ function hasOtherTerms(loan: RestatableLoan, update: LoanUpdate, shown: Duration
 }
 
 /** What was told, with the unit of its duration as it is spelt now; what nobody told has no spelling. */
-function respelt(loan: RestatableLoan, { durationPeriod }: LoanUpdate): LoanRecord {
+function respelt(loan: ModifiableLoan, { durationPeriod }: LoanUpdate): LoanRecord {
   const { extended, ...told } = recordOf(loan)
   if (durationPeriod === undefined || told.durationPeriod === null) return recordOf(loan)
   return { ...told, durationPeriod, extended: extended && withTerms(extended, { durationPeriod }) }
@@ -134,7 +134,7 @@ function respelt(loan: RestatableLoan, { durationPeriod }: LoanUpdate): LoanReco
 /** `months` and `Month` are the same; undefined for what is no unit. */
 const unitOf = (durationPeriod: unknown) => readDurationPeriod(String(durationPeriod))
 
-function requireOpenTerms({ productId }: RestatableLoan, { status, chargedOffOn }: LoanState): void {
+function requireOpenTerms({ productId }: ModifiableLoan, { status, chargedOffOn }: LoanState): void {
   const others = 'only loan_type, description and products can be changed'
   if (productId !== null) throw refused(`the loan came from a product, which sets its terms: ${others}`)
   if (status === 'Closed (written off)') throw refused(`the loan is ${status}: ${others}`)
@@ -142,7 +142,7 @@ function requireOpenTerms({ productId }: RestatableLoan, { status, chargedOffOn 
 }
 
 /** The loan with the changes, agreed as a new one is; on the same day it was released at the same moment. */
-function agreeAnew(loan: RestatableLoan, update: LoanUpdate, now: number): Agreed {
+function agreeWithChanges(loan: ModifiableLoan, update: LoanUpdate, now: number): Agreed {
   const { currency, zone, disbursedOn, disbursedAt } = loan.terms
   const asked = changed(loan, update)
   const releasedOn = update.releasedOn ?? disbursedOn
@@ -167,7 +167,7 @@ function inNamesOfUpdate<T>(work: () => T): T {
   }
 }
 
-function changed({ terms, ...loan }: RestatableLoan, update: LoanUpdate): LoanAsked {
+function changed({ terms, ...loan }: ModifiableLoan, update: LoanUpdate): LoanRequest {
   const record = recordOf({ terms, ...loan })
   const { loanType, description, products, extended } = record
   const remarks = { loanType, description, products }
@@ -197,16 +197,16 @@ const withTerms = (sent: ExtendedBody, update: LoanUpdate): ExtendedBody => ({
 /** What of the terms a record system tells in either body, and the audit trail keeps. */
 export const summaryOf = ({ principal, disbursedOn, dueOn }: LoanTerms) => ({ principal, disbursedOn, dueOn })
 
-const toldOf = (loan: RestatableLoan): ToldLoan => ({
+const contentOf = (loan: ModifiableLoan): LoanContent => ({
   ...summaryOf(loan.terms),
   borrowerId: loan.customerId,
   record: recordOf(loan),
 })
 
-const unchanged = (loan: RestatableLoan, told: ToldLoan): boolean => {
+const unchanged = (loan: ModifiableLoan, told: LoanContent): boolean => {
   const [before, after] = [recordOf(loan).products, told.record?.products ?? []]
   return (
-    sameLoan(toldOf(loan), told) &&
+    sameLoan(contentOf(loan), told) &&
     before.length === after.length &&
     before.every((product, index) => sameSources(product, after[index]!))
   )

@@ -24,14 +24,14 @@ export interface BasicLoan {
 }
 
 /** What a record system asks to book: a loan of either body, and what it says of it beside its terms. */
-export type LoanAsked = AskedBasic | AskedExtended
+export type LoanRequest = BasicRequest | ExtendedRequest
 
-interface AskedBasic {
+interface BasicRequest {
   readonly basic: BasicLoan
   readonly remarks?: Remarks
 }
 
-interface AskedExtended {
+interface ExtendedRequest {
   readonly extended: ExtendedBody
   /** The day on which the last instalment has to be due; undefined: the day that the terms make. */
   readonly dueOn?: LocalDate | undefined
@@ -50,13 +50,13 @@ export interface Agreed {
  * The terms of a record-style loan. Released today it is disbursed now, released on another day at its first moment.
  * @throws LendingError `invalid_argument` naming the field of the body
  */
-export const agree = (asked: LoanAsked, currency: Currency, zone: string, now: Instant): Agreed =>
+export const agree = (asked: LoanRequest, currency: Currency, zone: string, now: Instant): Agreed =>
   'basic' in asked ? agreeBasic(asked, currency, zone, now) : agreeExtended(asked, currency, zone, now)
 
 const NO_REMARKS: Remarks = { loanType: null, description: null, products: [] }
 
 function agreeBasic(
-  { basic, remarks = NO_REMARKS }: AskedBasic,
+  { basic, remarks = NO_REMARKS }: BasicRequest,
   currency: Currency,
   zone: string,
   now: Instant,
@@ -71,7 +71,7 @@ function agreeBasic(
 }
 
 function agreeExtended(
-  { extended, dueOn, remarks = NO_REMARKS }: AskedExtended,
+  { extended, dueOn, remarks = NO_REMARKS }: ExtendedRequest,
   currency: Currency,
   zone: string,
   now: Instant,
@@ -147,7 +147,7 @@ function known<Word>(word: Word | undefined): Word {
 }
 
 /** A stored loan, as far as a client could have told it. */
-export interface ToldLoan {
+export interface LoanContent {
   readonly borrowerId: bigint
   readonly principal: bigint
   readonly disbursedOn: LocalDate
@@ -160,7 +160,7 @@ export interface ToldLoan {
  * Whether two tell the same loan: what makes the same id told twice a repetition, and not a clash (contract 5.1).
  * Numbers count by their value. Products are left out: they are not told when a loan is made.
  */
-export function sameLoan(a: ToldLoan, b: ToldLoan): boolean {
+export function sameLoan(a: LoanContent, b: LoanContent): boolean {
   if (a.record === null || b.record === null) return false
   return (
     a.borrowerId === b.borrowerId &&

@@ -6,7 +6,7 @@ import { type Decimal, toMinor } from '../money.ts'
 import type { RepaymentRecord } from './loanRecord.ts'
 
 /** A repayment as a record system tells it (contract 5). */
-export interface ToldRepayment {
+export interface RepaymentRequest {
   readonly id: bigint
   readonly amount: Decimal
   readonly collectedOn: LocalDate
@@ -21,7 +21,7 @@ export const findById = entryBy<bigint>('id', (entry) => entry.id)
  * Whether an entry is this repayment, told again.
  * @throws LendingError `invalid_argument` for the amount
  */
-export function sameRepayment(loan: { readonly terms: HeadTerms }, entry: Entry, told: ToldRepayment): boolean {
+export function sameRepayment(loan: { readonly terms: HeadTerms }, entry: Entry, told: RepaymentRequest): boolean {
   return (
     isCustomerRepayment(entry.type) &&
     entry.amount === toMinor(told.amount, loan.terms.currency, 'amount') &&

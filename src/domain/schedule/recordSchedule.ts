@@ -1,6 +1,6 @@
 import type { LocalDate } from '../dates.ts'
 import { invalidField, invariant, type LendingError } from '../errors.ts'
-import { divideHalfEven, largestIn, least, RATE_UNIT, type Rate, sum, toMinor } from '../money.ts'
+import { divideHalfEven, largestIn, min, RATE_UNIT, type Rate, sum, toMinor } from '../money.ts'
 import { dividedBy, type Fraction, fraction, times } from './fraction.ts'
 import type { RecordTerms } from './recordTerms.ts'
 import type { Instalment } from './schedule.ts'
@@ -54,7 +54,7 @@ export function ratePerCycle(terms: RecordTerms): Rate {
   const periods =
     terms.method === 'flat_rate' ? dividedBy(periodsInLoan(terms), terms.numberOfRepayments) : periodsInCycle(terms)
   const { over, under } = times(rateOf(terms), periods)
-  return least(divideHalfEven(over * RATE_UNIT, under), LARGEST_RATE)
+  return min(divideHalfEven(over * RATE_UNIT, under), LARGEST_RATE)
 }
 
 /** What a loan of the basic body is computed from; the principal in minor units. */
@@ -65,8 +65,8 @@ export interface BasicTerms {
 }
 
 /**
- * The schedule of the basic loan body: one instalment without interest (contract 5.2). It may be due on the day of
- * the release.
+ * The schedule of the basic loan body: one instalment without interest (contract 5.2). It may be due on the day of the
+ * release.
  * @throws LendingError `invalid_argument` on `due_date` before the release
  */
 export function basicSchedule({ principal, releasedOn, dueOn }: BasicTerms): Instalment[] {

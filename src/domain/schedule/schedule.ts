@@ -1,6 +1,6 @@
 import { addPeriods, type LocalDate, type PeriodUnit } from '../dates.ts'
 import { invariant } from '../errors.ts'
-import { applyRate, divideHalfEven, least, type Rate, roundToMultiple } from '../money.ts'
+import { applyRate, divideHalfEven, min, type Rate, roundToMultiple } from '../money.ts'
 
 /** One line of the contractual schedule, frozen at disbursement. Amounts in minor units. */
 export interface Instalment {
@@ -25,9 +25,9 @@ export interface FlatTerms {
 }
 
 /**
- * Flat interest, fixed at disbursement (contract 4.3.1): I = round(P × rate × n); each instalment takes round(I / n)
- * of interest and round(P / n) of principal, the last takes both remainders. Where totals are rounded to a multiple,
- * the instalment's total is, and its principal gives way; the last takes the rest. Half-even throughout.
+ * Flat interest, fixed at disbursement (contract 4.3.1): I = round(P × rate × n); each instalment takes round(I / n) of
+ * interest and round(P / n) of principal, the last takes both remainders. Where totals are rounded to a multiple, the
+ * instalment's total is, and its principal gives way; the last takes the rest. Half-even throughout.
  */
 export function flatSchedule(terms: FlatTerms): Instalment[] {
   const n = BigInt(terms.numberOfRepayments)
@@ -40,8 +40,8 @@ export function flatSchedule(terms: FlatTerms): Instalment[] {
   return Array.from({ length: terms.numberOfRepayments }, (_, index) => {
     const last = index === terms.numberOfRepayments - 1
     // Rounding up may use either sum up before the last instalment: what is left bounds each.
-    const principal = last ? principalLeft : least(principalEach, principalLeft)
-    const interest = last ? interestLeft : least(interestEach, interestLeft)
+    const principal = last ? principalLeft : min(principalEach, principalLeft)
+    const interest = last ? interestLeft : min(interestEach, interestLeft)
     principalLeft -= principal
     interestLeft -= interest
     return {

@@ -1,4 +1,4 @@
-import { least } from '../money.ts'
+import { min } from '../money.ts'
 import { dividedBy, type Fraction, fraction, growth, restOf, times, wholePart } from './fraction.ts'
 import type { InterestMethod } from './recordTerms.ts'
 import type { CellRounding } from './scheduleRounding.ts'
@@ -92,9 +92,9 @@ function equalPrincipal(pricing: Pricing): Cells[] {
 }
 
 /**
- * The annuity: each instalment A = P × r(1 + r)^n / ((1 + r)^n − 1), rounded; interest on what was still owed, the
- * rest of A is principal, and the last takes the balance. As rounding is monotone A is never below its interest, so
- * the balance only falls; rounded far up it reaches 0 before the end, rounded far down the last is the larger.
+ * The annuity: each instalment A = P × r(1 + r)^n / ((1 + r)^n − 1), rounded; interest on what was still owed, the rest
+ * of A is principal, and the last takes the balance. As rounding is monotone A is never below its interest, so the
+ * balance only falls; rounded far up it reaches 0 before the end, rounded far down the last is the larger.
  */
 function equalInstalments(pricing: Pricing): Cells[] {
   const { principal, count, round } = pricing
@@ -103,7 +103,7 @@ function equalInstalments(pricing: Pricing): Cells[] {
   let balance = principal
   return Array.from({ length: count }, (_, index) => {
     const interest = interestOn(balance)
-    const repaid = index === count - 1 ? balance : least(instalment - interest, balance)
+    const repaid = index === count - 1 ? balance : min(instalment - interest, balance)
     balance -= repaid
     return { principal: repaid, interest }
   })
@@ -132,7 +132,7 @@ function shareOut(total: bigint, exact: Fraction, { count, round }: Pricing): bi
   const each = round({ over: exact.over, under: exact.under * BigInt(count) })
   let left = total
   return Array.from({ length: count }, (_, index) => {
-    const part = index === count - 1 ? left : least(each, left)
+    const part = index === count - 1 ? left : min(each, left)
     left -= part
     return part
   })

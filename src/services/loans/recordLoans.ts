@@ -5,12 +5,12 @@ import type { Listed, Page } from '../../db/queries/paging.ts'
 import { LendingError, notFound } from '../../domain/errors.ts'
 import { replay } from '../../domain/loan/replay.ts'
 import { currencyOf } from '../../domain/money.ts'
-import { type LoanUpdate, restate } from '../../domain/recordStyle/modifyTerms.ts'
+import { type LoanUpdate, modifyTerms } from '../../domain/recordStyle/modifyTerms.ts'
 import {
   type Agreed,
   agree,
   durationOf,
-  type LoanAsked,
+  type LoanRequest,
   loanTypeOf,
   sameLoan,
 } from '../../domain/recordStyle/recordLoan.ts'
@@ -27,14 +27,14 @@ export type { RecordLoan } from '../../db/loans/recordLoans.ts'
 export interface NewRecordLoan {
   readonly id: bigint
   readonly borrowerId: bigint
-  readonly asked: LoanAsked
+  readonly asked: LoanRequest
 }
 
 /**
  * Books a loan under an id of the client's own (contract 5.1–5.3), in the organization's currency. Told again with the
  * same content it is answered as it is stored.
  * @throws LendingError `invalid_argument` for its terms, `already_exists` when the id is taken by another, `not_found`
- * for the borrower, `failed_precondition` for one that is not Active
+ *   for the borrower, `failed_precondition` for one that is not Active
  */
 export async function createRecordLoan(
   deps: Deps,
@@ -50,7 +50,7 @@ export async function createRecordLoan(
   ])
   const now = deps.now()
   const agreed = agree(asked.asked, currencyOf(organization.currency), deps.config.zone, now)
-  if (existing) return { item: toldAgain(existing, borrowerId, agreed), replayed: true }
+  if (existing) return { item: requireSameRequest(existing, borrowerId, agreed), replayed: true }
   if (!borrower) throw noSuchBorrower()
   if (borrower.status !== 'Active') throw notActive(borrower)
 
@@ -63,10 +63,10 @@ export async function createRecordLoan(
     deps.events.loanDisbursed({ organizationId, currency: terms.currency.code, amount: terms.principal })
   // Made just now, or by another request that was faster.
   const loan = await getRecordLoan(deps, caller, id)
-  return { item: toldAgain(loan, borrowerId, agreed), replayed: inserted !== 'made' }
+  return { item: requireSameRequest(loan, borrowerId, agreed), replayed: inserted !== 'made' }
 }
 
-function toldAgain(stored: RecordLoan, borrowerId: bigint, { terms, record }: Agreed): RecordLoan {
+function requireSameRequest(stored: RecordLoan, borrowerId: bigint, { terms, record }: Agreed): RecordLoan {
   if (sameLoan(stored, { ...terms, borrowerId, record })) return stored
   throw new LendingError('already_exists', 'a loan with that id exists already, with other content', [
     { field: 'loan_id', message: 'is taken' },
@@ -93,7 +93,7 @@ export async function updateRecordLoan(
   const change = { author: caller, ref: { id }, modifiesTerms: true }
   const changed = await changeLoan(deps, change, (loan, now) => {
     if (borrowerId !== undefined && borrowerId !== loan.customerId) requireBorrower(borrower)
-    const decision = restate(loan, update, now, shownOf(stored))
+    const decision = modifyTerms(loan, update, now, shownOf(stored))
     return decision ? { save: decision } : { answer: undefined }
   })
   if (!changed) throw noSuchLoan({ id })

@@ -5,7 +5,7 @@ import type { Listed, Page } from '../../db/queries/paging.ts'
 import { invariant, notFound } from '../../domain/errors.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import { type Posting, post } from '../../domain/loan/loan.ts'
-import { findById, sameRepayment, type ToldRepayment } from '../../domain/recordStyle/recordRepayment.ts'
+import { findById, type RepaymentRequest, sameRepayment } from '../../domain/recordStyle/recordRepayment.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Recorded } from '../customers/borrowers.ts'
 import { getOrganization } from '../lenders/organizations.ts'
@@ -18,14 +18,14 @@ export type { RecordRepayment } from '../../db/loans/recordRepayments.ts'
 /**
  * Posts a repayment under an id of the client's own, which is its dedupe token (contract 5.1, 5.6): told again with the
  * same content it is answered as it is stored, and nothing is posted twice.
- * @throws LendingError `not_found` for the loan, `invalid_argument`, `failed_precondition`; `already_exists` when the id
- * is taken by another, on whichever loan; `aborted`
+ * @throws LendingError `not_found` for the loan, `invalid_argument`, `failed_precondition`; `already_exists` when the
+ *   id is taken by another, on whichever loan; `aborted`
  */
 export async function postRecordRepayment(
   deps: Deps,
   caller: Caller,
   loanId: bigint,
-  told: ToldRepayment,
+  told: RepaymentRequest,
 ): Promise<Recorded<RecordRepayment>> {
   const { id, amount, collectedOn: valueDate, description: note, record } = told
   const { paymentMethod } = await getOrganization(deps, caller)

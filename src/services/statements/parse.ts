@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { wholeMonths } from '../../domain/credit/history.ts'
 import { addPeriods, dayAfter, type LocalDate } from '../../domain/dates.ts'
 import { invalidField } from '../../domain/errors.ts'
-import { type Currency, least, sum } from '../../domain/money.ts'
+import { type Currency, min, sum } from '../../domain/money.ts'
 import { LAYOUTS, type Layout } from './layouts.ts'
 import { openingOf, requireSums } from './sums.ts'
 import { type Row, type Sheet, takeApart } from './table.ts'
@@ -88,7 +88,7 @@ function figuresOf(sheet: Sheet, layout: Layout, currency: Currency): StatementF
     months: monthly.length,
     monthly,
     averageMonthlyInflow: inflows.length === 0 ? 0n : sum(inflows) / BigInt(inflows.length),
-    leastMonthlyInflow: inflows.length === 0 ? 0n : inflows.reduce(least),
+    leastMonthlyInflow: inflows.length === 0 ? 0n : inflows.reduce(min),
     openingBalance: openingOf(first),
     closingBalance: last.balance,
     transactions: rows.length,
@@ -99,7 +99,9 @@ function figuresOf(sheet: Sheet, layout: Layout, currency: Currency): StatementF
 /** No name or number is longer: what is, is not given back. */
 const LONGEST_LABELLED = 200
 
-/** The groups of the first line that a label matches: in a cell, in two that stand side by side, or in the whole line. */
+/**
+ * The groups of the first line that a label matches: in a cell, in two that stand side by side, or in the whole line.
+ */
 function findLabelled(lines: readonly Line[], label: RegExp): string[] | null {
   for (const line of lines) {
     const pairs = line.slice(1).map((cell, index) => `${line[index]!.text} ${cell.text}`)

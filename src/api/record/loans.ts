@@ -42,7 +42,7 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
     },
     async ({ caller, body }, reply) => {
       const { loan_id: id, borrower_id: borrowerId } = body
-      return toItem(view(made(reply, await createRecordLoan(deps, caller, { id, borrowerId, asked: toAsked(body) }))))
+      return toItem(view(made(reply, await createRecordLoan(deps, caller, { id, borrowerId, request: toAsked(body) }))))
     },
   )
 

@@ -20,13 +20,13 @@ import { makeLoan } from './makeLoan.ts'
 export type { LoanFilter, LoanRef } from '../../db/loans/loans.ts'
 export type { StoredLoan } from '../../db/loans/storedLoan.ts'
 
-/** A loan and what replay makes of it at the moment of the request. */
+/** A loan and its state at the moment of the request. */
 export interface LoanNow {
   readonly loan: StoredLoan
   readonly state: LoanState
 }
 
-/** What a partner asks for; every other term comes from the product. */
+/** A partner's request for a loan; every other term comes from the product. */
 export interface LoanApplication {
   readonly customerExternalId: string
   readonly productId: number
@@ -35,10 +35,10 @@ export interface LoanApplication {
 }
 
 /**
- * Submits, approves and disburses in one go (contract 4.2).
+ * Submits, approves and disburses a loan in one call (contract 4.2).
  * @throws LendingError `not_found` for the customer or product; `failed_precondition` for a customer that is not
- * Active, a retired product, or a principal above the available credit limit where the product keeps to it;
- * `invalid_argument` for the principal; `already_exists` for the external id
+ *   Active, a retired product, or a principal above the available credit limit where the product enforces it;
+ *   `invalid_argument` for the principal; `already_exists` for the external id
  */
 export async function createLoan(deps: Deps, caller: Caller, application: LoanApplication): Promise<LoanNow> {
   const { organizationId } = caller
@@ -63,20 +63,23 @@ const externalIdTaken = () =>
     { field: 'externalId', message: 'is taken' },
   ])
 
-/** @throws LendingError `not_found` for a customer or product that is not there */
+/** Returns the customer and the product of a new loan. @throws LendingError `not_found` where one does not exist */
 export function requireApplicants({ customer, product }: Applicants, customerExternalId: string) {
   if (!customer) throw noSuchCustomer(customerExternalId)
   if (!product) throw notFound('no loan product has that id, given as productId')
   return { customer, product }
 }
 
-/** A number is easily taken for the customer's id; the field takes the externalId alone (contract 4.2). */
+/**
+ * Returns the refusal, with a hint for a number: it may be the customer's id, but the field takes the externalId
+ * (contract 4.2).
+ */
 const noSuchCustomer = (externalId: string) => {
   const hint = /^\d+$/.test(externalId) ? '; it takes the externalId of a customer, not the number that is its id' : ''
   return notFound(`no customer has that externalId, given as customerId${hint}`)
 }
 
-/** The refusal for a customer that may not borrow. */
+/** Returns the refusal for a customer that may not borrow. */
 export const notActive = (customer: Pick<Customer, 'status'>) =>
   refused(`the customer is ${customer.status}, and only an Active customer can take a loan`)
 
@@ -105,7 +108,7 @@ const asStored = (
   entries: [],
 })
 
-/** @throws LendingError `not_found` */
+/** Returns a loan and its state now. @throws LendingError `not_found` */
 export async function getLoan(deps: Deps, caller: Caller, ref: LoanRef): Promise<LoanNow> {
   const { organizationId } = caller
   const name = nameOf({ organizationId, ref })
@@ -113,18 +116,18 @@ export async function getLoan(deps: Deps, caller: Caller, ref: LoanRef): Promise
   return deps.heavyReads.run(organizationId, deps.heavyReads.weightOf(name), async () => {
     const loan = await numbered(deps, organizationId, 'loan', read, (one) => (one ? [one] : []))
     if (!loan) throw noSuchLoan(ref)
-    deps.heavyReads.remember(name, loan.terms.schedule.length + loan.entries.length)
+    deps.heavyReads.setWeight(name, loan.terms.schedule.length + loan.entries.length)
     return { loan, state: stateOf(loan, deps.now()) }
   })
 }
 
-/** Instalments and entries that are read, and made into an answer, before others get their turn. */
+/** Instalments and entries that are read and turned into views before other requests get their turn. */
 const SLICE = 2_500
 
 /**
- * A page of the organization's loans, each as it is now. They are read and viewed a few at a time, so that a page of long
- * schedules neither holds up other requests nor is in memory at once.
- * @throws LendingError `resource_exhausted` when too many pages of such size are asked for at once
+ * Returns a page of the organization's loans, each as it is now. The loans are read and viewed a few at a time, so that
+ * a page of long schedules neither delays other requests nor is in memory as a whole.
+ * @throws LendingError `resource_exhausted` when too many pages of such a size are requested at once
  */
 export async function pageLoans<View>(
   deps: Deps,
@@ -153,7 +156,7 @@ export async function pageLoans<View>(
   })
 }
 
-/** The loans of a page in slices of `SLICE`, or of one that is larger than that. */
+/** Divides the loans of a page into slices of at most `SLICE`, or of one larger loan. */
 function slicesOf(items: readonly PagedLoan[]): PagedLoan[][] {
   const slices: PagedLoan[][] = []
   let left = 0
@@ -168,5 +171,5 @@ function slicesOf(items: readonly PagedLoan[]): PagedLoan[][] {
   return slices
 }
 
-/** The refusal for a loan that this organization does not have. */
+/** Returns the refusal for a loan that the organization does not have. */
 export const noSuchLoan = (ref: LoanRef) => notFound(`no loan has that ${'id' in ref ? 'id' : 'externalId'}`, 'loan')

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import type { Deps } from '../../app/deps.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import {
-  type CreditStanding,
+  type CreditPosition,
   type CustomerNames,
+  findCreditPosition,
   findPolicyInForce,
-  findStanding,
   keepScore,
   readLoansOf,
 } from '../../db/credit/credit.ts'
@@ -25,7 +25,7 @@ export type { CustomerNames } from '../../db/credit/credit.ts'
 
 /** A customer's scorecard at a moment, and what it was made of. Amounts in minor units of `currency`. */
 export interface ScorecardNow {
-  readonly standing: CreditStanding
+  readonly position: CreditPosition
   readonly currency: Currency
   readonly inForce: PolicyInForce
   readonly inputs: ScoreInputs
@@ -54,26 +54,26 @@ export async function scoreNow(
   organizationId: number,
   names: CustomerNames,
 ): Promise<ScorecardNow | undefined> {
-  const standing = await findStanding(queries, organizationId, names)
-  if (!standing) return undefined
-  const { customerId } = standing
+  const position = await findCreditPosition(queries, organizationId, names)
+  if (!position) return undefined
+  const { customerId } = position
   const { zone } = deps.config
   const loans = await readLoansOf(queries, zone, organizationId, [customerId])
-  const currency = currencyOf(standing.currency)
-  const inForce = policyInForce(deps, standing.policy, currency)
+  const currency = currencyOf(position.currency)
+  const inForce = policyInForce(deps, position.policy, currency)
   const scoredAt = deps.now()
   const history = historyOf(loans.get(customerId) ?? [], { asOf: scoredAt, zone, currency })
-  const inputs = { history, boosted: standing.boosted }
-  return { standing, currency, inForce, inputs, card: decideScore(inputs, inForce.policy), scoredAt }
+  const inputs = { history, boosted: position.boosted }
+  return { position, currency, inForce, inputs, card: decideScore(inputs, inForce.policy), scoredAt }
 }
 
 async function keep({ db }: Pick<Deps, 'db'>, author: Author, scored: ScorecardNow): Promise<void> {
-  const { standing, currency, inputs, card, scoredAt } = scored
+  const { position, currency, inputs, card, scoredAt } = scored
   const digest = digestOf(scored)
-  if (digest === standing.scoreDigest) return
+  if (digest === position.scoreDigest) return
   const { score, grade, creditLimit, availableLimit, policyVersion } = card
   const decision = {
-    customerId: standing.customerId,
+    customerId: position.customerId,
     at: scoredAt,
     policyVersion,
     inputs: JSON.stringify(toStored(inputs, currency)),

@@ -1,5 +1,5 @@
 import type { Deps } from '../../app/deps.ts'
-import { type CustomerNames, findStanding } from '../../db/credit/credit.ts'
+import { type CustomerNames, findCreditPosition } from '../../db/credit/credit.ts'
 import { findDecision } from '../../db/credit/creditDecisions.ts'
 import { hasRaised, keepBoost, raiseLimit, type StatementPrint } from '../../db/credit/limitIncreases.ts'
 import { type BoostInputs, type BoostResult, decideStatement } from '../../domain/credit/decision.ts'
@@ -13,7 +13,7 @@ import { checkStatement, requireClaim } from '../statements/check.ts'
 import type { StatementFigures } from '../statements/parse.ts'
 import { statementHash } from '../statements/reader.ts'
 import { getScorecard, noSuchCustomer, type ScorecardNow } from './credit.ts'
-import { findStandingOf } from './creditDecisions.ts'
+import { creditPositionById } from './creditDecisions.ts'
 import { policyInForce } from './creditPolicies.ts'
 
 /** A statement that a customer shows, and whose it is said to be. */
@@ -42,10 +42,11 @@ export interface BoostDecided {
 const MOST_TRIES = 20
 
 /**
- * Raises a customer's limit by a statement of what flows through a wallet or an account (contract 4.5), or says why not.
+ * Raises a customer's limit by a statement of what flows through a wallet or an account (contract 4.5), or says why
+ * not.
  * @param signal the request's: when the caller goes, the reading ends
- * @throws LendingError `not_found`; `invalid_argument` on `statement`, `fullName` or `mobileNumber`, saying what is wrong
- * with it; `resource_exhausted` when too many statements are being read; nothing is changed then
+ * @throws LendingError `not_found`; `invalid_argument` on `statement`, `fullName` or `mobileNumber`, saying what is
+ *   wrong with it; `resource_exhausted` when too many statements are being read; nothing is changed then
  */
 export async function boostLimit(
   deps: Deps,
@@ -54,10 +55,10 @@ export async function boostLimit(
   shown: ShownStatement,
   signal: AbortSignal,
 ): Promise<BoostDecided> {
-  const standing = await findStanding(deps.db, caller.organizationId, names)
-  if (!standing) throw noSuchCustomer()
-  const currency = currencyOf(standing.currency)
-  const { policy } = policyInForce(deps, standing.policy, currency)
+  const position = await findCreditPosition(deps.db, caller.organizationId, names)
+  if (!position) throw noSuchCustomer()
+  const currency = currencyOf(position.currency)
+  const { policy } = policyInForce(deps, position.policy, currency)
   const { fullName, mobileNumber } = shown
   requireClaim(shown, policy.statement)
   const figures = await deps.statements.read(shown.file, currency, signal)
@@ -86,13 +87,13 @@ async function tryBoost(
   print: StatementPrint,
 ): Promise<BoostDecided | undefined> {
   const scored = await getScorecard(deps, caller, names)
-  const { standing, currency, card, scoredAt, inForce } = scored
+  const { position, currency, card, scoredAt, inForce } = scored
   const inputs = {
     statement,
     score: card.score,
     grade: card.grade,
     currentLimit: card.creditLimit,
-    lastRaisedOn: standing.boosted?.on ?? null,
+    lastRaisedOn: position.boosted?.on ?? null,
     seenBefore: await hasRaised(deps.db, caller.organizationId, print),
     today: dateIn(deps.config.zone, scoredAt),
     cooldownDays: inForce.cooldownDays,
@@ -100,21 +101,21 @@ async function tryBoost(
   const result = decideStatement(inputs, inForce.policy)
   const decision = toDecision(scored, inputs, result, print)
   if (result.boostStatus === 'raised') {
-    const raise = { ...print, limit: result.creditLimit, on: inputs.today, boosts: standing.boosts }
+    const raise = { ...print, limit: result.creditLimit, on: inputs.today, boosts: position.boosts }
     if (!(await abortedWhereKeyTaken(raiseLimit(deps.db, caller, decision, raise)))) return undefined
   } else await abortedWhereKeyTaken(keepBoost(deps.db, caller, decision))
-  return { externalId: standing.externalId, currency, inputs, result }
+  return { externalId: position.externalId, currency, inputs, result }
 }
 
 function toDecision(
-  { standing, currency, card, scoredAt }: ScorecardNow,
+  { position, currency, card, scoredAt }: ScorecardNow,
   inputs: BoostInputs,
   result: BoostResult,
   print: StatementPrint,
 ) {
   const { boostStatus, creditLimit } = result
   return {
-    customerId: standing.customerId,
+    customerId: position.customerId,
     at: scoredAt,
     policyVersion: card.policyVersion,
     inputs: JSON.stringify(toStored({ ...inputs, ...print }, currency)),
@@ -134,10 +135,10 @@ function toDecision(
 export async function getBoost(deps: Deps, caller: Caller, decisionId: bigint): Promise<BoostDecided> {
   const kept = await findDecision(deps.db, caller.organizationId, decisionId)
   if (kept?.kind !== 'boost') throw notFound('no boost has that id')
-  const standing = await findStandingOf(deps, caller.organizationId, kept.customerId)
+  const position = await creditPositionById(deps, caller.organizationId, kept.customerId)
   return {
-    externalId: standing.externalId,
-    currency: currencyOf(standing.currency),
+    externalId: position.externalId,
+    currency: currencyOf(position.currency),
     inputs: fromStored(kept.inputs) as BoostDecided['inputs'],
     result: fromStored(kept.result) as BoostResult,
   }

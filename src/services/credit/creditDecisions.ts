@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Deps } from '../../app/deps.ts'
-import { type CreditStanding, type CustomerNames, findStanding } from '../../db/credit/credit.ts'
+import { type CreditPosition, type CustomerNames, findCreditPosition } from '../../db/credit/credit.ts'
 import { findDecision, type KeptDecision, listDecisions } from '../../db/credit/creditDecisions.ts'
 import type { Listed, Page } from '../../db/queries/paging.ts'
 import { type Decided, decideAgain } from '../../domain/credit/decision.ts'
@@ -32,9 +32,9 @@ export async function pageDecisions(
   names: CustomerNames,
   page: Page,
 ): Promise<Listed<KeptDecision>> {
-  const standing = await findStanding(db, organizationId, names)
-  if (!standing) throw noSuchCustomer()
-  return listDecisions(db, organizationId, standing.customerId, page)
+  const position = await findCreditPosition(db, organizationId, names)
+  if (!position) throw noSuchCustomer()
+  return listDecisions(db, organizationId, position.customerId, page)
 }
 
 /**
@@ -49,7 +49,7 @@ export async function replayDecision(
   const kept = await findDecision(deps.db, organizationId, id)
   if (!kept) throw notFound('no decision has that id')
   const { kind, policyVersion, inputs, result } = kept
-  const currency = currencyOf((await findStandingOf(deps, organizationId, kept.customerId)).currency)
+  const currency = currencyOf((await creditPositionById(deps, organizationId, kept.customerId)).currency)
   const policy = await policyOfVersion(deps, organizationId, policyVersion, currency)
   const decided = { kind, inputs: fromStored(inputs), result: fromStored(result) } as Decided
   const again = toStored(decideAgain(decided, policy), currency)
@@ -57,12 +57,12 @@ export async function replayDecision(
 }
 
 /** Where a customer stands, by number. @throws LendingError `not_found` */
-export async function findStandingOf(
+export async function creditPositionById(
   { db }: Pick<Deps, 'db'>,
   organizationId: number,
   customerId: bigint,
-): Promise<CreditStanding> {
-  const standing = await findStanding(db, organizationId, { externalId: null, id: customerId })
-  if (!standing) throw notFound('no customer has that id')
-  return standing
+): Promise<CreditPosition> {
+  const position = await findCreditPosition(db, organizationId, { externalId: null, id: customerId })
+  if (!position) throw notFound('no customer has that id')
+  return position
 }

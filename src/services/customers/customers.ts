@@ -9,7 +9,7 @@ import {
   listCustomers,
 } from '../../db/customers/customers.ts'
 import type { Listed, Page } from '../../db/queries/paging.ts'
-import { type CustomerStanding, requireActivatable, requireClosable } from '../../domain/customer/customer.ts'
+import { type CustomerLifecycle, requireActivatable, requireClosable } from '../../domain/customer/customer.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { LendingError, notFound } from '../../domain/errors.ts'
 import type { Caller } from '../access/caller.ts'
@@ -89,11 +89,11 @@ async function change(
   caller: Caller,
   ref: CustomerRef,
   action: string,
-  decide: (customer: CustomerStanding, today: LocalDate) => CustomerChange,
+  decide: (customer: CustomerLifecycle, today: LocalDate) => CustomerChange,
 ): Promise<Customer> {
   const now = deps.now()
   const today = dateIn(deps.config.zone, now)
-  const changing = changeCustomer(deps.db, caller, ref, action, (standing) => decide(standing, today), now)
+  const changing = changeCustomer(deps.db, caller, ref, action, (current) => decide(current, today), now)
   const customer = await abortedWhereKeyTaken(changing)
   if (!customer) throw noSuchCustomer(ref)
   return customer.accountNo === null ? getCustomer(deps, caller, ref) : customer

@@ -11,7 +11,7 @@ import { createMetrics } from '../observability/metrics.ts'
 import { type AccessTrail, keepAccessTrail } from '../services/access/accessTrail.ts'
 import { createLimits, type Limits } from '../services/access/rateLimits.ts'
 import { type Figures, keepFigures } from '../services/book/totals.ts'
-import { tellAll } from '../services/events.ts'
+import { combineListeners } from '../services/events.ts'
 import { type Sweeper, startSweeper } from '../services/loans/sweep.ts'
 import { type Drainable, makeDrainable } from './drain.ts'
 import { blaming } from './explain.ts'
@@ -57,7 +57,7 @@ export async function startServing(serving: Serving, options: ServingOptions): P
   const recent = rememberRecent(Date.now)
   const access = keepAccessTrail(Date.now, log)
   serving.access = access
-  const events = tellAll(metrics.events, recent.events, access.events)
+  const events = combineListeners(metrics.events, recent.events, access.events)
   const deps = await openService({ ...options, now: Date.now, clock: Date.now, events })
   serving.deps = deps
   access.open(deps.db)

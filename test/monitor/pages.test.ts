@@ -10,7 +10,7 @@ import { rememberRecent } from '../../src/monitor/recent.ts'
 import { buildMonitor } from '../../src/monitor/server.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { type Figures, keepFigures } from '../../src/services/book/totals.ts'
-import { noEvents, tellAll } from '../../src/services/events.ts'
+import { combineListeners, noEvents } from '../../src/services/events.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
 import { opsOn } from '../support/ops.ts'
 import { aBasicLoan, aBorrower } from '../support/recordBodies.ts'
@@ -39,7 +39,7 @@ const partnerToken = () => service.deps.signIn.issueToken(DEMO_PARTNER.email, DE
 beforeAll(async () => {
   service = await startService()
   const recent = rememberRecent(service.clock.now)
-  const deps: Deps = { ...service.deps, events: tellAll(noEvents, recent.events) }
+  const deps: Deps = { ...service.deps, events: combineListeners(noEvents, recent.events) }
   app = await buildApp(deps)
   figures = keepFigures(deps, { warn: () => undefined })
   monitor = buildMonitor({ deps, metrics: createMetrics(service.clock.now), recent, figures, log })

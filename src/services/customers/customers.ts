@@ -14,12 +14,12 @@ import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { LendingError, notFound } from '../../domain/errors.ts'
 import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
-import { numbered } from '../lenders/numbered.ts'
+import { withAccountNumbers } from '../lenders/withAccountNumbers.ts'
 
 export type { Customer, CustomerRef } from '../../db/customers/customers.ts'
 
 /**
- * A new customer, Active at once (contract 4.1).
+ * Creates a customer, Active at once (contract 4.1).
  * @throws LendingError `already_exists` when the external id is taken
  */
 export async function createCustomer(deps: Deps, caller: Caller, externalId: string): Promise<Customer> {
@@ -36,16 +36,16 @@ export async function createCustomer(deps: Deps, caller: Caller, externalId: str
 const noSuchCustomer = (ref: CustomerRef) =>
   notFound(`no customer has that ${'id' in ref ? 'id' : 'externalId'}`, 'customer')
 
-/** @throws LendingError `not_found` */
+/** Returns a customer. @throws LendingError `not_found` */
 export async function getCustomer(deps: Deps, caller: Caller, ref: CustomerRef): Promise<Customer> {
   const { organizationId } = caller
   const read = () => findCustomer(deps.db, organizationId, ref)
-  const customer = await numbered(deps, organizationId, 'customer', read, (one) => (one ? [one] : []))
+  const customer = await withAccountNumbers(deps, organizationId, 'customer', read, (one) => (one ? [one] : []))
   if (!customer) throw noSuchCustomer(ref)
   return customer
 }
 
-/** A page of the organization's customers; with an external id, the one that has it or none. */
+/** Returns a page of the organization's customers; with an external id, the customer that has it or none. */
 export function pageCustomers(
   deps: Deps,
   { organizationId }: Caller,
@@ -53,11 +53,11 @@ export function pageCustomers(
   page: Page,
 ): Promise<Listed<Customer>> {
   const read = () => listCustomers(deps.db, organizationId, filter, page)
-  return numbered(deps, organizationId, 'customer', read, (listed) => listed.items)
+  return withAccountNumbers(deps, organizationId, 'customer', read, (listed) => listed.items)
 }
 
 /**
- * Pending → Active, from today unless told.
+ * Activates a customer (Pending → Active), from today unless a day is given.
  * @throws LendingError `not_found`, `failed_precondition`, `invalid_argument`
  */
 export const activateCustomer = (deps: Deps, caller: Caller, ref: CustomerRef, activationDate: LocalDate | undefined) =>
@@ -68,7 +68,7 @@ export const activateCustomer = (deps: Deps, caller: Caller, ref: CustomerRef, a
   })
 
 /**
- * Active → Closed, today unless told; refused while a loan is open.
+ * Closes a customer (Active → Closed), today unless a day is given; refused while a loan is open.
  * @throws LendingError `not_found`, `failed_precondition`, `invalid_argument`
  */
 export const closeCustomer = (

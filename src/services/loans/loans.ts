@@ -13,7 +13,7 @@ import { termsOf } from '../../domain/loan/terms.ts'
 import type { Decimal } from '../../domain/money.ts'
 import type { Product } from '../../domain/product/product.ts'
 import type { Caller } from '../access/caller.ts'
-import { numbered } from '../lenders/numbered.ts'
+import { withAccountNumbers } from '../lenders/withAccountNumbers.ts'
 import { withinLimit } from './loanWithinLimit.ts'
 import { makeLoan } from './makeLoan.ts'
 
@@ -114,7 +114,7 @@ export async function getLoan(deps: Deps, caller: Caller, ref: LoanRef): Promise
   const name = nameOf({ organizationId, ref })
   const read = () => deps.loanBatches.readLoan({ organizationId, ref, zone: deps.config.zone })
   return deps.heavyReads.run(organizationId, deps.heavyReads.weightOf(name), async () => {
-    const loan = await numbered(deps, organizationId, 'loan', read, (one) => (one ? [one] : []))
+    const loan = await withAccountNumbers(deps, organizationId, 'loan', read, (one) => (one ? [one] : []))
     if (!loan) throw noSuchLoan(ref)
     deps.heavyReads.setWeight(name, loan.terms.schedule.length + loan.entries.length)
     return { loan, state: stateOf(loan, deps.now()) }
@@ -139,7 +139,7 @@ export async function pageLoans<View>(
   const { organizationId } = caller
   const { zone } = deps.config
   const find = () => findLoanPage(deps.db, organizationId, filter, page)
-  const { items, total } = await numbered(deps, organizationId, 'loan', find, (listed) => listed.items)
+  const { items, total } = await withAccountNumbers(deps, organizationId, 'loan', find, (listed) => listed.items)
   const weight = items.reduce((sum, item) => sum + item.weight, 0)
   return deps.heavyReads.run(organizationId, weight, async () => {
     const now = deps.now()

@@ -75,7 +75,7 @@ export function transactionRoutes(app: StyleApp, deps: Deps): void {
       },
       async ({ caller, params: { ref, transactionId }, body }) => {
         const { transactionAmount: amount, transactionDate: valueDate, note = null } = body
-        return toTransaction(await adjustTransaction(deps, caller, ref, transactionId, { amount, valueDate, note }))
+        return toTransaction(await adjustTransaction(deps, caller, { ref, transactionId }, { amount, valueDate, note }))
       },
     )
 
@@ -98,7 +98,7 @@ export function transactionRoutes(app: StyleApp, deps: Deps): void {
         },
       },
       async ({ caller, params: { ref, transactionId }, body }) =>
-        toTransaction(await reverseTransaction(deps, caller, ref, transactionId, body?.note ?? null)),
+        toTransaction(await reverseTransaction(deps, caller, { ref, transactionId }, body?.note ?? null)),
     )
 
     app.get(

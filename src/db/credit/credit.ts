@@ -45,8 +45,8 @@ const find = statement<{ organizationId: number } & CustomerNames>(
 )
 
 /**
- * The credit position of a customer, with its organization's own policy. Where one customer has the externalId and another the
- * number, the customer with the externalId is found.
+ * Finds the credit position of a customer, with its organization's own policy. Where one customer has the externalId and
+ * another the number, the customer with the externalId is found.
  */
 export async function findCreditPosition(
   db: Queries,

@@ -116,13 +116,20 @@ export interface Allocated {
   readonly rest: bigint
 }
 
+/** An amount to allocate, and its value date. */
+export interface DatedAmount {
+  readonly amount: bigint
+  /** The value date; it completes each period in which nothing is owed afterwards. */
+  readonly on: LocalDate
+  /** Index of the first period that may have room; left out: 0. */
+  readonly from?: number
+}
+
 /**
  * Allocates an amount to the periods until the amount or the room is used up.
  * @param periods the list, in which each period that changes is replaced
- * @param on the value date; it completes each period in which nothing is owed afterwards
- * @param from index of the first period that may have room
  */
-export function allocate(periods: Period[], amount: bigint, rule: AllocationRule, on: LocalDate, from = 0): Allocated {
+export function allocate(periods: Period[], rule: AllocationRule, { amount, on, from = 0 }: DatedAmount): Allocated {
   const portions = noPortions()
   let rest = amount
   for (let step = from; step < periods.length && rest > 0n; step++) {
@@ -137,13 +144,18 @@ export function allocate(periods: Period[], amount: bigint, rule: AllocationRule
       portions[component] += part
       rest -= part
     }
-    periods[index] = settled(period, rule, into, before - rest, on)
+    periods[index] = settled(period, rule, into, { moved: before - rest, on })
   }
   return { portions, rest }
 }
 
 /** The period after `moved` was allocated to it. */
-function settled(period: Period, rule: AllocationRule, into: Portions, moved: bigint, on: LocalDate): Period {
+function settled(
+  period: Period,
+  rule: AllocationRule,
+  into: Portions,
+  { moved, on }: { readonly moved: bigint; readonly on: LocalDate },
+): Period {
   // An instalment in which nothing was ever due is never completed.
   if (moved === 0n) return period
   // A recovery pays what was written off, which is no longer owed.

@@ -8,6 +8,7 @@ import {
   allocate,
   COMPONENTS,
   type Component,
+  type DatedAmount,
   noPortions,
   openPeriod,
   outstandingOf,
@@ -118,12 +119,12 @@ export class Fold implements FoldedSoFar {
   /** Allocates money that comes in: to what is owed, then to what was written off; the rest is overpayment. */
   private receive(entry: Replayable): Outcome {
     const { amount } = entry
-    const paid = this.allocate(amount, PAYING, entry.valueDate, this.skipSettled())
+    const paid = this.allocate(PAYING, { amount, on: entry.valueDate, from: this.skipSettled() })
     if (this.writtenOffOn === null || paid.rest === 0n) {
       this.overpaid += paid.rest
       return { amount, portions: paid.portions, overpayment: paid.rest, credited: 0n, dropped: 0n }
     }
-    const recovered = this.allocate(paid.rest, RECOVERING, entry.valueDate)
+    const recovered = this.allocate(RECOVERING, { amount: paid.rest, on: entry.valueDate })
     this.overpaid += recovered.rest
     const portions = add(paid.portions, recovered.portions)
     return { amount, portions, overpayment: recovered.rest, credited: 0n, dropped: 0n }
@@ -131,7 +132,7 @@ export class Fold implements FoldedSoFar {
 
   private waive(entry: Replayable): Outcome {
     const { amount } = entry
-    const { portions, rest } = this.allocate(amount, WAIVING, entry.valueDate, this.skipSettled())
+    const { portions, rest } = this.allocate(WAIVING, { amount, on: entry.valueDate, from: this.skipSettled() })
     return { amount, portions, overpayment: 0n, credited: 0n, dropped: rest }
   }
 
@@ -147,7 +148,7 @@ export class Fold implements FoldedSoFar {
     let rest = amount - overpayment
     let portions = noPortions()
     if (fromPaid && rest > 0n) {
-      const allocated = this.allocate(rest, UNPAYING, entry.valueDate)
+      const allocated = this.allocate(UNPAYING, { amount: rest, on: entry.valueDate })
       portions = allocated.portions
       rest = allocated.rest
       this.firstOwing = 0
@@ -180,7 +181,7 @@ export class Fold implements FoldedSoFar {
 
   private writeOff(entry: Replayable): Outcome {
     if (this.owed > 0n) this.writtenOffOn = entry.valueDate
-    const { portions } = this.allocate(this.owed, WRITING_OFF, entry.valueDate)
+    const { portions } = this.allocate(WRITING_OFF, { amount: this.owed, on: entry.valueDate })
     return { amount: totalOf(portions), portions, overpayment: 0n, credited: 0n, dropped: 0n }
   }
 
@@ -192,11 +193,11 @@ export class Fold implements FoldedSoFar {
     this.firstOwing = Math.min(this.firstOwing, index)
   }
 
-  private allocate(amount: bigint, rule: AllocationRule, on: LocalDate, from = 0): Allocated {
-    const allocated = allocate(this.periods, amount, rule, on, from)
+  private allocate(rule: AllocationRule, dated: DatedAmount): Allocated {
+    const allocated = allocate(this.periods, rule, dated)
     const { into, backwards } = rule
     this.totals[into] = (backwards ? subtract : add)(this.totals[into], allocated.portions)
-    if (into !== 'recovered') this.owed -= backwards ? allocated.rest - amount : amount - allocated.rest
+    if (into !== 'recovered') this.owed -= backwards ? allocated.rest - dated.amount : dated.amount - allocated.rest
     return allocated
   }
 

@@ -42,7 +42,8 @@ export function auditCommand(program: Command, shell: Shell): void {
         const filter = { ...rest, organizationId, accountId, requestId }
         const { zone } = deps.config
         if (follow) {
-          for await (const row of followTrail(deps, filter, rows, world.stopping)) tell(world, say, row, zone)
+          for await (const row of followTrail(deps, filter, { most: rows, stopping: world.stopping }))
+            tell(world, say, row, zone)
           return
         }
         say.list(

@@ -61,7 +61,7 @@ export const listAccounts = ({ db }: Pick<Deps, 'db'>, organizationId?: number):
  * @throws LendingError `not_found`; `failed_precondition` when it is disabled already
  */
 export const disableAccount = (deps: AccountDeps, author: Author, email: string) =>
-  change(deps, author, email, 'disable', (account, now) => {
+  change(deps, author, { email, action: 'disable' }, (account, now) => {
     if (account.disabled) throw refused('the account is disabled already')
     return { disabledAt: now }
   })
@@ -71,7 +71,7 @@ export const disableAccount = (deps: AccountDeps, author: Author, email: string)
  * @throws LendingError `not_found`; `failed_precondition` when it is not disabled
  */
 export const enableAccount = (deps: AccountDeps, author: Author, email: string) =>
-  change(deps, author, email, 'enable', (account) => {
+  change(deps, author, { email, action: 'enable' }, (account) => {
     if (!account.disabled) throw refused('the account is not disabled')
     return { disabledAt: null }
   })
@@ -83,7 +83,7 @@ export const enableAccount = (deps: AccountDeps, author: Author, email: string) 
 export async function resetPassword(deps: AccountDeps, author: Author, email: string, password: string) {
   requirePassword(password)
   const passwordHash = await hashPassword(password)
-  return change(deps, author, email, 'reset password', (_, now) => ({ passwordHash, tokensFrom: now }))
+  return change(deps, author, { email, action: 'reset password' }, (_, now) => ({ passwordHash, tokensFrom: now }))
 }
 
 /**
@@ -91,7 +91,7 @@ export async function resetPassword(deps: AccountDeps, author: Author, email: st
  * @throws LendingError `not_found`
  */
 export const revokeTokens = (deps: AccountDeps, author: Author, email: string) =>
-  change(deps, author, email, 'revoke tokens', (_, now) => ({ tokensFrom: now }))
+  change(deps, author, { email, action: 'revoke tokens' }, (_, now) => ({ tokensFrom: now }))
 
 /**
  * Lifts the lock that failed sign-ins put on an account, which may then sign in at once, on every instance.
@@ -119,7 +119,7 @@ export async function unlockAddress({ db }: Pick<Deps, 'db'>, address: string): 
  * @throws LendingError `not_found`, `invalid_argument`
  */
 export const setRoles = (deps: AccountDeps, author: Author, email: string, roles: readonly Role[]) =>
-  change(deps, author, email, 'set roles', () => {
+  change(deps, author, { email, action: 'set roles' }, () => {
     requireRoles(roles)
     return { roles }
   })
@@ -127,8 +127,7 @@ export const setRoles = (deps: AccountDeps, author: Author, email: string, roles
 async function change(
   { db, now }: AccountDeps,
   author: Author,
-  email: string,
-  action: string,
+  { email, action }: { readonly email: string; readonly action: string },
   decide: (account: Account, now: number) => AccountChange,
 ): Promise<Account> {
   const account = await accountOf({ db }, email)

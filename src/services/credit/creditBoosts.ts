@@ -16,16 +16,16 @@ import { getScorecard, noSuchCustomer, type ScorecardNow } from './credit.ts'
 import { creditPositionById } from './creditDecisions.ts'
 import { policyInForce } from './creditPolicies.ts'
 
-/** A statement that a customer shows, and whose it is said to be. */
+/** A statement that a customer shows, with the name and the number that should be on it. */
 export interface ShownStatement {
   readonly file: Uint8Array
   readonly fullName: string | undefined
   readonly mobileNumber: string | undefined
 }
 
-/** What is kept of a statement: its figures, neither the file nor whose it is. Minor units. */
+/** The figures that are kept of a statement, without the file and its owner. Minor units. */
 export type ReadStatement = Omit<StatementFigures, 'owner' | 'phone' | 'fingerprint'> & {
-  /** Whether a name and a number were given, and found to be those on it. */
+  /** Whether a name and a number were given, and are those on the statement. */
   readonly nameChecked: boolean
   readonly mobileNumberChecked: boolean
 }
@@ -38,13 +38,12 @@ export interface BoostDecided {
   readonly result: BoostResult
 }
 
-/** How often a raise is decided anew when another was faster each time. */
+/** The most tries of a raise when another raise was faster each time. */
 const MOST_TRIES = 20
 
 /**
- * Raises a customer's limit by a statement of what flows through a wallet or an account (contract 4.5), or says why
- * not.
- * @param signal the request's: when the caller goes, the reading ends
+ * Raises a customer's limit by the statement of a wallet or a bank account (contract 4.5), or returns why not.
+ * @param signal ends the reading, when the caller disconnects
  * @throws LendingError `not_found`; `invalid_argument` on `statement`, `fullName` or `mobileNumber`, saying what is
  *   wrong with it; `resource_exhausted` when too many statements are being read; nothing is changed then
  */
@@ -52,8 +51,7 @@ export async function boostLimit(
   deps: Deps,
   caller: Caller,
   names: CustomerNames,
-  shown: ShownStatement,
-  signal: AbortSignal,
+  { signal, ...shown }: ShownStatement & { readonly signal: AbortSignal },
 ): Promise<BoostDecided> {
   const position = await findCreditPosition(deps.db, caller.organizationId, names)
   if (!position) throw noSuchCustomer()
@@ -72,19 +70,18 @@ export async function boostLimit(
     mobileNumberChecked: mobileNumber !== undefined && phone !== null,
   }
   for (let attempt = 1; attempt <= MOST_TRIES; attempt++) {
-    const decided = await tryBoost(deps, caller, names, statement, print)
+    const decided = await tryBoost(deps, caller, names, { statement, print })
     if (decided) return decided
   }
   throw new LendingError('aborted', "the customer's limit is being changed by others at once; try again", [], 1)
 }
 
-/** Decides on the customer as he is now. @returns undefined when another raise was faster */
+/** Decides a boost on the customer's current position. @returns undefined when another raise was faster */
 async function tryBoost(
   deps: Deps,
   caller: Caller,
   names: CustomerNames,
-  statement: ReadStatement,
-  print: StatementPrint,
+  { statement, print }: { readonly statement: ReadStatement; readonly print: StatementPrint },
 ): Promise<BoostDecided | undefined> {
   const scored = await getScorecard(deps, caller, names)
   const { position, currency, card, scoredAt, inForce } = scored
@@ -129,7 +126,7 @@ function toDecision(
 }
 
 /**
- * A boost as it was kept.
+ * Returns a boost that was kept.
  * @throws LendingError `not_found`
  */
 export async function getBoost(deps: Deps, caller: Caller, decisionId: bigint): Promise<BoostDecided> {

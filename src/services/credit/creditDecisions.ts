@@ -13,17 +13,17 @@ import { policyOfVersion } from './creditPolicies.ts'
 
 export type { KeptDecision } from '../../db/credit/creditDecisions.ts'
 
-/** A decision as it was kept, and what the same facts and the policy of then make of it again. */
+/** A decision as it was kept, and the result of the same facts and the policy of that time now. */
 export interface Replayed {
   readonly kept: KeptDecision
   /** As `kept.result` is stored: amounts as decimal text. */
   readonly again: Json
-  /** Whether it is what was decided then. It always should be. */
+  /** Whether the result is what was decided then, as it always should be. */
   readonly same: boolean
 }
 
 /**
- * A page of what was decided of a customer, newest first.
+ * Returns a page of the decisions on a customer, newest first.
  * @throws LendingError `not_found`
  */
 export async function pageDecisions(
@@ -38,7 +38,7 @@ export async function pageDecisions(
 }
 
 /**
- * A past decision, decided again on the facts and by the policy of then.
+ * Decides a past decision again, on its facts and by the policy of that time.
  * @throws LendingError `not_found`
  */
 export async function replayDecision(
@@ -56,7 +56,7 @@ export async function replayDecision(
   return { kept, again, same: isDeepStrictEqual(again, result) }
 }
 
-/** Where a customer stands, by number. @throws LendingError `not_found` */
+/** Returns the credit position of a customer, by number. @throws LendingError `not_found` */
 export async function creditPositionById(
   { db }: Pick<Deps, 'db'>,
   organizationId: number,

@@ -40,7 +40,9 @@ const noSuchCustomer = (ref: CustomerRef) =>
 export async function getCustomer(deps: Deps, caller: Caller, ref: CustomerRef): Promise<Customer> {
   const { organizationId } = caller
   const read = () => findCustomer(deps.db, organizationId, ref)
-  const customer = await withAccountNumbers(deps, organizationId, 'customer', read, (one) => (one ? [one] : []))
+  const customer = await withAccountNumbers(deps, { organizationId, table: 'customer' }, read, (one) =>
+    one ? [one] : [],
+  )
   if (!customer) throw noSuchCustomer(ref)
   return customer
 }
@@ -53,7 +55,7 @@ export function pageCustomers(
   page: Page,
 ): Promise<Listed<Customer>> {
   const read = () => listCustomers(deps.db, organizationId, filter, page)
-  return withAccountNumbers(deps, organizationId, 'customer', read, (listed) => listed.items)
+  return withAccountNumbers(deps, { organizationId, table: 'customer' }, read, (listed) => listed.items)
 }
 
 /**
@@ -61,7 +63,7 @@ export function pageCustomers(
  * @throws LendingError `not_found`, `failed_precondition`, `invalid_argument`
  */
 export const activateCustomer = (deps: Deps, caller: Caller, ref: CustomerRef, activationDate: LocalDate | undefined) =>
-  change(deps, caller, ref, 'activate', (customer, today) => {
+  change(deps, caller, { ref, action: 'activate' }, (customer, today) => {
     const on = activationDate ?? today
     requireActivatable(customer, on, today)
     return { status: 'Active', activationDate: on, closedOn: null, closeReason: null }
@@ -77,7 +79,7 @@ export const closeCustomer = (
   ref: CustomerRef,
   closure: { closureDate?: LocalDate | undefined; reason?: string | undefined },
 ) =>
-  change(deps, caller, ref, 'close', (customer, today) => {
+  change(deps, caller, { ref, action: 'close' }, (customer, today) => {
     const closedOn = closure.closureDate ?? today
     requireClosable(customer, closedOn, today)
     const { activationDate } = customer
@@ -87,8 +89,7 @@ export const closeCustomer = (
 async function change(
   deps: Deps,
   caller: Caller,
-  ref: CustomerRef,
-  action: string,
+  { ref, action }: { readonly ref: CustomerRef; readonly action: string },
   decide: (customer: CustomerLifecycle, today: LocalDate) => CustomerChange,
 ): Promise<Customer> {
   const now = deps.now()

@@ -8,8 +8,7 @@ import { fillAccountNumbers, type Numbered } from '../../db/lenders/accountNumbe
  */
 export async function withAccountNumbers<T>(
   { db }: Pick<Deps, 'db'>,
-  organizationId: number,
-  table: Numbered,
+  { organizationId, table }: { readonly organizationId: number; readonly table: Numbered },
   read: () => Promise<T>,
   rowsOf: (found: T) => readonly { readonly accountNo: bigint | null }[],
 ): Promise<T> {

@@ -55,7 +55,7 @@ export async function createLoan(deps: Deps, caller: Caller, application: LoanAp
   const made = await makeLoan(deps, fresh, insert)
   if ('refused' in made) throw made.refused === 'externalIdTaken' ? externalIdTaken() : notActive({ status: 'Closed' })
   deps.events.loanDisbursed({ organizationId, currency: terms.currency.code, amount: terms.principal })
-  return { loan: asStored(organizationId, made, customer, product, fresh), state }
+  return { loan: asStored(organizationId, made, { customer, product }, fresh), state }
 }
 
 const externalIdTaken = () =>
@@ -86,8 +86,7 @@ export const notActive = (customer: Pick<Customer, 'status'>) =>
 const asStored = (
   organizationId: number,
   { id, accountNo }: Pick<StoredLoan, 'id' | 'accountNo'>,
-  customer: Applicant,
-  product: Product,
+  { customer, product }: { readonly customer: Applicant; readonly product: Product },
   fresh: Pick<StoredLoan, 'externalId' | 'terms'> & { state: LoanState; at: Instant },
 ): StoredLoan => ({
   organizationId,
@@ -114,7 +113,7 @@ export async function getLoan(deps: Deps, caller: Caller, ref: LoanRef): Promise
   const name = nameOf({ organizationId, ref })
   const read = () => deps.loanBatches.readLoan({ organizationId, ref, zone: deps.config.zone })
   return deps.heavyReads.run(organizationId, deps.heavyReads.weightOf(name), async () => {
-    const loan = await withAccountNumbers(deps, organizationId, 'loan', read, (one) => (one ? [one] : []))
+    const loan = await withAccountNumbers(deps, { organizationId, table: 'loan' }, read, (one) => (one ? [one] : []))
     if (!loan) throw noSuchLoan(ref)
     deps.heavyReads.setWeight(name, loan.terms.schedule.length + loan.entries.length)
     return { loan, state: stateOf(loan, deps.now()) }
@@ -132,14 +131,18 @@ const SLICE = 2_500
 export async function pageLoans<View>(
   deps: Deps,
   caller: Caller,
-  filter: LoanFilter,
-  page: Page,
+  { filter, page }: { readonly filter: LoanFilter; readonly page: Page },
   toView: (now: LoanNow) => View,
 ): Promise<Listed<View>> {
   const { organizationId } = caller
   const { zone } = deps.config
   const find = () => findLoanPage(deps.db, organizationId, filter, page)
-  const { items, total } = await withAccountNumbers(deps, organizationId, 'loan', find, (listed) => listed.items)
+  const { items, total } = await withAccountNumbers(
+    deps,
+    { organizationId, table: 'loan' },
+    find,
+    (listed) => listed.items,
+  )
   const weight = items.reduce((sum, item) => sum + item.weight, 0)
   return deps.heavyReads.run(organizationId, weight, async () => {
     const now = deps.now()

@@ -32,6 +32,12 @@ export interface TransactionNow {
   readonly replayed?: true
 }
 
+/** The name of a transaction: its loan, and its id. */
+export interface TransactionRef {
+  readonly ref: LoanRef
+  readonly transactionId: bigint
+}
+
 /** Returns whether only an operator may post the type (contract 4.4). */
 export const isForAdmins = (type: EntryType): boolean => type === 'Write-off'
 
@@ -64,8 +70,7 @@ export async function postTransaction(
 export async function reverseTransaction(
   deps: Deps,
   caller: Caller,
-  ref: LoanRef,
-  transactionId: bigint,
+  { ref, transactionId }: TransactionRef,
   note: string | null,
 ): Promise<TransactionNow> {
   requireAdmin(caller)
@@ -80,8 +85,7 @@ export async function reverseTransaction(
 export async function adjustTransaction(
   deps: Deps,
   caller: Caller,
-  ref: LoanRef,
-  transactionId: bigint,
+  { ref, transactionId }: TransactionRef,
   adjustment: Adjustment,
 ): Promise<TransactionNow> {
   requireAdmin(caller)

@@ -31,7 +31,8 @@ async function follow(filter: TrailFilter, most: number, before: (statement: num
   }
   const told: string[] = []
   const watched = { ...db, pool: { query } } as unknown as Db
-  for await (const { action } of followTrail({ db: watched }, filter, most, stopping.signal, 0)) told.push(action)
+  for await (const { action } of followTrail({ db: watched }, filter, { most, stopping: stopping.signal, everyMs: 0 }))
+    told.push(action)
   return { told, asked }
 }
 

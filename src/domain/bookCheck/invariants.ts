@@ -67,7 +67,7 @@ function brokenByOutcomes({ entries }: Loan, state: LoanState): string[] {
   const cash = of('Repayment', 'Recovery Repayment') - of('Refund', 'Credit Balance Refund')
   const kept = state.totalPaid + state.totalRecovered + state.totalOverpaid - credited
   return faults([
-    [outcomes.length === unreversed.length, 'an entry that stands did nothing, or one that does not stand did'],
+    [outcomes.length === unreversed.length, 'an unreversed entry did nothing, or a reversed one did something'],
     ...unreversed.map((entry): Rule => {
       const outcome = state.outcomes.get(entry.ordinal)
       return [

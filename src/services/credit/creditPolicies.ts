@@ -53,7 +53,7 @@ export async function getCreditPolicy(
  * Puts a policy in force for the author's organization, from the next request on. A policy with the same figures as the
  * one in force changes nothing.
  * @throws LendingError `invalid_argument` naming the first figure at fault, `not_found` for the organization,
- *   `already_exists` when the version stands for other figures or is no longer the one in force
+ *   `already_exists` when the version has other figures or is no longer the one in force
  */
 export async function setCreditPolicy(
   deps: Pick<Deps, 'db' | 'now' | 'config'>,

@@ -52,7 +52,7 @@ function drawn(terms: RecordTerms): Instalment[] {
 const interestIn = (lines: readonly Instalment[]) => String(sum(lines.map((line) => line.interest)))
 
 describe('of every schedule', () => {
-  it('the principal cells sum to the principal, no cell is negative, the dates go on', () => {
+  it('the principal cells sum to the principal, no cell is negative, the dates increase', () => {
     fc.assert(
       fc.property(anyTerms, (terms) => {
         const lines = drawn(terms)

@@ -33,7 +33,7 @@ export const subtract = (a: Readonly<Portions>, b: Readonly<Portions>): Portions
   principal: a.principal - b.principal,
 })
 
-/** What happens to the debt of a period, each with an amount by component. */
+/** The buckets of a period, each with an amount by component. */
 export type Bucket = 'due' | 'paid' | 'waived' | 'writtenOff' | 'recovered'
 
 /** Sums over the periods of a loan. */
@@ -83,7 +83,7 @@ export const owing = (period: Period, component: Component, amount: bigint): Per
 const roomOwed = (period: Period, component: Component): bigint =>
   period.due[component] - period.paid[component] - period.waived[component] - period.writtenOff[component]
 
-/** How an amount is allocated: to which components, in which order, up to which amount of each, and to which bucket. */
+/** The rule of an allocation: the components in their order, the room of each, and the bucket. */
 export interface AllocationRule {
   readonly components: readonly Component[]
   readonly room: (period: Period, component: Component) => bigint

@@ -35,7 +35,7 @@ export interface Entry {
   readonly reversedAt: Instant | null
   /** Further details that a record system sent; null or left out: none. */
   readonly record?: RepaymentRecord | null
-  /** How the money was paid, as the lender's setting was at the posting; null or left out where no money moved. */
+  /** The lender's payment method at the posting; null or left out where no money moved. */
   readonly paymentMethod?: string | null
 }
 

@@ -45,7 +45,7 @@ export interface Decision {
   /** Why an entry was reversed, in the operator's words; for the audit trail. */
   readonly reason: string | null
   readonly posted: NewEntry | null
-  /** What the posted entry did; undefined where none was posted. */
+  /** The outcome of the posted entry; undefined where none was posted. */
   readonly outcome: Outcome | undefined
   readonly reversed: Entry | null
   readonly state: Balances

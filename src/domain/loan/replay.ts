@@ -78,7 +78,7 @@ function isUnpaidIn(terms: LoanTerms, dueBy: readonly Replayable[]): boolean {
   return fold.owed > 0n
 }
 
-/** What was owed at the end of a day, in minor units. */
+/** The amount owed at the end of a day, in minor units. */
 export interface Owed {
   readonly date: LocalDate
   readonly owed: bigint

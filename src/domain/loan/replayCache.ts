@@ -1,4 +1,4 @@
-/** What was computed from objects that never change, kept with each object. */
+/** Values that were computed from objects that never change, kept with each object. */
 export interface Cache<Of extends object, What> {
   get(of: Of): What | undefined
   set(of: Of, what: What): void

@@ -12,7 +12,7 @@ const MOST_KEYS = 100_000
 
 export type Limited = 'account' | 'address'
 
-/** What remains to a caller of a limit. */
+/** The rest of a limit that remains to a caller. */
 export interface Remaining {
   readonly allowed: boolean
   readonly limit: number

@@ -19,7 +19,7 @@ const ROWS_AT_ONCE = 1_000
 export const readTrail = ({ db }: Pick<Deps, 'db'>, filter: TrailFilter, most: number): Promise<TrailRow[]> =>
   latestTrail(db, filter, most)
 
-/** How a trail is followed: the most of the latest rows to begin with, the signal that ends it, and the pause. */
+/** The options of following a trail: the most of the latest rows to begin with, the signal that ends it, and the pause. */
 export interface Following {
   readonly most: number
   readonly stopping: AbortSignal

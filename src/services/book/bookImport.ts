@@ -172,7 +172,7 @@ async function* batchesOf<T>(
   if (ended) throw ended.error
 }
 
-/** What the batches of an import are saved with. */
+/** The dependencies of saving batches. */
 interface Saving<T> extends Pick<Deps, 'db' | 'now'> {
   readonly key: ImportKey
   readonly importer: Importer<T>

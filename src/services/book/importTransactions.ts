@@ -74,7 +74,7 @@ export function transactionImporter(deps: Deps, author: Author): Importer<Transa
   }
 }
 
-/** What all lines of a batch have in common. */
+/** The values that all lines of a batch share. */
 interface Posted {
   readonly author: Author
   readonly at: number

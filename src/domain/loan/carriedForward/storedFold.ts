@@ -2,7 +2,7 @@ import type { LocalDate } from '../../dates.ts'
 import { NONE, type Period, type Portions, subtract, totalOf } from '../allocation.ts'
 import type { FoldedSoFar } from '../fold.ts'
 
-/** What is carried forward of a loan: the fold over its entries, and the value date of the last entry. */
+/** The part of a loan that is carried forward: the fold over its entries, and the value date of the last entry. */
 export interface StoredFold {
   readonly fold: FoldedSoFar
   readonly lastOn: LocalDate | null

@@ -39,7 +39,7 @@ USER 1000:1000
 EXPOSE 3000 3001
 STOPSIGNAL SIGTERM
 # Whether the process lives: some orchestrators kill what is unhealthy, and a database that is gone is no reason to.
-# Whoever routes requests asks /health/ready instead.
+# A router of requests asks /health/ready instead.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --start-interval=1s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/health/live`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["tini", "--"]

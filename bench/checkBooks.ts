@@ -93,7 +93,7 @@ async function compareAcknowledged(db: Db, book: Book, tallies: Tallies, since: 
 
 const inMain = (minor: number) => (minor / 100).toFixed(2)
 
-/** Every loan, whoever wrote it: set by set. */
+/** Checks every loan, of every service that wrote one: set by set. */
 async function compareColumns(db: Db, said: string[]): Promise<string[]> {
   const [found] = await all<{ loans: bigint; wrong: bigint; example: bigint | null }>(
     db,

@@ -11,7 +11,7 @@ import { openKeyRing } from '../services/access/keyRing.ts'
 import { createSignIn } from '../services/access/signIn.ts'
 import { signerPlace } from '../services/access/tokenSigner.ts'
 import { type Events, noEvents } from '../services/events.ts'
-import { rememberOrganizations } from '../services/lenders/organizations.ts'
+import { cacheOrganizations } from '../services/lenders/organizations.ts'
 import { seedDemo } from '../services/lenders/seedDemo.ts'
 import { createLoanQueues } from '../services/loans/changeLoan.ts'
 import { createHeavyReads } from '../services/loans/heavyReads.ts'
@@ -65,7 +65,7 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     if (config.seedDemo && !skipMigrations) await seedDemo(db, now())
     const tokenSigner = signerPlace()
     const signIn = createSignIn({ db, keys, tokenSigner, now, issuer: config.authUrl, events })
-    const organizations = rememberOrganizations(db, now)
+    const organizations = cacheOrganizations(db, now)
     const [statements, heavyReads] = [openStatementReader(), createHeavyReads()]
     const writing = { idBlocks: createIdBlocks(), loanBatches: createLoanBatches(db), loanQueues: createLoanQueues() }
     return { config, now, db, ...writing, keys, events, tokenSigner, signIn, organizations, statements, heavyReads }

@@ -7,7 +7,7 @@ export type LocalDate = string
 /** A moment, in milliseconds since 1970-01-01T00:00:00Z. */
 export type Instant = number
 
-/** What an instalment is spaced by. */
+/** The units of the distance between instalments. */
 export const PERIOD_UNITS = ['days', 'weeks', 'months', 'years'] as const
 export type PeriodUnit = (typeof PERIOD_UNITS)[number]
 
@@ -23,10 +23,10 @@ const isoDate = (moment: DateTime): LocalDate => {
   return text
 }
 
-/** True when the text is a day that exists: not 2026-02-30. */
+/** Returns whether the text is a day that exists: not 2026-02-30. */
 export function isCalendarDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
-  // A day that its month does not have is taken for one of the next.
+  // `Date` takes a day that its month does not have for one of the next month.
   const day = new Date(text)
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)
 }
@@ -39,27 +39,27 @@ const RFC_3339 =
   /^(\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 
 /**
- * The moment that a caller names in RFC 3339, seconds or no seconds.
+ * Reads a moment in RFC 3339, with or without seconds.
  * @returns undefined for any other text, for a day that does not exist, and for one that no caller may name
  */
 export function fromRfc3339(text: string): Instant | undefined {
   const date = RFC_3339.exec(text)?.[1]
-  // Asked before it is parsed: `Date.parse` makes 2 March of 30 February.
+  // Checked before parsing: `Date.parse` makes 2 March of 30 February.
   if (date === undefined || !isCalendarDate(date) || date < FIRST_DATE || date > LAST_DATE) return undefined
   return Date.parse(text)
 }
 
 /**
- * Remembers what a pure function of text answered, for the few thousand days that a book is about: a calendar is slow
- * to ask, and is asked the same thing for every loan of a day.
+ * Returns a pure function with a cache of its results, for the few thousand days of a book: a calendar is slow, and is
+ * needed with the same arguments for every loan of a day.
  */
-function remembered<Args extends readonly (string | number)[], T>(compute: (...args: Args) => T): (...args: Args) => T {
+function cached<Args extends readonly (string | number)[], T>(compute: (...args: Args) => T): (...args: Args) => T {
   const known = new Map<string, T>()
   return (...args) => {
     const key = args.join(' ')
     let value = known.get(key)
     if (value === undefined) {
-      if (known.size >= MOST_REMEMBERED) known.clear()
+      if (known.size >= MOST_CACHED) known.clear()
       value = compute(...args)
       known.set(key, value)
     }
@@ -67,14 +67,14 @@ function remembered<Args extends readonly (string | number)[], T>(compute: (...a
   }
 }
 
-const MOST_REMEMBERED = 20_000
+const MOST_CACHED = 20_000
 
 /** No zone's offset has ever changed within a quarter of an hour. */
 const QUARTER_MS = 900_000
 const DAY_MS = 86_400_000
 
-/** Milliseconds by which the zone's clocks are ahead of UTC in the quarter of an hour with this number. */
-const offsetInQuarter = remembered((zone: string, quarter: number): number => {
+/** Returns the milliseconds by which a zone's clocks are ahead of UTC in the quarter of an hour with a number. */
+const offsetInQuarter = cached((zone: string, quarter: number): number => {
   const moment = DateTime.fromMillis(quarter * QUARTER_MS, { zone })
   invariant(moment.isValid, `a zone, not ${zone}`)
   return moment.offset * 60_000
@@ -82,9 +82,9 @@ const offsetInQuarter = remembered((zone: string, quarter: number): number => {
 
 const offsetAt = (zone: string, instant: Instant): number => offsetInQuarter(zone, Math.floor(instant / QUARTER_MS))
 
-/** What the zone's clocks show, as ISO text with a Z that is not meant. */
+/** Returns the time on the zone's clocks, as ISO text with a Z that has no meaning. */
 function clockIn(zone: string, instant: Instant): string {
-  // The last is kept: whoever decides asks about one moment several times.
+  // The last result is kept: one decision needs the same moment several times.
   if (instant !== shown.instant || zone !== shown.zone)
     shown = { zone, instant, text: new Date(instant + offsetAt(zone, instant)).toISOString() }
   return shown.text
@@ -92,40 +92,38 @@ function clockIn(zone: string, instant: Instant): string {
 
 let shown = { zone: '', instant: Number.NaN, text: '' }
 
-/** The day it is in the zone at that moment. */
+/** Returns the day in a zone at a moment. */
 export const dateIn = (zone: string, instant: Instant): LocalDate => clockIn(zone, instant).slice(0, 10)
 
-/** The first moment of the day in the zone. */
-export const startOfDay = remembered(
-  (date: LocalDate, zone: string): Instant => at(date, zone).startOf('day').toMillis(),
-)
+/** Returns the first moment of a day in a zone. */
+export const startOfDay = cached((date: LocalDate, zone: string): Instant => at(date, zone).startOf('day').toMillis())
 
-/** The moment on `date` with the time of day that `instant` has in the zone (contract 4.3.2: `dueDateTime`). */
+/** Returns the moment on `date` with the time of day that `instant` has in the zone (contract 4.3.2: `dueDateTime`). */
 export function sameTimeOn(date: LocalDate, instant: Instant, zone: string): Instant {
   const timeOfDay = clockIn(zone, instant).slice(10)
   const offset = offsetAt(zone, startOfDay(date, zone))
   const moment = Date.parse(`${date}${timeOfDay}`) - offset
   if (offsetAt(zone, moment) === offset) return moment
-  // The clocks are changed between the start of that day and then: by which of two times, or of none, is for the calendar.
+  // The clocks change between the start of that day and the time: the calendar decides which moment it is.
   const { hour, minute, second, millisecond } = DateTime.fromMillis(instant, { zone })
   return at(date, zone).set({ hour, minute, second, millisecond }).toMillis()
 }
 
 /**
- * `date` and `count` periods on. Always counted from the first date, so that the day of the month is kept where it
- * exists and clamped where it does not, without drift: 31 Jan, 28 Feb, 31 Mar (contract 4.3.2).
+ * Returns the date `count` periods after `date`. Count from the first date: the day of the month is then kept where it
+ * exists, and is the last of the month where it does not, without drift: 31 Jan, 28 Feb, 31 Mar (contract 4.3.2).
  */
-export const addPeriods = remembered(
+export const addPeriods = cached(
   (date: LocalDate, count: number, unit: PeriodUnit): LocalDate => isoDate(at(date).plus({ [unit]: count })),
 )
 
-/** The day after. */
+/** Returns the day after a date. */
 export const dayAfter = (date: LocalDate): LocalDate => addPeriods(date, 1, 'days')
 
-/** Whole days from one date to a later one; 0 on the same day. */
+/** Returns the whole days from one date to a later one; 0 on the same day. */
 export const daysBetween = (from: LocalDate, to: LocalDate): number => (Date.parse(to) - Date.parse(from)) / DAY_MS
 
-/** RFC 3339 with the zone's offset at that moment: `2026-03-31T09:30:00.000+03:00`. */
+/** Writes a moment in RFC 3339 with the zone's offset: `2026-03-31T09:30:00.000+03:00`. */
 export function toRfc3339(instant: Instant, zone: string): string {
   const minutes = Math.round(offsetAt(zone, instant) / 60_000)
   const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60]

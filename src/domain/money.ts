@@ -1,6 +1,6 @@
 import { type FaultRole, invalidArgument, invariant } from './errors.ts'
 
-/** An ISO 4217 currency and the decimals it is counted in. */
+/** An ISO 4217 currency and the number of its decimals. */
 export interface Currency {
   readonly code: string
   /** Digits after the point: 2 for KES, 0 for UGX. */
@@ -13,7 +13,7 @@ const DECIMALS: Readonly<Record<string, number>> = { KES: 2, TZS: 2, ETB: 2, UGX
 /** The codes of the currencies that can be lent in. */
 export const currencyCodes: readonly string[] = Object.keys(DECIMALS)
 
-/** @throws InvariantError for a code that no product or organization can have been made with. */
+/** Returns the currency of a code. @throws InvariantError for a code that no product or organization can have */
 export function currencyOf(code: string): Currency {
   const decimals = DECIMALS[code]
   invariant(decimals !== undefined, `a known currency, not ${code}`)
@@ -30,8 +30,8 @@ const JSON_NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/
 const LONGEST_NUMBER = 64
 
 /**
- * The exact value of a JSON number's source text, trailing zeros of the fraction dropped (100.10 has scale 1).
- * Undefined when it is no JSON number, or so long or large that it cannot be an amount (1e400).
+ * Reads the exact value of a JSON number's source, without trailing zeros of the fraction (100.10 has scale 1).
+ * @returns undefined for a text that is not a JSON number, or so long or large that it cannot be an amount (1e400)
  */
 export function parseDecimal(text: string): Decimal | undefined {
   if (text.length > LONGEST_NUMBER) return undefined
@@ -53,7 +53,7 @@ export function parseDecimal(text: string): Decimal | undefined {
 /** 999,999,999,999.99: the largest amount, whatever the currency (contract 1.6), in hundredths. */
 const LARGEST_IN_HUNDREDTHS = 99_999_999_999_999n
 
-/** The largest amount, in minor units of the currency. */
+/** Returns the largest amount, in minor units of the currency. */
 export const largestIn = (currency: Currency): bigint =>
   (LARGEST_IN_HUNDREDTHS * 10n ** BigInt(currency.decimals)) / 100n
 
@@ -63,7 +63,7 @@ export interface AmountBounds {
 }
 
 /**
- * A decimal amount as minor units of the currency, exactly.
+ * Converts a decimal amount to minor units of the currency, exactly.
  * @param field the field at fault in a refusal (`amount`, `principal`)
  * @throws LendingError `invalid_argument` when it is not above 0, has more decimals than the currency, or is too large.
  */
@@ -82,7 +82,7 @@ export function toMinor(decimal: Decimal, currency: Currency, role: FaultRole, b
   return decimal.units * 10n ** BigInt(currency.decimals - decimal.scale)
 }
 
-/** Minor units as the decimal text that the currency is written in: 1050n KES → `10.50`, 7n UGX → `7`. */
+/** Writes minor units as decimal text with all decimals of the currency: 1050n KES → `10.50`, 7n UGX → `7`. */
 export function minorToText(minor: bigint, currency: Currency): string {
   if (currency.decimals === 0) return minor.toString()
   const digits = (minor < 0n ? -minor : minor).toString().padStart(currency.decimals + 1, '0')
@@ -91,13 +91,13 @@ export function minorToText(minor: bigint, currency: Currency): string {
 }
 
 /**
- * Minor units as a JSON number. Exact up to 2^53 of them, some 90 of the largest amounts: a division of two that are
- * exact gives the double nearest to the quotient, which is the one that its text would be read as. A sum beyond that
- * loses its last digit, as it would in any client that reads JSON numbers as doubles.
+ * Converts minor units to a JSON number. The result is exact up to 2^53 minor units, some 90 of the largest amounts:
+ * the quotient of two exact numbers is the nearest double, as which its text would be read too. A larger sum loses its
+ * last digit, as in any client that reads JSON numbers as doubles.
  */
 export const minorToNumber = (minor: bigint, currency: Currency): number => Number(minor) / 10 ** currency.decimals
 
-/** a / b rounded half-even, for b > 0 (contract 4.3.1). */
+/** Returns a / b rounded half-even, for b > 0 (contract 4.3.1). */
 export function divideHalfEven(a: bigint, b: bigint): bigint {
   invariant(b > 0n, 'a positive divisor')
   const floor = a >= 0n ? a / b : -((-a + b - 1n) / b)
@@ -107,30 +107,30 @@ export function divideHalfEven(a: bigint, b: bigint): bigint {
   return floor % 2n === 0n ? floor : floor + 1n
 }
 
-/** The multiple of `step` nearest to `amount`, halves to the even multiple. */
+/** Returns the multiple of `step` nearest to `amount`, halves to the even multiple. */
 export const roundToMultiple = (amount: bigint, step: bigint): bigint => divideHalfEven(amount, step) * step
 
 /** A rate in millionths of a percent: 10 % is 10,000,000n. */
 export type Rate = bigint
 
-/** What divides `amount × rate` back into an amount. */
+/** The divisor that makes an amount of `amount × rate`. */
 export const RATE_UNIT = 100_000_000n
 
-/** `amount × rate × times`, rounded half-even once, at the end. */
+/** Returns `amount × rate × times`, rounded half-even once, at the end. */
 export const applyRate = (amount: bigint, rate: Rate, times = 1n): bigint =>
   divideHalfEven(amount * rate * times, RATE_UNIT)
 
-/** A rate as a JSON number of percent: 2.5 % → 2.5. */
+/** Converts a rate to a JSON number of percent: 2.5 % → 2.5. */
 export const rateToNumber = (rate: Rate): number => Number(rate) / 1_000_000
 
-/** Whether an amount in minor units is the one that a decimal says. */
+/** Returns whether an amount in minor units equals a decimal. */
 export const isAmount = (minor: bigint, decimal: Decimal, currency: Currency): boolean =>
   minor * 10n ** BigInt(decimal.scale) === decimal.units * 10n ** BigInt(currency.decimals)
 
-/** The smaller of two amounts. */
-export const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+/** Returns the smaller of two amounts. */
+export const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
-/** The sum of amounts. */
+/** Returns the sum of amounts. */
 export const sum = (amounts: Iterable<bigint>): bigint => {
   let total = 0n
   for (const amount of amounts) total += amount

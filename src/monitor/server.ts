@@ -5,7 +5,7 @@ import type { Deps } from '../app/deps.ts'
 import { isUnavailable } from '../db/postgres/errors.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { Metrics } from '../observability/metrics.ts'
-import type { Figures } from '../services/book/totals.ts'
+import type { Totals } from '../services/book/totals.ts'
 import { knowsHost, requireMetricsToken } from './callers.ts'
 import { bookPage } from './pages/book.ts'
 import { loanPage } from './pages/loan.ts'
@@ -19,7 +19,7 @@ export interface MonitorDeps {
   readonly deps: Deps
   readonly metrics: Pick<Metrics, 'page'>
   readonly recent: Recent
-  readonly figures: Pick<Figures, 'latest'>
+  readonly totals: Pick<Totals, 'latest'>
   readonly log: { error(context: object, message: string): void }
 }
 
@@ -44,7 +44,7 @@ const HTML = 'text/html; charset=utf-8'
  * Builds the app of the operators' port: metrics for Prometheus, and read-only pages of the book of the operator's
  * organization, after a sign-in. It never listens on the public port.
  */
-export function buildMonitor({ deps, metrics, recent, figures, log }: MonitorDeps): FastifyInstance {
+export function buildMonitor({ deps, metrics, recent, totals, log }: MonitorDeps): FastifyInstance {
   const app = Fastify({ trustProxy: false, forceCloseConnections: true })
   const signedIn = signInOperators(deps)
   const isKnown = knowsHost(deps.config)
@@ -72,7 +72,7 @@ export function buildMonitor({ deps, metrics, recent, figures, log }: MonitorDep
 
   app.get('/', async (request, reply) => {
     const { organizationId } = await signedIn(request.headers.authorization, request.ip)
-    const page = await bookPage(deps, organizationId, { recent, figures })
+    const page = await bookPage(deps, organizationId, { recent, totals })
     return reply.type(HTML).send(page)
   })
 

@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import manifest from '../../package.json' with { type: 'json' }
 import { isCustomerRepayment } from '../domain/loan/entry.ts'
 import { currencyOf, minorToNumber } from '../domain/money.ts'
-import type { BookFigures } from '../services/book/totals.ts'
+import type { BookTotals } from '../services/book/totals.ts'
 import type { Events, Movement } from '../services/events.ts'
 
 /** From half a millisecond, the time of a read, to ten seconds, which no request should take. */
@@ -19,7 +19,7 @@ export interface Sources {
   readonly clockAheadMs: () => number
   readonly stopping: () => boolean
   readonly lagMs: () => number
-  readonly figures: () => readonly BookFigures[]
+  readonly totals: () => readonly BookTotals[]
 }
 
 /** The metrics of this instance. */
@@ -48,7 +48,7 @@ export function createMetrics(now: () => number): Metrics {
     events: { ...countRequests(registers), ...countMoney(registers), ...countSweeps(registers, now) },
     observe: (sources) => {
       showState(registers, sources)
-      showBook(registers, sources.figures)
+      showBook(registers, sources.totals)
     },
     page: async () => ({ type: registry.contentType, text: await registry.metrics() }),
   }
@@ -220,11 +220,11 @@ function showState(registers: Registry[], { pool, stopping, lagMs, ...database }
 }
 
 /** Shows the totals of the book as they were last computed: reading them costs nothing, however large the book is. */
-function showBook(registers: Registry[], figures: Sources['figures']): void {
+function showBook(registers: Registry[], totals: Sources['totals']): void {
   const labelNames = ['organization', 'currency'] as const
   type Sums = { loans: number; overdueLoans: number; outstanding: bigint; overdue: bigint }
   const sums = (): [{ organization: number; currency: string }, Sums][] =>
-    figures().flatMap(({ organizationId, products }) =>
+    totals().flatMap(({ organizationId, products }) =>
       [...Map.groupBy(products, ({ currency }) => currency)].map(
         ([currency, of]): [{ organization: number; currency: string }, Sums] => [
           { organization: organizationId, currency },
@@ -265,7 +265,7 @@ function showBook(registers: Registry[], figures: Sources['figures']): void {
     help: 'When the book was last summed up.',
     registers,
     collect() {
-      const [first] = figures()
+      const [first] = totals()
       if (first) this.set(first.computedAt / 1000)
     },
   })

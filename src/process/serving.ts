@@ -10,8 +10,8 @@ import { buildMonitor } from '../monitor/server.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import { type AccessTrail, keepAccessTrail } from '../services/access/accessTrail.ts'
 import { createLimits, type Limits } from '../services/access/rateLimits.ts'
-import { type Figures, keepFigures } from '../services/book/totals.ts'
-import { tellAll } from '../services/events.ts'
+import { keepTotals, type Totals } from '../services/book/totals.ts'
+import { combineListeners } from '../services/events.ts'
 import { type Sweeper, startSweeper } from '../services/loans/sweep.ts'
 import { type Drainable, makeDrainable } from './drain.ts'
 import { withSetting } from './explain.ts'
@@ -23,7 +23,7 @@ export interface Serving {
   vitals?: Vitals
   limits?: Limits
   access?: AccessTrail
-  figures?: Figures
+  totals?: Totals
   monitor?: FastifyInstance
   sweeper?: Sweeper
   app?: FastifyInstance
@@ -57,7 +57,7 @@ export async function startServing(serving: Serving, options: ServingOptions): P
   const recent = rememberRecent(Date.now)
   const access = keepAccessTrail(Date.now, log)
   serving.access = access
-  const events = tellAll(metrics.events, recent.events, access.events)
+  const events = combineListeners(metrics.events, recent.events, access.events)
   const deps = await openService({ ...options, now: Date.now, clock: Date.now, events })
   serving.deps = deps
   access.open(deps.db)
@@ -67,13 +67,13 @@ export async function startServing(serving: Serving, options: ServingOptions): P
     { now: Date.now, log },
   )
   serving.limits = createLimits(deps)
-  const figures = keepFigures(deps, log)
-  serving.figures = figures
+  const totals = keepTotals(deps, log)
+  serving.totals = totals
   const { guard } = serving.vitals
   const app = await buildApp(deps, { logger: log, guard, limits: serving.limits })
   serving.app = app
   serving.drainable = makeDrainable(app.server)
-  const monitor = buildMonitor({ deps, metrics, recent, figures, log })
+  const monitor = buildMonitor({ deps, metrics, recent, totals, log })
   serving.monitor = monitor
   const { host, port, opsHost, opsPort } = config
   // Exclusive: each of several processes has an operators' port of its own, while they share the clients' port.
@@ -88,7 +88,7 @@ export async function startServing(serving: Serving, options: ServingOptions): P
     clockAheadMs: serving.vitals.clockAheadMs,
     stopping: guard.stopping,
     lagMs: guard.lagMs,
-    figures: figures.latest,
+    totals: totals.latest,
   })
   return { origin: app.listeningOrigin, opsOrigin: monitor.listeningOrigin }
 }
@@ -99,14 +99,14 @@ export async function startServing(serving: Serving, options: ServingOptions): P
  * @param mayClose awaited before the process accepts nothing new
  */
 export async function stopServing(serving: Serving, graceMs: number, mayClose?: () => Promise<void>): Promise<void> {
-  const { app, drainable, sweeper, limits, access, figures, vitals, monitor, deps } = serving
+  const { app, drainable, sweeper, limits, access, totals, vitals, monitor, deps } = serving
   if (app?.server.listening) {
     await pause(graceMs)
     await mayClose?.()
   }
   await drainable?.drain()
   await app?.close()
-  await Promise.all([sweeper?.stop(), limits?.stop(), access?.stop(), figures?.stop(), vitals?.stop()])
+  await Promise.all([sweeper?.stop(), limits?.stop(), access?.stop(), totals?.stop(), vitals?.stop()])
   await monitor?.close()
   deps?.statements.close()
   await deps?.db.close()

@@ -1,28 +1,28 @@
 import type { ErrorCode } from '../domain/errors.ts'
 import type { EntryType } from '../domain/loan/entry.ts'
 
-/** A request that has its answer. */
+/** A request that was answered. */
 export interface Answered {
   readonly style: string
-  /** The pattern, never the path: that holds the ids of customers. */
+  /** The pattern of the route, never the path, which has ids of customers. */
   readonly route: string
   readonly method: string
   readonly status: number
   readonly seconds: number
 }
 
-/** A request that was refused, or failed. */
+/** A request that was refused or failed. */
 export interface Refusal {
   readonly style: string
   readonly route: string
   readonly requestId: string
-  /** Undefined where nobody had been identified. */
+  /** Undefined where the caller was not identified. */
   readonly organizationId: number | undefined
   readonly accountId: number | null | undefined
-  /** The caller's, without a port: personal data. */
+  /** The caller's address without a port: personal data. */
   readonly address: string
   readonly code: ErrorCode
-  /** Why, without what the caller sent. */
+  /** The reason, without values that the caller sent. */
   readonly reason: string
 }
 
@@ -42,7 +42,7 @@ export interface Movement {
   readonly amount: bigint
 }
 
-/** What happens, told to whoever counts it. Telling must cost next to nothing and never throw. */
+/** Listens to what happens in the service, in order to count. A listener must be cheap and never throw. */
 export interface Events {
   requestBegun(): void
   answered(request: Answered): void
@@ -52,7 +52,7 @@ export interface Events {
   transactionPosted(transaction: Movement & { readonly type: EntryType }): void
   /** The original was answered again, and nothing was posted. */
   duplicateAnswered(by: 'token' | 'idempotency_key'): void
-  /** A change of a loan was decided anew, because another instance was faster. */
+  /** A change of a loan is tried again, because another change was saved first. */
   retried(): void
   limited(by: 'account' | 'address'): void
   /** A request was turned away early. */
@@ -61,7 +61,7 @@ export interface Events {
   sweepFailed(): void
 }
 
-/** Nobody counts. */
+/** Listens to nothing. */
 export const noEvents: Events = {
   requestBegun() {},
   answered() {},
@@ -77,15 +77,15 @@ export const noEvents: Events = {
   sweepFailed() {},
 }
 
-/** Tells each of several. */
-export function tellAll(...listeners: readonly Partial<Events>[]): Events {
+/** Combines listeners into one that calls each of them. */
+export function combineListeners(...listeners: readonly Partial<Events>[]): Events {
   const names = Object.keys(noEvents) as (keyof Events)[]
-  const told = names.map((name) => {
+  const calls = names.map((name) => {
     const each = listeners.flatMap((listener) => (listener[name] ? [listener[name] as (event: unknown) => void] : []))
-    const tell = (event: unknown) => {
+    const callEach = (event: unknown) => {
       for (const listener of each) listener(event)
     }
-    return [name, tell]
+    return [name, callEach]
   })
-  return Object.fromEntries(told) as Events
+  return Object.fromEntries(calls) as Events
 }

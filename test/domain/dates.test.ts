@@ -42,7 +42,7 @@ describe('dates of the tenant, whatever zone the server is in', () => {
     expect(toRfc3339(due, NAIROBI)).toBe('2026-02-28T09:30:15.123+03:00')
   })
 
-  it('tells the time as luxon does, in zones that change their clocks too', () => {
+  it('computes the time as luxon does, also in zones that change their clocks', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...ZONES),

@@ -3,12 +3,12 @@ import { owedOf, type Part, type Row } from './debt.ts'
 import { type Happened, type Outcome, outcomeOf, total } from './history.ts'
 import { type ModelLoan, statusOf } from './rules.ts'
 
-// What the service should answer, as the model sees it.
+// The answers that the model expects of the service.
 
 const money = (cents: bigint): number => Number(cents) / 100
 const unlessZero = (cents: bigint): number | undefined => (cents === 0n ? undefined : money(cents))
 
-/** Without the fields that an answer leaves out. */
+/** Returns fields without those that an answer leaves out. */
 const present = (fields: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
@@ -17,7 +17,7 @@ const sumOf = (rows: readonly Row[], of: (row: Row) => bigint, part?: Part): big
 
 const PAID: readonly string[] = ['Repayment', 'Recovery Repayment', 'Refund', 'Credit Balance Refund']
 
-/** A transaction as it should be answered. */
+/** Returns the expected answer of a transaction. */
 export function transactionAnswer(loanId: string, one: Happened, outcome: Outcome): Record<string, unknown> {
   const effect = outcome.effects.get(one)
   return present({
@@ -39,14 +39,14 @@ export function transactionAnswer(loanId: string, one: Happened, outcome: Outcom
   })
 }
 
-/** Customer repayments, newest first. */
+/** Returns the customer's repayments, newest first. */
 const historyAnswer = (loanId: string, loan: ModelLoan, outcome: Outcome): Record<string, unknown>[] =>
   loan.history
     .filter(({ kind }) => kind === 'Repayment' || kind === 'Recovery Repayment')
     .toReversed()
     .map((one) => transactionAnswer(loanId, one, outcome))
 
-/** A loan as it should be answered: every field but those that never change. */
+/** Returns the expected answer of a loan, without the fields that never change. */
 export function loanAnswer(loanId: string, loan: ModelLoan, now: number): Record<string, unknown> {
   const { debt } = loan
   const outcome = outcomeOf(debt, loan.history, now)

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { transactionAnswer } from './answers.ts'
-import { type Amount, amountIn, anyAmount, anyDay, bodyOf, dayIn, type When } from './asks.ts'
 import { type Happened, KINDS, type Kind, outcomeOf } from './history.ts'
+import { type Amount, amountIn, anyAmount, anyDay, bodyOf, dayIn, type When } from './requests.ts'
 import { adjust, post, reverse, statusOf, takes } from './rules.ts'
 import { addressOf, agree, agreeOnLoan, instanceOf, type Model, ROUTES, reach, type System } from './system.ts'
 
@@ -11,26 +11,26 @@ export type LoanCommand = fc.AsyncCommand<Model, System>
 const asText = (value: unknown): string =>
   JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? `${one}` : one)).replaceAll('"', '')
 
-/** A command that may be given whenever `check` says so; what is refused is part of the model. */
+/** Returns a command that may run when `check` is true; refusals are part of the model. */
 const command = (
   name: string,
-  asked: unknown,
+  details: unknown,
   run: (model: Model, system: System) => Promise<void>,
   check: (model: Model) => boolean = () => true,
 ): LoanCommand => ({
   check: (model) => check(model),
   run,
-  toString: () => `${name} ${asText(asked)}`,
+  toString: () => `${name} ${asText(details)}`,
 })
 
 const TOKENS = ['a', 'b', 'c']
 
-/** Mostly what the loan's state takes is asked for; now and then it is asked for all the same. */
+/** True for one command in eight, which is sent even if the loan's state does not take it. */
 const insist = fc.integer({ min: 0, max: 7 }).map((one) => one === 0)
 
 const outcomeNow = ({ loan, now }: Model) => outcomeOf(loan.debt, loan.history, now)
 
-/** One that is not reversed, unless one insists on any. */
+/** Returns an unreversed transaction, or any where the command insists. */
 function chosen({ loan }: Model, index: number, insists: boolean): Happened | undefined {
   const candidates = insists ? loan.history : loan.history.filter(({ reversed }) => !reversed)
   return candidates[index % candidates.length]
@@ -125,7 +125,7 @@ export const reversalOf = (given: { readonly nth: number; readonly insist: boole
 
 const reversing = fc.record({ nth: fc.nat(20), insist }).map(reversalOf)
 
-/** Neither may be done by a partner's USER, whatever the loan's state. */
+/** Reversals and write-offs by a USER, who may do neither in any state of the loan. */
 const forbidden = fc.constantFrom('reverse', 'write-off').map((what) =>
   command('As USER', what, async (model, system) => {
     if (model.loan.history.length === 0) return
@@ -136,7 +136,7 @@ const forbidden = fc.constantFrom('reverse', 'write-off').map((what) =>
   }),
 )
 
-/** An unknown field, a date that is none, no amount where there must be one. */
+/** Requests with an unknown field, an invalid date, or without a required amount. */
 const malformed = fc
   .tuple(
     fc.constantFrom(...KINDS),
@@ -154,10 +154,10 @@ const malformed = fc
   )
 
 export const DAY_MS = 86_400_000
-/** Tokens are good for a year. */
+/** The longest wait, because tokens are valid for a year. */
 const LONGEST_WAIT = 250 * DAY_MS
 
-/** @param given how long, in milliseconds; or to the due time */
+/** Returns a command that moves the clock. @param given milliseconds, or `due` for the due time */
 export const waitOf = (given: number | 'due'): LoanCommand => {
   const run = async (model: Model, system: System) => {
     const { dueAt } = model.loan.debt
@@ -172,7 +172,7 @@ export const waitOf = (given: number | 'due'): LoanCommand => {
 
 const waiting = fc.oneof(fc.nat(3 * DAY_MS), fc.nat(35 * DAY_MS), fc.constant('due' as const)).map(waitOf)
 
-/** The loan in both address forms, the list of its repayments, and every transaction by its id. */
+/** Reads the loan in both address forms, the list of its repayments, and every transaction by its id. */
 export const readEverything = command('Read', 'everything', async (model, system) => {
   const { loan } = model
   const outcome = outcomeNow(model)
@@ -190,12 +190,12 @@ export const readEverything = command('Read', 'everything', async (model, system
   }
 })
 
-/** Instances take time to start: so many in all runs together. */
+/** The most instances that all runs may start, because an instance takes time to start. */
 let mayStart = 3
 
-const elsewhere = fc.boolean().map((anew) =>
-  command('Ask', anew ? 'an instance that has just started' : 'another instance', async (model, system) => {
-    if (anew && mayStart > 0) {
+const elsewhere = fc.boolean().map((isNew) =>
+  command('Ask', isNew ? 'an instance that has just started' : 'another instance', async (model, system) => {
+    if (isNew && mayStart > 0) {
       mayStart -= 1
       system.turn = system.instances.push(await system.instances[0]!.another()) - 1
     } else system.turn += 1
@@ -203,7 +203,7 @@ const elsewhere = fc.boolean().map((anew) =>
   }),
 )
 
-/** Sequences of commands on one loan; what money does is likelier than what forms do. */
+/** Sequences of commands on one loan; commands that move money are more frequent. */
 export const anyCommands = (most: number) =>
   fc.commands(
     [

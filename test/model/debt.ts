@@ -1,13 +1,13 @@
 import { type Day, dayAt, plusDays, plusMonths, sameTime } from './calendar.ts'
 
-// What a loan of the demonstration products owes by its contract, in cents (contract 4.3.1, 4.3.2, 7). Written anew from
-// the contract, and on purpose without a glance at how the service does it.
+// What a loan of the demonstration products owes, in cents (contract 4.3.1, 4.3.2, 7). Written from the contract, on
+// purpose without the code of the service.
 
 export interface DemoProduct {
   readonly id: number
   readonly instalments: number
   readonly everyWeek: boolean
-  /** Of the principal, each period. */
+  /** Interest of each period, in percent of the principal. */
   readonly percent: bigint
   readonly multiple: bigint | null
   readonly penaltyPercent: bigint
@@ -20,7 +20,7 @@ export const PRODUCTS: readonly DemoProduct[] = [
   { id: 4, instalments: 12, everyWeek: true, percent: 2n, multiple: 10_00n, penaltyPercent: 0n },
 ]
 
-/** The order in which money pays them, within an instalment. */
+/** The parts of an instalment, in the order in which money pays them. */
 const PARTS = ['penalty', 'interest', 'principal'] as const
 
 export type Part = (typeof PARTS)[number]
@@ -47,7 +47,7 @@ export interface Debt {
   readonly parts: readonly { readonly interest: bigint; readonly principal: bigint }[]
 }
 
-/** Half to even, as bankers do. */
+/** Divides and rounds half to even. */
 function divided(amount: bigint, by: bigint): bigint {
   const whole = amount / by
   const twice = (amount % by) * 2n

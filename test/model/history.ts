@@ -1,7 +1,7 @@
 import type { Day } from './calendar.ts'
 import { type Debt, owedOf, type Part, type Row, rowsOf, rowsOfInstalment } from './debt.ts'
 
-// What a history of transactions makes of a debt: everything from scratch, row by row, each time it is asked.
+// The outcome of a history of transactions: computed from the start, row by row, at each call.
 
 export const KINDS = [
   'Repayment',
@@ -17,14 +17,17 @@ export type Kind = (typeof KINDS)[number]
 
 /** A transaction. */
 export interface Happened {
-  /** What the service calls it. */
+  /** The id that the service chose. */
   id: string
   readonly kind: Kind
   readonly day: Day
-  /** Which it is among those of its day: the number of its posting, or that of the one it replaced. */
+  /**
+   * The place among the transactions of the day: the number of the posting, or the place of the transaction that it
+   * replaced.
+   */
   readonly place: number
   readonly number: number
-  /** In cents, as it was when it was posted. */
+  /** Cents, as of the posting. */
   amount: bigint
   readonly token: string | undefined
   readonly note: string | undefined
@@ -32,12 +35,12 @@ export interface Happened {
   reversed: boolean
 }
 
-/** What a transaction did at its place. */
+/** The effect of a transaction at its place. */
 export interface Effect {
   amount: bigint
   readonly parts: Record<Part, bigint>
   overpayment: bigint
-  /** What it was to take or give, and could not: it was not there. */
+  /** The part of the amount for which there was no money or interest. */
   missing: bigint
 }
 
@@ -47,7 +50,7 @@ export interface Outcome {
   overpaid: bigint
   chargedOffOn: Day | null
   writtenOffOn: Day | null
-  /** The day since which nothing is owed. */
+  /** The day from which nothing is owed. */
   clearSince: Day | null
   /** The same, by instalment. */
   readonly clear: (Day | null)[]
@@ -73,7 +76,7 @@ export function outcomeOf(debt: Debt, history: readonly Happened[], now: number)
     .sort((a, b) => a.day.localeCompare(b.day) || a.place - b.place || a.number - b.number)
   const lastDue = debt.dueDays.at(-1)!
   const dueBy = inOrder.filter((one) => one.day <= lastDue)
-  // What takes all that is owed, on the last day and after the penalty was there, takes the penalty too.
+  // A charge-off or write-off of the last day, posted after the due time, includes the penalty.
   const isLate = (one: Happened) =>
     one.day === lastDue && one.postedAt >= debt.dueAt && (one.kind === 'Charge-off' || one.kind === 'Write-off')
   const hasPenalty = now >= debt.dueAt && (dueBy.some(isLate) ? isUnpaid(debt, dueBy, isLate) : true)
@@ -96,7 +99,7 @@ export function outcomeOf(debt: Debt, history: readonly Happened[], now: number)
   return outcome
 }
 
-/** Whether what is dated up to the last day leaves anything unpaid, but for a write-off that came late. */
+/** Returns whether the transactions up to the last day, without a late write-off, leave anything unpaid. */
 function isUnpaid(debt: Debt, dueBy: readonly Happened[], isLate: (one: Happened) => boolean): boolean {
   const writtenOff = dueBy.findIndex((one) => one.kind === 'Write-off' && isLate(one))
   const before = writtenOff < 0 ? dueBy : dueBy.slice(0, writtenOff)
@@ -118,7 +121,7 @@ function happen(outcome: Outcome, one: Happened): void {
   noteWhatIsClear(outcome, one.day)
 }
 
-/** Moves up to `most` of `room` into a column of the row, and into the effect. */
+/** Moves up to `most` of `room` into a column of the row, and into the effect. @returns the rest of `most` */
 function move(
   row: Row,
   column: 'paid' | 'waived' | 'writtenOff' | 'recovered',
@@ -132,7 +135,7 @@ function move(
   return most - moved
 }
 
-/** First what is owed; then, where it was written off, what was; the rest is overpayment. */
+/** Pays what is owed, then what was written off; the rest is overpayment. */
 function receive(outcome: Outcome, effect: Effect): void {
   let rest = effect.amount
   for (const row of outcome.rows) rest = move(row, 'paid', rest, owedOf(row), effect)
@@ -147,7 +150,9 @@ function waive(outcome: Outcome, effect: Effect): void {
   effect.missing = rest
 }
 
-/** Out of the overpayment; a refund then un-pays, from the last row to the first; the rest is principal owed again. */
+/**
+ * Pays back from the overpayment; a refund then from what was paid, last row first; the rest is principal owed again.
+ */
 function giveBack(outcome: Outcome, effect: Effect, one: Happened): void {
   effect.overpayment = effect.amount < outcome.overpaid ? effect.amount : outcome.overpaid
   outcome.overpaid -= effect.overpayment
@@ -172,7 +177,7 @@ function giveBack(outcome: Outcome, effect: Effect, one: Happened): void {
   }
 }
 
-/** All that is owed: charged off it stays owed, written off it does not. Where nothing is owed nothing is marked. */
+/** Marks all that is owed: charged off it is still owed, written off it is not. Marks nothing where nothing is owed. */
 function mark(outcome: Outcome, effect: Effect, one: Happened): void {
   const owed = total(outcome.rows, owedOf)
   effect.amount = 0n

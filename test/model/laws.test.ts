@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 const FIRST = '2026-01-31'
-/** The last of the days on which money moves, and the day on which it is all looked at. */
+/** The last day on which money moves, and the day of the checks. */
 const DAYS = 120
 
 const RUNS = 40
@@ -38,7 +38,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 const anyProduct = fc.constantFrom(1, 2, 3, 4)
-/** Small enough for the amounts above to pay it off, and more. */
+/** Principals that the amounts above can pay off and overpay. */
 const anyPrincipal = fc.integer({ min: 1_000_00, max: 9_000_00 }).map((cents) => cents / 100)
 
 async function lend(productId: number, principal: number): Promise<string> {
@@ -56,13 +56,13 @@ const take = (loan: string, { what, amount, day }: Step): Promise<Answer> =>
 const reverse = (loan: string, id: string): Promise<Answer> =>
   service.post(`${loan}/repayments/${id}/reverse`, { token: service.tokens.operator })
 
-/** All of the loan but its list of transactions. */
+/** Returns the loan without its list of transactions. */
 async function balances(loan: string): Promise<Record<string, unknown>> {
   const { repaymentHistory: _, ...rest } = (await service.get(loan)).body
   return rest
 }
 
-/** Portions by value date and amount, whatever the ids and the order of arrival. */
+/** Returns the transactions without their ids and moments. */
 async function portions(loan: string): Promise<Record<string, unknown>[]> {
   const { repaymentHistory } = (await service.get(loan)).body
   return repaymentHistory.map(({ id: _, transactionAt: __, ...rest }: Record<string, unknown>) => rest)
@@ -139,14 +139,14 @@ describe('laws of the book', () => {
         expect(adjusted.body.id).not.toBe(id)
         expect(adjusted.body).toEqual({ ...original, id: adjusted.body.id })
         expect(await balances(loan)).toEqual(before)
-        const standing = (await portions(loan)).filter(({ status }) => status === 'posted')
-        expect(inOrder(standing)).toEqual(inOrder(shares))
+        const posted = (await portions(loan)).filter(({ status }) => status === 'posted')
+        expect(inOrder(posted)).toEqual(inOrder(shares))
       },
     )
     await fc.assert(anyCase, { numRuns: RUNS })
   })
 
-  it('repayments with the same value dates make the same loan, in whatever order they arrive', async () => {
+  it('repayments with the same value dates make the same loan, in any order of arrival', async () => {
     const anyCase = fc.asyncProperty(
       anyProduct,
       anyPrincipal,

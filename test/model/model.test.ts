@@ -7,9 +7,9 @@ import { KINDS } from './history.ts'
 import { anyOpening } from './openings.ts'
 import { agreeOnLoan, type Model, reached, type System } from './system.ts'
 
-// Any sequence of operations, on any product and in any order of value dates, does what a slow and simple model of the
-// contract does, over HTTP and on the real database. MODEL_RUNS=2000 asks for that many sequences, MODEL_SEED for those
-// of an earlier run, MODEL_REACHED=1 for how often each operation was done and refused.
+// Any sequence of operations, on any product and in any order of value dates, has the results of a slow and simple
+// model of the contract, over HTTP and on a real database. MODEL_RUNS=2000 runs that many sequences, MODEL_SEED repeats
+// those of an earlier run, and MODEL_REACHED=1 prints how often each operation was done and refused.
 
 const RUNS = Number(process.env.MODEL_RUNS ?? 200)
 const SEED = process.env.MODEL_SEED
@@ -69,7 +69,7 @@ it(
     })
     await fc.assert(anyRun, { numRuns: RUNS, ...(SEED === undefined ? {} : { seed: Number(SEED) }) })
     if (process.env.MODEL_REACHED) console.log([...reached].sort())
-    // A run that never gets there tests nothing; a handful of them need not.
+    // Many runs have to reach every kind of transaction; a few runs need not.
     if (RUNS >= 100) expect([...reached.keys()]).toEqual(expect.arrayContaining(KINDS.map((kind) => `${kind}: done`)))
   },
   Math.max(180_000, RUNS * 500),

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
-import type { When } from './asks.ts'
 import { DAY_MS, type LoanCommand, postingOf, reversalOf, waitOf } from './commands.ts'
 import type { Kind } from './history.ts'
+import type { When } from './requests.ts'
 
-// Histories that chance takes long to come upon; whatever is done next starts from there.
+// Histories that random commands rarely reach; the random commands of a run start after them.
 
-/** @param percent of the most that the loan has of it; @param and cents more */
+/** Returns a posting. @param percent of the most that the loan has @param and cents to add */
 const some = (kind: Kind, percent: bigint, and = 0n, when: When = { is: 'left out' }): LoanCommand =>
   postingOf(kind, { amount: { percent, and }, when, byExternalId: false, insist: true })
 
-/** @param nth of those that stand, from 0 */
+/** Returns a reversal. @param nth of the unreversed transactions, from 0 */
 const undo = (nth: number): LoanCommand => reversalOf({ nth, insist: false })
 
 const wait = (days: number): LoanCommand => waitOf(days * DAY_MS)

@@ -2,7 +2,7 @@ import { type Day, dayAt } from './calendar.ts'
 import { type Debt, owedOf } from './debt.ts'
 import { type Happened, type Kind, type Outcome, outcomeOf, total } from './history.ts'
 
-// What may be done to a loan, and in which order it is refused (contract 4.4, and the choices it leaves open).
+// The rules of postings, and the order of their refusals (contract 4.4, and the choices that it leaves open).
 
 /** A loan in the model. */
 export interface ModelLoan {
@@ -10,27 +10,27 @@ export interface ModelLoan {
   readonly history: Happened[]
 }
 
-/** An amount as it is sent: cents, or something that is no amount of this currency. */
-export type Asked = bigint | 'too fine'
+/** An amount as it is sent: cents, or one with too many decimals for the currency. */
+export type SentAmount = bigint | 'too fine'
 
-export interface PostAsked {
+export interface PostRequest {
   readonly kind: Kind
   /** Null of a charge-off or write-off. */
-  readonly amount: Asked | null
+  readonly amount: SentAmount | null
   readonly day: Day | undefined
   readonly token?: string | undefined
   readonly note?: string | undefined
 }
 
-export interface AdjustAsked {
-  readonly amount: Asked
+export interface AdjustRequest {
+  readonly amount: SentAmount
   readonly day: Day | undefined
   readonly note: string | undefined
 }
 
 export type Refusal = 'invalid_argument' | 'failed_precondition'
 
-/** What should come of it: a refusal, or the transaction that is answered (already in the history). */
+/** The expected result: a refusal, or the transaction that is answered (already in the history). */
 export type Verdict = { readonly refused: Refusal } | { readonly answered: Happened }
 
 const WRONG_ARGUMENT = { refused: 'invalid_argument' } as const
@@ -71,39 +71,39 @@ function isOverLimit(outcome: Outcome, kind: Kind, amount: bigint): boolean {
   return false
 }
 
-export function post(loan: ModelLoan, asked: PostAsked, now: number): Verdict {
-  const seen = asked.token === undefined ? undefined : loan.history.find(({ token }) => token === asked.token)
+export function post(loan: ModelLoan, request: PostRequest, now: number): Verdict {
+  const seen = request.token === undefined ? undefined : loan.history.find(({ token }) => token === request.token)
   if (seen) return { answered: seen }
-  const amount = asked.amount ?? 1n
+  const amount = request.amount ?? 1n
   if (amount === 'too fine' || amount <= 0n) return WRONG_ARGUMENT
-  const day = asked.day ?? dayAt(now)
+  const day = request.day ?? dayAt(now)
   if (!isInRange(loan, day, now)) return WRONG_ARGUMENT
   const number = loan.history.length + 1
-  const { kind, token, note } = asked
+  const { kind, token, note } = request
   const happened = { id: '', kind, day, place: number, number, amount, token, note, postedAt: now, reversed: false }
   return append(loan, happened, loan.history, now)
 }
 
-export function adjust(loan: ModelLoan, original: Happened, asked: AdjustAsked, now: number): Verdict {
+export function adjust(loan: ModelLoan, original: Happened, request: AdjustRequest, now: number): Verdict {
   if (original.reversed || original.kind === 'Charge-off' || original.kind === 'Write-off') return WRONG_STATE
-  if (asked.amount === 'too fine' || asked.amount < 0n) return WRONG_ARGUMENT
-  const day = asked.day ?? original.day
+  if (request.amount === 'too fine' || request.amount < 0n) return WRONG_ARGUMENT
+  const day = request.day ?? original.day
   if (!isInRange(loan, day, now)) return WRONG_ARGUMENT
-  if (asked.amount === 0n) return reverse(original)
+  if (request.amount === 0n) return reverse(original)
   const number = loan.history.length + 1
-  const anew = {
+  const replacement = {
     ...original,
     id: '',
     day,
     place: day === original.day ? original.place : number,
     number,
-    amount: asked.amount,
+    amount: request.amount,
     token: undefined,
-    note: asked.note ?? original.note,
+    note: request.note ?? original.note,
     postedAt: now,
   }
   const without = loan.history.map((one) => (one === original ? { ...one, reversed: true } : one))
-  const verdict = append(loan, anew, without, now)
+  const verdict = append(loan, replacement, without, now)
   if ('answered' in verdict) original.reversed = true
   return verdict
 }
@@ -116,19 +116,19 @@ export function reverse(original: Happened): Verdict {
 
 const isInRange = ({ debt }: ModelLoan, day: Day, now: number): boolean => day >= debt.disbursedOn && day <= dayAt(now)
 
-/** Adds a transaction to the history, if what stands without it takes it. */
-function append(loan: ModelLoan, one: Happened, standing: readonly Happened[], now: number): Verdict {
-  const before = outcomeOf(loan.debt, standing, now)
+/** Adds a transaction to the history where the existing transactions allow it. */
+function append(loan: ModelLoan, one: Happened, existing: readonly Happened[], now: number): Verdict {
+  const before = outcomeOf(loan.debt, existing, now)
   if (!takes(before, one.kind)) return WRONG_STATE
-  if (one.kind === 'Write-off' && standing.some((other) => !other.reversed && other.day > one.day)) return WRONG_STATE
+  if (one.kind === 'Write-off' && existing.some((other) => !other.reversed && other.day > one.day)) return WRONG_STATE
   if (statusOf(before) === 'Closed (written off)' && one.day < before.writtenOffOn!) return WRONG_ARGUMENT
   if (isOverLimit(before, one.kind, one.amount)) return WRONG_STATE
-  const { effects } = outcomeOf(loan.debt, [...standing, one], now)
+  const { effects } = outcomeOf(loan.debt, [...existing, one], now)
   const effect = effects.get(one)!
   if (effect.missing > 0n || effect.amount === 0n) return WRONG_STATE
-  // Money cannot be paid out twice: what others paid out later has to be there still.
+  // Money cannot be paid out twice: the money of later payouts must remain.
   const isShort = (other: Happened) => (effects.get(other)?.missing ?? 0n) > (before.effects.get(other)?.missing ?? 0n)
-  if ((one.kind === 'Refund' || one.kind === 'Credit Balance Refund') && standing.some(isShort)) return WRONG_STATE
+  if ((one.kind === 'Refund' || one.kind === 'Credit Balance Refund') && existing.some(isShort)) return WRONG_STATE
   one.amount = effect.amount
   loan.history.push(one)
   return { answered: one }

@@ -4,16 +4,16 @@ import { loanAnswer, transactionAnswer } from './answers.ts'
 import { type Kind, outcomeOf } from './history.ts'
 import type { ModelLoan, Verdict } from './rules.ts'
 
-/** The service: its instances, all on one database and by one clock, and the loan that a run is about. */
+/** The service under test: its instances, with one database and one clock, and the loan of the run. */
 export interface System {
   readonly instances: TestService[]
-  /** Whose turn it is. */
+  /** The number of the instance that gets the next request. */
   turn: number
   readonly loanId: string
   readonly externalId: string
 }
 
-/** The loan as the model has it, and the time it is there. */
+/** The loan of the model, and the model's time. */
 export interface Model {
   readonly loan: ModelLoan
   now: number
@@ -33,11 +33,11 @@ const STATUSES = { invalid_argument: 400, failed_precondition: 409 } as const
 
 export const instanceOf = ({ instances, turn }: System): TestService => instances[turn % instances.length]!
 
-/** In either address form. */
+/** Returns the path of the loan in either form. */
 export const addressOf = ({ loanId, externalId }: System, byExternalId: boolean): string =>
   byExternalId ? `/v1/loans/external/${externalId}` : `/v1/loans/${loanId}`
 
-/** How often each kind of answer was seen: what a run never reached, it has not tested. */
+/** The number of answers of each kind, because a run tests only what it reached. */
 export const reached = new Map<string, number>()
 
 export const reach = (what: string) => reached.set(what, (reached.get(what) ?? 0) + 1)
@@ -70,13 +70,13 @@ export async function agree(
   if ('answered' in verdict && !what.endsWith('again')) await agreeOnRow(system, loan, model)
 }
 
-/** Fields that nothing of what is done here can change. */
+/** Fields that no command changes. */
 const FIXED = [
   ...['accountNo', 'externalId', 'customerId', 'customerExternalId', 'customerName', 'loanProductId'],
   ...['loanProductName', 'currencyCode', 'numberOfRepayments', 'interestRatePerPeriod'],
 ]
 
-/** The loan as it is read, which is as the model has it, and whose figures add up. */
+/** Reads the loan, and compares it with the model and its totals with each other. */
 export async function agreeOnLoan(model: Model, system: System): Promise<Answer['body']> {
   const { status, body } = await instanceOf(system).get(addressOf(system, false))
   expect(status).toBe(200)
@@ -87,10 +87,10 @@ export async function agreeOnLoan(model: Model, system: System): Promise<Answer[
   return body
 }
 
-/** Of an amount in an answer, which leaves out what does not apply. */
+/** Returns the cents of an amount in an answer, or 0 where the answer leaves it out. */
 const cents = (amount: unknown): number => Math.round(Number(amount ?? 0) * 100)
 
-/** Laws that need no model. */
+/** Checks the laws that need no model. */
 function addsUp(loan: Answer['body']): void {
   const parts = ['principal', 'interest', 'fees', 'penalty']
   const sum = (suffix: string) => parts.reduce((total, part) => total + cents(loan[`${part}${suffix}`]), 0)
@@ -108,7 +108,7 @@ function addsUp(loan: Answer['body']): void {
   }
 }
 
-/** The columns that cache what the entries make of the loan, right after a change of it. */
+/** Compares the cached columns of the loan with the model, right after a change. */
 async function agreeOnRow(system: System, loan: Answer['body'], model: Model): Promise<void> {
   const { rows } = await system.instances[0]!.deps.db.pool.query(
     `SELECT status, total_paid, total_overpaid, total_overdue, total_written_off, total_recovered, entry_count,

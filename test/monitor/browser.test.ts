@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rememberRecent } from '../../src/monitor/recent.ts'
 import { buildMonitor } from '../../src/monitor/server.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
-import { type Figures, keepFigures } from '../../src/services/book/totals.ts'
+import { keepTotals, type Totals } from '../../src/services/book/totals.ts'
 import { DEMO_OPERATOR } from '../../src/services/lenders/seedDemo.ts'
 import { findChromium, startChromium } from '../support/browser.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -13,7 +13,7 @@ const installed = findChromium()
 
 let service: TestService
 let monitor: FastifyInstance
-let figures: Figures
+let totals: Totals
 let browser: Browser
 let loan: string
 
@@ -55,17 +55,17 @@ beforeAll(async () => {
     })
   recent.events.swept?.(12)
   const unexpected = (context: object) => expect.unreachable(String((context as { err: Error }).err.stack))
-  figures = keepFigures(service.deps, { warn: unexpected })
-  await figures.look()
+  totals = keepTotals(service.deps, { warn: unexpected })
+  await totals.look()
   const metrics = createMetrics(service.clock.now)
-  monitor = buildMonitor({ deps: service.deps, metrics, recent, figures, log: { error: unexpected } })
+  monitor = buildMonitor({ deps: service.deps, metrics, recent, totals, log: { error: unexpected } })
   await monitor.listen({ host: '127.0.0.1', port: 0 })
   browser = await startChromium(installed)
 })
 afterAll(async () => {
   if (installed === undefined) return
   await browser.close()
-  await figures.stop()
+  await totals.stop()
   await monitor.close()
   await service.close()
 })

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { rememberRecent } from '../../src/monitor/recent.ts'
 import { buildMonitor } from '../../src/monitor/server.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
-import { keepFigures } from '../../src/services/book/totals.ts'
+import { keepTotals } from '../../src/services/book/totals.ts'
 import { type ServiceProcess, startProcess } from '../support/process.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -22,9 +22,9 @@ afterAll(async () => {
 function monitorWith(metricsToken?: string): FastifyInstance {
   const deps = { ...service.deps, config: { ...service.deps.config, metricsToken } }
   const { now } = deps
-  const figures = keepFigures(deps, { warn: () => undefined })
+  const totals = keepTotals(deps, { warn: () => undefined })
   const log = { error: () => expect.unreachable() }
-  const monitor = buildMonitor({ deps, metrics: createMetrics(now), recent: rememberRecent(now), figures, log })
+  const monitor = buildMonitor({ deps, metrics: createMetrics(now), recent: rememberRecent(now), totals, log })
   monitors.push(monitor)
   return monitor
 }

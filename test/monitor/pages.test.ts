@@ -9,8 +9,8 @@ import { ago, money, percent, short } from '../../src/monitor/pages/figures.ts'
 import { rememberRecent } from '../../src/monitor/recent.ts'
 import { buildMonitor } from '../../src/monitor/server.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
-import { type Figures, keepFigures } from '../../src/services/book/totals.ts'
-import { noEvents, tellAll } from '../../src/services/events.ts'
+import { keepTotals, type Totals } from '../../src/services/book/totals.ts'
+import { combineListeners, noEvents } from '../../src/services/events.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
 import { opsOn } from '../support/ops.ts'
 import { aBasicLoan, aBorrower } from '../support/recordBodies.ts'
@@ -21,7 +21,7 @@ import type { Wire } from '../support/wire.ts'
 let service: TestService
 let app: FastifyInstance
 let monitor: FastifyInstance
-let figures: Figures
+let totals: Totals
 let loan: string
 
 const log = { error: (context: object) => expect.unreachable(String((context as { err: Error }).err.stack)) }
@@ -39,11 +39,11 @@ const partnerToken = () => service.deps.signIn.issueToken(DEMO_PARTNER.email, DE
 beforeAll(async () => {
   service = await startService()
   const recent = rememberRecent(service.clock.now)
-  const deps: Deps = { ...service.deps, events: tellAll(noEvents, recent.events) }
+  const deps: Deps = { ...service.deps, events: combineListeners(noEvents, recent.events) }
   app = await buildApp(deps)
-  figures = keepFigures(deps, { warn: () => undefined })
-  monitor = buildMonitor({ deps, metrics: createMetrics(service.clock.now), recent, figures, log })
-  await figures.look()
+  totals = keepTotals(deps, { warn: () => undefined })
+  monitor = buildMonitor({ deps, metrics: createMetrics(service.clock.now), recent, totals, log })
+  await totals.look()
   const { host } = new URL(deps.config.baseUrl)
   const headers = { host, authorization: `Bearer ${service.tokens.partner}` }
   const post = async (url: string, payload: object) =>
@@ -61,10 +61,10 @@ beforeAll(async () => {
   await post(`/v1/loans/${loan}/repayments`, { transactionAmount: -5, 'Asha +254712345678': 1 })
   await app.inject({ url: '/v1/customers/external/0712345678', headers })
   await app.inject({ url: '/v1/customers', headers: { host } })
-  await figures.look()
+  await totals.look()
 })
 afterAll(async () => {
-  await figures.stop()
+  await totals.stop()
   await monitor.close()
   await app.close()
   await service.close()
@@ -174,7 +174,7 @@ describe('the page of the book', () => {
       deps,
       metrics: createMetrics(Date.now),
       recent: rememberRecent(Date.now),
-      figures: { latest: () => [] },
+      totals: { latest: () => [] },
       log,
     })
     const answer = await empty.inject({ url: '/', headers: { authorization: basic(DEMO_OPERATOR) } })

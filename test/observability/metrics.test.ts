@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { buildApp } from '../../src/app/app.ts'
 import type { Deps } from '../../src/app/deps.ts'
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts'
-import { keepFigures } from '../../src/services/book/totals.ts'
+import { keepTotals } from '../../src/services/book/totals.ts'
 import { type Family, readExposition } from '../support/exposition.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -61,8 +61,8 @@ beforeAll(async () => {
   metrics.events.swept(3)
   metrics.events.sweepFailed()
   metrics.events.limited('account')
-  const figures = keepFigures(deps, { warn: () => undefined })
-  await figures.look()
+  const totals = keepTotals(deps, { warn: () => undefined })
+  await totals.look()
   metrics.observe({
     pool: deps.db.pool,
     databaseUp: () => true,
@@ -70,9 +70,9 @@ beforeAll(async () => {
     clockAheadMs: () => -1_500,
     stopping: () => false,
     lagMs: () => 1.5,
-    figures: figures.latest,
+    totals: totals.latest,
   })
-  await figures.stop()
+  await totals.stop()
   await app.close()
   families = readExposition((await metrics.page()).text)
 })

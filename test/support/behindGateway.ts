@@ -8,7 +8,7 @@ export interface BehindGateway {
   readonly gateway: Gateway
   readonly service: ServiceProcess
   readonly lent: { authorization: string; loans: string[] }
-  /** Ends the service, and closes the gateway; the database goes on. */
+  /** Ends the service, and closes the gateway; the database stays up. */
   close(): Promise<void>
 }
 

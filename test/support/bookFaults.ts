@@ -192,7 +192,7 @@ export const BOOK_FAULTS: readonly Fault[] = [
     /loan :plain: the trail says that entry :wrong was reversed at \d+, and it is marked as posted/,
   ],
   [
-    'one change told twice',
+    'one change in the trail twice',
     `INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, after)
      SELECT organization_id, at, action, entity, entity_id, after FROM audit_entry WHERE after #>> '{posted,id}' = :'entry'`,
     /loan :plain: the trail says twice that entry :entry was posted/,

@@ -11,7 +11,7 @@ export interface FreshDatabase {
   readonly db: Db
   /** As a service, with the rights that it has in the template. */
   readonly serviceUrl: string
-  /** Closes `db` and removes the database, whoever else is still connected. */
+  /** Closes `db` and removes the database, even while others are connected. */
   drop(): Promise<void>
 }
 

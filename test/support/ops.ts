@@ -11,7 +11,7 @@ export interface Run<Json = Wire> {
   readonly json: Json
 }
 
-/** Who sits at the terminal of a test; nobody, unless told. */
+/** The person at the terminal of a test; nobody when left out. */
 export interface Operator {
   /** What is answered when asked whether to go on. */
   readonly says?: boolean

@@ -18,6 +18,6 @@ export function form(parts: readonly Part[]): Required<Pick<Call, 'raw' | 'heade
   }
 }
 
-/** A form with a statement, and further fields: the name on the statement unless told. */
+/** A form with a statement, and further fields; the name on the statement when left out. */
 export const showing = (statement: Buffer, fields: Readonly<Record<string, string>> = { fullName: 'Asha Mwangi' }) =>
   form([['statement', statement], ...Object.entries(fields)])

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LendingError } from '../../domain/errors.ts'
 import { networkOf } from '../../services/access/network.ts'
-import type { Limited, Limits, Standing } from '../../services/access/rateLimits.ts'
+import type { Limited, Limits, Remaining } from '../../services/access/rateLimits.ts'
 import type { Events } from '../../services/events.ts'
 
 /**
@@ -11,12 +11,12 @@ import type { Events } from '../../services/events.ts'
 export function limitRates(app: FastifyInstance, limits: Limits, events: Events): void {
   const check = (by: Limited, key: string, request: FastifyRequest, reply: FastifyReply) => {
     if (request.routeOptions.config.vital) return
-    const standing = limits.take(by, key)
-    if (standing === undefined) return
-    setHeaders(standing, reply)
-    if (standing.allowed) return
+    const taken = limits.take(by, key)
+    if (taken === undefined) return
+    setHeaders(taken, reply)
+    if (taken.allowed) return
     events.limited(by)
-    const { limit, reset } = standing
+    const { limit, reset } = taken
     const whose = by === 'account' ? 'this account' : 'this address'
     throw new LendingError(
       'resource_exhausted',
@@ -39,7 +39,7 @@ export function limitRates(app: FastifyInstance, limits: Limits, events: Events)
 }
 
 /** Sets the headers of the limit that has the least left. */
-function setHeaders({ limit, remaining, reset, window }: Standing, reply: FastifyReply): void {
+function setHeaders({ limit, remaining, reset, window }: Remaining, reply: FastifyReply): void {
   const shown = reply.getHeader('ratelimit-remaining')
   if (shown !== undefined && Number(shown) < remaining) return
   reply.header('ratelimit-limit', String(limit))

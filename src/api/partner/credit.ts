@@ -60,7 +60,7 @@ export function creditRoutes(app: StyleApp, deps: Deps): void {
       },
       async ({ caller, params, body: { statement, fullName, mobileNumber } }, reply) => {
         const shown = { file: statement.bytes, fullName, mobileNumber }
-        return toBoost(await boostLimit(deps, caller, params, shown, endOf(reply)))
+        return toBoost(await boostLimit(deps, caller, params, { ...shown, signal: endOf(reply) }))
       },
     )
   })

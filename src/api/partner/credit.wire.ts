@@ -115,11 +115,11 @@ const amounts = (currency: Currency) => (minor: bigint) => minorToNumber(minor, 
 
 /** Builds the partner style's view of a scorecard. */
 export function toScorecard(scored: ScorecardNow, zone: string): z.infer<typeof scorecardSchema> {
-  const { standing, currency, card, inputs, scoredAt } = scored
+  const { position, currency, card, inputs, scoredAt } = scored
   const number = amounts(currency)
   return {
-    externalId: standing.externalId,
-    customerId: String(standing.customerId),
+    externalId: position.externalId,
+    customerId: String(position.customerId),
     grade: card.grade,
     creditScore: card.score,
     creditLimit: number(card.creditLimit),

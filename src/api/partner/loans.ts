@@ -48,7 +48,7 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
     },
     async ({ caller, query: { page, rows, ...filter } }, reply) => {
       const toJson = (now: LoanNow) => Buffer.from(JSON.stringify(toLoanSummary(now)))
-      return writtenPage(reply, await pageLoans(deps, caller, filter, { page, rows }, toJson), { page, rows })
+      return writtenPage(reply, await pageLoans(deps, caller, { filter, page: { page, rows } }, toJson), { page, rows })
     },
   )
 

@@ -73,7 +73,7 @@ function addAdjustment(app: StyleApp, deps: Deps, { path, withTransaction }: Add
       schema: {
         tags,
         summary: 'Adjust a transaction',
-        description: 'Reverses the original and posts it anew; an amount of 0 only reverses.',
+        description: 'Reverses the original and posts it again; an amount of 0 only reverses.',
         params: withTransaction,
         body: newAdjustment,
         response: { 200: transactionSchema },
@@ -81,7 +81,7 @@ function addAdjustment(app: StyleApp, deps: Deps, { path, withTransaction }: Add
     },
     async ({ caller, params: { ref, transactionId }, body }) => {
       const { transactionAmount: amount, transactionDate: valueDate, note = null } = body
-      return toTransaction(await adjustTransaction(deps, caller, ref, transactionId, { amount, valueDate, note }))
+      return toTransaction(await adjustTransaction(deps, caller, { ref, transactionId }, { amount, valueDate, note }))
     },
   )
 }
@@ -106,7 +106,7 @@ function addReversal(app: StyleApp, deps: Deps, { path, withTransaction }: Addre
       },
     },
     async ({ caller, params: { ref, transactionId }, body }) =>
-      toTransaction(await reverseTransaction(deps, caller, ref, transactionId, body?.note ?? null)),
+      toTransaction(await reverseTransaction(deps, caller, { ref, transactionId }, body?.note ?? null)),
   )
 }
 

@@ -47,7 +47,7 @@ function addBooking(app: StyleApp, deps: Deps, view: View): void {
     },
     async ({ caller, body }, reply) => {
       const { loan_id: id, borrower_id: borrowerId } = body
-      return toItem(view(made(reply, await createRecordLoan(deps, caller, { id, borrowerId, asked: toAsked(body) }))))
+      return toItem(view(made(reply, await createRecordLoan(deps, caller, { id, borrowerId, request: toAsked(body) }))))
     },
   )
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { NamedFault } from '../../domain/errors.ts'
 import type { ExtendedBody, RecordProduct } from '../../domain/recordStyle/loanRecord.ts'
 import type { LoanUpdate } from '../../domain/recordStyle/modifyTerms.ts'
-import { type LoanAsked, sameSource } from '../../domain/recordStyle/recordLoan.ts'
+import { type LoanRequest, sameSource } from '../../domain/recordStyle/recordLoan.ts'
 import { longestDuration, mostRepayments } from '../../domain/schedule/recordSchedule.ts'
 import {
   decimalPlaces,
@@ -150,7 +150,7 @@ const toProducts = (sentProducts: z.infer<typeof products>): RecordProduct[] =>
   sentProducts.map(({ stock_id: stockId, quantity, price }) => ({ stockId, quantity, price }))
 
 /** Reads a body of either shape as the loan to book. */
-export function toAsked(body: NewLoan): LoanAsked {
+export function toAsked(body: NewLoan): LoanRequest {
   if ('loan_interest_method' in body) {
     const item: z.infer<typeof extendedItem> = body
     return { extended: toExtended(item), dueOn: item.due_date, remarks: toRemarks(item) }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { minorToNumber } from '../../domain/money.ts'
-import type { ToldRepayment } from '../../domain/recordStyle/recordRepayment.ts'
+import type { RepaymentRequest } from '../../domain/recordStyle/recordRepayment.ts'
 import type { RecordRepayment } from '../../services/loans/recordRepayments.ts'
 import { wireInteger } from '../body/json.ts'
 import { amount, instant, localDate, money, note, pageQuery, queryInt64, text } from '../wire.ts'
@@ -52,7 +52,7 @@ export const repaymentList = listOf('RepaymentList', repaymentSchema)
 export type RepaymentView = z.infer<typeof repaymentSchema>
 
 /** Reads a body as a repayment. An empty text means none. */
-export const toTold = (body: z.infer<typeof newRepayment>): ToldRepayment => ({
+export const toTold = (body: z.infer<typeof newRepayment>): RepaymentRequest => ({
   id: body.repayment_id,
   amount: body.amount,
   collectedOn: body.collection_date,

@@ -7,7 +7,7 @@ import { moment } from '../queries/rows.ts'
 import { unprepared } from '../queries/statement.ts'
 
 /** The loans of one product in sums, in minor units. Loans without a product (of a record system) are together under null. */
-export interface ProductFigures {
+export interface ProductTotals {
   readonly productId: number | null
   readonly name: string | null
   readonly currency: string
@@ -22,7 +22,7 @@ export interface ProductFigures {
 }
 
 /** The money disbursed on one day, and the money collected with that value date, in minor units. */
-export interface DayFigures {
+export interface DayTotals {
   readonly day: LocalDate
   readonly currency: string
   readonly disbursed: bigint
@@ -30,12 +30,12 @@ export interface DayFigures {
 }
 
 /** The totals of one organization's book. */
-export interface BookFigures {
+export interface BookTotals {
   readonly organizationId: number
   readonly computedAt: number
   readonly tookMs: number
-  readonly products: readonly ProductFigures[]
-  readonly days: readonly DayFigures[]
+  readonly products: readonly ProductTotals[]
+  readonly days: readonly DayTotals[]
 }
 
 export const PORTFOLIO_AT_RISK_DAYS = [1, 30, 60, 90] as const
@@ -116,15 +116,15 @@ const save = unprepared<SaveValues>(
     SET computed_at = excluded.computed_at, took_ms = excluded.took_ms, figures = excluded.figures`,
 )
 
-type Stored = { products: object[]; days: Text<DayFigures>[] }
+type Stored = { products: object[]; days: Text<DayTotals>[] }
 
 /** The totals that an instance computed last: a row for each organization. */
-export async function readFigures(db: Db): Promise<BookFigures[]> {
+export async function readBookTotals(db: Db): Promise<BookTotals[]> {
   const { rows } = await db.pool.query<{
     organization_id: number
     computed_at: number
     took_ms: number
-    figures: { products: Text<ProductFigures>[]; days: Text<DayFigures>[] }
+    figures: { products: Text<ProductTotals>[]; days: Text<DayTotals>[] }
   }>('SELECT organization_id, computed_at, took_ms, figures FROM book_figures ORDER BY organization_id')
   return rows.map(({ organization_id, computed_at, took_ms, figures }) => ({
     organizationId: organization_id,
@@ -153,7 +153,7 @@ type Text<T> = { [K in keyof T]: T[K] extends bigint ? string : T[K] extends rea
  * @param due whether it is time, asked once nobody else can be computing them
  * @returns false when nothing was computed
  */
-export async function computeFigures(
+export async function computeBookTotals(
   db: Db,
   zone: string,
   now: () => number,
@@ -205,7 +205,7 @@ async function computeAndSave(transaction: Transaction, zone: string, now: () =>
 }
 
 /** A day of an organization, as it is stored. */
-type StoredDay = Text<DayFigures> & { readonly organizationId: number }
+type StoredDay = Text<DayTotals> & { readonly organizationId: number }
 
 /** Of the days shown, the collections of those are summed up that have changed since the last computation. */
 async function daysOf(run: Run, zone: string, today: LocalDate): Promise<StoredDay[]> {

@@ -12,8 +12,8 @@ export interface CustomerNames {
   readonly id: bigint | null
 }
 
-/** The credit of a customer between two decisions. */
-export interface CreditStanding {
+/** The credit position of a customer between two decisions. */
+export interface CreditPosition {
   readonly customerId: bigint
   readonly externalId: string | null
   /** The organization's, in which its limits are. */
@@ -45,15 +45,15 @@ const find = statement<{ organizationId: number } & CustomerNames>(
 )
 
 /**
- * The credit of a customer, with its organization's own policy. Where one customer has the externalId and another the
- * number, the customer with the externalId is found.
+ * Finds the credit position of a customer, with its organization's own policy. Where one customer has the externalId and
+ * another the number, the customer with the externalId is found.
  */
-export async function findStanding(
+export async function findCreditPosition(
   db: Queries,
   organizationId: number,
   { externalId, id }: CustomerNames,
-): Promise<CreditStanding | undefined> {
-  const { rows } = await db.pool.query<StandingRow>(find({ organizationId, externalId, id }))
+): Promise<CreditPosition | undefined> {
+  const { rows } = await db.pool.query<PositionRow>(find({ organizationId, externalId, id }))
   const row = rows[0]
   return (
     row && {
@@ -69,7 +69,7 @@ export async function findStanding(
   )
 }
 
-interface StandingRow {
+interface PositionRow {
   id: bigint
   external_id: string | null
   currency: string

@@ -1,4 +1,4 @@
-import type { CustomerStanding, CustomerStatus } from '../../domain/customer/customer.ts'
+import type { CustomerLifecycle, CustomerStatus } from '../../domain/customer/customer.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import { type Author, type Trace, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import type { Customer as CustomerRow } from '../generated/client.ts'
@@ -151,7 +151,7 @@ export async function changeCustomer(
   author: Author,
   ref: CustomerRef,
   action: string,
-  decide: (standing: CustomerStanding) => CustomerChange,
+  decide: (customer: CustomerLifecycle) => CustomerChange,
   now: number,
 ): Promise<Customer | undefined> {
   const { organizationId } = author

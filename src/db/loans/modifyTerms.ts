@@ -64,9 +64,9 @@ export async function modifyStoredTerms(
   loan: StoredLoan,
   { author, decision, at }: LoanChange,
 ): Promise<'saved' | 'stale' | { readonly borrowerIs: CustomerStatus }> {
-  const { before, restated, state } = decision
-  invariant(restated, 'modified terms')
-  const { terms, borrowerId, record, lends } = restated
+  const { before, modifiedTerms, state } = decision
+  invariant(modifiedTerms, 'modified terms')
+  const { terms, borrowerId, record, lends } = modifiedTerms
   invariant(terms.numberOfRepayments === loan.terms.numberOfRepayments, 'a schedule keeps its number of lines')
   // Only other remarks: the schedule stays as it is.
   const schedule = terms === loan.terms ? [] : terms.schedule

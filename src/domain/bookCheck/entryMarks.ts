@@ -3,14 +3,14 @@ import type { Entry } from '../loan/entry.ts'
 import type { Loan } from '../loan/loan.ts'
 import { replay } from '../loan/replay.ts'
 
-/** Takes what is owed, whatever a caller says. */
+/** Returns whether the amount of an entry is what is owed, and not an amount that a caller gave. */
 const takesWhatIsOwed = ({ type }: Entry): boolean => type === 'Charge-off' || type === 'Write-off'
 
 /**
- * Holds what is marked on a loan's entries against the moments at which they were marked: that none is dated after the
- * day it was posted, that none is reversed before it was posted, and that a charge-off or write-off which stands has the
- * amount that was owed at its place when it was posted.
- * @returns in words, each that is not so
+ * Checks the dates and amounts of a loan's entries against the moments of posting: no entry is dated after the day of
+ * its posting, none is reversed before its posting, and an unreversed charge-off or write-off has the amount that was
+ * owed at its place when it was posted.
+ * @returns a sentence for each rule that an entry breaks
  */
 export function brokenByMarks(loan: Loan): string[] {
   const { zone } = loan.terms
@@ -26,21 +26,21 @@ export function brokenByMarks(loan: Loan): string[] {
 }
 
 function brokenAmount(loan: Loan, entry: Entry): string[] {
-  // What was reversed in the same millisecond may have stood then or not.
+  // An entry that was reversed in the same millisecond may have counted then or not.
   const [owed, orOwed] = [owedAt(loan, entry, true), owedAt(loan, entry, false)]
   return entry.amount === owed || entry.amount === orOwed
     ? []
     : [`the ${entry.type.toLowerCase()} ${entry.id} is marked with ${entry.amount}, and ${owed} was owed`]
 }
 
-/** What was owed at the entry's place when it was posted, from the entries that were there and stood. */
-function owedAt({ terms, entries }: Loan, entry: Entry, tiesStood: boolean): bigint | undefined {
+/** Returns what was owed at the entry's place when it was posted, by the entries that were unreversed then. */
+function owedAt({ terms, entries }: Loan, entry: Entry, tiesCount: boolean): bigint | undefined {
   const then = entries
     .filter(({ ordinal }) => ordinal <= entry.ordinal)
     .map((one) => {
-      const stood =
-        one.reversedAt !== null && (one.reversedAt > entry.postedAt || (tiesStood && one.reversedAt === entry.postedAt))
-      return stood ? { ...one, reversedAt: null } : one
+      const isReversedLater =
+        one.reversedAt !== null && (one.reversedAt > entry.postedAt || (tiesCount && one.reversedAt === entry.postedAt))
+      return isReversedLater ? { ...one, reversedAt: null } : one
     })
   return replay(terms, then, entry.postedAt).outcomes.get(entry.ordinal)?.amount
 }

@@ -6,12 +6,12 @@ import type { LoanState } from '../loan/replay.ts'
 import type { LoanTerms } from '../loan/terms.ts'
 import { sum } from '../money.ts'
 
-/** What must hold of every loan, whatever happened to it: the rules that its stored rows break, in words. */
+/** Returns a sentence for each rule that a loan breaks, of the rules that hold for every loan. */
 export function brokenRules(loan: Loan, state: LoanState): string[] {
   return [...brokenByTerms(loan.terms), ...brokenByEntries(loan), ...brokenByOutcomes(loan, state), ...brokenBy(state)]
 }
 
-/** The contractual schedule is the loan's principal, instalment by instalment. */
+/** Checks that the schedule divides the loan's principal, and that its dates are in order. */
 function brokenByTerms({ principal, numberOfRepayments, disbursedOn, dueOn, schedule }: LoanTerms): string[] {
   const total = sum(schedule.map((line) => line.principal))
   const last = schedule.at(-1)
@@ -31,7 +31,7 @@ function brokenByTerms({ principal, numberOfRepayments, disbursedOn, dueOn, sche
   ])
 }
 
-/** Entries are numbered as they were posted, dated within the loan's life, and name each other rightly. */
+/** Checks the numbers, dates, tokens and references of entries. */
 function brokenByEntries({ terms, entries }: Loan): string[] {
   const tokens = entries.flatMap(({ token }) => (token === null ? [] : [token]))
   const byId = new Map(entries.map((entry) => [entry.id, entry]))
@@ -41,7 +41,7 @@ function brokenByEntries({ terms, entries }: Loan): string[] {
     [new Set(tokens).size === tokens.length, 'two entries have the same token'],
     ...entries.flatMap((entry): Rule[] => [
       [entry.amount > 0n, `entry ${entry.id} has no amount`],
-      // Released later than a repayment that was reversed, the loan has lost nothing.
+      // A reversed repayment may be dated before a release that was moved later.
       [
         entry.reversedAt !== null || entry.valueDate >= terms.disbursedOn,
         `entry ${entry.id} is dated before disbursement`,
@@ -55,18 +55,20 @@ function brokenByEntries({ terms, entries }: Loan): string[] {
   ])
 }
 
-/** What each entry did sums to its amount, and all of it together to the money that came in and went out. */
+/**
+ * Checks that the outcome of each entry sums to its amount, and all outcomes to the money that came in and went out.
+ */
 function brokenByOutcomes({ entries }: Loan, state: LoanState): string[] {
-  const standing = entries.filter((entry) => entry.reversedAt === null)
+  const unreversed = entries.filter((entry) => entry.reversedAt === null)
   const outcomes = state.outcomes.values()
   const of = (...types: Entry['type'][]) =>
-    sum(standing.filter((entry) => types.includes(entry.type)).map((entry) => entry.amount))
+    sum(unreversed.filter((entry) => types.includes(entry.type)).map((entry) => entry.amount))
   const credited = sum(outcomes.map((outcome) => outcome.credited))
   const cash = of('Repayment', 'Recovery Repayment') - of('Refund', 'Credit Balance Refund')
   const kept = state.totalPaid + state.totalRecovered + state.totalOverpaid - credited
   return faults([
-    [outcomes.length === standing.length, 'an entry that stands did nothing, or one that does not stand did'],
-    ...standing.map((entry): Rule => {
+    [outcomes.length === unreversed.length, 'an unreversed entry did nothing, or a reversed one did something'],
+    ...unreversed.map((entry): Rule => {
       const outcome = state.outcomes.get(entry.ordinal)
       return [
         outcome === undefined || partsOf(outcome) === outcome.amount,
@@ -79,7 +81,9 @@ function brokenByOutcomes({ entries }: Loan, state: LoanState): string[] {
 
 const partsOf = ({ portions, overpayment, dropped }: Outcome): bigint => totalOf(portions) + overpayment + dropped
 
-/** Every balance is what was charged less what became of it, and none is negative. */
+/**
+ * Checks that every balance is what was charged less what was paid, waived and written off, and that none is negative.
+ */
 function brokenBy(state: LoanState): string[] {
   const { charged, paid, waived, writtenOff, outstanding, totalOutstanding, totalOverpaid, totalOverdue } = state
   const { periods } = state

@@ -3,27 +3,27 @@ import { type LoanTerms, termsFor } from '../loan/terms.ts'
 import { type Currency, minorToText, parseDecimal } from '../money.ts'
 import type { Product } from '../product/product.ts'
 import type { LoanRecord } from '../recordStyle/loanRecord.ts'
-import { agree, type LoanAsked } from '../recordStyle/recordLoan.ts'
+import { agree, type LoanRequest } from '../recordStyle/recordLoan.ts'
 
-/** A loan, as far as its terms follow from something else. */
+/** The fields of a loan that take part in the computation of its terms. */
 export interface AgreedLoan {
   readonly productId: number | null
   readonly record: LoanRecord | null
   readonly terms: LoanTerms
 }
 
-/** What a loan's terms follow from, as it is stored. */
+/** The stored facts from which a loan's terms follow. */
 export interface Grounds {
-  /** The loan's product; undefined where it is not there. */
+  /** The loan's product; undefined where it does not exist. */
   readonly product: Product | undefined
-  /** The organization's currency; undefined where the organization is not there. */
+  /** The organization's currency; undefined where the organization does not exist. */
   readonly currency: Currency | undefined
 }
 
 /**
  * Computes a loan's terms again from its product, or from what the record system sent, and the principal, the moment of
  * disbursement and, of a basic loan, the due date of the loan itself.
- * @returns in words, each term that is another; empty when all agree
+ * @returns a sentence for each term that differs
  */
 export function brokenByAgreement(loan: AgreedLoan, grounds: Grounds): string[] {
   const { productId, record, terms } = loan
@@ -41,7 +41,7 @@ export function brokenByAgreement(loan: AgreedLoan, grounds: Grounds): string[] 
   if (record === null) return ['it has neither a product nor the terms of a record system']
   if (grounds.currency === undefined) return ['its organization is not there']
   try {
-    const agreed = agree(askedIn(record, terms), grounds.currency, terms.zone, terms.disbursedAt)
+    const agreed = agree(requestFrom(record, terms), grounds.currency, terms.zone, terms.disbursedAt)
     return differencesOf(terms, agreed.terms, 'what the record system sent')
   } catch (error) {
     if (!(error instanceof LendingError)) throw error
@@ -49,13 +49,14 @@ export function brokenByAgreement(loan: AgreedLoan, grounds: Grounds): string[] 
   }
 }
 
-function askedIn(
+/** Returns the request from which a loan was made. */
+function requestFrom(
   { extended, loanType, description, duration, durationPeriod }: LoanRecord,
   terms: LoanTerms,
-): LoanAsked {
+): LoanRequest {
   if (extended !== null) return { extended }
   const { principal, currency, disbursedOn: releasedOn, dueOn } = terms
-  const asked = {
+  const dates = {
     releasedOn,
     dueOn,
     duration: duration ?? 0,
@@ -63,7 +64,7 @@ function askedIn(
     loanType,
     description,
   }
-  return { basic: { ...asked, principal: parseDecimal(minorToText(principal, currency))! } }
+  return { basic: { ...dates, principal: parseDecimal(minorToText(principal, currency))! } }
 }
 
 function differencesOf(terms: LoanTerms, expected: LoanTerms, ground: string): string[] {
@@ -86,15 +87,15 @@ function differencesOf(terms: LoanTerms, expected: LoanTerms, ground: string): s
   ]
 }
 
-/** The first instalment that is another: those after it follow. */
+/** Returns a sentence for the first instalment that differs: those after it follow from it. */
 function differencesOfSchedule({ schedule }: LoanTerms, expected: LoanTerms, ground: string): string[] {
-  const said = (line: LoanTerms['schedule'][number] | undefined) =>
+  const wordsOf = (line: LoanTerms['schedule'][number] | undefined) =>
     line === undefined
       ? 'none'
       : `${line.principal} + ${line.interest} + ${line.fees}, from ${line.fromDate} to ${line.dueDate}`
   const count = Math.max(schedule.length, expected.schedule.length)
   for (let index = 0; index < count; index++) {
-    const [is, shouldBe] = [said(schedule[index]), said(expected.schedule[index])]
+    const [is, shouldBe] = [wordsOf(schedule[index]), wordsOf(expected.schedule[index])]
     if (is !== shouldBe) return [`instalment ${index + 1} is ${is}, and by ${ground} it is ${shouldBe}`]
   }
   return []

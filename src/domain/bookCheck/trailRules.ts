@@ -3,15 +3,15 @@ import type { Entry } from '../loan/entry.ts'
 import type { Loan } from '../loan/loan.ts'
 import { replay } from '../loan/replay.ts'
 
-/** A row of the audit trail about a loan, as far as the loan can be held against it; ids and amounts as text, exact. */
+/** The fields of an audit row about a loan that can be compared with the loan; ids and amounts as exact text. */
 export interface LoanTrail {
   readonly action: string
   readonly at: Instant
-  /** After a creation or an update, the customer; of a creation, the product and what was outstanding. */
+  /** The customer after a creation or an update; the product and the amount outstanding after a creation. */
   readonly customerId: string | null
   readonly productId: string | null
   readonly outstanding: string | null
-  /** After an update, the principal and the dates. */
+  /** The principal and the dates after an update. */
   readonly principal: string | null
   readonly disbursedOn: string | null
   readonly dueOn: string | null
@@ -23,7 +23,7 @@ export interface LoanTrail {
   readonly reversedId: string | null
 }
 
-/** A loan, as far as the trail tells of it. */
+/** The fields of a loan that the trail has too. */
 export interface TrailedLoan extends Loan {
   readonly customerId: bigint
   readonly productId: number | null
@@ -31,9 +31,9 @@ export interface TrailedLoan extends Loan {
 }
 
 /**
- * Holds a loan, its entries and their reversals against the rows of the audit trail, which were written with them.
+ * Compares a loan, its entries and their reversals with the rows of the audit trail, which were written with them.
  * @param trail all rows about the loan
- * @returns in words, what one of them says and the other does not
+ * @returns a sentence for each difference
  */
 export function brokenByTrail(loan: TrailedLoan, trail: readonly LoanTrail[]): string[] {
   const count =
@@ -69,7 +69,9 @@ function brokenByUpdate({ terms }: TrailedLoan, update: LoanTrail): string[] {
   return is === said ? [] : [`it is a loan of ${is}, and the trail says of ${said}`]
 }
 
-/** A loan whose terms were never changed owed then what it owes without its entries. */
+/**
+ * Checks what was owed when the loan was made, where its terms were never modified: what it owes without its entries.
+ */
 function brokenAtFirst({ terms }: TrailedLoan, { at, outstanding }: LoanTrail): string[] {
   const { totalOutstanding } = replay(terms, [], at)
   return String(totalOutstanding) === outstanding
@@ -84,8 +86,8 @@ function brokenByPostings({ entries }: TrailedLoan, trail: readonly LoanTrail[])
     const row = found.get(String(entry.id))
     found.delete(String(entry.id))
     if (row === undefined) faults.push(`entry ${entry.id} is not in the trail`)
-    else if (saidOf(row) !== said(entry))
-      faults.push(`entry ${entry.id} is a ${said(entry)}, and the trail says a ${saidOf(row)}`)
+    else if (postingOf(row) !== wordsOf(entry))
+      faults.push(`entry ${entry.id} is a ${wordsOf(entry)}, and the trail says a ${postingOf(row)}`)
   }
   return [
     ...faults,
@@ -93,10 +95,10 @@ function brokenByPostings({ entries }: TrailedLoan, trail: readonly LoanTrail[])
   ]
 }
 
-const said = ({ type, amount, valueDate, note }: Entry): string => wordsOf(type, String(amount), valueDate, note)
-const saidOf = ({ postedType, postedAmount, postedOn, postedNote }: LoanTrail): string =>
-  wordsOf(postedType, postedAmount, postedOn, postedNote)
-const wordsOf = (...[type, amount, on, note]: (string | null)[]): string =>
+const wordsOf = ({ type, amount, valueDate, note }: Entry): string => sentenceOf(type, String(amount), valueDate, note)
+const postingOf = ({ postedType, postedAmount, postedOn, postedNote }: LoanTrail): string =>
+  sentenceOf(postedType, postedAmount, postedOn, postedNote)
+const sentenceOf = (...[type, amount, on, note]: (string | null)[]): string =>
   `${type} of ${amount} on ${on}${note === null ? '' : ` with the note ${JSON.stringify(note)}`}`
 
 function brokenByReversals({ entries }: TrailedLoan, trail: readonly LoanTrail[]): string[] {

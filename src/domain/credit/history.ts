@@ -5,28 +5,28 @@ import { type LoanState, replay } from '../loan/replay.ts'
 import type { LoanTerms } from '../loan/terms.ts'
 import type { Currency } from '../money.ts'
 
-/** What the book says of a customer on a day. Amounts in minor units of one currency. */
+/** The history of a customer on a day. Amounts in minor units of one currency. */
 export interface CreditHistory {
   readonly asOf: LocalDate
   readonly loansTaken: number
-  /** With something outstanding now, in whatever currency. */
+  /** Loans with something outstanding now, in any currency. */
   readonly loansOpen: number
-  /** Obligations met: written-off ones are not. */
+  /** Loans whose obligations are met; no written-off loans. */
   readonly loansClosed: number
-  /** Instalments that have fallen due, and those paid before they did. */
+  /** Instalments that have fallen due or were paid before. */
   readonly instalmentsDue: number
-  /** Of those, the ones whose debt had ended by the due date, going by value dates. */
+  /** The instalments among those that were paid by the due date, according to value dates. */
   readonly instalmentsOnTime: number
   readonly daysOverdueNow: number
-  /** The longest that an instalment was, or has been, unpaid after its due date. */
+  /** The most days that an instalment was or is unpaid after its due date. */
   readonly worstDaysOverdue: number
-  /** Loans charged off and still owed, and how much. */
+  /** Loans charged off and still owed, and the amount. */
   readonly loansChargedOff: number
   readonly chargedOff: bigint
-  /** Loans written off and not paid back in full since, and how much is missing. */
+  /** Loans written off and not recovered in full, and the amount that is missing. */
   readonly loansWrittenOff: number
   readonly writtenOff: bigint
-  /** Loans once charged off or written off of which nothing is missing any more. */
+  /** Loans that were charged off or written off and then paid in full. */
   readonly loansRecovered: number
   /** Whole months since the first disbursement. */
   readonly monthsOfHistory: number
@@ -37,18 +37,18 @@ export interface CreditHistory {
   readonly outstanding: bigint
 }
 
-/** What is asked of the book. */
-export interface HistoryQuestion {
+/** The moment, the zone and the currency of a history. */
+export interface HistoryQuery {
   readonly asOf: Instant
   readonly zone: string
-  /** Loans in another currency count in numbers and days; their amounts are left out. */
+  /** Loans in another currency are counted, with their days; their amounts are left out. */
   readonly currency: Currency
 }
 
-/** A customer's history, computed from the loans as replay makes them at that moment (contract 4.3.6). */
+/** Computes a customer's history from the replay of each loan at a moment (contract 4.3.6). */
 export function historyOf(
   loans: readonly { readonly terms: LoanTerms; readonly entries: Iterable<Replayable> }[],
-  { asOf, zone, currency }: HistoryQuestion,
+  { asOf, zone, currency }: HistoryQuery,
 ): CreditHistory {
   const today = dateIn(zone, asOf)
   const states = loans.map(({ terms, entries }) => ({ terms, state: replay(terms, entries, asOf) }))
@@ -85,7 +85,7 @@ export function historyOf(
   }
 }
 
-/** Whole months from one date to a later one: 31 January to 28 February is one. 0 when it is not later. */
+/** Returns the whole months from one date to a later one: 31 January to 28 February is one. 0 when it is not later. */
 export function wholeMonths(from: LocalDate, to: LocalDate): number {
   const [fromYear, fromMonth] = from.split('-', 2).map(Number)
   const [toYear, toMonth] = to.split('-', 2).map(Number)
@@ -93,7 +93,7 @@ export function wholeMonths(from: LocalDate, to: LocalDate): number {
   return Math.max(0, addPeriods(from, months, 'months') > to ? months - 1 : months)
 }
 
-/** An instalment says something once its due date is over, or once it is paid; an empty one never does. */
+/** Returns whether an instalment counts: once its due date is over or it is paid; an empty one never does. */
 function hasComeDue(period: Period, today: LocalDate): boolean {
   if (totalOf(period.due) === 0n) return false
   return period.dueDate < today || (period.completedOn !== null && totalOf(period.writtenOff) === 0n)
@@ -102,9 +102,9 @@ function hasComeDue(period: Period, today: LocalDate): boolean {
 const isOnTime = (period: Period): boolean =>
   period.completedOn !== null && period.completedOn <= period.dueDate && totalOf(period.writtenOff) === 0n
 
-/** The largest of any number of figures, or 0. */
-const highest = <Item>(items: readonly Item[], figureOf: (item: Item) => number): number =>
-  items.reduce((figure, item) => Math.max(figure, figureOf(item)), 0)
+/** Returns the highest number of the items, or 0. */
+const highest = <Item>(items: readonly Item[], numberOf: (item: Item) => number): number =>
+  items.reduce((most, item) => Math.max(most, numberOf(item)), 0)
 
 const largest = (amounts: readonly bigint[]): bigint => {
   let most = 0n

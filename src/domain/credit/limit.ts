@@ -2,7 +2,7 @@ import { addPeriods, type LocalDate } from '../dates.ts'
 import type { CreditHistory } from './history.ts'
 import type { CreditPolicy, Grade } from './policy.ts'
 
-/** What of a wallet's or bank's statement bears on a limit. Minor units of the policy's currency. */
+/** The facts of a statement from which a limit follows. Minor units of the policy's currency. */
 export interface Inflow {
   /** Whole months that the statement covers. */
   readonly months: number
@@ -10,8 +10,8 @@ export interface Inflow {
 }
 
 /**
- * The limit that a statement supports: a share of the average monthly inflow, capped; a statement of fewer months than
- * the policy wants counts in proportion. 0 for a grade that the policy does not raise.
+ * Returns the limit that a statement supports: a share of the average monthly inflow, capped. A statement of fewer
+ * months than the policy wants counts in proportion. 0 for a grade that the policy does not raise.
  */
 export function limitFromStatement(
   { months, averageMonthlyInflow }: Inflow,
@@ -26,23 +26,23 @@ export function limitFromStatement(
   return capped - (capped % step)
 }
 
-/** What may be borrowed now: the limit while nothing is outstanding, else nothing (contract 4.5). */
+/** Returns what may be borrowed now: the limit while nothing is outstanding, else 0 (contract 4.5). */
 export const availableLimit = (limit: bigint, { loansOpen }: Pick<CreditHistory, 'loansOpen'>): bigint =>
   loansOpen === 0 ? limit : 0n
 
-/** What a boost has to know. Minor units. */
-export interface BoostQuestion {
+/** The facts from which a boost is decided. Minor units. */
+export interface BoostFacts {
   readonly currentLimit: bigint
   readonly statementLimit: bigint
   /** The day on which a statement last raised the limit; null: never. */
   readonly lastRaisedOn: LocalDate | null
-  /** A statement raises a limit once. */
+  /** True where the statement has raised a limit before; a statement raises a limit once. */
   readonly seenBefore: boolean
   readonly today: LocalDate
   readonly cooldownDays: number
 }
 
-/** What became of a boost, and the limit after it. */
+/** The result of a boost, and the limit after it. */
 export interface Boost {
   readonly boostStatus: 'raised' | 'unchanged' | 'cooldown'
   readonly creditLimit: bigint
@@ -50,9 +50,11 @@ export interface Boost {
   readonly nextBoostOn: LocalDate
 }
 
-/** Decides a boost: a limit is raised to what the statement supports, never lowered, and not again within the cooldown. */
-export function decideBoost(question: BoostQuestion): Boost {
-  const { currentLimit, statementLimit, lastRaisedOn, seenBefore, today, cooldownDays } = question
+/**
+ * Decides a boost: a limit is raised to what the statement supports, never lowered, and not again within the cooldown.
+ */
+export function decideBoost(facts: BoostFacts): Boost {
+  const { currentLimit, statementLimit, lastRaisedOn, seenBefore, today, cooldownDays } = facts
   const freeOn = lastRaisedOn === null ? today : addPeriods(lastRaisedOn, cooldownDays, 'days')
   if (freeOn > today) return { boostStatus: 'cooldown', creditLimit: currentLimit, nextBoostOn: freeOn }
   if (seenBefore || statementLimit <= currentLimit)

@@ -1,19 +1,19 @@
 import { invariant } from '../errors.ts'
 import type { Currency } from '../money.ts'
 
-/** The grades a score falls into, best first. */
+/** The grades of scores, best first. */
 export const GRADES = ['A', 'B', 'C', 'D'] as const
 
-/** `XX`: unscored, because the book says nothing of the customer yet (contract 4.5). */
+/** A grade, or `XX` for a customer who is unscored, because the book has no history yet (contract 4.5). */
 export type Grade = (typeof GRADES)[number] | 'XX'
 
-/** Points for a fact that grows: all of `weight` from `full` on, in proportion before. */
+/** Points for a fact that grows: all of `weight` from `full` on, in proportion below. */
 export interface Ramp<T> {
   readonly weight: number
   readonly full: T
 }
 
-/** What a grade may borrow: a share of the largest principal repaid, within bounds in minor units. */
+/** The limit of a grade: a share of the largest principal repaid, within bounds in minor units. */
 export interface GradeLimit {
   readonly percent: number
   readonly least: bigint
@@ -21,23 +21,26 @@ export interface GradeLimit {
 }
 
 /**
- * How an organization turns a history into a score and a limit: its weights and bounds, as data. The same version and
- * the same history always give the same answer, so a change of any figure takes a new version. Amounts in minor units.
+ * The weights and bounds by which an organization turns a history into a score and a limit. The same version and the
+ * same history always give the same result, so a change of any figure needs a new version. Amounts in minor units.
  */
 export interface CreditPolicy {
   readonly version: string
   readonly currency: Currency
   readonly score: {
-    /** What every scored customer starts from; with the weights below it comes to 1000 at most. */
+    /** The points of every scored customer; with the weights below they sum to 1000 at most. */
     readonly base: number
-    /** Points for the share of instalments paid by their due date; `prior` further ones, unproven, are counted as not. */
+    /**
+     * Points for the share of instalments paid by their due date, among all and `prior` further ones that count as
+     * unpaid.
+     */
     readonly onTime: { readonly weight: number; readonly prior: number }
     readonly loansClosed: Ramp<number>
     readonly months: Ramp<number>
     readonly largestRepaid: Ramp<bigint>
-    /** Taken off for the longest delay ever: in proportion up to `fullDays`. */
+    /** Points taken off for the longest delay ever: in proportion up to `fullDays`. */
     readonly worstDelay: { readonly most: number; readonly fullDays: number }
-    /** Taken off while something is overdue: `first` at once, growing to `most` at `fullDays`. */
+    /** Points taken off while something is overdue: `first` at once, growing to `most` at `fullDays`. */
     readonly overdueNow: { readonly first: number; readonly most: number; readonly fullDays: number }
     /** The highest score after a loss: written off, charged off and still owed, or either and since paid back. */
     readonly ceilings: { readonly writtenOff: number; readonly chargedOff: number; readonly recovered: number }
@@ -48,24 +51,24 @@ export interface CreditPolicy {
   /** Limits are multiples of this, rounded down. */
   readonly step: bigint
   readonly statement: {
-    /** Of the average monthly inflow. */
+    /** Percent of the average monthly inflow. */
     readonly percent: number
-    /** From this many months on a statement counts in full; in proportion below. */
+    /** Months from which a statement counts in full; below, it counts in proportion. */
     readonly fullMonths: number
     readonly most: bigint
     readonly leastMonths: number
-    /** A statement may have ended this many days ago. */
+    /** The most days since the end of a statement. */
     readonly oldestDays: number
     /** Days between two raises of a limit. */
     readonly cooldownDays: number
-    /** Who may be raised by a statement: whoever has failed the book is not, whatever flows through the wallet. */
+    /** The grades whose limit a statement may raise; a bad history excludes a customer with any inflow. */
     readonly grades: readonly Grade[]
-    /** Whether a statement counts of which neither the name nor the number was given and found to be right. */
+    /** Whether a statement counts where the caller gave neither the name nor the number on it. */
     readonly anonymous: boolean
   }
 }
 
-/** Major units that are worth about the same everywhere (some 4 US dollars): what the default amounts are counted in. */
+/** The unit of the default amounts: major units worth about 4 US dollars in each currency. */
 const UNITS: Readonly<Record<string, bigint>> = {
   TZS: 10_000n,
   KES: 500n,
@@ -75,7 +78,7 @@ const UNITS: Readonly<Record<string, bigint>> = {
   ETB: 500n,
 }
 
-/** The policy of an organization that has set none of its own: documented in docs/credit.md, amounts for its currency. */
+/** Returns the policy of an organization that has set none, with amounts for its currency; see docs/credit.md. */
 export function defaultPolicy(currency: Currency): CreditPolicy {
   const major = UNITS[currency.code]
   invariant(major !== undefined, `a default policy for ${currency.code}`)

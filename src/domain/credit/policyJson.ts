@@ -6,13 +6,13 @@ import { type Json, toStored } from './stored.ts'
 /** The highest score (contract 4.5). */
 const HIGHEST_SCORE = 1000
 
-/** A policy as it is stored: the same shape, amounts as decimal text (`"250000.00"`), the currency as its code. */
+/** Writes a policy as JSON: the same shape, amounts as decimal text (`"250000.00"`), the currency as its code. */
 export const policyToJson = (policy: CreditPolicy): Json =>
   toStored({ ...policy, currency: policy.currency.code }, policy.currency)
 
 /**
- * A policy as it is kept. A flag that is false is left out, as in policies of before: a program of an earlier version,
- * which does not know the flag, can then read it.
+ * Writes a policy as it is stored. A flag that is false is left out, so that an earlier version of the program, which
+ * does not know the flag, can read the policy.
  */
 export function policyToKeep(policy: CreditPolicy): Json {
   const { anonymous, ...rules } = policy.statement
@@ -23,7 +23,7 @@ export function policyToKeep(policy: CreditPolicy): Json {
 }
 
 /**
- * A policy that an organization stored.
+ * Reads a policy that an organization stored.
  * @throws LendingError `invalid_argument` naming the first figure at fault (`policy.score.base`)
  */
 export function readPolicy(json: unknown): CreditPolicy {
@@ -53,7 +53,7 @@ export function readPolicy(json: unknown): CreditPolicy {
   return policy
 }
 
-/** What the laws of the score rest on: a whole of 1000 at most, and no grade better off than the one above it. */
+/** Requires what the laws of the score rest on: at most 1000 points, and no grade with more than a better one. */
 function requireOrder({ score, grades, limits }: CreditPolicy): void {
   const whole =
     score.base + score.onTime.weight + score.loansClosed.weight + score.months.weight + score.largestRepaid.weight
@@ -133,7 +133,7 @@ interface Part {
   text(name: string): string
   amount(name: string, currency: Currency, least: bigint): bigint
   grades(name: string): readonly Grade[]
-  /** True or false; false where it is left out. */
+  /** Reads a flag; false where it is left out. */
   flag(name: string): boolean
   done(): void
 }

@@ -8,27 +8,27 @@ export interface CreditScore {
   readonly score: number
   readonly grade: Grade
   readonly limit: bigint
-  /** What raised and lowered the score, in words, strongest first. */
+  /** Sentences about what raised and lowered the score, strongest first. */
   readonly reasons: readonly string[]
   readonly policyVersion: string
 }
 
-/** One fact and what it did to the score. */
+/** The effect of one fact on the score. */
 interface Effect {
   /** Added to the score; negative when taken off. */
   readonly points: number
   readonly words: string
-  /** Worth saying although it is worth no points. */
-  readonly telling?: boolean
+  /** True where the words are shown even for 0 points. */
+  readonly isShown?: boolean
 }
 
 /**
- * Scores a customer by a policy (contract 4.5): base and points, less what delays take off, held at a ceiling after a
- * loss. Every step is monotonic in its fact, so that an instalment paid on time never lowers a score and a longer delay
- * never raises one, whatever the policy's figures.
+ * Scores a customer by a policy (contract 4.5): base and points, less the points for delays, at most a ceiling after a
+ * loss. Every step is monotonic in its fact, so that under any policy an instalment paid on time never lowers a score
+ * and a longer delay never raises one.
  *
- * Unscored (`XX`, 0, 0) as long as nothing on the book tells how the customer pays: no loan closed or lost, and no
- * instalment that has fallen due or was paid before.
+ * A customer is unscored (`XX`, 0, 0) as long as no loan is closed or lost and no instalment has fallen due or was paid
+ * before.
  */
 export function scoreCustomer(history: CreditHistory, policy: CreditPolicy): CreditScore {
   const policyVersion = policy.version
@@ -37,7 +37,7 @@ export function scoreCustomer(history: CreditHistory, policy: CreditPolicy): Cre
     return { score: 0, grade: 'XX', limit: 0n, reasons, policyVersion }
   }
   const effects = [...raising(history, policy), ...lowering(history, policy)].filter(
-    ({ points, telling }) => points !== 0 || telling,
+    ({ points, isShown }) => points !== 0 || isShown,
   )
   const sum = effects.reduce((total, { points }) => total + points, policy.score.base)
   const held = ceilingsOf(history, policy)
@@ -48,7 +48,7 @@ export function scoreCustomer(history: CreditHistory, policy: CreditPolicy): Cre
     grade,
     limit: grade === 'XX' ? 0n : limitOf(history.largestRepaid, policy.limits[grade], policy.step),
     reasons: [
-      // A ceiling weighs more than any points below it: what it forbids was never there to earn.
+      // Ceilings come first: they outweigh any points.
       ...held.toSorted((a, b) => a.ceiling - b.ceiling).map(({ words }) => words),
       ...effects.toSorted((a, b) => Math.abs(b.points) - Math.abs(a.points)).map(say),
     ],
@@ -71,7 +71,7 @@ function raising(history: CreditHistory, { score, currency }: CreditPolicy): Eff
     {
       points: share(onTime.weight, instalmentsOnTime, instalmentsDue + onTime.prior),
       words: `${instalmentsOnTime === 0 ? 'none' : instalmentsOnTime} of ${counted(instalmentsDue, 'instalment')} paid by the due date`,
-      telling: instalmentsDue > 0,
+      isShown: instalmentsDue > 0,
     },
     {
       points: share(score.loansClosed.weight, loansClosed, score.loansClosed.full),
@@ -103,7 +103,7 @@ function lowering({ worstDaysOverdue, daysOverdueNow }: CreditHistory, { score }
   ]
 }
 
-/** What a loss holds the score at, however good the rest is. */
+/** Returns the ceilings that losses put on the score. */
 function ceilingsOf(history: CreditHistory, { score, currency }: CreditPolicy) {
   const { writtenOff, chargedOff, recovered } = score.ceilings
   const { loansWrittenOff, loansChargedOff, loansRecovered } = history
@@ -130,7 +130,7 @@ function limitOf(largestRepaid: bigint, { percent, least, most }: GradeLimit, st
   return bounded - (bounded % step)
 }
 
-/** `weight × part / full`, whole points, never above the weight. */
+/** Returns `weight × part / full` in whole points, at most the weight. */
 function share<T extends number | bigint>(weight: number, part: T, full: T): number {
   if (part >= full) return part > 0 ? weight : 0
   return Number((BigInt(weight) * BigInt(part)) / BigInt(full))
@@ -143,7 +143,7 @@ function say({ points, words }: Effect): string {
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
-/** An amount for people, `250,000 TZS`: cents only where there are any. */
+/** Returns an amount for people, `250,000 TZS`, with cents only where there are any. */
 export function inWords(minor: bigint, currency: Currency): string {
   const [whole = '', cents = ''] = minorToText(minor, currency).split('.')
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',')

@@ -1,34 +1,34 @@
 import type { LocalDate } from '../dates.ts'
 import { failedPrecondition } from '../errors.ts'
-import { type Currency, least, minorToText } from '../money.ts'
+import { type Currency, min, minorToText } from '../money.ts'
 import type { CreditHistory } from './history.ts'
 import { availableLimit } from './limit.ts'
 import type { CreditPolicy } from './policy.ts'
 import { type CreditScore, inWords, scoreCustomer } from './score.ts'
 
-/** A limit that a statement raised, and when. Minor units. */
+/** A limit that a statement raised, and the day. Minor units. */
 export interface BoostedLimit {
   readonly limit: bigint
   readonly on: LocalDate
 }
 
-/** A score, and what may be borrowed by it. Minor units of the policy's currency. */
+/** A score and its limits. Minor units of the policy's currency. */
 export interface Scorecard extends CreditScore {
-  /** What the history earns, or a statement raised it to. */
+  /** The limit by the history, or the one that a statement raised. */
   readonly creditLimit: bigint
   /** 0 while anything is outstanding. */
   readonly availableLimit: bigint
 }
 
 /**
- * A customer's scorecard (contract 4.5). A limit that a statement raised counts as long as the policy in force lets
- * statements raise the customer's grade, and up to what it lets them raise it to: who falls to D has it no more, and has
- * it again once he is up.
+ * Computes a customer's scorecard (contract 4.5). A limit that a statement raised counts up to the policy's maximum for
+ * statements, and only while the policy lets statements raise the customer's grade: a customer who falls to D loses the
+ * limit, and has it again after rising.
  */
 export function scorecardOf(history: CreditHistory, boosted: BoostedLimit | null, policy: CreditPolicy): Scorecard {
   const score = scoreCustomer(history, policy)
   const { grades, most } = policy.statement
-  const raised = boosted !== null && grades.includes(score.grade) ? least(boosted.limit, most) : 0n
+  const raised = boosted !== null && grades.includes(score.grade) ? min(boosted.limit, most) : 0n
   const creditLimit = raised > score.limit ? raised : score.limit
   return {
     ...score,
@@ -50,7 +50,7 @@ function sayBoosted(
 }
 
 /**
- * Holds a loan to the credit limit, where its product does.
+ * Requires that a loan is within the available credit limit.
  * @throws LendingError `failed_precondition`, with the limit in its message
  */
 export function requireWithinLimit(

@@ -1,8 +1,8 @@
-/** What a record system tells of a borrower (contract 5). */
+/** The details of a borrower that a record system sends (contract 5). */
 export const BORROWER_DETAILS = ['businessName', 'phone', 'email', 'address', 'type', 'region', 'country'] as const
 export type BorrowerDetail = (typeof BORROWER_DETAILS)[number]
 
-/** How long each may be, in characters. */
+/** The greatest length of each detail, in characters. */
 export const LONGEST_DETAIL = {
   businessName: 200,
   phone: 50,
@@ -13,17 +13,19 @@ export const LONGEST_DETAIL = {
   country: 100,
 } as const satisfies Record<BorrowerDetail, number>
 
-/** Null where nothing is known. */
+/** The details of a borrower; null where a detail is unknown. */
 export type BorrowerDetails = Readonly<Record<BorrowerDetail, string | null>>
 
-/** The details as `tell` tells them one by one. */
-export const detailsOf = (tell: (detail: BorrowerDetail) => string | null | undefined): BorrowerDetails =>
-  Object.fromEntries(BORROWER_DETAILS.map((detail) => [detail, tell(detail) ?? null])) as BorrowerDetails
+/** Returns the details, each from a call of `detailOf`. */
+export const detailsOf = (detailOf: (detail: BorrowerDetail) => string | null | undefined): BorrowerDetails =>
+  Object.fromEntries(BORROWER_DETAILS.map((detail) => [detail, detailOf(detail) ?? null])) as BorrowerDetails
 
-/** Whether two say the same of a borrower: what makes the same id told twice a repetition, and not a clash. */
+/**
+ * Returns whether all details are equal, so that a second request with the same id is a repetition and not a conflict.
+ */
 export const sameDetails = (a: BorrowerDetails, b: BorrowerDetails): boolean =>
   BORROWER_DETAILS.every((detail) => a[detail] === b[detail])
 
-/** The details with some of them changed; what is left out stays. */
+/** Returns the details with some of them changed; a detail that is left out does not change. */
 export const withChanges = (details: BorrowerDetails, changes: Partial<BorrowerDetails>): BorrowerDetails =>
   detailsOf((detail) => (detail in changes ? changes[detail] : details[detail]))

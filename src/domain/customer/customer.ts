@@ -5,35 +5,38 @@ import { type FaultRole, failedPrecondition, invalidArgument } from '../errors.t
 export const CUSTOMER_STATUSES = ['Pending', 'Active', 'Closed'] as const
 export type CustomerStatus = (typeof CUSTOMER_STATUSES)[number]
 
-/** A partner's customer is known by its external id only, a record system's by its business name. */
+/**
+ * Returns the name of a customer: a partner's customer is named by its external id, a record system's by its business
+ * name.
+ */
 export const displayName = (customer: { externalId: string | null; businessName: string | null }): string =>
   customer.externalId === null ? (customer.businessName ?? '') : `${customer.externalId} Customer`
 
-/** What decides whether a customer may be activated or closed. */
-export interface CustomerStanding {
+/** The facts that decide whether a customer may be activated or closed. */
+export interface CustomerLifecycle {
   readonly status: CustomerStatus
   readonly activationDate: LocalDate | null
-  /** Loans that are Active or Overpaid: money is still owed, one way or the other. */
+  /** Loans that are Active or Overpaid: the customer or the lender still owes money. */
   readonly openLoans: number
   /** The latest day on which one of its loans was closed. */
   readonly lastLoanClosedOn: LocalDate | null
 }
 
 /**
- * Pending → Active (contract 4.1).
+ * Requires that a customer can become Active (Pending → Active, contract 4.1).
  * @throws LendingError `failed_precondition` in any other state, `invalid_argument` for a day that is yet to come
  */
-export function requireActivatable({ status }: CustomerStanding, on: LocalDate, today: LocalDate): void {
+export function requireActivatable({ status }: CustomerLifecycle, on: LocalDate, today: LocalDate): void {
   if (status !== 'Pending') throw failedPrecondition(`the customer is ${status}; only a Pending one can be activated`)
   requireNotFuture('activationDate', on, today)
 }
 
 /**
- * Active → Closed (contract 4.1).
+ * Requires that a customer can be closed (Active → Closed, contract 4.1).
  * @throws LendingError `failed_precondition` in any other state or while a loan is open, `invalid_argument` for a day
- * that is yet to come, or before the activation or the end of a loan
+ *   that is yet to come, or before the activation or the end of a loan
  */
-export function requireClosable(customer: CustomerStanding, on: LocalDate, today: LocalDate): void {
+export function requireClosable(customer: CustomerLifecycle, on: LocalDate, today: LocalDate): void {
   const { status, activationDate, openLoans, lastLoanClosedOn } = customer
   if (status !== 'Active') throw failedPrecondition(`the customer is ${status}; only an Active one can be closed`)
   if (openLoans > 0)

@@ -3,7 +3,7 @@ import { outstandingOf, type Period, type Portions, type Totals, totalOf } from 
 import { type LoanStatus, statusOf } from './lifecycle.ts'
 import type { HeadTerms } from './terms.ts'
 
-/** A loan in figures, at a moment. Amounts in minor units. */
+/** The totals of a loan at a moment. Amounts in minor units. */
 export interface Balances {
   readonly status: LoanStatus
   readonly charged: Readonly<Portions>
@@ -16,23 +16,23 @@ export interface Balances {
   readonly totalOverpaid: bigint
   readonly totalOverdue: bigint
   readonly totalWrittenOff: bigint
-  /** Of what was written off, what has come back. */
+  /** The part of what was written off that was recovered. */
   readonly totalRecovered: bigint
-  /** The oldest instalment with anything owed; null once nothing is. */
+  /** Due date of the oldest instalment with anything owed; null when nothing is owed. */
   readonly nextDueOn: LocalDate | null
   readonly nextDueAmount: bigint | null
-  /** The first day on which something was overdue that still is: the day after its due date (contract 4.3.3). */
+  /** The day after the oldest due date that is overdue now (contract 4.3.3). */
   readonly overdueSince: LocalDate | null
-  /** Days since the due date of what is overdue longest; 0 when nothing is. */
+  /** Days since the oldest due date that is overdue; 0 when nothing is overdue. */
   readonly daysOverdue: number
   readonly chargedOffOn: LocalDate | null
   readonly closedOn: LocalDate | null
   readonly penaltyRaised: boolean
-  /** When time alone next changes any figure here but `daysOverdue`; null: never. */
+  /** When time alone next changes any field here but `daysOverdue`; null: never. */
   readonly nextChangeAt: Instant | null
 }
 
-/** What the fold over the entries knows at its end. */
+/** The end of the fold over the entries of a loan. */
 export interface Folded {
   readonly periods: readonly Period[]
   readonly totals: Readonly<Totals>
@@ -44,7 +44,7 @@ export interface Folded {
   readonly penaltyRaised: boolean
 }
 
-/** Sums up a fold: totals by component, what is due next, and what is overdue at that moment. */
+/** Computes the balances of a fold at a moment. */
 export function balancesOf(terms: HeadTerms, folded: Folded, asOf: Instant): Balances {
   const { due: charged, paid, waived, writtenOff, recovered } = folded.totals
   const today = dateIn(terms.zone, asOf)
@@ -85,7 +85,7 @@ export function balancesOf(terms: HeadTerms, folded: Folded, asOf: Instant): Bal
   }
 }
 
-/** The sooner of the penalty's instant and the midnight on which the next instalment becomes overdue. */
+/** Returns the earlier of the penalty's instant and the midnight from which the next instalment is overdue. */
 function nextChange(terms: HeadTerms, folded: Folded, next: Period | undefined, asOf: Instant) {
   const overdueAt = next ? startOfDay(dayAfter(next.dueDate), terms.zone) : null
   const penaltyAt = terms.penaltyAmount !== null && folded.owed > 0n && asOf < terms.dueAt ? terms.dueAt : null

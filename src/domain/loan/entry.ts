@@ -1,7 +1,7 @@
 import type { Instant, LocalDate } from '../dates.ts'
 import type { RepaymentRecord } from '../recordStyle/loanRecord.ts'
 
-/** What can happen to a loan after disbursement; also the names that integrators see (contract 4.4.4). */
+/** The types of entries; integrators see the same names (contract 4.4.4). */
 export const ENTRY_TYPES = [
   'Repayment',
   'Recovery Repayment',
@@ -14,18 +14,18 @@ export const ENTRY_TYPES = [
 
 export type EntryType = (typeof ENTRY_TYPES)[number]
 
-/** Something that happened to a loan, as it was posted. Only the mark of a reversal is ever added to it. */
+/** Something that happened to a loan, as it was posted. Only the mark of a reversal is ever added. */
 export interface Entry {
   readonly id: bigint
   readonly type: EntryType
-  /** The day it counts from, whenever it arrived. */
+  /** The day from which the entry counts, whenever it was posted. */
   readonly valueDate: LocalDate
   readonly postedAt: Instant
   /** 1, 2, 3 … in the order of posting on its loan. */
   readonly ordinal: number
   /** Its place among the entries of its value date: its own ordinal, or that of the entry it replaces. */
   readonly place: number
-  /** Minor units. Of a charge-off or write-off: what was owed when it was posted; replay asks again what is owed. */
+  /** Minor units. Of a charge-off or write-off: what was owed when it was posted; a replay computes it again. */
   readonly amount: bigint
   /** The caller's dedupe token, unique on the loan. */
   readonly token: string | null
@@ -33,28 +33,31 @@ export interface Entry {
   /** The entry that this one was posted in place of. */
   readonly replaces: bigint | null
   readonly reversedAt: Instant | null
-  /** What a record system told of it besides; null or left out: nothing. */
+  /** Further details that a record system sent; null or left out: none. */
   readonly record?: RepaymentRecord | null
-  /** How the money was paid, as the lender's setting was at the posting; null or left out where no money moved. */
+  /** The lender's payment method at the posting; null or left out where no money moved. */
   readonly paymentMethod?: string | null
 }
 
-/** An entry that is about to be posted: the database gives it its id, unless it has one of a client's own. */
+/** An entry that is about to be posted. The database gives the id, unless the client chose one. */
 export type NewEntry = Omit<Entry, 'id'> & { readonly id?: bigint }
 
-/** Money that a customer paid: what `repaymentHistory` and the lists of repayments hold (contract 4.4.5). */
+/**
+ * Returns whether an entry is money that a customer paid, as in `repaymentHistory` and the lists of repayments
+ * (contract 4.4.5).
+ */
 export const isCustomerRepayment = (type: EntryType): boolean => type === 'Repayment' || type === 'Recovery Repayment'
 
 const MOVES_MONEY: readonly EntryType[] = ['Repayment', 'Recovery Repayment', 'Refund', 'Credit Balance Refund']
 
-/** Whether money changes hands by such an entry, so that it has a payment method. */
+/** Returns whether money changes hands with entries of the type, so that they have a payment method. */
 export const movesMoney = (type: EntryType): boolean => MOVES_MONEY.includes(type)
 
-/** How the money of an entry was paid: a record system's own method, or else the lender's (contract 4.4.3). */
+/** Returns how the money of an entry was paid: the record system's method, or else the lender's (contract 4.4.3). */
 export const paymentMethodOf = ({ type, record, paymentMethod }: Pick<Entry, 'type' | 'record' | 'paymentMethod'>) =>
   movesMoney(type) ? (record?.method ?? paymentMethod ?? null) : null
 
-/** The order in which a loan is made of its entries: by value date, then by posting (contract 4.3.6). */
+/** Compares entries for the order of a replay: by value date, then by posting (contract 4.3.6). */
 export function byValueDate(a: Pick<Entry, 'valueDate' | 'place' | 'ordinal'>, b: typeof a): number {
   if (a.valueDate !== b.valueDate) return a.valueDate < b.valueDate ? -1 : 1
   return a.place - b.place || a.ordinal - b.ordinal

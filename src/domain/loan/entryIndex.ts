@@ -1,24 +1,23 @@
 import { isHead, type LoanHead } from './carriedForward/loanHead.ts'
 import type { Entry } from './entry.ts'
 import type { Loan } from './loan.ts'
-import { memoOf } from './replayCache.ts'
+import { cacheOf } from './replayCache.ts'
 
-/** The entries of a list by their keys, as far as the list was looked through. */
+/** The first `seen` entries of a list, by their keys. */
 interface Index<Key> {
   readonly entries: Map<Key, Entry>
   seen: number
 }
 
 /**
- * Makes a function that finds an entry by a key that no two entries of a loan have. Most lists are searched once, from
- * their start. A list that is searched again is growing under many changes at once: it gets an index. Of a head, only
- * the entries posted since it was read are searched: the statement that reads a head reads none of a loan that has the
- * key already.
- * @param name of the key
- * @param keyOf null: the entry has none
+ * Creates a function that finds an entry by a key that no two entries of a loan have. Most lists are searched once,
+ * from their start. A list that is searched again grows with many changes at once: it gets an index. Of a head, only
+ * the entries posted since the head was read are searched, because no head is read of a loan that has the key already.
+ * @param name the name of the key
+ * @param keyOf returns the key of an entry; null where the entry has none
  */
 export function entryBy<Key>(name: string, keyOf: (entry: Entry) => Key | null) {
-  const indexes = memoOf<readonly Entry[], Index<Key>>(name)
+  const indexes = cacheOf<readonly Entry[], Index<Key>>(name)
   return (loan: Pick<Loan, 'entries'> | LoanHead, key: Key): Entry | undefined => {
     if (isHead(loan)) return loan.since.find(({ entry }) => keyOf(entry) === key)?.entry
     const { entries } = loan

@@ -1,22 +1,23 @@
 import type { LocalDate } from '../dates.ts'
 import { invariant } from '../errors.ts'
-import { least } from '../money.ts'
+import { min } from '../money.ts'
 import {
+  type Allocated,
+  type AllocationRule,
   add,
+  allocate,
   COMPONENTS,
   type Component,
+  type DatedAmount,
   noPortions,
   openPeriod,
   outstandingOf,
   owing,
   PAYING,
   type Period,
-  type Poured,
-  type Pouring,
-  pour,
   RECOVERING,
+  subtract,
   type Totals,
-  take,
   totalOf,
   UNPAYING,
   WAIVING,
@@ -27,14 +28,14 @@ import type { Entry, EntryType } from './entry.ts'
 import type { Outcome } from './outcomes.ts'
 import type { LoanTerms } from './terms.ts'
 
-/** What replay reads of an entry: a stored one, or one that is about to be. */
+/** The fields of an entry that replay reads, stored or not yet stored. */
 export type Replayable = Omit<Entry, 'id'>
 
 /** A fold that another one can continue from. */
 export interface FoldedSoFar extends Folded {
-  /** Of the periods only the open ones are there, with what is left of each. */
-  readonly isCarried: boolean
-  /** Periods before this one owe nothing: a loan of many entries need not look at them again. */
+  /** True where the periods are the open ones alone, each with what is left of it. */
+  readonly hasOpenPeriodsOnly: boolean
+  /** Index before which no period owes anything: with many entries, the periods before it are not searched again. */
   readonly firstOwing: number
 }
 
@@ -44,31 +45,31 @@ const BEFORE_ANY_ENTRY = {
   writtenOffOn: null,
   paidOffOn: null,
   penaltyRaised: false,
-  isCarried: false,
+  hasOpenPeriodsOnly: false,
   firstOwing: 0,
 }
 
 /** The state while entries are being applied, in order. */
 export class Fold implements FoldedSoFar {
   readonly periods: Period[]
-  /** Sums over the periods; kept along, like `owed`, so that no entry has to add them up. */
+  /** Sums over the periods, kept up to date so that no entry has to add them up. */
   readonly totals: Totals
-  /** Owed in all periods together. */
+  /** Owed in all periods. */
   owed: bigint
   overpaid: bigint
   chargedOffOn: LocalDate | null
   writtenOffOn: LocalDate | null
-  /** The value date that left nothing owed. */
+  /** The value date from which nothing is owed. */
   paidOffOn: LocalDate | null
   penaltyRaised: boolean
-  readonly isCarried: boolean
+  readonly hasOpenPeriodsOnly: boolean
   firstOwing: number
 
   private constructor(from: FoldedSoFar) {
     this.periods = from.periods.slice()
     this.totals = { ...from.totals }
     this.owed = from.owed
-    this.isCarried = from.isCarried
+    this.hasOpenPeriodsOnly = from.hasOpenPeriodsOnly
     this.overpaid = from.overpaid
     this.chargedOffOn = from.chargedOffOn
     this.writtenOffOn = from.writtenOffOn
@@ -77,26 +78,26 @@ export class Fold implements FoldedSoFar {
     this.firstOwing = from.firstOwing
   }
 
-  /** The loan as it was disbursed, before any entry. */
+  /** Returns the fold of the loan as it was disbursed, before any entry. */
   static ofDisbursement({ schedule }: Pick<LoanTerms, 'schedule'>): Fold {
     const periods = schedule.map(openPeriod)
     const totals = disbursed(periods)
     return new Fold({ ...BEFORE_ANY_ENTRY, periods, totals, owed: totalOf(totals.due) })
   }
 
-  /** A fold that continues from another one, which stays as it is. */
+  /** Returns a fold that continues from another one, which does not change. */
   static continuing(from: FoldedSoFar): Fold {
     return new Fold(from)
   }
 
-  /** The penalty, once, when anything is unpaid (contract 4.3.4): due with the last instalment. */
+  /** Raises the penalty, due with the last instalment, where anything is unpaid (contract 4.3.4). */
   raisePenalty({ penaltyAmount, schedule }: Pick<LoanTerms, 'penaltyAmount' | 'schedule'>): void {
     if (penaltyAmount === null || this.owed === 0n) return
     this.penaltyRaised = true
     this.owe(schedule.length - 1, 'penalty', penaltyAmount)
   }
 
-  /** Applies the next entry in order. */
+  /** Applies the next entry in order. @returns what the entry did */
   apply(entry: Replayable): Outcome {
     const outcome = Fold.effect[entry.type](this, entry)
     invariant(this.owed === 0n || this.overpaid === 0n, 'never outstanding and overpaid at once')
@@ -115,15 +116,15 @@ export class Fold implements FoldedSoFar {
     'Write-off': (fold, entry) => fold.writeOff(entry),
   }
 
-  /** Money in: pays what is owed, then what was written off; the rest is overpayment. */
+  /** Allocates money that comes in: to what is owed, then to what was written off; the rest is overpayment. */
   private receive(entry: Replayable): Outcome {
     const { amount } = entry
-    const paid = this.pour(amount, PAYING, entry.valueDate, this.skipSettled())
+    const paid = this.allocate(PAYING, { amount, on: entry.valueDate, from: this.skipSettled() })
     if (this.writtenOffOn === null || paid.rest === 0n) {
       this.overpaid += paid.rest
       return { amount, portions: paid.portions, overpayment: paid.rest, credited: 0n, dropped: 0n }
     }
-    const recovered = this.pour(paid.rest, RECOVERING, entry.valueDate)
+    const recovered = this.allocate(RECOVERING, { amount: paid.rest, on: entry.valueDate })
     this.overpaid += recovered.rest
     const portions = add(paid.portions, recovered.portions)
     return { amount, portions, overpayment: recovered.rest, credited: 0n, dropped: 0n }
@@ -131,25 +132,25 @@ export class Fold implements FoldedSoFar {
 
   private waive(entry: Replayable): Outcome {
     const { amount } = entry
-    const { portions, rest } = this.pour(amount, WAIVING, entry.valueDate, this.skipSettled())
+    const { portions, rest } = this.allocate(WAIVING, { amount, on: entry.valueDate, from: this.skipSettled() })
     return { amount, portions, overpayment: 0n, credited: 0n, dropped: rest }
   }
 
   /**
-   * Money out: first of the overpayment, then, for a refund, of what was paid, latest instalment first. What is no
-   * longer there, because an earlier payment was reversed, is principal owed again.
+   * Takes money out: first from the overpayment, then, for a refund, from what was paid, latest instalment first. Where
+   * an earlier payment was reversed, what is missing becomes principal that is owed again.
    */
   private giveBack(entry: Replayable, fromPaid: boolean): Outcome {
-    invariant(!this.isCarried, 'what was paid of each instalment is known')
+    invariant(!this.hasOpenPeriodsOnly, 'what was paid of each instalment is known')
     const { amount } = entry
-    const overpayment = least(amount, this.overpaid)
+    const overpayment = min(amount, this.overpaid)
     this.overpaid -= overpayment
     let rest = amount - overpayment
     let portions = noPortions()
     if (fromPaid && rest > 0n) {
-      const poured = this.pour(rest, UNPAYING, entry.valueDate)
-      portions = poured.portions
-      rest = poured.rest
+      const allocated = this.allocate(UNPAYING, { amount: rest, on: entry.valueDate })
+      portions = allocated.portions
+      rest = allocated.rest
       this.firstOwing = 0
     }
     if (rest > 0n) {
@@ -170,7 +171,7 @@ export class Fold implements FoldedSoFar {
     this.owe(index, 'principal', amount)
   }
 
-  /** Marks what is owed as charged off; changes no balance. Where nothing is owed there is nothing to mark. */
+  /** Marks what is owed as charged off, without changing a balance; marks nothing where nothing is owed. */
   private chargeOff(entry: Replayable): Outcome {
     const isMarked = this.owed > 0n && this.chargedOffOn === null
     if (isMarked) this.chargedOffOn = entry.valueDate
@@ -180,11 +181,11 @@ export class Fold implements FoldedSoFar {
 
   private writeOff(entry: Replayable): Outcome {
     if (this.owed > 0n) this.writtenOffOn = entry.valueDate
-    const { portions } = this.pour(this.owed, WRITING_OFF, entry.valueDate)
+    const { portions } = this.allocate(WRITING_OFF, { amount: this.owed, on: entry.valueDate })
     return { amount: totalOf(portions), portions, overpayment: 0n, credited: 0n, dropped: 0n }
   }
 
-  /** More of one component due in a period. */
+  /** Adds to one component that is due in a period. */
   private owe(index: number, component: Component, amount: bigint): void {
     this.periods[index] = owing(this.periods[index]!, component, amount)
     this.totals.due = add(this.totals.due, { ...noPortions(), [component]: amount })
@@ -192,12 +193,12 @@ export class Fold implements FoldedSoFar {
     this.firstOwing = Math.min(this.firstOwing, index)
   }
 
-  private pour(amount: bigint, how: Pouring, on: LocalDate, from = 0): Poured {
-    const poured = pour(this.periods, amount, how, on, from)
-    const { into, backwards } = how
-    this.totals[into] = (backwards ? take : add)(this.totals[into], poured.portions)
-    if (into !== 'recovered') this.owed -= backwards ? poured.rest - amount : amount - poured.rest
-    return poured
+  private allocate(rule: AllocationRule, dated: DatedAmount): Allocated {
+    const allocated = allocate(this.periods, rule, dated)
+    const { into, backwards } = rule
+    this.totals[into] = (backwards ? subtract : add)(this.totals[into], allocated.portions)
+    if (into !== 'recovered') this.owed -= backwards ? allocated.rest - dated.amount : dated.amount - allocated.rest
+    return allocated
   }
 
   private skipSettled(): number {

@@ -7,9 +7,7 @@ export const LOAN_STATUSES = ['Active', 'Closed (obligations met)', 'Closed (wri
 
 export type LoanStatus = (typeof LOAN_STATUSES)[number]
 
-/**
- * What a loan is after its entries (contract 4.3.7): overpaid, or nothing outstanding, or active. Derived, never set.
- */
+/** Returns the status of a loan after its entries (contract 4.3.7). A status is derived, never set. */
 export function statusOf(folded: {
   readonly owed: bigint
   readonly overpaid: bigint
@@ -20,11 +18,11 @@ export function statusOf(folded: {
   return folded.writtenOffOn === null ? 'Closed (obligations met)' : 'Closed (written off)'
 }
 
-/** A loan's status, with the mark that widens what may be done to it. */
-type Standing = Exclude<LoanStatus, 'Active'> | 'Active' | 'Active and charged off'
+/** The status of a loan; of an Active one, whether it is charged off too, because it then takes other entries. */
+type LifecycleState = Exclude<LoanStatus, 'Active'> | 'Active' | 'Active and charged off'
 
-/** Which entry each state takes (contract 4.4). Money that arrives after the loan is paid off is overpayment. */
-const TAKES: Readonly<Record<Standing, readonly EntryType[]>> = {
+/** The entries that each state takes (contract 4.4). Money that comes in after the loan is paid off is overpayment. */
+const TAKES: Readonly<Record<LifecycleState, readonly EntryType[]>> = {
   Active: ['Repayment', 'Waive Interest', 'Refund', 'Charge-off', 'Write-off'],
   'Active and charged off': ['Repayment', 'Recovery Repayment', 'Waive Interest', 'Refund', 'Write-off'],
   'Closed (obligations met)': ['Repayment'],
@@ -43,17 +41,18 @@ const WORDS: Readonly<Record<EntryType, string>> = {
 }
 
 /**
- * @throws LendingError `failed_precondition` saying which state the loan is in, which one the entry needs, and what
- * would be allowed now.
+ * Requires that the loan is in a state that takes an entry of the type.
+ * @throws LendingError `failed_precondition` naming the state of the loan, the states that the entry needs, and the
+ *   entries that the loan takes now
  */
 export function requireTakes(loan: { status: LoanStatus; chargedOffOn: LocalDate | null }, type: EntryType): void {
-  const standing: Standing =
+  const lifecycleState: LifecycleState =
     loan.status === 'Active' && loan.chargedOffOn !== null ? 'Active and charged off' : loan.status
-  if (TAKES[standing].includes(type)) return
-  const needed = (Object.keys(TAKES) as Standing[]).filter((candidate) => TAKES[candidate].includes(type))
+  if (TAKES[lifecycleState].includes(type)) return
+  const needed = (Object.keys(TAKES) as LifecycleState[]).filter((candidate) => TAKES[candidate].includes(type))
   throw failedPrecondition(
-    `the loan is ${standing}: ${WORDS[type]} needs a loan that is ${either(needed)}; ` +
-      `this one takes ${either(TAKES[standing].map((allowed) => WORDS[allowed]))}`,
+    `the loan is ${lifecycleState}: ${WORDS[type]} needs a loan that is ${either(needed)}; ` +
+      `this one takes ${either(TAKES[lifecycleState].map((allowed) => WORDS[allowed]))}`,
   )
 }
 

@@ -1,7 +1,7 @@
 import { dateIn, type Instant, type LocalDate } from '../dates.ts'
 import { failedPrecondition, invariant, notFound } from '../errors.ts'
 import { type Decimal, toMinor } from '../money.ts'
-import type { RepaymentRecord, Restated } from '../recordStyle/loanRecord.ts'
+import type { ModifiedTerms, RepaymentRecord } from '../recordStyle/loanRecord.ts'
 import type { Balances } from './balances.ts'
 import { isHead, type LoanHead, needsHistory } from './carriedForward/loanHead.ts'
 import { type Entry, type EntryType, movesMoney, type NewEntry } from './entry.ts'
@@ -10,7 +10,7 @@ import { requireTakes } from './lifecycle.ts'
 import type { Outcome } from './outcomes.ts'
 import { requireLeft, requirePlace, requireRoom, requireValueDate } from './postingRules.ts'
 import { balancesAt, endOf, extend, extendHead, type LoanState, replay, stateAt, stillHolds } from './replay.ts'
-import { memoOf } from './replayCache.ts'
+import { cacheOf } from './replayCache.ts'
 import type { LoanTerms } from './terms.ts'
 
 /** A loan is its terms and its entries (in the order of posting). */
@@ -19,7 +19,7 @@ export interface Loan {
   readonly entries: readonly Entry[]
 }
 
-/** What a caller asks to post. */
+/** A caller's request to post an entry. */
 export interface Posting {
   readonly type: EntryType
   /** Null for a charge-off or write-off. */
@@ -28,11 +28,11 @@ export interface Posting {
   readonly valueDate: LocalDate | undefined
   readonly token: string | null
   readonly note: string | null
-  /** An id of the client's own; undefined: the service gives it one. */
+  /** The id that the client chose; undefined: the service chooses one. */
   readonly id?: bigint | undefined
-  /** What a record system told of it besides. */
+  /** Further details that a record system sent. */
   readonly record?: RepaymentRecord | undefined
-  /** How money is paid to the lender; kept where the entry moves money. */
+  /** The lender's payment method, kept where the entry moves money. */
   readonly paymentMethod?: string | undefined
 }
 
@@ -45,20 +45,20 @@ export interface Decision {
   /** Why an entry was reversed, in the operator's words; for the audit trail. */
   readonly reason: string | null
   readonly posted: NewEntry | null
-  /** What the posted entry did; undefined where none was posted. */
+  /** The outcome of the posted entry; undefined where none was posted. */
   readonly outcome: Outcome | undefined
   readonly reversed: Entry | null
   readonly state: Balances
-  /** Where the loan is agreed anew: its terms from now on. */
-  readonly restated?: Restated
+  /** The terms from now on, where the decision modifies them. */
+  readonly modifiedTerms?: ModifiedTerms
 }
 
-const states = memoOf<Loan, LoanState>('state')
-const headStates = memoOf<LoanHead, Balances>('state of the head')
+const states = cacheOf<Loan, LoanState>('state')
+const headStates = cacheOf<LoanHead, Balances>('state of the head')
 
 /**
- * The state of a loan at a moment. A state is kept with its loan for as long as it holds. A change makes another loan,
- * to which the list of entries belongs from then on: do not ask for the state of the loan before the change.
+ * Returns the state of a loan at a moment. A state is cached with its loan for as long as it holds. A change makes
+ * another loan, which takes over the list of entries: do not ask for the state of the loan before the change.
  */
 export function stateOf(loan: Loan, asOf: Instant): LoanState {
   const known = states.get(loan)
@@ -68,20 +68,20 @@ export function stateOf(loan: Loan, asOf: Instant): LoanState {
   return state
 }
 
-/** The balances of a head at a moment that `needsHistory` allows. */
+/** Returns the balances of a head at a moment that `needsHistory` allows. */
 function balancesOfHead(head: LoanHead, asOf: Instant): Balances {
   const known = headStates.get(head)
   return known && stillHolds(head.terms, known, asOf) ? known : balancesAt(head.terms, head.end, asOf)
 }
 
-/** Keeps the state that a decision computed with the loan that the decision makes, for the next decision. */
+/** Caches the state that a decision computed with the loan that the decision makes, for the next decision. */
 export function remember(loan: Loan, { state }: Decision): void {
   if (isLoanState(state)) states.set(loan, state)
 }
 
 const isLoanState = (state: Balances): state is LoanState => 'outcomes' in state
 
-/** The head after a decision that posted an entry on it. */
+/** Returns the head after a decision that posted an entry on it. */
 export function advanceHead<Head extends LoanHead>(head: Head, { state, outcome }: Decision, posted: Entry): Head {
   const end = endOf(state)
   invariant(end && outcome, 'a decision on a head posts an entry')
@@ -90,21 +90,22 @@ export function advanceHead<Head extends LoanHead>(head: Head, { state, outcome 
   return next
 }
 
-/** What an entry does at its place, as of a moment; undefined for a reversed entry. */
+/** Returns what an entry does at its place, as of a moment; undefined for a reversed entry. */
 export const outcomeAt = (loan: Loan | LoanHead, entry: Entry, asOf: Instant): Outcome | undefined =>
   isHead(loan)
     ? loan.since.find((one) => one.entry === entry)?.outcome
     : stateOf(loan, asOf).outcomes.get(entry.ordinal)
 
-/** The entry that carried this dedupe token, if it was seen before on this loan (contract 4.4.2). */
+/** Finds the entry of a loan that has a dedupe token (contract 4.4.2). */
 export const findByToken = entryBy<string>('token', (entry) => entry.token)
 
-/** Whether the loan has to be read with its history before this posting; see `needsHistory` of a head. */
+/** Returns whether a posting has to be decided on the whole loan; see `needsHistory`. */
 export const needsHistoryFor = (head: LoanHead, { type, valueDate }: Posting, now: Instant): boolean =>
   needsHistory(head, { type, valueDate: valueDate ?? dateIn(head.terms.zone, now) }, now)
 
 /**
- * Posts an entry. Refusals, in this order: the amount, the value date, the loan's state, what the state leaves of it.
+ * Posts an entry. Checks, in this order: the amount, the value date, the loan's state, and the most that the state
+ * allows.
  * @param loan the whole loan, or its head where `needsHistoryFor` is false
  * @throws LendingError `invalid_argument` or `failed_precondition`
  */
@@ -122,11 +123,11 @@ export function post(loan: Loan | LoanHead, posting: Posting, now: Instant): Dec
 }
 
 /**
- * Marks an entry reversed: the loan becomes what it would be without it.
+ * Marks an entry reversed: the loan becomes what it would be without the entry.
  * @throws LendingError `not_found`, or `failed_precondition` when it is reversed already
  */
 export function reverse(loan: Loan, entryId: bigint, now: Instant, reason: string | null): Decision {
-  const reversed = requireStanding(loan, entryId)
+  const reversed = requireUnreversed(loan, entryId)
   return {
     before: stateOf(loan, now),
     reason,
@@ -137,7 +138,7 @@ export function reverse(loan: Loan, entryId: bigint, now: Instant, reason: strin
   }
 }
 
-/** The types whose amount a caller gave, and so may correct. */
+/** The types whose amount comes from the caller, who may correct it. */
 const ADJUSTABLE: readonly EntryType[] = [
   'Repayment',
   'Recovery Repayment',
@@ -155,12 +156,13 @@ export interface Adjustment {
 }
 
 /**
- * Reverses an entry and posts it anew, at the same place among those of its date, so that adjusting to the same
- * amount changes nothing but the id. The new one must be allowed on the loan as it is without the original.
+ * Reverses an entry and posts another in its place. On the same date the new entry keeps the place of the original, so
+ * that an adjustment to the same amount changes nothing but the id. The loan without the original must take the new
+ * entry.
  * @throws LendingError as `reverse` and `post` do
  */
 export function adjust(loan: Loan, entryId: bigint, adjustment: Adjustment, now: Instant): Decision {
-  const original = requireStanding(loan, entryId)
+  const original = requireUnreversed(loan, entryId)
   if (!ADJUSTABLE.includes(original.type))
     throw failedPrecondition(`a ${original.type} has no amount to adjust; it can be reversed`)
   const amount = toMinor(adjustment.amount, loan.terms.currency, 'amount', { zeroAllowed: true })
@@ -168,7 +170,7 @@ export function adjust(loan: Loan, entryId: bigint, adjustment: Adjustment, now:
   requireValueDate(loan.terms, valueDate, now)
   if (amount === 0n) return reverse(loan, entryId, now, adjustment.note)
   const ordinal = loan.entries.length + 1
-  const anew: NewEntry = {
+  const replacement: NewEntry = {
     type: original.type,
     amount,
     valueDate,
@@ -183,7 +185,7 @@ export function adjust(loan: Loan, entryId: bigint, adjustment: Adjustment, now:
     paymentMethod: original.paymentMethod ?? null,
   }
   return {
-    ...append(without(loan, original, now), anew, now),
+    ...append(without(loan, original, now), replacement, now),
     before: stateOf(loan, now),
     reason: adjustment.note,
     reversed: original,
@@ -222,7 +224,7 @@ const decisionOf = (before: Balances, entry: NewEntry, outcome: Outcome, state: 
   state,
 })
 
-function requireStanding(loan: Loan, entryId: bigint): Entry {
+function requireUnreversed(loan: Loan, entryId: bigint): Entry {
   const entry = loan.entries.find((candidate) => candidate.id === entryId)
   if (!entry) throw notFound('no transaction of this loan has that id')
   if (entry.reversedAt !== null) throw failedPrecondition('the transaction is reversed already')

@@ -8,14 +8,17 @@ import type { Outcome } from './outcomes.ts'
 import type { LoanState } from './replay.ts'
 import type { HeadTerms } from './terms.ts'
 
-/** What the loan's state leaves of an amount: interest to waive, debt to recover, money to give back. */
+/**
+ * Requires that the loan has enough for an entry: interest to waive, debt to recover, or money to pay back.
+ * @throws LendingError `failed_precondition`
+ */
 export function requireRoom(terms: HeadTerms, before: Balances, entry: NewEntry, outcome: Outcome): void {
   const most = limitOf(before, entry.type)
   const say = (minor: bigint) => `${minorToText(minor, terms.currency)} ${terms.currency.code}`
   const { amount } = outcome
   if (most !== null && amount > most.minor)
     throw failedPrecondition(`${say(amount)} is more than ${most.what}, ${say(most.minor)}`)
-  // Enough now, but not on that day: other entries stand between.
+  // There is enough now, but there was not on that day: later entries made the difference.
   if (outcome.dropped > 0n || outcome.credited > 0n) {
     const there = say(amount - outcome.dropped - outcome.credited)
     throw failedPrecondition(
@@ -25,7 +28,10 @@ export function requireRoom(terms: HeadTerms, before: Balances, entry: NewEntry,
   if (amount === 0n) throw failedPrecondition(`nothing was owed on ${entry.valueDate}`)
 }
 
-/** What is paid out before other payouts must leave them what they paid out: it was no longer there to give. */
+/**
+ * Requires that a payout dated before other payouts leaves the money that those paid out.
+ * @throws LendingError `failed_precondition`
+ */
 export function requireLeft(loan: Loan, before: LoanState, entry: NewEntry, state: LoanState): void {
   if (entry.type !== 'Refund' && entry.type !== 'Credit Balance Refund') return
   const short = loan.entries.find(
@@ -49,7 +55,10 @@ function limitOf(state: Balances, type: EntryType): { what: string; minor: bigin
   return null
 }
 
-/** A write-off closes the book on what came before it, and a recovery comes after it. */
+/**
+ * Requires that a write-off is dated after every other entry, and a recovery after the write-off.
+ * @throws LendingError `failed_precondition`, `invalid_argument`
+ */
 export function requirePlace(loan: Loan, state: LoanState, entry: NewEntry): void {
   if (entry.type === 'Write-off') {
     const latest = loan.entries.reduce(
@@ -63,7 +72,10 @@ export function requirePlace(loan: Loan, state: LoanState, entry: NewEntry): voi
     throw invalidArgument('valueDate', `must be on or after the write-off, ${state.closedOn}`)
 }
 
-/** On or after disbursement and not in the future (contract 4.4.1). */
+/**
+ * Requires a date on or after disbursement and not in the future (contract 4.4.1).
+ * @throws LendingError `invalid_argument`
+ */
 export function requireValueDate(terms: HeadTerms, valueDate: LocalDate, now: Instant): void {
   if (valueDate < terms.disbursedOn)
     throw invalidArgument('valueDate', `must be on or after the day of disbursement, ${terms.disbursedOn}`)

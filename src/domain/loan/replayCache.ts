@@ -1,15 +1,15 @@
-/** What was worked out of a value that never changes, kept with the value. */
-export interface Memo<Of extends object, What> {
+/** Values that were computed from objects that never change, kept with each object. */
+export interface Cache<Of extends object, What> {
   get(of: Of): What | undefined
   set(of: Of, what: What): void
 }
 
 /**
- * Keeps it in a property that is not enumerable: a copy of the value, changed in this or that, is another value and has
- * none. A WeakMap would say the same, but the young generation's collector takes what an old map holds as alive, even
- * where its key is not: everything kept would be copied about until the next collection of the whole heap.
+ * Creates a cache that keeps its values in a property that is not enumerable, so that a copy of an object has no cached
+ * value. A WeakMap would do too, but the collector of the young generation treats what an old map holds as alive, even
+ * where its key is not: all cached values would be copied until the next collection of the whole heap.
  */
-export function memoOf<Of extends object, What>(name: string): Memo<Of, What> {
+export function cacheOf<Of extends object, What>(name: string): Cache<Of, What> {
   const key: unique symbol = Symbol(name)
   return {
     get: (of: Of & { readonly [key]?: What }) => of[key],

@@ -4,10 +4,10 @@ import { applyRate, type Currency, type Decimal, type Rate } from '../money.ts'
 import { type Product, principalFor } from '../product/product.ts'
 import { flatSchedule, type Instalment } from '../schedule/schedule.ts'
 
-/** What a loan is agreed to be: fixed at disbursement, whatever happens to it later. Amounts in minor units. */
+/** The terms of a loan, fixed at disbursement. Amounts in minor units. */
 export interface LoanTerms {
   readonly currency: Currency
-  /** The zone in which its days begin and end. */
+  /** The time zone in which the loan's days begin and end. */
   readonly zone: string
   readonly principal: bigint
   readonly numberOfRepayments: number
@@ -25,18 +25,18 @@ export interface LoanTerms {
 /** The terms of a loan without its schedule. */
 export type HeadTerms = Omit<LoanTerms, 'schedule'>
 
-/** Whether the penalty may have been raised by that moment. */
+/** Returns whether the penalty may have been raised by a moment. */
 export const isPenaltyTime = ({ penaltyAmount, dueAt }: HeadTerms, asOf: Instant): boolean =>
   penaltyAmount !== null && asOf >= dueAt
 
 /**
- * The terms of a partner-style loan: the product's, for the principal asked, disbursed now (contract 4.2, 4.3.1–2).
+ * Returns the terms of a partner-style loan: the product's, for the requested principal (contract 4.2, 4.3.1–2).
  * @throws LendingError `failed_precondition` for a retired product, `invalid_argument` for the principal
  */
-export const termsOf = (product: Product, principalAsked: Decimal, disbursedAt: Instant, zone: string): LoanTerms =>
-  termsFor(product, principalFor(product, principalAsked), disbursedAt, zone)
+export const termsOf = (product: Product, requested: Decimal, disbursedAt: Instant, zone: string): LoanTerms =>
+  termsFor(product, principalFor(product, requested), disbursedAt, zone)
 
-/** The terms that a product makes of a principal, in minor units, whether or not it may still be lent. */
+/** Returns the terms that a product makes of a principal, in minor units, even where the product is retired. */
 export function termsFor(product: Product, principal: bigint, disbursedAt: Instant, zone: string): LoanTerms {
   const disbursedOn = dateIn(zone, disbursedAt)
   const schedule = flatSchedule({ ...product, principal, disbursedOn })

@@ -13,7 +13,7 @@ import {
 import type { Product } from './product.ts'
 import { LARGEST_ID } from './smallId.ts'
 
-/** What is told of a new product; rates in percent. */
+/** An operator's request for a new product; rates in percent. */
 export interface NewProduct {
   /** Undefined: the next one. */
   readonly id?: number | undefined
@@ -37,28 +37,28 @@ const MOST_EVERY = 3_650
 /** Decimals of a percentage, which is held in millionths. */
 const RATE_DECIMALS = 6
 const MOST_PERCENT = 10_000n
-/** How long a loan may run, in each unit: a century. */
+/** The longest loan in each unit: a century. */
 const LONGEST: Readonly<Record<PeriodUnit, number>> = { days: 36_500, weeks: 5_200, months: 1_200, years: 100 }
 
 /**
- * A product as it is told, checked.
+ * Checks a request for a product and returns the product.
  * @throws LendingError `invalid_argument`
  */
-export function productOf(asked: NewProduct, id: number): Product {
-  const { name, repayUnit } = asked
+export function productOf(request: NewProduct, id: number): Product {
+  const { name, repayUnit } = request
   if (name.trim() === '' || name.length > LONGEST_NAME || /\p{Cc}/u.test(name))
     throw invalidArgument('name', `must be 1 to ${LONGEST_NAME} characters`)
   whole('id', id, LARGEST_ID)
-  whole('numberOfRepayments', asked.numberOfRepayments, MOST_REPAYMENTS)
-  whole('repayEvery', asked.repayEvery, MOST_EVERY)
+  whole('numberOfRepayments', request.numberOfRepayments, MOST_REPAYMENTS)
+  whole('repayEvery', request.repayEvery, MOST_EVERY)
   const unit = PERIOD_UNITS.find((one) => one === repayUnit)
   if (!unit) throw invalidArgument('repayUnit', `must be one of ${PERIOD_UNITS.join(', ')}`)
-  const currency = currencyFor(asked.currency ?? '')
-  const principalMin = toMinor(asked.principalMin, currency, 'principalMin')
-  const principalMax = toMinor(asked.principalMax, currency, 'principalMax')
+  const currency = currencyFor(request.currency ?? '')
+  const principalMin = toMinor(request.principalMin, currency, 'principalMin')
+  const principalMax = toMinor(request.principalMax, currency, 'principalMax')
   if (principalMax < principalMin)
     throw invalidArgument('principalMax', (nameOf) => `must not be less than ${nameOf('principalMin')}`)
-  const { numberOfRepayments, repayEvery, penaltyRate, totalMultipleOf } = asked
+  const { numberOfRepayments, repayEvery, penaltyRate, totalMultipleOf } = request
   if (numberOfRepayments * repayEvery > LONGEST[unit])
     throw invalidArgument('numberOfRepayments', 'must be so few that a loan ends within a hundred years')
   const product: Product = {
@@ -70,17 +70,17 @@ export function productOf(asked: NewProduct, id: number): Product {
     numberOfRepayments,
     repayEvery,
     repayUnit: unit,
-    ratePerPeriod: rate('ratePerPeriod', asked.ratePerPeriod),
+    ratePerPeriod: rate('ratePerPeriod', request.ratePerPeriod),
     totalMultipleOf: totalMultipleOf ? toMinor(totalMultipleOf, currency, 'totalMultipleOf') : null,
     penaltyRate: penaltyRate ? rate('penaltyRate', penaltyRate, 1n) : null,
     retired: false,
-    enforceCreditLimit: asked.enforceCreditLimit ?? false,
+    enforceCreditLimit: request.enforceCreditLimit ?? false,
   }
   requireLendable(product)
   return product
 }
 
-/** What its largest loan costs has to be an amount, too. */
+/** Requires that the costs of the largest loan fit an amount. */
 function requireLendable(product: Product): void {
   const { currency, principalMax, ratePerPeriod, numberOfRepayments, penaltyRate } = product
   const most = largestIn(currency)

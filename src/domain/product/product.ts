@@ -2,7 +2,7 @@ import type { PeriodUnit } from '../dates.ts'
 import { failedPrecondition, invalidArgument } from '../errors.ts'
 import { type Currency, type Decimal, minorToText, type Rate, toMinor } from '../money.ts'
 
-/** The terms a lender offers. Every term of a partner-style loan comes from here (contract 4.2). */
+/** The terms that a lender offers. Every term of a partner-style loan comes from its product (contract 4.2). */
 export interface Product {
   readonly id: number
   readonly name: string
@@ -19,18 +19,18 @@ export interface Product {
   readonly totalMultipleOf: bigint | null
   /** Share of the principal raised once as a penalty at the last due time; null: none. */
   readonly penaltyRate: Rate | null
-  /** Whether a loan may not be above what is available of the customer's credit limit. */
+  /** Whether loans must be within the customer's available credit limit. */
   readonly enforceCreditLimit: boolean
   readonly retired: boolean
 }
 
 /**
- * The principal of a new loan, in minor units.
+ * Returns the principal of a new loan, in minor units.
  * @throws LendingError `failed_precondition` for a retired product, `invalid_argument` outside the product's bounds.
  */
-export function principalFor(product: Product, asked: Decimal): bigint {
+export function principalFor(product: Product, requested: Decimal): bigint {
   if (product.retired) throw failedPrecondition(`loan product ${product.id} is retired and takes no new loans`)
-  const principal = toMinor(asked, product.currency, 'principal')
+  const principal = toMinor(requested, product.currency, 'principal')
   const say = (minor: bigint) => `${minorToText(minor, product.currency)} ${product.currency.code}`
   if (principal < product.principalMin || principal > product.principalMax)
     throw invalidArgument(

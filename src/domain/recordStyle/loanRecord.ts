@@ -1,7 +1,7 @@
 import type { FaultRole } from '../errors.ts'
 import type { LoanTerms } from '../loan/terms.ts'
 
-/** A number or a text of a request as the JSON it was sent as: `5.250`, `"Flat Rate"`. */
+/** The JSON source of a number or a text of a request: `5.250`, `"Flat Rate"`. */
 export type Source = string
 
 /** The terms of the extended loan body, each as it was sent (contract 5.3). */
@@ -45,7 +45,7 @@ export interface RecordProduct {
   readonly price: Source
 }
 
-/** What a record system told of a loan, besides what the book has columns for. Null: it told nothing of that. */
+/** The details of a loan that a record system sent and the book has no columns for; null where it sent none. */
 export interface LoanRecord {
   readonly loanType: string | null
   readonly description: string | null
@@ -53,21 +53,21 @@ export interface LoanRecord {
   /** As it was sent: "months", "Month". */
   readonly durationPeriod: string | null
   readonly products: readonly RecordProduct[]
-  /** Null unless the loan was made with the extended body: its schedule is made from this. */
+  /** The extended body, from which the schedule is computed; null for a loan of the basic body. */
   readonly extended: ExtendedBody | null
 }
 
-/** What a record system told of a repayment, besides what every entry has. */
+/** The details of a repayment that a record system sent, beyond the fields of every entry. */
 export interface RepaymentRecord {
   readonly method: string | null
   readonly collectedBy: string | null
 }
 
-/** A loan agreed anew: other terms, another borrower, or only other remarks. */
-export interface Restated {
+/** A loan after an update: with other terms, another borrower, or other remarks alone. */
+export interface ModifiedTerms {
   readonly terms: LoanTerms
   readonly borrowerId: bigint
   readonly record: LoanRecord
-  /** Whether a borrower is lent more by it, who has to be Active. */
+  /** Whether the update lends more to a borrower, who then has to be Active. */
   readonly lends: boolean
 }

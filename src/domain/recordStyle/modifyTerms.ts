@@ -11,14 +11,14 @@ import {
   type Agreed,
   agree,
   type Duration,
-  type LoanAsked,
+  type LoanContent,
+  type LoanRequest,
   sameLoan,
   sameSource,
   sameSources,
-  type ToldLoan,
 } from './recordLoan.ts'
 
-/** What an update of a loan may say; what is left out stays (contract 5, PUT). */
+/** A client's update of a loan; a field that is left out does not change (contract 5, PUT). */
 export interface LoanUpdate {
   readonly borrowerId?: bigint | undefined
   readonly principal?: Source | undefined
@@ -30,17 +30,17 @@ export interface LoanUpdate {
   readonly loanType?: string | undefined
   readonly description?: string | undefined
   readonly products?: readonly RecordProduct[] | undefined
-  /** Terms of the extended body, which an update does not change: they have to be those of the loan. */
+  /** Terms of the extended body. An update cannot change them: each has to equal the stored one. */
   readonly storedTerms?: { readonly [Term in keyof ExtendedBody]?: Source | undefined }
 }
 
-/** How a loan without a record of its own is shown, and so may be sent back. */
+/** The fields that a loan without a record of its own is shown with; a client may send them back. */
 export interface Shown extends Duration {
   readonly loanType: string
 }
 
-/** A loan as an update finds it. */
-export interface RestatableLoan extends Loan {
+/** A loan before an update. */
+export interface ModifiableLoan extends Loan {
   readonly customerId: bigint
   readonly customerStatus: CustomerStatus
   /** Null unless its terms came from a product. */
@@ -48,7 +48,7 @@ export interface RestatableLoan extends Loan {
   readonly record: LoanRecord | null
 }
 
-const NOTHING_TOLD: LoanRecord = {
+const EMPTY_RECORD: LoanRecord = {
   loanType: null,
   description: null,
   duration: null,
@@ -58,20 +58,20 @@ const NOTHING_TOLD: LoanRecord = {
 }
 
 /**
- * Agrees a loan anew: rebuilds its schedule and replays its repayments (contract 5.4). Refusals, in this order: a loan
- * whose terms are not to be changed any more, the terms themselves, repayments that they would leave without ground, a
- * borrower who is lent no more.
- * @param shown what is shown of the loan where no record system said it
- * @returns undefined when it says what is so already
+ * Modifies the terms of a loan: computes its schedule again and replays its repayments (contract 5.4). Refuses, in this
+ * order: a loan whose terms can no longer change; invalid terms; terms that contradict repayments; a borrower who may
+ * not be lent more.
+ * @param shown the fields with which the loan is shown where no record system sent them
+ * @returns undefined when the update changes nothing
  * @throws LendingError `failed_precondition` or `invalid_argument`, naming the field
  */
-export function restate(loan: RestatableLoan, update: LoanUpdate, now: number, shown: Shown): Decision | undefined {
+export function modifyTerms(loan: ModifiableLoan, update: LoanUpdate, now: number, shown: Shown): Decision | undefined {
   requireStoredTerms(loan, update)
   const before = stateOf(loan, now)
   const borrowerId = update.borrowerId ?? loan.customerId
-  const isAgreedAnew = hasOtherTerms(loan, update, shown)
-  if (isAgreedAnew || borrowerId !== loan.customerId) requireOpenTerms(loan, before)
-  const agreed = isAgreedAnew ? agreeAnew(loan, update, now) : { terms: loan.terms, record: respelt(loan, update) }
+  const modifies = hasOtherTerms(loan, update, shown)
+  if (modifies || borrowerId !== loan.customerId) requireOpenTerms(loan, before)
+  const agreed = modifies ? agreeWithChanges(loan, update, now) : { terms: loan.terms, record: respelt(loan, update) }
   const { loanType, description, products, extended } = recordOf(loan)
   const record: LoanRecord = {
     ...agreed.record,
@@ -79,7 +79,7 @@ export function restate(loan: RestatableLoan, update: LoanUpdate, now: number, s
     description: update.description === undefined ? description : update.description || null,
     products: update.products ?? products,
   }
-  if (unchanged(loan, { ...toldOf(loan), ...summaryOf(agreed.terms), borrowerId, record })) return undefined
+  if (unchanged(loan, { ...contentOf(loan), ...summaryOf(agreed.terms), borrowerId, record })) return undefined
   invariant((record.extended === null) === (extended === null), 'a loan keeps the shape of its body')
   const { terms } = agreed
   if (terms !== loan.terms) requireGround(loan, before, terms)
@@ -87,15 +87,18 @@ export function restate(loan: RestatableLoan, update: LoanUpdate, now: number, s
   const lends = borrowerId !== loan.customerId || state.totalOutstanding > before.totalOutstanding
   if (lends && borrowerId === loan.customerId && loan.customerStatus !== 'Active') throw lentNoMore(loan.customerStatus)
   const modified = { terms, borrowerId, record, lends }
-  return { before, reason: null, posted: null, outcome: undefined, reversed: null, state, restated: modified }
+  return { before, reason: null, posted: null, outcome: undefined, reversed: null, state, modifiedTerms: modified }
 }
 
-/** The refusal for a borrower who can be told otherwise of what he has had, but is lent nothing more (contract 4.1). */
+/** Returns the refusal for a borrower who may not be lent more because the borrower is not Active (contract 4.1). */
 export const lentNoMore = (status: CustomerStatus) =>
   failedPrecondition(`the borrower is ${status}, and only an Active one can be lent more`)
 
-/** @throws LendingError `invalid_argument` for a term of the extended body that is not the loan's */
-function requireStoredTerms(loan: RestatableLoan, { storedTerms = {} }: LoanUpdate): void {
+/**
+ * Requires that terms of the extended body equal the loan's.
+ * @throws LendingError `invalid_argument` naming the term
+ */
+function requireStoredTerms(loan: ModifiableLoan, { storedTerms = {} }: LoanUpdate): void {
   const { extended } = recordOf(loan)
   for (const [name, value] of Object.entries(storedTerms)) {
     const term = name as keyof ExtendedBody
@@ -109,10 +112,13 @@ function requireStoredTerms(loan: RestatableLoan, { storedTerms = {} }: LoanUpda
   }
 }
 
-const recordOf = ({ record }: RestatableLoan): LoanRecord => record ?? NOTHING_TOLD
+const recordOf = ({ record }: ModifiableLoan): LoanRecord => record ?? EMPTY_RECORD
 
-/** A record system may send all that it knows of a loan each time: what is so already is no change of it. */
-function hasOtherTerms(loan: RestatableLoan, update: LoanUpdate, shown: Duration): boolean {
+/**
+ * Returns whether an update has a term that differs from the loan's; a record system may send all of its fields each
+ * time.
+ */
+function hasOtherTerms(loan: ModifiableLoan, update: LoanUpdate, shown: Duration): boolean {
   const { principal, currency, disbursedOn, dueOn } = loan.terms
   const { duration, durationPeriod } = recordOf(loan)
   const known = {
@@ -129,17 +135,17 @@ function hasOtherTerms(loan: RestatableLoan, update: LoanUpdate, shown: Duration
   })
 }
 
-/** What was told, with the unit of its duration as it is spelt now; what nobody told has no spelling. */
-function respelt(loan: RestatableLoan, { durationPeriod }: LoanUpdate): LoanRecord {
-  const { extended, ...told } = recordOf(loan)
-  if (durationPeriod === undefined || told.durationPeriod === null) return recordOf(loan)
-  return { ...told, durationPeriod, extended: extended && withTerms(extended, { durationPeriod }) }
+/** Returns the loan's record, with the unit of its duration in the spelling of the update, if the record has a unit. */
+function respelt(loan: ModifiableLoan, { durationPeriod }: LoanUpdate): LoanRecord {
+  const { extended, ...record } = recordOf(loan)
+  if (durationPeriod === undefined || record.durationPeriod === null) return recordOf(loan)
+  return { ...record, durationPeriod, extended: extended && withTerms(extended, { durationPeriod }) }
 }
 
-/** `months` and `Month` are the same; undefined for what is no unit. */
+/** Returns the unit that a text spells: `months` for `Month`; undefined for another text. */
 const unitOf = (durationPeriod: unknown) => readDurationPeriod(String(durationPeriod))
 
-function requireOpenTerms({ productId }: RestatableLoan, { status, chargedOffOn }: LoanState): void {
+function requireOpenTerms({ productId }: ModifiableLoan, { status, chargedOffOn }: LoanState): void {
   if (productId !== null) throw onlyRemarks('the loan came from a product, which sets its terms')
   if (status === 'Closed (written off)') throw onlyRemarks(`the loan is ${status}`)
   if (chargedOffOn !== null) throw onlyRemarks(`the loan was charged off on ${chargedOffOn}`)
@@ -152,11 +158,11 @@ const onlyRemarks = (why: string) =>
   })
 
 /** The loan with the changes, agreed as a new one is; on the same day it was released at the same moment. */
-function agreeAnew(loan: RestatableLoan, update: LoanUpdate, now: number): Agreed {
+function agreeWithChanges(loan: ModifiableLoan, update: LoanUpdate, now: number): Agreed {
   const { currency, zone, disbursedOn, disbursedAt } = loan.terms
-  const asked = changed(loan, update)
+  const request = requestWith(loan, update)
   const releasedOn = update.releasedOn ?? disbursedOn
-  return inRolesOfUpdate(() => agree(asked, currency, zone, releasedOn === disbursedOn ? disbursedAt : now))
+  return inRolesOfUpdate(() => agree(request, currency, zone, releasedOn === disbursedOn ? disbursedAt : now))
 }
 
 /** The terms of the extended body that an update gives under another role. */
@@ -177,17 +183,18 @@ function inRolesOfUpdate<T>(work: () => T): T {
   }
 }
 
-function changed({ terms, ...loan }: RestatableLoan, update: LoanUpdate): LoanAsked {
+/** Returns the request that would have made the loan with the changes. */
+function requestWith({ terms, ...loan }: ModifiableLoan, update: LoanUpdate): LoanRequest {
   const record = recordOf({ terms, ...loan })
   const { loanType, description, products, extended } = record
   const remarks = { loanType, description, products }
   if (extended !== null) return { extended: withTerms(extended, update), dueOn: update.dueOn, remarks }
   const duration = update.duration ?? record.duration
   const durationPeriod = update.durationPeriod ?? record.durationPeriod
-  invariant(duration !== null && durationPeriod !== null, 'a loan without a product was told with a duration')
+  invariant(duration !== null && durationPeriod !== null, 'a loan without a product has a duration')
   const releasedOn = update.releasedOn ?? terms.disbursedOn
   const dueOn = update.dueOn ?? terms.dueOn
-  // Blamed on the date that was given.
+  // The fault is of the date that the client sent.
   if (update.dueOn === undefined && dueOn < releasedOn)
     throw invalidArgument('releasedOn', (nameOf) => `must not be after ${nameOf('dueOn')}, ${dueOn}`)
   const principal = parseDecimal(update.principal ?? minorToText(terms.principal, terms.currency))
@@ -195,7 +202,7 @@ function changed({ terms, ...loan }: RestatableLoan, update: LoanUpdate): LoanAs
   return { basic: { principal, releasedOn, dueOn, duration, durationPeriod }, remarks }
 }
 
-/** The extended body as if it had been sent with the new terms. */
+/** Returns the extended body as if it had been sent with the new terms. */
 const withTerms = (sent: ExtendedBody, update: LoanUpdate): ExtendedBody => ({
   ...sent,
   ...(update.principal !== undefined && { loan_principal_amount: update.principal }),
@@ -204,25 +211,29 @@ const withTerms = (sent: ExtendedBody, update: LoanUpdate): ExtendedBody => ({
   ...(update.durationPeriod !== undefined && { loan_duration_period: JSON.stringify(update.durationPeriod) }),
 })
 
-/** What of the terms a record system tells in either body, and the audit trail keeps. */
+/** Returns the terms that both bodies of a record system have, and that the audit trail keeps. */
 export const summaryOf = ({ principal, disbursedOn, dueOn }: LoanTerms) => ({ principal, disbursedOn, dueOn })
 
-const toldOf = (loan: RestatableLoan): ToldLoan => ({
+const contentOf = (loan: ModifiableLoan): LoanContent => ({
   ...summaryOf(loan.terms),
   borrowerId: loan.customerId,
   record: recordOf(loan),
 })
 
-const unchanged = (loan: RestatableLoan, told: ToldLoan): boolean => {
-  const [before, after] = [recordOf(loan).products, told.record?.products ?? []]
+const unchanged = (loan: ModifiableLoan, content: LoanContent): boolean => {
+  const [before, after] = [recordOf(loan).products, content.record?.products ?? []]
   return (
-    sameLoan(toldOf(loan), told) &&
+    sameLoan(contentOf(loan), content) &&
     before.length === after.length &&
     before.every((product, index) => sameSources(product, after[index]!))
   )
 }
 
-/** Repayments that stand need a day after the release and a principal to have repaid. */
+/**
+ * Requires that no unreversed entry is dated before the release, and that the principal is not less than what was
+ * repaid of it.
+ * @throws LendingError `failed_precondition` naming the field
+ */
 function requireGround(loan: Loan, before: LoanState, { principal, currency, disbursedOn }: LoanTerms): void {
   const first = loan.entries
     .filter((entry) => entry.reversedAt === null && entry.valueDate < disbursedOn)

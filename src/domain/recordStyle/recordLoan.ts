@@ -23,15 +23,15 @@ export interface BasicLoan {
   readonly durationPeriod: string
 }
 
-/** What a record system asks to book: a loan of either body, and what it says of it beside its terms. */
-export type LoanAsked = AskedBasic | AskedExtended
+/** A record system's request to book a loan: its terms in either body, and remarks. */
+export type LoanRequest = BasicRequest | ExtendedRequest
 
-interface AskedBasic {
+interface BasicRequest {
   readonly basic: BasicLoan
   readonly remarks?: Remarks
 }
 
-interface AskedExtended {
+interface ExtendedRequest {
   readonly extended: ExtendedBody
   /** The day on which the last instalment has to be due; undefined: the day that the terms make. */
   readonly dueOn?: LocalDate | undefined
@@ -40,7 +40,7 @@ interface AskedExtended {
 
 type Remarks = Pick<LoanRecord, 'loanType' | 'description' | 'products'>
 
-/** A loan's terms, and what was told of it besides. */
+/** A loan's terms and its record. */
 export interface Agreed {
   readonly terms: LoanTerms
   readonly record: LoanRecord
@@ -50,13 +50,13 @@ export interface Agreed {
  * The terms of a record-style loan. Released today it is disbursed now, released on another day at its first moment.
  * @throws LendingError `invalid_argument` with the role of the term at fault
  */
-export const agree = (asked: LoanAsked, currency: Currency, zone: string, now: Instant): Agreed =>
-  'basic' in asked ? agreeBasic(asked, currency, zone, now) : agreeExtended(asked, currency, zone, now)
+export const agree = (request: LoanRequest, currency: Currency, zone: string, now: Instant): Agreed =>
+  'basic' in request ? agreeBasic(request, currency, zone, now) : agreeExtended(request, currency, zone, now)
 
 const NO_REMARKS: Remarks = { loanType: null, description: null, products: [] }
 
 function agreeBasic(
-  { basic, remarks = NO_REMARKS }: AskedBasic,
+  { basic, remarks = NO_REMARKS }: BasicRequest,
   currency: Currency,
   zone: string,
   now: Instant,
@@ -71,22 +71,23 @@ function agreeBasic(
 }
 
 function agreeExtended(
-  { extended, dueOn, remarks = NO_REMARKS }: AskedExtended,
+  { extended, dueOn, remarks = NO_REMARKS }: ExtendedRequest,
   currency: Currency,
   zone: string,
   now: Instant,
 ): Agreed {
-  const asked = readExtended(extended, currency)
-  const schedule = recordSchedule(asked)
+  const recordTerms = readExtended(extended, currency)
+  const schedule = recordSchedule(recordTerms)
   const lastDueOn = schedule.at(-1)!.dueDate
   if (dueOn !== undefined && dueOn !== lastDueOn)
     throw invalidArgument('dueOn', `follows from the other terms of this loan: leave it out, or give ${lastDueOn}`)
   if (lastDueOn > LAST_DATE)
     throw invalidArgument('termReleasedOn', `must be so early that the last repayment is due by ${LAST_DATE}`)
-  const { principal, duration, releasedOn } = asked
+  const { principal, duration, releasedOn } = recordTerms
+  const ratePerPeriod = ratePerCycle(recordTerms)
   const durationPeriod = textOf(extended.loan_duration_period)
   return {
-    terms: termsWith({ currency, zone, principal, ratePerPeriod: ratePerCycle(asked), schedule }, releasedOn, now),
+    terms: termsWith({ currency, zone, principal, ratePerPeriod, schedule }, releasedOn, now),
     record: { ...remarks, duration, durationPeriod, extended },
   }
 }
@@ -111,7 +112,8 @@ function termsWith(
 }
 
 /**
- * What the schedule of an extended body is computed from. Its words and numbers were read before, when it was sent.
+ * Returns the terms from which the schedule of an extended body is computed. Its words and numbers were checked when
+ * the body was read.
  * @throws LendingError `invalid_argument` for the principal
  */
 function readExtended(sent: ExtendedBody, currency: Currency): RecordTerms {
@@ -132,7 +134,7 @@ function readExtended(sent: ExtendedBody, currency: Currency): RecordTerms {
   }
 }
 
-/** The text of a source; of a number, its digits (`loan_decimal_places` may be 2 or "2"). */
+/** Returns the text of a source; of a number, its digits (`loan_decimal_places` may be 2 or "2"). */
 export const textOf = (source: Source): string => (source.startsWith('"') ? String(JSON.parse(source)) : source)
 
 function decimalOf(source: Source): Decimal {
@@ -146,8 +148,8 @@ function known<Word>(word: Word | undefined): Word {
   return word
 }
 
-/** A stored loan, as far as a client could have told it. */
-export interface ToldLoan {
+/** The content of a loan, by which a repeated request is recognised. */
+export interface LoanContent {
   readonly borrowerId: bigint
   readonly principal: bigint
   readonly disbursedOn: LocalDate
@@ -157,10 +159,10 @@ export interface ToldLoan {
 }
 
 /**
- * Whether two tell the same loan: what makes the same id told twice a repetition, and not a clash (contract 5.1).
- * Numbers count by their value. Products are left out: they are not told when a loan is made.
+ * Returns whether two loans have the same content, so that a second request with the same id is a repetition and not a
+ * conflict (contract 5.1). Numbers are compared by value. Products are left out, because no request to book has them.
  */
-export function sameLoan(a: ToldLoan, b: ToldLoan): boolean {
+export function sameLoan(a: LoanContent, b: LoanContent): boolean {
   if (a.record === null || b.record === null) return false
   return (
     a.borrowerId === b.borrowerId &&
@@ -175,13 +177,13 @@ export function sameLoan(a: ToldLoan, b: ToldLoan): boolean {
   )
 }
 
-/** Whether two lists of fields say the same: each the same text, or the same number. */
+/** Returns whether two objects have the same fields, each with the same text or the same number. */
 export function sameSources(a: object, b: object): boolean {
   const [left, right] = [new Map<string, unknown>(Object.entries(a)), new Map<string, unknown>(Object.entries(b))]
   return [...new Set([...left.keys(), ...right.keys()])].every((name) => sameSource(left.get(name), right.get(name)))
 }
 
-/** Whether two values are the same text, or the same number however it is written. */
+/** Returns whether two values are the same text, or the same number in any spelling. */
 export function sameSource(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'string' || typeof b !== 'string') return false
@@ -189,13 +191,13 @@ export function sameSource(a: unknown, b: unknown): boolean {
   return x !== undefined && y !== undefined && x.units === y.units && x.scale === y.scale
 }
 
-/** How long a loan is, in the words of the record style. */
+/** The duration of a loan in the words of the record style. */
 export interface Duration {
   readonly duration: number
   readonly durationPeriod: string
 }
 
-/** As it was told; of a partner's loan, what its product makes of it: 6 × 1 months are 6 Months. */
+/** Returns the duration that a record system sent; of a partner's loan, its instalments: 6 × 1 months are 6 Months. */
 export function durationOf({
   record,
   product,
@@ -212,7 +214,7 @@ export function durationOf({
   }
 }
 
-/** The type that a record system gave the loan; of a partner's loan, the name of its product; else an empty text. */
+/** Returns the type that a record system sent; of a partner's loan, the name of its product; else an empty text. */
 export const loanTypeOf = ({
   record,
   product,

@@ -5,8 +5,8 @@ import type { HeadTerms } from '../loan/terms.ts'
 import { type Decimal, toMinor } from '../money.ts'
 import type { RepaymentRecord } from './loanRecord.ts'
 
-/** A repayment as a record system tells it (contract 5). */
-export interface ToldRepayment {
+/** A record system's request to post a repayment (contract 5). */
+export interface RepaymentRequest {
   readonly id: bigint
   readonly amount: Decimal
   readonly collectedOn: LocalDate
@@ -14,24 +14,24 @@ export interface ToldRepayment {
   readonly record: RepaymentRecord
 }
 
-/** The entry with this id, if the loan has it: a repayment's id is its dedupe token (contract 5.6). */
+/** Finds the entry of a loan that has an id: the id of a repayment is its dedupe token (contract 5.6). */
 export const findById = entryBy<bigint>('id', (entry) => entry.id)
 
 /**
- * Whether an entry is this repayment, told again.
+ * Returns whether an entry has the content of a request, so that the request is a repetition.
  * @throws LendingError `invalid_argument` for the amount
  */
-export function sameRepayment(loan: { readonly terms: HeadTerms }, entry: Entry, told: ToldRepayment): boolean {
+export function sameRepayment(loan: { readonly terms: HeadTerms }, entry: Entry, request: RepaymentRequest): boolean {
   return (
     isCustomerRepayment(entry.type) &&
-    entry.amount === toMinor(told.amount, loan.terms.currency, 'amount') &&
-    entry.valueDate === told.collectedOn &&
-    entry.note === told.description &&
-    isSameMethod(entry, told.record.method) &&
-    (entry.record?.collectedBy ?? null) === told.record.collectedBy
+    entry.amount === toMinor(request.amount, loan.terms.currency, 'amount') &&
+    entry.valueDate === request.collectedOn &&
+    entry.note === request.description &&
+    isSameMethod(entry, request.record.method) &&
+    (entry.record?.collectedBy ?? null) === request.record.collectedBy
   )
 }
 
-/** A record system may send no method each time, its own each time, or the one that it was answered. */
+/** Returns whether a method is the one of an entry: the one that was sent, or the one that was answered. */
 const isSameMethod = (entry: Entry, method: string | null): boolean =>
   method === (entry.record?.method ?? null) || method === paymentMethodOf(entry)

@@ -1,15 +1,15 @@
 import { invariant } from '../errors.ts'
 
 /**
- * An exact, non-negative ratio. Rates of the record style divide by 30, 52 or 360 and are raised to the 2,000th power;
- * kept as a ratio of integers they lose nothing before the one rounding, at any length.
+ * An exact ratio that is not negative. Rates of the record style are divided by 30, 52 or 360 and raised to the 2,000th
+ * power; a ratio of integers loses nothing before the one rounding.
  */
 export interface Fraction {
   readonly over: bigint
   readonly under: bigint
 }
 
-/** over / under in lowest terms, so that powers of it stay short. */
+/** Returns over / under in lowest terms, so that its powers stay short. */
 export function fraction(over: bigint, under = 1n): Fraction {
   invariant(over >= 0n && under > 0n, 'a ratio that is not negative')
   let [a, b] = [over, under]
@@ -17,22 +17,21 @@ export function fraction(over: bigint, under = 1n): Fraction {
   return { over: over / a, under: under / a }
 }
 
-/** a × b. */
+/** Returns a × b. */
 export const times = (a: Fraction, b: Fraction): Fraction => fraction(a.over * b.over, a.under * b.under)
 
-/** a ÷ count, for a count of at least 1. */
+/** Returns a ÷ count, for a count of at least 1. */
 export const dividedBy = (a: Fraction, count: number): Fraction => fraction(a.over, a.under * BigInt(count))
 
-/** The whole part of a ratio. */
+/** Returns the whole part of a ratio. */
 export const wholePart = (a: Fraction): bigint => a.over / a.under
 
-/** What is over the whole part. */
+/** Returns a ratio less its whole part. */
 export const restOf = (a: Fraction): Fraction => fraction(a.over % a.under, a.under)
 
 /**
- * (1 + rate)^count, not reduced; undefined as soon as it is seen to exceed `limit`, so that an absurd rate costs no
- * time. By squaring from the exponent's first binary digit: each step is a power of smaller exponent, never above the
- * last.
+ * Returns (1 + rate)^count, not reduced; undefined as soon as it exceeds `limit`, so that an absurd rate costs no time.
+ * It squares from the exponent's first binary digit: each step is a power with a smaller exponent than the next.
  */
 export function growth(rate: Fraction, count: bigint, limit: bigint): Fraction | undefined {
   const step = rate.under + rate.over

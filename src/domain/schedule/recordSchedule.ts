@@ -1,6 +1,6 @@
 import type { LocalDate } from '../dates.ts'
 import { type FaultRole, invalidArgument, invariant, type LendingError } from '../errors.ts'
-import { divideHalfEven, largestIn, least, RATE_UNIT, type Rate, sum, toMinor } from '../money.ts'
+import { divideHalfEven, largestIn, min, RATE_UNIT, type Rate, sum, toMinor } from '../money.ts'
 import { dividedBy, type Fraction, fraction, times } from './fraction.ts'
 import type { RecordTerms } from './recordTerms.ts'
 import type { Instalment } from './schedule.ts'
@@ -16,7 +16,7 @@ export const mostRepayments = 2000
 const interestDecimals = 4
 
 /**
- * The schedule of the record style's extended loan body (contract 5.3), amounts in minor units.
+ * Computes the schedule of the record style's extended loan body (contract 5.3), amounts in minor units.
  *
  * - There are `numberOfRepayments` instalments, whatever the duration would hold. The total of flat interest comes from
  *   the duration; every other method charges for each cycle there is, at the rate of one cycle.
@@ -43,21 +43,21 @@ export function recordSchedule(terms: RecordTerms): Instalment[] {
   }))
 }
 
-/** The largest rate that the book has room for (int64). */
+/** The largest rate that the database can store (int64). */
 const LARGEST_RATE = 9_223_372_036_854_775_807n
 
 /**
- * The interest of one instalment as a share of the principal, rounded: what views tell of a loan as its rate per
- * period. Of flat interest an equal part of the whole, of any other what one cycle costs on the full principal.
+ * Returns the rate per period of a loan: the interest of one instalment as a share of the principal, rounded. Of flat
+ * interest, an equal part of the whole; of any other, the interest of one cycle on the full principal.
  */
 export function ratePerCycle(terms: RecordTerms): Rate {
   const periods =
     terms.method === 'flat_rate' ? dividedBy(periodsInLoan(terms), terms.numberOfRepayments) : periodsInCycle(terms)
   const { over, under } = times(rateOf(terms), periods)
-  return least(divideHalfEven(over * RATE_UNIT, under), LARGEST_RATE)
+  return min(divideHalfEven(over * RATE_UNIT, under), LARGEST_RATE)
 }
 
-/** What a loan of the basic body is computed from; the principal in minor units. */
+/** The terms from which a loan of the basic body is computed; the principal in minor units. */
 export interface BasicTerms {
   readonly principal: bigint
   readonly releasedOn: LocalDate
@@ -75,7 +75,7 @@ export function basicSchedule({ principal, releasedOn, dueOn }: BasicTerms): Ins
   return [{ period: 1, fromDate: releasedOn, dueDate: dueOn, principal, interest: 0n, fees: 0n }]
 }
 
-/** The first refusal that applies, in the order of the body's fields. */
+/** Checks the terms in the order of the body's fields. @throws LendingError `invalid_argument` */
 function checkTerms({ method, interestType, duration, schemeId, numberOfRepayments }: RecordTerms): void {
   if (interestType === 'fixed' && method !== 'flat_rate' && method !== 'interest_only')
     throw invalidArgument(
@@ -97,7 +97,7 @@ function checkWhole(role: FaultRole, count: number, most: number): void {
 
 function cellsFor(terms: RecordTerms): Cells[] {
   const { principal, currency } = terms
-  // Interest is held to the bound of an amount (contract 1.6).
+  // Interest has the maximum of an amount (contract 1.6).
   const mostInterest = largestIn(currency)
   const cells = cellsOf(terms.method, {
     principal,
@@ -118,8 +118,8 @@ const tooMuchInterest = (): LendingError =>
   invalidArgument('interest', 'must not come to more than 999999999999.99 over the loan')
 
 /**
- * Interest per interest period as a share of the principal. A fixed amount is the share that it is of the principal:
- * multiplied by the principal again it is the same amount, exactly.
+ * Returns the interest per interest period as a share of the principal. A fixed amount is divided by the principal:
+ * multiplied by the principal again, it is exactly the same amount.
  */
 function rateOf({ interest, interestType, principal, currency }: RecordTerms): Fraction {
   if (interestType === 'fixed')

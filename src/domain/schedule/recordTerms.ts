@@ -27,15 +27,17 @@ export const decimalPlaces = [
 
 export type InterestMethod = (typeof interestMethods)[number]
 export type InterestType = (typeof interestTypes)[number]
-/** What the interest is for: a day, …, or the whole loan. */
+/** The period that the interest is for: a day, …, or the whole loan. */
 export type InterestPeriod = (typeof interestPeriods)[number]
-/** How each cell of the schedule is rounded. */
+/** The rounding of each cell of the schedule. */
 export type DecimalPlaces = (typeof decimalPlaces)[number]
 
-/** The rounding of a loan that names none. */
+/** The rounding of a loan whose body names none. */
 export const defaultDecimalPlaces: DecimalPlaces = 'round_off_to_two_decimal'
 
-/** What the schedule of an extended loan body is computed from. Its words are read, its bounds not yet checked. */
+/**
+ * The terms from which the schedule of an extended body is computed. Its words are read, its bounds not yet checked.
+ */
 export interface RecordTerms {
   readonly currency: Currency
   /** Minor units, above 0. */
@@ -54,7 +56,7 @@ export interface RecordTerms {
   readonly rounding: DecimalPlaces
 }
 
-/** Any case; spaces, underscores and hyphens alike, at the ends not at all. */
+/** Returns a text in lower case, its words joined by underscores: case, spaces and hyphens do not matter. */
 const normalized = (text: string): string =>
   text
     .toLowerCase()
@@ -62,7 +64,7 @@ const normalized = (text: string): string =>
     .filter((word) => word !== '')
     .join('_')
 
-/** A reader of one vocabulary: the canonical word, or undefined for text that is none of its spellings. */
+/** Creates a reader of one vocabulary; it returns the canonical word, or undefined for an unknown spelling. */
 function readerOf<Word>(spellings: readonly (readonly [spelling: string, word: Word])[]) {
   const words = new Map(spellings.map(([spelling, word]) => [normalized(spelling), word]))
   return (text: string): Word | undefined => words.get(normalized(text))

@@ -1,8 +1,8 @@
 import { addPeriods, type LocalDate, type PeriodUnit } from '../dates.ts'
 import { invariant } from '../errors.ts'
-import { applyRate, divideHalfEven, least, type Rate, roundToMultiple } from '../money.ts'
+import { applyRate, divideHalfEven, min, type Rate, roundToMultiple } from '../money.ts'
 
-/** One line of the contractual schedule, frozen at disbursement. Amounts in minor units. */
+/** One line of the agreed schedule, fixed at disbursement. Amounts in minor units. */
 export interface Instalment {
   /** From 1. */
   readonly period: number
@@ -13,7 +13,7 @@ export interface Instalment {
   readonly fees: bigint
 }
 
-/** What a flat schedule is computed from. */
+/** The terms from which a flat schedule is computed. */
 export interface FlatTerms {
   readonly principal: bigint
   readonly ratePerPeriod: Rate
@@ -25,9 +25,10 @@ export interface FlatTerms {
 }
 
 /**
- * Flat interest, fixed at disbursement (contract 4.3.1): I = round(P × rate × n); each instalment takes round(I / n)
- * of interest and round(P / n) of principal, the last takes both remainders. Where totals are rounded to a multiple,
- * the instalment's total is, and its principal gives way; the last takes the rest. Half-even throughout.
+ * Computes a schedule with flat interest, fixed at disbursement (contract 4.3.1): I = round(P × rate × n); each
+ * instalment takes round(I / n) of interest and round(P / n) of principal, the last takes both remainders. Where totals
+ * are rounded to a multiple, the instalment's total is, and its principal gives way; the last takes the rest. Half-even
+ * throughout.
  */
 export function flatSchedule(terms: FlatTerms): Instalment[] {
   const n = BigInt(terms.numberOfRepayments)
@@ -39,9 +40,9 @@ export function flatSchedule(terms: FlatTerms): Instalment[] {
   let interestLeft = interestTotal
   return Array.from({ length: terms.numberOfRepayments }, (_, index) => {
     const last = index === terms.numberOfRepayments - 1
-    // Rounding up may use either sum up before the last instalment: what is left bounds each.
-    const principal = last ? principalLeft : least(principalEach, principalLeft)
-    const interest = last ? interestLeft : least(interestEach, interestLeft)
+    // Rounded up, instalments may use up a sum before the last one: none takes more than what is left.
+    const principal = last ? principalLeft : min(principalEach, principalLeft)
+    const interest = last ? interestLeft : min(interestEach, interestLeft)
     principalLeft -= principal
     interestLeft -= interest
     return {
@@ -58,6 +59,6 @@ export function flatSchedule(terms: FlatTerms): Instalment[] {
 function principalOfInstalment(terms: FlatTerms, principal: bigint, interest: bigint): bigint {
   if (terms.totalMultipleOf === null) return principal
   const total = roundToMultiple(principal + interest, terms.totalMultipleOf)
-  // A multiple smaller than the interest alone would leave no principal to give way.
+  // Where the rounded total is not above the interest, no principal is left.
   return total > interest ? total - interest : 0n
 }

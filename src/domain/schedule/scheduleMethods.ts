@@ -1,15 +1,15 @@
-import { least } from '../money.ts'
+import { min } from '../money.ts'
 import { dividedBy, type Fraction, fraction, growth, restOf, times, wholePart } from './fraction.ts'
 import type { InterestMethod } from './recordTerms.ts'
 import type { CellRounding } from './scheduleRounding.ts'
 
-/** What one instalment takes of principal and of interest, in minor units. */
+/** The principal and the interest of one instalment, in minor units. */
 export interface Cells {
   readonly principal: bigint
   readonly interest: bigint
 }
 
-/** A loan as its method of interest sees it: no dates, no units. */
+/** The terms that a method of interest needs, without dates and units. */
 export interface Pricing {
   readonly principal: bigint
   readonly count: number
@@ -17,16 +17,16 @@ export interface Pricing {
   readonly rate: Fraction
   readonly periodsInLoan: Fraction
   readonly periodsInCycle: Fraction
-  /** The rate is for the whole loan: what a method shares out over the cycles then sums to it. */
+  /** True where the rate is for the whole loan: the interest of all cycles then sums to that. */
   readonly forWholeLoan: boolean
-  /** One instalment at the end: there is no cycle. */
+  /** True for one instalment at the end: there is no cycle. */
   readonly lumpSum: boolean
-  /** Interest above this many minor units is more than the service can hold. */
+  /** The most interest that the service can store, in minor units. */
   readonly mostInterest: bigint
   readonly round: CellRounding
 }
 
-/** The cells of each instalment, in order; undefined where the interest is more than can be held. */
+/** Returns the cells of each instalment, in order; undefined where the interest is more than can be stored. */
 export function cellsOf(method: InterestMethod, pricing: Pricing): Cells[] | undefined {
   switch (method) {
     case 'flat_rate':
@@ -44,19 +44,19 @@ export function cellsOf(method: InterestMethod, pricing: Pricing): Cells[] | und
   }
 }
 
-/** Simple interest on the full principal over so many interest periods. */
+/** Returns simple interest on the full principal over a number of interest periods. */
 const share = ({ principal, rate }: Pricing, periods: Fraction): Fraction =>
   times(times(fraction(principal), rate), periods)
 
-/** Flat and compound: P / n and I / n, rounded; I is rounded too, and the last takes the remainders of both. */
+/** Computes flat and compound loans: P / n and I / n, rounded; I is rounded too, and the last takes both remainders. */
 function inEqualParts(pricing: Pricing, interest: Fraction): Cells[] {
   const interests = shareOut(pricing.round(interest), interest, pricing)
   return principalParts(pricing).map((principal, index) => ({ principal, interest: interests[index]! }))
 }
 
 /**
- * P(1 + r)^n − P over n cycles (compound interest). A lump sum has no cycle to compound over and would come out flat:
- * it compounds at each interest period instead, a last part of a period at simple interest.
+ * Returns compound interest, P(1 + r)^n − P over n cycles. A lump sum has no cycle: its interest compounds at each
+ * interest period instead, and the last part of a period bears simple interest.
  */
 function compoundInterest(pricing: Pricing): Fraction | undefined {
   const { principal, rate, periodsInCycle, periodsInLoan, mostInterest } = pricing
@@ -71,7 +71,7 @@ function compoundInterest(pricing: Pricing): Fraction | undefined {
   return { over: principal * (grown.over * (rest.under + rest.over) - under), under }
 }
 
-/** Interest each cycle on the full principal, the principal with the last. */
+/** Computes instalments of interest on the full principal, with the principal in the last one. */
 function interestOnly(pricing: Pricing): Cells[] {
   const { principal, count, round, forWholeLoan } = pricing
   const total = share(pricing, pricing.periodsInLoan)
@@ -80,7 +80,7 @@ function interestOnly(pricing: Pricing): Cells[] {
   return interests.map((interest, index) => ({ principal: index === count - 1 ? principal : 0n, interest }))
 }
 
-/** P / n each time, and interest on what was still owed. */
+/** Computes instalments of P / n, with interest on the balance. */
 function equalPrincipal(pricing: Pricing): Cells[] {
   const interestOn = onBalance(pricing)
   let balance = pricing.principal
@@ -92,8 +92,8 @@ function equalPrincipal(pricing: Pricing): Cells[] {
 }
 
 /**
- * The annuity: each instalment A = P × r(1 + r)^n / ((1 + r)^n − 1), rounded; interest on what was still owed, the
- * rest of A is principal, and the last takes the balance. As rounding is monotone A is never below its interest, so
+ * Computes the annuity: each instalment A = P × r(1 + r)^n / ((1 + r)^n − 1), rounded; interest on what was still owed,
+ * the rest of A is principal, and the last takes the balance. As rounding is monotone A is never below its interest, so
  * the balance only falls; rounded far up it reaches 0 before the end, rounded far down the last is the larger.
  */
 function equalInstalments(pricing: Pricing): Cells[] {
@@ -103,20 +103,20 @@ function equalInstalments(pricing: Pricing): Cells[] {
   let balance = principal
   return Array.from({ length: count }, (_, index) => {
     const interest = interestOn(balance)
-    const repaid = index === count - 1 ? balance : least(instalment - interest, balance)
+    const repaid = index === count - 1 ? balance : min(instalment - interest, balance)
     balance -= repaid
     return { principal: repaid, interest }
   })
 }
 
-/** The exact level payment per cycle; P / n at a rate of 0, where the formula divides by 0. */
+/** Returns the exact level payment per cycle; P / n at a rate of 0, where the formula divides by 0. */
 function annuity(principal: bigint, rate: Fraction, count: number): Fraction {
   if (rate.over === 0n) return dividedBy(fraction(principal), count)
   const grown = (rate.under + rate.over) ** BigInt(count)
   return { over: principal * rate.over * grown, under: rate.under * (grown - rate.under ** BigInt(count)) }
 }
 
-/** Interest of one cycle on a balance, rounded. */
+/** Returns a function that computes the interest of one cycle on a balance, rounded. */
 function onBalance({ rate, periodsInCycle, round }: Pricing): (balance: bigint) => bigint {
   const { over, under } = times(rate, periodsInCycle)
   return (balance) => round({ over: balance * over, under })
@@ -125,14 +125,14 @@ function onBalance({ rate, periodsInCycle, round }: Pricing): (balance: bigint) 
 const principalParts = (pricing: Pricing): bigint[] => shareOut(pricing.principal, fraction(pricing.principal), pricing)
 
 /**
- * `total` in `count` parts: each the exact amount / count, rounded, the last what is left. Rounded up, the parts may
- * use the total up before the last: what is left bounds each, and none is negative.
+ * Divides `total` into `count` parts: each the exact amount / count, rounded, the last the remainder. Rounded up, the
+ * parts may use up the total before the last: none takes more than what is left, and none is negative.
  */
 function shareOut(total: bigint, exact: Fraction, { count, round }: Pricing): bigint[] {
   const each = round({ over: exact.over, under: exact.under * BigInt(count) })
   let left = total
   return Array.from({ length: count }, (_, index) => {
-    const part = index === count - 1 ? left : least(each, left)
+    const part = index === count - 1 ? left : min(each, left)
     left -= part
     return part
   })

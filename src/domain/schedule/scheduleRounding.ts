@@ -4,7 +4,9 @@ import type { DecimalPlaces } from './recordTerms.ts'
 
 type Way = 'nearest' | 'up' | 'down'
 
-/** Per `loan_decimal_places`: the step in hundredths of the currency's main unit, and which way to it. */
+/**
+ * For each `loan_decimal_places`, the step in hundredths of the currency's main unit, and the direction of rounding.
+ */
 const STEPS: Readonly<Record<DecimalPlaces, readonly [hundredths: bigint, way: Way]>> = {
   round_off_to_two_decimal: [1n, 'nearest'],
   round_off_to_one_decimal: [10n, 'nearest'],
@@ -22,14 +24,14 @@ const STEPS: Readonly<Record<DecimalPlaces, readonly [hundredths: bigint, way: W
 export type CellRounding = (amount: Fraction) => bigint
 
 /**
- * The rounding of cells that `loan_decimal_places` names, in a currency (contract 5.3). Halves go away from zero.
- * A currency without decimals is never rounded finer than its own unit. Every rounding here is monotone: of two cells
+ * Returns the rounding of cells that `loan_decimal_places` names, in a currency (contract 5.3). Halves go away from
+ * zero. A currency without decimals is never rounded finer than its own unit. Every rounding is monotone: of two cells
  * the larger never becomes the smaller.
  */
 export function cellRounding(places: DecimalPlaces, currency: Currency): CellRounding {
   const [hundredths, way] = STEPS[places]
   const minorPerHundred = 10n ** BigInt(currency.decimals)
-  // In UGX a step of a tenth would be less than the one unit there is: 1 then, and the same way.
+  // In UGX a step of a tenth is less than the smallest unit: the step is 1 then, in the same direction.
   const inMinor = (hundredths * minorPerHundred) / 100n
   const step = inMinor > 0n ? inMinor : 1n
   return ({ over, under }) => {

@@ -3,7 +3,7 @@ import { type FaultRole, invalidArgument } from '../errors.ts'
 import { dividedBy, type Fraction, fraction, times } from './fraction.ts'
 import type { InterestPeriod, RecordTerms } from './recordTerms.ts'
 
-/** How a payment scheme spaces instalments: a cycle of so many units, one sum at the end, or evenly over the days. */
+/** The spacing of instalments in a payment scheme: a cycle of units, one sum at the end, or evenly over the days. */
 export type Scheme =
   | { readonly spacing: 'cycle'; readonly every: number; readonly unit: PeriodUnit }
   | { readonly spacing: 'lump_sum' }
@@ -26,10 +26,10 @@ const SCHEMES: ReadonlyMap<number, Scheme> = new Map<number, Scheme>([
   [10, { spacing: 'lump_sum' }],
 ])
 
-/** The scheme of a number; one that is not known is an organization's own, evenly spaced (contract 5.3). */
+/** Returns the scheme of a number; an unknown number is an organization's own, evenly spaced (contract 5.3). */
 export const schemeOf = (schemeId: number): Scheme => SCHEMES.get(schemeId) ?? { spacing: 'even' }
 
-/** How many of the second unit one of the first is: 30 days or 4 weeks a month, 360 days, 52 weeks, 12 months a year. */
+/** One unit in each other unit: 30 days or 4 weeks a month; 360 days, 52 weeks or 12 months a year. */
 const UNITS: Readonly<Record<PeriodUnit, Readonly<Record<PeriodUnit, readonly [over: bigint, under: bigint]>>>> = {
   days: { days: [1n, 1n], weeks: [1n, 7n], months: [1n, 30n], years: [1n, 360n] },
   weeks: { days: [7n, 1n], weeks: [1n, 1n], months: [1n, 4n], years: [1n, 52n] },
@@ -45,20 +45,20 @@ const UNIT_OF: Readonly<Record<Exclude<InterestPeriod, 'Loan'>, PeriodUnit>> = {
 }
 
 /**
- * A span of units in another unit, exactly (contract 5.3). Always converted in one step, from unit to unit: through
- * months, 52 weeks would be 13 months and not a year.
+ * Converts a number of units to another unit, exactly (contract 5.3) and in one step: by way of months, 52 weeks would
+ * be 13 months and not a year.
  */
 const convert = (count: Fraction, from: PeriodUnit, to: PeriodUnit): Fraction =>
   times(count, fraction(...UNITS[from][to]))
 
-/** Interest periods in the loan's duration. The whole loan is one period of interest for the loan. */
+/** Returns the interest periods in the loan's duration; 1 where the interest is for the whole loan. */
 export const periodsInLoan = ({ interestPeriod, duration, durationUnit }: RecordTerms): Fraction =>
   interestPeriod === 'Loan' ? fraction(1n) : convert(fraction(BigInt(duration)), durationUnit, UNIT_OF[interestPeriod])
 
 /**
- * Interest periods from one instalment to the next: the scheme's cycle, whatever the calendar makes of it, so that
- * every month costs the same. Where the scheme has no cycle of its own, and where the interest is for the whole loan,
- * an equal share of the duration.
+ * Returns the interest periods from one instalment to the next: the scheme's cycle without regard to the calendar, so
+ * that every month costs the same. Where the scheme has no cycle, or the interest is for the whole loan, an equal share
+ * of the duration.
  */
 export function periodsInCycle(terms: RecordTerms): Fraction {
   const scheme = schemeOf(terms.schemeId)
@@ -68,10 +68,10 @@ export function periodsInCycle(terms: RecordTerms): Fraction {
 }
 
 /**
- * The due dates, `numberOfRepayments` of them, each later than the one before and than the release. A cycle is counted
- * from the release, the day of the month kept and clamped without drift, also past the end of the duration when more
- * repayments are asked for than fit into it. A lump sum is due at the end of the duration. An organization's own scheme
- * shares out the duration's days, parts of a day dropped, the last at the end of the duration.
+ * Returns the due dates, `numberOfRepayments` of them, each later than the one before and than the release. Cycles are
+ * counted from the release without drift, also past the end of the duration when there are more repayments than fit
+ * into it. A lump sum is due at the end of the duration. An organization's own scheme divides the days of the duration
+ * evenly, rounded down, with the last date at the end of the duration.
  * @throws LendingError `invalid_argument` when the last is after the year 9999, or there are more of them than days
  */
 export function dueDates({

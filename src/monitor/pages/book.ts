@@ -4,11 +4,11 @@ import { countDue } from '../../db/loans/sweep.ts'
 import { addPeriods, dateIn, toRfc3339 } from '../../domain/dates.ts'
 import { currencyOf, minorToNumber } from '../../domain/money.ts'
 import {
-  type BookFigures,
+  type BookTotals,
   DAYS_SHOWN,
-  type Figures,
   PORTFOLIO_AT_RISK_DAYS,
-  type ProductFigures,
+  type ProductTotals,
+  type Totals,
 } from '../../services/book/totals.ts'
 import type { Recent } from '../recent.ts'
 import { ago, money, percent } from './figures.ts'
@@ -23,17 +23,17 @@ const MOST_DUE = 1_000
 /** The parts of the page that do not come from the database. */
 export interface Seen {
   readonly recent: Recent
-  readonly figures: Pick<Figures, 'latest'>
+  readonly totals: Pick<Totals, 'latest'>
 }
 
 /**
  * Builds the page of one organization's book: amounts out and at risk, recent movements, refusals, and the state of the
  * sweep.
  */
-export async function bookPage(deps: Deps, organizationId: number, { recent, figures }: Seen): Promise<string> {
+export async function bookPage(deps: Deps, organizationId: number, { recent, totals }: Seen): Promise<string> {
   const now = deps.now()
   const due = await countDue(deps.db, now, MOST_DUE)
-  const book = figures.latest().find((one) => one.organizationId === organizationId)
+  const book = totals.latest().find((one) => one.organizationId === organizationId)
   const body = html`<h1>The book</h1>
 ${book ? html`<p>As of ${ago(book.computedAt, now)}; summed up in ${book.tookMs} ms.</p>` : html`<p>Not summed up yet.</p>`}
 <form action="/loans"><label>Loan <input name="id" inputmode="numeric" placeholder="its id" required></label> <button>Show</button></form>
@@ -44,7 +44,7 @@ ${refusals(recent, organizationId, deps.config.zone)}`
   return page('The book', body, { renew: RENEW_SECONDS })
 }
 
-function portfolio({ products }: BookFigures): Html {
+function portfolio({ products }: BookTotals): Html {
   const rows = products
     .toSorted((a, b) => (a.productId ?? 0) - (b.productId ?? 0) || a.currency.localeCompare(b.currency))
     .map((product) => [
@@ -73,8 +73,8 @@ function portfolio({ products }: BookFigures): Html {
   )
 }
 
-function totalRow(currency: string, products: readonly ProductFigures[]) {
-  const sum = (read: (product: ProductFigures) => bigint) => products.reduce((total, one) => total + read(one), 0n)
+function totalRow(currency: string, products: readonly ProductTotals[]) {
+  const sum = (read: (product: ProductTotals) => bigint) => products.reduce((total, one) => total + read(one), 0n)
   const principal = sum((product) => product.principal)
   return [
     html`<strong>All</strong>`,
@@ -99,7 +99,7 @@ function totalRow(currency: string, products: readonly ProductFigures[]) {
 }
 
 /** Builds one plot for each currency: amounts of two currencies cannot share an axis. */
-function moved({ days }: BookFigures, today: string): Html {
+function moved({ days }: BookTotals, today: string): Html {
   const shown = Array.from({ length: DAYS_SHOWN }, (_, index) => addPeriods(today, index + 1 - DAYS_SHOWN, 'days'))
   const plots = [...Map.groupBy(days, ({ currency }) => currency)].map(([currency, of]) => {
     const number = (minor: bigint) => minorToNumber(minor, currencyOf(currency))

@@ -42,7 +42,8 @@ export function auditCommand(program: Command, shell: Shell): void {
         const filter = { ...rest, organizationId, accountId, requestId }
         const { zone } = deps.config
         if (follow) {
-          for await (const row of followTrail(deps, filter, rows, io.stopping)) printRow(io, printer, row, zone)
+          for await (const row of followTrail(deps, filter, { most: rows, stopping: io.stopping }))
+            printRow(io, printer, row, zone)
           return
         }
         printer.list(

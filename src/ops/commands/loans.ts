@@ -46,7 +46,12 @@ export function loanCommands(program: Command, shell: Shell): void {
         const ref = refOf(named, options)
         const { loan } = await getLoan(deps, caller, ref)
         await confirm(`Reverse transaction ${transaction} of loan ${loan.id}?`)
-        const { entry } = await reverseTransaction(deps, caller, ref, transaction, options.note ?? null)
+        const { entry } = await reverseTransaction(
+          deps,
+          caller,
+          { ref, transactionId: transaction },
+          options.note ?? null,
+        )
         const amount = `${minorToText(entry.amount, loan.terms.currency)} ${loan.terms.currency.code}`
         printer.done(
           toLoanView(await getLoan(deps, caller, ref)),

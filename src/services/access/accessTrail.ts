@@ -11,29 +11,29 @@ import type { Events } from '../events.ts'
 
 export type { AccessEntry, AccessFilter } from '../../db/access/accessEntries.ts'
 
-/** Entries kept of each organization, and of callers that were not identified. */
+/** The entries that are kept of each organization, and of callers that were not identified. */
 export const MOST_KEPT = 100_000
 const WRITE_EVERY_MS = 1_000
 const PURGE_EVERY = 60
-/** Entries written at once: of identified callers, and of others, who cost nothing and may be any number. */
+/** The most entries that are written at once: of identified callers, and of others, who may be any number. */
 const MOST_AT_ONCE = { identified: 1_000, unidentified: 100 }
 
-/** Refusals that are about who may do what, or too much of it. */
+/** The codes of refusals of access. */
 const OF_ACCESS: readonly ErrorCode[] = ['unauthenticated', 'permission_denied', 'resource_exhausted']
 
-/** Keeps sign-ins and refusals of access in a trail of their own. */
+/** A trail of sign-ins and refusals of access. */
 export interface AccessTrail {
   readonly events: Partial<Events>
-  /** Writes to this database from now on; until then, what is told is kept in memory. */
+  /** Starts to write to a database; until then, entries are kept in memory. */
   open(db: Db): void
-  /** Writes what has been told so far. */
+  /** Writes the entries that are in memory. */
   write(): Promise<void>
   stop(): Promise<void>
 }
 
 /**
- * Keeps the access trail: told in memory, written once a second, so that no request waits for it. What is more than can
- * be kept is counted in the log.
+ * Creates the access trail. Entries are kept in memory and written once a second, so that no request waits. Entries
+ * above the maximum are dropped, and their number is logged.
  */
 export function keepAccessTrail(now: () => number, log: { warn(context: object, message: string): void }): AccessTrail {
   let db: Db | undefined
@@ -81,6 +81,6 @@ export function keepAccessTrail(now: () => number, log: { warn(context: object, 
   }
 }
 
-/** The latest entries of the access trail, oldest first. */
+/** Returns the latest entries of the access trail, oldest first. */
 export const readAccess = ({ db }: Pick<Deps, 'db'>, filter: Parameters<typeof latestAccess>[1], most: number) =>
   latestAccess(db, filter, most)

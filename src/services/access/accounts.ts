@@ -22,13 +22,16 @@ type AccountDeps = Pick<Deps, 'db' | 'now'>
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/
 const LONGEST_EMAIL = 254
-/** HTTP Basic carries none, and ends the e-mail at its first colon (RFC 7617 2). */
+/** HTTP Basic takes no control characters, and ends the e-mail at its first colon (RFC 7617 2). */
 const CONTROL = /\p{Cc}/u
-/** Long rather than complicated (NIST SP 800-63B 3.1.1): the accounts belong to programs and to operators. */
+/**
+ * The length of passwords, in place of rules of complexity (NIST SP 800-63B 3.1.1): accounts belong to programs and
+ * operators.
+ */
 const PASSWORD = { min: 12, max: 1_000 }
 
 /**
- * A new account of the author's organization.
+ * Creates an account in the author's organization.
  * @throws LendingError `invalid_argument`, `not_found` for the organization, `already_exists` for the e-mail
  */
 export async function createAccount(
@@ -49,49 +52,49 @@ export async function createAccount(
   })
 }
 
-/** The accounts of an organization, or of all. */
+/** Returns the accounts of an organization, or of all organizations. */
 export const listAccounts = ({ db }: Pick<Deps, 'db'>, organizationId?: number): Promise<AccountRecord[]> =>
   list(db, organizationId)
 
 /**
- * Disables an account: within 5 s no instance takes its tokens (contract 3.6).
+ * Disables an account: within 5 s no instance accepts its tokens (contract 3.6).
  * @throws LendingError `not_found`; `failed_precondition` when it is disabled already
  */
 export const disableAccount = (deps: AccountDeps, author: Author, email: string) =>
-  change(deps, author, email, 'disable', (account, now) => {
+  change(deps, author, { email, action: 'disable' }, (account, now) => {
     if (account.disabled) throw failedPrecondition('the account is disabled already')
     return { disabledAt: now }
   })
 
 /**
- * Lets a disabled account sign in again; its tokens are good again too, unless they were revoked.
+ * Enables a disabled account; its tokens are valid again too, unless they were revoked.
  * @throws LendingError `not_found`; `failed_precondition` when it is not disabled
  */
 export const enableAccount = (deps: AccountDeps, author: Author, email: string) =>
-  change(deps, author, email, 'enable', (account) => {
+  change(deps, author, { email, action: 'enable' }, (account) => {
     if (!account.disabled) throw failedPrecondition('the account is not disabled')
     return { disabledAt: null }
   })
 
 /**
- * Sets another password. Tokens issued so far are revoked: whoever knew the old password may have some.
+ * Sets another password and revokes the tokens issued so far, because another person may have used the old password.
  * @throws LendingError `not_found`, `invalid_argument`
  */
 export async function resetPassword(deps: AccountDeps, author: Author, email: string, password: string) {
   requirePassword(password)
   const passwordHash = await hashPassword(password)
-  return change(deps, author, email, 'reset password', (_, now) => ({ passwordHash, tokensFrom: now }))
+  return change(deps, author, { email, action: 'reset password' }, (_, now) => ({ passwordHash, tokensFrom: now }))
 }
 
 /**
- * Revokes every token issued to the account so far: within 5 s no instance takes them (contract 3.6).
+ * Revokes every token issued to the account so far: within 5 s no instance accepts them (contract 3.6).
  * @throws LendingError `not_found`
  */
 export const revokeTokens = (deps: AccountDeps, author: Author, email: string) =>
-  change(deps, author, email, 'revoke tokens', (_, now) => ({ tokensFrom: now }))
+  change(deps, author, { email, action: 'revoke tokens' }, (_, now) => ({ tokensFrom: now }))
 
 /**
- * Lifts the lock that failed sign-ins put on an account: it may sign in again at once, on every instance.
+ * Lifts the lock that failed sign-ins put on an account, which may then sign in at once, on every instance.
  * @throws LendingError `not_found`; `failed_precondition` when there were no attempts
  */
 export async function unlockAccount(deps: AccountDeps, author: Author, email: string): Promise<Account> {
@@ -102,7 +105,7 @@ export async function unlockAccount(deps: AccountDeps, author: Author, email: st
 }
 
 /**
- * Lifts the lock that failed sign-ins put on an address; of IPv6, on its network of 64 bits.
+ * Lifts the lock that failed sign-ins put on an address; with IPv6, on its network of 64 bits.
  * @throws LendingError `invalid_argument`, `failed_precondition` when there were no attempts
  */
 export async function unlockAddress({ db }: Pick<Deps, 'db'>, address: string): Promise<void> {
@@ -116,7 +119,7 @@ export async function unlockAddress({ db }: Pick<Deps, 'db'>, address: string): 
  * @throws LendingError `not_found`, `invalid_argument`
  */
 export const setRoles = (deps: AccountDeps, author: Author, email: string, roles: readonly Role[]) =>
-  change(deps, author, email, 'set roles', () => {
+  change(deps, author, { email, action: 'set roles' }, () => {
     requireRoles(roles)
     return { roles }
   })
@@ -124,8 +127,7 @@ export const setRoles = (deps: AccountDeps, author: Author, email: string, roles
 async function change(
   { db, now }: AccountDeps,
   author: Author,
-  email: string,
-  action: string,
+  { email, action }: { readonly email: string; readonly action: string },
   decide: (account: Account, now: number) => AccountChange,
 ): Promise<Account> {
   const account = await accountOf({ db }, email)
@@ -147,7 +149,7 @@ function requireRoles(roles: readonly Role[]): void {
 function requirePassword(password: string): void {
   if (CONTROL.test(password))
     throw invalidArgument('password', 'must have no control character: nobody could sign in with it')
-  // At least so many characters, of which `length` counts some twice, as signing in does of the most.
+  // The minimum counts characters; the maximum counts `length`, as sign-in does.
   if ([...password].length < PASSWORD.min || password.length > PASSWORD.max)
     throw invalidArgument('password', `must be ${PASSWORD.min} to ${PASSWORD.max} characters long`)
 }

@@ -16,7 +16,7 @@ import type { Identity } from './caller.ts'
 
 export type { ApiKey } from '../../db/access/apiKeys.ts'
 
-/** What every API key begins with: how it is told from a token, and found by those who look for leaked ones. */
+/** The prefix of every API key: it tells a key from a token, and lets scanners find leaked keys. */
 export const API_KEY_PREFIX = 'mk_'
 
 const KEY_BYTES = 32
@@ -25,11 +25,11 @@ const LONGEST_NAME = 100
 
 type KeyDeps = Pick<Deps, 'db' | 'now'>
 
-/** 256 random bits need no slow hash: nobody can guess his way to them. */
+/** Returns the hash of a key. 256 random bits cannot be guessed and need no slow hash. */
 const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex')
 
 /**
- * A new API key of the author's organization (contract 3.5). The key itself is answered here and never again.
+ * Creates an API key of the author's organization (contract 3.5). The key itself is returned here and never again.
  * @throws LendingError `invalid_argument` for the name, `not_found` for the organization
  */
 export async function createApiKey(
@@ -45,12 +45,12 @@ export async function createApiKey(
   return { key, apiKey: await insertApiKey(db, author, stored, now()) }
 }
 
-/** The organization's keys, revoked ones included, oldest first. */
+/** Returns the organization's keys, revoked ones included, oldest first. */
 export const listApiKeys = ({ db }: Pick<Deps, 'db'>, organizationId: number): Promise<ApiKey[]> =>
   listKeys(db, organizationId)
 
 /**
- * Revokes a key: within 5 seconds no instance takes it (contract 3.6). One that is revoked already stays so.
+ * Revokes a key: within 5 seconds no instance accepts it (contract 3.6). A key that is revoked already stays revoked.
  * @throws LendingError `not_found`
  */
 export async function revokeApiKey({ db, now }: KeyDeps, author: Author, id: number): Promise<ApiKey> {
@@ -60,7 +60,7 @@ export async function revokeApiKey({ db, now }: KeyDeps, author: Author, id: num
 }
 
 /**
- * Who an API key belongs to, asked of the book.
+ * Finds the identity of an API key in the database.
  * @throws LendingError `unauthenticated` for a key that is unknown or revoked
  */
 export async function identifyApiKey(db: Db, key: string): Promise<Identity> {

@@ -1,21 +1,24 @@
 import type { Identity } from './caller.ts'
-import { rememberEach } from './credentialCache.ts'
+import { createReadCache } from './credentialCache.ts'
 
 const MOST_VERIFIED = 20_000
 
-/** Whom a credential belongs to. */
+/** The identity that a credential belongs to. */
 export interface Verified {
   readonly identity: Identity
-  /** Whether what it was verified with still holds, where that has an age of its own: the two must not add up. */
+  /**
+   * Returns whether the key of the credential still verifies; checked at each use, so that the ages of two caches do
+   * not add up.
+   */
   readonly stillGood?: () => Promise<boolean>
 }
 
-/** A check of credentials that remembers for a few seconds whom it found; a refusal is never remembered. */
-export function remembering(
+/** Returns a check of credentials that keeps each identity for a few seconds; a refusal is never kept. */
+export function cachingVerifier(
   now: () => number,
   verify: (credential: string) => Promise<Verified>,
 ): (credential: string) => Promise<Identity> {
-  const verified = rememberEach(now, MOST_VERIFIED, verify)
+  const verified = createReadCache(now, MOST_VERIFIED, verify)
   return async (credential) => {
     const { identity, stillGood } = await verified.get(credential)
     if (!stillGood || (await stillGood())) return identity

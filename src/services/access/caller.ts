@@ -2,7 +2,7 @@ import type { Role } from '../../db/access/accounts.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import { LendingError } from '../../domain/errors.ts'
 
-/** Who a token or an API key belongs to, as it says and the book confirms. */
+/** The identity of a token or an API key, confirmed by the database. */
 export interface Identity {
   /** Of an API key: the key's own id, which no account has. */
   readonly accountId: number
@@ -10,16 +10,16 @@ export interface Identity {
   /** Of an API key: its name. */
   readonly email: string
   readonly roles: readonly Role[]
-  /** When the token ends; an API key never does. */
+  /** When the token expires; an API key never does. */
   readonly expiresAt: number
 }
 
-/** Who is asking, in which request, and under which Idempotency-Key if any. */
+/** The identity of a request, with the request's id and its Idempotency-Key if any. */
 export interface Caller extends Omit<Identity, 'accountId'>, Author {}
 
 /**
- * An operator at the command line: no account, and every right.
- * @param run names who ran it and which run it was, in place of a request's id
+ * Returns the caller of the command line: no account, and every right.
+ * @param run the name of the run, with the user who started it, in place of a request's id
  */
 export const operator = (organizationId: number, run: string): Caller => ({
   organizationId,
@@ -30,17 +30,20 @@ export const operator = (organizationId: number, run: string): Caller => ({
   expiresAt: Number.POSITIVE_INFINITY,
 })
 
-/** @throws LendingError `permission_denied` unless the caller is an operator (contract 3.6) */
+/** Requires an operator. @throws LendingError `permission_denied` for any other caller (contract 3.6) */
 export function requireAdmin(caller: Pick<Identity, 'roles'>): void {
   if (!caller.roles.includes('ADMIN'))
     throw new LendingError('permission_denied', 'this takes the role ADMIN, which your account does not have')
 }
 
-/** What a gateway can ask of a token: that it is good at all, or that it has a role (contract 3.3). */
+/** The rules that a gateway can check: that a token is valid, or that it has a role (contract 3.3). */
 export const RULES = ['any', 'user', 'admin'] as const
 export type Rule = (typeof RULES)[number]
 
-/** @throws LendingError `permission_denied` unless the rule lets the caller pass; an ADMIN may do all a USER may */
+/**
+ * Requires that a rule lets the caller pass; an ADMIN may do all that a USER may.
+ * @throws LendingError `permission_denied`
+ */
 export function requireRule(caller: Pick<Identity, 'roles'>, rule: Rule): void {
   if (rule === 'admin') requireAdmin(caller)
   if (rule === 'user' && !caller.roles.includes('USER') && !caller.roles.includes('ADMIN'))

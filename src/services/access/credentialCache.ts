@@ -1,27 +1,30 @@
 import { LRUCache } from 'lru-cache'
 
-/** How long what was read of accounts, keys and lenders is relied on: a change counts within 5 s (contract 3.6). */
+/** The time for which accounts, keys and lenders that were read are used: a change counts within 5 s (contract 3.6). */
 const FRESH_FOR_MS = 4_000
 
-/** Whether what was read at a moment is to be relied on; what a clock that was put back has yet to come to is not. */
+/**
+ * Returns whether a value that was read at a moment may still be used; false for a moment in the future, after a clock
+ * was set back.
+ */
 export const isFresh = (at: number, now: number): boolean => at <= now && now < at + FRESH_FOR_MS
 
-/** Values by key, each as it is now or was a few seconds ago. */
-export interface Remembered<Key, Value> {
+/** Values by key, each read within the last seconds. */
+export interface ReadCache<Key, Value> {
   get(key: Key): Promise<Value>
   forget(key: Key): void
 }
 
 /**
- * Reads values, and remembers each for a few seconds; requests for one key at once share one reading. A reading that
- * failed is not remembered.
- * @param most keys remembered; the least recent are forgotten first
+ * Creates a cache that reads values and keeps each for a few seconds; requests for one key at once share one reading. A
+ * reading that failed is not kept.
+ * @param most the most keys that are kept; the least recent are dropped first
  */
-export function rememberEach<Key extends {}, Value>(
+export function createReadCache<Key extends {}, Value>(
   now: () => number,
   most: number,
   read: (key: Key) => Promise<Value>,
-): Remembered<Key, Value> {
+): ReadCache<Key, Value> {
   const entries = new LRUCache<Key, { readonly value: Promise<Value>; readonly at: number }>({ max: most })
   return {
     get(key) {

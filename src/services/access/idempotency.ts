@@ -6,10 +6,10 @@ import type { Caller } from './caller.ts'
 
 export type { KeptRequest } from '../../db/access/idempotency.ts'
 
-/** The header, as callers write it. */
+/** The name of the header. */
 export const KEY_HEADER = 'Idempotency-Key'
 
-/** The refusal where another instance stored the same Idempotency-Key at the same time. */
+/** Returns the refusal for a key that another instance stored at the same time. */
 export const keyTaken = () =>
   new LendingError('aborted', 'another request with this Idempotency-Key is being answered; try again', [], 1)
 
@@ -22,30 +22,31 @@ export async function abortedWhereKeyTaken<T>(change: Promise<T>): Promise<T> {
   }
 }
 
-/** A request under a key: what was kept of an earlier one, or the turn to run it. */
+/** The start of a request with a key: the stored result of an earlier request, or the turn to run. */
 export type Begun = { readonly kept: KeptRequest } | { readonly turn: Turn }
 
-/** The right to run a request under its key, in this process. */
+/** The right to run a request with its key, in this process. */
 export interface Turn {
-  /** Keeps the answer of a request that was not refused. */
+  /** Stores the answer of a request that was not refused. */
   keep(answer: { status: number; body: string }): Promise<void>
-  /** Whether an answer, or a change, of this very request is kept by now: another instance was faster. */
+  /** Returns whether an answer or a change of this request is stored by now, because another instance was faster. */
   isKept(): Promise<boolean>
-  /** Lets the next request with this key run or be answered; has to be called, whatever came of it. */
+  /** Ends the turn, so that the next request with the key can run; has to be called after every result. */
   end(): void
 }
 
-/** Requests under Idempotency-Keys (contract 1.11). */
+/** Runs requests with Idempotency-Keys (contract 1.11). */
 export interface Idempotency {
   /**
-   * @throws LendingError `invalid_argument` when the key stood for another request, `aborted` while that is running
+   * Begins a request with a key.
+   * @throws LendingError `invalid_argument` when the key was used with another request, `aborted` while that is running
    */
   begin(caller: Caller, key: string, requestHash: string): Promise<Begun>
 }
 
 /**
- * The key is inserted by the statement that makes the change, so that no crash can part them, and two instances can
- * never both make it. What runs in this process is known without asking the database.
+ * Creates the store of keys. The SQL statement that makes a change inserts its key too, so that no crash separates them
+ * and two instances never both make the change. Requests that run in this process are known without a round trip.
  */
 export function createIdempotency({ db, now }: Pick<Deps, 'db' | 'now'>): Idempotency {
   const running = new Set<string>()

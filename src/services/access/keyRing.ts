@@ -15,11 +15,11 @@ import type { Db } from '../../db/postgres/client.ts'
 import { invariant, LendingError } from '../../domain/errors.ts'
 import { isFresh } from './credentialCache.ts'
 
-/** For a key that is not known they are read at once, but no more often than this. */
+/** The shortest time between two readings for unknown keys. */
 const REREAD_EVERY_MS = 100
-/** Tokens of unknown keys that wait for such a reading. */
+/** The most tokens of unknown keys that wait for such a reading. */
 const MOST_WAITING = 10
-/** Ids of no key, remembered so that whoever repeats one waits only the first time. */
+/** The most ids of no key that are kept, so that a client that repeats one waits only the first time. */
 const MOST_UNKNOWN = 1_000
 
 /** The key that signs now, and those that may still verify, by `kid`. */
@@ -35,7 +35,7 @@ interface PublicKey {
   readonly published: PublishedKey
 }
 
-/** A public key as others read it (RFC 7517). */
+/** A public key as it is published (RFC 7517). */
 export interface PublishedKey {
   readonly kty: string
   readonly use: 'sig'
@@ -47,19 +47,21 @@ export interface PublishedKey {
 
 /** The signing keys of the service, shared by its instances through the database. */
 export interface KeyRing {
+  /** Returns the key that signs now. */
   signing(): Promise<Ring['active']>
   /**
-   * The public key of that id, as PEM; undefined when no such key may verify. A new one is found as soon as it signs.
+   * Returns the public key of an id, as PEM; undefined when no such key may verify. Finds a new key as soon as it
+   * signs.
    * @throws LendingError `unavailable` where many unknown keys are being looked for
    */
   verifying(kid: string): Promise<string | undefined>
-  /** Whether the key that verified a token a moment ago still may. */
+  /** Returns whether a key may still verify. */
   stillVerifies(kid: string): Promise<boolean>
-  /** Every key that may still verify, the one that signs first. */
+  /** Returns every key that may still verify, with the key that signs first. */
   published(): Promise<readonly PublishedKey[]>
 }
 
-/** The secret does not open the stored keys. */
+/** Thrown where the secret does not decrypt the stored keys. */
 export class WrongSecretError extends Error {
   override readonly name = 'WrongSecretError'
 }
@@ -70,58 +72,17 @@ export class WrongSecretError extends Error {
  */
 export async function openKeyRing(db: Db, secret: string, now: () => number): Promise<KeyRing> {
   const decrypt = decrypterOf(secret)
-  let first = await readRing(db, decrypt, now())
+  const readNow = () => readRing(db, decrypt, now())
+  let first = await readNow()
   if (!first) {
     await insertFirstSigningKey(db, await makeSigningKey(secret), now())
-    first = await readRing(db, decrypt, now())
+    first = await readNow()
   }
   invariant(first, 'a signing key after one was made')
-  let current = first
+  const latest = keepLatest(first, readNow)
+  const fresh = createRefresh(latest, now)
+  const readAgain = createReread(latest, now)
   const unknown = new LRUCache<string, true>({ max: MOST_UNKNOWN })
-
-  let begun = 0
-  let kept = 0
-  async function read(): Promise<void> {
-    const turn = ++begun
-    const ring = await readRing(db, decrypt, now())
-    invariant(ring, 'a signing key that is active')
-    // Of two readings at once, the one that began last knows best.
-    if (turn < kept) return
-    kept = turn
-    current = ring
-  }
-
-  let refreshing: Promise<void> | undefined
-  async function fresh(): Promise<Ring> {
-    if (isFresh(current.readAt, now())) return current
-    refreshing ??= read().finally(() => {
-      refreshing = undefined
-    })
-    await refreshing
-    return current
-  }
-
-  let rereadAt = Number.NEGATIVE_INFINITY
-  let reread: Promise<void> | undefined
-  let waiting = 0
-  /**
-   * A reading that begins after this call: one that is under way may have begun before the key was made. One serves all
-   * who wait, and few may wait: tokens of unknown keys cost their sender nothing, and must not hold places in work.
-   */
-  async function readAgain(): Promise<void> {
-    if (waiting >= MOST_WAITING)
-      throw new LendingError('unavailable', 'keys are being looked up for others; try again', [], 1)
-    reread ??= (async () => {
-      const wait = rereadAt + REREAD_EVERY_MS - now()
-      // Also for 0 ms: `reread` is set when this first gives way, and cleared before that it would stay set for ever.
-      await pause(Math.max(0, Math.min(wait, REREAD_EVERY_MS)))
-      reread = undefined
-      rereadAt = now()
-      await read()
-    })()
-    waiting++
-    await reread.finally(() => waiting--)
-  }
 
   return {
     signing: async () => (await fresh()).active,
@@ -130,15 +91,78 @@ export async function openKeyRing(db: Db, secret: string, now: () => number): Pr
       const known = (await fresh()).verifying.get(kid)?.pem
       if (known || unknown.has(kid)) return known
       await readAgain()
-      // A token is signed after its key was stored, so a key that is not there by now never will be.
-      if (!current.verifying.has(kid)) unknown.set(kid, true)
-      return current.verifying.get(kid)?.pem
+      const { verifying } = latest.current()
+      // A token is signed after its key was stored, so a key that is not stored by now never will be.
+      if (!verifying.has(kid)) unknown.set(kid, true)
+      return verifying.get(kid)?.pem
     },
     async published() {
       const { active, verifying } = await fresh()
       const others = [...verifying].filter(([kid]) => kid !== active.kid).map(([, key]) => key)
       return [verifying.get(active.kid)!, ...others].map(({ published }) => published)
     },
+  }
+}
+
+/** The ring that was read last. */
+interface LatestRing {
+  current(): Ring
+  read(): Promise<void>
+}
+
+/** Keeps the ring that was read last; of two readings at once, the one that began last counts. */
+function keepLatest(first: Ring, readNow: () => Promise<Ring | undefined>): LatestRing {
+  let current = first
+  let begun = 0
+  let kept = 0
+  return {
+    current: () => current,
+    async read() {
+      const turn = ++begun
+      const ring = await readNow()
+      invariant(ring, 'a signing key that is active')
+      if (turn < kept) return
+      kept = turn
+      current = ring
+    },
+  }
+}
+
+/** Returns a function that returns the ring, read again where it is not fresh; calls at once share one reading. */
+function createRefresh(latest: LatestRing, now: () => number): () => Promise<Ring> {
+  let refreshing: Promise<void> | undefined
+  return async () => {
+    if (isFresh(latest.current().readAt, now())) return latest.current()
+    refreshing ??= latest.read().finally(() => {
+      refreshing = undefined
+    })
+    await refreshing
+    return latest.current()
+  }
+}
+
+/**
+ * Returns a function that waits for a reading that begins after the call: a reading under way may have begun before the
+ * key was made. All that wait share one reading, and few may wait: tokens of unknown keys cost their sender nothing,
+ * and must not block other requests.
+ */
+function createReread(latest: LatestRing, now: () => number): () => Promise<void> {
+  let rereadAt = Number.NEGATIVE_INFINITY
+  let reread: Promise<void> | undefined
+  let waiting = 0
+  return async () => {
+    if (waiting >= MOST_WAITING)
+      throw new LendingError('unavailable', 'keys are being looked up for others; try again', [], 1)
+    reread ??= (async () => {
+      const wait = rereadAt + REREAD_EVERY_MS - now()
+      // Pause also for 0 ms: `reread` is set at the first `await`; cleared before that, it would stay set for ever.
+      await pause(Math.max(0, Math.min(wait, REREAD_EVERY_MS)))
+      reread = undefined
+      rereadAt = now()
+      await latest.read()
+    })()
+    waiting++
+    await reread.finally(() => waiting--)
   }
 }
 
@@ -158,7 +182,7 @@ function readPublicKey(kid: string, pem: string): PublicKey {
   return { pem, published: { kty, use: 'sig', alg: 'RS256', kid, n, e } }
 }
 
-/** A new RSA key pair, its private half encrypted with the secret. */
+/** Makes an RSA key pair, its private key encrypted with the secret. */
 export async function makeSigningKey(secret: string): Promise<SigningKey> {
   const pair = await promisify(generateKeyPair)('rsa', {
     modulusLength: 2048,
@@ -168,13 +192,13 @@ export async function makeSigningKey(secret: string): Promise<SigningKey> {
   return { kid: randomUUID(), publicPem: pair.publicKey, privateEncrypted: encrypt(pair.privateKey, secret) }
 }
 
-/** A new KEY_ENCRYPTION_SECRET. */
+/** Makes a KEY_ENCRYPTION_SECRET. */
 export const makeSecret = (): string => randomBytes(32).toString('base64url')
 
 const CIPHER = 'aes-256-gcm'
 const wrappingKey = (secret: string, salt: Buffer) => scryptSync(secret, salt, 32)
 
-/** AES-256-GCM under a key derived from the secret: `salt.iv.tag.text`, base64url. */
+/** Encrypts a text with AES-256-GCM under a key derived from the secret: `salt.iv.tag.text`, base64url. */
 function encrypt(text: string, secret: string): string {
   const salt = randomBytes(16)
   const iv = randomBytes(12)
@@ -183,7 +207,7 @@ function encrypt(text: string, secret: string): string {
   return [salt, iv, cipher.getAuthTag(), sealed].map((part) => part.toString('base64url')).join('.')
 }
 
-/** Deriving a key takes a while on purpose, so what was opened once is remembered. */
+/** Returns a function that decrypts texts and caches them, because deriving a key is slow on purpose. */
 function decrypterOf(secret: string): (text: string) => string {
   const opened = new Map<string, string>()
   return (text) => {

@@ -1,15 +1,14 @@
 import { isIPv6 } from 'node:net'
 
-/** An address without the port that some proxies write behind it in `X-Forwarded-For`: `10.1.1.1:443`, `[::1]:443`. */
+/** Returns an address without the port that some proxies append in `X-Forwarded-For`: `10.1.1.1:443`, `[::1]:443`. */
 export function withoutPort(address: string): string {
   const [, bare = address] =
     /^(\d+\.\d+\.\d+\.\d+):\d{1,5}$/.exec(address) ?? /^\[([^\]]+)\](?::\d{1,5})?$/.exec(address) ?? []
   return bare
 }
 
-/** An address of IPv4; of IPv6 the network of 64 bits, all of which is one customer's. */
+/** Returns an IPv4 address; for IPv6, the network of 64 bits, because one customer has all of it. */
 export function networkOf(given: string): string {
-  // The usual case by far.
   if (!given.includes(':')) return given
   const address = withoutPort(given)
   if (!isIPv6(address)) return address

@@ -3,57 +3,56 @@ import type { Deps } from '../../app/deps.ts'
 import { type Addition, addToCounters, PURGE, purgeCounters } from '../../db/access/counters.ts'
 
 const WINDOW_MS = 60_000
-/** How long an instance may count by itself before it tells the others. */
-const TELL_EVERY_MS = 1_000
-/** Or this share of a limit, if that is sooner: a burst is told as it happens. */
-const TELL_SHARE = 10
-/** Accounts and addresses remembered; the least recent are forgotten first, and start anew. */
+/** The longest time for which an instance counts alone before it shares its count. */
+const SHARE_EVERY_MS = 1_000
+/** One part in so many of a limit is shared at once, so that a burst is shared as it happens. */
+const SHARE_PART = 10
+/** The most accounts and addresses that are counted; the least recent are dropped first, and start again from 0. */
 const MOST_KEYS = 100_000
 
 export type Limited = 'account' | 'address'
 
-/** Where a caller stands with its limit. */
-export interface Standing {
+/** The rest of a limit that remains to a caller. */
+export interface Remaining {
   readonly allowed: boolean
   readonly limit: number
   readonly remaining: number
-  /** Seconds until the window ends, and the count with it. */
+  /** Seconds until the window and its count end. */
   readonly reset: number
   readonly window: number
 }
 
 /** Requests a minute by account and by address, counted over all instances. */
 export interface Limits {
-  /** Counts a request; undefined where there is no such limit. Costs no round trip. */
-  take(by: Limited, key: string): Standing | undefined
-  /** Tells the other instances what was counted since last time. */
-  tell(): Promise<void>
+  /** Counts a request, without a round trip; returns undefined where there is no such limit. */
+  take(by: Limited, key: string): Remaining | undefined
+  /** Shares the count since the last call with the other instances. */
+  share(): Promise<void>
   stop(): Promise<void>
 }
 
-/** What one key has used up in this window. */
+/** The count of one key in a window. */
 interface Used {
-  /** What all instances had counted when they were last asked. */
-  told: number
-  /** Being told right now, and counted since. */
-  telling: number
-  untold: number
+  /** The count of all instances when it was last read. */
+  shared: number
+  /** The count that is being shared now, and the count since. */
+  sharing: number
+  unshared: number
   readonly window: number
 }
 
 /**
- * Two stages: this process counts in memory, so that a request waits for nothing; once a second, or as soon as a tenth
- * of a limit has come in, it adds what it counted to the shared counters in Postgres, and learns what the others have.
- * A limit can so be exceeded by what the other instances let through in the meantime: a tenth each, and what comes
- * while the statement runs. While the database is away, each instance counts by itself.
+ * Creates limits that count in two stages. This process counts in memory, so that no request waits. Once a second, or
+ * as soon as a tenth of a limit was counted, the process adds its count to the shared counters in Postgres and reads
+ * the count of all instances. A limit can so be exceeded by what other instances let through meanwhile: a tenth each,
+ * and the requests while the statement runs. While the database is away, each instance counts alone.
  */
 export function createLimits({ db, config, now }: Pick<Deps, 'db' | 'config' | 'now'>): Limits {
   const used = new LRUCache<string, Used>({ max: MOST_KEYS })
-  const untold = new Set<string>()
-  let telling: Promise<void> | undefined
-  let purged = windowAt(now())
+  const unshared = new Set<string>()
+  const share = createSharing({ db, now }, used, unshared)
 
-  function take(by: Limited, key: string): Standing | undefined {
+  function take(by: Limited, key: string): Remaining | undefined {
     const limit = config.rateLimits[by]
     if (limit === 0) return undefined
     const at = now()
@@ -61,63 +60,75 @@ export function createLimits({ db, config, now }: Pick<Deps, 'db' | 'config' | '
     const name = `${by} ${key}`
     let mine = used.get(name)
     if (mine === undefined || mine.window !== window) {
-      mine = { told: 0, telling: 0, untold: 0, window }
+      mine = { shared: 0, sharing: 0, unshared: 0, window }
       used.set(name, mine)
     }
-    const before = mine.told + mine.telling + mine.untold
+    const before = mine.shared + mine.sharing + mine.unshared
     const allowed = before < limit
     if (allowed) {
-      mine.untold++
-      untold.add(name)
-      if (mine.untold * TELL_SHARE >= limit) void tell()
+      mine.unshared++
+      unshared.add(name)
+      if (mine.unshared * SHARE_PART >= limit) void share()
     }
     const remaining = Math.max(0, limit - before - 1)
     const reset = Math.max(1, Math.ceil(((window + 1) * WINDOW_MS - at) / 1000))
     return { allowed, limit, remaining, reset, window: WINDOW_MS / 1000 }
   }
 
-  function tell(): Promise<void> {
-    telling ??= tellNow().finally(() => {
-      telling = undefined
-    })
-    return telling
+  const timer = setInterval(share, SHARE_EVERY_MS).unref()
+  return {
+    take,
+    share,
+    async stop() {
+      clearInterval(timer)
+      await share()
+      await share()
+    },
   }
+}
 
-  async function tellNow(): Promise<void> {
-    const told: { key: string; mine: Used; addition: Addition }[] = []
-    for (const name of untold) {
+/**
+ * Returns a function that adds what was counted to the shared counters, one run at a time.
+ * @param unshared names in `used` that were counted since the last run
+ */
+function createSharing(
+  { db, now }: Pick<Deps, 'db' | 'now'>,
+  used: LRUCache<string, Used>,
+  unshared: Set<string>,
+): () => Promise<void> {
+  let sharing: Promise<void> | undefined
+  let purged = windowAt(now())
+  const addAll = (additions: Addition[]) => addToCounters(db, additions).catch(() => undefined)
+
+  async function shareNow(): Promise<void> {
+    const counted: { key: string; mine: Used; addition: Addition }[] = []
+    for (const name of unshared) {
       const mine = used.get(name)
-      if (mine === undefined || mine.untold === 0) continue
-      mine.telling = mine.untold
-      mine.untold = 0
+      if (mine === undefined || mine.unshared === 0) continue
+      mine.sharing = mine.unshared
+      mine.unshared = 0
       const key = `${name} ${mine.window}`
-      told.push({ key, mine, addition: { key, points: mine.telling, expires: (mine.window + 1) * WINDOW_MS } })
+      counted.push({ key, mine, addition: { key, points: mine.sharing, expires: (mine.window + 1) * WINDOW_MS } })
     }
-    untold.clear()
-    // What cannot be told now is never told: the window is over soon, and meanwhile this instance still counts it.
-    const all = told.length === 0 ? undefined : await addAll(told.map(({ addition }) => addition))
-    for (const { key, mine } of told) {
-      mine.told = Math.max(mine.told + mine.telling, all?.get(key) ?? 0)
-      mine.telling = 0
+    unshared.clear()
+    // A count that cannot be shared now never is: the window ends soon, and until then this instance counts it.
+    const all = counted.length === 0 ? undefined : await addAll(counted.map(({ addition }) => addition))
+    for (const { key, mine } of counted) {
+      mine.shared = Math.max(mine.shared + mine.sharing, all?.get(key) ?? 0)
+      mine.sharing = 0
     }
     const window = windowAt(now())
     if (window === purged) return
-    // The minute before left a counter for every address. Some at a time, so that nothing is told late because of them.
+    // The minute before left a counter for every address. They are deleted in parts, so that no sharing is late.
     const removed = await purgeCounters(db, now()).catch(() => 0)
     if (removed < PURGE) purged = window
   }
 
-  const addAll = (additions: Addition[]) => addToCounters(db, additions).catch(() => undefined)
-
-  const timer = setInterval(tell, TELL_EVERY_MS).unref()
-  return {
-    take,
-    tell,
-    async stop() {
-      clearInterval(timer)
-      await tell()
-      await tell()
-    },
+  return () => {
+    sharing ??= shareNow().finally(() => {
+      sharing = undefined
+    })
+    return sharing
   }
 }
 

@@ -3,30 +3,36 @@ import { type Account, findAccountByEmail } from '../../db/access/accounts.ts'
 import { LendingError } from '../../domain/errors.ts'
 import { type Events, noEvents } from '../events.ts'
 import { identifyApiKey } from './apiKeys.ts'
-import { remembering } from './cachingVerifier.ts'
+import { cachingVerifier } from './cachingVerifier.ts'
 import type { Identity } from './caller.ts'
 import { networkOf, withoutPort } from './network.ts'
 import { NO_ACCOUNT_HASH, verifyPassword } from './passwords/passwords.ts'
 import { createSignInLimits } from './signInLimits.ts'
 import { createTokens, type TokensDeps } from './tokens.ts'
 
-/** Signing in, and knowing who calls. */
+/** Issues tokens, and identifies callers by their tokens and API keys. */
 export interface SignIn {
   /**
-   * A token for the account.
+   * Issues a token for an account.
    * @throws LendingError `unauthenticated` for wrong credentials or a disabled account, `resource_exhausted` after too
-   * many failures of the e-mail or the address
+   *   many failures of the e-mail or the address
    */
   issueToken(email: string, password: string, address: string, requestId?: string): Promise<string>
-  /** @throws LendingError `unauthenticated` for a token that is malformed, forged, expired, or of a disabled account */
+  /**
+   * Identifies the caller of a token.
+   * @throws LendingError `unauthenticated` for a token that is malformed, forged, expired, or of a disabled account
+   */
   identify(token: string): Promise<Identity>
-  /** @throws LendingError `unauthenticated` for an API key that is unknown or revoked */
+  /**
+   * Identifies the caller of an API key.
+   * @throws LendingError `unauthenticated` for a key that is unknown or revoked
+   */
   identifyKey(key: string): Promise<Identity>
 }
 
-/** Names what signing in needs: all that tokens need, and the events to tell of it. */
+/** Names what sign-in needs: the dependencies of tokens, and the events. */
 export interface SignInDeps extends TokensDeps {
-  /** Nobody counts without one. */
+  /** Left out: sign-ins are not counted. */
   readonly events?: Events
 }
 
@@ -38,16 +44,35 @@ interface Checked {
 
 const unauthenticated = (message: string) => new LendingError('unauthenticated', message)
 
+/** An e-mail and a password, and the network address that they came from. */
+interface Credentials {
+  readonly email: string
+  readonly password: string
+  readonly address: string
+}
+
+/** Creates the sign-in of the service. */
 export function createSignIn({ events = noEvents, ...deps }: SignInDeps): SignIn {
   const { db, now } = deps
   const tokens = createTokens(deps)
-  const limits = createSignInLimits(db)
-  // Those who send the same e-mail and password at once share one check: an integrator's workers that start together.
-  const checking = new Map<string, Promise<Checked>>()
-  const secret = randomBytes(32)
+  const check = shareChecks(createCheck(deps))
+  return {
+    async issueToken(email, password, from, requestId = '') {
+      const { account, askedAt } = await check({ email, password, address: networkOf(from) })
+      const { organizationId, id: accountId } = account
+      events.signedIn({ organizationId, accountId, address: withoutPort(from), requestId })
+      return tokens.issue(account, askedAt)
+    },
+    // Two caches: a style that takes no keys must not find one among the cached tokens.
+    identify: cachingVerifier(now, tokens.verify),
+    identifyKey: cachingVerifier(now, async (key) => ({ identity: await identifyApiKey(db, key) })),
+  }
+}
 
-  /** The account that the password is right for, and when the check began. */
-  async function check(email: string, password: string, address: string): Promise<Checked> {
+/** Returns a function that finds the account whose password is right, within the limits of attempts. */
+function createCheck({ db, now }: Pick<SignInDeps, 'db' | 'now'>): (credentials: Credentials) => Promise<Checked> {
+  const limits = createSignInLimits(db)
+  return async ({ email, password, address }) => {
     const attempt = await limits.begin(email, address)
     let failed = false
     try {
@@ -63,24 +88,19 @@ export function createSignIn({ events = noEvents, ...deps }: SignInDeps): SignIn
       await attempt.end(failed ? 'failed' : 'not failed')
     }
   }
+}
 
-  async function issueToken(email: string, password: string, from: string, requestId = ''): Promise<string> {
-    const address = networkOf(from)
+/** Lets equal credentials that arrive at once share one check: an integrator's workers that start together. */
+function shareChecks(check: (credentials: Credentials) => Promise<Checked>): typeof check {
+  const checking = new Map<string, Promise<Checked>>()
+  const secret = randomBytes(32)
+  return (credentials) => {
+    const { email, password, address } = credentials
     const name = createHmac('sha256', secret)
       .update(JSON.stringify([email, password, address]))
       .digest('base64url')
-    const under = checking.get(name) ?? check(email, password, address).finally(() => checking.delete(name))
-    checking.set(name, under)
-    const { account, askedAt } = await under
-    const { organizationId, id: accountId } = account
-    events.signedIn({ organizationId, accountId, address: withoutPort(from), requestId })
-    return tokens.issue(account, askedAt)
-  }
-
-  // Apart from each other: a style that takes no keys must not find one among the tokens it remembers.
-  return {
-    issueToken,
-    identify: remembering(now, tokens.verify),
-    identifyKey: remembering(now, async (key) => ({ identity: await identifyApiKey(db, key) })),
+    const underWay = checking.get(name) ?? check(credentials).finally(() => checking.delete(name))
+    checking.set(name, underWay)
+    return underWay
   }
 }

@@ -6,30 +6,30 @@ import { LendingError } from '../../domain/errors.ts'
 /** A quarter of an hour. */
 const WINDOW_SECONDS = 900
 
-/** Attempts within the window before an e-mail or an address has to wait: those that fail, and all of them. */
+/** The most attempts in the window, failed ones and all, before an e-mail or an address has to wait. */
 const MOST = { failures: { email: 10, address: 100 }, all: { email: 100, address: 1_000 } } as const
 
-/** Attempts of one address that may be looked at or wait at once, in this process. */
+/** The most attempts of one address that this process handles at once. */
 const MOST_AT_ONCE = 10
 
-/** An attempt to sign in that may be made. */
+/** An attempt to sign in that is allowed. */
 export interface Attempt {
-  /** Ends it. One that did not fail, or was never looked at, no longer counts among the failures. */
+  /** Ends the attempt. An attempt that did not fail, or was not decided, no longer counts as a failure. */
   end(outcome: 'failed' | 'not failed'): Promise<void>
 }
 
-/** Holds attempts to sign in to their number, by e-mail and by address, before a password is hashed. */
+/** Limits the attempts to sign in, by e-mail and by address, before a password is hashed. */
 export interface SignInLimits {
-  /** @throws LendingError `resource_exhausted` when there were too many */
+  /** Begins an attempt. @throws LendingError `resource_exhausted` when there were too many */
   begin(email: string, address: string): Promise<Attempt>
-  /** Lifts the locks of an e-mail or of an address. @returns whether there was any */
+  /** Lifts the locks of an e-mail or of an address. @returns whether there was one */
   lift(whose: { readonly email: string } | { readonly address: string }): Promise<boolean>
 }
 
-/** The counters have no e-mails in them. */
+/** Returns the key of an e-mail in the counters: a hash, so that the counters hold no e-mails. */
 const keyOf = (email: string) => createHash('sha256').update(email.toLowerCase()).digest('base64url')
 
-/** Limits that all instances on the database share. */
+/** Creates the limits, which all instances on the database share. */
 export function createSignInLimits(db: Pick<Db, 'pool'>): SignInLimits {
   const count = (name: string, most: number) => countAttempts(db, name, most, WINDOW_SECONDS)
   const all = {

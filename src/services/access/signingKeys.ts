@@ -12,13 +12,13 @@ import { makeSigningKey } from './keyRing.ts'
 
 export { type KeyRecord, WHOLE_SERVICE } from '../../db/access/signingKeys.ts'
 
-/** Every signing key there ever was, newest first. */
+/** Returns every signing key, retired and revoked ones included, newest first. */
 export const listSigningKeys = ({ db }: Pick<Deps, 'db'>): Promise<KeyRecord[]> => listKeyRecords(db)
 
 /**
- * A new key, which signs from now on; those before it go on verifying (contract 3.4). An instance that meets a token of
- * it before it has read the keys again reads them then, so that no token is refused.
- * @returns its id
+ * Makes a key that signs from now on; earlier keys still verify (contract 3.4). An instance that receives a token of
+ * the new key before it has read the keys again reads them then, so that no token is refused.
+ * @returns the id of the key
  */
 export async function rotateSigningKey({ db, now, config }: Deps, author: Author): Promise<string> {
   const secret = config.keyEncryptionSecret
@@ -29,15 +29,17 @@ export async function rotateSigningKey({ db, now, config }: Deps, author: Author
 }
 
 /**
- * The key no longer signs, and goes on verifying. Where it was the newest, the one before it signs again: that is how a
- * rotation is taken back.
- * @throws LendingError `not_found`; `failed_precondition` when it is so already, or the only one that can sign
+ * Retires a key: it no longer signs, but still verifies. Where it was the newest, the key before it signs again, which
+ * undoes a rotation.
+ * @throws LendingError `not_found`; `failed_precondition` when the key is retired already, or is the only one that can
+ *   sign
  */
 export const retireSigningKey = ({ db, now }: Pick<Deps, 'db' | 'now'>, author: Author, kid: string): Promise<void> =>
   endKey(db, author, { kid, end: 'retired' }, now())
 
 /**
- * Within 5 s the key verifies nothing on any instance (contract 3.6): whoever has a token of it signs in again.
+ * Revokes a key: within 5 s it verifies nothing on any instance (contract 3.6), and a client with a token of it has to
+ * sign in again.
  * @throws LendingError as `retireSigningKey` does
  */
 export const revokeSigningKey = ({ db, now }: Pick<Deps, 'db' | 'now'>, author: Author, kid: string): Promise<void> =>

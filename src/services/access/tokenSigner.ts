@@ -5,25 +5,25 @@ export type Claims = Readonly<Record<string, unknown>>
 
 /** Signs tokens and verifies their signatures, with the key that is given for each. */
 export interface TokenSigner {
-  /** A token of these claims, whose header names the key. */
+  /** Returns a token of the claims, whose header names the key. */
   sign(claims: Claims, key: { readonly kid: string; readonly privatePem: string }): string
   /**
-   * The `kid` in the header of a token, as it stands there.
-   * @throws Error for what is no token, or names another algorithm than ours
+   * Returns the `kid` in the header of a token, unchecked.
+   * @throws Error for a text that is not a token, or has another algorithm than ours
    */
   keyIdOf(token: string): unknown
   /**
-   * The claims of a token that the key signed, for our issuer. The caller checks when it expires.
-   * @throws Error for every other
+   * Returns the claims of a token that the key signed, for our issuer. The caller checks when the token expires.
+   * @throws Error for every other token
    */
   verify(token: string, publicPem: string): Claims
 }
 
-/** Keeps the signer: the auth host brings it when it is mounted, and what needs it is made before that. */
+/** Holds the signer: the auth host mounts it after the services that need it were made. */
 export interface SignerPlace {
-  /** Puts a signer there, in place of the one before. */
+  /** Sets the signer, in place of an earlier one. */
   mount(signer: TokenSigner): void
-  /** The signer; it has to be there. */
+  /** Returns the signer, which must have been mounted. */
   mounted(): TokenSigner
 }
 

@@ -8,15 +8,18 @@ import type { Verified } from './cachingVerifier.ts'
 import type { KeyRing } from './keyRing.ts'
 import type { Claims, SignerPlace } from './tokenSigner.ts'
 
-/** A token is good for a year (contract 3.1). */
+/** A token is valid for a year (contract 3.1). */
 const TOKEN_DAYS = 365
 const DAY_SECONDS = 86_400
 
 /** Issues tokens, and finds the account that a token belongs to. */
 export interface Tokens {
-  /** A token for an account whose password was asked for at that instant. */
+  /** Issues a token for an account. @param askedAt the instant at which the check of the password began */
   issue(account: Account, askedAt: number): Promise<string>
-  /** @throws LendingError `unauthenticated` for a token that is malformed, forged, expired, or of a disabled account */
+  /**
+   * Finds the identity of a token.
+   * @throws LendingError `unauthenticated` for a token that is malformed, forged, expired, or of a disabled account
+   */
   verify(token: string): Promise<Verified>
 }
 
@@ -32,11 +35,11 @@ export interface TokensDeps {
 const unauthenticated = (message: string) => new LendingError('unauthenticated', message)
 const notOurs = () => unauthenticated('the token is not one of ours')
 
-/** Makes tokens that the mounted signer signs and verifies. */
+/** Creates the issuer and verifier of tokens, which the mounted signer signs and verifies. */
 export function createTokens({ db, keys, tokenSigner, now, issuer }: TokensDeps): Tokens {
   const inTurn = oneEachTurn()
 
-  /** The claims of a token that is genuine and has not expired, and the id of its key. */
+  /** Returns the claims of a token that is genuine and has not expired, and the id of its key. */
   async function check(token: string): Promise<{ claims: Claims; kid: string }> {
     const signer = tokenSigner.mounted()
     const kid = orNotOurs(() => signer.keyIdOf(token))
@@ -71,7 +74,7 @@ export function createTokens({ db, keys, tokenSigner, now, issuer }: TokensDeps)
 }
 
 function claimsOf(account: Account, askedAt: number, issuer: string): Claims {
-  // Whole seconds: in the second in which earlier tokens were revoked, a new one counts from the next.
+  // Whole seconds: in the second in which earlier tokens were revoked, a new token is dated to the next second.
   const iat = Math.max(Math.floor(askedAt / 1000), Math.ceil((account.tokensFrom ?? 0) / 1000))
   return {
     org: account.organizationId,
@@ -84,14 +87,14 @@ function claimsOf(account: Account, askedAt: number, issuer: string): Claims {
   }
 }
 
-/** The number of an organization or an account as a claim has it; undefined for a claim that is none. */
+/** Returns the id of an organization or an account in a claim; undefined for a claim that is not an id. */
 function smallId(claim: unknown): number | undefined {
   const isNumber = typeof claim === 'number' || (typeof claim === 'string' && /^[1-9]\d{0,9}$/.test(claim))
   const id = isNumber ? Number(claim) : 0
   return Number.isInteger(id) && id >= 1 && id <= LARGEST_ID ? id : undefined
 }
 
-/** Gives what the signer reads of a token; where it throws, the token is refused. */
+/** Returns what the signer reads from a token. @throws LendingError `unauthenticated` where the signer throws */
 function orNotOurs<T>(read: () => T): T {
   try {
     return read()
@@ -101,8 +104,8 @@ function orNotOurs<T>(read: () => T): T {
 }
 
 /**
- * Runs one after the other, each in a turn of the event loop of its own. A signature keeps the loop busy for half a
- * millisecond: many who sign in at once must not hold up the requests of others for as long as all of theirs take.
+ * Returns a function that runs pieces of work one after the other, each in its own turn of the event loop. A signature
+ * keeps the loop busy for half a millisecond: many sign-ins at once must not delay other requests for their total time.
  */
 function oneEachTurn(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()

@@ -6,7 +6,7 @@ import { type Caller, requireAdmin } from '../access/caller.ts'
 export type { AuditEntry } from '../../db/audit/audit.ts'
 
 /**
- * A page of the organization's audit trail, newest first; for operators.
+ * Returns a page of the organization's audit trail, newest first; for operators.
  * @throws LendingError `permission_denied`
  */
 export async function pageAudit(

@@ -4,37 +4,44 @@ import { latestTrail, listTrailKeys, readTrailRows, type TrailFilter, type Trail
 
 export type { TrailFilter, TrailRow } from '../../db/audit/auditTail.ts'
 
-/** Rows get their numbers before they are committed: one may appear below another that was seen already. */
+/** The numbers to look back: a row gets its number before it is committed, and may appear below a row that was seen. */
 const LOOK_BACK = 20_000n
 const EVERY_MS = 500
-/** Rounds, two minutes of them, after which nothing appears below a number: no change takes that long. */
+/** The rounds (two minutes) after which no row appears below a number, because no change takes that long. */
 const SETTLED_AFTER = 240
-/** Numbers read at once: those looked back at, and new ones besides. */
+/** The most numbers that are read at once: those to look back, and new ones. */
 const MOST_AT_ONCE = 50_000
 const ROWS_AT_ONCE = 1_000
 
-/** The latest rows of the trail, oldest first, of every organization unless told otherwise. For operators. */
+/**
+ * Returns the latest rows of the trail, oldest first, of every organization unless the filter names one. For operators.
+ */
 export const readTrail = ({ db }: Pick<Deps, 'db'>, filter: TrailFilter, most: number): Promise<TrailRow[]> =>
   latestTrail(db, filter, most)
 
+/** The options of following a trail: the most of the latest rows to begin with, the signal that ends it, and the pause. */
+export interface Following {
+  readonly most: number
+  readonly stopping: AbortSignal
+  readonly everyMs?: number
+}
+
 /**
- * The latest rows, and then each as it is written, once, until the signal fires. Where nothing is written, looking costs
- * two statements that answer next to nothing: rows are looked for by their numbers, and read when they are new.
+ * Yields the latest rows, and then each new row once, until the signal fires. Where nothing is written, a round costs
+ * two SQL statements of almost no rows: rows are found by their numbers, and read when they are new.
  */
 export async function* followTrail(
   { db }: Pick<Deps, 'db'>,
   filter: TrailFilter,
-  most: number,
-  stopping: AbortSignal,
-  everyMs = EVERY_MS,
+  { most, stopping, everyMs = EVERY_MS }: Following,
 ): AsyncGenerator<TrailRow> {
-  // Whatever the filter, what is followed are the trail's own numbers: they go on where no row is let through.
+  // The numbers are those of the whole trail: they grow also where the filter lets no row through.
   const newest = async () => (await latestTrail(db, {}, 1))[0]?.id ?? 0n
   const keysAbove = (above: bigint) => listTrailKeys(db, { ...filter, above }, MOST_AT_ONCE)
   let highest = await newest()
   const seen = new Set((await keysAbove(highest - LOOK_BACK)).map(({ id }) => id))
   const latest = await latestTrail(db, filter, most)
-  // What was written between the two reads is among the latest, and not to be told again.
+  // A row that was written between the two reads is among the latest, and is not yielded again.
   for (const { id } of latest) seen.add(id)
   yield* latest
   const before: bigint[] = []

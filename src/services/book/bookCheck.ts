@@ -22,12 +22,12 @@ import { brokenByTrail, type LoanTrail } from '../../domain/bookCheck/trailRules
 import { stateOf } from '../../domain/loan/loan.ts'
 import { carriedForward, endFrom, type LoanState } from '../../domain/loan/replay.ts'
 
-/** Loans read and replayed at once. */
+/** The number of loans that are read and replayed at once. */
 const BATCH = 500
-/** Differences kept in words; all are counted. */
-const MOST_TOLD = 1_000
+/** The most differences that are listed; all are counted. */
+const MOST_LISTED = 1_000
 
-/** Something that is not as it must be. */
+/** A difference between what is stored and what must be. */
 export interface Difference {
   readonly organizationId: number
   /** `loan 4000000000000001`, `customer …` or `totals TZS`. */
@@ -35,17 +35,17 @@ export interface Difference {
   readonly message: string
 }
 
-/** What a check of the book came to. */
+/** The result of a check of the book. */
 export interface Checked {
   readonly loans: number
   readonly entries: number
-  /** Loans whose time has come and that the sweep has not looked at yet: no fault, and checked as of the moment before. */
+  /** Loans that the sweep has yet to update: no fault. They are checked as of the moment before the update was due. */
   readonly waitingForSweep: number
   readonly totals: readonly StoredTotals[]
   readonly differences: readonly Difference[]
-  /** How many there are, also where not all are told. */
+  /** The number of differences, also where not all are listed. */
   readonly found: number
-  /** It was stopped before the end. */
+  /** True where the check was stopped before the end. */
   readonly stopped: boolean
 }
 
@@ -57,34 +57,34 @@ export interface CheckOptions {
 
 type Sums = { -readonly [Name in keyof StoredTotals]: StoredTotals[Name] }
 
-/** What a walk through the loans has come to. */
+/** The running result of a walk through the loans. */
 interface Walk {
   readonly asOf: number
   readonly grounds: StoredGrounds
   readonly sums: Map<string, Sums>
-  readonly tell: (difference: Difference) => void
+  readonly add: (difference: Difference) => void
   loans: number
   entries: number
   waitingForSweep: number
 }
 
 /**
- * Replays every loan and holds its cached columns, its entries and its schedule against what must be: against the rules
- * of the domain, its terms against what they follow from, and all that happened to it against the audit trail. Then the
- * sums of all against the database's own, and what refers to nothing. In bounded batches of one snapshot, while the
- * service goes on.
+ * Replays every loan and compares it with what is stored: its cached columns, its terms with their grounds, its entries
+ * with the audit trail, and all of it with the rules of the domain. Then compares the sums of all loans with the
+ * database's own sums, and finds rows that refer to nothing. Reads bounded batches of one snapshot, while the service
+ * runs.
  */
 export async function checkBook({ db, config, now }: Deps, options: CheckOptions = {}): Promise<Checked> {
   const { organizationId, stopping, onProgress } = options
   const differences: Difference[] = []
   let found = 0
-  const tell = (difference: Difference) => {
-    if (found++ < MOST_TOLD) differences.push(difference)
+  const add = (difference: Difference) => {
+    if (found++ < MOST_LISTED) differences.push(difference)
   }
   return inSnapshot(db, async (snapshot) => {
     const total = await countLoans(snapshot, organizationId)
     const grounds = await readGrounds(snapshot)
-    const walk: Walk = { asOf: now(), grounds, sums: new Map(), tell, loans: 0, entries: 0, waitingForSweep: 0 }
+    const walk: Walk = { asOf: now(), grounds, sums: new Map(), add, loans: 0, entries: 0, waitingForSweep: 0 }
     const read = async (after: typeof START) => {
       const batch = await readChecked(snapshot, config.zone, after, organizationId, BATCH)
       return { batch, trails: await readLoanTrails(snapshot, batch) }
@@ -92,9 +92,9 @@ export async function checkBook({ db, config, now }: Deps, options: CheckOptions
     let next = read(START)
     for (let { batch, trails } = await next; batch.length > 0 && !stopping?.aborted; { batch, trails } = await next) {
       const last = batch.at(-1)!
-      // Read while these are replayed: the database and this process then work at once.
+      // The next batch is read while this one is replayed.
       next = batch.length < BATCH ? Promise.resolve({ batch: [], trails: new Map() }) : read(last)
-      // Looked at in the next turn, which this one may not live to see.
+      // A failure is thrown where `next` is awaited; where this round fails first, it is never awaited.
       next.catch(() => undefined)
       for (const one of batch) checkLoan(walk, one, trails.get(`${one.organizationId} ${one.id}`) ?? [])
       onProgress?.(walk.loans, total)
@@ -113,53 +113,56 @@ export async function checkBook({ db, config, now }: Deps, options: CheckOptions
 
 function checkLoan(walk: Walk, one: CheckedLoan, trail: readonly LoanTrail[]): void {
   const { organizationId, id } = one
-  const { grounds, tell, sums } = walk
-  const say = (message: string) => tell({ organizationId, of: `loan ${id}`, message })
+  const { grounds, add, sums } = walk
+  const fault = (message: string) => add({ organizationId, of: `loan ${id}`, message })
   walk.loans++
   try {
     const loan = one.loan()
     const { state, waiting } = stateAsCached(loan, walk.asOf)
     if (waiting) walk.waitingForSweep++
-    differencesOf(loan, one, state).forEach(say)
+    differencesOf(loan, one, state).forEach(fault)
     const product = grounds.products.get(`${organizationId} ${loan.productId}`)
-    brokenByAgreement(loan, { product, currency: grounds.currencies.get(organizationId) }).forEach(say)
-    brokenByMarks(loan).forEach(say)
-    brokenByTrail(loan, trail).forEach(say)
+    brokenByAgreement(loan, { product, currency: grounds.currencies.get(organizationId) }).forEach(fault)
+    brokenByMarks(loan).forEach(fault)
+    brokenByTrail(loan, trail).forEach(fault)
     addTo(sums, loan, state)
     walk.entries += loan.entries.length
   } catch (error) {
-    say(`cannot be replayed: ${error instanceof Error ? error.message : error}`)
+    fault(`cannot be replayed: ${error instanceof Error ? error.message : error}`)
   }
 }
 
 /**
- * What no loan shows by itself.
- * @param more called with how many faults there are beyond those told
- * @returns the sums of the book as the database makes them
+ * Checks what no loan shows alone: sums, loans of closed customers, rows that refer to nothing.
+ * @param more called with the number of faults that are not listed
+ * @returns the sums of the book as the database computes them
  */
 async function checkWhole(
   snapshot: Snapshot,
-  { sums, tell }: Walk,
+  { sums, add }: Walk,
   organizationId: number | undefined,
   more: (found: number) => void,
 ): Promise<readonly StoredTotals[]> {
   const totals = await readTotals(snapshot, organizationId)
   for (const stored of totals)
-    differencesOfTotals(stored, sums.get(`${stored.organizationId} ${stored.currency}`)).forEach(tell)
+    differencesOfTotals(stored, sums.get(`${stored.organizationId} ${stored.currency}`)).forEach(add)
   for (const lent of await findLentAfterClosing(snapshot, organizationId))
-    tell({
+    add({
       organizationId: lent.organizationId,
       of: `customer ${lent.customerId}`,
       message: `is Closed since ${lent.closedOn}, and got ${lent.loans} loans after it`,
     })
   for await (const { found, rows } of findOrphans(snapshot, organizationId)) {
-    rows.forEach(tell)
+    rows.forEach(add)
     more(found - rows.length)
   }
   return totals
 }
 
-/** The columns hold until time changes them next: then they wait for the sweep, and are what they were before. */
+/**
+ * Returns the state that the cached columns should have: of now, or, where the sweep is due, of the moment before it
+ * was due.
+ */
 function stateAsCached(loan: StoredLoan, asOf: number): { state: LoanState; waiting: boolean } {
   const waiting = loan.nextChangeAt !== null && loan.nextChangeAt <= asOf
   const moment = waiting ? Math.max(loan.terms.disbursedAt, (loan.nextChangeAt ?? asOf) - 1) : asOf
@@ -181,10 +184,10 @@ function differencesOf(
   const { length } = loan.entries
   const count = entryCount === length ? [] : [`entry_count is ${entryCount}, and there are ${length} entries`]
   const shouldCarry = carriedForward(state)
-  // What is of other rules, or damaged, is not gone on from.
-  const isGoneOnFrom = carried !== null && endFrom(carried, entryCount, loan.updatedAt) !== undefined
+  // A text of another format version, or a damaged one, is not used.
+  const isUsed = carried !== null && endFrom(carried, entryCount, loan.updatedAt) !== undefined
   const forward =
-    !isGoneOnFrom || carried === shouldCarry
+    !isUsed || carried === shouldCarry
       ? []
       : [`carried_forward is ${carried}, and replay says ${shouldCarry ?? 'empty'}`]
   return [...columns, ...count, ...forward, ...brokenRules(loan, state)]

@@ -17,7 +17,7 @@ import { currencyOf, minorToText, rateToNumber } from '../../domain/money.ts'
 
 export { EXPORT_KINDS, type ExportKind } from '../../db/book/bookExport.ts'
 
-/** An amount as it is written, to the last digit. */
+/** An amount as exact decimal text. */
 export class Amount {
   readonly text: string
   constructor(text: string) {
@@ -28,7 +28,7 @@ export class Amount {
 /** A row of an export by the names that an import knows: amounts exact, instants RFC 3339, ids text. */
 export type ExportRecord = Readonly<Record<string, string | number | Amount | null>>
 
-/** Where the rows go, a bounded number at a time; the next come when it is done with these. */
+/** Takes the rows, a bounded number at a time; the next are read when these are written. */
 export interface ExportSink {
   begin(kind: ExportKind, total: number): Promise<void>
   write(kind: ExportKind, records: readonly ExportRecord[]): Promise<void>
@@ -36,8 +36,8 @@ export interface ExportSink {
 }
 
 /**
- * Writes an organization's book as it is at one moment, while the service goes on; the trail tells that it was done.
- * @returns how many rows of each kind
+ * Writes an organization's book as of one moment, while the service runs, and notes the export in the audit trail.
+ * @returns the number of rows of each kind
  */
 export async function exportBook(
   { db, config, now }: Deps,
@@ -67,16 +67,16 @@ export async function exportBook(
   return counts
 }
 
-/** Loans replayed at once for what their transactions paid. */
+/** The number of loans that are replayed at once. */
 const LOANS = 500
 
-/** What a transaction paid, by the names of an export, in minor units; nothing of one that is reversed. */
+/** The portions of a transaction by the names of an export, in minor units; null for a reversed one. */
 type Paid = Readonly<Record<(typeof PORTIONS)[number], bigint | null>>
 const PORTIONS = ['principal', 'interest', 'fees', 'penalty', 'overpayment'] as const
 
 /**
- * Transactions with what each paid. It is replayed as the rows go by: both come in the order of the loans.
- * @param read the next loans after one
+ * Yields transactions with their portions. Loans are replayed as the rows go by: both come in the order of the loans.
+ * @param read reads the next loans after one
  */
 async function* withPortions(
   batches: AsyncIterable<ExportRow[]>,
@@ -102,7 +102,10 @@ async function* withPortions(
 
 const NOTHING = Object.fromEntries(PORTIONS.map((name) => [name, null])) as Paid
 
-/** By the ordinals of its transactions; empty for a loan that cannot be replayed, which `book check` names. */
+/**
+ * Returns the portions of a loan's transactions by ordinal; empty for a loan that cannot be replayed, which `book
+ * check` reports.
+ */
 function paidBy(stored: CheckedLoan, asOf: number): Map<unknown, Paid> {
   try {
     const loan = stored.loan()

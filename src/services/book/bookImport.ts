@@ -18,16 +18,16 @@ export type { ImportKind, ImportMark } from '../../db/book/bookImport.ts'
 export interface Line<T> {
   /** Its number in the file, from 1. */
   readonly number: number
-  /** As it stands there, for the report. */
+  /** The line as it is in the file, for the report. */
   readonly raw: unknown
-  /** @throws LendingError `invalid_argument` when it does not say what it must */
+  /** Reads the line. @throws LendingError `invalid_argument` */
   read(): T
 }
 
-/** What came of a line; a refusal says why. */
-export type Said = 'imported' | 'present' | LendingError
+/** The result of a line: it was imported, was present already, or was refused. */
+export type LineResult = 'imported' | 'present' | LendingError
 
-/** What a kind of line becomes: decided a batch at a time on what the book is, then saved. */
+/** Imports one kind of line: decides a batch on the book as it is, then saves it. */
 export interface Importer<T> {
   /** Lines with the same key are decided one after the other. */
   keyOf(value: T): string
@@ -35,8 +35,12 @@ export interface Importer<T> {
 }
 
 export interface DecidedBatch {
-  /** @returns what came of each line; undefined where someone was faster, and it is to be decided anew */
-  save(batch: Queries): Promise<readonly Said[] | undefined>
+  /**
+   * Saves the batch.
+   * @returns the result of each line; undefined where another change was saved first, and the batch has to be decided
+   *   again
+   */
+  save(batch: Queries): Promise<readonly LineResult[] | undefined>
 }
 
 /** A line that was refused. */
@@ -46,11 +50,11 @@ export interface Refusal {
   readonly record: unknown
 }
 
-/** Where refused lines are told. */
+/** The report of refused lines. */
 export interface Report {
   /**
-   * Writes refusals from this many bytes on, and cuts off what an earlier run left behind that point.
-   * @returns how many bytes it has then, safely kept
+   * Writes refusals at an offset in bytes, and cuts off what an earlier run left after that.
+   * @returns the length of the report in bytes, once it is safely on disk
    */
   write(from: number, refusals: readonly Refusal[]): Promise<number>
 }
@@ -64,18 +68,20 @@ export interface ImportFile<T> {
   readonly report: Report
 }
 
+/** The run of an import: the owner of the book, and how the run is stopped and observed. */
 export interface ImportRun {
+  readonly organizationId: number
   readonly stopping: AbortSignal
   onProgress(mark: ImportMark): void
 }
 
-/** Lines that are decided and saved together; more where the last ones have the same key. */
+/** The number of lines that are decided and saved together; more where the last ones have the same key. */
 const BATCH: Readonly<Record<ImportKind, number>> = { customers: 2_000, loans: 1_000, transactions: 2_500 }
 const MOST_OF_A_KEY = 1_000
-/** How often a batch is decided anew when others change the same loans meanwhile. */
+/** The most tries of a batch when other changes of the same loans are saved first. */
 const MOST_TRIES = 30
 
-/** Lines with what they say, or why they say nothing. */
+/** Lines with their values, or with the reasons why they cannot be read. */
 interface Batch<T> {
   readonly lines: Line<T>[]
   readonly values: (T | LendingError)[]
@@ -83,19 +89,18 @@ interface Batch<T> {
 }
 
 /**
- * Imports a file, a batch at a time, each in one transaction with the mark of how far it has come: after a crash at
- * whatever point, the same file goes on where it was, and ends with the same book. A line whose customer, loan or
- * transaction is there already changes nothing, so that a finished or a corrected file can be imported again.
- * While a batch is saved, the next one is decided, unless the two have keys in common.
- * @returns the mark it ended with, and whether that is the end of the file
- * @throws LendingError `aborted` when others were faster every time; ImportedElsewhereError
+ * Imports a file in batches, each in one transaction with the mark of the progress: after a crash at any point, an
+ * import of the same file continues from the mark, and ends with the same book. A line whose customer, loan or
+ * transaction is stored already changes nothing, so that a finished or a corrected file can be imported again. While a
+ * batch is saved, the next one is decided, unless the two have keys in common.
+ * @returns the last mark, and whether the whole file is imported
+ * @throws LendingError `aborted` when other changes were saved first every time; ImportedElsewhereError
  */
 export async function importFile<T>(
   { db, now }: Pick<Deps, 'db' | 'now'>,
-  organizationId: number,
   { kind, digest, lines, report }: ImportFile<T>,
   importer: Importer<T>,
-  { stopping, onProgress }: ImportRun,
+  { organizationId, stopping, onProgress }: ImportRun,
 ): Promise<{ readonly mark: ImportMark; readonly resumedAt: number; readonly finished: boolean }> {
   const key: ImportKey = { organizationId, kind, digest }
   let mark = await openImport(db, key, now())
@@ -112,14 +117,14 @@ export async function importFile<T>(
       deciding.catch(() => undefined)
       await saving
       busy = batch.keys
-      saving = saveDecided(db, key, mark, batch, deciding, { importer, report, now }).then((after) => {
+      saving = saveDecided({ db, key, importer, report, now }, mark, batch, deciding).then((after) => {
         mark = after
         onProgress(mark)
       })
       saving.catch(() => undefined)
     }
   } finally {
-    // Also where the file cannot be read any further: what came before is saved.
+    // Also where the file cannot be read to its end: the lines before are saved.
     await saving
   }
   if (stopping.aborted) return { mark, resumedAt, finished: false }
@@ -127,7 +132,10 @@ export async function importFile<T>(
   return { mark, resumedAt, finished: true }
 }
 
-/** The lines behind those done already, in batches that no key goes beyond, unless very many lines have it. */
+/**
+ * Yields the lines after those that are done, in batches; lines with the same key share a batch, unless they are very
+ * many.
+ */
 async function* batchesOf<T>(
   lines: AsyncIterable<Line<T>>,
   done: number,
@@ -161,25 +169,34 @@ async function* batchesOf<T>(
   if (ended) throw ended.error
 }
 
+/** The dependencies of saving batches. */
+interface Saving<T> extends Pick<Deps, 'db' | 'now'> {
+  readonly key: ImportKey
+  readonly importer: Importer<T>
+  readonly report: Report
+}
+
+/**
+ * Saves a decided batch with its mark, and decides it again where another change was saved first.
+ * @returns the new mark
+ */
 async function saveDecided<T>(
-  db: Deps['db'],
-  key: ImportKey,
+  { db, key, importer, report, now }: Saving<T>,
   before: ImportMark,
   { lines, values }: Batch<T>,
   deciding: Promise<DecidedBatch>,
-  { importer, report, now }: { importer: Importer<T>; report: Report; now: () => number },
 ): Promise<ImportMark> {
   let decided = await deciding
   for (let attempt = 1; attempt <= MOST_TRIES; attempt++) {
     const after = await saveBatch(db, key, before, now(), async (batch) => {
-      const said = await decided.save(batch)
-      if (!said) return undefined
-      const refusals = said.flatMap((one, index) =>
+      const results = await decided.save(batch)
+      if (!results) return undefined
+      const refusals = results.flatMap((one, index) =>
         one instanceof LendingError ? [refusalOf(lines[index]!, one)] : [],
       )
-      // Before the mark: what the report has behind it is cut off when the import goes on.
+      // Before the mark is saved: after a crash, the report is cut off at the mark.
       const reportBytes = await report.write(before.reportBytes, refusals)
-      const count = (what: Said) => said.filter((one) => one === what).length
+      const count = (result: LineResult) => results.filter((one) => one === result).length
       return {
         linesDone: before.linesDone + lines.length,
         imported: before.imported + count('imported'),
@@ -189,7 +206,7 @@ async function saveDecided<T>(
       }
     })
     if (after) return after
-    // Somebody was faster, or has one of these loans in hand: 7 s over all tries.
+    // Another change was saved first, or has locked one of the loans: 7 s over all tries.
     await pause(backoffMs(attempt * 3))
     decided = await importer.decide(values)
   }
@@ -211,8 +228,8 @@ const refusalOf = ({ number, raw }: Line<unknown>, error: LendingError): Refusal
   record: raw,
 })
 
-/** What `decide` may throw of a single line is that line's refusal; anything else is nobody's. */
-export function saidOf(decide: () => Said): Said {
+/** Returns the result of deciding a line; a LendingError is the refusal of the line, any other error is thrown. */
+export function lineResultOf(decide: () => LineResult): LineResult {
   try {
     return decide()
   } catch (error) {
@@ -221,6 +238,6 @@ export function saidOf(decide: () => Said): Said {
   }
 }
 
-/** A line says something else than what is there under its id. */
+/** Returns the refusal for a line whose id is stored with other content. */
 export const otherThere = (what: string) =>
   new LendingError('already_exists', `${what} is there already, and says something else`)

@@ -11,16 +11,16 @@ import { reserveIds } from '../../db/queries/idBlocks.ts'
 import { BORROWER_DETAILS, type BorrowerDetail, detailsOf } from '../../domain/customer/borrower.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { invalidArgument, LendingError } from '../../domain/errors.ts'
-import { type Importer, otherThere, type Said, saidOf } from './bookImport.ts'
+import { type Importer, type LineResult, lineResultOf, otherThere } from './bookImport.ts'
 
-/** What a line says of a customer; Active from the activation date, today when left out. */
+/** A line of an import of customers. The customer is Active from the activation date, or from today. */
 export interface CustomerLine {
   readonly externalId: string
   readonly activationDate?: LocalDate | undefined
   readonly details: Readonly<Partial<Record<BorrowerDetail, string | undefined>>>
 }
 
-/** Customers, as `createCustomer` makes them, with what a record system would tell of them. */
+/** Imports customers as `createCustomer` makes them, with the details that a record system would send. */
 export function customerImporter(deps: Deps, author: Author): Importer<CustomerLine> {
   const { db, now, config } = deps
   return {
@@ -32,9 +32,9 @@ export function customerImporter(deps: Deps, author: Author): Importer<CustomerL
       const known = await findPresentCustomers(db, author.organizationId, externalIds)
       const nextId = await reserveIds(deps, 'customer', values.length)
       const made: Omit<NewCustomer, 'accountNo'>[] = []
-      const said = values.map(
-        (value): Said =>
-          saidOf(() => {
+      const results = values.map(
+        (value): LineResult =>
+          lineResultOf(() => {
             if (value instanceof LendingError) return value
             if (value.activationDate !== undefined && value.activationDate > today)
               throw invalidArgument('activationDate', `must not be in the future: today is ${today}`)
@@ -56,14 +56,14 @@ export function customerImporter(deps: Deps, author: Author): Importer<CustomerL
       return {
         async save(batch) {
           if (customers.length > 0) await insertCustomers(batch, author, customers, at)
-          return said
+          return results
         },
       }
     },
   }
 }
 
-/** What a line leaves out it says nothing against. */
+/** Returns whether a line equals a stored customer; a field that the line leaves out is not compared. */
 const isSame = ({ activationDate, details }: CustomerLine, present: PresentCustomer): boolean =>
   (activationDate === undefined || activationDate === present.activationDate) &&
   BORROWER_DETAILS.every((detail) => details[detail] === undefined || details[detail] === present.details[detail])

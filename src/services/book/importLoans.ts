@@ -11,19 +11,19 @@ import { replay } from '../../domain/loan/replay.ts'
 import { termsOf } from '../../domain/loan/terms.ts'
 import { type Decimal, toMinor } from '../../domain/money.ts'
 import { notActive, requireApplicants } from '../loans/loans.ts'
-import { type Importer, otherThere, type Said, saidOf } from './bookImport.ts'
+import { type Importer, type LineResult, lineResultOf, otherThere } from './bookImport.ts'
 
-/** What a line says of a loan; every other term comes from the product. */
+/** A line of an import of loans; every other term comes from the product. */
 export interface LoanLine {
   readonly externalId: string
   readonly customerExternalId: string
   readonly productId: number
   readonly principal: Decimal
-  /** When it was disbursed; its schedule counts from then. */
+  /** The moment of disbursement, from which the schedule counts. */
   readonly disbursedAt: Instant
 }
 
-/** Loans, as `createLoan` makes them, but of the moment at which they were disbursed. */
+/** Imports loans as `createLoan` makes them, but with the moment of disbursement of each line. */
 export function loanImporter(deps: Deps, author: Author): Importer<LoanLine> {
   const { db, now, config } = deps
   const { organizationId } = author
@@ -43,14 +43,14 @@ export function loanImporter(deps: Deps, author: Author): Importer<LoanLine> {
           lines.map(({ customerExternalId, productId }) => ({ organizationId, customerExternalId, productId })),
         ),
       ])
-      const parties = new Map(lines.map((line, index) => [line, found[index]!]))
+      const applicants = new Map(lines.map((line, index) => [line, found[index]!]))
       const nextId = await reserveIds(deps, 'loan', lines.length)
       const made: { readonly index: number; readonly loan: Omit<NewLoan, 'accountNo'> }[] = []
-      const said = values.map(
-        (value, index): Said =>
-          saidOf(() => {
+      const results = values.map(
+        (value, index): LineResult =>
+          lineResultOf(() => {
             if (value instanceof LendingError) return value
-            const { customer, product } = requireApplicants(parties.get(value)!, value.customerExternalId)
+            const { customer, product } = requireApplicants(applicants.get(value)!, value.customerExternalId)
             const present = known.get(value.externalId)
             const principal = toMinor(value.principal, product.currency, 'principal')
             if (present) return isSame(value, principal, present) ? 'present' : otherThere('the loan')
@@ -71,10 +71,10 @@ export function loanImporter(deps: Deps, author: Author): Importer<LoanLine> {
       const loans = made.map(({ loan }): NewLoan => ({ ...loan, accountNo: nextNo() }))
       return {
         async save(batch) {
-          if (loans.length === 0) return said
+          if (loans.length === 0) return results
           const inserted = await insertLoans(batch, loans)
-          // A customer was closed, or an id taken, since it was read: the lines are decided again, and what is there is seen.
-          return inserted.every((outcome) => outcome === 'made') ? said : undefined
+          // Since the read, a customer was closed or an id taken: the lines are decided again on what is stored then.
+          return inserted.every((outcome) => outcome === 'made') ? results : undefined
         },
       }
     },

@@ -12,16 +12,16 @@ import { type Decision, findByToken, post } from '../../domain/loan/loan.ts'
 import type { LoanState } from '../../domain/loan/replay.ts'
 import { type Decimal, toMinor } from '../../domain/money.ts'
 import { getOrganization } from '../lenders/organizations.ts'
-import { type Importer, otherThere, type Said, saidOf } from './bookImport.ts'
+import { type Importer, type LineResult, lineResultOf, otherThere } from './bookImport.ts'
 
-/** What a line says of something that happened to a loan. */
+/** A line of an import of transactions. */
 export interface TransactionLine {
   readonly loanExternalId: string
   readonly type: EntryType
   /** Null for a charge-off or write-off. */
   readonly amount: Decimal | null
   readonly valueDate: LocalDate
-  /** The dedupe token, by which the line is known again. */
+  /** The dedupe token, by which a line that is imported again is recognised. */
   readonly token: string
   readonly note: string | null
   /** Undefined: the lender's. */
@@ -35,7 +35,7 @@ interface Working {
   readonly changes: LoanChange[]
 }
 
-/** Transactions, posted as `postTransaction` posts them, in the order of the file. */
+/** Imports transactions as `postTransaction` posts them, in the order of the file. */
 export function transactionImporter(deps: Deps, author: Author): Importer<TransactionLine> {
   const { db, now, config } = deps
   const { organizationId } = author
@@ -54,26 +54,26 @@ export function transactionImporter(deps: Deps, author: Author): Importer<Transa
         if (loan) loans.set(named[index]!, { before: loan, after: loan, changes: [] })
       const { paymentMethod } = await getOrganization(deps, author)
       const nextId = await reserveIds(deps, 'entry', lines.length)
-      const said = values.map(
-        (value): Said =>
+      const results = values.map(
+        (value): LineResult =>
           value instanceof LendingError
             ? value
-            : saidOf(() => postLine(value, loans, { author, at, nextId, paymentMethod })),
+            : lineResultOf(() => postLine(value, loans, { author, at, nextId, paymentMethod })),
       )
       const batches: ChangeBatch[] = [...loans.values()]
         .filter(({ changes }) => changes.length > 0)
         .map(({ before, changes }) => ({ loan: before, changes }))
       return {
         async save(batch) {
-          if (batches.length === 0) return said
-          return (await saveLoans(batch, batches)).every(Boolean) ? said : undefined
+          if (batches.length === 0) return results
+          return (await saveLoans(batch, batches)).every(Boolean) ? results : undefined
         },
       }
     },
   }
 }
 
-/** What is the same of every line of a batch. */
+/** The values that all lines of a batch share. */
 interface Posted {
   readonly author: Author
   readonly at: number
@@ -86,7 +86,7 @@ function postLine(
   line: TransactionLine,
   loans: ReadonlyMap<string, Working>,
   { author, at, nextId, paymentMethod }: Posted,
-): Said {
+): LineResult {
   const loan = loans.get(line.loanExternalId)
   if (!loan) throw notFound((nameOf) => `no loan has that externalId, given as ${nameOf('loanExternalId')}`)
   const { type, amount, valueDate, token, note } = line
@@ -100,7 +100,10 @@ function postLine(
   return 'imported'
 }
 
-/** Each state of a loan of thousands of entries says what every one of them did: too much to keep for a whole batch. */
+/**
+ * Returns a decision without outcomes and periods, which of thousands of entries are too much to keep for a whole
+ * batch.
+ */
 function inBalances(decision: Decision): Decision {
   const balancesOf = (state: Balances): Balances => {
     const { periods: _, outcomes: __, ...balances } = state as LoanState
@@ -109,7 +112,10 @@ function inBalances(decision: Decision): Decision {
   return { ...decision, before: balancesOf(decision.before), state: balancesOf(decision.state) }
 }
 
-/** A charge-off or write-off has no amount of its own: it is as large as what is owed. */
+/**
+ * Returns whether a line equals a posted entry; of a charge-off or write-off, the amount is not compared, because a
+ * line has none.
+ */
 const isSame = ({ type, amount, valueDate }: TransactionLine, entry: Entry, { terms }: StoredLoan): boolean =>
   type === entry.type &&
   valueDate === entry.valueDate &&

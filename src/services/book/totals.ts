@@ -1,44 +1,45 @@
 import type { Deps } from '../../app/deps.ts'
-import { type BookFigures, computeFigures, readFigures } from '../../db/book/totals.ts'
+import { type BookTotals, computeBookTotals, readBookTotals } from '../../db/book/totals.ts'
 
 export {
-  type BookFigures,
+  type BookTotals,
   DAYS_SHOWN,
-  type DayFigures,
+  type DayTotals,
   PORTFOLIO_AT_RISK_DAYS,
-  type ProductFigures,
+  type ProductTotals,
 } from '../../db/book/totals.ts'
 
-/** How often an instance looks whether there is something newer, or something to do. */
+/** The pause between two looks of an instance for newer totals, or for a computation that is due. */
 const LOOK_EVERY_MS = 5_000
-/** Computing may take one part in so many of the time: a book that is slow to sum up is summed up more rarely. */
+/** One part in so many of the time may go into computing: a book that is slow to sum up is summed up more rarely. */
 const SHARE = 50
 
-/** The totals of every book, as fresh as the last computation of any instance. Reading them costs nothing. */
-export interface Figures {
-  latest(): readonly BookFigures[]
-  /** Looks now; for tests, and for a page that nobody has computed anything for yet. */
+/** The totals of every organization's book, as of the last computation of any instance. */
+export interface Totals {
+  /** Returns the totals that were read last, without a round trip. */
+  latest(): readonly BookTotals[]
+  /** Reads the totals now, and computes them before where that is due. */
   look(): Promise<void>
   stop(): Promise<void>
 }
 
 /**
- * Keeps the totals of the book at hand. They are computed every `FIGURES_EVERY_S` at most, by one instance for all, and
- * kept in the database; the others read a row.
+ * Keeps the totals of the book in memory. At most once every `FIGURES_EVERY_S` one instance computes them for all and
+ * stores them in the database; the other instances read the rows.
  */
-export function keepFigures(deps: Deps, log: { warn(context: object, message: string): void }): Figures {
+export function keepTotals(deps: Deps, log: { warn(context: object, message: string): void }): Totals {
   const every = deps.config.figuresEverySeconds * 1000
-  let latest: readonly BookFigures[] = []
+  let latest: readonly BookTotals[] = []
   let looking: Promise<void> | undefined
 
   async function lookNow(): Promise<void> {
     try {
-      await computeFigures(deps.db, deps.config.zone, deps.now, (last) => {
+      await computeBookTotals(deps.db, deps.config.zone, deps.now, (last) => {
         const wait = Math.max(every, (last?.tookMs ?? 0) * SHARE)
-        // Never longer ago than now: a clock that went back must not stop it for long.
+        // Computed in the future: a clock that was set back must not stop the computation.
         return last === undefined || deps.now() - last.computedAt >= wait || deps.now() < last.computedAt
       })
-      latest = await readFigures(deps.db)
+      latest = await readBookTotals(deps.db)
     } catch (error) {
       log.warn({ err: error }, 'the totals of the book could not be computed; it will be tried again')
     }

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import type { Deps } from '../../app/deps.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import {
-  type CreditStanding,
+  type CreditPosition,
   type CustomerNames,
+  findCreditPosition,
   findPolicyInForce,
-  findStanding,
   keepScore,
   readLoansOf,
 } from '../../db/credit/credit.ts'
@@ -23,9 +23,9 @@ import { type PolicyInForce, policyInForce } from './creditPolicies.ts'
 
 export type { CustomerNames } from '../../db/credit/credit.ts'
 
-/** A customer's scorecard at a moment, and what it was made of. Amounts in minor units of `currency`. */
+/** A customer's scorecard at a moment, and its facts. Amounts in minor units of `currency`. */
 export interface ScorecardNow {
-  readonly standing: CreditStanding
+  readonly position: CreditPosition
   readonly currency: Currency
   readonly inForce: PolicyInForce
   readonly inputs: ScoreInputs
@@ -34,8 +34,8 @@ export interface ScorecardNow {
 }
 
 /**
- * A customer's scorecard (contract 4.5), computed from the book as it is at this moment, and so never stale. Kept as a
- * decision when it is not the one that was kept last.
+ * Computes a customer's scorecard (contract 4.5) from the book at this moment, and keeps it as a decision where it
+ * differs from the one that was kept last.
  * @throws LendingError `not_found`
  */
 export async function getScorecard(deps: Deps, caller: Author, names: CustomerNames): Promise<ScorecardNow> {
@@ -45,46 +45,50 @@ export async function getScorecard(deps: Deps, caller: Author, names: CustomerNa
   return scored
 }
 
+/** Returns the refusal for a customer that does not exist. */
 export const noSuchCustomer = () => notFound('no customer has that externalId or id')
 
-/** Scores without keeping, by whatever takes a statement: within a transaction, the book as that sees it. */
+/**
+ * Scores a customer without keeping the score.
+ * @param queries a connection, or a transaction whose view of the book counts
+ */
 export async function scoreNow(
   deps: Pick<Deps, 'now' | 'config'>,
   queries: Queries,
   organizationId: number,
   names: CustomerNames,
 ): Promise<ScorecardNow | undefined> {
-  const standing = await findStanding(queries, organizationId, names)
-  if (!standing) return undefined
-  const { customerId } = standing
+  const position = await findCreditPosition(queries, organizationId, names)
+  if (!position) return undefined
+  const { customerId } = position
   const { zone } = deps.config
   const loans = await readLoansOf(queries, zone, organizationId, [customerId])
-  const currency = currencyOf(standing.currency)
-  const inForce = policyInForce(deps, standing.policy, currency)
+  const currency = currencyOf(position.currency)
+  const inForce = policyInForce(deps, position.policy, currency)
   const scoredAt = deps.now()
   const history = historyOf(loans.get(customerId) ?? [], { asOf: scoredAt, zone, currency })
-  const inputs = { history, boosted: standing.boosted }
-  return { standing, currency, inForce, inputs, card: decideScore(inputs, inForce.policy), scoredAt }
+  const inputs = { history, boosted: position.boosted }
+  return { position, currency, inForce, inputs, card: decideScore(inputs, inForce.policy), scoredAt }
 }
 
 async function keep({ db }: Pick<Deps, 'db'>, author: Author, scored: ScorecardNow): Promise<void> {
-  const { standing, currency, inputs, card, scoredAt } = scored
+  const { position, currency, inputs, card, scoredAt } = scored
   const digest = digestOf(scored)
-  if (digest === standing.scoreDigest) return
+  if (digest === position.scoreDigest) return
   const { score, grade, creditLimit, availableLimit, policyVersion } = card
   const decision = {
-    customerId: standing.customerId,
+    customerId: position.customerId,
     at: scoredAt,
     policyVersion,
     inputs: JSON.stringify(toStored(inputs, currency)),
     result: JSON.stringify(toStored(card, currency)),
     trace: { action: 'score', before: null, after: { score, grade, creditLimit, availableLimit, policyVersion } },
   }
-  // The key of the request, if it has one, is for what the request changes.
+  // The Idempotency-Key of the request, if any, belongs to the change that the request makes.
   await keepScore(db, { ...author, claim: undefined }, decision, digest)
 }
 
-/** The same as long as facts, policy and result are: the day alone makes no new decision. */
+/** Returns a digest of facts, policy and result; without the day, which alone makes no new decision. */
 function digestOf({ inputs: { history, boosted }, currency, card }: ScorecardNow): string {
   const { asOf: _, ...facts } = history
   const decided = JSON.stringify(toStored({ facts, boosted, card }, currency))
@@ -92,8 +96,8 @@ function digestOf({ inputs: { history, boosted }, currency, card }: ScorecardNow
 }
 
 /**
- * The scores of some customers of an organization, as of now, in two statements for all of them. Who is unscored (`XX`)
- * is not in the answer. Nothing is kept: a list is no decision on anybody.
+ * Returns the scores of some customers of an organization, as of now, with two SQL statements for all of them. Unscored
+ * customers (`XX`) are not in the result. Nothing is kept, because a list decides nothing.
  */
 export async function scoresOf(
   deps: Deps,

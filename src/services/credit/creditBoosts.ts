@@ -1,5 +1,5 @@
 import type { Deps } from '../../app/deps.ts'
-import { type CustomerNames, findStanding } from '../../db/credit/credit.ts'
+import { type CustomerNames, findCreditPosition } from '../../db/credit/credit.ts'
 import { findDecision } from '../../db/credit/creditDecisions.ts'
 import { hasRaised, keepBoost, raiseLimit, type StatementPrint } from '../../db/credit/limitIncreases.ts'
 import { type BoostInputs, type BoostResult, decideStatement } from '../../domain/credit/decision.ts'
@@ -13,19 +13,19 @@ import { checkStatement, requireClaim } from '../statements/check.ts'
 import type { StatementFigures } from '../statements/parse.ts'
 import { statementHash } from '../statements/reader.ts'
 import { getScorecard, noSuchCustomer, type ScorecardNow } from './credit.ts'
-import { findStandingOf } from './creditDecisions.ts'
+import { creditPositionById } from './creditDecisions.ts'
 import { policyInForce } from './creditPolicies.ts'
 
-/** A statement that a customer shows, and whose it is said to be. */
+/** A statement that a customer shows, with the name and the number that should be on it. */
 export interface ShownStatement {
   readonly file: Uint8Array
   readonly fullName: string | undefined
   readonly mobileNumber: string | undefined
 }
 
-/** What is kept of a statement: its figures, neither the file nor whose it is. Minor units. */
+/** The figures that are kept of a statement, without the file and its owner. Minor units. */
 export type ReadStatement = Omit<StatementFigures, 'owner' | 'phone' | 'fingerprint'> & {
-  /** Whether a name and a number were given, and found to be those on it. */
+  /** Whether a name and a number were given, and are those on the statement. */
   readonly nameChecked: boolean
   readonly mobileNumberChecked: boolean
 }
@@ -38,26 +38,25 @@ export interface BoostDecided {
   readonly result: BoostResult
 }
 
-/** How often a raise is decided anew when another was faster each time. */
+/** The most tries of a raise when another raise was faster each time. */
 const MOST_TRIES = 20
 
 /**
- * Raises a customer's limit by a statement of what flows through a wallet or an account (contract 4.5), or says why not.
- * @param signal the request's: when the caller goes, the reading ends
- * @throws LendingError `not_found`; `invalid_argument` on `statement`, `fullName` or `mobileNumber`, saying what is wrong
- * with it; `resource_exhausted` when too many statements are being read; nothing is changed then
+ * Raises a customer's limit by the statement of a wallet or a bank account (contract 4.5), or returns why not.
+ * @param signal ends the reading, when the caller disconnects
+ * @throws LendingError `not_found`; `invalid_argument` on `statement`, `fullName` or `mobileNumber`, saying what is
+ *   wrong with it; `resource_exhausted` when too many statements are being read; nothing is changed then
  */
 export async function boostLimit(
   deps: Deps,
   caller: Caller,
   names: CustomerNames,
-  shown: ShownStatement,
-  signal: AbortSignal,
+  { signal, ...shown }: ShownStatement & { readonly signal: AbortSignal },
 ): Promise<BoostDecided> {
-  const standing = await findStanding(deps.db, caller.organizationId, names)
-  if (!standing) throw noSuchCustomer()
-  const currency = currencyOf(standing.currency)
-  const { policy } = policyInForce(deps, standing.policy, currency)
+  const position = await findCreditPosition(deps.db, caller.organizationId, names)
+  if (!position) throw noSuchCustomer()
+  const currency = currencyOf(position.currency)
+  const { policy } = policyInForce(deps, position.policy, currency)
   const { fullName, mobileNumber } = shown
   requireClaim(shown, policy.statement)
   const figures = await deps.statements.read(shown.file, currency, signal)
@@ -71,28 +70,27 @@ export async function boostLimit(
     mobileNumberChecked: mobileNumber !== undefined && phone !== null,
   }
   for (let attempt = 1; attempt <= MOST_TRIES; attempt++) {
-    const decided = await tryBoost(deps, caller, names, statement, print)
+    const decided = await tryBoost(deps, caller, names, { statement, print })
     if (decided) return decided
   }
   throw new LendingError('aborted', "the customer's limit is being changed by others at once; try again", [], 1)
 }
 
-/** Decides on the customer as he is now. @returns undefined when another raise was faster */
+/** Decides a boost on the customer's current position. @returns undefined when another raise was faster */
 async function tryBoost(
   deps: Deps,
   caller: Caller,
   names: CustomerNames,
-  statement: ReadStatement,
-  print: StatementPrint,
+  { statement, print }: { readonly statement: ReadStatement; readonly print: StatementPrint },
 ): Promise<BoostDecided | undefined> {
   const scored = await getScorecard(deps, caller, names)
-  const { standing, currency, card, scoredAt, inForce } = scored
+  const { position, currency, card, scoredAt, inForce } = scored
   const inputs = {
     statement,
     score: card.score,
     grade: card.grade,
     currentLimit: card.creditLimit,
-    lastRaisedOn: standing.boosted?.on ?? null,
+    lastRaisedOn: position.boosted?.on ?? null,
     seenBefore: await hasRaised(deps.db, caller.organizationId, print),
     today: dateIn(deps.config.zone, scoredAt),
     cooldownDays: inForce.cooldownDays,
@@ -100,21 +98,21 @@ async function tryBoost(
   const result = decideStatement(inputs, inForce.policy)
   const decision = toDecision(scored, inputs, result, print)
   if (result.boostStatus === 'raised') {
-    const raise = { ...print, limit: result.creditLimit, on: inputs.today, boosts: standing.boosts }
+    const raise = { ...print, limit: result.creditLimit, on: inputs.today, boosts: position.boosts }
     if (!(await abortedWhereKeyTaken(raiseLimit(deps.db, caller, decision, raise)))) return undefined
   } else await abortedWhereKeyTaken(keepBoost(deps.db, caller, decision))
-  return { externalId: standing.externalId, currency, inputs, result }
+  return { externalId: position.externalId, currency, inputs, result }
 }
 
 function toDecision(
-  { standing, currency, card, scoredAt }: ScorecardNow,
+  { position, currency, card, scoredAt }: ScorecardNow,
   inputs: BoostInputs,
   result: BoostResult,
   print: StatementPrint,
 ) {
   const { boostStatus, creditLimit } = result
   return {
-    customerId: standing.customerId,
+    customerId: position.customerId,
     at: scoredAt,
     policyVersion: card.policyVersion,
     inputs: JSON.stringify(toStored({ ...inputs, ...print }, currency)),
@@ -128,16 +126,16 @@ function toDecision(
 }
 
 /**
- * A boost as it was kept.
+ * Returns a boost that was kept.
  * @throws LendingError `not_found`
  */
 export async function getBoost(deps: Deps, caller: Caller, decisionId: bigint): Promise<BoostDecided> {
   const kept = await findDecision(deps.db, caller.organizationId, decisionId)
   if (kept?.kind !== 'boost') throw notFound('no boost has that id')
-  const standing = await findStandingOf(deps, caller.organizationId, kept.customerId)
+  const position = await creditPositionById(deps, caller.organizationId, kept.customerId)
   return {
-    externalId: standing.externalId,
-    currency: currencyOf(standing.currency),
+    externalId: position.externalId,
+    currency: currencyOf(position.currency),
     inputs: fromStored(kept.inputs) as BoostDecided['inputs'],
     result: fromStored(kept.result) as BoostResult,
   }

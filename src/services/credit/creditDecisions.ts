@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Deps } from '../../app/deps.ts'
-import { type CreditStanding, type CustomerNames, findStanding } from '../../db/credit/credit.ts'
+import { type CreditPosition, type CustomerNames, findCreditPosition } from '../../db/credit/credit.ts'
 import { findDecision, type KeptDecision, listDecisions } from '../../db/credit/creditDecisions.ts'
 import type { Listed, Page } from '../../db/queries/paging.ts'
 import { type Decided, decideAgain } from '../../domain/credit/decision.ts'
@@ -13,17 +13,17 @@ import { policyOfVersion } from './creditPolicies.ts'
 
 export type { KeptDecision } from '../../db/credit/creditDecisions.ts'
 
-/** A decision as it was kept, and what the same facts and the policy of then make of it again. */
+/** A decision as it was kept, and the result of the same facts and the policy of that time now. */
 export interface Replayed {
   readonly kept: KeptDecision
   /** As `kept.result` is stored: amounts as decimal text. */
   readonly again: Json
-  /** Whether it is what was decided then. It always should be. */
+  /** Whether the result is what was decided then, as it always should be. */
   readonly same: boolean
 }
 
 /**
- * A page of what was decided of a customer, newest first.
+ * Returns a page of the decisions on a customer, newest first.
  * @throws LendingError `not_found`
  */
 export async function pageDecisions(
@@ -32,13 +32,13 @@ export async function pageDecisions(
   names: CustomerNames,
   page: Page,
 ): Promise<Listed<KeptDecision>> {
-  const standing = await findStanding(db, organizationId, names)
-  if (!standing) throw noSuchCustomer()
-  return listDecisions(db, organizationId, standing.customerId, page)
+  const position = await findCreditPosition(db, organizationId, names)
+  if (!position) throw noSuchCustomer()
+  return listDecisions(db, organizationId, position.customerId, page)
 }
 
 /**
- * A past decision, decided again on the facts and by the policy of then.
+ * Decides a past decision again, on its facts and by the policy of that time.
  * @throws LendingError `not_found`
  */
 export async function replayDecision(
@@ -49,20 +49,20 @@ export async function replayDecision(
   const kept = await findDecision(deps.db, organizationId, id)
   if (!kept) throw notFound('no decision has that id')
   const { kind, policyVersion, inputs, result } = kept
-  const currency = currencyOf((await findStandingOf(deps, organizationId, kept.customerId)).currency)
+  const currency = currencyOf((await creditPositionById(deps, organizationId, kept.customerId)).currency)
   const policy = await policyOfVersion(deps, organizationId, policyVersion, currency)
   const decided = { kind, inputs: fromStored(inputs), result: fromStored(result) } as Decided
   const again = toStored(decideAgain(decided, policy), currency)
   return { kept, again, same: isDeepStrictEqual(again, result) }
 }
 
-/** Where a customer stands, by number. @throws LendingError `not_found` */
-export async function findStandingOf(
+/** Returns the credit position of a customer, by number. @throws LendingError `not_found` */
+export async function creditPositionById(
   { db }: Pick<Deps, 'db'>,
   organizationId: number,
   customerId: bigint,
-): Promise<CreditStanding> {
-  const standing = await findStanding(db, organizationId, { externalId: null, id: customerId })
-  if (!standing) throw notFound('no customer has that id')
-  return standing
+): Promise<CreditPosition> {
+  const position = await findCreditPosition(db, organizationId, { externalId: null, id: customerId })
+  if (!position) throw notFound('no customer has that id')
+  return position
 }

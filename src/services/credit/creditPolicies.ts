@@ -7,24 +7,24 @@ import { policyToJson, policyToKeep, readPolicy } from '../../domain/credit/poli
 import { alreadyExists, invalidArgument, invariant, notFound } from '../../domain/errors.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
 
-/** Versions that begin so are the service's own. */
+/** The prefix of the service's own versions. */
 const OF_THE_SERVICE = 'default-'
 
-/** What an organization decides by. */
+/** The policy of an organization in force. */
 export interface PolicyInForce {
   readonly policy: CreditPolicy
   /** Days between two raises of a limit: the organization's own, or else the service's setting. */
   readonly cooldownDays: number
 }
 
-/** The organization's own policy, or the default of its currency. */
+/** Returns the organization's own policy, or the default of its currency. */
 export function policyInForce({ config }: Pick<Deps, 'config'>, stored: unknown, currency: Currency): PolicyInForce {
   if (stored === null) return { policy: defaultPolicy(currency), cooldownDays: config.boostCooldownDays }
   const policy = readPolicy(stored)
   return { policy, cooldownDays: policy.statement.cooldownDays }
 }
 
-/** The policy that a decision was made by. */
+/** Returns the policy by which a decision was made. */
 export async function policyOfVersion(
   { db }: Pick<Deps, 'db'>,
   organizationId: number,
@@ -34,12 +34,12 @@ export async function policyOfVersion(
   const stored = await findPolicy(db, organizationId, version)
   if (stored !== undefined) return readPolicy(stored)
   const policy = defaultPolicy(currency)
-  // A default of other figures has another version, and is added beside this one.
+  // A default policy with other figures gets another version, beside this one.
   invariant(policy.version === version, `a credit policy of version ${version}`)
   return policy
 }
 
-/** @throws LendingError `not_found` */
+/** Returns an organization's policy in force. @throws LendingError `not_found` */
 export async function getCreditPolicy(
   deps: Pick<Deps, 'db' | 'config'>,
   organizationId: number,
@@ -50,10 +50,10 @@ export async function getCreditPolicy(
 }
 
 /**
- * Puts a policy in force for the author's organization, from the next request on. Told again with the same figures, the
- * version in force stays as it is.
+ * Puts a policy in force for the author's organization, from the next request on. A policy with the same figures as the
+ * one in force changes nothing.
  * @throws LendingError `invalid_argument` naming the first figure at fault, `not_found` for the organization,
- * `already_exists` when the version stands for other figures or is no longer the one in force
+ *   `already_exists` when the version has other figures or is no longer the one in force
  */
 export async function setCreditPolicy(
   deps: Pick<Deps, 'db' | 'now' | 'config'>,

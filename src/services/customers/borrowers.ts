@@ -16,7 +16,10 @@ import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 
 export type { Borrower } from '../../db/customers/borrowers.ts'
 
-/** A resource under an id of the client's own; `replayed` where the id found it, and nothing was made (contract 5.1). */
+/**
+ * A resource under an id that the client chose; `replayed` where it existed already and nothing was made (contract
+ * 5.1).
+ */
 export interface Recorded<T> {
   readonly item: T
   readonly replayed: boolean
@@ -25,8 +28,8 @@ export interface Recorded<T> {
 const noSuchBorrower = () => notFound('no borrower has that id')
 
 /**
- * A customer under an id of the client's own, Active at once (contract 5.1, 5.5). Told again with the same content it is
- * answered as it is stored.
+ * Creates a customer under an id that the client chose, Active at once (contract 5.1, 5.5). A repeated request with the
+ * same content gets the stored customer.
  * @throws LendingError `already_exists` when the id is taken by another
  */
 export async function createBorrower(
@@ -45,7 +48,7 @@ export async function createBorrower(
 }
 
 /**
- * Changes some of what is known of a borrower; what is left out stays.
+ * Changes some details of a borrower; a detail that is left out does not change.
  * @throws LendingError `not_found`
  */
 export async function updateBorrower(
@@ -56,7 +59,7 @@ export async function updateBorrower(
 ): Promise<Borrower> {
   const decide = (borrower: Borrower) => {
     const { businessName, ...others } = changes
-    // A borrower without a business name is shown by another one: sent back, the shown name changes nothing.
+    // A borrower without a business name is shown with another name, which changes nothing when it is sent back.
     const isShown = borrower.businessName === null && businessName === displayName(borrower)
     const details = withChanges(borrower, isShown ? others : changes)
     return sameDetails(borrower, details) ? undefined : details
@@ -66,13 +69,13 @@ export async function updateBorrower(
   return borrower
 }
 
-/** @throws LendingError `not_found` */
+/** Returns a borrower. @throws LendingError `not_found` */
 export async function getBorrower(deps: Deps, caller: Caller, id: bigint): Promise<Borrower> {
   const borrower = await findBorrower(deps.db, caller.organizationId, id)
   if (!borrower) throw noSuchBorrower()
   return borrower
 }
 
-/** A page of the organization's borrowers, in the order in which they came. */
+/** Returns a page of the organization's borrowers, in the order in which they were made. */
 export const pageBorrowers = (deps: Deps, caller: Caller, page: Page): Promise<Listed<Borrower>> =>
   listBorrowers(deps.db, caller.organizationId, page)

@@ -9,17 +9,17 @@ import {
   listCustomers,
 } from '../../db/customers/customers.ts'
 import type { Listed, Page } from '../../db/queries/paging.ts'
-import { type CustomerStanding, requireActivatable, requireClosable } from '../../domain/customer/customer.ts'
+import { type CustomerLifecycle, requireActivatable, requireClosable } from '../../domain/customer/customer.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { alreadyExists, notFound } from '../../domain/errors.ts'
 import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
-import { numbered } from '../lenders/numbered.ts'
+import { withAccountNumbers } from '../lenders/withAccountNumbers.ts'
 
 export type { Customer, CustomerRef } from '../../db/customers/customers.ts'
 
 /**
- * A new customer, Active at once (contract 4.1).
+ * Creates a customer, Active at once (contract 4.1).
  * @throws LendingError `already_exists` when the external id is taken
  */
 export async function createCustomer(deps: Deps, caller: Caller, externalId: string): Promise<Customer> {
@@ -33,16 +33,18 @@ export async function createCustomer(deps: Deps, caller: Caller, externalId: str
 const noSuchCustomer = (ref: CustomerRef) =>
   notFound(`no customer has that ${'id' in ref ? 'id' : 'externalId'}`, 'customer')
 
-/** @throws LendingError `not_found` */
+/** Returns a customer. @throws LendingError `not_found` */
 export async function getCustomer(deps: Deps, caller: Caller, ref: CustomerRef): Promise<Customer> {
   const { organizationId } = caller
   const read = () => findCustomer(deps.db, organizationId, ref)
-  const customer = await numbered(deps, organizationId, 'customer', read, (one) => (one ? [one] : []))
+  const customer = await withAccountNumbers(deps, { organizationId, table: 'customer' }, read, (one) =>
+    one ? [one] : [],
+  )
   if (!customer) throw noSuchCustomer(ref)
   return customer
 }
 
-/** A page of the organization's customers; with an external id, the one that has it or none. */
+/** Returns a page of the organization's customers; with an external id, the customer that has it or none. */
 export function pageCustomers(
   deps: Deps,
   { organizationId }: Caller,
@@ -50,22 +52,22 @@ export function pageCustomers(
   page: Page,
 ): Promise<Listed<Customer>> {
   const read = () => listCustomers(deps.db, organizationId, filter, page)
-  return numbered(deps, organizationId, 'customer', read, (listed) => listed.items)
+  return withAccountNumbers(deps, { organizationId, table: 'customer' }, read, (listed) => listed.items)
 }
 
 /**
- * Pending → Active, from today unless told.
+ * Activates a customer (Pending → Active), from today unless a day is given.
  * @throws LendingError `not_found`, `failed_precondition`, `invalid_argument`
  */
 export const activateCustomer = (deps: Deps, caller: Caller, ref: CustomerRef, activationDate: LocalDate | undefined) =>
-  change(deps, caller, ref, 'activate', (customer, today) => {
+  change(deps, caller, { ref, action: 'activate' }, (customer, today) => {
     const on = activationDate ?? today
     requireActivatable(customer, on, today)
     return { status: 'Active', activationDate: on, closedOn: null, closeReason: null }
   })
 
 /**
- * Active → Closed, today unless told; refused while a loan is open.
+ * Closes a customer (Active → Closed), today unless a day is given; refused while a loan is open.
  * @throws LendingError `not_found`, `failed_precondition`, `invalid_argument`
  */
 export const closeCustomer = (
@@ -74,7 +76,7 @@ export const closeCustomer = (
   ref: CustomerRef,
   closure: { closureDate?: LocalDate | undefined; reason?: string | undefined },
 ) =>
-  change(deps, caller, ref, 'close', (customer, today) => {
+  change(deps, caller, { ref, action: 'close' }, (customer, today) => {
     const closedOn = closure.closureDate ?? today
     requireClosable(customer, closedOn, today)
     const { activationDate } = customer
@@ -84,13 +86,12 @@ export const closeCustomer = (
 async function change(
   deps: Deps,
   caller: Caller,
-  ref: CustomerRef,
-  action: string,
-  decide: (customer: CustomerStanding, today: LocalDate) => CustomerChange,
+  { ref, action }: { readonly ref: CustomerRef; readonly action: string },
+  decide: (customer: CustomerLifecycle, today: LocalDate) => CustomerChange,
 ): Promise<Customer> {
   const now = deps.now()
   const today = dateIn(deps.config.zone, now)
-  const changing = changeCustomer(deps.db, caller, ref, action, (standing) => decide(standing, today), now)
+  const changing = changeCustomer(deps.db, caller, ref, action, (current) => decide(current, today), now)
   const customer = await abortedWhereKeyTaken(changing)
   if (!customer) throw noSuchCustomer(ref)
   return customer.accountNo === null ? getCustomer(deps, caller, ref) : customer

@@ -14,11 +14,11 @@ import { isUniqueViolation } from '../../db/postgres/errors.ts'
 import { type FaultRole, invalidArgument, invariant, LendingError, notFound } from '../../domain/errors.ts'
 import { currencyCodes } from '../../domain/money.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'
-import { type Remembered, rememberEach } from '../access/credentialCache.ts'
+import { createReadCache, type ReadCache } from '../access/credentialCache.ts'
 
 export type { Organization } from '../../db/lenders/organizations.ts'
 
-/** What is told of a new organization. */
+/** An operator's request for a new organization. */
 export interface NewOrganization {
   /** Undefined: the next one. */
   readonly id?: number | undefined
@@ -33,30 +33,30 @@ const LONGEST_NAME = 200
 const LONGEST_METHOD = 100
 const DEFAULT_METHOD = 'Mobile Money'
 
-/** Organizations by id, each of which has to be there; as they are now, or were a few seconds ago. */
-export type Organizations = Pick<Remembered<number, Organization>, 'get'>
+/** Organizations by id, each of which must exist; each was read within the last seconds. */
+export type Organizations = Pick<ReadCache<number, Organization>, 'get'>
 
-const MOST_REMEMBERED = 10_000
+const MOST_CACHED = 10_000
 
-/** Reads organizations, and remembers each for a few seconds: every repayment asks for one. */
-export const rememberOrganizations = (db: Db, now: () => number): Organizations =>
-  rememberEach(now, MOST_REMEMBERED, async (id) => {
+/** Creates a cache that keeps each organization for a few seconds, because every repayment needs one. */
+export const cacheOrganizations = (db: Db, now: () => number): Organizations =>
+  createReadCache(now, MOST_CACHED, async (id) => {
     const organization = await findOrganization(db, id)
     invariant(organization, 'a caller belongs to an organization')
     return organization
   })
 
-/** The organization of the caller. */
+/** Returns the organization of the caller. */
 export const getOrganization = (
   { organizations }: Pick<Deps, 'organizations'>,
   caller: Pick<Author, 'organizationId'>,
 ): Promise<Organization> => organizations.get(caller.organizationId)
 
-/** Every organization, by id. */
+/** Returns every organization, by id. */
 export const listOrganizations = ({ db }: Pick<Deps, 'db'>): Promise<Organization[]> => list(db)
 
 /**
- * A new organization.
+ * Creates an organization.
  * @throws LendingError `invalid_argument`, `already_exists` for the id
  */
 export async function createOrganization(
@@ -78,14 +78,14 @@ export async function createOrganization(
       return organization
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
-      // Of two that take the next id at once, one asks again.
+      // Of two requests that take the next id at once, one tries again.
       if (id !== undefined) throw new LendingError('already_exists', 'an organization with that id exists already')
     }
   }
 }
 
 /**
- * Changes the settings of the author's organization. Transactions of before keep their payment method.
+ * Changes the settings of the author's organization. Earlier transactions keep their payment method.
  * @throws LendingError `invalid_argument`, `not_found`
  */
 export async function updateOrganization(

@@ -16,46 +16,47 @@ import type { Product } from '../../domain/product/product.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import type { Caller } from '../access/caller.ts'
 
-/** @throws LendingError `not_found` */
+/** Returns a loan product. @throws LendingError `not_found` */
 export async function getProduct(deps: Deps, caller: Caller, id: bigint | null): Promise<Product> {
-  // A larger id cannot be asked of the database.
+  // The database has no larger ids.
   const known = id !== null && id <= LARGEST_ID
   const product = known ? await findProduct(deps.db, caller.organizationId, Number(id)) : undefined
   if (!product) throw notFound('no loan product has that id')
   return product
 }
 
-/** A page of the organization's loan products, by id. */
+/** Returns a page of the organization's loan products, by id. */
 export const pageProducts = (deps: Deps, caller: Caller, page: Page): Promise<Listed<Product>> =>
   listProducts(deps.db, caller.organizationId, page)
 
 /**
- * A new product of the author's organization.
+ * Creates a product of the author's organization.
  * @throws LendingError `invalid_argument`, `not_found` for the organization, `already_exists` for the id
  */
 export async function createProduct(
   { db, now }: Pick<Deps, 'db' | 'now'>,
   author: Author,
-  asked: NewProduct,
+  request: NewProduct,
 ): Promise<Product> {
   const organization = await findOrganization(db, author.organizationId)
   if (!organization) throw notFound('no organization has that id')
   for (;;) {
-    const id = asked.id ?? (await nextProductId(db, author.organizationId))
-    const product = productOf({ ...asked, currency: asked.currency ?? organization.currency }, id)
+    const id = request.id ?? (await nextProductId(db, author.organizationId))
+    const product = productOf({ ...request, currency: request.currency ?? organization.currency }, id)
     try {
       await insertProduct(db, author, product, now())
       return product
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
-      // Of two that take the next id at once, one asks again.
-      if (asked.id !== undefined) throw new LendingError('already_exists', 'a loan product with that id exists already')
+      // Of two requests that take the next id at once, one tries again.
+      if (request.id !== undefined)
+        throw new LendingError('already_exists', 'a loan product with that id exists already')
     }
   }
 }
 
 /**
- * The product takes no new loans; those there are keep their terms.
+ * Retires a product: it takes no new loans, and existing loans keep their terms.
  * @throws LendingError `not_found`, `failed_precondition` when it is retired already
  */
 export async function retireProduct(

@@ -8,7 +8,7 @@ import { currencyOf } from '../../domain/money.ts'
 import type { Product } from '../../domain/product/product.ts'
 import { hashPassword, verifyPassword } from '../access/passwords/passwords.ts'
 
-/** Who can sign in to the demonstration data (contract 7). */
+/** The accounts of the demonstration data (contract 7). */
 export const DEMO_PARTNER = { email: 'partner@example.com', password: 'partner-secret' }
 export const DEMO_OPERATOR = { email: 'operator@example.com', password: 'operator-secret' }
 
@@ -53,7 +53,7 @@ export const DEMO_PRODUCTS: readonly Product[] = [
   },
 ]
 
-/** Lays what is missing of the demonstration data: also what a start that was cut short, or is under way, left out. */
+/** Inserts the missing parts of the demonstration data, also after a start that was interrupted or still runs. */
 export async function seedDemo(db: Db, now: number): Promise<void> {
   const author = service(ORGANIZATION.id)
   if (!(await findOrganization(db, ORGANIZATION.id))) await unlessThere(insertOrganization(db, ORGANIZATION, now))
@@ -67,7 +67,7 @@ export async function seedDemo(db: Db, now: number): Promise<void> {
   }
 }
 
-/** The demonstration accounts, by name, that still take the password which everybody can read. */
+/** Returns the names of the demonstration accounts that still have the public password. */
 export async function findOpenDemoAccounts(db: Db): Promise<string[]> {
   const open: string[] = []
   for (const { email, password } of ACCOUNTS) {
@@ -78,7 +78,7 @@ export async function findOpenDemoAccounts(db: Db): Promise<string[]> {
   return open
 }
 
-/** Another instance that starts at the same time may be faster. */
+/** Waits for an insertion; another instance that starts at the same time may have made it. */
 async function unlessThere(insertion: Promise<unknown>): Promise<void> {
   await insertion.catch((error: unknown) => {
     if (!isUniqueViolation(error)) throw error

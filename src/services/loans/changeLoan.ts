@@ -175,7 +175,7 @@ async function runBatch(
     else one.job.resolve(one.changed)
   }
   // After modified terms, perhaps with another borrower, the loan has to be read.
-  return changes.some(({ decision }) => decision.restated) || isHead(after) ? undefined : after
+  return changes.some(({ decision }) => decision.modifiedTerms) || isHead(after) ? undefined : after
 }
 
 /**

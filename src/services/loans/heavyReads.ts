@@ -4,26 +4,26 @@ import { LendingError } from '../../domain/errors.ts'
 /** Instalments and entries from which a read is heavy: it takes some 20 ms of the process. */
 export const HEAVY = 5_000
 
-/** Heavy reads that may wait, of all organizations and of one, and for how long. */
+/** The most heavy reads that may wait, of all organizations and of one, and the longest wait. */
 const MOST_WAITING = { all: 16, ofOne: 4 } as const
 const WAIT_MS = 5_000
-/** After each the process is free of them for twice as long as it took, and this long at most. */
+/** The rest after a heavy read: a multiple of its time, up to a maximum. */
 const REST = { times: 2, mostMs: 1_000 } as const
 const AGAIN_SECONDS = 2
 const MOST_KNOWN = 10_000
 
-/** Holds reads of much, such as a page of loans of 2,000 instalments each, to one at a time, with rests between them. */
+/** Runs heavy reads, such as a page of loans of 2,000 instalments each, one at a time, with a rest after each. */
 export interface HeavyReads {
   /**
-   * Runs a read: at once where it is not heavy, in its turn where it is.
-   * @param weight instalments and entries that it reads
-   * @throws LendingError `resource_exhausted` when too many wait, or it has waited too long
+   * Runs a read: at once where it is not heavy, else in its turn.
+   * @param weight the number of instalments and entries that it reads
+   * @throws LendingError `resource_exhausted` when too many reads wait, or this one has waited too long
    */
   run<T>(organizationId: number, weight: number, read: () => Promise<T>): Promise<T>
-  /** How much a thing had when it was last read; 0 where it was not heavy. */
+  /** Returns the weight of a resource when it was last read; 0 where it was not heavy. */
   weightOf(name: string): number
-  /** Keeps how much a thing has, for the next who reads it. */
-  remember(name: string, weight: number): void
+  /** Records the weight of a resource, for its next read. */
+  setWeight(name: string, weight: number): void
 }
 
 /** A read that waits for its turn. */
@@ -32,13 +32,14 @@ interface Waiting {
   readonly start: () => void
 }
 
+/** Creates the turns of heavy reads; there is one set of them in a process. */
 export function createHeavyReads(waitMs = WAIT_MS): HeavyReads {
   let isBusy = false
   let last: number | undefined
   const waiting: Waiting[] = []
   const known = new LRUCache<string, number>({ max: MOST_KNOWN })
 
-  /** Begins the next, of another organization than the last one where there is any. */
+  /** Starts the next waiting read, preferably of another organization than the last one. */
   function startNext(): void {
     const other = waiting.findIndex(({ organizationId }) => organizationId !== last)
     const [next] = waiting.splice(Math.max(0, other), 1)
@@ -78,7 +79,7 @@ export function createHeavyReads(waitMs = WAIT_MS): HeavyReads {
       }
     },
     weightOf: (name) => known.get(name) ?? 0,
-    remember(name, weight) {
+    setWeight(name, weight) {
       if (weight >= HEAVY) known.set(name, weight)
     },
   }

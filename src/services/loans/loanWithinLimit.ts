@@ -8,9 +8,9 @@ import { invariant } from '../../domain/errors.ts'
 import { getScorecard, scoreNow } from '../credit/credit.ts'
 
 /**
- * How a loan is inserted that may not be above what is available of the customer's credit limit. The score that it goes
- * by is kept first; then it is checked once more while no other loan can be made for the customer.
- * @returns what `makeLoan` inserts by; it throws LendingError `failed_precondition`, with the limit in its message
+ * Returns an insert function for `makeLoan` that keeps a loan within the customer's available credit limit. It keeps
+ * the score of the decision first, and checks the limit again while no other loan can be made for the customer. It
+ * throws LendingError `failed_precondition`, with the limit in the message.
  */
 export const withinLimit =
   (deps: Deps, { id }: Pick<Customer, 'id'>) =>
@@ -20,7 +20,7 @@ export const withinLimit =
     requireWithinLimit(card, currency, loan.terms)
     return insertLoanLocked(deps.db, loan, async (queries) => {
       const scored = await scoreNow(deps, queries, loan.author.organizationId, names)
-      invariant(scored, 'a customer that has just been held')
+      invariant(scored, 'a customer whose row is locked')
       requireWithinLimit(scored.card, scored.currency, loan.terms)
     })
   }

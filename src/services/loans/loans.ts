@@ -13,20 +13,20 @@ import { termsOf } from '../../domain/loan/terms.ts'
 import type { Decimal } from '../../domain/money.ts'
 import type { Product } from '../../domain/product/product.ts'
 import type { Caller } from '../access/caller.ts'
-import { numbered } from '../lenders/numbered.ts'
+import { withAccountNumbers } from '../lenders/withAccountNumbers.ts'
 import { withinLimit } from './loanWithinLimit.ts'
 import { makeLoan } from './makeLoan.ts'
 
 export type { LoanFilter, LoanRef } from '../../db/loans/loans.ts'
 export type { StoredLoan } from '../../db/loans/storedLoan.ts'
 
-/** A loan and what replay makes of it at the moment of the request. */
+/** A loan and its state at the moment of the request. */
 export interface LoanNow {
   readonly loan: StoredLoan
   readonly state: LoanState
 }
 
-/** What a partner asks for; every other term comes from the product. */
+/** A partner's request for a loan; every other term comes from the product. */
 export interface LoanApplication {
   readonly customerExternalId: string
   readonly productId: number
@@ -35,10 +35,10 @@ export interface LoanApplication {
 }
 
 /**
- * Submits, approves and disburses in one go (contract 4.2).
+ * Submits, approves and disburses a loan in one call (contract 4.2).
  * @throws LendingError `not_found` for the customer or product; `failed_precondition` for a customer that is not
- * Active, a retired product, or a principal above the available credit limit where the product keeps to it;
- * `invalid_argument` for the principal; `already_exists` for the external id
+ *   Active, a retired product, or a principal above the available credit limit where the product enforces it;
+ *   `invalid_argument` for the principal; `already_exists` for the external id
  */
 export async function createLoan(deps: Deps, caller: Caller, application: LoanApplication): Promise<LoanNow> {
   const { organizationId } = caller
@@ -55,33 +55,35 @@ export async function createLoan(deps: Deps, caller: Caller, application: LoanAp
   const made = await makeLoan(deps, fresh, insert)
   if ('refused' in made) throw made.refused === 'externalIdTaken' ? externalIdTaken() : notActive({ status: 'Closed' })
   deps.events.loanDisbursed({ organizationId, currency: terms.currency.code, amount: terms.principal })
-  return { loan: asStored(organizationId, made, customer, product, fresh), state }
+  return { loan: asStored(organizationId, made, { customer, product }, fresh), state }
 }
 
 const externalIdTaken = () => alreadyExists('externalId', 'a loan with that externalId exists already')
 
-/** @throws LendingError `not_found` for a customer or product that is not there */
+/** Returns the customer and the product of a new loan. @throws LendingError `not_found` where one does not exist */
 export function requireApplicants({ customer, product }: Applicants, customerExternalId: string) {
   if (!customer) throw noSuchCustomer(customerExternalId)
   if (!product) throw notFound((nameOf) => `no loan product has that id, given as ${nameOf('productId')}`)
   return { customer, product }
 }
 
-/** A number is easily taken for the customer's id; the field takes the externalId alone (contract 4.2). */
+/**
+ * Returns the refusal, with a hint for a number: it may be the customer's id, but the field takes the externalId
+ * (contract 4.2).
+ */
 const noSuchCustomer = (externalId: string) => {
   const hint = /^\d+$/.test(externalId) ? '; it takes the externalId of a customer, not the number that is its id' : ''
   return notFound((nameOf) => `no customer has that externalId, given as ${nameOf('customerId')}${hint}`)
 }
 
-/** The refusal for a customer that may not borrow. */
+/** Returns the refusal for a customer that may not borrow. */
 export const notActive = (customer: Pick<Customer, 'status'>) =>
   failedPrecondition(`the customer is ${customer.status}, and only an Active customer can take a loan`)
 
 const asStored = (
   organizationId: number,
   { id, accountNo }: Pick<StoredLoan, 'id' | 'accountNo'>,
-  customer: Applicant,
-  product: Product,
+  { customer, product }: { readonly customer: Applicant; readonly product: Product },
   fresh: Pick<StoredLoan, 'externalId' | 'terms'> & { state: LoanState; at: Instant },
 ): StoredLoan => ({
   organizationId,
@@ -102,38 +104,42 @@ const asStored = (
   entries: [],
 })
 
-/** @throws LendingError `not_found` */
+/** Returns a loan and its state now. @throws LendingError `not_found` */
 export async function getLoan(deps: Deps, caller: Caller, ref: LoanRef): Promise<LoanNow> {
   const { organizationId } = caller
   const name = nameOf({ organizationId, ref })
   const read = () => deps.loanBatches.readLoan({ organizationId, ref, zone: deps.config.zone })
   return deps.heavyReads.run(organizationId, deps.heavyReads.weightOf(name), async () => {
-    const loan = await numbered(deps, organizationId, 'loan', read, (one) => (one ? [one] : []))
+    const loan = await withAccountNumbers(deps, { organizationId, table: 'loan' }, read, (one) => (one ? [one] : []))
     if (!loan) throw noSuchLoan(ref)
-    deps.heavyReads.remember(name, loan.terms.schedule.length + loan.entries.length)
+    deps.heavyReads.setWeight(name, loan.terms.schedule.length + loan.entries.length)
     return { loan, state: stateOf(loan, deps.now()) }
   })
 }
 
-/** Instalments and entries that are read, and made into an answer, before others get their turn. */
+/** Instalments and entries that are read and turned into views before other requests get their turn. */
 const SLICE = 2_500
 
 /**
- * A page of the organization's loans, each as it is now. They are read and viewed a few at a time, so that a page of long
- * schedules neither holds up other requests nor is in memory at once.
- * @throws LendingError `resource_exhausted` when too many pages of such size are asked for at once
+ * Returns a page of the organization's loans, each as it is now. The loans are read and viewed a few at a time, so that
+ * a page of long schedules neither delays other requests nor is in memory as a whole.
+ * @throws LendingError `resource_exhausted` when too many pages of such a size are requested at once
  */
 export async function pageLoans<View>(
   deps: Deps,
   caller: Caller,
-  filter: LoanFilter,
-  page: Page,
+  { filter, page }: { readonly filter: LoanFilter; readonly page: Page },
   toView: (now: LoanNow) => View,
 ): Promise<Listed<View>> {
   const { organizationId } = caller
   const { zone } = deps.config
   const find = () => findLoanPage(deps.db, organizationId, filter, page)
-  const { items, total } = await numbered(deps, organizationId, 'loan', find, (listed) => listed.items)
+  const { items, total } = await withAccountNumbers(
+    deps,
+    { organizationId, table: 'loan' },
+    find,
+    (listed) => listed.items,
+  )
   const weight = items.reduce((sum, item) => sum + item.weight, 0)
   return deps.heavyReads.run(organizationId, weight, async () => {
     const now = deps.now()
@@ -150,7 +156,7 @@ export async function pageLoans<View>(
   })
 }
 
-/** The loans of a page in slices of `SLICE`, or of one that is larger than that. */
+/** Divides the loans of a page into slices of at most `SLICE`, or of one larger loan. */
 function slicesOf(items: readonly PagedLoan[]): PagedLoan[][] {
   const slices: PagedLoan[][] = []
   let left = 0
@@ -165,5 +171,5 @@ function slicesOf(items: readonly PagedLoan[]): PagedLoan[][] {
   return slices
 }
 
-/** The refusal for a loan that this organization does not have. */
+/** Returns the refusal for a loan that the organization does not have. */
 export const noSuchLoan = (ref: LoanRef) => notFound(`no loan has that ${'id' in ref ? 'id' : 'externalId'}`, 'loan')

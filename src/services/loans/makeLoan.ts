@@ -8,15 +8,17 @@ import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 
 type MakeDeps = Pick<Deps, 'db' | 'idBlocks' | 'loanBatches'>
 
-/** The result of making a loan under a number of the service's own. */
+/** The result of making a loan under an id that the service chose. */
 export type MadeLoan =
   | { readonly id: bigint; readonly accountNo: bigint }
   | { readonly refused: Exclude<Inserted, 'made' | 'idTaken'> }
 
 /**
- * Makes a loan with its schedule, under a number of the service's own: where a client has taken that, under the next.
- * @param insert how it is inserted; together with other new loans when left out
- * @returns its number; or `leftOut` when the customer is no longer Active, `externalIdTaken` when another loan has it
+ * Makes a loan with its schedule, under an id that the service chooses: where a client has taken the id, under the
+ * next.
+ * @param insert inserts the loan; left out, the loan is inserted together with other new ones
+ * @returns its id and account number; or `leftOut` when the customer is no longer Active, `externalIdTaken` when
+ *   another loan has the external id
  * @throws LendingError `aborted` when its Idempotency-Key was taken meanwhile
  */
 export function makeLoan(
@@ -35,7 +37,7 @@ export function makeLoan(
 }
 
 /**
- * Makes a loan with its schedule, under a number of a client's own.
+ * Makes a loan with its schedule, under an id that a client chose.
  * @returns the outcome; `leftOut` when the customer is no longer Active
  * @throws LendingError `aborted` when its Idempotency-Key was taken meanwhile
  */

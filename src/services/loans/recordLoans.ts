@@ -5,12 +5,12 @@ import type { Listed, Page } from '../../db/queries/paging.ts'
 import { alreadyExists, notFound } from '../../domain/errors.ts'
 import { replay } from '../../domain/loan/replay.ts'
 import { currencyOf } from '../../domain/money.ts'
-import { type LoanUpdate, restate } from '../../domain/recordStyle/modifyTerms.ts'
+import { type LoanUpdate, modifyTerms } from '../../domain/recordStyle/modifyTerms.ts'
 import {
   type Agreed,
   agree,
   durationOf,
-  type LoanAsked,
+  type LoanRequest,
   loanTypeOf,
   sameLoan,
 } from '../../domain/recordStyle/recordLoan.ts'
@@ -23,34 +23,33 @@ import { makeLoanAs } from './makeLoan.ts'
 
 export type { RecordLoan } from '../../db/loans/recordLoans.ts'
 
-/** A loan that a record system asks to book, under an id of its own. */
+/** A record system's request to book a loan under an id that the client chose. */
 export interface NewRecordLoan {
   readonly id: bigint
   readonly borrowerId: bigint
-  readonly asked: LoanAsked
+  readonly request: LoanRequest
 }
 
 /**
- * Books a loan under an id of the client's own (contract 5.1–5.3), in the organization's currency. Told again with the
- * same content it is answered as it is stored.
+ * Books a loan under an id that the client chose (contract 5.1–5.3), in the organization's currency. A repeated request
+ * with the same content gets the stored loan.
  * @throws LendingError `invalid_argument` for its terms, `already_exists` when the id is taken by another, `not_found`
- * for the borrower, `failed_precondition` for one that is not Active
+ *   for the borrower, `failed_precondition` for one that is not Active
  */
 export async function createRecordLoan(
   deps: Deps,
   caller: Caller,
-  asked: NewRecordLoan,
+  { id, borrowerId, request }: NewRecordLoan,
 ): Promise<Recorded<RecordLoan>> {
   const { organizationId } = caller
-  const { id, borrowerId } = asked
   const [organization, existing, borrower] = await Promise.all([
     getOrganization(deps, caller),
     findRecordLoan(deps.db, organizationId, id),
     findCustomer(deps.db, organizationId, { id: borrowerId }),
   ])
   const now = deps.now()
-  const agreed = agree(asked.asked, currencyOf(organization.currency), deps.config.zone, now)
-  if (existing) return { item: toldAgain(existing, borrowerId, agreed), replayed: true }
+  const agreed = agree(request, currencyOf(organization.currency), deps.config.zone, now)
+  if (existing) return { item: requireSameRequest(existing, borrowerId, agreed), replayed: true }
   if (!borrower) throw noSuchBorrower()
   if (borrower.status !== 'Active') throw notActive(borrower)
 
@@ -61,12 +60,13 @@ export async function createRecordLoan(
   if (inserted === 'leftOut') throw notActive({ status: 'Closed' })
   if (inserted === 'made')
     deps.events.loanDisbursed({ organizationId, currency: terms.currency.code, amount: terms.principal })
-  // Made just now, or by another request that was faster.
+  // The loan was made by this request, or by another one that was faster.
   const loan = await getRecordLoan(deps, caller, id)
-  return { item: toldAgain(loan, borrowerId, agreed), replayed: inserted !== 'made' }
+  return { item: requireSameRequest(loan, borrowerId, agreed), replayed: inserted !== 'made' }
 }
 
-function toldAgain(stored: RecordLoan, borrowerId: bigint, { terms, record }: Agreed): RecordLoan {
+/** Returns a stored loan whose content is that of the request. @throws LendingError `already_exists` */
+function requireSameRequest(stored: RecordLoan, borrowerId: bigint, { terms, record }: Agreed): RecordLoan {
   if (sameLoan(stored, { ...terms, borrowerId, record })) return stored
   throw alreadyExists('loanId', 'a loan with that id exists already, with other content')
 }
@@ -74,7 +74,7 @@ function toldAgain(stored: RecordLoan, borrowerId: bigint, { terms, record }: Ag
 const noSuchBorrower = () => notFound((nameOf) => `no borrower has that id, given as ${nameOf('borrowerId')}`)
 
 /**
- * Changes what was told of a loan; other terms rebuild its schedule and replay its repayments (contract 5.4).
+ * Updates a loan; with other terms, its schedule is computed and its repayments are replayed again (contract 5.4).
  * @throws LendingError `not_found` for the loan or a new borrower, `failed_precondition`, `invalid_argument`, `aborted`
  */
 export async function updateRecordLoan(
@@ -91,7 +91,7 @@ export async function updateRecordLoan(
   const change = { author: caller, ref: { id }, modifiesTerms: true }
   const changed = await changeLoan(deps, change, (loan, now) => {
     if (borrowerId !== undefined && borrowerId !== loan.customerId) requireBorrower(borrower)
-    const decision = restate(loan, update, now, shownOf(stored))
+    const decision = modifyTerms(loan, update, now, shownOf(stored))
     return decision ? { save: decision } : { answer: undefined }
   })
   if (!changed) throw noSuchLoan({ id })
@@ -105,13 +105,13 @@ function requireBorrower(borrower: Customer | undefined): void {
   if (borrower.status !== 'Active') throw notActive(borrower)
 }
 
-/** @throws LendingError `not_found` */
+/** Returns a loan. @throws LendingError `not_found` */
 export async function getRecordLoan(deps: Deps, caller: Caller, id: bigint): Promise<RecordLoan> {
   const loan = await findRecordLoan(deps.db, caller.organizationId, id)
   if (!loan) throw noSuchLoan({ id })
   return loan
 }
 
-/** A page of the organization's loans, in the order in which they came. */
+/** Returns a page of the organization's loans, in the order in which they were made. */
 export const pageRecordLoans = (deps: Deps, caller: Caller, page: Page): Promise<Listed<RecordLoan>> =>
   listRecordLoans(deps.db, caller.organizationId, page)

@@ -5,35 +5,35 @@ import type { Listed, Page } from '../../db/queries/paging.ts'
 import { invariant, notFound } from '../../domain/errors.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import { type Posting, post } from '../../domain/loan/loan.ts'
-import { findById, sameRepayment, type ToldRepayment } from '../../domain/recordStyle/recordRepayment.ts'
+import { findById, type RepaymentRequest, sameRepayment } from '../../domain/recordStyle/recordRepayment.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Recorded } from '../customers/borrowers.ts'
 import { getOrganization } from '../lenders/organizations.ts'
 import { postToLoan, type SavedChange } from './changeLoan.ts'
 import { entryIdTaken } from './saveChanges.ts'
-import { tellPosted } from './transactions.ts'
+import { countPosted } from './transactions.ts'
 
 export type { RecordRepayment } from '../../db/loans/recordRepayments.ts'
 
 /**
- * Posts a repayment under an id of the client's own, which is its dedupe token (contract 5.1, 5.6): told again with the
- * same content it is answered as it is stored, and nothing is posted twice.
- * @throws LendingError `not_found` for the loan, `invalid_argument`, `failed_precondition`; `already_exists` when the id
- * is taken by another, on whichever loan; `aborted`
+ * Posts a repayment under an id that the client chose, which is its dedupe token (contract 5.1, 5.6). A repeated
+ * request with the same content gets the stored repayment, and nothing is posted twice.
+ * @throws LendingError `not_found` for the loan, `invalid_argument`, `failed_precondition`; `already_exists` when the
+ *   id is taken by another entry of any loan; `aborted`
  */
 export async function postRecordRepayment(
   deps: Deps,
   caller: Caller,
   loanId: bigint,
-  told: ToldRepayment,
+  request: RepaymentRequest,
 ): Promise<Recorded<RecordRepayment>> {
-  const { id, amount, collectedOn: valueDate, description: note, record } = told
+  const { id, amount, collectedOn: valueDate, description: note, record } = request
   const { paymentMethod } = await getOrganization(deps, caller)
   const posting: Posting = { type: 'Repayment', amount, valueDate, token: null, note, id, record, paymentMethod }
   const changed = await postToLoan(deps, { author: caller, ref: { id: loanId }, posting }, (loan, now) => {
     const original = findById(loan, id)
     if (!original) return { save: post(loan, posting, now) }
-    if (!sameRepayment(loan, original, told)) throw entryIdTaken()
+    if (!sameRepayment(loan, original, request)) throw entryIdTaken()
     return { answer: original }
   })
   if (!changed) throw notFound((nameOf) => `no loan has that id, given as ${nameOf('loanId')}`)
@@ -41,7 +41,7 @@ export async function postRecordRepayment(
     deps.events.duplicateAnswered('token')
     return { item: asRecord(changed.loan, changed.answer), replayed: true }
   }
-  tellPosted(deps.events, changed)
+  countPosted(deps.events, changed)
   return { item: asRecord(changed.loan, entryOf(changed)), replayed: false }
 }
 
@@ -64,7 +64,7 @@ const asRecord = (loan: StoredRow, entry: Entry): RecordRepayment => ({
 })
 
 /**
- * A customer's repayment, reversed or not.
+ * Returns a customer's repayment, reversed or not.
  * @throws LendingError `not_found`, also for an entry of another type
  */
 export async function getRecordRepayment(deps: Deps, caller: Caller, id: bigint): Promise<RecordRepayment> {
@@ -73,7 +73,7 @@ export async function getRecordRepayment(deps: Deps, caller: Caller, id: bigint)
   return repayment
 }
 
-/** A page of the repayments that stand, of one loan or of all, in the order in which they came. */
+/** Returns a page of the unreversed repayments, of one loan or of all, in the order in which they were posted. */
 export const pageRecordRepayments = (
   deps: Deps,
   caller: Caller,

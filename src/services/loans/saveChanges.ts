@@ -27,7 +27,7 @@ export async function saveChanges(
 ): Promise<'saved' | 'stale' | 'taken'> {
   const [first] = changes
   try {
-    if (first?.decision.restated) return await saveTerms(db, loan, first)
+    if (first?.decision.modifiedTerms) return await saveTerms(db, loan, first)
     return (await loanBatches.saveLoan({ loan, changes })) ? 'saved' : 'stale'
   } catch (error) {
     // Of several changes, each is tried again alone.

@@ -6,39 +6,39 @@ import { stateOf } from '../../domain/loan/loan.ts'
 /** Loans saved in one transaction: few enough that a repayment never waits long for one of them. */
 export const LOANS_A_ROUND = 100
 const KEYS_A_ROUND = 1_000
-/** Damaged loans that are left out: of a book with more of them, nothing is to be had by going on. */
+/** The most damaged loans that are left out; with more of them the sweep does not continue at once. */
 const MOST_DAMAGED = 10_000
 
-/** How often to look for loans whose time has come, where none was found. */
+/** The pause after a round that found no loan to sweep. */
 const IDLE_MS = 5_000
-/** After a failure, the database is given some time. */
+/** The pause after a failure, for the database to recover. */
 const AFTER_FAILURE_MS = 10_000
 
 /**
- * What time does by itself, persisted: overdue marks, penalties, cached figures. Answers never wait for it, since every
- * read is a replay as of now; lists by state, reports and totals are as fresh as the last round. Any number of
- * instances may sweep at once.
+ * Saves what time alone changes in loans: overdue marks, penalties, cached columns. No answer waits for a sweep,
+ * because every read is a replay as of now; lists by state, reports and totals are as fresh as the last round. Any
+ * number of instances may sweep at once.
  */
 export async function sweepOnce(deps: Deps, except: readonly DamagedLoan[]): Promise<Swept> {
   const now = deps.now()
   return sweepLoans(deps.db, deps.config.zone, now, { most: LOANS_A_ROUND, except }, (loan) => ({
-    // A moment before its time, the loan was what its columns still say.
+    // The columns still have the state of the moment before.
     before: stateOf(loan, Math.max(loan.terms.disbursedAt, (loan.nextChangeAt ?? now) - 1)),
     after: stateOf(loan, now),
   }))
 }
 
-/** A background job: how it stands, and how to end it. */
+/** The background job that sweeps. */
 export interface Sweeper {
   stop(): Promise<void>
 }
 
-/** Sweeps loans and expired Idempotency-Keys as long as the service runs. */
+/** Starts to sweep loans and to delete expired Idempotency-Keys, until it is stopped. */
 export function startSweeper(deps: Deps, log: { error(context: object, message: string): void }): Sweeper {
   let timer: NodeJS.Timeout | undefined
   let stopped = false
   let round: Promise<void> = Promise.resolve()
-  /** Told once, and looked at again by the next process. */
+  /** Damaged loans, each logged once; the next process tries them again. */
   const except: DamagedLoan[] = []
 
   const next = (delay: number) => {

@@ -22,32 +22,39 @@ import { getOrganization } from '../lenders/organizations.ts'
 import { type Changed, changeLoan, postToLoan, type SavedChange } from './changeLoan.ts'
 import { getLoan, type LoanNow, noSuchLoan } from './loans.ts'
 
-/** A transaction of a loan, with what it did there as of the request. */
+/** A transaction of a loan, with its outcome at the moment of the request. */
 export interface TransactionNow {
   readonly loan: StoredRow
   readonly entry: Entry
-  /** Undefined once it is reversed: it does nothing then. */
+  /** Undefined for a reversed transaction. */
   readonly outcome: Outcome | undefined
-  /** True where a dedupe token found it, and nothing was posted. */
+  /** True where the dedupe token was seen before, and nothing was posted. */
   readonly replayed?: true
 }
 
-/** What only an operator may post (contract 4.4). */
+/** The name of a transaction: its loan, and its id. */
+export interface TransactionRef {
+  readonly ref: LoanRef
+  readonly transactionId: bigint
+}
+
+/** Returns whether only an operator may post the type (contract 4.4). */
 export const isForAdmins = (type: EntryType): boolean => type === 'Write-off'
 
 /**
- * Posts a transaction of any type. A token seen before on this loan answers the original, and nothing is posted.
+ * Posts a transaction of any type. Where the loan has a transaction with the dedupe token, returns that one and posts
+ * nothing.
  * @throws LendingError `permission_denied`, `not_found`, `invalid_argument`, `failed_precondition`, `aborted`
  */
 export async function postTransaction(
   deps: Deps,
   caller: Caller,
   ref: LoanRef,
-  asked: Posting,
+  request: Posting,
 ): Promise<TransactionNow> {
-  if (isForAdmins(asked.type)) requireAdmin(caller)
+  if (isForAdmins(request.type)) requireAdmin(caller)
   const { paymentMethod } = await getOrganization(deps, caller)
-  const posting = { ...asked, paymentMethod }
+  const posting = { ...request, paymentMethod }
   const changed = await postToLoan(deps, { author: caller, ref, posting }, (loan, now) => {
     const original = posting.token === null ? undefined : findByToken(loan, posting.token)
     if (!original) return { save: post(loan, posting, now) }
@@ -63,8 +70,7 @@ export async function postTransaction(
 export async function reverseTransaction(
   deps: Deps,
   caller: Caller,
-  ref: LoanRef,
-  transactionId: bigint,
+  { ref, transactionId }: TransactionRef,
   note: string | null,
 ): Promise<TransactionNow> {
   requireAdmin(caller)
@@ -72,15 +78,14 @@ export async function reverseTransaction(
 }
 
 /**
- * Reverses a transaction and posts another in its place; with an amount of 0 it is only reversed, and answered as
- * reversed. Operators only: it takes a posted payment back, as a reversal does (contract 4.4).
+ * Reverses a transaction and posts another in its place; with an amount of 0, only reverses it and returns it.
+ * Operators only, because an adjustment takes a posted payment back as a reversal does (contract 4.4).
  * @throws LendingError `permission_denied`, `not_found`, `invalid_argument`, `failed_precondition`
  */
 export async function adjustTransaction(
   deps: Deps,
   caller: Caller,
-  ref: LoanRef,
-  transactionId: bigint,
+  { ref, transactionId }: TransactionRef,
   adjustment: Adjustment,
 ): Promise<TransactionNow> {
   requireAdmin(caller)
@@ -103,18 +108,18 @@ function answerOf(deps: Deps, ref: LoanRef, changed: Changed<TransactionNow> | u
     deps.events.duplicateAnswered('token')
     return changed.answer
   }
-  tellPosted(deps.events, changed)
+  countPosted(deps.events, changed)
   return asSaved(changed)
 }
 
-/** Tells whoever counts that money moved. */
-export function tellPosted(events: Events, { loan, posted }: SavedChange): void {
+/** Reports a posted transaction to the counters of events. */
+export function countPosted(events: Events, { loan, posted }: SavedChange): void {
   if (!posted) return
   const { organizationId, terms } = loan
   events.transactionPosted({ organizationId, currency: terms.currency.code, type: posted.type, amount: posted.amount })
 }
 
-/** The entry that was posted, or else the one that was reversed. */
+/** Returns the entry that was posted, or else the one that was reversed. */
 function asSaved({ loan, saved, posted, at }: SavedChange): TransactionNow {
   const { reversed, outcome } = saved
   if (!posted) {
@@ -126,10 +131,10 @@ function asSaved({ loan, saved, posted, at }: SavedChange): TransactionNow {
 
 const outcomeOf = (entry: Entry, state: LoanState): Outcome | undefined => state.outcomes.get(entry.ordinal)
 
-/** Repayments that a loan shows with itself; all of them are in the list of its repayments. */
+/** The most repayments that a loan is shown with; the list of its repayments has all. */
 export const MOST_SHOWN = 1_000
 
-/** A page of the customer's repayments on a loan, newest first, reversed ones included (contract 4.4.5). */
+/** Returns a page of the customer's repayments on a loan, newest first, reversed ones included (contract 4.4.5). */
 export function repaymentsOf(
   { loan, state }: LoanNow,
   { page, rows }: Page = { page: 1, rows: MOST_SHOWN },
@@ -140,7 +145,7 @@ export function repaymentsOf(
   return { items: shown.map((entry) => ({ loan, entry, outcome: outcomeOf(entry, state) })), total: all.length }
 }
 
-/** @throws LendingError `not_found` */
+/** Reads a loan and returns a page of its repayments; see `repaymentsOf`. @throws LendingError `not_found` */
 export async function pageRepayments(
   deps: Deps,
   caller: Caller,
@@ -151,7 +156,7 @@ export async function pageRepayments(
 }
 
 /**
- * Any transaction of the loan, whatever its type.
+ * Returns a transaction of a loan, of any type.
  * @throws LendingError `not_found` for the loan, or for a transaction that is not on it
  */
 export async function getTransaction(deps: Deps, caller: Caller, ref: LoanRef, id: bigint): Promise<TransactionNow> {

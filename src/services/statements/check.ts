@@ -3,7 +3,7 @@ import { daysBetween, type LocalDate } from '../../domain/dates.ts'
 import { invalidArgument, LendingError, type Wording } from '../../domain/errors.ts'
 import type { StatementFigures } from './parse.ts'
 
-/** Who a statement should be of, and when it is shown. */
+/** The owner that a statement should have, and the day on which it is shown. */
 export interface StatementClaim {
   readonly fullName: string | undefined
   readonly mobileNumber: string | undefined
@@ -13,8 +13,8 @@ export interface StatementClaim {
 type Rules = Pick<CreditPolicy['statement'], 'leastMonths' | 'oldestDays' | 'anonymous'>
 
 /**
- * Requires a name or a number to compare the statement with, unless the policy takes anonymous ones: anybody's statement
- * would do otherwise.
+ * Requires a name or a number to compare the statement with, unless the policy takes anonymous statements. Otherwise a
+ * customer could show the statement of another person.
  * @throws LendingError `invalid_argument` on `fullName` and `mobileNumber`
  */
 export function requireClaim(
@@ -62,9 +62,10 @@ export function checkStatement(
 }
 
 /**
- * Whether two spellings can be one person's name: every word of the shorter is in the longer, in any order, whatever
- * the case, accents and apostrophes; an initial stands for a word. Two words have to agree, one of them in full, unless
- * the statement itself has one word only. Misspellings do not match: siblings' names differ by as little.
+ * Returns whether two spellings can be one person's name: every word of the shorter name is in the longer one, in any
+ * order, without regard to case, accents and apostrophes; an initial matches a word. Two words have to agree, one of
+ * them in full, unless the statement has one word alone. Misspellings do not match: siblings' names differ by as
+ * little.
  */
 export function namesMatch(given: string, shown: string): boolean {
   const names = [wordsOf(given), wordsOf(shown)] as const
@@ -72,7 +73,7 @@ export function namesMatch(given: string, shown: string): boolean {
   if (shorter.length === 0 || (shorter.length === 1 && names[1].length > 1)) return false
   const left = [...longer]
   let full = 0
-  // Whole words first, so that an initial does not take the place of the word that another one needs.
+  // Whole words first, so that an initial does not match a word that a whole word needs.
   for (const word of shorter.toSorted((a, b) => b.length - a.length)) {
     const same = left.indexOf(word)
     const at = same === -1 ? left.findIndex((other) => isInitial(word, other) || isInitial(other, word)) : same
@@ -101,8 +102,8 @@ const SUBSCRIBER_DIGITS = 9
 const LEAST_SHOWN = 3
 
 /**
- * Whether two numbers are one subscriber's: their last nine digits are compared, and where the statement masks some
- * (`2557*****123`), those that it shows.
+ * Returns whether two numbers are the same subscriber's. Compares their last nine digits, and where the statement masks
+ * some (`2557*****123`), those that it shows.
  */
 export function phonesMatch(given: string, shown: string): boolean {
   const number = given.replace(/\D/g, '').slice(-SUBSCRIBER_DIGITS)
@@ -112,7 +113,7 @@ export function phonesMatch(given: string, shown: string): boolean {
   const local = signs.replace(/^(?:25[0-7]|0)/, '')
   if (local.replaceAll('*', '').length < LEAST_SHOWN) return false
   if (local.length === SUBSCRIBER_DIGITS) return [...local].every((sign, at) => sign === '*' || sign === number[at])
-  // Some masks stand for more or fewer digits than they have signs: what is before and after them counts.
+  // Some masks have more or fewer signs than digits: the digits before and after them count.
   const head = local.slice(0, local.indexOf('*'))
   const tail = local.slice(local.lastIndexOf('*') + 1)
   return number.startsWith(head) && number.endsWith(tail)

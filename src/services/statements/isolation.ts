@@ -4,33 +4,33 @@ import { registerHooks, syncBuiltinESMExports } from 'node:module'
 import net from 'node:net'
 import workerThreads from 'node:worker_threads'
 
-/** The modules of Node through which a program reaches others, or starts another program without these bounds. */
+/** The modules of Node with which a program reaches a network, or starts another program without these limits. */
 const DENIED = new Set([
   ...['child_process', 'cluster', 'dgram', 'dns', 'dns/promises', 'http', 'http2', 'https', 'inspector', 'net', 'tls'],
   ...['inspector/promises', 'repl', 'worker_threads', '_http_agent', '_http_client', '_http_common', '_http_incoming'],
   ...['_http_outgoing', '_http_server', '_tls_common', '_tls_wrap'],
 ])
 const GLOBALS = ['fetch', 'WebSocket', 'EventSource']
-/** What leads around modules to what Node itself is made of. */
+/** The functions that reach Node's internals without a module. */
 const BINDINGS = ['binding', '_linkedBinding']
 
 const isDenied = (specifier: string) => DENIED.has(specifier.replace(/^node:/, ''))
 
-/** As Node's permission model says it. */
+/** Throws the error of Node's permission model. */
 function deny(): never {
   throw Object.assign(new Error('the statement reader has no network'), { code: 'ERR_ACCESS_DENIED' })
 }
 
 /**
- * Takes the network from this process, for good: no connection, no server, no datagram, no name look-up, and no thread
- * that would have them. To be called before any code that touches a hostile file is loaded.
+ * Removes the network from this process permanently: no connection, no server, no datagram, no name look-up, and no
+ * thread that would have them. Call it before any code that reads a hostile file is loaded.
  *
- * The permission model of Node 24 bounds files, processes and addons and not the network, which that of Node 25 does as
- * well. So the few functions that every way leads through are replaced; module names and globals are refused besides, for
- * what is loaded from here on. A namespace of the system would need rights that a container mostly does not have.
+ * The permission model of Node 24 limits files, processes and addons, but not the network as that of Node 25 does. So
+ * the few functions that every use of the network needs are replaced, and module names and globals are refused to code
+ * that is loaded later. A namespace of the system would need rights that a container usually does not have.
  */
 export function denyNetwork(): void {
-  // Node's own streams for descriptors are sockets, and are made when they are first asked for.
+  // Node's streams for descriptors are sockets, and are made when they are first used.
   void [process.stdin, process.stderr]
   replace(net.Socket.prototype, ['connect'])
   replace(net.Server.prototype, ['listen'])

@@ -1,4 +1,4 @@
-/** What a column of the table of transactions holds. */
+/** The roles of columns in the table of transactions. */
 export type Role =
   | 'date'
   | 'reference'
@@ -6,7 +6,7 @@ export type Role =
   | 'status'
   | 'in'
   | 'out'
-  /** One amount for both ways: signed, or told apart by `direction`. */
+  /** One amount for both ways: signed, or with its sign in `direction`. */
   | 'amount'
   | 'direction'
   | 'fee'
@@ -20,7 +20,7 @@ export interface Column {
   readonly optional?: true
 }
 
-/** How a date is written at the beginning of a text; a time may follow. */
+/** The form of a date at the beginning of a text; a time may follow. */
 export type DateForm =
   | 'yyyy-MM-dd'
   | 'dd-MM-yyyy'
@@ -30,20 +30,20 @@ export type DateForm =
   | 'dd-MMM-yyyy'
   | 'dd-MMM-yy'
 
-/** How the statements of one issuer look. A new issuer is a new entry of this table, and no code. */
+/** The layout of one issuer's statements. A new issuer is a new entry of the table, and no code. */
 export interface Layout {
   readonly id: string
-  /** As people call it. */
+  /** The name that people use. */
   readonly name: string
   /** A line above the table that no other issuer's statement has. */
   readonly mark: RegExp
   /** Labelled lines above the table; the label and its value may be one cell or two. */
   readonly owner: RegExp
-  /** Null where such statements name no phone. */
+  /** Null where such statements have no phone number. */
   readonly phone: RegExp | null
   /** Two groups: the first day and the last. */
   readonly period: RegExp
-  /** The currency's code or sign, where the statement says it. */
+  /** The currency's code or sign, where the statement has it. */
   readonly currency: RegExp | null
   readonly dates: readonly DateForm[]
   /** From left to right. */
@@ -53,16 +53,16 @@ export interface Layout {
   /** The direction of money that came in. */
   readonly incoming: RegExp | null
   readonly newestFirst: boolean
-  /** What the statement itself sums up, anywhere on it. */
+  /** The statement's own balances, anywhere on it. */
   readonly opening: RegExp | null
   readonly closing: RegExp | null
   /** Two groups: paid in, and paid out with its fees. */
   readonly totals: RegExp | null
   /** A line of the table that repeats a balance and moves nothing. */
   readonly carried: RegExp | null
-  /** Lines of the page, not of the table, that begin as a transaction does. */
+  /** Lines of the page, not of the table, that begin like a transaction. */
   readonly furniture: RegExp | null
-  /** Money that came in and is no income: loans, overdrafts, own savings, payments taken back. */
+  /** Money that came in and is not income: loans, overdrafts, own savings, reversed payments. */
   readonly notIncome: RegExp
 }
 
@@ -71,8 +71,8 @@ const OPENING = /^opening balance:? (.+)$/i
 const CLOSING = /^closing balance:? (.+)$/i
 
 /**
- * The layouts that are recognised, modelled on what wallets and banks of the region send. The first that fits is taken,
- * so the plain bank statement, whose titles are everybody's, comes last.
+ * The layouts that are recognised, modelled on statements of wallets and banks of the region. The first that fits is
+ * used, so the plain bank statement, whose titles are common, comes last.
  */
 export const LAYOUTS: readonly Layout[] = [
   {

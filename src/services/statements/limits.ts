@@ -1,25 +1,30 @@
 import type { Currency } from '../../domain/money.ts'
 
-/** What reading one statement may cost before it is given up. */
+/** The limits of reading one statement. */
 export interface StatementLimits {
   readonly bytes: number
   readonly pages: number
-  /** Characters of text in all. */
+  /** Characters of the whole text. */
   readonly characters: number
-  /** Of computing: a machine that is busy with other things is not the file's fault. */
+  /** Time of computing, not of waiting for a busy machine. */
   readonly milliseconds: number
-  /** By the clock, busy or not; then it is to be tried again. */
+  /** Time by the clock, in milliseconds, after which the client has to try again. */
   readonly patience: number
-  /** Resident memory of the process that reads, in bytes: its heap, and the buffers beside it that a heap limit misses. */
+  /**
+   * Resident memory of the process that reads, in bytes: its heap, and the buffers that a heap limit does not count.
+   */
   readonly memory: number
-  /** Statements being read at once, and others that may wait for their turn. */
+  /** Statements that are read at once, and others that may wait. */
   readonly workers: number
   readonly waiting: number
 }
 
 const MIB = 1024 * 1024
 
-/** 10 MiB and 200 pages are the contract's; an honest statement of nearly 200 takes less than half of the rest (measured). */
+/**
+ * The limits in use. The contract has 10 MiB and 200 pages; an honest statement of nearly 200 takes less than half of
+ * the others (measured).
+ */
 export const STATEMENT_LIMITS: StatementLimits = {
   bytes: 10 * MIB,
   pages: 200,
@@ -31,7 +36,7 @@ export const STATEMENT_LIMITS: StatementLimits = {
   waiting: 8,
 }
 
-/** What the process that reads is told. */
+/** The task of the process that reads. */
 export interface WorkerTask {
   readonly limits: Pick<StatementLimits, 'pages' | 'characters' | 'milliseconds' | 'patience' | 'memory'>
   readonly currency: Currency

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import { wholeMonths } from '../../domain/credit/history.ts'
 import { addPeriods, dayAfter, type LocalDate } from '../../domain/dates.ts'
 import { invalidArgument } from '../../domain/errors.ts'
-import { type Currency, least, sum } from '../../domain/money.ts'
+import { type Currency, min, sum } from '../../domain/money.ts'
 import { LAYOUTS, type Layout } from './layouts.ts'
 import { openingOf, requireSums } from './sums.ts'
 import { type Row, type Sheet, takeApart } from './table.ts'
 import { type Line, type StatementText, textOf } from './text.ts'
 import { currencyOfPhone, magnitude, readAmount, readCurrency, readDate } from './values.ts'
 
-/** A month of a statement: what came in as income, and the balance at its end. Minor units. */
+/** A month of a statement: its income, and the balance at its end. Minor units. */
 export interface StatementMonth {
   readonly from: LocalDate
   readonly to: LocalDate
@@ -17,15 +17,15 @@ export interface StatementMonth {
   readonly closingBalance: bigint
 }
 
-/** What a statement says of its owner. Amounts in minor units of the organization's currency. */
+/** The figures of a statement. Amounts in minor units of the organization's currency. */
 export interface StatementFigures {
   readonly layout: string
   readonly owner: string
-  /** As the statement writes it, masked or not; null where such statements name none. */
+  /** The phone number as on the statement, masked or not; null where such statements have none. */
   readonly phone: string | null
   readonly from: LocalDate
   readonly to: LocalDate
-  /** Whole months, counted back from the last day; days before them are in no month. */
+  /** Whole months, counted back from the last day; earlier days are in no month. */
   readonly months: number
   /** The latest month first. */
   readonly monthly: readonly StatementMonth[]
@@ -35,15 +35,15 @@ export interface StatementFigures {
   readonly openingBalance: bigint
   readonly closingBalance: bigint
   readonly transactions: number
-  /** The same for the same transactions, however often the statement is asked for anew or saved again. */
+  /** A digest of the transactions, equal for every file of the same statement. */
   readonly fingerprint: string
 }
 
-/** Nobody's statement is longer, and the months are gone through one by one. */
+/** The longest statement, because the months are computed one by one. */
 const LONGEST_MONTHS = 120
 
 /**
- * Reads a statement's figures off its text by the first layout that fits.
+ * Reads a statement's figures from its text, by the first layout that fits.
  * @throws LendingError `invalid_argument` on `statement`, saying which part could not be read or does not agree
  */
 export function parseStatement(pages: StatementText, currency: Currency): StatementFigures {
@@ -88,7 +88,7 @@ function figuresOf(sheet: Sheet, layout: Layout, currency: Currency): StatementF
     months: monthly.length,
     monthly,
     averageMonthlyInflow: inflows.length === 0 ? 0n : sum(inflows) / BigInt(inflows.length),
-    leastMonthlyInflow: inflows.length === 0 ? 0n : inflows.reduce(least),
+    leastMonthlyInflow: inflows.length === 0 ? 0n : inflows.reduce(min),
     openingBalance: openingOf(first),
     closingBalance: last.balance,
     transactions: rows.length,
@@ -96,10 +96,13 @@ function figuresOf(sheet: Sheet, layout: Layout, currency: Currency): StatementF
   }
 }
 
-/** No name or number is longer: what is, is not given back. */
+/** The longest name or number that is returned. */
 const LONGEST_LABELLED = 200
 
-/** The groups of the first line that a label matches: in a cell, in two that stand side by side, or in the whole line. */
+/**
+ * Returns the groups of the first line that a label matches: in a cell, in two cells side by side, or in the whole
+ * line.
+ */
 function findLabelled(lines: readonly Line[], label: RegExp): string[] | null {
   for (const line of lines) {
     const pairs = line.slice(1).map((cell, index) => `${line[index]!.text} ${cell.text}`)
@@ -117,22 +120,25 @@ function amountsOf(lines: readonly Line[], label: RegExp | null, currency: Curre
   return amounts && amounts.length === texts?.length ? amounts : null
 }
 
-/** A limit is in the organization's currency, and so has to be what supports it. */
+/** Requires a statement in the organization's currency, in which limits are. */
 function requireCurrency(sheet: Sheet, layout: Layout, phone: string | null, currency: Currency): void {
   const written = layout.currency && findLabelled(sheet.others, layout.currency)?.[0]
-  const said = written ? (readCurrency(written) ?? written) : phone && currencyOfPhone(phone)
-  if (said && said !== currency.code)
-    throw invalidArgument('statement', `is in ${said}: limits here are in ${currency.code}`)
+  const found = written ? (readCurrency(written) ?? written) : phone && currencyOfPhone(phone)
+  if (found && found !== currency.code)
+    throw invalidArgument('statement', `is in ${found}: limits here are in ${currency.code}`)
 }
 
-/** As the layout lists them, unless their dates say otherwise: some issuers let the customer choose. */
+/**
+ * Returns the rows with the oldest first. Their dates decide, else the layout: some issuers let the customer choose the
+ * order.
+ */
 function oldestFirst(rows: readonly Row[], { newestFirst }: Layout): readonly Row[] {
   const first = rows[0]?.on ?? ''
   const last = rows.at(-1)?.on ?? ''
   return (first === last ? newestFirst : first > last) ? rows.toReversed() : rows
 }
 
-/** Counted back from the last day, so that the latest months are whole ones. */
+/** Returns the whole months of a statement, counted back from the last day. */
 function monthsOf(rows: readonly Row[], from: LocalDate, to: LocalDate, layout: Layout): StatementMonth[] {
   const end = dayAfter(to)
   const months: StatementMonth[] = []

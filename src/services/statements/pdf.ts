@@ -2,14 +2,14 @@ import { getDocumentProxy } from 'unpdf'
 import type { WorkerTask } from './limits.ts'
 import { type Line, linesOf, type Placed } from './text.ts'
 
-/** Why a PDF has no lines to give. */
+/** The reason why a PDF has no lines. */
 export type Unreadable =
   | { readonly is: 'damaged' | 'encrypted' | 'noText' | 'tooMuchText' }
   | { readonly is: 'tooManyPages'; readonly pages: number }
 
 type Limits = Pick<WorkerTask['limits'], 'pages' | 'characters'>
 
-/** Text only: nothing is drawn, no font, script or attachment of the file is run or unpacked. */
+/** Options for text alone: nothing is drawn, and no font, script or attachment of the file is run or unpacked. */
 const OPTIONS = {
   verbosity: 0,
   disableFontFace: true,
@@ -20,8 +20,8 @@ const OPTIONS = {
 }
 
 /**
- * The lines of a PDF, page by page, or why there are none: what the library cannot digest is the file's fault. It may
- * take any time and memory, and so is called in a process that can be killed.
+ * Reads the lines of a PDF, page by page, or returns why there are none: every error of the library is taken for a
+ * fault of the file. Call it in a process that can be killed, because it may take any time and memory.
  */
 export async function readPdf(bytes: Uint8Array, limits: Limits): Promise<Line[][] | Unreadable> {
   try {
@@ -33,7 +33,7 @@ export async function readPdf(bytes: Uint8Array, limits: Limits): Promise<Line[]
 
 async function linesOfPages(bytes: Uint8Array, limits: Limits): Promise<Line[][] | Unreadable> {
   const document = await getDocumentProxy(bytes, OPTIONS)
-  if (await opensByItself(document)) return { is: 'encrypted' }
+  if (await opensWithoutPassword(document)) return { is: 'encrypted' }
   if (document.numPages > limits.pages) return { is: 'tooManyPages', pages: document.numPages }
   const pages: Line[][] = []
   let room = limits.characters
@@ -49,8 +49,8 @@ async function linesOfPages(bytes: Uint8Array, limits: Limits): Promise<Line[][]
   return pages.some((lines) => lines.length > 0) ? pages : { is: 'noText' }
 }
 
-/** Encrypted with an empty password: every reader opens it, and says nothing of it. */
-async function opensByItself(document: { getMetadata(): Promise<{ info: object }> }): Promise<boolean> {
+/** Returns whether a document is encrypted with an empty password, which every reader opens without a question. */
+async function opensWithoutPassword(document: { getMetadata(): Promise<{ info: object }> }): Promise<boolean> {
   const { info } = await document.getMetadata()
   return 'EncryptFilterName' in info && info.EncryptFilterName !== null
 }

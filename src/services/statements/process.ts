@@ -9,28 +9,28 @@ import type { Currency } from '../../domain/money.ts'
 import type { StatementLimits, WorkerTask } from './limits.ts'
 import type { Reading } from './worker.ts'
 
-/** What came of the process: a reading, or why it was ended. */
+/** The result of the process: a reading, or why the process was ended. */
 export type Ending = Reading | { readonly is: 'tookTooLong' | 'usedTooMuchMemory' | 'wasNotReached' }
 
 const HERE = import.meta.dirname
 export const PROGRAM = join(HERE, 'worker.ts')
 const SOURCES = join(HERE, '../..')
-/** Where the library is installed, and what the sources import; twice, because a folder of packages may be a link. */
+/** The folders of packages that the sources import: two, because a folder of packages may be a link. */
 const LIBRARIES = [
   join(SOURCES, '../node_modules'),
   join(dirname(createRequire(import.meta.url).resolve('unpdf')), '../..'),
 ]
-/** Node's own heap, in MiB: below the memory limit, so that a heap that fills up is seen to be one. */
+/** The share of the memory limit for Node's heap: below 1, so that a full heap is distinguished from other memory. */
 const HEAP_SHARE = 0.6
-/** Bytes: the figures of ten years take a tenth of it. */
+/** The longest answer, in bytes: the figures of ten years take a tenth of it. */
 const LONGEST_ANSWER = 256 * 1024
 const LONGEST_COMPLAINT = 4096
 
 /**
- * Reads a PDF in a process of its own, which is killed past the limits of time and memory. A process, because a heap
- * limit does not count the buffers that streams are inflated into, and because killing is the only way to stop a loop.
- * It starts with an empty environment, may read no file but the service's own code, and write none, and has no network
- * by the time that it loads the library.
+ * Reads a PDF in its own process, which is killed beyond the limits of time and memory. A heap limit would not count
+ * the buffers into which streams are inflated, and only a kill stops an endless loop. The process starts with an empty
+ * environment, may read the service's own code and no other file, may write none, and has no network when it loads the
+ * library.
  * @throws Error when the program itself failed: that is our bug, not the file's
  */
 export function readInProcess(
@@ -46,10 +46,10 @@ export function readInProcess(
       env: {},
       stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
     })
-    // First of all, because a process that cannot be started has no pipes either.
+    // Before the pipes are used: a process that cannot be started has none.
     child.on('error', reject)
     const { stdin, stderr } = child
-    invariant(stdin && stderr, 'pipes, as asked for')
+    invariant(stdin && stderr, 'pipes of the process')
     let late = false
     const kill = () => child.kill('SIGKILL')
     const timer = setTimeout(() => {
@@ -60,7 +60,7 @@ export function readInProcess(
     const answer = collect(child.stdio[3] as Readable, LONGEST_ANSWER, kill)
     const complaint = collect(stderr, LONGEST_COMPLAINT)
 
-    // Killed before it had read everything: the ending says so.
+    // The process was killed before it had read everything; `close` reports that.
     stdin.on('error', () => undefined)
     child.on('spawn', () => {
       yieldToService(child.pid)
@@ -72,9 +72,9 @@ export function readInProcess(
       if (late) resolve({ is: 'wasNotReached' })
       else if (signal.aborted) reject(signal.reason)
       else if (killedBy === 'SIGXCPU') resolve({ is: 'tookTooLong' })
-      // The watchdog or the system killed it; SIGABRT, SIGTRAP: its heap was full.
+      // The watchdog or the system killed the process; with SIGABRT or SIGTRAP its heap was full.
       else if (killedBy !== null || code === 134) resolve({ is: 'usedTooMuchMemory' })
-      // Nothing left to do and no answer: a broken file sent the library waiting for something that never comes.
+      // The process ended without an answer: the library waited for a part that the broken file does not have.
       else if (code === 13) resolve({ is: 'damaged' })
       else if (code === 0 && answer().length > 0) resolve(deserialize(answer()) as Reading)
       else reject(new Error(`the statement reader exited with ${code}: ${complaint().toString()}`))
@@ -82,7 +82,7 @@ export function readInProcess(
   })
 }
 
-/** The arguments by which Node bounds the process. @param memory bytes */
+/** Returns the arguments with which Node limits the process. @param memory in bytes */
 export const boundsOf = (memory: number): string[] => [
   '--no-warnings',
   '--permission',
@@ -92,7 +92,7 @@ export const boundsOf = (memory: number): string[] => [
   `--max-old-space-size=${Math.floor((memory * HEAP_SHARE) / 1024 / 1024)}`,
 ]
 
-/** Collects what a stream says, up to a bound; past it the rest is dropped and `full` is called. */
+/** Collects the data of a stream up to a bound; beyond it, drops the rest and calls `full`. */
 function collect(stream: Readable, bound: number, full?: () => void): () => Buffer {
   const chunks: Buffer[] = []
   let length = 0
@@ -104,11 +104,11 @@ function collect(stream: Readable, bound: number, full?: () => void): () => Buff
   return () => Buffer.concat(chunks)
 }
 
-/** The service answers first, whatever the reader is chewing on. */
+/** Gives the process a lower priority than the service. */
 function yieldToService(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
   } catch {
-    // Gone already, or a system that does not let us: it is a courtesy.
+    // The process has ended, or the system does not allow it: the priority is not essential.
   }
 }

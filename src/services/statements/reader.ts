@@ -5,20 +5,20 @@ import { STATEMENT_LIMITS, type StatementLimits } from './limits.ts'
 import type { StatementFigures } from './parse.ts'
 import { type Ending, readInProcess } from './process.ts'
 
-/** Reads statements, a few at a time; the rest wait their turn. */
+/** Reads statements, a few at a time; others wait for their turn. */
 export interface StatementReader {
   /**
-   * The figures of a statement in that currency. `checkStatement` says whether they are the customer's.
-   * @param signal the request's: when the caller goes, the reading ends
+   * Reads the figures of a statement in a currency. `checkStatement` checks whether they are the customer's.
+   * @param signal ends the reading, when the caller disconnects
    * @throws LendingError `invalid_argument` on `statement`, saying what is wrong with the file; `resource_exhausted`
-   * when too many are waiting, `unavailable` when there was no time for it
+   *   when too many wait, `unavailable` when there was no time to read it
    */
   read(bytes: Uint8Array, currency: Currency, signal?: AbortSignal): Promise<StatementFigures>
-  /** Ends what is being read and refuses what waits. */
+  /** Ends the readings under way and refuses those that wait. */
   close(): void
 }
 
-/** Opens a reader. It starts no process before there is something to read. */
+/** Opens a reader, which starts no process before there is a statement to read. */
 export function openStatementReader(changes: Partial<StatementLimits> = {}): StatementReader {
   const limits = { ...STATEMENT_LIMITS, ...changes }
   const closing = new AbortController()
@@ -32,7 +32,7 @@ export function openStatementReader(changes: Partial<StatementLimits> = {}): Sta
     }
     if (waiting.length >= limits.waiting)
       throw new LendingError('resource_exhausted', 'too many statements are being read: try again shortly', [], 5)
-    // Whoever leaves hands the place over, so that nobody slips in between.
+    // A reading that ends hands over its place, so that no other takes it first.
     await new Promise<void>((resolve) => waiting.push(resolve))
   }
   const leave = (): void => {
@@ -57,10 +57,10 @@ export function openStatementReader(changes: Partial<StatementLimits> = {}): Sta
   }
 }
 
-/** What is kept of a statement: enough to know the same file again, nothing of what it says. */
+/** Returns a hash by which the same file is recognised, without its content. */
 export const statementHash = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-/** A file that nobody needs to open to know that it is no statement. */
+/** Requires a file that looks like a whole PDF of a permitted size. @throws LendingError `invalid_argument` */
 function requirePdf(bytes: Uint8Array, limits: StatementLimits): void {
   if (bytes.length > limits.bytes)
     throw atFault(`is ${bytes.length} bytes: at most ${limits.bytes} (${limits.bytes / 1024 / 1024} MiB) are read`)

@@ -3,7 +3,7 @@ import { invalidArgument } from '../../domain/errors.ts'
 import { sum } from '../../domain/money.ts'
 import type { Row } from './table.ts'
 
-/** What a statement says of itself, minor units; null where it does not. */
+/** The period, balances and totals that a statement declares, in minor units; null where it declares none. */
 export interface Declared {
   readonly from: LocalDate
   readonly to: LocalDate
@@ -13,9 +13,9 @@ export interface Declared {
 }
 
 /**
- * Checks that a statement agrees with itself: each balance is the one before it and the amount, the first and last are
- * the opening and closing ones, the totals are the sums, and every transaction lies in the period. A line that was
- * changed, added or left out, and a page that is missing, show here.
+ * Requires that a statement agrees with itself: each balance is the one before plus the amount, the first and last
+ * balances follow from the opening and closing ones, the totals are the sums, and every transaction is in the period.
+ * This finds a line that was changed, added or left out, and a missing page.
  * @param rows oldest first
  * @throws LendingError `invalid_argument` on `statement`, saying what does not agree and where
  */
@@ -45,7 +45,7 @@ export function requireSums(rows: readonly Row[], declared: Declared): void {
     throw disagrees('its totals are not the sums of its transactions')
 }
 
-/** The balance before a transaction. */
+/** Returns the balance before a transaction. */
 export const openingOf = ({ balance, paidIn, paidOut }: Row): bigint => balance - paidIn + paidOut
 
 const disagrees = (what: string) =>

@@ -5,7 +5,7 @@ import type { Column, Layout, Role } from './layouts.ts'
 import { type Cell, type Line, type StatementText, textOf } from './text.ts'
 import { magnitude, readAmount, readDate } from './values.ts'
 
-/** A transaction as the statement lists it. Minor units; what went out includes its fee. */
+/** A transaction of a statement. Minor units; `paidOut` includes the fee. */
 export interface Row {
   /** From 1. */
   readonly page: number
@@ -17,19 +17,19 @@ export interface Row {
   readonly balance: bigint
 }
 
-/** A statement taken apart: what stands above the table, its rows as listed, and every line that is none. */
+/** The parts of a statement: the lines above the table, the rows as listed, and every other line. */
 export interface Sheet {
   readonly head: readonly Line[]
   readonly rows: readonly Row[]
   readonly others: readonly Line[]
 }
 
-/** Where a column stands: the extent of its title. */
+/** The place of a column: the extent of its title. */
 interface Placed extends Cell {
   readonly role: Role
 }
 
-/** Takes a statement apart by a layout; null when its first page has no table of that layout under that mark. */
+/** Divides a statement into its parts by a layout; null when its first page has no mark and table of that layout. */
 export function takeApart(pages: StatementText, layout: Layout, currency: Currency): Sheet | null {
   const first = pages[0] ?? []
   const top = first.findIndex((line) => titlesOf(line, layout.columns) !== null)
@@ -39,7 +39,7 @@ export function takeApart(pages: StatementText, layout: Layout, currency: Curren
   const rows: Row[] = []
   const others: Line[] = [...head]
   let titles: readonly Placed[] = []
-  /** The line above is a row, and its details may go on. */
+  /** True where the line above is a row, whose details may continue. */
   let open = false
   for (const [index, lines] of pages.entries())
     for (const line of index === 0 ? lines.slice(top) : lines) {
@@ -48,7 +48,7 @@ export function takeApart(pages: StatementText, layout: Layout, currency: Curren
         titles = repeated
         continue
       }
-      const row = readRow(line, titles, layout, currency, index + 1)
+      const row = readRow(line, titles, { layout, currency, page: index + 1 })
       const above = open ? rows.at(-1) : undefined
       if (row === null && above && isMoreDetails(line, titles)) {
         rows[rows.length - 1] = { ...above, details: `${above.details} ${textOf(line)}` }
@@ -61,7 +61,7 @@ export function takeApart(pages: StatementText, layout: Layout, currency: Curren
   return { head, rows, others }
 }
 
-/** The columns of a line of titles; null when the line is not one: it has every title that is not optional, in order. */
+/** Returns the columns of a line of titles; null for a line without every title that is not optional, in order. */
 function titlesOf(line: Line, columns: readonly Column[]): readonly Placed[] | null {
   const found: Placed[] = []
   let next = 0
@@ -75,13 +75,14 @@ function titlesOf(line: Line, columns: readonly Column[]): readonly Placed[] | n
   return found
 }
 
-/** A line with a date in the column of dates is a transaction, or it is refused: none is left out unnoticed. */
+/**
+ * Reads a line as a transaction. A line with a date in the column of dates is a transaction or is refused, so that none
+ * is lost.
+ */
 function readRow(
   line: Line,
   titles: readonly Placed[],
-  layout: Layout,
-  currency: Currency,
-  page: number,
+  { layout, currency, page }: { readonly layout: Layout; readonly currency: Currency; readonly page: number },
 ): Row | 'moved nothing' | null {
   const fields = fieldsOf(line, titles)
   const on = readDate(fields.get('date') ?? '', layout.dates)
@@ -103,7 +104,7 @@ function readRow(
   return { page, on, reference, details, paidIn: moved.in, paidOut: moved.out + magnitude(paid.fee), balance }
 }
 
-/** Details too long for their column go on below, where nothing else stands. */
+/** Returns whether a line has details alone, which then continue those of the line above. */
 const isMoreDetails = (line: Line, titles: readonly Placed[]): boolean =>
   line.every((cell) => columnOf(cell, titles) === 'details')
 
@@ -118,7 +119,7 @@ function fieldsOf(line: Line, titles: readonly Placed[]): Map<Role, string> {
   return fields
 }
 
-/** The column whose title a cell stands under most; where it stands under none, the one it begins in. */
+/** Returns the column whose title a cell overlaps most; without an overlap, the column in which the cell begins. */
 function columnOf(cell: Cell, titles: readonly Placed[]): Role | undefined {
   let best: Placed | undefined
   let most = 0

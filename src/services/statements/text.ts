@@ -1,4 +1,4 @@
-/** A run of text on a line, and where it stands: points from the left edge of the page. */
+/** A run of text on a line, and its place: points from the left edge of the page. */
 export interface Cell {
   readonly text: string
   readonly left: number
@@ -11,7 +11,7 @@ export type Line = readonly Cell[]
 /** The text of a document: pages of lines, from top to bottom. */
 export type StatementText = readonly (readonly Line[])[]
 
-/** A line as a reader would say it. */
+/** Returns the text of a line. */
 export const textOf = (line: Line): string => line.map(({ text }) => text).join(' ')
 
 /** A piece of text as a PDF places it. */
@@ -25,12 +25,15 @@ export interface Placed {
   readonly size: number
 }
 
-/** Of the font's size: pieces nearer than this belong to one cell (a space is 0.25–0.35), others to the next column. */
+/**
+ * The gap between cells, as a share of the font's size: pieces nearer than this belong to one cell (a space is
+ * 0.25–0.35).
+ */
 const CELL_GAP = 0.6
-/** Of the font's size: baselines nearer than this are one line. */
+/** The gap between lines, as a share of the font's size: baselines nearer than this are one line. */
 const LINE_GAP = 0.4
 
-/** Puts the pieces of a page, drawn in whatever order, together as lines of cells. */
+/** Returns the pieces of a page, drawn in any order, as lines of cells. */
 export function linesOf(pieces: readonly Placed[]): Line[] {
   const lines: Placed[][] = []
   let base = Number.POSITIVE_INFINITY

@@ -14,7 +14,7 @@ const FORMS: Readonly<Record<DateForm, RegExp>> = {
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
-/** The date that a text begins with, in the first of the forms that fits; null when there is none. */
+/** Reads the date at the beginning of a text, in the first form that fits; null when there is none. */
 export function readDate(text: string, forms: readonly DateForm[]): LocalDate | null {
   for (const form of forms) {
     const { year, month, day } = FORMS[form].exec(text)?.groups ?? {}
@@ -26,7 +26,7 @@ export function readDate(text: string, forms: readonly DateForm[]): LocalDate | 
   return null
 }
 
-/** Codes and signs that stand before or after an amount, and the currency they mean. */
+/** Codes and signs before or after an amount, and their currencies. */
 const SIGNS: Readonly<Record<string, string>> = {
   TZS: 'TZS',
   TSH: 'TZS',
@@ -43,10 +43,10 @@ const SIGNS: Readonly<Record<string, string>> = {
   BR: 'ETB',
 }
 
-/** The currency that a code or sign means; null for one that is not of the region. */
+/** Returns the currency of a code or sign; null for one that is not of the region. */
 export const readCurrency = (text: string): string | null => SIGNS[text.replace(/[^a-z]/gi, '').toUpperCase()] ?? null
 
-/** Country codes of phones, and the currency that wallets there hold. */
+/** Country codes of phones, and the currency of wallets there. */
 const COUNTRIES: Readonly<Record<string, string>> = {
   '254': 'KES',
   '255': 'TZS',
@@ -56,7 +56,7 @@ const COUNTRIES: Readonly<Record<string, string>> = {
   '251': 'ETB',
 }
 
-/** The currency of a wallet whose phone is written with its country code; null when it is not. */
+/** Returns the currency of a wallet by the country code of its phone; null without a country code. */
 export const currencyOfPhone = (phone: string): string | null => {
   const digits = phone.replace(/[^\d*x]/gi, '')
   return digits.length >= 12 ? (COUNTRIES[digits.slice(0, 3)] ?? null) : null
@@ -65,8 +65,8 @@ export const currencyOfPhone = (phone: string): string | null => {
 const AMOUNT = /^(\d{1,3}(?:[, ]\d{3})+|\d{1,15})(?:\.(\d{1,2}))?$/
 
 /**
- * An amount as statements write it, in minor units: thousands separated or not; negative by a sign before or after it,
- * brackets, or `DR`; with or without the currency. Null when the text is no amount of that currency.
+ * Reads an amount of a statement, in minor units: thousands separated or not; negative by a sign before or after it,
+ * brackets, or `DR`; with or without the currency. Null when the text is not an amount of the currency.
  */
 export function readAmount(text: string, currency: Currency): bigint | null {
   let rest = text.trim()
@@ -76,17 +76,17 @@ export function readAmount(text: string, currency: Currency): bigint | null {
   rest = rest.replace(/\s?[cd]r\.?$/i, '')
   const minus = /^-|-$/.test(rest)
   rest = rest.replace(/^[-+]\s?|\s?-$/g, '').replace(/^[A-Z]{2,3}h?\.?\s?|\s?[A-Z]{3}$/gi, '')
-  // A sign may stand on either side of the currency: -TZS 100, TZS -100.
+  // The sign may be on either side of the currency: -TZS 100, TZS -100.
   const inner = /^-/.test(rest)
   const match = AMOUNT.exec(rest.replace(/^-\s?/, ''))
   if (!match) return null
   const [, whole = '', cents = ''] = match
   const digits = cents.padEnd(currency.decimals, '0')
-  // 1,000.00 UGX: cents of a currency that has none are good only as nought.
+  // 1,000.00 UGX: decimals of a currency that has none must be 0.
   if (/[1-9]/.test(digits.slice(currency.decimals))) return null
   const minor = BigInt(whole.replace(/[, ]/g, '') + digits.slice(0, currency.decimals))
   return bracketed || debit || minus || inner ? -minor : minor
 }
 
-/** Without its sign: some statements write what goes out as below 0. */
+/** Returns an amount without its sign: some statements have negative amounts for money that goes out. */
 export const magnitude = (amount: bigint): bigint => (amount < 0n ? -amount : amount)

@@ -1,11 +1,11 @@
 import { workerData } from 'node:worker_threads'
 import type { WorkerTask } from './limits.ts'
 
-/** How often the process is looked at; a bomb writes some tens of megabytes in between. */
+/** The pause between checks of the process; a decompression bomb writes some tens of megabytes in it. */
 const EVERY_MS = 10
 
 const { memory, milliseconds, patience } = workerData as WorkerTask['limits']
-// A little later than whoever started the process does it: this is for when that one is gone.
+// A little later than the process that started this one kills it: for the case that it is gone.
 const deadline = performance.now() + patience + 2000
 
 function hasComputedTooLong(): boolean {
@@ -13,8 +13,8 @@ function hasComputedTooLong(): boolean {
   return (user + system) / 1000 > milliseconds
 }
 
-// A thread of its own, because the one that reads may be in a loop that never comes back. Signals that nothing here
-// listens to, because nothing else ends such a loop; which of them says why.
+// This is a thread of its own, because the thread that reads may be in an endless loop. Only a signal that nothing
+// listens to ends such a loop; the signal names the reason.
 setInterval(() => {
   if (process.memoryUsage.rss() > memory || performance.now() > deadline) process.kill(process.pid, 'SIGKILL')
   if (hasComputedTooLong()) process.kill(process.pid, 'SIGXCPU')

@@ -10,11 +10,11 @@ import type { StatementFigures } from './parse.ts'
 import type { Unreadable } from './pdf.ts'
 import type { Line } from './text.ts'
 
-// The program that reads one statement, in a process of its own: the file comes in on standard input, what was made of
-// it goes out on descriptor 3 (standard output is the library's to chat on). The text is taken apart here too, so that
-// the service never has a hostile file's lines in its hands, only the figures.
+// The program that reads one statement, in its own process. It reads the file on standard input and writes the result
+// on descriptor 3, because the library may write on standard output. The text is parsed here too, so that the service
+// gets the figures of a hostile file, and never its lines.
 
-/** What was made of a PDF. */
+/** The result of reading a PDF. */
 export type Reading =
   | { readonly is: 'statement'; readonly figures: StatementFigures }
   | { readonly is: 'refused'; readonly message: string }
@@ -34,10 +34,10 @@ function parsed(pages: Line[][]): Reading {
 const watchdog = new Worker(new URL('./watchdog.ts', import.meta.url), { workerData: limits })
 await once(watchdog, 'online')
 watchdog.unref()
-// From here on there is no network, for what reads the file and for what that loads.
+// From here on there is no network, neither for the code that reads the file nor for modules that it loads.
 denyNetwork()
 const [{ parseStatement }, { readPdf }] = await Promise.all([import('./parse.ts'), import('./pdf.ts')])
-// The library leaves some promises of a broken file to themselves; what matters comes back from `readPdf`.
+// The library does not await some promises of a broken file; `readPdf` returns what matters.
 process.on('unhandledRejection', () => undefined)
 const lines = await readPdf(new Uint8Array(await buffer(process.stdin)), limits)
 createWriteStream('', { fd: 3 }).end(serialize(Array.isArray(lines) ? parsed(lines) : lines))

@@ -199,17 +199,17 @@ describe('rate limits', () => {
       return allowed
     }
     expect(takes(one, 60)).toBe(60)
-    await one.tell()
-    await one.tell()
-    // The other learns of them with its first telling, which a tenth of the limit sets off.
+    await one.share()
+    await one.share()
+    // The other learns of them with its first sharing, which a tenth of the limit sets off.
     expect(takes(other, 10)).toBe(10)
-    await other.tell()
+    await other.share()
     expect(takes(other, 100)).toBe(30)
     // Requests during the first report go into a second one.
-    await other.tell()
-    await other.tell()
+    await other.share()
+    await other.share()
     expect(takes(one, 1)).toBe(1)
-    await one.tell()
+    await one.share()
     expect(takes(one, 50)).toBe(0)
     expect(takes(other, 50)).toBe(0)
   })
@@ -220,7 +220,7 @@ describe('rate limits', () => {
     let allowed = 0
     for (let index = 0; index < 25; index++) {
       if (limits.take('account', '1/1')?.allowed) allowed++
-      await limits.tell()
+      await limits.share()
     }
     expect(allowed).toBe(10)
     service.deps.db.setGone(false)
@@ -238,7 +238,7 @@ describe('rate limits', () => {
     await count(12_000, now + 30_000)
     await count(7, now + 90_000)
     service.clock.set(new Date(now + 60_000).toISOString())
-    for (let seconds = 0; seconds < 3; seconds++) await limits.tell()
+    for (let seconds = 0; seconds < 3; seconds++) await limits.share()
     // Those of sign-ins are kept for longer.
     const left = await pool.query(`SELECT count(*)::int AS left FROM rate_limit WHERE key NOT LIKE 'signin%'`)
     expect(left.rows).toEqual([{ left: 7 }])

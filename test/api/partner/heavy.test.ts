@@ -64,7 +64,7 @@ describe('a page of long schedules', () => {
     let timer = setImmediate(count)
     const filter = { orderBy: 'id', descending: false } as const
     const page = { page: 1, rows: 100 }
-    const seen = await pageLoans(service.deps, operator(1, 'test'), filter, page, () => turns)
+    const seen = await pageLoans(service.deps, operator(1, 'test'), { filter, page }, () => turns)
     clearImmediate(timer)
     expect(new Set(seen.items).size).toBeGreaterThanOrEqual(3)
   })

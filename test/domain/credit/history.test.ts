@@ -51,7 +51,7 @@ const entriesOf = (...facts: readonly [EntryType, bigint, string][]): NewEntry[]
 
 const INSTALMENT = 39_000_00n
 
-describe('what the book says of a customer', () => {
+describe('the history of a customer', () => {
   it('nothing of one who never borrowed', () => {
     expect(historyOf([], question)).toMatchObject({ asOf: '2026-07-01', loansTaken: 0, monthsOfHistory: 0 })
   })
@@ -94,7 +94,7 @@ describe('what the book says of a customer', () => {
     })
   })
 
-  it('an open loan: the instalment that is not due yet says nothing, one paid early does', () => {
+  it('an open loan: an instalment that is not due yet does not count, one paid early does', () => {
     const unpaid = historyOf([{ terms: lend(2026, 5), entries: [] }], question)
     expect(unpaid).toMatchObject({ loansOpen: 1, instalmentsDue: 1, instalmentsOnTime: 0, daysOverdueNow: 21 })
     expect(unpaid).toMatchObject({ worstDaysOverdue: 21, outstanding: 3n * INSTALMENT, largestRepaid: 0n })

@@ -12,7 +12,7 @@ describe('limitFromStatement, by the default policy (30% of the inflow, 3,000,00
     ['rounded down to 1,000', 6, 1_234_567_89n, 'C', 370_000_00n],
     ['capped', 6, 90_000_000_00n, 'C', 3_000_000_00n],
     ['nothing came in', 6, 0n, 'C', 0n],
-    ['whoever failed the book is not raised', 6, 1_000_000_00n, 'D', 0n],
+    ['a customer of grade D is not raised', 6, 1_000_000_00n, 'D', 0n],
   ] as const)('%s', (_name, months, averageMonthlyInflow, grade, limit) => {
     expect(limitFromStatement({ months, averageMonthlyInflow }, DEFAULT_POLICY, grade)).toBe(limit)
   })

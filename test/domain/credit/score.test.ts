@@ -16,9 +16,9 @@ describe('worked customers, by the default policy', () => {
   it('are at least 20', () => expect(customers.length).toBeGreaterThanOrEqual(20))
 
   it.each(customers)('$name: $answer', ({ history, answer, reasons }) => {
-    const { score, grade, limit, reasons: said } = scoreCustomer(history, DEFAULT_POLICY)
+    const { score, grade, limit, reasons: sentences } = scoreCustomer(history, DEFAULT_POLICY)
     expect(`${score} ${grade} ${(limit / 100n).toLocaleString('en')}`).toBe(answer)
-    expect(said).toEqual(reasons)
+    expect(sentences).toEqual(reasons)
   })
 
   it('the arithmetic of one of them: a year, six loans, one 10 days late', () => {

@@ -22,15 +22,15 @@ describe('a limit that a statement raised', () => {
       150_000n,
       ['limit raised to 150,000 TZS by a statement'],
     ],
-    ['below it: it says nothing', PAID, 90_000n, 100_000n, []],
+    ['below it: no reason', PAID, 90_000n, 100_000n, []],
     ['of somebody unscored: it counts', NOBODY, 150_000n, 150_000n, ['limit raised to 150,000 TZS by a statement']],
     ['of somebody who fell to D: not now', FALLEN, 150_000n, 0n, ['the limit that a statement raised on 2026-06-01']],
     ['above what the policy gives now: up to that', PAID, 9_000_000n, 3_000_000n, ['limit raised to 3,000,000 TZS']],
-  ])('%s', (_what, history, raised, limit, said) => {
+  ])('%s', (_what, history, raised, limit, sentences) => {
     const card = scorecardOf(history, raised === null ? null : boosted(raised), DEFAULT_POLICY)
     expect(card.creditLimit).toBe(limit * 100n)
     expect(card.reasons.filter((reason) => /statement/.test(reason))).toEqual(
-      said.map((beginning) => expect.stringContaining(beginning)),
+      sentences.map((beginning) => expect.stringContaining(beginning)),
     )
     expect(card.availableLimit).toBe(history.loansOpen > 0 ? 0n : card.creditLimit)
   })

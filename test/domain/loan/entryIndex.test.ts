@@ -4,7 +4,7 @@ import type { Entry } from '../../../src/domain/loan/entry.ts'
 import { findByToken, type Loan } from '../../../src/domain/loan/loan.ts'
 import { findById } from '../../../src/domain/recordStyle/recordRepayment.ts'
 
-/** Entries come one by one on the same list, as they do where many repayments arrive at once, and are asked between. */
+/** Adds entries one by one to the same list, as with many repayments at once, and searches between. */
 const key = fc.integer({ min: 0, max: 40 })
 const step = fc.oneof(fc.record({ post: key, bare: fc.boolean() }), fc.record({ ask: key }))
 
@@ -15,7 +15,7 @@ const ways: [string, (loan: Loan, key: number) => Entry | undefined, (entry: Ent
 ]
 
 describe('the entry of a loan', () => {
-  it.each(ways)('by its %s: found however often it was asked, and whatever was posted since', (_, find, has) => {
+  it.each(ways)('by its %s: found at every search, with any entries posted since', (_, find, has) => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
         const entries: Entry[] = []
@@ -25,7 +25,7 @@ describe('the entry of a loan', () => {
             expect(find(loan, one.ask)).toBe(entries.find((entry) => has(entry, one.ask)))
             continue
           }
-          // No two entries have the same; an entry without a token may stand there as often as it likes.
+          // No two entries have the same token, but many may have none.
           if (entries.some((entry) => entry.id === BigInt(one.post))) continue
           entries.push({ id: BigInt(one.post), token: one.bare ? null : `token ${one.post}` } as Entry)
         }

@@ -230,7 +230,7 @@ describe('laws of replay', () => {
     )
   })
 
-  it('going on from a state twice leaves it, and whoever went on first, as they were', () => {
+  it('extending a state twice changes neither it nor the first extension', () => {
     fc.assert(
       fc.property(anyTerms, anyRepayments, fc.bigInt(1n, 10n ** 9n), (terms, entries, other) => {
         const now = startOfDay('2028-01-01', ZONE)
@@ -247,7 +247,7 @@ describe('laws of replay', () => {
     )
   })
 
-  it('what was owed by day is what replaying the entries up to each day says of its end', () => {
+  it('what was owed by day equals a replay of the entries up to the end of each day', () => {
     fc.assert(
       fc.property(anyTerms, anyRepayments, anyMoment, (terms, entries, now) => {
         const seen = entries.filter((entry) => entry.valueDate <= dateIn(ZONE, now))

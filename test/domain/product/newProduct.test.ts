@@ -28,16 +28,16 @@ describe('a product that is accepted', () => {
   it('can lend its largest principal: what that costs is an amount, and its last day is within a century', () => {
     let accepted = 0
     fc.assert(
-      fc.property(products, (asked) => {
+      fc.property(products, (request) => {
         let product: ReturnType<typeof productOf>
         try {
-          product = productOf(asked, 1)
+          product = productOf(request, 1)
         } catch (error) {
           expect(error).toBeInstanceOf(LendingError)
           return
         }
         accepted++
-        const terms = termsOf(product, asked.principalMax, JANUARY, 'Africa/Nairobi')
+        const terms = termsOf(product, request.principalMax, JANUARY, 'Africa/Nairobi')
         expect(sum(terms.schedule.map(({ interest }) => interest))).toBeLessThanOrEqual(LARGEST)
         expect(terms.penaltyAmount ?? 0n).toBeLessThanOrEqual(LARGEST)
         expect(terms.dueOn <= '2126-01-31').toBe(true)

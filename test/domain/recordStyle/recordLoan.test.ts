@@ -86,7 +86,7 @@ describe('the terms of a record-style loan', () => {
     expect(['"Flat \\u0052ate"', '2', '"2"'].map(textOf)).toEqual(['Flat Rate', '2', '2']))
 })
 
-describe('the rate per period that views tell', () => {
+describe('the rate per period of views', () => {
   it.each<[Differing, bigint]>([
     [{ interest: '10' }, 10_000_000n],
     // 10 % a month for three months in two parts: 15 % each.
@@ -105,17 +105,17 @@ describe('the rate per period that views tell', () => {
 })
 
 describe('the same loan', () => {
-  const told = ({ terms, record }: Agreed, borrowerId = 1n) => ({ ...terms, borrowerId, record })
-  const one = told(agree({ extended }, KES, ZONE, NOW))
+  const contentOf = ({ terms, record }: Agreed, borrowerId = 1n) => ({ ...terms, borrowerId, record })
+  const one = contentOf(agree({ extended }, KES, ZONE, NOW))
 
-  it('is one of the same content, numbers by their value, whenever it is told', () => {
+  it('is one of the same content, numbers by their value, whenever it is sent', () => {
     const again = agree(
       { extended: { ...extended, loan_interest: '1', loan_principal_amount: '1.2e3' } },
       KES,
       ZONE,
       NOW + 864e5,
     )
-    expect(sameLoan(one, told(again))).toBe(true)
+    expect(sameLoan(one, contentOf(again))).toBe(true)
   })
 
   it('is not one with another borrower, another field, a field more, or of the other body', () => {
@@ -125,8 +125,8 @@ describe('the same loan', () => {
       { loan_application_id: '5' },
       { loan_decimal_places: undefined },
     ])
-      expect(sameLoan(one, told(agree({ extended: { ...extended, ...change } }, KES, ZONE, NOW)))).toBe(false)
-    expect(sameLoan(one, told(agree({ basic }, KES, ZONE, NOW)))).toBe(false)
+      expect(sameLoan(one, contentOf(agree({ extended: { ...extended, ...change } }, KES, ZONE, NOW)))).toBe(false)
+    expect(sameLoan(one, contentOf(agree({ basic }, KES, ZONE, NOW)))).toBe(false)
     expect(sameLoan({ ...one, record: null }, { ...one, record: null })).toBe(false)
   })
 

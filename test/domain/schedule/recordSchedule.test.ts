@@ -10,7 +10,7 @@ describe('flat_rate', () => {
     expect(cells(terms)).toEqual([...Array(11).fill('5833.33 3500.00'), '5833.37 3500.00'])
   })
 
-  it('the duration says how much, the number of repayments only in how many parts', () => {
+  it('the duration decides the interest, the number of repayments only its parts', () => {
     // 1,000 × 10 % × 3 = 300, in 2 and in 7: 300 / 7 = 42.857 → 42.86, last 300 − 6 × 42.86 = 42.84
     expect(cells({ numberOfRepayments: 2 })).toEqual(['500.00 150.00', '500.00 150.00'])
     expect(cells({ numberOfRepayments: 7 })).toEqual([...Array(6).fill('142.86 42.86'), '142.84 42.84'])
@@ -55,7 +55,8 @@ describe('reducing_rate_equal_installments', () => {
   const method = 'reducing_rate_equal_installments'
 
   it('1,200 at 1% a month in four: the annuity of 307.54', () => {
-    // A = 1,200 × 0.01 / (1 − 1.01^−4) = 307.537…; interest 12.00, then 904.46 × 1 % = 9.04, 605.96 → 6.06, 304.48 → 3.04
+    // A = 1,200 × 0.01 / (1 − 1.01^−4) = 307.537…; interest 12.00, then 904.46 × 1 % = 9.04, 605.96 → 6.06, 304.48 →
+    // 3.04
     expect(cells({ method, principal: 1_200_00n, interest: '1', duration: 4, numberOfRepayments: 4 })).toEqual([
       '295.54 12.00',
       '298.50 9.04',
@@ -74,7 +75,8 @@ describe('reducing_rate_equal_installments', () => {
   })
 
   it('the rate of a year, by the week: 12% / 52', () => {
-    // r = 0.12 / 52 = 0.0023077; A = 1,000 × r / (1 − (1 + r)^−4) = 251.44; 1,000 r = 2.31, 750.87 r = 1.73, 501.16 r = 1.16, 250.88 r = 0.58
+    // r = 0.12 / 52 = 0.0023077; A = 1,000 × r / (1 − (1 + r)^−4) = 251.44; 1,000 r = 2.31, 750.87 r = 1.73, 501.16 r =
+    // 1.16, 250.88 r = 0.58
     const weekly = { method, interest: '12', interestPeriod: 'Year', schemeId: 4, numberOfRepayments: 4 } as const
     expect(cells(weekly)).toEqual(['249.13 2.31', '249.71 1.73', '250.28 1.16', '250.88 0.58'])
   })
@@ -106,7 +108,7 @@ describe('interest_only', () => {
     expect(cells({ method })).toEqual(['0.00 100.00', '0.00 100.00', '1000.00 100.00'])
   })
 
-  it('each cycle by itself: 1,000 at 1.2345% is 12.345, 12.35 each time', () => {
+  it('each cycle alone: 1,000 at 1.2345% is 12.345, 12.35 each time', () => {
     expect(cells({ method, interest: '1.2345' })).toEqual(['0.00 12.35', '0.00 12.35', '1000.00 12.35'])
   })
 

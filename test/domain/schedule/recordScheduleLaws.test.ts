@@ -2,7 +2,7 @@ import { Decimal } from 'decimal.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { LendingError } from '../../../src/domain/errors.ts'
-import { currencyOf, least, sum } from '../../../src/domain/money.ts'
+import { currencyOf, min, sum } from '../../../src/domain/money.ts'
 import { recordSchedule } from '../../../src/domain/schedule/recordSchedule.ts'
 import {
   decimalPlaces,
@@ -52,7 +52,7 @@ function drawn(terms: RecordTerms): Instalment[] {
 const interestIn = (lines: readonly Instalment[]) => String(sum(lines.map((line) => line.interest)))
 
 describe('of every schedule', () => {
-  it('the principal cells sum to the principal, no cell is negative, the dates go on', () => {
+  it('the principal cells sum to the principal, no cell is negative, the dates increase', () => {
     fc.assert(
       fc.property(anyTerms, (terms) => {
         const lines = drawn(terms)
@@ -88,7 +88,7 @@ describe('of every schedule', () => {
           const first = parts[0]!
           let left = t.principal
           for (const part of parts.slice(0, -1)) {
-            expect(part).toBe(least(left, first))
+            expect(part).toBe(min(left, first))
             left -= part
           }
         },

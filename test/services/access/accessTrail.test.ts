@@ -5,7 +5,7 @@ import { insertAccessEntries, purgeAccessEntries } from '../../../src/db/access/
 import { rememberRecent } from '../../../src/monitor/recent.ts'
 import { type AccessTrail, keepAccessTrail } from '../../../src/services/access/accessTrail.ts'
 import type { Refusal } from '../../../src/services/events.ts'
-import { noEvents, tellAll } from '../../../src/services/events.ts'
+import { combineListeners, noEvents } from '../../../src/services/events.ts'
 import { opsOn } from '../../support/ops.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
   service = await startService()
   trail = keepAccessTrail(service.clock.now, { warn: (context) => warnings.push(context) })
   const { config } = service.deps
-  const events = tellAll(noEvents, trail.events)
+  const events = combineListeners(noEvents, trail.events)
   const deps = await openService({
     config,
     databaseUrl: service.url,

@@ -13,66 +13,67 @@ const INSERT = `INSERT INTO audit_entry (organization_id, at, action, entity, en
 const write = (action: string) => service.deps.db.pool.query(INSERT, [action])
 
 /** What one statement of the follower answered: its rows, and whether those say what happened. */
-interface Asked {
+interface SentStatement {
   readonly rows: number
   readonly whole: boolean
 }
 
-/** Follows the trail without a pause, and does something before each of its statements, until that says stop. */
+/** Follows the trail without a pause, and calls `before` ahead of each SQL statement, until it returns true. */
 async function follow(filter: TrailFilter, most: number, before: (statement: number) => Promise<boolean> | boolean) {
   const { db } = service.deps
   const stopping = new AbortController()
-  const asked: Asked[] = []
+  const statements: SentStatement[] = []
   const query = async (config: { text: string }, values?: unknown[]) => {
-    if (await before(asked.length)) stopping.abort()
+    if (await before(statements.length)) stopping.abort()
     const { rows } = await db.pool.query(config, values)
-    asked.push({ rows: rows.length, whole: rows.some((row) => 'after' in row) })
+    statements.push({ rows: rows.length, whole: rows.some((row) => 'after' in row) })
     return { rows }
   }
-  const told: string[] = []
+  const yielded: string[] = []
   const watched = { ...db, pool: { query } } as unknown as Db
-  for await (const { action } of followTrail({ db: watched }, filter, most, stopping.signal, 0)) told.push(action)
-  return { told, asked }
+  for await (const { action } of followTrail({ db: watched }, filter, { most, stopping: stopping.signal, everyMs: 0 }))
+    yielded.push(action)
+  return { yielded, statements }
 }
 
 describe('following the trail', () => {
-  it('tells each row once, whenever it is committed', async () => {
+  it('yields each row once, whenever it is committed', async () => {
     const written: string[] = []
-    const { told } = await follow({ entity: 'test' }, 50, async (statement) => {
+    const { yielded } = await follow({ entity: 'test' }, 50, async (statement) => {
       if (statement > 20) return true
       written.push(`row ${statement}`)
       await write(`row ${statement}`)
       return false
     })
-    expect(told).toEqual(written)
+    expect(yielded).toEqual(written)
   })
 
-  it('tells a row, too, that is committed after others with higher numbers', async () => {
+  it('yields also a row that is committed after others with higher numbers', async () => {
     const late = await service.deps.db.pool.connect()
     await late.query('BEGIN')
     await late.query(INSERT, ['late'])
-    const { told } = await follow({ entity: 'test' }, 1, async (statement) => {
+    const { yielded } = await follow({ entity: 'test' }, 1, async (statement) => {
       if (statement === 4) await write('higher')
       if (statement === 12) await late.query('COMMIT')
       return statement > 20
     })
     late.release()
-    expect(told.slice(1)).toEqual(['higher', 'late'])
+    expect(yielded.slice(1)).toEqual(['higher', 'late'])
   })
 
-  it('tells what a filter lets through, however much it does not', async () => {
-    const { told } = await follow({ action: 'wanted' }, 50, async (statement) => {
+  it('yields what a filter lets through, also among many other rows', async () => {
+    const { yielded } = await follow({ action: 'wanted' }, 50, async (statement) => {
       await write(statement % 5 === 0 ? 'wanted' : 'other')
       return statement > 20
     })
-    expect(told).toHaveLength(5)
+    expect(yielded).toHaveLength(5)
   })
 
   it('of a trail in which nothing is written, reads no row again, and after two minutes no number', async () => {
     const most = (await readTrail(service.deps, {}, 1_000)).length
-    const { told, asked } = await follow({}, 1_000, (statement) => statement > 600)
-    expect(told).toHaveLength(most)
-    const [, numbers, latest, ...rounds] = asked
+    const { yielded, statements } = await follow({}, 1_000, (statement) => statement > 600)
+    expect(yielded).toHaveLength(most)
+    const [, numbers, latest, ...rounds] = statements
     expect(numbers).toEqual({ rows: most, whole: false })
     expect(latest).toEqual({ rows: most, whole: true })
     expect(new Set(rounds.filter(({ whole }) => whole).map(({ rows }) => rows))).toEqual(new Set([1]))

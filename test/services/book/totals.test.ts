@@ -2,20 +2,20 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Figures, keepFigures } from '../../../src/services/book/totals.ts'
+import { keepTotals, type Totals } from '../../../src/services/book/totals.ts'
 import { opsOn } from '../../support/ops.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { sweepAll } from '../../support/sweepAll.ts'
 
 let service: TestService
 let other: TestService
-const kept: Figures[] = []
+const kept: Totals[] = []
 const keep = (of: TestService) => {
-  const figures = keepFigures(of.deps, {
+  const totals = keepTotals(of.deps, {
     warn: (context) => expect.unreachable(String((context as { err: Error }).err.stack)),
   })
-  kept.push(figures)
-  return figures
+  kept.push(totals)
+  return totals
 }
 const lend = async (productId: number, principal: number): Promise<string> =>
   (await service.post('/v1/loans', { body: { customerId: 'asha', productId, principal } })).body.id
@@ -28,14 +28,14 @@ beforeAll(async () => {
   await service.post('/v1/customers', { body: { externalId: 'asha' } })
 })
 afterAll(async () => {
-  for (const figures of kept) await figures.stop()
+  for (const totals of kept) await totals.stop()
   await service.close()
 })
 
 describe('the totals of the book', () => {
   it('by product, with the portfolio at risk; by day, with what was disbursed and collected', async () => {
-    const figures = keep(service)
-    await figures.look()
+    const totals = keep(service)
+    await totals.look()
     const [early, closed] = [await lend(1, 100_000), await lend(1, 50_000)]
     await lend(3, 60_000)
     await repay(closed, 55_000)
@@ -45,8 +45,8 @@ describe('the totals of the book', () => {
     // The first two are due on 28 February, the last on 10 March: on 29 March, 29 and 19 days overdue.
     service.clock.set('2026-03-29')
     await sweepAll(service.deps)
-    await figures.look()
-    const [book] = figures.latest()
+    await totals.look()
+    const [book] = totals.latest()
     const flat = { name: 'Flat 10% monthly', currency: 'TZS', productId: 1 }
     expect(book!.products.toSorted((a, b) => a.productId! - b.productId!)).toEqual([
       {
@@ -73,16 +73,16 @@ describe('the totals of the book', () => {
     expect(book!.days).toEqual([])
 
     service.clock.set('2026-03-30')
-    await figures.look()
+    await totals.look()
     const atRisk = (index: number) =>
-      figures.latest()[0]!.products.reduce((sum, { atRisk: all }) => sum + all[index]!, 0n)
+      totals.latest()[0]!.products.reduce((sum, { atRisk: all }) => sum + all[index]!, 0n)
     expect([atRisk(0), atRisk(1), atRisk(2)]).toEqual([180_000_00n, 160_000_00n, 0n])
     await repay(early, 3_000)
     await lend(4, 12_000)
     service.clock.set('2026-03-31')
     await repay(early, 4_000)
-    await figures.look()
-    expect(figures.latest()[0]!.days.toSorted((a, b) => a.day.localeCompare(b.day))).toEqual([
+    await totals.look()
+    expect(totals.latest()[0]!.days.toSorted((a, b) => a.day.localeCompare(b.day))).toEqual([
       { day: '2026-03-30', currency: 'TZS', disbursed: 12_000_00n, collected: 3_000_00n },
       { day: '2026-03-31', currency: 'TZS', disbursed: 0n, collected: 4_000_00n },
     ])
@@ -90,10 +90,10 @@ describe('the totals of the book', () => {
 
   it('collections count on their value date, and no longer once they are reversed', async () => {
     service.clock.set('2026-03-31T13:00:00+03:00')
-    const figures = keep(service)
+    const totals = keep(service)
     const collected = async (day: string) => {
-      await figures.look()
-      return figures.latest()[0]!.days.find((one) => one.day === day)?.collected ?? 0n
+      await totals.look()
+      return totals.latest()[0]!.days.find((one) => one.day === day)?.collected ?? 0n
     }
     const id = await lend(3, 60_000)
     service.clock.set('2026-04-01T09:00:00+03:00')
@@ -136,8 +136,8 @@ describe('the totals of the book', () => {
 
   it('an import of earlier days shows in them', async () => {
     service.clock.set('2026-04-01T13:00:00+03:00')
-    const figures = keep(service)
-    await figures.look()
+    const totals = keep(service)
+    await totals.look()
     const folder = await mkdtemp(join(tmpdir(), 'mkopo-figures-'))
     const file = join(folder, 'loans.ndjson')
     const imported = { customerId: 'asha', productId: 1, principal: 7_000, disbursedAt: '2026-03-20T09:00:00+03:00' }
@@ -145,8 +145,8 @@ describe('the totals of the book', () => {
     const { code, out, err } = await opsOn(service)(`book import --loans ${file} --yes`)
     expect(code, out + err).toBe(0)
     await rm(folder, { recursive: true })
-    await figures.look()
-    const days = figures.latest()[0]!.days
+    await totals.look()
+    const days = totals.latest()[0]!.days
     expect(days).toContainEqual({ day: '2026-03-20', currency: 'TZS', disbursed: 7_000_00n, collected: 0n })
     expect(days).toContainEqual({ day: '2026-03-30', currency: 'TZS', disbursed: 12_000_00n, collected: 3_000_00n })
   })
@@ -156,9 +156,9 @@ describe('the totals of the book', () => {
       "INSERT INTO organization (id, name, currency, created_at) VALUES (77, 'Other', 'KES', now())",
     )
     service.clock.set('2026-04-02')
-    const figures = keep(service)
-    await figures.look()
-    expect(figures.latest().find(({ organizationId }) => organizationId === 77)).toMatchObject({
+    const totals = keep(service)
+    await totals.look()
+    expect(totals.latest().find(({ organizationId }) => organizationId === 77)).toMatchObject({
       products: [],
       days: [],
     })

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createHeavyReads, HEAVY } from '../../../src/services/loans/heavyReads.ts'
 
-/** Reads that end when they are told to. */
+/** Reads that end when the test ends them. */
 function play(waitMs?: number) {
   const reads = createHeavyReads(waitMs)
   const running: { name: string; end: () => void }[] = []

@@ -29,7 +29,7 @@ const wrongWith = async (id: string) =>
 const stored = async (id: string) =>
   (await service.deps.db.pool.query('SELECT * FROM loan WHERE id = $1', [id])).rows[0]
 
-describe('the sweep persists what time does by itself', () => {
+describe('the sweep saves what time alone changes', () => {
   it('penalty and overdue mark, at the instant that the loan names, and nothing before', async () => {
     const id = await lend()
     expect((await stored(id)).next_change_at).toBe(Date.parse('2026-02-28T09:30:00+03:00'))
@@ -119,7 +119,7 @@ describe('the sweep persists what time does by itself', () => {
     )
   })
 
-  it('and puts right what the columns say, whatever they said', async () => {
+  it('and corrects the columns, whatever they hold', async () => {
     const id = await lend(4)
     const right = await stored(id)
     await service.deps.db.pool.query(
@@ -158,7 +158,7 @@ describe('the sweep persists what time does by itself', () => {
     expect(audits.rows).toEqual([{ rows: 250n, loans: 250n }])
   })
 
-  it('goes on past loans whose rows are damaged, more than a round has, and tells each once', async () => {
+  it('continues past damaged loans, more than a round has, and logs each once', async () => {
     const damaged: string[] = []
     for (let index = 0; index < 110; index++) damaged.push(await lend())
     service.clock.set('2026-01-31T09:31:00+03:00')
@@ -167,13 +167,13 @@ describe('the sweep persists what time does by itself', () => {
     await pool.query('CREATE TABLE lost AS SELECT * FROM loan_period WHERE loan_id = ANY ($1)', [damaged])
     await pool.query('DELETE FROM loan_period WHERE loan_id = ANY ($1)', [damaged])
     service.clock.set('2026-02-28T12:00:00+03:00')
-    const told: (string | undefined)[] = []
-    const sweeper = startSweeper(service.deps, { error: (context) => told.push((context as { loan?: string }).loan) })
+    const logged: (string | undefined)[] = []
+    const sweeper = startSweeper(service.deps, { error: (context) => logged.push((context as { loan?: string }).loan) })
     await expect
       .poll(async () => (await stored(sound)).penalty_outstanding, { timeout: within(10_000) })
       .toBe(10_000_00n)
     await sweeper.stop()
-    expect(told.toSorted()).toEqual(damaged.toSorted())
+    expect(logged.toSorted()).toEqual(damaged.toSorted())
     await pool.query('INSERT INTO loan_period SELECT * FROM lost')
     expect(await sweepAll(service.deps)).toBe(110)
   })

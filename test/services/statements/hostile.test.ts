@@ -9,10 +9,10 @@ import { drawn, fictionalStatement, statementPdf } from '../../support/statement
 const TZS = currencyOf('TZS')
 const reader = openStatementReader()
 const GIB = 2 ** 30
-/** A loop of the service that stands still for longer would be felt by everybody. */
+/** The longest time for which the service's event loop may be blocked. */
 const LONGEST_PAUSE_MS = 3_000
 
-/** A statement of a few lines, for whoever comes meanwhile. */
+/** A statement of a few lines, sent meanwhile. */
 const FEW = fictionalStatement({ layout: 'bank', from: '2026-05-01' }).movements.slice(0, 9)
 let small: Buffer
 beforeAll(async () => {
@@ -74,7 +74,7 @@ describe('hostile files are answered within the limit, while another statement i
     expect(await pause).toBeLessThan(LONGEST_PAUSE_MS)
   })
 
-  it('what takes longer than the limit is killed, and says so', async () => {
+  it('a reading longer than the limit is killed, with that reason', async () => {
     const hurried = openStatementReader({ milliseconds: 1000 })
     await expect(hurried.read(hostile.endlessText(180_000), TZS)).rejects.toThrow('took longer than 1 seconds to read')
   })

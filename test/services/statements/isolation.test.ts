@@ -41,7 +41,7 @@ const WAYS: Readonly<Record<string, string>> = {
   'a datagram': `sent(before.dgram.createSocket('udp4'))`,
   'a name': `before.dns.promises.lookup('localhost')`,
   'a name, by a callback': `new Promise((resolve, reject) => before.dns.lookup('localhost', (error) => (error ? reject(error) : resolve())))`,
-  'a name, asked of a server': `new before.dns.promises.Resolver().resolve4('example.com')`,
+  'a name, looked up at a server': `new before.dns.promises.Resolver().resolve4('example.com')`,
   'an address': `before.dns.promises.reverse('127.0.0.1')`,
   require: `Promise.resolve(createRequire(import.meta.url)('net'))`,
   'require by its other name': `Promise.resolve(createRequire(import.meta.url)('node:_http_client'))`,
@@ -122,7 +122,7 @@ describe('the reader of statements', () => {
   })
 
   it('is cut off before it loads the library that takes the file apart', async () => {
-    // In place of the library: a module that tries, and says on standard error what became of it.
+    // In place of the library: a module that tries, and writes the result on standard error.
     const library = `
       const tried = await Promise.allSettled([(async () => fetch('http://127.0.0.1:${port}/'))(), import('node:net'), import('node:worker_threads')])
       process.stderr.write(tried.map(({ status }) => status).join(' '))

@@ -51,7 +51,7 @@ describe('every layout, half a year on twelve pages, is read back as it was made
     expect(figures.monthly[0]?.closingBalance).toBe(figures.closingBalance)
   })
 
-  it('the fingerprint is that of the transactions: the same when drawn anew, another for another statement', async () => {
+  it('the fingerprint is that of the transactions: the same when drawn again, another for another statement', async () => {
     const sketch = fictionalStatement({ layout: 'yas', from: '2026-05-01' })
     const masked = { ...sketch, phone: '255754***123' }
     const other = { ...sketch, opening: sketch.opening + 1n }
@@ -134,8 +134,8 @@ it('a document of no lines fits no layout', () => {
 it('docs/statement-layouts.md shows a layout as it is', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/statement-layouts.md'), 'utf8')
   const layouts = readFileSync(join(import.meta.dirname, '../../../src/services/statements/layouts.ts'), 'utf8')
-  const told = (text: string) => text.replace(/\s+\/\/ .*$/gm, '').replace(/\s+/g, ' ')
+  const plain = (text: string) => text.replace(/\s+\/\/ .*$/gm, '').replace(/\s+/g, ' ')
   const shown = /```ts\n(.*?)```/s.exec(page)?.[1] ?? ''
   expect(shown).toContain("id: 'yas'")
-  expect(told(layouts)).toContain(told(shown).trim())
+  expect(plain(layouts)).toContain(plain(shown).trim())
 })

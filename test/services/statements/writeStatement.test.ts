@@ -31,7 +31,7 @@ describe('npm run statement', () => {
     expect(ago).toBeLessThan(2 * 86_400_000 + 60_000)
   })
 
-  it.each(['mpesa', 'airtel', 'yas', 'bank'])('of %s, whosever and whenever is asked for', async (layout) => {
+  it.each(['mpesa', 'airtel', 'yas', 'bank'])('of %s, for any owner and any period', async (layout) => {
     const whose = ['--owner', 'NEEMA JOHN', '--phone', '255713000777']
     const { stdout } = await write('x.pdf', '--layout', layout, ...whose, '--from', '2026-02-01', '--to', '2026-04-15')
     expect(stdout).toBe(`x.pdf: ${layout}, 2026-02-01 to 2026-04-15, of NEEMA JOHN, 255713000777\n`)

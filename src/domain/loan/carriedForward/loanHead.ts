@@ -24,7 +24,7 @@ export interface LoanHead {
   readonly since: readonly PostedEntry[]
 }
 
-/** Whether a loan is a head, without its entries. */
+/** Returns whether a loan is a head, without its entries. */
 export const isHead = (loan: object): loan is LoanHead => 'since' in loan
 
 /** The part of a posting that decides whether it needs the history of its loan. */
@@ -33,11 +33,11 @@ export interface DatedPosting {
   readonly valueDate: Entry['valueDate']
 }
 
-/** Types that give money back, which is taken from the latest instalments paid, or that close what came before them. */
+/** Types that pay money back, which is taken from the latest instalments paid, or that close the loan. */
 const NEEDS_HISTORY: ReadonlySet<EntryType> = new Set(['Refund', 'Credit Balance Refund', 'Write-off'])
 
 /**
- * Whether a posting can be decided only on the whole loan, with its schedule and its entries:
+ * Returns whether a posting can be decided only on the whole loan, with its schedule and its entries:
  * - a refund or a write-off always;
  * - a posting dated before the last entry, which changes what later entries did;
  * - any posting when the instant of the penalty has passed since the head was stored;

@@ -120,8 +120,8 @@ async function importOne(
   const go = <T>(toValue: (record: unknown) => T, importer: Importer<T>) => {
     const { lines, bytesRead } = readLines(path, toValue)
     const onProgress = () => bar.update(Math.floor(bytesRead() / 1024))
-    const run = { stopping: io.stopping, onProgress }
-    return importFile(task.deps, caller.organizationId, { kind, digest, lines, report }, importer, run)
+    const run = { organizationId: caller.organizationId, stopping: io.stopping, onProgress }
+    return importFile(task.deps, { kind, digest, lines, report }, importer, run)
   }
   try {
     const { mark, resumedAt, finished } = await {

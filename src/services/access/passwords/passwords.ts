@@ -5,18 +5,18 @@ import { Piscina } from 'piscina'
 import { LendingError } from '../../../domain/errors.ts'
 import type { Derivation } from './passwordWorker.ts'
 
-/** 32 MiB and three passes: the OWASP password storage cheat sheet's setting for scrypt at this size. */
+/** The cost of scrypt: 32 MiB and three passes, as the OWASP password storage cheat sheet has for this size. */
 const COST = { N: 2 ** 15, r: 8, p: 3 }
 const KEY_LENGTH = 32
 
-/** Passwords that wait to be hashed, in all: some seconds of work. */
+/** The most passwords that wait to be hashed: some seconds of work. */
 const MOST_WAITING = 20
 const AGAIN_SECONDS = 2
 const IDLE_MS = 10_000
 
 /**
  * The threads that hash: half as many as there are cores, at a low priority where the system has one. Node's own thread
- * pool also verifies the tokens of all callers: passwords hashed there kept every caller waiting.
+ * pool is for the tokens of all callers, who would wait for passwords hashed there.
  */
 let threads: Piscina<Derivation, Uint8Array> | undefined
 
@@ -32,7 +32,7 @@ function pool(): Piscina<Derivation, Uint8Array> {
   return threads
 }
 
-/** @throws LendingError `unavailable` when too many wait already */
+/** Derives a key on one of the threads. @throws LendingError `unavailable` when too many passwords wait */
 async function derive(password: string, salt: Buffer, cost: typeof COST): Promise<Buffer> {
   const { queueSize } = pool()
   if (queueSize >= MOST_WAITING)
@@ -41,7 +41,7 @@ async function derive(password: string, salt: Buffer, cost: typeof COST): Promis
 }
 
 /**
- * A password as it is stored: the cost, a salt of its own, and the scrypt of both.
+ * Hashes a password as it is stored: the cost, a new salt, and the scrypt of both.
  * @throws LendingError `unavailable` when too many passwords are being hashed already
  */
 export async function hashPassword(password: string): Promise<string> {
@@ -51,7 +51,7 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * True when the password is the one that was hashed. Takes the same time whether it is or not.
+ * Returns whether a password is the one that was hashed, in the same time for both results.
  * @throws LendingError `unavailable` when too many passwords are being hashed already
  */
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
@@ -61,7 +61,7 @@ export async function verifyPassword(password: string, stored: string): Promise<
   return expected.length === derived.length && timingSafeEqual(expected, derived)
 }
 
-/** A hash that no password has, to compare with when an e-mail is unknown: that takes the time of a wrong password. */
+/** A hash that no password has. An unknown e-mail is compared with it, which takes as long as a wrong password. */
 export const NO_ACCOUNT_HASH = ['scrypt', COST.N, COST.r, COST.p, randomBytes(16), randomBytes(KEY_LENGTH)]
   .map((part) => (Buffer.isBuffer(part) ? part.toString('base64url') : part))
   .join('$')

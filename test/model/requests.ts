@@ -2,15 +2,15 @@ import fc from 'fast-check'
 import { dayAt, plusDays } from './calendar.ts'
 import { owedOf } from './debt.ts'
 import { type Kind, outcomeOf, total } from './history.ts'
-import type { Asked } from './rules.ts'
+import type { SentAmount } from './rules.ts'
 import type { Model } from './system.ts'
 
-// What is asked of the service, said in terms of the loan as it stands, so that much of it is at the edges.
+// Requests to the service, in terms of the loan as it is, so that many of them are at the edges.
 
-/** An amount, said by what it is of the most there is to take: those at the edges are the ones worth asking for. */
+/** An amount as a share of the most that the loan has of it: the edges are the interesting amounts. */
 export interface Amount {
   readonly percent: bigint
-  /** Cents more. */
+  /** Cents to add. */
   readonly and: bigint
   readonly tooFine?: true
 }
@@ -22,7 +22,7 @@ export const anyAmount: fc.Arbitrary<Amount> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Amount>({ percent: 1n, and: 0n, tooFine: true }) },
 )
 
-/** A value date, said by where it is: the model knows when. */
+/** A value date by its place; the model computes the day. */
 export type When =
   | { readonly is: 'left out' | 'due' | 'too early' | 'too late' }
   | { readonly is: 'back'; readonly days: number }
@@ -35,8 +35,8 @@ export const anyDay: fc.Arbitrary<When> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom<When>({ is: 'due' }, { is: 'too early' }, { is: 'too late' }) },
 )
 
-/** @param more what an adjustment frees */
-export function amountIn({ loan, now }: Model, kind: Kind, { percent, and, tooFine }: Amount, more = 0n): Asked {
+/** Returns the amount in cents. @param more cents that an adjustment frees */
+export function amountIn({ loan, now }: Model, kind: Kind, { percent, and, tooFine }: Amount, more = 0n): SentAmount {
   if (tooFine) return 'too fine'
   const { rows, overpaid } = outcomeOf(loan.debt, loan.history, now)
   const owed = total(rows, owedOf)
@@ -72,14 +72,14 @@ export function dayIn({ loan, now }: Model, when: When): string | undefined {
   }
 }
 
-/** Digit by digit, as a careful client writes it. */
-function amountText(asked: Asked): string {
-  if (asked === 'too fine') return '1.005'
-  const digits = (asked < 0n ? -asked : asked).toString().padStart(3, '0')
-  return `${asked < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
+/** Writes an amount digit by digit, as a careful client does. */
+function amountText(amount: SentAmount): string {
+  if (amount === 'too fine') return '1.005'
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(3, '0')
+  return `${amount < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
 }
 
-export function bodyOf(amount: Asked | null, fields: Record<string, unknown>): string {
+export function bodyOf(amount: SentAmount | null, fields: Record<string, unknown>): string {
   const rest = JSON.stringify(fields).slice(1, -1)
   return `{${[amount === null ? '' : `"transactionAmount":${amountText(amount)}`, rest].filter(Boolean).join(',')}}`
 }

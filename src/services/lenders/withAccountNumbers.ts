@@ -2,14 +2,13 @@ import type { Deps } from '../../app/deps.ts'
 import { fillAccountNumbers, type Numbered } from '../../db/lenders/accountNumbers.ts'
 
 /**
- * Reads customers or loans that all have an account number. While the version before this one still serves, it inserts
- * rows without: such rows are numbered when they are met, and read again.
- * @param rowsOf the rows of what was read
+ * Reads customers or loans that all have an account number. While the version before this one still runs, it inserts
+ * rows without numbers: such rows get their numbers here, and are read again.
+ * @param rowsOf returns the rows of the result
  */
-export async function numbered<T>(
+export async function withAccountNumbers<T>(
   { db }: Pick<Deps, 'db'>,
-  organizationId: number,
-  table: Numbered,
+  { organizationId, table }: { readonly organizationId: number; readonly table: Numbered },
   read: () => Promise<T>,
   rowsOf: (found: T) => readonly { readonly accountNo: bigint | null }[],
 ): Promise<T> {

@@ -1,49 +1,50 @@
 import type { LocalDate } from '../../dates.ts'
-import { NONE, type Period, type Portions, take, totalOf } from '../allocation.ts'
+import { NONE, type Period, type Portions, subtract, totalOf } from '../allocation.ts'
 import type { FoldedSoFar } from '../fold.ts'
 
-/** Where a loan's entries have brought it: their fold, and the value date of the last of them. */
-export interface Carried {
+/** The part of a loan that is carried forward: the fold over its entries, and the value date of the last entry. */
+export interface StoredFold {
   readonly fold: FoldedSoFar
   readonly lastOn: LocalDate | null
 }
 
 /**
- * What the text begins with. Whoever changes what a fold means, or how it is written, changes this, so that no loan goes
- * on from what was carried by other rules.
+ * The first field of the text. A change of what a fold means, or of how it is written, changes the version: no loan
+ * then continues from a text of another meaning.
  */
-const RULES = '1'
+const FORMAT_VERSION = '1'
 
-/** A schedule of some 150 open instalments; of a longer one it takes less to add up the entries. */
+/** The text of some 150 open instalments; a longer text costs more to read than the entries cost to replay. */
 const MOST_CHARACTERS = 4_000
 
 /**
- * What is carried forward, so that the next entry needs neither those before it nor the schedule: the totals, and what
- * is left of each open instalment. `1;last,paidOff,chargedOff,penaltyRaised,overpaid;due;paid;waived;date,portions;…`;
- * amounts by component, minor units, nothing for 0.
- * @returns null for a loan with a write-off, which what comes in later is held against instalment by instalment, and for
- *   one that is too long
+ * Writes a fold as text: the totals, and what is left of each open instalment. The next entry then needs neither the
+ * entries before it nor the schedule.
+ * `1;last,paidOff,chargedOff,penaltyRaised,overpaid;due;paid;waived;date,portions;…`; amounts by component, minor
+ * units, empty for 0.
+ * @returns null for a loan with a write-off, whose recoveries are allocated instalment by instalment, and for a text
+ *   that is too long
  */
-export function carriedToText({ fold, lastOn }: Carried): string | null {
+export function foldToText({ fold, lastOn }: StoredFold): string | null {
   if (fold.writtenOffOn !== null) return null
   const { due, paid, waived } = fold.totals
   const head = [lastOn, fold.paidOffOn, fold.chargedOffOn, fold.penaltyRaised ? 1 : '', amountToText(fold.overpaid)]
   const open = fold.periods.flatMap((period) => (period.owed > 0n ? [`${period.dueDate},${leftOf(period)}`] : []))
   const totals = [due, paid, waived].map(portionsToText)
-  const text = [RULES, head.join(','), ...totals, ...open].join(';')
+  const text = [FORMAT_VERSION, head.join(','), ...totals, ...open].join(';')
   return text.length > MOST_CHARACTERS ? null : text
 }
 
 /**
- * The same again. Its periods are the open ones, of each of which only what is left is known.
- * @returns undefined for what was written by other rules, or is damaged: where the totals do not say what is left
+ * Reads the fold from its text. Its periods are the open ones, each with what is left of it.
+ * @returns undefined for a text of another format version, and for a damaged one, whose totals do not match its periods
  */
-export function carriedFromText(text: string): Carried | undefined {
+export function foldFromText(text: string): StoredFold | undefined {
   try {
-    const carried = parse(text)
-    return carried && isWhole(carried.fold) ? carried : undefined
+    const stored = parse(text)
+    return stored && isWhole(stored.fold) ? stored : undefined
   } catch (error) {
-    // Of amounts that are not there, or no numbers.
+    // An amount is missing, or is not a number.
     if (error instanceof SyntaxError) return undefined
     throw error
   }
@@ -52,9 +53,9 @@ export function carriedFromText(text: string): Carried | undefined {
 const isWhole = ({ owed, overpaid, totals: { due, paid, waived } }: FoldedSoFar): boolean =>
   totalOf(due) - totalOf(paid) - totalOf(waived) === owed && (owed === 0n || overpaid === 0n)
 
-function parse(text: string): Carried | undefined {
-  const [rules, head = '', due = '', paid = '', waived, ...open] = text.split(';')
-  if (rules !== RULES || waived === undefined) return undefined
+function parse(text: string): StoredFold | undefined {
+  const [version, head = '', due = '', paid = '', waived, ...open] = text.split(';')
+  if (version !== FORMAT_VERSION || waived === undefined) return undefined
   const [lastOn, paidOffOn, chargedOffOn, penaltyRaised, overpaid] = head.split(',')
   const periods = open.map(toPeriod)
   return {
@@ -74,7 +75,7 @@ function parse(text: string): Carried | undefined {
       writtenOffOn: null,
       paidOffOn: paidOffOn || null,
       penaltyRaised: penaltyRaised === '1',
-      isCarried: true,
+      hasOpenPeriodsOnly: true,
       firstOwing: 0,
     },
   }
@@ -98,16 +99,16 @@ function toPeriod(text: string): Period {
   }
 }
 
-/** What is left of an instalment. */
+/** Returns what is left of an instalment, as text. */
 const leftOf = ({ due, paid, waived }: Period): string =>
-  portionsToText(paid === NONE && waived === NONE ? due : take(take(due, paid), waived))
+  portionsToText(paid === NONE && waived === NONE ? due : subtract(subtract(due, paid), waived))
 
 const portionsToText = ({ penalty, fees, interest, principal }: Readonly<Portions>): string =>
   `${amountToText(penalty)},${amountToText(fees)},${amountToText(interest)},${amountToText(principal)}`
 
 /**
- * The last four parts of a text, from an index on; without lists of its parts, of which most loans have dozens.
- * @throws SyntaxError where there are fewer, or one is no number
+ * Reads the last four parts of a text, from an index on; without a list of the parts, because most loans have dozens.
+ * @throws SyntaxError where there are fewer parts, or one is not a number
  */
 function portionsFromText(text: string, from = 0): Portions {
   const fees = text.indexOf(',', from) + 1

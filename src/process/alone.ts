@@ -1,11 +1,11 @@
 import type { Logger } from 'pino'
 import type { Config } from '../app/config.ts'
+import { explain, printStartFailure } from '../app/explain.ts'
 import type { EmbeddedServer } from '../db/embedded/embedded.ts'
 import { banner } from './banner.ts'
 import { findDatabase } from './database.ts'
 import { warnOfDemo } from './demoWarning.ts'
 import { endOnSignals } from './ending.ts'
-import { explain, printStartFailure } from './explain.ts'
 import { type Serving, startServing, stopServing } from './serving.ts'
 
 /** Serves in this one process. */

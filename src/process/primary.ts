@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Config } from '../app/config.ts'
+import { explain, printStartFailure } from '../app/explain.ts'
 import { SECRET_SETTINGS } from '../app/secretFiles.ts'
 import { openService } from '../app/service.ts'
 import type { EmbeddedServer } from '../db/embedded/embedded.ts'
@@ -7,7 +8,6 @@ import { banner } from './banner.ts'
 import { type Database, findDatabase } from './database.ts'
 import { warnOfDemo } from './demoWarning.ts'
 import { endOnSignals } from './ending.ts'
-import { explain, printStartFailure } from './explain.ts'
 import { createWorkerPool, type WorkerPool } from './workerPool.ts'
 
 /**

@@ -1,9 +1,9 @@
 import cluster from 'node:cluster'
 import type { Logger } from 'pino'
 import type { Config } from '../app/config.ts'
+import { explain } from '../app/explain.ts'
 import { invariant } from '../domain/errors.ts'
 import { endOnSignals } from './ending.ts'
-import { explain } from './explain.ts'
 import { type Origins, type Serving, startServing, stopServing } from './serving.ts'
 
 /** A message from a worker to the primary. */

@@ -1,6 +1,5 @@
 import { type Html, html } from '../../api/http/html.ts'
 import type { Deps } from '../../app/deps.ts'
-import { countDue } from '../../db/loans/sweep.ts'
 import { addPeriods, dateIn, toRfc3339 } from '../../domain/dates.ts'
 import { currencyOf, minorToNumber } from '../../domain/money.ts'
 import {
@@ -10,6 +9,7 @@ import {
   type ProductTotals,
   type Totals,
 } from '../../services/book/totals.ts'
+import { countDue } from '../../services/loans/sweep.ts'
 import type { Recent } from '../recent.ts'
 import { ago, money, percent } from './figures.ts'
 import { page, table } from './page.ts'

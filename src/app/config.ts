@@ -10,7 +10,7 @@ const hostUrl = z
     'must have no path: the host selects the style',
   )
   .refine((text) => !/[?#]/.test(text), 'must have no query and no fragment: the host selects the style')
-  .refine((text) => !text.includes('@'), 'must have no user and no password: callers are told this URL')
+  .refine((text) => !text.includes('@'), 'must have no user and no password: clients see this URL')
   .transform((text) => text.replace(/\/$/, ''))
   .optional()
 
@@ -215,7 +215,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     )
   if (value.DATABASE_URL === '' && value.DATABASE_OWNER_URL !== '')
     throw new ConfigError(
-      'DATABASE_OWNER_URL: is for a database that DATABASE_URL names; the embedded database has both roles by itself',
+      'DATABASE_OWNER_URL: is for a database that DATABASE_URL names; the embedded database has both roles already',
     )
   const local = (name: string) => `http://${name}.localhost:${value.PORT}`
   const baseUrl = value.BASE_URL ?? local('api')

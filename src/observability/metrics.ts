@@ -138,7 +138,7 @@ function countMoney(registers: Registry[]) {
   })
   const retries = new Counter({
     name: 'mkopo_retries_total',
-    help: 'Changes of a loan decided anew, because another instance was faster.',
+    help: 'Changes of a loan decided again, because another change was saved first.',
     registers,
   })
   for (const by of ['token', 'idempotency_key'] as const) duplicates.inc({ by }, 0)

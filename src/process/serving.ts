@@ -37,7 +37,7 @@ export interface ServingOptions {
   readonly ownerUrl?: string
   /** True when another process has migrated the database. */
   readonly skipMigrations: boolean
-  /** Returns whether clients are told that the service is about to stop. */
+  /** Returns whether clients are informed that the service is about to stop. */
   readonly stopping: () => boolean
   readonly log: Logger
   /** Awaited when all else is ready, before the clients' port opens; it opens at once when this is left out. */

@@ -93,7 +93,7 @@ describe('settings', () => {
     ),
     ...['AUTH_URL', 'BASE_URL', 'RECORDS_URL'].map((name): [Record<string, string>, string] => [
       { [name]: 'http://user:secret@a.b' },
-      `${name}: must have no user and no password: callers are told this URL`,
+      `${name}: must have no user and no password: clients see this URL`,
     ]),
     ...[
       'u:p#w@h/d',
@@ -123,7 +123,7 @@ describe('settings', () => {
     ],
     [
       { DATABASE_OWNER_URL: 'postgres://owner:secret@h/d' },
-      'DATABASE_OWNER_URL: is for a database that DATABASE_URL names; the embedded database has both roles by itself',
+      'DATABASE_OWNER_URL: is for a database that DATABASE_URL names; the embedded database has both roles already',
     ],
     ...['http://ops', 'ops:3001', 'ops,', 'a b', '*', '.ops'].map((names): [Record<string, string>, string] => [
       { OPS_NAMES: names },

@@ -19,7 +19,7 @@ const auditSchema = named(
   z.object({
     id: z.string(),
     at: instant,
-    accountId: z.int().nullable().describe('Null: the service by itself, or an operator at its command line.'),
+    accountId: z.int().nullable().describe('Null: the service itself, or an operator at its command line.'),
     requestId: z
       .string()
       .nullable()

@@ -40,7 +40,7 @@ function addBooking(app: StyleApp, deps: Deps, view: View): void {
         tags,
         summary: 'Book a loan',
         description:
-          'With the basic body: no interest, one instalment, due on `due_date`. With the extended one, told by its `loan_…` terms: the schedule that those terms make. A declining loan owes the interest of its schedule whenever it is paid: an earlier repayment makes it no smaller, a later one no larger. The same id with the same content answers the loan again; with other content it is refused.',
+          'With the basic body: no interest, one instalment, due on `due_date`. With the extended one, recognised by its `loan_…` terms: the schedule that those terms make. A declining loan owes the interest of its schedule whenever it is paid: an earlier repayment makes it no smaller, a later one no larger. The same id with the same content answers the loan again; with other content it is refused.',
         body: newLoan,
         response: { 200: loanItem },
       },

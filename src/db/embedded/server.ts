@@ -75,7 +75,7 @@ async function start(place: DataDirectory, data: string, durable: boolean, log: 
     throw error
   }
   let stopping = false
-  void closed.then(() => stopping || log.warn('the embedded Postgres ended by itself; start mkopo again'))
+  void closed.then(() => stopping || log.warn('the embedded Postgres ended; start mkopo again'))
   return {
     port,
     stop: () => {
@@ -137,7 +137,7 @@ export async function stopLeftOver(data: string, log: EmbeddedLog): Promise<void
   if (!Number.isSafeInteger(pid) || pid <= 1) return
   if (!(await isPostgresOn(data, pid))) {
     // The number may belong to some other process by now, and Postgres would take that for its predecessor. Its own
-    // parent's number, ours, it disregards, and goes on to the check that matters: whether any process still has the
+    // parent's number, ours, it disregards, and continues with the check that matters: whether any process still has the
     // old shared memory. Removing the file would skip that check.
     await writeFile(file, text.replace(/^\d+/, String(process.pid)))
     return

@@ -12,7 +12,7 @@ export interface Db {
   readonly together: boolean
   close(): Promise<void>
   /**
-   * Whether the server answers, for whoever watches it to say. Gone, every connection ends where it stands, so that what
+   * Whether the server answers; the liveness probe sets it. Gone, every connection ends where it stands, so that what
    * waits on one fails at once, and no other is opened.
    */
   setGone(gone: boolean): void
@@ -23,7 +23,7 @@ export interface Db {
 /** No statement of the service takes this long unless something is wrong; milliseconds. */
 const statementTimeout = 30_000
 /**
- * Nor does a transaction stand idle between two of its statements: whoever was stopped in the middle of one, an import
+ * Nor does a transaction stand idle between two of its statements: a program that was stopped in the middle, an import
  * by Ctrl-Z, loses it, and with it the rows that others wait for.
  */
 const idleTimeout = 30_000
@@ -72,8 +72,8 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
       if (last?.rows[0]?.pid === (client as { processID?: number }).processID) silence.isDirect(client)
     },
   })
-  // A connection that dies, idle or in somebody's hands, is an event with no listener: the process would end. Whoever
-  // uses the connection gets the error from his statement; the pool opens another.
+  // A connection that dies is an event, and without a listener it would end the process. The user of the connection gets
+  // the error from the statement; the pool opens another connection.
   pool.on('error', () => undefined)
   let diskFailures = 0
   const failed = (client: pg.PoolClient, { code }: Error & { code?: unknown }) => {

@@ -21,7 +21,7 @@ export function auditCommand(program: Command, shell: Shell): void {
   const moment = momentBefore(Date.now)
   program
     .command('audit')
-    .description('read and follow the audit trail: who changed what, of every organization unless told otherwise')
+    .description('read and follow the audit trail: who changed what, in every organization or in one')
     .option('-o, --organization <id>', 'only of this one; 0 is the service itself', (text) =>
       text === '0' ? 0 : wholeNumber(text),
     )

@@ -49,7 +49,7 @@ export function signingKeyCommands(program: Command, shell: Shell): void {
 
   keys
     .command('retire')
-    .description('let a key sign no longer; it goes on verifying, and the newest of the others signs')
+    .description('let a key sign no longer; it still verifies, and the newest of the others signs')
     .argument('<kid>')
     .action((kid: string, _options: object, command: Command) =>
       perform(shell, command, async ({ deps, printer, by, confirm }) => {
@@ -65,7 +65,7 @@ export function signingKeyCommands(program: Command, shell: Shell): void {
     .argument('<kid>')
     .action((kid: string, _options: object, command: Command) =>
       perform(shell, command, async ({ deps, printer, by, confirm }) => {
-        await confirm(`Refuse every token that key ${kid} has signed? Whoever has one must sign in again.`)
+        await confirm(`Refuse every token that key ${kid} has signed? Those who have one must sign in again.`)
         await revokeSigningKey(deps, by(WHOLE_SERVICE), kid)
         printer.done({ kid, state: 'revoked' }, `Key ${kid} is revoked: within 5 s it verifies nothing.`)
       }),

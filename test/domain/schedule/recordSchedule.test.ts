@@ -167,5 +167,5 @@ describe('the basic body', () => {
   })
 
   it('not due before its release', () =>
-    expect(() => basicSchedule({ ...basic, dueOn: '2026-01-30' })).toThrow('must not be before released_date'))
+    expect(() => basicSchedule({ ...basic, dueOn: '2026-01-30' })).toThrow('must not be before releasedOn'))
 })

@@ -31,7 +31,7 @@ export function checkCommand(book: Command, shell: Shell): void {
     .option('-o, --organization <id>', 'only this one; all when left out', wholeNumber)
     .addHelpText(
       'after',
-      `\nReads one snapshot in bounded batches while the service goes on. Exits with 1 and names what differs, if anything does.
+      `\nReads one snapshot in bounded batches while the service is running. Exits with 1 and names what differs, if anything does.
 
 Where nothing differs, this is proven:
 ${listed(PROVES)}

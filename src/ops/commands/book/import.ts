@@ -30,7 +30,7 @@ Each file is NDJSON (.ndjson, .jsonl: a JSON object a line) or CSV (.csv: names 
   loans         externalId, customerId (the customer's externalId), productId, principal, disbursedAt (RFC 3339)
   transactions  loanExternalId, transactionAmount, transactionDate, idempotencyKey; type (Repayment), note
 What an export says besides is passed over. The ids make a line idempotent: what is there already stays.
-An import that was cut short, however, goes on where it was when the same file is given again.`
+An import that was cut short continues where it was when the same file is given again.`
 
 export function importCommand(book: Command, shell: Shell): void {
   book
@@ -102,7 +102,7 @@ async function importFiles(
       task.printer.note(`${file}: went on behind line ${resumedAt}, where an earlier run was cut short.`)
     if (refused > 0) task.printer.note(`${file}: refused lines are in ${report}.`)
   }
-  if (stopped) task.printer.note('Stopped. Give the same files again, and it goes on where it was.')
+  if (stopped) task.printer.note('Stopped. Give the same files again, and it continues where it was.')
   return stopped || done.some(({ refused }) => refused > 0) ? 1 : 0
 }
 

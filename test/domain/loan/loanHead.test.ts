@@ -18,9 +18,8 @@ import {
 import { balancesAt, carriedForward, endFrom, replay } from '../../../src/domain/loan/replay.ts'
 import { type LoanTerms, termsOf } from '../../../src/domain/loan/terms.ts'
 import { currencyOf } from '../../../src/domain/money.ts'
+import { DISBURSED, weeklyTerms, ZONE } from '../../support/weeklyTerms.ts'
 
-const ZONE = 'Africa/Nairobi'
-const DISBURSED = Date.UTC(2026, 0, 31, 6, 30)
 const DAY_MS = 86_400_000
 const HALF_HOUR_MS = 1_800_000
 
@@ -134,16 +133,7 @@ describe('the head of a loan', () => {
     expect(seen.needsHistory).toBeGreaterThan(0)
   })
 
-  const terms = termsOf(
-    {
-      ...{ id: 1, name: 'Flat', currency: currencyOf('TZS'), principalMin: 1n, principalMax: 10n ** 14n },
-      ...{ repayEvery: 1, repayUnit: 'weeks', ratePerPeriod: 5_000_000n, totalMultipleOf: null, penaltyRate: null },
-      ...{ enforceCreditLimit: false, retired: false, numberOfRepayments: 3 },
-    },
-    { units: 9_000_00n, scale: 2 },
-    DISBURSED,
-    ZONE,
-  )
+  const terms = weeklyTerms
   const entry = (ordinal: number, more: Partial<Entry> = {}): Entry => ({
     ...{ id: BigInt(ordinal), type: 'Repayment', amount: 1_500_00n, valueDate: '2026-02-03', postedAt: DISBURSED },
     ...{ ordinal, place: ordinal, token: null, note: null, replaces: null, reversedAt: null },

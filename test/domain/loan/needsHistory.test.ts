@@ -3,22 +3,8 @@ import { startOfDay } from '../../../src/domain/dates.ts'
 import { type DatedPosting, needsHistory } from '../../../src/domain/loan/carriedForward/loanHead.ts'
 import type { Entry } from '../../../src/domain/loan/entry.ts'
 import { carriedForward, endFrom, replay } from '../../../src/domain/loan/replay.ts'
-import { termsOf } from '../../../src/domain/loan/terms.ts'
-import { currencyOf } from '../../../src/domain/money.ts'
+import { DISBURSED, weeklyTerms as terms, ZONE } from '../../support/weeklyTerms.ts'
 
-const ZONE = 'Africa/Nairobi'
-const DISBURSED = Date.UTC(2026, 0, 31, 6, 30)
-
-const terms = termsOf(
-  {
-    ...{ id: 1, name: 'Flat', currency: currencyOf('TZS'), principalMin: 1n, principalMax: 10n ** 14n },
-    ...{ repayEvery: 1, repayUnit: 'weeks', ratePerPeriod: 5_000_000n, totalMultipleOf: null, penaltyRate: null },
-    ...{ enforceCreditLimit: false, retired: false, numberOfRepayments: 3 },
-  },
-  { units: 9_000_00n, scale: 2 },
-  DISBURSED,
-  ZONE,
-)
 /** The last entry of the loan, of 3 February. */
 const last: Entry = {
   ...{ id: 1n, type: 'Repayment', amount: 1_500_00n, valueDate: '2026-02-03', postedAt: DISBURSED },

@@ -67,7 +67,7 @@ export function tableOf(name: string, columns: ColumnTypes, p: Parameter<Record<
 }
 
 /** The number of columns of a set of rows. */
-export const widthOf = (columns: ColumnTypes): number => Object.keys(columns).length
+const widthOf = (columns: ColumnTypes): number => Object.keys(columns).length
 
 /** Of one row, over plain parameters, one a column: `(SELECT $3::int AS a, $4::text AS b) AS name`. */
 const rowOf: typeof rowsOf = (name, columns, first) =>

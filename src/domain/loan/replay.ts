@@ -180,7 +180,7 @@ export function comesLast(
 }
 
 /** Applies one more entry, which comes last of all. @returns the new end of the fold, and what the entry did */
-export function extendEnd(end: End, entry: Replayable, asOf: Instant): { end: End; outcome: Outcome } {
+function extendEnd(end: End, entry: Replayable, asOf: Instant): { end: End; outcome: Outcome } {
   const fold = Fold.continuing(end.fold)
   const outcome = fold.apply(entry)
   return { end: { fold, asOf, last: entry }, outcome }

@@ -12,7 +12,7 @@ import type { Events } from '../events.ts'
 export type { AccessEntry, AccessFilter } from '../../db/access/accessEntries.ts'
 
 /** The entries that are kept of each organization, and of callers that were not identified. */
-export const MOST_KEPT = 100_000
+const MOST_KEPT = 100_000
 const WRITE_EVERY_MS = 1_000
 const PURGE_EVERY = 60
 /** The most entries that are written at once: of identified callers, and of others, who may be any number. */

@@ -11,6 +11,7 @@ import type { Config } from '../app/config.ts'
 import type { Deps } from '../app/deps.ts'
 import type { ErrorCode, FaultNames } from '../domain/errors.ts'
 import type { Hint } from './body/hints.ts'
+import type { Chapter } from './document/introduction.ts'
 import type { Explained } from './document/refusals.ts'
 import type { Failure } from './http/failure.ts'
 
@@ -36,6 +37,10 @@ export interface Style {
   readonly name: StyleName
   readonly title: string
   readonly description: string
+  /** For the document: the groups of operations, in the order in which they are shown. */
+  readonly tags: readonly { readonly name: string; readonly description: string }[]
+  /** For the document: the chapters of the introduction that the style does not share with others. */
+  readonly chapters: readonly Chapter[]
   readonly registry: SchemaRegistry
   /** The style's names for the roles that a refusal can be about. */
   readonly faultNames: FaultNames

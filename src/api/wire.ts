@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { FIRST_DATE, isCalendarDate, LAST_DATE } from '../domain/dates.ts'
 import { type Decimal, parseDecimal } from '../domain/money.ts'
 import { JsonNumber } from './body/json.ts'
+import { EMAIL_OR_EMPTY, NEW_EXTERNAL_ID, textPattern } from './patterns.ts'
 
 /** A codec returns this instead of a value that it refuses. */
 class Refused {
@@ -46,18 +47,17 @@ function integerSource(value: unknown): string | Refused {
   return source instanceof Refused ? source : source.replace(/\.0+$/, '')
 }
 
+const DOUBLE = { type: 'number', format: 'double' } as const
+
 /** A JSON number as an exact decimal (100.10 has scale 1), for anything that is not an amount: a quantity, a rate. */
-export const decimal = codec<Decimal>(
-  (value) => {
-    const source = numberSource(value)
-    if (source instanceof Refused) return source
-    return parseDecimal(source) ?? new Refused('is too large, or has too many digits')
-  },
-  { type: 'number' },
-)
+export const decimal = codec<Decimal>((value) => {
+  const source = numberSource(value)
+  if (source instanceof Refused) return source
+  return parseDecimal(source) ?? new Refused('is too large, or has too many digits')
+}, DOUBLE)
 
 const AMOUNT = {
-  type: 'number',
+  ...DOUBLE,
   description: 'An amount in the currency of the loan, with no more decimals than the currency has.',
   maximum: 999_999_999_999.99,
   examples: [1500],
@@ -90,8 +90,6 @@ function readInteger(source: string, min: bigint, max: bigint): bigint | Refused
  * exact number above 2^53 (contract 1.4).
  */
 export function int64({ min = INT64_MIN, max = INT64_MAX }: Bounds<bigint> = {}) {
-  // The document cannot hold a bound beyond 2^53 exactly; the format states it.
-  const shown = (bound: bigint) => (Number.isSafeInteger(Number(bound)) ? Number(bound) : undefined)
   return codec<bigint>(
     (value) => {
       const source = typeof value === 'string' && /^-?\d+$/.test(value) ? value : integerSource(value)
@@ -110,7 +108,7 @@ export function smallInt({ min, max }: Required<Bounds<number>>) {
       const read = readInteger(source, BigInt(min), BigInt(max))
       return read instanceof Refused ? read : Number(read)
     },
-    { type: 'integer', minimum: min, maximum: max },
+    { type: 'integer', format: 'int32', minimum: min, maximum: max },
   )
 }
 
@@ -170,7 +168,12 @@ function readText(value: unknown, { min = 1, max, lines = false }: TextRules): s
 
 /** A bounded text without control characters and, by default, not of spaces only; kept as it was sent. */
 export const text = (rules: TextRules) =>
-  codec<string>((value) => readText(value, rules), { type: 'string', minLength: rules.min ?? 1, maxLength: rules.max })
+  codec<string>((value) => readText(value, rules), {
+    type: 'string',
+    ...(rules.min !== 0 && { minLength: 1 }),
+    maxLength: rules.max,
+    pattern: textPattern(rules),
+  })
 
 /** An e-mail address as HTML's e-mail field takes it, with a domain that has a dot. */
 const isEmail = (given: string): boolean => z.regexes.html5Email.test(given) && /@[^@]*\./.test(given)
@@ -183,7 +186,13 @@ export const emailOrEmpty = ({ max }: Pick<TextRules, 'max'>) =>
       if (read instanceof Refused || read === '' || isEmail(read)) return read
       return new Refused('must be an e-mail address such as asha@example.com, or empty where none is known')
     },
-    { type: 'string', maxLength: max, anyOf: [{ format: 'email' }, { const: '' }], examples: ['asha@example.com'] },
+    {
+      type: 'string',
+      maxLength: max,
+      pattern: EMAIL_OR_EMPTY,
+      description: 'An e-mail address, or an empty text where none is known.',
+      examples: ['asha@example.com'],
+    },
   )
 
 const EXTERNAL_ID: TextRules = { max: 100 }
@@ -214,7 +223,7 @@ export const newExternalId = codec<string>(
     type: 'string',
     minLength: 1,
     maxLength: EXTERNAL_ID.max,
-    pattern: '^(?!\\.\\.?$)',
+    pattern: NEW_EXTERNAL_ID,
     description: 'Your own id, 1 to 100 characters; not `.` or `..`.',
     examples: ['CUST-0001'],
   },
@@ -253,7 +262,7 @@ export function queryInt({ min, max }: Required<Bounds<number>>, meta: Record<st
         typeof value === 'string' ? readInteger(value, BigInt(min), BigInt(max)) : new Refused('must be a whole number')
       return read instanceof Refused ? read : Number(read)
     },
-    { type: 'integer', minimum: min, maximum: max, ...meta },
+    { type: 'integer', format: 'int32', minimum: min, maximum: max, ...meta },
   )
 }
 
@@ -261,7 +270,7 @@ export function queryInt({ min, max }: Required<Bounds<number>>, meta: Record<st
 export const queryInt64 = ({ min = INT64_MIN, max = INT64_MAX }: Bounds<bigint> = {}) =>
   codec<bigint>(
     (value) => (typeof value === 'string' ? readInteger(value, min, max) : new Refused('must be a whole number')),
-    { type: 'integer', format: 'int64' },
+    withoutUndefined({ type: 'integer', format: 'int64', minimum: shown(min), maximum: shown(max) }),
   )
 
 const LARGEST_INT32 = 2 ** 31 - 1
@@ -282,6 +291,9 @@ export const instant = z.string().meta({ format: 'date-time', examples: ['2026-1
 
 /** In answers: an amount in the loan's currency. */
 export const money = z.number().meta({ description: 'An amount in the currency of the loan.', examples: [1500] })
+
+/** Returns a bound for the document, which cannot hold one beyond 2^53 exactly: there the format states it. */
+const shown = (bound: bigint) => (Number.isSafeInteger(Number(bound)) ? Number(bound) : undefined)
 
 const withoutUndefined = (meta: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(meta).filter(([, value]) => value !== undefined))

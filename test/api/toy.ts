@@ -32,7 +32,7 @@ const auth = toy(authStyle, (app) => {
 })
 
 const partner = toy(partnerStyle, (app, style) => {
-  const NewRepayment = repayment.register(style.registry, { id: 'NewRepayment' })
+  const PostRepaymentRequest = repayment.register(style.registry, { id: 'PostRepaymentRequest' })
   const Remark = z.strictObject({ note: externalId }).register(style.registry, { id: 'Remark' })
   const Repayment = z.object({ id: z.string(), amount: z.number() }).register(style.registry, { id: 'Repayment' })
   app.get('/v1/customers', { schema: { querystring: pageQuery } }, (request) => request.query)
@@ -46,7 +46,7 @@ const partner = toy(partnerStyle, (app, style) => {
       schema: {
         summary: 'Post a repayment',
         params: z.object({ id: idParam }),
-        body: NewRepayment,
+        body: PostRepaymentRequest,
         response: { 200: Repayment },
       },
       config: { refusals: ['failed_precondition'] },

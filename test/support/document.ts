@@ -16,10 +16,10 @@ export const operationsOf = ({ paths }: Document): [name: string, operation: Ope
 
 /** What a schema says that it looks like; of one that names another, what that one says. */
 export function examplesOf(document: Document, schema: Schema): unknown[] {
-  const { $ref, anyOf = [], examples } = schema as { $ref?: string; anyOf?: Schema[]; examples?: unknown[] }
+  const { $ref, oneOf = [], examples } = schema as { $ref?: string; oneOf?: Schema[]; examples?: unknown[] }
   if (examples) return examples
   if ($ref !== undefined) return examplesOf(document, document.components.schemas[$ref.slice(SCHEMAS.length)]!)
-  return anyOf.flatMap((one) => examplesOf(document, one))
+  return oneOf.flatMap((one) => examplesOf(document, one))
 }
 
 /** The examples of a body or an answer: its own, else those of its schema. */

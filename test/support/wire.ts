@@ -73,7 +73,14 @@ export interface Wire<Id = string> {
 
 /** An operation of a document. */
 export interface Operation {
-  readonly responses: Record<string, { readonly content?: Record<string, Media> }>
+  readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  readonly tags: readonly string[]
+  readonly responses: Record<
+    string,
+    { readonly content?: Record<string, Media>; readonly headers: Record<string, { readonly $ref: string }> }
+  >
   readonly requestBody?: { readonly content: Record<string, Media> }
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: object }[]
   readonly security?: readonly object[]
@@ -89,6 +96,8 @@ export interface Media {
 /** `/openapi.json` of any host, with what tests read of it. */
 export interface Document {
   readonly openapi: string
+  readonly servers: readonly { readonly url: string }[]
+  readonly tags: readonly { readonly name: string; readonly description: string }[]
   readonly info: { readonly description: string }
   readonly paths: Record<string, Record<string, Operation>>
   readonly components: {
@@ -97,5 +106,6 @@ export interface Document {
       Record<string, unknown> & { readonly properties: Record<string, Record<string, unknown>> }
     >
     readonly securitySchemes: Record<string, { readonly description: string }>
+    readonly headers: Record<string, { readonly description: string; readonly required?: boolean }>
   }
 }

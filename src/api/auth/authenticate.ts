@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Deps } from '../../app/deps.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { RULES, requireRule } from '../../services/access/caller.ts'
+import { word } from '../answers.ts'
 import type { StyleApp } from '../style.ts'
 import { instant } from '../wire.ts'
 import { named } from './registry.ts'
@@ -9,10 +10,10 @@ import { named } from './registry.ts'
 const identitySchema = named(
   'Identity',
   z.object({
-    accountId: z.string(),
-    organizationId: z.string(),
+    accountId: z.string().describe('The number of the account.'),
+    organizationId: z.string().describe('The number of the organization that it belongs to.'),
     email: z.string(),
-    roles: z.array(z.enum(['USER', 'ADMIN'])),
+    roles: z.array(word('What the account may do', ['USER', 'ADMIN'])),
     expiresAt: instant.describe('When the token ends.'),
   }),
   {
@@ -26,8 +27,8 @@ const identitySchema = named(
   },
 )
 
-const askedRule = named(
-  'Rule',
+const authorizeRequest = named(
+  'AuthorizeRequest',
   z.strictObject({
     rule: z.enum(RULES).describe('`any` token; the role `user` (an ADMIN passes too); the role `admin`.'),
   }),
@@ -44,6 +45,7 @@ export function authenticateRoutes(app: StyleApp, { config }: Pick<Deps, 'config
     {
       schema: {
         tags: ['tokens'],
+        operationId: 'authenticate',
         summary: 'Say whose a token is',
         description: 'As the account is now: a role given or taken since the token was issued counts within 5 seconds.',
         response: { 200: identitySchema },
@@ -64,9 +66,10 @@ export function authenticateRoutes(app: StyleApp, { config }: Pick<Deps, 'config
       config: { changesNothing: true, refusals: ['permission_denied'] },
       schema: {
         tags: ['tokens'],
+        operationId: 'authorize',
         summary: 'Say whether a token may pass',
         description: '204 when it may, 403 `permission_denied` when its role may not; for a gateway’s forward-auth.',
-        body: askedRule,
+        body: authorizeRequest,
         response: { 204: z.null().describe('It may.') },
       },
     },

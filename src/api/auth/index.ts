@@ -12,6 +12,8 @@ export const authStyle: Style = {
   name: 'auth',
   title: 'Mkopo: tokens',
   description: 'Issues the tokens that every other call needs, and says who a token belongs to.',
+  tags: [{ name: 'tokens', description: 'Get a token, and ask whose a token is and what it may do.' }],
+  chapters: [],
   registry,
   faultNames: {},
   failureBody: failureWords,

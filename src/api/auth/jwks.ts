@@ -5,22 +5,22 @@ import { named } from './registry.ts'
 
 const example = { kty: 'RSA', use: 'sig', alg: 'RS256', kid: '1f0c1d5e-6d0b-4e0e-9a58-0d7f6d1c2b3a', n: '…', e: 'AQAB' }
 
-const keySet = named(
-  'KeySet',
+const key = named(
+  'VerificationKey',
   z.object({
-    keys: z.array(
-      z.object({
-        kty: z.string(),
-        use: z.string(),
-        alg: z.string(),
-        kid: z.string().describe('The one that a token names in its header.'),
-        n: z.string(),
-        e: z.string(),
-      }),
-    ),
+    kty: z.string().describe('Always `RSA`.'),
+    use: z.string().describe('Always `sig`.'),
+    alg: z.string().describe('Always `RS256`.'),
+    kid: z.string().describe('The name of the key; a token has it in its header.'),
+    n: z.string().describe('The modulus, in base64url.'),
+    e: z.string().describe('The exponent, in base64url.'),
   }),
-  { example: { keys: [example] } },
+  { example },
 )
+
+const keySet = named('KeySet', z.object({ keys: z.array(key).describe('The key that signs now first.') }), {
+  example: { keys: [example] },
+})
 
 /** Seconds for which a client may keep the set; it reads the set again for a `kid` that is not in it. */
 const KEEP_SECONDS = 60
@@ -33,7 +33,8 @@ export function jwksRoutes(app: StyleApp, { keys }: Pick<Deps, 'keys'>): void {
       config: { public: true, refusals: ['unavailable'] },
       schema: {
         tags: ['tokens'],
-        summary: 'The keys that may verify a token',
+        operationId: 'getKeySet',
+        summary: 'Read the keys that may verify a token',
         description:
           'The one that signs now first. Read it again when a token names a key that is not in it: keys rotate.',
         response: { 200: keySet },

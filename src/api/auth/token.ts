@@ -47,6 +47,7 @@ export async function tokenRoutes(app: StyleApp, deps: Deps): Promise<void> {
       },
       schema: {
         tags: ['tokens'],
+        operationId: 'getToken',
         summary: 'Issue a token',
         description: 'HTTP Basic with e-mail and password. Failed attempts are limited by e-mail and by address.',
         security: [{ basic: [] }],

@@ -1,4 +1,4 @@
-import swagger, { type SwaggerTransform, type SwaggerTransformObject } from '@fastify/swagger'
+import swagger, { type SwaggerTransform } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyContextConfig, FastifyInstance, FastifySchema } from 'fastify'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
@@ -7,7 +7,10 @@ import manifest from '../../../package.json' with { type: 'json' }
 import type { Config } from '../../app/config.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import { type Style, urlOf } from '../style.ts'
-import { failureSchema, refusalResponses } from './refusals.ts'
+import { type Document, FACTS, type Facts, finish } from './finish.ts'
+import { introductionOf } from './introduction.ts'
+import { overrideOf } from './jsonSchema.ts'
+import { refusalResponses } from './refusals.ts'
 
 /**
  * Content policy of the reference: it loads only its own files. Scripts set part of its styles, hence inline styles.
@@ -21,39 +24,20 @@ const CONTENT_POLICY = {
   'frame-ancestors': ["'none'"],
 }
 
+/** The group of the operations that every style has. */
+const HEALTH = { name: 'health', description: 'Whether the service is up. No token is needed.' }
+
 /** The header that every POST accepts (contract 1.11). */
 const IDEMPOTENCY_HEADER = {
   'Idempotency-Key': {
     type: 'string',
+    minLength: 1,
     maxLength: 255,
+    pattern: '^[\\x21-\\x7E]([\\x20-\\x7E]*[\\x21-\\x7E])?$',
     description:
       'The same request with the same key within 30 days gets the stored answer. With another request the key is refused; a refused request does not burn it.',
   },
 }
-
-/** A document of OpenAPI 3.1, as far as this module changes it. */
-type Document = ReturnType<SwaggerTransformObject> & { components: { schemas: Record<string, object> } }
-
-type Operation = { [OPTIONAL_BODY]?: boolean; requestBody?: { required: boolean } }
-
-/** Marks an operation whose body may be left out, for the generator, which takes every body to be required. */
-const OPTIONAL_BODY = 'x-optional-body'
-
-/**
- * Returns an override that adds to a JSON schema its `.meta()` and the entry of the style's registry, of which the
- * provider reads only the names.
- */
-const overrideOf =
-  ({ registry }: Style): NonNullable<z.core.ToJSONSchemaParams['override']> =>
-  ({ zodSchema, jsonSchema }) => {
-    const { id: _, ...meta } = z.globalRegistry.get(zodSchema) ?? {}
-    const { id: __, ...named } = registry.get(zodSchema) ?? {}
-    Object.assign(jsonSchema, meta, '$ref' in jsonSchema ? {} : named)
-    // A client has to accept members that a later version adds to an answer; only a strict object is closed.
-    const { def } = zodSchema._zod
-    if (def.type === 'object' && (def as z.core.$ZodObjectDef).catchall === undefined)
-      delete jsonSchema.additionalProperties
-  }
 
 /**
  * Adds `/openapi.json` and `/docs` of one style. The document has every route that is added to `scope` afterwards, with
@@ -77,9 +61,16 @@ export async function addDocument(scope: FastifyInstance, style: Style, prefix: 
 /** Returns the parts of a style's document that are not about its routes. */
 const headOf = (style: Style, config: Config) => ({
   openapi: '3.1.0',
-  info: { title: style.title, description: describe(style), version: manifest.version },
+  info: {
+    title: style.title,
+    description: introductionOf(style, config),
+    version: manifest.version,
+    contact: { name: 'The operator of this service', url: urlOf(config, style.name) },
+    license: { name: manifest.license, identifier: manifest.license },
+  },
   servers: [{ url: urlOf(config, style.name) }, { url: '/', description: 'The host that served this document' }],
   security: [{ bearer: [] }],
+  tags: [...style.tags, HEALTH],
   components: {
     securitySchemes: {
       bearer: {
@@ -108,7 +99,7 @@ const describeRoute =
     const refusals = refusalResponses(style, { path, schema: input.schema ?? {}, codes, explained, config })
     const documented = {
       ...(route.public && { security: [] }),
-      ...(input.schema?.body instanceof z.ZodOptional && { [OPTIONAL_BODY]: true }),
+      [FACTS]: factsOf(input.schema ?? {}, route, methods),
       ...schema,
       ...(route.role && markedFor(route.role, schema)),
       ...(!route.public && headersOf(style, takesKey(route, methods))),
@@ -116,16 +107,6 @@ const describeRoute =
     }
     return { schema: documented, url: path }
   }
-
-/** Finishes a document: the schema of a refusal, the optional bodies and the names of schemas. */
-function finish(style: Style, document: Document) {
-  document.components.schemas.Failure = failureSchema(style)
-  for (const operation of Object.values(document.paths ?? {}).flatMap((path) => Object.values(path) as Operation[])) {
-    if (operation[OPTIONAL_BODY] && operation.requestBody) operation.requestBody.required = false
-    delete operation[OPTIONAL_BODY]
-  }
-  return tidied(document)
-}
 
 /** Adds the reference at `/docs`. */
 async function addReference(scope: FastifyInstance, style: Style, prefix: string): Promise<void> {
@@ -158,15 +139,16 @@ function answersOf(responses: object, examples: FastifyContextConfig['examples']
   return { ...responses, [status]: { description: 'Done.', content } }
 }
 
-const describe = ({ description, headers = {} }: Style) => {
-  const always = Object.entries(headers).map(([name, value]) => ` It also carries \`${name}: ${value}\`.`)
-  return `${description}\n\nEvery answer carries \`x-request-id\`, the one you sent or a new one: quote it when you ask about an answer.${always.join('')}`
-}
-
 /** Marks an operation that needs a role: a sentence for people, and a member for programs. */
 const markedFor = (role: string, { description = '' }: FastifySchema) => ({
   description: `**${role} only.** ${description}`.trim(),
   'x-required-role': role,
+})
+
+const factsOf = ({ body }: FastifySchema, route: FastifyContextConfig, methods: readonly string[]): Facts => ({
+  optionalBody: body instanceof z.ZodOptional,
+  limited: !route.vital,
+  takesKey: !route.public && takesKey(route, methods),
 })
 
 const takesKey = (route: FastifyContextConfig, methods: readonly string[]): boolean =>
@@ -198,26 +180,4 @@ function codesOf(
     if (takesKey(route, methods)) codes.add('aborted')
   }
   return codes.add('internal')
-}
-
-/**
- * Removes schemas that nothing refers to, and names a schema that only requests use without `Input`. The generator
- * emits every named schema twice, as input (`…Input`) and as output.
- */
-function tidied(document: Document): Document {
-  const schemas = document.components.schemas
-  for (let size = -1; size !== Object.keys(schemas).length; ) {
-    size = Object.keys(schemas).length
-    const text = JSON.stringify(document)
-    for (const name of Object.keys(schemas)) if (!text.includes(`"#/components/schemas/${name}"`)) delete schemas[name]
-  }
-  let text = JSON.stringify(document).replaceAll('"Default Response"', '"Done."')
-  for (const name of Object.keys(schemas)) {
-    const plain = name.replace(/Input$/, '')
-    if (plain === name || plain in schemas) continue
-    text = text
-      .replaceAll(`"#/components/schemas/${name}"`, `"#/components/schemas/${plain}"`)
-      .replace(`"${name}":`, `"${plain}":`)
-  }
-  return JSON.parse(text)
 }

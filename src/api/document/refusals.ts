@@ -6,6 +6,7 @@ import { validatorCompiler } from '../body/validation.ts'
 import { type Failure, toFailure } from '../http/failure.ts'
 import { STATUSES } from '../http/statuses.ts'
 import { hintOf, type Style } from '../style.ts'
+import { openText } from './openText.ts'
 
 /** When a code is answered, and an example of its message; `{thing}` and `{id}` stand for what the path names. */
 export type Explained = Readonly<Partial<Record<ErrorCode, readonly [when: string, example: string]>>>
@@ -57,27 +58,44 @@ interface Refusing {
   readonly config: Config
 }
 
-/** Returns the document's schema of a refusal, in the style's shape. */
-export function failureSchema(style: Style): object {
+/** Returns the codes of refusals, each with its status and when it is answered: a table for the document. */
+export function tableOfCodes(style: Style): string {
+  const explained = { ...EXPLAINED, ...style.explained }
+  const rows = (Object.keys(EXPLAINED) as ErrorCode[]).map(
+    (code) => `| \`${code}\` | ${STATUSES[code]} | ${explained[code][0]} |`,
+  )
+  return ['| `code` | Status | When |', '|---|---|---|', ...rows].join('\n')
+}
+
+/** Returns the document's schemas of a refusal, in the style's shape: the refusal, and one field at fault. */
+export function failureSchemas(style: Style): Record<string, object> {
   const body = style.failureBody({ code: 'internal', message: '' })
-  const own = Object.entries(body).filter(([name]) => name !== 'code' && name !== 'message')
+  const own = Object.keys(body).filter((name) => name !== 'code' && name !== 'message')
   return {
-    type: 'object',
-    description: 'A refusal. Codes are stable; messages are for people.',
-    required: [...own.map(([name]) => name), 'code', 'message'],
-    properties: {
-      ...Object.fromEntries(own.map(([name, value]) => [name, { const: value }])),
-      code: { type: 'string', enum: Object.keys(EXPLAINED) },
-      message: { type: 'string' },
-      details: {
-        type: 'array',
-        description: 'The fields at fault, if any.',
-        items: {
-          type: 'object',
-          required: ['field', 'message'],
-          properties: { field: { type: 'string' }, message: { type: 'string' } },
+    Failure: {
+      type: 'object',
+      description: 'A refusal. Codes are stable; messages are for people.',
+      required: [...own, 'code', 'message'],
+      properties: {
+        ...Object.fromEntries(own.map((name) => [name, { type: 'boolean', description: 'Always false.' }])),
+        code: openText('What kind of refusal it is', Object.keys(EXPLAINED)),
+        message: { type: 'string', description: 'What is wrong, and what would be right, in English.' },
+        details: {
+          type: 'array',
+          description: 'The fields at fault, if any.',
+          items: { $ref: '#/components/schemas/FieldFault' },
         },
       },
+      additionalProperties: true,
+    },
+    FieldFault: {
+      type: 'object',
+      required: ['field', 'message'],
+      properties: {
+        field: { type: 'string', description: 'The name of the field, such as `products[0].price`.' },
+        message: { type: 'string', description: 'What is wrong with it.' },
+      },
+      additionalProperties: true,
     },
   }
 }
@@ -95,9 +113,6 @@ export function refusalResponses(style: Style, route: Refusing): Record<number, 
       status,
       {
         description: several.map((code) => `\`${code}\`: ${explained[code][0]}`).join(' '),
-        ...(status === 429 || status === 503
-          ? { headers: { 'Retry-After': { type: 'integer', description: 'Seconds.' } } }
-          : {}),
         content: {
           'application/json': {
             schema: { $ref: '#/components/schemas/Failure' },

@@ -4,7 +4,9 @@ import { LendingError } from '../../domain/errors.ts'
 
 const PATIENCE_MS = 2000
 
-const health = z.object({ status: z.literal('ok') }).meta({ examples: [{ status: 'ok' }] })
+export const healthSchema = z.object({
+  status: z.string().describe('Always `ok`; a service that is not ready refuses with 503.'),
+})
 
 /** The checks that readiness depends on. */
 export interface Readiness {
@@ -25,7 +27,13 @@ export function addHealth(app: FastifyInstance, { ready, stopping, trouble }: Re
   app.get(
     '/health/live',
     {
-      schema: { tags: ['Service'], summary: 'The process is up', response: { 200: health } },
+      schema: {
+        tags: ['health'],
+        operationId: 'getLiveness',
+        summary: 'Say whether the process is up',
+        description: 'It asks nothing of the database.',
+        response: { 200: healthSchema },
+      },
       config: { public: true, vital: true },
       logLevel: 'warn',
     },
@@ -36,9 +44,11 @@ export function addHealth(app: FastifyInstance, { ready, stopping, trouble }: Re
     '/health/ready',
     {
       schema: {
-        tags: ['Service'],
-        summary: 'Requests can be served: the database answers and takes changes',
-        response: { 200: health },
+        tags: ['health'],
+        operationId: 'getReadiness',
+        summary: 'Say whether requests can be served',
+        description: 'They can while the database answers and takes changes.',
+        response: { 200: healthSchema },
       },
       config: { public: true, vital: true, refusals: ['unavailable'] },
       logLevel: 'warn',

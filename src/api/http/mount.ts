@@ -10,7 +10,7 @@ import { validatorCompiler } from '../body/validation.ts'
 import { addDocument } from '../document/openapi.ts'
 import { hintOf, prefixOf, type Style } from '../style.ts'
 import { MALFORMED_URL, sendFailure, toFailure } from './failure.ts'
-import { addHealth, type Readiness } from './health.ts'
+import { addHealth, healthSchema, type Readiness } from './health.ts'
 import { addHome } from './home.ts'
 import { Paths } from './hosts.ts'
 import { toCaller } from './requestId.ts'
@@ -41,6 +41,7 @@ export function mountStyle(app: FastifyInstance, style: Style, { deps, readiness
         if (path.startsWith('/v1/')) route.schema = { querystring: NO_QUERY, ...route.schema }
       })
       speak(scope, style, { unavailable, config: deps.config, prefix }, paths)
+      style.registry.add(healthSchema, { id: 'Health', examples: [{ status: 'ok' }] })
       await addDocument(scope, style, prefix, deps.config)
       addHome(scope, style, deps.config)
       addHealth(scope, readiness)

@@ -3,13 +3,19 @@ import type { Deps } from '../../app/deps.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import { type AuditEntry, pageAudit } from '../../services/audit/audit.ts'
+import { count, word } from '../answers.ts'
 import type { StyleApp } from '../style.ts'
 import { instant, pageQuery, queryInt, text } from '../wire.ts'
 import * as examples from './document/examples.ts'
 import { named, pageOf, toPage } from './registry.ts'
 
+const ENTITIES = ['customer', 'loan', 'account', 'loan product', 'api key', 'organization'] as const
+
+/** What is kept of a thing depends on its kind. */
+const state = z.unknown().meta({ type: ['object', 'null'], additionalProperties: true })
+
 const auditQuery = pageQuery.extend({
-  entity: z.enum(['customer', 'loan', 'account', 'loan product', 'api key', 'organization']).optional(),
+  entity: z.enum(ENTITIES).optional().describe('Only the changes of this kind of thing.'),
   entityId: text({ max: 40 }).optional().describe('The number of the customer, loan, account or product.'),
   accountId: queryInt({ min: 1, max: LARGEST_ID }).optional().describe('Only the changes that this account made.'),
 })
@@ -17,20 +23,24 @@ const auditQuery = pageQuery.extend({
 const auditSchema = named(
   'AuditEntry',
   z.object({
-    id: z.string(),
-    at: instant,
-    accountId: z.int().nullable().describe('Null: the service itself, or an operator at its command line.'),
+    id: z.string().describe('The number of the row; later rows have larger ones.'),
+    at: instant.describe('When the change was made.'),
+    accountId: count.nullable().describe('Null: the service itself, or an operator at its command line.'),
     requestId: z
       .string()
       .nullable()
       .describe(
         'The request; `caller:` stands before an id that the caller chose. Of the command line, who ran it and which run it was.',
       ),
-    action: z.string(),
-    entity: z.string(),
-    entityId: z.string(),
-    before: z.unknown().describe('Amounts in minor units; null where it was made by this change.'),
-    after: z.unknown(),
+    action: z
+      .string()
+      .describe(
+        'What was done, such as `create`, `update`, `close` or `revoke`; of a loan also the type of the transaction that was posted. A later version may add values.',
+      ),
+    entity: word('The kind of thing that was changed', ENTITIES),
+    entityId: z.string().describe('The number of what was changed.'),
+    before: state.describe('The state before, amounts in minor units; null where this change made it.'),
+    after: state.describe('The state after, amounts in minor units.'),
   }),
   { example: examples.auditEntry },
 )
@@ -45,6 +55,7 @@ export function auditRoutes(app: StyleApp, deps: Deps): void {
       config: { role: 'ADMIN' },
       schema: {
         tags: ['audit trail'],
+        operationId: 'listAuditTrail',
         summary: 'Read the audit trail',
         description: 'Every change to a customer, loan, account or product, newest first.',
         querystring: auditQuery,

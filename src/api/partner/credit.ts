@@ -5,7 +5,7 @@ import { boostLimit } from '../../services/credit/creditBoosts.ts'
 import { STATEMENT_LIMITS } from '../../services/statements/limits.ts'
 import { acceptUploads, endOf } from '../body/upload.ts'
 import type { StyleApp } from '../style.ts'
-import { boostBody, boostSchema, eitherId, scorecardSchema, toBoost, toScorecard } from './credit.wire.ts'
+import { boostCreditLimitRequest, boostSchema, eitherId, scorecardSchema, toBoost, toScorecard } from './credit.wire.ts'
 
 const tags = ['credit']
 
@@ -18,6 +18,7 @@ export function creditRoutes(app: StyleApp, deps: Deps): void {
       config: { explained: { not_found: NO_CUSTOMER } },
       schema: {
         tags,
+        operationId: 'getCreditScorecard',
         summary: 'Read a credit scorecard',
         description:
           'As of now: a repayment or a due date that has passed is in it at once. A customer of whom the book says nothing yet has grade `XX`, score 0 and limit 0.',
@@ -49,12 +50,13 @@ export function creditRoutes(app: StyleApp, deps: Deps): void {
         },
         schema: {
           tags,
+          operationId: 'boostCreditLimit',
           summary: 'Raise a credit limit by a statement',
           description:
             'Reads a statement of a wallet or a bank account, and raises the limit to what flows through it supports. A limit is never lowered, a statement raises one only once, and the next raise has to wait for `nextBoostOn`. A statement that cannot be read, is not of the name or number given, comes without both, is too old or too short is refused, saying which, and nothing is changed.',
           consumes: ['multipart/form-data'],
           params: eitherId,
-          body: boostBody,
+          body: boostCreditLimitRequest,
           response: { 200: boostSchema },
         },
       },

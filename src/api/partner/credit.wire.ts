@@ -4,6 +4,7 @@ import { toRfc3339 } from '../../domain/dates.ts'
 import { type Currency, minorToNumber } from '../../domain/money.ts'
 import type { CustomerNames, ScorecardNow } from '../../services/credit/credit.ts'
 import type { BoostDecided } from '../../services/credit/creditBoosts.ts'
+import { count } from '../answers.ts'
 import { upload } from '../body/upload.ts'
 import { externalIdParam, idParam, instant, money, text } from '../wire.ts'
 import * as examples from './document/examples.ts'
@@ -21,7 +22,7 @@ export const eitherId = z
     return { externalId: customer, id }
   })
 
-const creditScore = z.int().min(0).max(1000).describe('0 to 1000; 0 while unscored.')
+const creditScore = count.max(1000).describe('0 to 1000; 0 while unscored.')
 const grade = z
   .enum([...GRADES, 'XX'])
   .describe('A is best. `XX`: unscored, because the book says nothing of the customer yet.')
@@ -29,23 +30,23 @@ const grade = z
 export const scorecardSchema = named(
   'CreditScorecard',
   z.object({
-    externalId: z.string().nullable(),
-    customerId: z.string(),
+    externalId: z.string().nullable().describe('Null for a customer made by a record system.'),
+    customerId: z.string().describe("The service's number of the customer."),
     grade,
     creditScore,
     creditLimit: money.describe("What the history earns, or a statement raised it to; in the organization's currency."),
     availableCreditLimit: money.describe('The limit while nothing is outstanding, else 0.'),
-    totalOutstanding: money,
-    totalPaid: money,
-    currencyCode: z.string(),
+    totalOutstanding: money.describe('What is owed on all loans of the customer.'),
+    totalPaid: money.describe('What was paid on all loans of the customer.'),
+    currencyCode: z.string().describe('ISO 4217: the currency of the organization, and of every amount here.'),
     reasons: z.array(z.string()).describe('What raised and lowered the score, strongest first; then the limit.'),
     scoredAt: instant.describe('The moment that the scorecard is of: that of the request.'),
   }),
   { example: examples.scorecard },
 )
 
-export const boostBody = named(
-  'CreditBoostRequest',
+export const boostCreditLimitRequest = named(
+  'BoostCreditLimitRequest',
   z.strictObject({
     statement: upload({
       description:
@@ -66,41 +67,49 @@ export const boostBody = named(
   { example: { statement: '%PDF-1.7 …', fullName: 'Asha Mwangi', mobileNumber: '0754000123' } },
 )
 
-const month = z.object({
-  from: z.iso.date(),
-  to: z.iso.date(),
-  inflow: money.describe('What came in as income: loans and reversals are none.'),
-  closingBalance: money,
-})
+const statementMonth = named(
+  'StatementMonth',
+  z.object({
+    from: z.iso.date().describe('The first day of the month.'),
+    to: z.iso.date().describe('The last day of the month.'),
+    inflow: money.describe('What came in as income: loans and reversals are none.'),
+    closingBalance: money.describe('What was left on the last day.'),
+  }),
+  { example: examples.boost.statement.monthly[0]! },
+)
 
-const readStatement = z.object({
-  layout: z.string().describe('Which kind of statement it was read as.'),
-  from: z.iso.date(),
-  to: z.iso.date(),
-  months: z.int().describe('Whole months, counted back from the last day.'),
-  averageMonthlyInflow: money,
-  leastMonthlyInflow: money,
-  openingBalance: money,
-  closingBalance: money,
-  transactions: z.int(),
-  monthly: z.array(month).describe('The latest month first.'),
-  nameChecked: z.boolean().describe('A name was given, and is that on the statement.'),
-  mobileNumberChecked: z
-    .boolean()
-    .describe('A number was given, and is that on the statement. Statements of banks name none.'),
-  usedBefore: z.boolean().describe('It has raised a limit before, and raises none again.'),
-})
+const readStatement = named(
+  'ReadStatement',
+  z.object({
+    layout: z.string().describe('Which kind of statement it was read as.'),
+    from: z.iso.date().describe('The first day of the statement.'),
+    to: z.iso.date().describe('The last day of the statement.'),
+    months: count.describe('Whole months, counted back from the last day.'),
+    averageMonthlyInflow: money.describe('Income of a whole month, on average.'),
+    leastMonthlyInflow: money.describe('Income of the whole month that had least.'),
+    openingBalance: money.describe('What was there before the first day.'),
+    closingBalance: money.describe('What was left on the last day.'),
+    transactions: count.describe('Lines of the statement.'),
+    monthly: z.array(statementMonth).describe('The latest month first.'),
+    nameChecked: z.boolean().describe('A name was given, and is that on the statement.'),
+    mobileNumberChecked: z
+      .boolean()
+      .describe('A number was given, and is that on the statement. Statements of banks name none.'),
+    usedBefore: z.boolean().describe('It has raised a limit before, and raises none again.'),
+  }),
+  { example: examples.boost.statement },
+)
 
 export const boostSchema = named(
   'CreditBoost',
   z.object({
-    externalId: z.string().nullable(),
+    externalId: z.string().nullable().describe('Null for a customer made by a record system.'),
     boostStatus: z
       .enum(['raised', 'unchanged', 'cooldown'])
       .describe(
         '`unchanged`: the statement supports no higher limit, or has raised one before. `cooldown`: a statement raised the limit too short a time ago.',
       ),
-    originalCreditLimit: money,
+    originalCreditLimit: money.describe('The limit before.'),
     statementCreditLimit: money.describe('What the statement supports.'),
     creditLimit: money.describe('The limit now.'),
     creditScore,

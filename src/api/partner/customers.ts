@@ -11,19 +11,20 @@ import {
 import { getOrganization } from '../../services/lenders/organizations.ts'
 import type { StyleApp } from '../style.ts'
 import {
-  activation,
-  closure,
+  activateCustomerRequest,
+  closeCustomerRequest,
+  createCustomerRequest,
   customerPage,
   customerQuery,
   customerSchema,
-  newCustomer,
   toCustomer,
 } from './customers.wire.ts'
 import { closedCustomer } from './document/examples.ts'
 import { ADDRESSES, toPage } from './registry.ts'
 
 const tags = ['customers']
-const WRONG_STATE = 'The state of the customer, or of his loans, does not allow it.'
+const STATUS_TAGS = ['customer status']
+const WRONG_STATE = 'The state of the customer, or of the loans, does not allow it.'
 
 export function customerRoutes(app: StyleApp, deps: Deps): void {
   // Read before anything is changed: a change that is saved must also be answered.
@@ -38,9 +39,10 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
       config: { refusals: ['already_exists'] },
       schema: {
         tags,
+        operationId: 'createCustomer',
         summary: 'Create a customer',
         description: 'The customer is Active at once.',
-        body: newCustomer,
+        body: createCustomerRequest,
         response: { 200: customerSchema },
       },
     },
@@ -52,6 +54,7 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
     {
       schema: {
         tags,
+        operationId: 'listCustomers',
         summary: 'List customers',
         description: 'In the order in which they came. With `externalId`: the one customer that has it, or none.',
         querystring: customerQuery,
@@ -65,10 +68,19 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
     },
   )
 
-  for (const { path, params } of ADDRESSES) {
+  for (const { path, params, named } of ADDRESSES) {
     app.get(
       `/v1/customers${path}`,
-      { schema: { tags, summary: 'Read a customer', params, response: { 200: customerSchema } } },
+      {
+        schema: {
+          tags,
+          operationId: named('getCustomer'),
+          summary: 'Read a customer',
+          description: 'As the customer is now.',
+          params,
+          response: { 200: customerSchema },
+        },
+      },
       ({ caller, params: ref }) => show(caller, () => getCustomer(deps, caller, ref)),
     )
 
@@ -82,11 +94,12 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
           },
         },
         schema: {
-          tags,
+          tags: STATUS_TAGS,
+          operationId: named('activateCustomer'),
           summary: 'Activate a customer',
           description: 'Pending → Active.',
           params,
-          body: activation,
+          body: activateCustomerRequest,
           response: { 200: customerSchema },
         },
       },
@@ -104,11 +117,12 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
           examples: { Closed: closedCustomer },
         },
         schema: {
-          tags,
+          tags: STATUS_TAGS,
+          operationId: named('closeCustomer'),
           summary: 'Close a customer',
           description: 'Active → Closed; refused while a loan is open. A Closed customer can take no new loan.',
           params,
-          body: closure,
+          body: closeCustomerRequest,
           response: { 200: customerSchema },
         },
       },

@@ -7,24 +7,24 @@ import { externalId, localDate, newExternalId, note, pageQuery } from '../wire.t
 import * as examples from './document/examples.ts'
 import { named, pageOf } from './registry.ts'
 
-export const newCustomer = named(
-  'NewCustomer',
+export const createCustomerRequest = named(
+  'CreateCustomerRequest',
   z.strictObject({ externalId: newExternalId.describe("The partner's own id of the customer; unique.") }),
   { example: { externalId: examples.customer.externalId } },
 )
 
 /** Both bodies may be left out: every field has a default. */
-export const activation = named(
-  'Activation',
+export const activateCustomerRequest = named(
+  'ActivateCustomerRequest',
   z.strictObject({ activationDate: localDate.optional().describe('Default: today. Not in the future.') }),
   { example: { activationDate: examples.customer.activationDate } },
 ).optional()
 
-export const closure = named(
-  'Closure',
+export const closeCustomerRequest = named(
+  'CloseCustomerRequest',
   z.strictObject({
     closureDate: localDate.optional().describe('Default: today. Not in the future.'),
-    reason: note.optional(),
+    reason: note.optional().describe('Why; for people, and kept in the audit trail.'),
   }),
   { example: { reason: 'Moved abroad' } },
 ).optional()
@@ -39,14 +39,14 @@ export const customerSchema = named(
     id: z.string().describe("The service's number."),
     accountNo: z.string().describe('A running number of your organization, padded with zeros to 9 digits.'),
     externalId: z.string().nullable().describe('Null for a customer made by a record system.'),
-    status: z.enum(CUSTOMER_STATUSES),
-    active: z.boolean(),
-    officeId: z.string(),
+    status: z.enum(CUSTOMER_STATUSES).describe('Only an Active customer can take a loan.'),
+    active: z.boolean().describe('Whether the status is Active.'),
+    officeId: z.string().describe('The office of your organization.'),
     officeName: z.string(),
-    firstname: z.string(),
-    lastname: z.string(),
-    displayName: z.string(),
-    activationDate: z.iso.date().nullable(),
+    firstname: z.string().describe('The externalId; of a customer made by a record system, its business name.'),
+    lastname: z.string().describe('`Customer`; empty for a customer made by a record system.'),
+    displayName: z.string().describe('First name and last name together.'),
+    activationDate: z.iso.date().nullable().describe('The day from which the customer was Active; null while Pending.'),
   }),
   { example: examples.customer },
 )

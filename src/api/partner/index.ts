@@ -7,6 +7,7 @@ import type { Style } from '../style.ts'
 import { auditRoutes } from './audit.ts'
 import { creditRoutes } from './credit.ts'
 import { customerRoutes } from './customers.ts'
+import { CHAPTERS, TAGS } from './document/introduction.ts'
 import { loanRoutes } from './loans.ts'
 import { productRoutes } from './products.ts'
 import { registry } from './registry.ts'
@@ -18,6 +19,8 @@ export const partnerStyle: Style = {
   name: 'partner',
   title: 'Mkopo: partner API',
   description: 'Customers, loans, repayments and credit decisions, for a lender’s own systems.',
+  tags: TAGS,
+  chapters: CHAPTERS,
   registry,
   faultNames: { amount: 'transactionAmount', valueDate: 'transactionDate', idempotencyKey: KEY_HEADER },
   hints: partnerHints,

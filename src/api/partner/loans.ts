@@ -2,7 +2,7 @@ import type { Deps } from '../../app/deps.ts'
 import { createLoan, getLoan, type LoanNow, pageLoans } from '../../services/loans/loans.ts'
 import type { StyleApp } from '../style.ts'
 import * as examples from './document/examples.ts'
-import { loanPage, loanQuery, loanSchema, loanSummary, newLoan, toLoan, toLoanSummary } from './loans.wire.ts'
+import { createLoanRequest, loanPage, loanQuery, loanSchema, loanSummary, toLoan, toLoanSummary } from './loans.wire.ts'
 import { ADDRESSES, writtenPage } from './registry.ts'
 
 const tags = ['loans']
@@ -24,10 +24,11 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
       },
       schema: {
         tags,
+        operationId: 'createLoan',
         summary: 'Create a loan',
         description:
           'Submits, approves and disburses in one call: the loan is Active at once, and every term but the principal comes from the product. The answer has no `repaymentHistory`.',
-        body: newLoan,
+        body: createLoanRequest,
         response: { 200: loanSummary },
       },
     },
@@ -40,6 +41,7 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
     {
       schema: {
         tags,
+        operationId: 'listLoans',
         summary: 'List loans',
         description: 'Each without its `repaymentHistory`. Of an unknown customer: an empty page.',
         querystring: loanQuery,
@@ -52,10 +54,19 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
     },
   )
 
-  for (const { path, params } of ADDRESSES)
+  for (const { path, params, named } of ADDRESSES)
     app.get(
       `/v1/loans${path}`,
-      { schema: { tags, summary: 'Read a loan, with its history', params, response: { 200: loanSchema } } },
+      {
+        schema: {
+          tags,
+          operationId: named('getLoan'),
+          summary: 'Read a loan',
+          description: 'As of now, with its schedule and its latest repayments.',
+          params,
+          response: { 200: loanSchema },
+        },
+      },
       async ({ caller, params: ref }) => toLoan(await getLoan(deps, caller, ref)),
     )
 }

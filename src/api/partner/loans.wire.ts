@@ -7,14 +7,15 @@ import { type Currency, minorToNumber, rateToNumber } from '../../domain/money.t
 import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import type { LoanNow } from '../../services/loans/loans.ts'
 import { MOST_SHOWN, repaymentsOf } from '../../services/loans/transactions.ts'
+import { count, percent } from '../answers.ts'
 import { amount, externalId, instant, money, newExternalId, pageQuery, queryId, smallInt } from '../wire.ts'
 import { toAccountNo } from './customers.wire.ts'
 import * as examples from './document/examples.ts'
 import { named, pageOf } from './registry.ts'
 import { toTransaction, transactionSchema } from './transactions.wire.ts'
 
-export const newLoan = named(
-  'NewLoan',
+export const createLoanRequest = named(
+  'CreateLoanRequest',
   z.strictObject({
     customerId: externalId.describe("The customer's externalId."),
     productId: smallInt({ min: 1, max: LARGEST_ID }).describe('The loan product; every other term comes from it.'),
@@ -34,9 +35,12 @@ export const newLoan = named(
 const loanFilter = pageQuery.extend({
   customerExternalId: externalId.optional().describe('Only the loans of the customer with this externalId.'),
   customerId: queryId('customerExternalId').optional().describe('Only the loans of the customer with this number.'),
-  status: z.enum(LOAN_STATUSES).optional(),
+  status: z.enum(LOAN_STATUSES).optional().describe('Only loans with this status.'),
   orderBy: z.enum(['id', 'principal', 'disbursedAt']).optional().describe('Default: id.'),
-  sortOrder: z.enum(['ASC', 'DESC', 'asc', 'desc']).optional().describe('Default: ASC.'),
+  sortOrder: z
+    .enum(['ASC', 'DESC', 'asc', 'desc'])
+    .optional()
+    .meta({ enum: ['ASC', 'DESC'], description: 'Default: ASC. Lower case is taken too.' }),
 })
 
 export const loanQuery = loanFilter.transform(({ orderBy = 'id', sortOrder, ...rest }) => ({
@@ -48,20 +52,22 @@ export const loanQuery = loanFilter.transform(({ orderBy = 'id', sortOrder, ...r
 const periodSchema = named(
   'SchedulePeriod',
   z.object({
-    period: z.int(),
-    fromDate: z.iso.date(),
-    dueDate: z.iso.date(),
-    principalDue: money,
-    interestDue: money,
+    period: count.describe('The number of the instalment, from 1.'),
+    fromDate: z.iso.date().describe('The due date of the instalment before, or the day of disbursement.'),
+    dueDate: z.iso.date().describe('The day by which it has to be paid. It is overdue from 00:00 of the next day.'),
+    principalDue: money.describe('The principal of this instalment, as it was agreed.'),
+    interestDue: money.describe('The interest of this instalment, as it was agreed.'),
     feesDue: money,
-    penaltyDue: money,
-    totalDue: money,
+    penaltyDue: money.describe('A late penalty, on the last instalment. 0 while none was raised.'),
+    totalDue: money.describe('Principal, interest, fees and penalty of this instalment, paid or not.'),
     principalPaid: money,
-    interestPaid: money,
-    totalPaid: money,
-    totalOutstanding: money,
-    principalBalance: money.describe('Principal still to fall due after this instalment.'),
-    complete: z.boolean(),
+    interestPaid: money.describe('The interest that was paid. What was waived is not in it.'),
+    totalPaid: money.describe('What was paid of this instalment, fees and penalty included.'),
+    totalOutstanding: money.describe('What is still owed of this instalment: due less paid, waived and written off.'),
+    principalBalance: money.describe(
+      'The principal of all later instalments, as it was agreed; 0 in the last one. Repayments do not change it.',
+    ),
+    complete: z.boolean().describe('Whether nothing is owed of it any more.'),
     completedOn: z.iso.date().optional().describe('The value date that left nothing owed in it.'),
   }),
   { example: examples.instalment },
@@ -70,49 +76,58 @@ const periodSchema = named(
 export const loanSummary = named(
   'LoanSummary',
   z.object({
-    id: z.string(),
+    id: z.string().describe("The service's number."),
     accountNo: z.string().describe('A running number of your organization, padded with zeros to 9 digits.'),
-    externalId: z.string().nullable(),
-    customerId: z.string(),
-    customerExternalId: z.string().nullable(),
-    customerName: z.string(),
-    loanProductId: z.int().nullable(),
-    loanProductName: z.string().nullable(),
-    status: z.enum(LOAN_STATUSES),
-    principal: money,
-    currencyCode: z.string(),
-    numberOfRepayments: z.int(),
-    interestRatePerPeriod: z.number().describe('Percent per period.'),
+    externalId: z.string().nullable().describe('Your own id; null where none was given.'),
+    customerId: z.string().describe("The service's number of the customer."),
+    customerExternalId: z.string().nullable().describe('Null for a customer made by a record system.'),
+    customerName: z.string().describe('As `displayName` of the customer.'),
+    loanProductId: count.nullable().describe('Null for a loan booked by a record system.'),
+    loanProductName: z.string().nullable().describe('Null for a loan booked by a record system.'),
+    status: z.enum(LOAN_STATUSES).describe('What its transactions have made of the loan.'),
+    principal: money.describe('The amount that was lent.'),
+    currencyCode: z.string().describe('ISO 4217, such as `TZS`: the currency of every amount of the loan.'),
+    numberOfRepayments: count.describe('Instalments of the schedule.'),
+    interestRatePerPeriod: percent.describe('Percent for each instalment: 10 is 10%.'),
     principalPaid: money,
-    principalOutstanding: money,
-    interestCharged: money,
+    principalOutstanding: money.describe('Principal that is owed, whether it is due yet or not.'),
+    interestCharged: money.describe('The interest of the whole loan; fixed at disbursement.'),
     interestPaid: money,
-    interestWaived: money,
-    interestOutstanding: money,
+    interestWaived: money.describe('Interest that the lender gave up.'),
+    interestOutstanding: money.describe('Interest that is owed: charged less paid, waived and written off.'),
     feesCharged: money,
     feesPaid: money,
     feesOutstanding: money,
-    penaltyCharged: money,
+    penaltyCharged: money.describe('A late penalty, raised once at `dueDateTime` if anything is owed then.'),
     penaltyPaid: money,
     penaltyOutstanding: money,
-    totalPaid: money,
-    totalOutstanding: money,
-    totalOverpaid: money,
-    totalOverdue: money,
-    totalRecovered: money,
-    totalWrittenOff: money,
-    nextDueDate: z.iso.date().optional().describe('Absent once nothing is due.'),
-    nextDueAmount: money.optional(),
-    dueDate: z.iso.date(),
-    dueDateTime: instant,
-    disbursedAt: instant,
+    totalPaid: money.describe('What was paid of the loan, less what was refunded. Overpayment is not in it.'),
+    totalOutstanding: money.describe('What is owed in all, whether it is due yet or not.'),
+    totalOverpaid: money.describe('What was paid beyond the loan and not paid out yet.'),
+    totalOverdue: money.describe('What is owed of the instalments whose due date has passed.'),
+    totalRecovered: money.describe('What customers paid of what was written off.'),
+    totalWrittenOff: money.describe('What was owed when the loan was written off.'),
+    nextDueDate: z.iso
+      .date()
+      .optional()
+      .describe(
+        'The due date of the oldest instalment of which something is owed: in the past if it is overdue. Absent once nothing is owed.',
+      ),
+    nextDueAmount: money
+      .optional()
+      .describe('What is owed of that one instalment. Arrears of other instalments are not in it: see `totalOverdue`.'),
+    dueDate: z.iso.date().describe('The due date of the last instalment.'),
+    dueDateTime: instant.describe('The last due date at the time of day of the disbursement.'),
+    disbursedAt: instant.describe('When the principal was paid out.'),
     overdue: z.boolean().describe('Whether any instalment is overdue, the last one or an earlier one.'),
-    daysOverdue: z.int().describe('Days since the due date of the oldest instalment that is overdue.'),
+    daysOverdue: count.describe(
+      'Calendar days from the due date of the oldest instalment that is overdue to today: 1 on the day after. 0 where none is overdue.',
+    ),
     overdueSince: z.iso.date().optional().describe('The first day on which that instalment was overdue.'),
-    chargedOff: z.boolean(),
-    chargedOffOn: z.iso.date().optional(),
-    closedOn: z.iso.date().optional(),
-    repaymentSchedule: z.array(periodSchema),
+    chargedOff: z.boolean().describe('Whether the lender has marked the loan as a probable loss. It is still owed.'),
+    chargedOffOn: z.iso.date().optional().describe('The value date of the charge-off.'),
+    closedOn: z.iso.date().optional().describe('The value date that paid the loan off, or wrote it off.'),
+    repaymentSchedule: z.array(periodSchema).describe('The instalments, the first one first.'),
   }),
   { example: examples.loanSummary },
 )

@@ -2,17 +2,27 @@ import type { LendingError } from '../../domain/errors.ts'
 import type { EntryType } from '../../domain/loan/entry.ts'
 import { requireTakes } from '../../domain/loan/lifecycle.ts'
 import * as examples from './document/examples.ts'
-import { newMark, newMovement, newRecovery, newRepayment } from './transactions.wire.ts'
+import {
+  chargeOffLoanRequest,
+  postRecoveryRequest,
+  postRefundRequest,
+  postRepaymentRequest,
+  refundCreditBalanceRequest,
+  waiveInterestRequest,
+  writeOffLoanRequest,
+} from './transactions.wire.ts'
 
 /**
- * A kind of transaction that can be posted on a loan: its path after the loan's, its type, its body and texts of the
- * document.
+ * A kind of transaction that can be posted on a loan: its path after the loan's, its type, its body, and its group, name
+ * and texts of the document.
  */
 interface Kind {
   readonly path: string
   readonly type: EntryType
   readonly example: object
   readonly body: unknown
+  readonly tag: 'repayments' | 'corrections' | 'losses'
+  readonly operation: string
   readonly summary: string
   readonly description: string
 }
@@ -22,7 +32,9 @@ export const POSTINGS = [
     path: '/repayments',
     type: 'Repayment',
     example: examples.repayment,
-    body: newRepayment,
+    body: postRepaymentRequest,
+    tag: 'repayments',
+    operation: 'postRepayment',
     summary: 'Post a repayment',
     description:
       'Applied to the oldest instalment first, and within one to penalty, fees, interest, principal; what exceeds the loan is overpayment. A token seen before on the loan answers the original.',
@@ -31,7 +43,9 @@ export const POSTINGS = [
     path: '/repayments/waive-interest',
     type: 'Waive Interest',
     example: examples.waiver,
-    body: newMovement,
+    body: waiveInterestRequest,
+    tag: 'corrections',
+    operation: 'waiveInterest',
     summary: 'Waive interest',
     description: 'Up to the interest outstanding; the oldest instalment first.',
   },
@@ -39,7 +53,9 @@ export const POSTINGS = [
     path: '/repayments/recover',
     type: 'Recovery Repayment',
     example: examples.recovery,
-    body: newRecovery,
+    body: postRecoveryRequest,
+    tag: 'losses',
+    operation: 'postRecovery',
     summary: 'Post a recovery',
     description:
       'Money on a charged-off loan, applied as a repayment, or on a written-off one, whose status and schedule stay; never above what was written off.',
@@ -48,7 +64,9 @@ export const POSTINGS = [
     path: '/repayments/refund',
     type: 'Refund',
     example: examples.refund,
-    body: newMovement,
+    body: postRefundRequest,
+    tag: 'corrections',
+    operation: 'postRefund',
     summary: 'Refund',
     description:
       'Cash back out of what was paid in: of an Overpaid loan up to the overpayment; of an Active one up to what was paid, un-paying from the latest instalment backwards.',
@@ -57,7 +75,9 @@ export const POSTINGS = [
     path: '/repayments/credit-balance-refund',
     type: 'Credit Balance Refund',
     example: examples.paidOut,
-    body: newMovement,
+    body: refundCreditBalanceRequest,
+    tag: 'corrections',
+    operation: 'refundCreditBalance',
     summary: 'Pay out an overpayment',
     description: 'Only of an Overpaid loan, up to `totalOverpaid`; at 0 the loan is Closed (obligations met).',
   },
@@ -65,7 +85,9 @@ export const POSTINGS = [
     path: '/repayments/charge-off',
     type: 'Charge-off',
     example: examples.chargeOff,
-    body: newMark,
+    body: chargeOffLoanRequest,
+    tag: 'losses',
+    operation: 'chargeOffLoan',
     summary: 'Charge off',
     description: 'Marks an Active loan charged off with all that is outstanding; repayments go on.',
   },
@@ -73,7 +95,9 @@ export const POSTINGS = [
     path: '/write-off',
     type: 'Write-off',
     example: examples.writeOff,
-    body: newMark,
+    body: writeOffLoanRequest,
+    tag: 'losses',
+    operation: 'writeOffLoan',
     summary: 'Write off',
     description: 'Active → Closed (written off).',
   },

@@ -14,7 +14,9 @@ export function productRoutes(app: StyleApp, deps: Deps): void {
     {
       schema: {
         tags,
+        operationId: 'listLoanProducts',
         summary: 'List loan products',
+        description: 'In the order of their ids, retired ones included.',
         querystring: pageQuery,
         response: { 200: productPage },
       },
@@ -27,7 +29,9 @@ export function productRoutes(app: StyleApp, deps: Deps): void {
     {
       schema: {
         tags,
+        operationId: 'getLoanProduct',
         summary: 'Read a loan product',
+        description: 'The terms that a loan of this product gets.',
         params: z.object({ id: idParam }),
         response: { 200: productSchema },
       },

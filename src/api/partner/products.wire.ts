@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { PERIOD_UNITS } from '../../domain/dates.ts'
 import { minorToNumber, rateToNumber } from '../../domain/money.ts'
 import type { Product } from '../../domain/product/product.ts'
+import { count, percent } from '../answers.ts'
 import { money } from '../wire.ts'
 import * as examples from './document/examples.ts'
 import { named, pageOf } from './registry.ts'
@@ -9,18 +10,21 @@ import { named, pageOf } from './registry.ts'
 export const productSchema = named(
   'LoanProduct',
   z.object({
-    id: z.int(),
+    id: count.describe('What `productId` of a new loan names.'),
     name: z.string(),
-    currencyCode: z.string(),
-    minPrincipal: money,
-    maxPrincipal: money,
-    numberOfRepayments: z.int(),
-    repaymentEvery: z.int(),
+    currencyCode: z.string().describe('ISO 4217, such as `TZS`.'),
+    minPrincipal: money.describe('The smallest principal of a new loan.'),
+    maxPrincipal: money.describe('The largest principal of a new loan.'),
+    numberOfRepayments: count.describe('Instalments of a loan.'),
+    repaymentEvery: count.describe('The distance of instalments, in units of `repaymentFrequencyType`.'),
     repaymentFrequencyType: z.enum(PERIOD_UNITS),
-    interestRatePerPeriod: z.number().describe('Flat, percent per period.'),
-    installmentAmountInMultiplesOf: money.optional(),
-    penaltyPercentOfPrincipal: z
-      .number()
+    interestRatePerPeriod: percent.describe(
+      'Percent of the principal for each instalment: 10 is 10%. Flat: repayments do not make it less.',
+    ),
+    installmentAmountInMultiplesOf: money
+      .optional()
+      .describe('The total of each instalment but the last is rounded to a multiple of this amount.'),
+    penaltyPercentOfPrincipal: percent
       .optional()
       .describe('Raised once, at the last due time, when anything is unpaid then.'),
     enforceCreditLimit: z

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Listed, Page } from '../../services/paging.ts'
+import { count, total as totalOfRows } from '../answers.ts'
 import { externalIdParam, idParam } from '../wire.ts'
 
 /** The components of the partner style's document. */
@@ -14,7 +15,12 @@ export function named<T extends z.ZodType>(id: string, schema: T, { example }: {
 
 /** Makes the envelope of a list (contract 4.1); its example has one example item, of `total`. */
 export function pageOf<T extends z.ZodType>(id: string, item: T, { total = 1, rowsPerPage = 100 } = {}) {
-  const page = z.object({ items: z.array(item), total: z.int(), page: z.int(), rowsPerPage: z.int() })
+  const page = z.object({
+    items: z.array(item),
+    total: totalOfRows.describe('Items on all pages together.'),
+    page: count.describe('The number of this page, from 1.'),
+    rowsPerPage: count.describe('The most items that a page has, as the request asked.'),
+  })
   const [example] = registry.get(item)?.examples ?? []
   registry.add(page, { id, examples: [{ items: [example], total, page: 1, rowsPerPage }] })
   return page
@@ -61,6 +67,8 @@ const transaction = { transactionId: idParam }
 export const ADDRESSES = [
   {
     path: '/:id',
+    /** Names an operation for the document. */
+    named: (operation: string, _thing: 'Loan' | '' = '') => operation,
     params: byId.transform(({ id }) => ({ id: id ?? NOBODY.id })),
     withTransaction: byId.extend(transaction).transform(({ id, transactionId }) => ({
       ref: { id: id ?? NOBODY.id },
@@ -69,6 +77,8 @@ export const ADDRESSES = [
   },
   {
     path: '/external/:externalId',
+    named: (operation: string, thing: 'Loan' | '' = '') =>
+      `${operation}By${operation.endsWith(thing) ? '' : thing}ExternalId`,
     params: byExternalId.transform(({ externalId }) => ({ externalId: externalId ?? NOBODY.externalId })),
     withTransaction: byExternalId.extend(transaction).transform(({ externalId, transactionId }) => ({
       ref: { externalId: externalId ?? NOBODY.externalId },

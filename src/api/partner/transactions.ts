@@ -15,8 +15,8 @@ import * as examples from './document/examples.ts'
 import { POSTINGS, refusalOf } from './postings.ts'
 import { ADDRESSES, toPage } from './registry.ts'
 import {
-  newAdjustment,
-  newReversal,
+  adjustTransactionRequest,
+  reverseTransactionRequest,
   toPosting,
   toTransaction,
   transactionPage,
@@ -24,6 +24,7 @@ import {
 } from './transactions.wire.ts'
 
 const tags = ['repayments']
+const CORRECTIONS = ['corrections']
 
 const WRONG_STATE = 'The state of the loan or of the transaction does not allow it.'
 
@@ -34,9 +35,9 @@ export function transactionRoutes(app: StyleApp, deps: Deps): void {
     for (const add of [addPostings, addAdjustment, addReversal, addList, addRead]) add(app, deps, address)
 }
 
-function addPostings(app: StyleApp, deps: Deps, { path: ofLoan, params }: Address): void {
+function addPostings(app: StyleApp, deps: Deps, { path: ofLoan, params, named }: Address): void {
   const loanPath = `/v1/loans${ofLoan}`
-  for (const { path, type, example, body, summary, description } of POSTINGS)
+  for (const { path, type, example, body, tag, operation, summary, description } of POSTINGS)
     app.post(
       `${loanPath}${path}`,
       {
@@ -46,7 +47,15 @@ function addPostings(app: StyleApp, deps: Deps, { path: ofLoan, params }: Addres
           explained: { failed_precondition: [WRONG_STATE, refusalOf(type)] },
           examples: { [example.type]: example },
         },
-        schema: { tags, summary, description, params, body, response: { 200: transactionSchema } },
+        schema: {
+          tags: [tag],
+          operationId: named(operation, 'Loan'),
+          summary,
+          description,
+          params,
+          body,
+          response: { 200: transactionSchema },
+        },
       },
       async ({ caller, params: ref, body: given, log }, reply) => {
         const posting = toPosting(type, given)
@@ -60,7 +69,7 @@ function addPostings(app: StyleApp, deps: Deps, { path: ofLoan, params }: Addres
     )
 }
 
-function addAdjustment(app: StyleApp, deps: Deps, { path, withTransaction }: Address): void {
+function addAdjustment(app: StyleApp, deps: Deps, { path, withTransaction, named }: Address): void {
   app.post(
     `/v1/loans${path}/repayments/:transactionId/adjust`,
     {
@@ -71,11 +80,12 @@ function addAdjustment(app: StyleApp, deps: Deps, { path, withTransaction }: Add
         examples: { Adjusted: examples.adjusted },
       },
       schema: {
-        tags,
+        tags: CORRECTIONS,
+        operationId: named('adjustTransaction', 'Loan'),
         summary: 'Adjust a transaction',
         description: 'Reverses the original and posts it again; an amount of 0 only reverses.',
         params: withTransaction,
-        body: newAdjustment,
+        body: adjustTransactionRequest,
         response: { 200: transactionSchema },
       },
     },
@@ -86,7 +96,7 @@ function addAdjustment(app: StyleApp, deps: Deps, { path, withTransaction }: Add
   )
 }
 
-function addReversal(app: StyleApp, deps: Deps, { path, withTransaction }: Address): void {
+function addReversal(app: StyleApp, deps: Deps, { path, withTransaction, named }: Address): void {
   app.post(
     `/v1/loans${path}/repayments/:transactionId/reverse`,
     {
@@ -97,11 +107,12 @@ function addReversal(app: StyleApp, deps: Deps, { path, withTransaction }: Addre
         examples: { Reversed: examples.reversed },
       },
       schema: {
-        tags,
+        tags: CORRECTIONS,
+        operationId: named('reverseTransaction', 'Loan'),
         summary: 'Reverse a transaction',
         description: 'It stays visible with `status: reversed`; the loan becomes what it would be without it.',
         params: withTransaction,
-        body: newReversal,
+        body: reverseTransactionRequest,
         response: { 200: transactionSchema },
       },
     },
@@ -110,12 +121,13 @@ function addReversal(app: StyleApp, deps: Deps, { path, withTransaction }: Addre
   )
 }
 
-function addList(app: StyleApp, deps: Deps, { path, params }: Address): void {
+function addList(app: StyleApp, deps: Deps, { path, params, named }: Address): void {
   app.get(
     `/v1/loans${path}/repayments`,
     {
       schema: {
         tags,
+        operationId: named('listRepayments', 'Loan'),
         summary: 'List repayments',
         description: "The customer's repayments, newest first, reversed ones included.",
         params,
@@ -128,13 +140,15 @@ function addList(app: StyleApp, deps: Deps, { path, params }: Address): void {
   )
 }
 
-function addRead(app: StyleApp, deps: Deps, { path, withTransaction }: Address): void {
+function addRead(app: StyleApp, deps: Deps, { path, withTransaction, named }: Address): void {
   app.get(
     `/v1/loans${path}/repayments/:transactionId`,
     {
       schema: {
         tags,
-        summary: 'Read a transaction of any type',
+        operationId: named('getTransaction', 'Loan'),
+        summary: 'Read a transaction',
+        description: 'Of any type, a reversed one too.',
         params: withTransaction,
         response: { 200: transactionSchema },
       },

@@ -5,6 +5,7 @@ import { ENTRY_TYPES, type EntryType, paymentMethodOf } from '../../domain/loan/
 import type { Posting } from '../../domain/loan/loan.ts'
 import { type Decimal, minorToNumber } from '../../domain/money.ts'
 import type { TransactionNow } from '../../services/loans/transactions.ts'
+import { word } from '../answers.ts'
 import { amount, amountOrZero, instant, localDate, money, note, text } from '../wire.ts'
 import * as examples from './document/examples.ts'
 import { named, pageOf } from './registry.ts'
@@ -15,54 +16,67 @@ const valueDate = localDate
   .optional()
   .describe('The value date: the day it counts from. Default: today. Not before disbursement, not in the future.')
 
-export const newRepayment = named(
-  'NewRepayment',
-  z.strictObject({
-    transactionAmount: amount.describe("Greater than 0, in the loan's currency."),
-    transactionDate: valueDate,
-    idempotencyKey: token
-      .optional()
-      .describe('Seen before on this loan: the original transaction is answered and nothing is posted twice.'),
-  }),
-  {
-    example: {
-      transactionAmount: examples.repayment.amount,
-      transactionDate: examples.repayment.date,
-      idempotencyKey: examples.repayment.idempotencyKey,
-    },
+const remark = { note: note.optional().describe('A remark for people; answered again with the transaction.') }
+
+const payment = {
+  transactionAmount: amount.describe("Greater than 0, in the loan's currency."),
+  transactionDate: valueDate,
+  idempotencyKey: token
+    .optional()
+    .describe(
+      'Your own id of the payment. Seen before on this loan: the original transaction is answered and nothing is posted twice.',
+    ),
+}
+
+const movement = { transactionAmount: amount, transactionDate: valueDate, ...remark }
+
+const loss = { transactionDate: valueDate, ...remark }
+
+export const postRepaymentRequest = named('PostRepaymentRequest', z.strictObject(payment), {
+  example: {
+    transactionAmount: examples.repayment.amount,
+    idempotencyKey: examples.repayment.idempotencyKey,
   },
-)
+})
 
-const remark = { note: note.optional() }
-
-export const newRecovery = named('NewRecovery', newRepayment.extend(remark), {
+export const postRecoveryRequest = named('PostRecoveryRequest', z.strictObject({ ...payment, ...remark }), {
   example: { transactionAmount: examples.recovery.amount, note: examples.recovery.note },
 })
 
-export const newMovement = named(
-  'NewTransaction',
-  z.strictObject({ transactionAmount: amount, transactionDate: valueDate, ...remark }),
-  { example: { transactionAmount: examples.waiver.amount, note: examples.waiver.note } },
-)
+export const waiveInterestRequest = named('WaiveInterestRequest', z.strictObject(movement), {
+  example: { transactionAmount: examples.waiver.amount, note: examples.waiver.note },
+})
 
-/** This body may be left out: every field has a default. */
-export const newMark = named('NewMark', z.strictObject({ transactionDate: valueDate, ...remark }), {
-  example: { transactionDate: examples.chargeOff.date, note: examples.chargeOff.note },
+export const postRefundRequest = named('PostRefundRequest', z.strictObject(movement), {
+  example: { transactionAmount: examples.refund.amount, note: examples.refund.note },
+})
+
+export const refundCreditBalanceRequest = named('RefundCreditBalanceRequest', z.strictObject(movement), {
+  example: { transactionAmount: examples.paidOut.amount, note: examples.paidOut.note },
+})
+
+/** The bodies below may be left out: every field has a default. */
+export const chargeOffLoanRequest = named('ChargeOffLoanRequest', z.strictObject(loss), {
+  example: { note: examples.chargeOff.note },
 }).optional()
 
-export const newAdjustment = named(
-  'NewAdjustment',
+export const writeOffLoanRequest = named('WriteOffLoanRequest', z.strictObject(loss), {
+  example: { note: examples.writeOff.note },
+}).optional()
+
+export const reverseTransactionRequest = named('ReverseTransactionRequest', z.strictObject(remark), {
+  example: { note: 'Posted to the wrong loan' },
+}).optional()
+
+export const adjustTransactionRequest = named(
+  'AdjustTransactionRequest',
   z.strictObject({
-    transactionAmount: amountOrZero.describe('0 only reverses.'),
-    transactionDate: localDate.optional().describe("Default: the original's."),
+    transactionAmount: amountOrZero.describe('The right amount; 0 only reverses.'),
+    transactionDate: localDate.optional().describe("The right value date. Default: the original's."),
     ...remark,
   }),
   { example: { transactionAmount: examples.adjusted.amount } },
 )
-
-export const newReversal = named('NewReversal', z.strictObject(remark), {
-  example: { note: 'Posted to the wrong loan' },
-}).optional()
 
 /** The fields that the body of any transaction may have. */
 interface TransactionBody {
@@ -90,27 +104,34 @@ const TYPES: readonly Type[] = [...new Set(ENTRY_TYPES.map(typeOf))]
 export const transactionSchema = named(
   'Transaction',
   z.object({
-    id: z.string(),
-    loanId: z.string(),
-    type: z
-      .enum(TYPES)
-      .describe('`Repayment` for all money that a customer paid; a recovery is one too, with `recovery: true`.'),
-    recovery: z.literal(true).optional().describe('Of a repayment that was posted as a recovery.'),
+    id: z.string().describe("The service's number."),
+    loanId: z.string().describe("The service's number of the loan."),
+    type: word(
+      'What was posted; `Repayment` for all money that a customer paid (a recovery is one too, with `recovery: true`)',
+      TYPES,
+    ),
+    recovery: z.boolean().optional().describe('True of a repayment that was posted as a recovery, else absent.'),
     date: z.iso.date().describe('The value date.'),
     transactionAt: instant.describe('The instant of posting.'),
-    amount: money,
-    principal: money.optional().describe('Portions are left out where they are 0.'),
+    amount: money.describe('The whole amount, in the currency of the loan.'),
+    principal: money
+      .optional()
+      .describe(
+        'The part of the amount that moved principal. Portions are left out where they are 0, and of a reversed transaction. They can change when an earlier transaction is posted or reversed.',
+      ),
     interest: money.optional(),
     fees: money.optional(),
     penalty: money.optional(),
-    overpayment: money.optional(),
-    status: z.enum(['posted', 'reversed']),
+    overpayment: money
+      .optional()
+      .describe('The part that exceeds the loan; of a payout, the part that was overpayment.'),
+    status: z.enum(['posted', 'reversed']).describe('A reversed transaction stays visible and has no effect.'),
     paymentMethod: z
       .string()
       .optional()
       .describe('How the money was paid: a setting of the lender. Absent where no money moved.'),
-    idempotencyKey: z.string().optional(),
-    note: z.string().optional(),
+    idempotencyKey: z.string().optional().describe('As it was sent.'),
+    note: z.string().optional().describe('As it was sent.'),
   }),
   { example: examples.repayment },
 )

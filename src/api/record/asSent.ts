@@ -44,7 +44,7 @@ export const sentText = z
   })
   .meta({ type: 'string', maxLength: LONGEST_TEXT })
 
-const LONGEST_WORD = 50
+export const LONGEST_WORD = 50
 
 /** A word of a vocabulary, in any of its spellings. */
 export const word = (read: (text: string) => string | undefined, words: readonly string[]) =>
@@ -52,7 +52,8 @@ export const word = (read: (text: string) => string | undefined, words: readonly
     .refine((given) => read(given) !== undefined, `must be one of ${words.join(', ')}`)
     .meta({
       type: 'string',
-      description: `${words.join(', ')}; any case, spaces or underscores.`,
+      description: `${words.map((one) => `\`${one}\``).join(', ')}; in any case, with spaces or underscores.`,
+      'x-extensible-enum': words,
       examples: [words[0]],
     })
 

@@ -11,14 +11,14 @@ import {
 import type { StyleApp } from '../style.ts'
 import {
   type BorrowerView,
-  borrowerChanges,
   borrowerItem,
   borrowerList,
   borrowerQuery,
-  newBorrower,
+  createBorrowerRequest,
   toBorrower,
   toChanges,
   toDetails,
+  updateBorrowerRequest,
 } from './borrowers.wire.ts'
 import * as examples from './document/examples.ts'
 import { byId, made, requireSameId, toItem, toList } from './registry.ts'
@@ -41,9 +41,10 @@ export function borrowerRoutes(app: StyleApp, deps: Deps): void {
       config: { refusals: ['already_exists'] },
       schema: {
         tags,
+        operationId: 'createBorrower',
         summary: 'Create a borrower',
         description: 'The same id with the same content answers the borrower again; with other content it is refused.',
-        body: newBorrower,
+        body: createBorrowerRequest,
         response: { 200: borrowerItem },
       },
     },
@@ -57,10 +58,11 @@ export function borrowerRoutes(app: StyleApp, deps: Deps): void {
       config: { examples: { Updated: toItem(examples.changedBorrower) } },
       schema: {
         tags,
+        operationId: 'updateBorrower',
         summary: 'Update a borrower',
         description: 'What is left out stays as it is; an empty text says that nothing is known.',
         params: byId,
-        body: borrowerChanges,
+        body: updateBorrowerRequest,
         response: { 200: borrowerItem },
       },
     },
@@ -75,6 +77,7 @@ export function borrowerRoutes(app: StyleApp, deps: Deps): void {
     {
       schema: {
         tags,
+        operationId: 'listBorrowers',
         summary: 'List borrowers',
         description: 'In the order in which they came, whichever style made them.',
         querystring: borrowerQuery,
@@ -91,7 +94,16 @@ export function borrowerRoutes(app: StyleApp, deps: Deps): void {
 
   app.get(
     '/v1/borrowers/:id',
-    { schema: { tags, summary: 'Read a borrower', params: byId, response: { 200: borrowerItem } } },
+    {
+      schema: {
+        tags,
+        operationId: 'getBorrower',
+        summary: 'Read a borrower',
+        description: 'Whichever style made it, with the score as of now.',
+        params: byId,
+        response: { 200: borrowerItem },
+      },
+    },
     async ({ caller, params: { id } }) => item(caller, await getBorrower(deps, caller, id)),
   )
 }

@@ -9,6 +9,7 @@ import {
 import { displayName } from '../../domain/customer/customer.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import type { Borrower } from '../../services/customers/borrowers.ts'
+import { count } from '../answers.ts'
 import { wireInteger } from '../body/json.ts'
 import { clearable } from '../body/shapes.ts'
 import { emailOrEmpty, instant, pageQuery, text } from '../wire.ts'
@@ -17,17 +18,17 @@ import { answerFields, itemOf, listOf, named, recordId, wireId } from './registr
 
 const ANSWER_FIELDS = answerFields('credit_score', 'created_at', 'updated_at')
 
-export const newBorrower = named(
-  'NewBorrower',
+export const createBorrowerRequest = named(
+  'CreateBorrowerRequest',
   z.strictObject({
     id: recordId.describe('Your own id of the borrower; unique.'),
-    business_name: text({ max: LONGEST_DETAIL.businessName }),
-    phone: text({ max: LONGEST_DETAIL.phone }),
+    business_name: text({ max: LONGEST_DETAIL.businessName }).describe('The name of the business or the person.'),
+    phone: text({ max: LONGEST_DETAIL.phone }).describe('As you write it; it is not checked.'),
     email: emailOrEmpty({ max: LONGEST_DETAIL.email }).optional(),
-    address: text({ max: LONGEST_DETAIL.address, lines: true }),
-    type: text({ max: LONGEST_DETAIL.type }),
+    address: text({ max: LONGEST_DETAIL.address, lines: true }).describe('May have several lines.'),
+    type: text({ max: LONGEST_DETAIL.type }).describe('What kind of business, in your own words.'),
     region: text({ max: LONGEST_DETAIL.region }),
-    country: text({ min: 0, max: LONGEST_DETAIL.country }).optional(),
+    country: text({ min: 0, max: LONGEST_DETAIL.country }).optional().describe('Empty where it is unknown.'),
     ...ANSWER_FIELDS,
   }),
   { example: examples.newBorrower },
@@ -37,8 +38,8 @@ export const newBorrower = named(
  * The changes of a PUT. All but the name may be empty: an empty text means that nothing is known, as of a borrower that
  * a partner made. `null` clears the fields that a new borrower may leave out.
  */
-export const borrowerChanges = named(
-  'BorrowerChanges',
+export const updateBorrowerRequest = named(
+  'UpdateBorrowerRequest',
   z.strictObject({
     id: clearable(recordId.describe('If given, that of the path.')),
     business_name: text({ max: LONGEST_DETAIL.businessName }).optional(),
@@ -58,15 +59,15 @@ export const borrowerQuery = pageQuery
 const borrowerSchema = named(
   'Borrower',
   z.object({
-    id: wireId,
-    business_name: z.string(),
+    id: wireId.describe('Your own id; of a borrower that a partner made, the number of the service.'),
+    business_name: z.string().describe('Of a borrower that a partner made: the name of the customer.'),
     phone: z.string().describe('An empty text where nothing is known; so are `address`, `type` and `region`.'),
-    email: z.email().optional().describe('Absent while unknown.'),
+    email: z.string().optional().describe('An e-mail address. Absent while unknown.'),
     address: z.string(),
     type: z.string(),
     region: z.string(),
     country: z.string().optional().describe('Absent while unknown.'),
-    credit_score: z.int().describe('0 to 1000; 0 while unscored.'),
+    credit_score: count.describe('0 to 1000; 0 while unscored.'),
     created_at: instant,
     updated_at: instant,
   }),

@@ -6,6 +6,7 @@ import { failureWords } from '../http/failure.ts'
 import { acceptIdempotencyKeys } from '../http/idempotency.ts'
 import type { Style, StyleApp } from '../style.ts'
 import { borrowerRoutes } from './borrowers.ts'
+import { CHAPTERS, TAGS } from './document/introduction.ts'
 import { loanRoutes } from './loans.ts'
 import { registry } from './registry.ts'
 import { repaymentRoutes } from './repayments.ts'
@@ -44,6 +45,8 @@ export const recordStyle: Style = {
   name: 'record',
   title: 'Mkopo: record API',
   description: 'Borrowers, loans and repayments as records under ids of the client’s own, on the same book.',
+  tags: TAGS,
+  chapters: CHAPTERS,
   registry,
   faultNames: FAULT_NAMES,
   refusals: ['permission_denied'],
@@ -58,7 +61,12 @@ export const recordStyle: Style = {
   failureBody: (failure) => ({ success: false, ...failureWords(failure) }),
   headers: { 'x-api-version': '1.2' },
   requestHeaders: {
-    'x-user-id': { type: 'integer', description: "The id of your organization; when present it must be the caller's." },
+    'x-user-id': {
+      type: 'integer',
+      format: 'int32',
+      minimum: 1,
+      description: "The id of your organization; when present it must be the caller's.",
+    },
   },
   bearer: 'An API key (`mk_…`), or the token that GET /v1/auth/token answers.',
   routes(app, deps) {

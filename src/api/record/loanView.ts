@@ -4,43 +4,53 @@ import { minorToNumber } from '../../domain/money.ts'
 import type { ExtendedBody } from '../../domain/recordStyle/loanRecord.ts'
 import { durationOf, loanTypeOf } from '../../domain/recordStyle/recordLoan.ts'
 import type { RecordLoan } from '../../services/loans/recordLoans.ts'
+import { count } from '../answers.ts'
 import { type RawJson, wireInteger, wireSource } from '../body/json.ts'
 import { instant, money } from '../wire.ts'
 import * as examples from './document/examples.ts'
 import { itemOf, listOf, named, wireId } from './registry.ts'
 
-const rawNumber = z.unknown().meta({ type: 'number' }) as z.ZodType<RawJson>
+const rawNumber = z.unknown().meta({ type: 'number', format: 'double' }) as z.ZodType<RawJson>
+const rawCount = z.unknown().meta({ type: 'integer', format: 'int32' }) as z.ZodType<RawJson>
 const rawText = z.unknown().meta({ type: 'string' }) as z.ZodType<RawJson>
 
-const productSchema = named('LoanProduct', z.object({ stock_id: wireId, quantity: rawNumber, price: rawNumber }), {
-  example: examples.product,
-})
+const productSchema = named(
+  'StockItem',
+  z.object({
+    stock_id: wireId.describe('Your own id of the product.'),
+    quantity: rawNumber,
+    price: rawNumber.describe('The price of one.'),
+  }),
+  {
+    example: examples.product,
+  },
+)
 
 const loanSchema = named(
   'Loan',
   z.object({
-    borrower_id: wireId,
-    loan_id: wireId,
+    borrower_id: wireId.describe('The id of the borrower.'),
+    loan_id: wireId.describe('Your own id; of a loan that a partner made, the number of the service.'),
     loan_type: z.string().describe('Of a loan that a partner made, the name of its product.'),
-    principal_amount: money,
-    released_date: z.iso.date(),
+    principal_amount: money.describe('The amount that was lent.'),
+    released_date: z.iso.date().describe('The day on which the money was paid out.'),
     due_date: z.iso.date().describe('Of several instalments, the last.'),
-    duration: z.int(),
+    duration: count.describe('Of several instalments, the number of `duration_period` that the loan runs.'),
     duration_period: z.string().describe('As it was sent.'),
-    description: z.string(),
+    description: z.string().describe('An empty text where there is none.'),
     products: z.array(productSchema).optional().describe('When there are any.'),
     loan_application_id: rawText.optional().describe('This and what follows: of an extended loan, as it was sent.'),
     loan_disbursed_by_id: wireId.optional(),
-    loan_principal_amount: rawNumber.optional(),
+    loan_principal_amount: rawNumber.optional().describe('As `principal_amount`.'),
     loan_released_date: rawText.optional(),
     loan_interest_method: rawText.optional(),
     loan_interest_type: rawText.optional(),
     loan_interest_period: rawText.optional(),
-    loan_interest: rawNumber.optional(),
+    loan_interest: rawNumber.optional().describe('Percent per interest period; of type fixed, an amount.'),
     loan_duration_period: rawText.optional(),
-    loan_duration: wireId.optional(),
+    loan_duration: rawCount.optional(),
     loan_payment_scheme_id: wireId.optional(),
-    loan_num_of_repayments: wireId.optional(),
+    loan_num_of_repayments: rawCount.optional(),
     loan_decimal_places: rawText.optional(),
     created_at: instant,
     updated_at: instant,

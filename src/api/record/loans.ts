@@ -8,7 +8,7 @@ import {
 } from '../../services/loans/recordLoans.ts'
 import type { StyleApp } from '../style.ts'
 import * as examples from './document/examples.ts'
-import { loanChanges, loanQuery, newLoan, toAsked, toUpdate } from './loans.wire.ts'
+import { createLoanRequest, loanQuery, toAsked, toUpdate, updateLoanRequest } from './loans.wire.ts'
 import { loanItem, loanList, toLoan } from './loanView.ts'
 import { byId, made, requireSameId, toItem, toList } from './registry.ts'
 
@@ -38,10 +38,11 @@ function addBooking(app: StyleApp, deps: Deps, view: View): void {
       },
       schema: {
         tags,
+        operationId: 'createLoan',
         summary: 'Book a loan',
         description:
-          'With the basic body: no interest, one instalment, due on `due_date`. With the extended one, recognised by its `loan_…` terms: the schedule that those terms make. A declining loan owes the interest of its schedule whenever it is paid: an earlier repayment makes it no smaller, a later one no larger. The same id with the same content answers the loan again; with other content it is refused.',
-        body: newLoan,
+          'With the basic body: no interest, one instalment, due on `due_date`. With the extended one, recognised by its `loan_…` terms: the schedule that those terms make. A declining loan owes the interest of its schedule whenever it is paid: an earlier repayment makes it no smaller, a later one no larger. The same id with the same content answers the loan again; with other content it is refused. An item of an extended loan may be sent as it was read, too.',
+        body: createLoanRequest,
         response: { 200: loanItem },
       },
     },
@@ -69,11 +70,12 @@ function addUpdate(app: StyleApp, deps: Deps, view: View): void {
       },
       schema: {
         tags,
+        operationId: 'updateLoan',
         summary: 'Update a loan',
         description:
           'What is left out stays as it is. Other terms rebuild the schedule and replay the repayments; they are refused once the loan is written off or charged off, and for a loan that came from a product.',
         params: byId,
-        body: loanChanges,
+        body: updateLoanRequest,
         response: { 200: loanItem },
       },
     },
@@ -90,6 +92,7 @@ function addList(app: StyleApp, deps: Deps, view: View): void {
     {
       schema: {
         tags,
+        operationId: 'listLoans',
         summary: 'List loans',
         description: 'In the order in which they came, whichever style made them.',
         querystring: loanQuery,
@@ -103,7 +106,16 @@ function addList(app: StyleApp, deps: Deps, view: View): void {
 function addRead(app: StyleApp, deps: Deps, view: View): void {
   app.get(
     '/v1/loans/:id',
-    { schema: { tags, summary: 'Read a loan', params: byId, response: { 200: loanItem } } },
+    {
+      schema: {
+        tags,
+        operationId: 'getLoan',
+        summary: 'Read a loan',
+        description: 'Whichever style made it.',
+        params: byId,
+        response: { 200: loanItem },
+      },
+    },
     async ({ caller, params: { id } }) => toItem(view(await getRecordLoan(deps, caller, id))),
   )
 }

@@ -18,9 +18,9 @@ import {
 } from '../../domain/schedule/recordTerms.ts'
 import { clearable, eitherOf } from '../body/shapes.ts'
 import { amount, decimal, int64, localDate, note, pageQuery, smallInt, text } from '../wire.ts'
-import { numberAsWord, sent, sentInteger, sentText, word } from './asSent.ts'
+import { LONGEST_WORD, numberAsWord, sent, sentInteger, sentText, word } from './asSent.ts'
 import * as examples from './document/examples.ts'
-import { answerFields, named, recordId } from './registry.ts'
+import { answerFields, named, recordId, registry } from './registry.ts'
 
 const loanId = recordId.describe('Your own id of the loan; unique.')
 const loanType = text({ min: 0, max: 100 })
@@ -30,29 +30,33 @@ const durationPeriod = word(readDurationPeriod, durationPeriods)
 
 const notNegative = decimal
   .refine(({ units }) => units >= 0n, 'must not be negative')
-  .meta({ type: 'number', minimum: 0 })
+  .meta({ type: 'number', format: 'double', minimum: 0 })
 
-const product = z.strictObject({
-  stock_id: sentInteger(int64({ min: 0n })),
-  quantity: sent(notNegative),
-  price: sent(notNegative),
-})
+const product = named(
+  'StockItemRequest',
+  z.strictObject({
+    stock_id: sentInteger(int64({ min: 0n })).describe('Your own id of the product that was lent.'),
+    quantity: sent(notNegative),
+    price: sent(notNegative).describe('The price of one.'),
+  }),
+  { example: examples.product },
+)
 
 const MOST_PRODUCTS = 500
-const products = z.array(product).max(MOST_PRODUCTS)
+const products = z.array(product).max(MOST_PRODUCTS).describe('What was lent in kind.')
 
 const ANSWER_FIELDS = answerFields('created_at', 'updated_at')
 
 const basicLoan = named(
-  'NewLoan',
+  'CreateBasicLoanRequest',
   z.strictObject({
-    borrower_id: recordId,
+    borrower_id: recordId.describe('Your own id of the borrower.'),
     loan_id: loanId,
-    loan_type: loanType.optional(),
+    loan_type: loanType.optional().describe('What kind of loan, in your own words.'),
     principal_amount: amount.describe("Greater than 0, in the organization's currency."),
-    released_date: localDate,
-    due_date: localDate.describe('Not before released_date.'),
-    duration,
+    released_date: localDate.describe('The day on which the money was paid out.'),
+    due_date: localDate.describe('The day by which all of it is to be paid back. Not before released_date.'),
+    duration: duration.describe('For your own use, with duration_period: the dates say when the loan is due.'),
     duration_period: durationPeriod,
     description: note.optional(),
     products: products.optional(),
@@ -62,31 +66,39 @@ const basicLoan = named(
 )
 
 const extendedLoan = named(
-  'NewExtendedLoan',
+  'CreateExtendedLoanRequest',
   z.strictObject({
     loan_id: loanId,
-    borrower_id: recordId,
+    borrower_id: recordId.describe('Your own id of the borrower.'),
     loan_application_id: sentText
       .optional()
       .describe('Your own id of the application, such as `LA-2026-001`; a whole number is taken too.'),
-    loan_disbursed_by_id: sentInteger(int64()).optional(),
-    loan_principal_amount: sent(amount),
-    loan_released_date: sent(localDate),
+    loan_disbursed_by_id: sentInteger(int64()).optional().describe('Your own id of who paid it out.'),
+    loan_principal_amount: sent(amount).describe("Greater than 0, in the organization's currency."),
+    loan_released_date: sent(localDate).describe('The day on which the money was paid out.'),
     loan_interest_method: sent(word(readInterestMethod, interestMethods)),
     loan_interest_type: sent(word(readInterestType, interestTypes)),
     loan_interest_period: sent(word(readInterestPeriod, interestPeriods)),
-    loan_interest: sent(decimal, { type: 'number', minimum: 0 }).describe(
+    loan_interest: sent(decimal, { type: 'number', format: 'double', minimum: 0 }).describe(
       'Percent per interest period, with at most 4 decimals; of type fixed, an amount per interest period.',
     ),
     loan_duration_period: sent(durationPeriod),
-    loan_duration: sentInteger(smallInt({ min: 1, max: longestDuration })),
+    loan_duration: sentInteger(smallInt({ min: 1, max: longestDuration })).describe(
+      'How long the loan runs, in units of loan_duration_period.',
+    ),
     loan_payment_scheme_id: sentInteger(int64({ min: 1n })).describe(
       '6 daily, 4 weekly, 9 every two weeks, 3 monthly, 12 every two months, 13 quarterly, 781 every four months, 14 half-yearly, 1943 every nine months, 11 yearly, 10 lump sum; another number spaces the instalments evenly.',
     ),
-    loan_num_of_repayments: sentInteger(smallInt({ min: 1, max: mostRepayments })),
+    loan_num_of_repayments: sentInteger(smallInt({ min: 1, max: mostRepayments })).describe(
+      'The number of instalments.',
+    ),
     loan_decimal_places: sent(numberAsWord.pipe(word(readDecimalPlaces, [...decimalPlaces, '0', '1', '2'])), {
       type: 'string',
-      description: `How cells of the schedule are rounded: ${decimalPlaces.join(', ')}, 0, 1 or 2.`,
+      minLength: 1,
+      maxLength: LONGEST_WORD,
+      description: `How each amount of the schedule is rounded: ${decimalPlaces.map((one) => `\`${one}\``).join(', ')}; in any case, with spaces or underscores. \`0\`, \`1\` and \`2\` are short for integer, one and two decimals. Default: two decimals.`,
+      'x-extensible-enum': decimalPlaces,
+      examples: [decimalPlaces[0]],
     }).optional(),
   }),
   { example: examples.newExtendedLoan },
@@ -127,7 +139,7 @@ const extendedItem = extendedLoan
  * A loan of either body. The extended one is known by its `loan_…` terms (contract 5.3); a body with `created_at`,
  * which only answers have, is an item that is sent back.
  */
-export const newLoan = eitherOf([basicLoan, extendedLoan], (body): z.ZodType | NamedFault[] => {
+export const createLoanRequest = eitherOf([basicLoan, extendedLoan], (body): z.ZodType | NamedFault[] => {
   const extended = EXTENDED_ONLY.find((name) => Object.hasOwn(body, name))
   if (extended === undefined) return basicLoan
   const mixed = BASIC_ONLY.filter((name) => Object.hasOwn(body, name))
@@ -136,8 +148,12 @@ export const newLoan = eitherOf([basicLoan, extendedLoan], (body): z.ZodType | N
   const message = `belongs to the basic body, and ${extended} to the extended one: send one of the two`
   return mixed.map((field) => ({ field, message }))
 })
+registry.add(createLoanRequest, {
+  id: 'CreateLoanRequest',
+  description: 'The basic body, or the extended one, which is recognised by its `loan_…` terms.',
+})
 
-type NewLoan = z.infer<typeof newLoan>
+type CreateLoanRequest = z.infer<typeof createLoanRequest>
 
 /** Reads the fields of a loan besides its terms; an empty text means none. */
 const toRemarks = (body: Pick<z.infer<typeof basicLoan>, 'loan_type' | 'description' | 'products'>) => ({
@@ -150,7 +166,7 @@ const toProducts = (sentProducts: z.infer<typeof products>): RecordProduct[] =>
   sentProducts.map(({ stock_id: stockId, quantity, price }) => ({ stockId, quantity, price }))
 
 /** Reads a body of either shape as the loan to book. */
-export function toAsked(body: NewLoan): LoanRequest {
+export function toAsked(body: CreateLoanRequest): LoanRequest {
   if ('loan_interest_method' in body) {
     const item: z.infer<typeof extendedItem> = body
     return { extended: toExtended(item), dueOn: item.due_date, remarks: toRemarks(item) }
@@ -182,10 +198,10 @@ const storedTerms = Object.fromEntries(
   Object.entries(extendedTerms).map(([name, field]) => [name, clearable(field.unwrap().describe(NOT_CHANGED))]),
 ) as typeof extendedTerms
 
-export const loanChanges = named(
-  'LoanChanges',
+export const updateLoanRequest = named(
+  'UpdateLoanRequest',
   z.strictObject({
-    borrower_id: recordId.optional(),
+    borrower_id: recordId.optional().describe('Another borrower, if given.'),
     loan_id: clearable(recordId.describe('If given, that of the path.')),
     loan_type: clearable(loanType, ''),
     products: clearable(products.describe('Replaces all products of before.'), []),
@@ -204,7 +220,7 @@ export const loanChanges = named(
 )
 
 /** Reads the body of an update as the changes it asks for. */
-export const toUpdate = (body: z.infer<typeof loanChanges>): LoanUpdate => ({
+export const toUpdate = (body: z.infer<typeof updateLoanRequest>): LoanUpdate => ({
   borrowerId: body.borrower_id,
   principal: body.principal_amount,
   releasedOn: body.released_date,

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type FaultRole, invalidArgument } from '../../domain/errors.ts'
 import type { Recorded } from '../../services/customers/borrowers.ts'
 import type { Listed, Page } from '../../services/paging.ts'
+import { count, total as totalOfRows } from '../answers.ts'
 import type { RawJson } from '../body/json.ts'
 import { markReplayed } from '../http/idempotency.ts'
 import { idParam, int64 } from '../wire.ts'
@@ -28,12 +29,26 @@ export function named<T extends z.ZodType>(id: string, schema: T, { example }: {
 /** An id of the client's own, in a body. */
 export const recordId = int64({ min: 1n })
 
-/** A field that only answers have. A request may hold it, so that an item can be read, changed and sent back. */
-const answerOnly = z.unknown().optional().meta({ readOnly: true, description: 'Only answers have it; ignored here.' })
+/** The types of the fields that only answers have. */
+const ANSWER_ONLY = {
+  credit_score: { type: 'integer', format: 'int32' },
+  status: { type: 'string' },
+  created_at: { type: 'string', format: 'date-time' },
+  updated_at: { type: 'string', format: 'date-time' },
+} as const
 
-/** The fields that only the answers of a kind of item have (contract 5); in a request they are ignored. */
-export const answerFields = <Name extends string>(...names: readonly Name[]): Record<Name, typeof answerOnly> =>
-  Object.fromEntries(names.map((name) => [name, answerOnly])) as Record<Name, typeof answerOnly>
+/**
+ * Makes the fields that only the answers of a kind of item have (contract 5). A request may hold them, so that an item
+ * can be read, changed and sent back; there they are ignored, whatever they say.
+ */
+export const answerFields = <Name extends keyof typeof ANSWER_ONLY>(...names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, answerOnly(name)])) as Record<Name, ReturnType<typeof answerOnly>>
+
+const answerOnly = (name: keyof typeof ANSWER_ONLY) =>
+  z
+    .unknown()
+    .optional()
+    .meta({ ...ANSWER_ONLY[name], readOnly: true, description: 'Only answers have it; ignored here.' })
 
 /** In answers: an id, exact to the last digit. */
 export const wireId = z.unknown().meta({ type: 'integer', format: 'int64', examples: [1] }) as z.ZodType<RawJson>
@@ -41,11 +56,18 @@ export const wireId = z.unknown().meta({ type: 'integer', format: 'int64', examp
 /** The id in a path. A text that cannot be an id is 0, which no resource has: an id in a path is never malformed. */
 export const byId = z
   .object({
-    id: idParam.meta({ type: 'integer', format: 'int64', minimum: 1, description: 'Your own id.', examples: [1] }),
+    id: idParam.meta({
+      type: 'integer',
+      format: 'int64',
+      minimum: 1,
+      pattern: undefined,
+      description: 'Your own id.',
+      examples: [1],
+    }),
   })
   .transform(({ id }) => ({ id: id ?? 0n }))
 
-const success = z.literal(true)
+const success = z.boolean().describe('True; a refusal has false.')
 
 /** Makes the envelope of one resource (contract 5), with the example of the resource. */
 export function itemOf<T extends z.ZodType>(id: string, item: T) {
@@ -56,7 +78,13 @@ export function itemOf<T extends z.ZodType>(id: string, item: T) {
 
 /** Makes the envelope of a list (contract 5); its example holds one item. */
 export function listOf<T extends z.ZodType>(id: string, item: T) {
-  const envelope = z.object({ items: z.array(item), total: z.int(), page: z.int(), rowsPerPage: z.int(), success })
+  const envelope = z.object({
+    items: z.array(item),
+    total: totalOfRows.describe('Items on all pages together.'),
+    page: count.describe('The number of this page, from 1.'),
+    rowsPerPage: count.describe('The most items that a page has, as the request asked.'),
+    success,
+  })
   const listed = { items: [exampleOf(item)], total: 1 }
   registry.add(envelope, { id, examples: [toList(listed, { page: 1, rows: 100 }, (shown) => shown)] })
   return envelope

@@ -7,7 +7,14 @@ import {
 } from '../../services/loans/recordRepayments.ts'
 import type { StyleApp } from '../style.ts'
 import { byId, made, toItem, toList } from './registry.ts'
-import { newRepayment, repaymentItem, repaymentList, repaymentQuery, toRepayment, toTold } from './repayments.wire.ts'
+import {
+  postRepaymentRequest,
+  repaymentItem,
+  repaymentList,
+  repaymentQuery,
+  toRepayment,
+  toTold,
+} from './repayments.wire.ts'
 
 const tags = ['repayments']
 
@@ -23,10 +30,11 @@ export function repaymentRoutes(app: StyleApp, deps: Deps): void {
       },
       schema: {
         tags,
+        operationId: 'postRepayment',
         summary: 'Post a repayment',
         description:
           'Applied to the oldest instalment first, interest before principal; what exceeds the loan is overpayment. The same id with the same content answers the repayment again, and nothing is posted twice; with other content it is refused.',
-        body: newRepayment,
+        body: postRepaymentRequest,
         response: { 200: repaymentItem },
       },
     },
@@ -39,6 +47,7 @@ export function repaymentRoutes(app: StyleApp, deps: Deps): void {
     {
       schema: {
         tags,
+        operationId: 'listRepayments',
         summary: 'List repayments',
         description:
           'Those that stand, in the order in which they came, whichever style posted them. One that was reversed is no longer listed; one that was adjusted is listed as the one that replaced it.',
@@ -55,6 +64,7 @@ export function repaymentRoutes(app: StyleApp, deps: Deps): void {
     {
       schema: {
         tags,
+        operationId: 'getRepayment',
         summary: 'Read a repayment',
         description: 'A reversed one too: it then has `status: reversed`.',
         params: byId,

@@ -58,11 +58,11 @@ describe('/openapi.json', () => {
     ])
     expect(Object.keys(partner.paths)).not.toContain('/v1/borrowers')
     expect(Object.keys(record.paths).sort()).toEqual(['/health/live', '/health/ready', '/v1/borrowers', '/v1/loans'])
-    expect(Object.keys(record.components.schemas)).toEqual(['Failure'])
+    expect(Object.keys(record.components.schemas)).toEqual(['Health', 'Failure', 'FieldFault'])
     expect(Object.keys(auth.components.securitySchemes)).toEqual(['bearer', 'basic'])
     expect(record.components.schemas.Failure).toMatchObject({
       required: ['success', 'code', 'message'],
-      properties: { success: { const: false } },
+      properties: { success: { type: 'boolean' } },
     })
   })
 
@@ -97,13 +97,21 @@ describe('/openapi.json', () => {
 
   test('a schema has its plain name, and plain types', async () => {
     const { components, paths } = await documentOf()
-    expect(Object.keys(components.schemas).sort()).toEqual(['Failure', 'NewRepayment', 'Remark', 'Repayment'])
-    expect(components.schemas.NewRepayment).toMatchObject({
+    expect(Object.keys(components.schemas).sort()).toEqual(
+      ['Failure', 'FieldFault', 'Health', 'PostRepaymentRequest', 'Remark', 'Repayment'].sort(),
+    )
+    expect(components.schemas.PostRepaymentRequest).toMatchObject({
       required: ['transactionAmount'],
       additionalProperties: false,
-      properties: { transactionAmount: { type: 'number' }, transactionDate: { type: 'string', format: 'date' } },
+      properties: {
+        transactionAmount: { type: 'number', format: 'double' },
+        transactionDate: { type: 'string', format: 'date' },
+      },
     })
-    expect(components.schemas.Repayment).not.toHaveProperty('additionalProperties')
+    expect(components.schemas.Repayment).toMatchObject({
+      additionalProperties: true,
+      properties: { amount: { type: 'number', format: 'double' } },
+    })
     expect(paths['/v1/customers']!.get!.parameters).toMatchObject([
       { name: 'page', in: 'query', required: false, schema: { type: 'integer', minimum: 1, default: 1 } },
       { name: 'rows', in: 'query', required: false, schema: { type: 'integer', maximum: 100, default: 100 } },

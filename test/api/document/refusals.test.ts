@@ -61,9 +61,12 @@ describe.each(['api.localhost', 'records.localhost'])('a refusal is what the doc
       const [type, media] = mediaOf(operation) ?? []
       if (media === undefined) return { query: '?page=0' }
       if (type !== 'application/json') return undefined
-      const { $ref = '', anyOf } = media.schema as { $ref?: string; anyOf?: object }
-      const { required = [] } = (document.components.schemas[$ref.split('/').at(-1)!] ?? {}) as { required?: string[] }
-      return { body: anyOf || required.length > 0 ? {} : { remark: '' } }
+      const { $ref = '' } = media.schema as { $ref?: string }
+      const { required = [], oneOf } = (document.components.schemas[$ref.split('/').at(-1)!] ?? {}) as {
+        required?: string[]
+        oneOf?: object
+      }
+      return { body: oneOf || required.length > 0 ? {} : { remark: '' } }
     })
   })
 

@@ -95,8 +95,8 @@ describe('the document', () => {
     const { paths, components } = (await service.get<Document>('/openapi.json')).body
     const boost = paths['/v1/credit-scorecard/{customer}/boost']!.post!
     expect(Object.keys(boost.requestBody!.content)).toEqual(['multipart/form-data'])
-    expect(boost.requestBody!.content['multipart/form-data']?.schema.$ref).toMatch(/CreditBoostRequest$/)
-    expect(components.schemas.CreditBoostRequest).toMatchObject({
+    expect(boost.requestBody!.content['multipart/form-data']?.schema.$ref).toMatch(/BoostCreditLimitRequest$/)
+    expect(components.schemas.BoostCreditLimitRequest).toMatchObject({
       required: ['statement'],
       additionalProperties: false,
       properties: {

@@ -41,13 +41,13 @@ const STORY: readonly [name: string, ask: Ask][] = [
 
 /** The numbers of bodies that are bounded below, and whether 0 is refused. */
 const BOUNDED: readonly [name: string, schema: string, path: string, atZero: 'refused' | 'taken'][] = [
-  ['POST /v1/loans', 'NewLoan', 'principal_amount', 'refused'],
-  ['POST /v1/loans', 'NewExtendedLoan', 'loan_principal_amount', 'refused'],
-  ['POST /v1/loans', 'NewExtendedLoan', 'loan_interest', 'taken'],
-  ['PUT /v1/loans/{id}', 'LoanChanges', 'principal_amount', 'refused'],
-  ['PUT /v1/loans/{id}', 'LoanChanges', 'products.quantity', 'taken'],
-  ['PUT /v1/loans/{id}', 'LoanChanges', 'products.price', 'taken'],
-  ['POST /v1/repayments', 'NewRepayment', 'amount', 'refused'],
+  ['POST /v1/loans', 'CreateBasicLoanRequest', 'principal_amount', 'refused'],
+  ['POST /v1/loans', 'CreateExtendedLoanRequest', 'loan_principal_amount', 'refused'],
+  ['POST /v1/loans', 'CreateExtendedLoanRequest', 'loan_interest', 'taken'],
+  ['PUT /v1/loans/{id}', 'UpdateLoanRequest', 'principal_amount', 'refused'],
+  ['PUT /v1/loans/{id}', 'UpdateLoanRequest', 'products.quantity', 'taken'],
+  ['PUT /v1/loans/{id}', 'UpdateLoanRequest', 'products.price', 'taken'],
+  ['POST /v1/repayments', 'PostRepaymentRequest', 'amount', 'refused'],
 ]
 
 const jsonOf = (media: Record<string, Media> | undefined) => {
@@ -57,7 +57,9 @@ const jsonOf = (media: Record<string, Media> | undefined) => {
 const operationOf = (name: string) => operations.find(([one]) => one === name)![1]
 const bodiesOf = (name: string) => jsonOf(operationOf(name).requestBody?.content)
 const answersOf = (name: string) => jsonOf(operationOf(name).responses['200']!.content)
-const itemsOf = (array: unknown) => (array as { items: { properties: Record<string, Record<string, unknown>> } }).items
+/** The schema of the items of a list, which the document names. */
+const itemsOf = (array: unknown) =>
+  document.components.schemas[(array as { items: { $ref: string } }).items.$ref.split('/').at(-1)!]!
 
 function send(name: string, body: unknown, query = '') {
   const [method = '', path = ''] = name.split(' ')
@@ -79,14 +81,18 @@ describe('/openapi.json of the records host', () => {
 
   it('describes both bodies of a loan, each with an example', () => {
     const body = document.paths['/v1/loans']!.post!.requestBody!.content['application/json']!.schema
-    expect(body).toEqual({
-      anyOf: [{ $ref: '#/components/schemas/NewLoan' }, { $ref: '#/components/schemas/NewExtendedLoan' }],
+    expect(body).toEqual({ $ref: '#/components/schemas/CreateLoanRequest' })
+    expect(document.components.schemas.CreateLoanRequest).toMatchObject({
+      oneOf: [
+        { $ref: '#/components/schemas/CreateBasicLoanRequest' },
+        { $ref: '#/components/schemas/CreateExtendedLoanRequest' },
+      ],
     })
-    expect(document.components.schemas.NewExtendedLoan).toMatchObject({
+    expect(document.components.schemas.CreateExtendedLoanRequest).toMatchObject({
       additionalProperties: false,
       properties: {
         loan_id: { type: 'integer', format: 'int64', minimum: 1 },
-        loan_interest: { type: 'number' },
+        loan_interest: { type: 'number', format: 'double' },
         loan_released_date: { type: 'string', format: 'date' },
         loan_interest_method: { type: 'string', examples: ['flat_rate'] },
         loan_num_of_repayments: { type: 'integer', minimum: 1, maximum: 2000 },
@@ -94,7 +100,7 @@ describe('/openapi.json of the records host', () => {
         loan_decimal_places: { type: 'string' },
       },
     })
-    const { required } = document.components.schemas.NewExtendedLoan!
+    const { required } = document.components.schemas.CreateExtendedLoanRequest!
     expect(required).toHaveLength(12)
   })
 
@@ -141,7 +147,7 @@ describe('/openapi.json of the records host', () => {
   })
 
   it('describes the headers, the API key, and each refusal with an example in the words of the style', () => {
-    expect(document.info.description).toContain('`x-api-version: 1.2`')
+    expect(document.components.headers['X-Api-Version']!.description).toContain('`1.2`')
     expect(document.components.securitySchemes.bearer!.description).toContain('mk_')
     const names = ({ parameters = [] }: Operation) =>
       parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name.toLowerCase())

@@ -1,0 +1,84 @@
+import type { SwaggerTransformObject } from '@fastify/swagger'
+import type { Style } from '../style.ts'
+import { type Answering, addHeaders, type DocumentedAnswer, headerComponents } from './headers.ts'
+import { failureSchemas } from './refusals.ts'
+
+/** A document of OpenAPI 3.1, as far as this module changes it. */
+export type Document = ReturnType<SwaggerTransformObject> & {
+  components: { schemas: Record<string, object>; headers?: object }
+  tags?: readonly { readonly name: string }[]
+}
+
+/** The name of the member by which a route hands its facts to `finish`; no document has it in the end. */
+export const FACTS = 'x-facts'
+
+/** The facts of a route that the generator of documents does not read. */
+export interface Facts extends Answering {
+  /** The body may be left out; the generator takes every body to be required. */
+  readonly optionalBody: boolean
+}
+
+interface Operation {
+  [FACTS]?: Facts
+  readonly tags?: readonly string[]
+  readonly requestBody?: { required: boolean }
+  readonly parameters?: readonly { readonly in: string; readonly required?: boolean; example?: unknown }[]
+  readonly responses: Readonly<Record<string, DocumentedAnswer>>
+}
+
+type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>
+
+/**
+ * Finishes a document: the schemas of refusals, the headers of answers, the bodies that may be left out, the order of the
+ * paths and the names of the schemas.
+ */
+export function finish(style: Style, document: Document): Document {
+  Object.assign(document.components.schemas, failureSchemas(style))
+  document.components.headers = headerComponents(style)
+  const paths = (document.paths ?? {}) as Paths
+  for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) finishOperation(style, operation)
+  document.paths = inOrderOfTags(paths, document.tags ?? []) as NonNullable<Document['paths']>
+  return tidied(document)
+}
+
+function finishOperation(style: Style, operation: Operation): void {
+  const { [FACTS]: facts, requestBody, parameters = [], responses } = operation
+  delete operation[FACTS]
+  if (facts === undefined) return
+  if (facts.optionalBody && requestBody) requestBody.required = false
+  // The reference fills in every example: filters that are not meant together would find nothing.
+  for (const parameter of parameters) if (parameter.in === 'query' && !parameter.required) delete parameter.example
+  for (const [status, answer] of Object.entries(responses)) addHeaders(style, facts, status, answer)
+}
+
+/** Sorts paths by the place of their tag; paths of one tag stay in the order in which their routes were added. */
+function inOrderOfTags(paths: Paths, tags: NonNullable<Document['tags']>): Paths {
+  const places = new Map(tags.map(({ name }, place) => [name, place]))
+  const placeOf = (path: Paths[string]) => {
+    const [{ tags: [tag = ''] = [] } = {}] = Object.values(path)
+    return places.get(tag) ?? tags.length
+  }
+  return Object.fromEntries(Object.entries(paths).sort(([, one], [, other]) => placeOf(one) - placeOf(other)))
+}
+
+/**
+ * Removes schemas that nothing refers to, and names a schema that only requests use without `Input`. The generator
+ * emits every named schema twice, as input (`…Input`) and as output.
+ */
+function tidied(document: Document): Document {
+  const schemas = document.components.schemas
+  for (let size = -1; size !== Object.keys(schemas).length; ) {
+    size = Object.keys(schemas).length
+    const text = JSON.stringify(document)
+    for (const name of Object.keys(schemas)) if (!text.includes(`"#/components/schemas/${name}"`)) delete schemas[name]
+  }
+  let text = JSON.stringify(document).replaceAll('"Default Response"', '"Done."')
+  for (const name of Object.keys(schemas)) {
+    const plain = name.replace(/Input$/, '')
+    if (plain === name || plain in schemas) continue
+    text = text
+      .replaceAll(`"#/components/schemas/${name}"`, `"#/components/schemas/${plain}"`)
+      .replace(`"${name}":`, `"${plain}":`)
+  }
+  return JSON.parse(text)
+}

@@ -1,0 +1,70 @@
+import type { Chapter } from '../../document/introduction.ts'
+
+/** The groups of operations of the partner style, in the order of the work. */
+export const TAGS = [
+  { name: 'customers', description: 'Make and find customers. A customer is Active at once.' },
+  {
+    name: 'loan products',
+    description: 'What can be lent. Every term of a loan but its principal comes from a product.',
+  },
+  { name: 'loans', description: 'Lend, and read what a loan has become.' },
+  {
+    name: 'repayments',
+    description:
+      'Post the money that customers pay, and read the transactions of a loan. Every operation takes a loan by its number or by your externalId.',
+  },
+  {
+    name: 'corrections',
+    description: 'Waive interest, pay money back, and take back what was posted in error.',
+  },
+  { name: 'losses', description: 'Charge off and write off a loan, and post what is recovered of it.' },
+  { name: 'credit', description: 'Read the score and the limit of a customer, and raise the limit by a statement.' },
+  { name: 'customer status', description: 'Activate a customer that is Pending, and close one that has no open loan.' },
+  { name: 'audit trail', description: 'Read who changed what, and when.' },
+] as const
+
+const MONEY = `\
+An amount is a JSON number in the currency of the loan, \`currencyCode\`. It is exact: the service stores whole minor units. An
+amount with more decimals than the currency has (TZS, KES, ETB: 2; UGX, RWF, BIF: 0) is refused, never rounded. The largest
+amount is 999,999,999,999.99. Keep amounts as double or decimal, never as float32, which has only 7 digits.`
+
+const IDS = `\
+Ids of the service are strings that hold a number. Send them back as you received them. Products alone have an integer.
+Customers and loans also have your own \`externalId\`, and \`/external/{externalId}\` addresses them by it. Prefer it: you know
+it before the first answer comes.`
+
+const DATES = `\
+A date is \`YYYY-MM-DD\`, a day of the lender's time zone. An instant is RFC 3339 with the offset of that zone. A transaction
+counts from its value date, \`transactionDate\`, also when it is posted later.`
+
+const PAGING = `\
+A list answers \`items\` and the \`total\` of all pages. \`page\` counts from 1, and \`rows\` is 1 to 100 (100 by default). A page
+beyond the last one has no items. A value out of range is refused.`
+
+const RETRIES = `\
+Send the same request again when no answer comes. Two things keep it from being done twice:
+
+- \`idempotencyKey\` in the body of a repayment or a recovery: your own id of the payment, unique on its loan, kept for ever. Use
+  it for all money that customers pay. The same key again gets the original transaction, whatever else the body says.
+- The header \`Idempotency-Key\`, on any POST, kept for 30 days: the same request gets the stored answer, and another request
+  with the same key is refused. Use it for what has no id of yours.
+
+An answer that repeats an earlier one carries \`Idempotency-Replayed: true\`. A refused request uses up no key.`
+
+const STATES = `\
+- \`Active\`: something is owed.
+- \`Overpaid\`: more was paid than was owed. The lender pays it out.
+- \`Closed (obligations met)\`: nothing is owed on either side.
+- \`Closed (written off)\`: the lender has given up the debt. Recoveries can still come.
+
+The status follows from the transactions. A later or a back-dated transaction, or a reversal, may change it in any direction.
+\`chargedOff\` is a mark on an Active loan, not a status.`
+
+export const CHAPTERS: readonly Chapter[] = [
+  ['Money', MONEY],
+  ['Ids', IDS],
+  ['Dates and times', DATES],
+  ['Paging and sync', PAGING],
+  ['Safe retries', RETRIES],
+  ['The states of a loan', STATES],
+]

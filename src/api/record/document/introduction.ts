@@ -1,0 +1,56 @@
+import type { Chapter } from '../../document/introduction.ts'
+
+/** The groups of operations of the record style, in the order of the work. */
+export const TAGS = [
+  { name: 'borrowers', description: 'Keep the borrowers under ids of your own.' },
+  { name: 'loans', description: 'Book loans and change their terms.' },
+  { name: 'repayments', description: 'Post and read repayments.' },
+] as const
+
+const KEYS = `\
+This style also takes an API key (\`mk_…\`) as the Bearer value; the operator of the service makes it. The header \`x-user-id\`
+may carry the id of your organization, and no other.`
+
+const MONEY = `\
+An amount is a JSON number in the currency of the loan. It is exact: the service stores whole minor units. An amount with more
+decimals than the currency has (TZS, KES, ETB: 2; UGX, RWF, BIF: 0) is refused, never rounded. The largest amount is
+999,999,999,999.99. Keep amounts as double or decimal, never as float32, which has only 7 digits.`
+
+const IDS = `\
+Ids are your own: integers from 1 to 9223372036854775807 (int64), unique in your organization for borrowers, for loans and for
+repayments. They come back exact to the last digit. JavaScript cannot write a number beyond 2^53 exactly: there, send the id as
+a string of digits.`
+
+const DATES = `\
+A date is \`YYYY-MM-DD\`, a day of the lender's time zone. An instant is RFC 3339 with the offset of that zone. A repayment
+counts from its \`collection_date\`, also when it is posted later.`
+
+const PAGING = `\
+A list answers \`items\` and the \`total\` of all pages. \`page\` counts from 1, and \`rows\` is 1 to 100 (100 by default). A page
+beyond the last one has no items. A value out of range is refused.`
+
+const RETRIES = `\
+Send the same request again when no answer comes. Your id is what keeps it from being done twice: the same id with the same
+content answers the stored record again, and the same id with other content is refused with \`already_exists\`. The header
+\`Idempotency-Key\`, on any POST, does the same for 30 days and gives the stored answer, byte for byte; a client that sends its
+own ids does not need it. An answer that repeats an earlier one carries \`Idempotency-Replayed: true\`.`
+
+const STATES = `\
+A loan is booked as it was released. Every loan is on the same book as the loans of the partner style, where its balances and
+its status are read: Active, Overpaid, Closed (obligations met) or Closed (written off). A loan that is written off or charged
+off keeps its terms.`
+
+const SENT_BACK = `\
+An item can be read, changed and sent back with PUT: the fields that only answers have are ignored. \`null\` for an optional
+field is the same as leaving it out; in a PUT it clears the field.`
+
+export const CHAPTERS: readonly Chapter[] = [
+  ['API keys', KEYS],
+  ['Money', MONEY],
+  ['Ids', IDS],
+  ['Dates and times', DATES],
+  ['Paging and sync', PAGING],
+  ['Safe retries', RETRIES],
+  ['Sending items back', SENT_BACK],
+  ['The states of a loan', STATES],
+]

@@ -73,6 +73,8 @@ declare module 'fastify' {
     refusals?: readonly ErrorCode[]
     /** For the document: the operation's own words for codes. */
     explained?: Explained
+    /** For the document: the path and the body that the reference fills in, where those of the schemas are of another moment. */
+    prefilled?: { readonly params?: Readonly<Record<string, string>>; readonly body?: object }
     /** For the document: examples of the answer by name, instead of the example of its schema. */
     examples?: Readonly<Record<string, unknown>>
   }

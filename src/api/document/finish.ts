@@ -1,4 +1,5 @@
 import type { SwaggerTransformObject } from '@fastify/swagger'
+import type { FastifyContextConfig } from 'fastify'
 import type { Style } from '../style.ts'
 import { type Answering, addHeaders, type DocumentedAnswer, headerComponents } from './headers.ts'
 import { failureSchemas } from './refusals.ts'
@@ -16,14 +17,22 @@ export const FACTS = 'x-facts'
 export interface Facts extends Answering {
   /** The body may be left out; the generator takes every body to be required. */
   readonly optionalBody: boolean
+  readonly prefilled: NonNullable<FastifyContextConfig['prefilled']>
 }
 
 interface Operation {
   [FACTS]?: Facts
   readonly tags?: readonly string[]
-  readonly requestBody?: { required: boolean }
-  readonly parameters?: readonly { readonly in: string; readonly required?: boolean; example?: unknown }[]
+  readonly requestBody?: { required: boolean; readonly content: Readonly<Record<string, { example?: unknown }>> }
+  readonly parameters?: readonly Parameter[]
   readonly responses: Readonly<Record<string, DocumentedAnswer>>
+}
+
+interface Parameter {
+  readonly in: string
+  readonly name: string
+  readonly required?: boolean
+  example?: unknown
 }
 
 type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>
@@ -34,9 +43,9 @@ type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>
  */
 export function finish(style: Style, document: Document): Document {
   Object.assign(document.components.schemas, failureSchemas(style))
-  document.components.headers = headerComponents(style)
   const paths = (document.paths ?? {}) as Paths
   for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) finishOperation(style, operation)
+  document.components.headers = headersUsed(style, paths)
   document.paths = inOrderOfTags(paths, document.tags ?? []) as NonNullable<Document['paths']>
   return tidied(document)
 }
@@ -46,9 +55,23 @@ function finishOperation(style: Style, operation: Operation): void {
   delete operation[FACTS]
   if (facts === undefined) return
   if (facts.optionalBody && requestBody) requestBody.required = false
-  // The reference fills in every example: filters that are not meant together would find nothing.
-  for (const parameter of parameters) if (parameter.in === 'query' && !parameter.required) delete parameter.example
+  const { params = {}, body } = facts.prefilled
+  for (const parameter of parameters) {
+    // The reference fills in every example: filters that are not meant together would find nothing.
+    if (parameter.in === 'query' && !parameter.required) delete parameter.example
+    if (parameter.in === 'path' && params[parameter.name] !== undefined) parameter.example = params[parameter.name]
+  }
+  if (body !== undefined) for (const media of Object.values(requestBody?.content ?? {})) media.example = body
   for (const [status, answer] of Object.entries(responses)) addHeaders(style, facts, status, answer)
+}
+
+/** Returns the headers that an answer of the document carries. */
+function headersUsed(style: Style, paths: Paths): object {
+  const answers = Object.values(paths).flatMap((path) =>
+    Object.values(path).flatMap((one) => Object.values(one.responses)),
+  )
+  const used = new Set(answers.flatMap(({ headers = {} }) => Object.keys(headers)))
+  return Object.fromEntries(Object.entries(headerComponents(style)).filter(([name]) => used.has(name)))
 }
 
 /** Sorts paths by the place of their tag; paths of one tag stay in the order in which their routes were added. */

@@ -149,6 +149,7 @@ const factsOf = ({ body }: FastifySchema, route: FastifyContextConfig, methods: 
   optionalBody: body instanceof z.ZodOptional,
   limited: !route.vital,
   takesKey: !route.public && takesKey(route, methods),
+  prefilled: route.prefilled ?? {},
 })
 
 const takesKey = (route: FastifyContextConfig, methods: readonly string[]): boolean =>

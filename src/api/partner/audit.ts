@@ -45,7 +45,7 @@ const auditSchema = named(
   { example: examples.auditEntry },
 )
 
-const auditPage = pageOf('AuditPage', auditSchema, { total: 3, rowsPerPage: 1 })
+const auditPage = pageOf('AuditPage', auditSchema, { total: 2, rowsPerPage: 1 })
 
 /** Adds the reading of the audit trail, for operators. */
 export function auditRoutes(app: StyleApp, deps: Deps): void {

@@ -13,9 +13,11 @@ import { named } from './registry.ts'
 /** A path parameter that is either id of a customer; both forms are read, and the one that exists is used. */
 export const eitherId = z
   .object({
-    customer: externalIdParam.describe(
-      "Your own id of the customer, or the service's number. Where one customer's externalId is another's number, the externalId wins.",
-    ),
+    customer: externalIdParam.meta({
+      description:
+        "Your own id of the customer, or the service's number. Where one customer's externalId is another's number, the externalId wins.",
+      examples: [examples.customer.externalId],
+    }),
   })
   .transform(({ customer }): CustomerNames => {
     const id = idParam.safeParse(customer).data ?? null

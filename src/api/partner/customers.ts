@@ -20,7 +20,7 @@ import {
   toCustomer,
 } from './customers.wire.ts'
 import { closedCustomer } from './document/examples.ts'
-import { ADDRESSES, toPage } from './registry.ts'
+import { CUSTOMER_ADDRESSES, toPage } from './registry.ts'
 
 const tags = ['customers']
 const STATUS_TAGS = ['customer status']
@@ -68,7 +68,7 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
     },
   )
 
-  for (const { path, params, named } of ADDRESSES) {
+  for (const { path, params, named } of CUSTOMER_ADDRESSES) {
     app.get(
       `/v1/customers${path}`,
       {

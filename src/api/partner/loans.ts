@@ -3,7 +3,7 @@ import { createLoan, getLoan, type LoanNow, pageLoans } from '../../services/loa
 import type { StyleApp } from '../style.ts'
 import * as examples from './document/examples.ts'
 import { createLoanRequest, loanPage, loanQuery, loanSchema, loanSummary, toLoan, toLoanSummary } from './loans.wire.ts'
-import { ADDRESSES, writtenPage } from './registry.ts'
+import { LOAN_ADDRESSES, writtenPage } from './registry.ts'
 
 const tags = ['loans']
 
@@ -54,7 +54,7 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
     },
   )
 
-  for (const { path, params, named } of ADDRESSES)
+  for (const { path, params, named } of LOAN_ADDRESSES)
     app.get(
       `/v1/loans${path}`,
       {

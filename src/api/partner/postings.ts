@@ -21,7 +21,7 @@ interface Kind {
   readonly type: EntryType
   readonly example: object
   readonly body: unknown
-  readonly tag: 'repayments' | 'corrections' | 'losses'
+  readonly tag: 'repayments' | 'corrections' | 'losses and reversals'
   readonly operation: string
   readonly summary: string
   readonly description: string
@@ -54,7 +54,7 @@ export const POSTINGS = [
     type: 'Recovery Repayment',
     example: examples.recovery,
     body: postRecoveryRequest,
-    tag: 'losses',
+    tag: 'losses and reversals',
     operation: 'postRecovery',
     summary: 'Post a recovery',
     description:
@@ -86,7 +86,7 @@ export const POSTINGS = [
     type: 'Charge-off',
     example: examples.chargeOff,
     body: chargeOffLoanRequest,
-    tag: 'losses',
+    tag: 'losses and reversals',
     operation: 'chargeOffLoan',
     summary: 'Charge off',
     description: 'Marks an Active loan charged off with all that is outstanding; repayments go on.',
@@ -96,7 +96,7 @@ export const POSTINGS = [
     type: 'Write-off',
     example: examples.writeOff,
     body: writeOffLoanRequest,
-    tag: 'losses',
+    tag: 'losses and reversals',
     operation: 'writeOffLoan',
     summary: 'Write off',
     description: 'Active → Closed (written off).',

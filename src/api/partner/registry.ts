@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Listed, Page } from '../../services/paging.ts'
 import { count, total as totalOfRows } from '../answers.ts'
 import { externalIdParam, idParam } from '../wire.ts'
+import { customer, newLoan } from './document/examples.ts'
 
 /** The components of the partner style's document. */
 export const registry = z.registry<{ id?: string | undefined; examples?: unknown[]; [key: string]: unknown }>()
@@ -56,33 +57,42 @@ const COMMA = Buffer.from(',')
 /** Reads an id in a path; a text that cannot be an id is read as an id that does not exist. */
 const NOBODY = { id: 0n, externalId: '' }
 
-const byId = z.object({ id: idParam })
-const byExternalId = z.object({ externalId: externalIdParam })
-const transaction = { transactionId: idParam }
+const shownAs = <T extends z.ZodType>(schema: T, example: string): T => schema.meta({ examples: [example] })
+
+const shownId = shownAs(idParam, customer.id)
 
 /**
- * The two ways to address a loan or a customer, as path and params: by the service's number or by the partner's own id.
- * Every operation is registered under both, and answers identically.
+ * Returns the two ways to address a loan or a customer, as path and params: by the service's number or by the partner's
+ * own id. Every operation is registered under both, and answers identically.
+ * @param shown the externalId that the document shows
  */
-export const ADDRESSES = [
-  {
-    path: '/:id',
-    /** Names an operation for the document. */
-    named: (operation: string, _thing: 'Loan' | '' = '') => operation,
-    params: byId.transform(({ id }) => ({ id: id ?? NOBODY.id })),
-    withTransaction: byId.extend(transaction).transform(({ id, transactionId }) => ({
-      ref: { id: id ?? NOBODY.id },
-      transactionId: transactionId ?? NOBODY.id,
-    })),
-  },
-  {
-    path: '/external/:externalId',
-    named: (operation: string, thing: 'Loan' | '' = '') =>
-      `${operation}By${operation.endsWith(thing) ? '' : thing}ExternalId`,
-    params: byExternalId.transform(({ externalId }) => ({ externalId: externalId ?? NOBODY.externalId })),
-    withTransaction: byExternalId.extend(transaction).transform(({ externalId, transactionId }) => ({
-      ref: { externalId: externalId ?? NOBODY.externalId },
-      transactionId: transactionId ?? NOBODY.id,
-    })),
-  },
-] as const
+const addressesOf = (shown: string) => {
+  const byId = z.object({ id: shownId })
+  const byExternalId = z.object({ externalId: shownAs(externalIdParam, shown) })
+  const transaction = { transactionId: shownId }
+  return [
+    {
+      path: '/:id',
+      /** Names an operation for the document. */
+      named: (operation: string, _thing: 'Loan' | '' = '') => operation,
+      params: byId.transform(({ id }) => ({ id: id ?? NOBODY.id })),
+      withTransaction: byId.extend(transaction).transform(({ id, transactionId }) => ({
+        ref: { id: id ?? NOBODY.id },
+        transactionId: transactionId ?? NOBODY.id,
+      })),
+    },
+    {
+      path: '/external/:externalId',
+      named: (operation: string, thing: 'Loan' | '' = '') =>
+        `${operation}By${operation.endsWith(thing) ? '' : thing}ExternalId`,
+      params: byExternalId.transform(({ externalId }) => ({ externalId: externalId ?? NOBODY.externalId })),
+      withTransaction: byExternalId.extend(transaction).transform(({ externalId, transactionId }) => ({
+        ref: { externalId: externalId ?? NOBODY.externalId },
+        transactionId: transactionId ?? NOBODY.id,
+      })),
+    },
+  ] as const
+}
+
+export const CUSTOMER_ADDRESSES = addressesOf(customer.externalId)
+export const LOAN_ADDRESSES = addressesOf(newLoan.externalId)

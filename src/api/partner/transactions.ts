@@ -1,4 +1,6 @@
+import type { FastifyContextConfig } from 'fastify'
 import type { Deps } from '../../app/deps.ts'
+import type { EntryType } from '../../domain/loan/entry.ts'
 import { isAmount } from '../../domain/money.ts'
 import {
   adjustTransaction,
@@ -12,8 +14,9 @@ import { markReplayed } from '../http/idempotency.ts'
 import type { StyleApp } from '../style.ts'
 import { pageQuery } from '../wire.ts'
 import * as examples from './document/examples.ts'
+import { STORY } from './document/story.ts'
 import { POSTINGS, refusalOf } from './postings.ts'
-import { ADDRESSES, toPage } from './registry.ts'
+import { LOAN_ADDRESSES, toPage } from './registry.ts'
 import {
   adjustTransactionRequest,
   reverseTransactionRequest,
@@ -24,22 +27,43 @@ import {
 } from './transactions.wire.ts'
 
 const tags = ['repayments']
-const CORRECTIONS = ['corrections']
+type Prefilled = FastifyContextConfig['prefilled'] & {}
 
 const WRONG_STATE = 'The state of the loan or of the transaction does not allow it.'
 
-type Address = (typeof ADDRESSES)[number]
+type Address = (typeof LOAN_ADDRESSES)[number]
+type Add = (app: StyleApp, deps: Deps, address: Address) => void
 
+/**
+ * Adds the transactions of a loan. Their order is that of the document, which tells a story: each operation finds the
+ * loan as the one before it has left it, so that the values of the reference can be sent as they are.
+ */
 export function transactionRoutes(app: StyleApp, deps: Deps): void {
-  for (const address of ADDRESSES)
-    for (const add of [addPostings, addAdjustment, addReversal, addList, addRead]) add(app, deps, address)
+  const [byId, byExternalId] = LOAN_ADDRESSES
+  const add = (one: Add, ...addresses: readonly Address[]) => {
+    for (const address of addresses) one(app, deps, address)
+  }
+  const posting = (type: EntryType) => postingOf(POSTINGS.find((kind) => kind.type === type)!)
+  const { byNumber, byOwnId } = STORY
+  for (const one of [posting('Repayment'), addList, addRead, posting('Refund'), posting('Waive Interest')])
+    add(one, ...LOAN_ADDRESSES)
+  add(adjustment(byNumber.adjusted), byId)
+  add(posting('Credit Balance Refund'), ...LOAN_ADDRESSES)
+  add(adjustment(byOwnId.adjusted), byExternalId)
+  add(posting('Charge-off'), byId)
+  add(reversal(byNumber.reversed), byId)
+  add(posting('Charge-off'), byExternalId)
+  add(posting('Recovery Repayment'), ...LOAN_ADDRESSES)
+  add(posting('Write-off'), byId)
+  add(reversal(byOwnId.reversed), byExternalId)
+  add(posting('Write-off'), byExternalId)
 }
 
-function addPostings(app: StyleApp, deps: Deps, { path: ofLoan, params, named }: Address): void {
-  const loanPath = `/v1/loans${ofLoan}`
-  for (const { path, type, example, body, tag, operation, summary, description } of POSTINGS)
+const postingOf =
+  ({ path, type, example, body, tag, operation, summary, description }: (typeof POSTINGS)[number]): Add =>
+  (app, deps, { path: ofLoan, params, named }) => {
     app.post(
-      `${loanPath}${path}`,
+      `/v1/loans${ofLoan}${path}`,
       {
         config: {
           refusals: ['failed_precondition'],
@@ -67,59 +91,65 @@ function addPostings(app: StyleApp, deps: Deps, { path: ofLoan, params, named }:
         return toTransaction(transaction)
       },
     )
-}
+  }
 
-function addAdjustment(app: StyleApp, deps: Deps, { path, withTransaction, named }: Address): void {
-  app.post(
-    `/v1/loans${path}/repayments/:transactionId/adjust`,
-    {
-      config: {
-        role: 'ADMIN',
-        refusals: ['failed_precondition'],
-        explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },
-        examples: { Adjusted: examples.adjusted },
+const adjustment =
+  (prefilled: Prefilled): Add =>
+  (app, deps, { path, withTransaction, named }) => {
+    app.post(
+      `/v1/loans${path}/repayments/:transactionId/adjust`,
+      {
+        config: {
+          role: 'ADMIN',
+          refusals: ['failed_precondition'],
+          explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },
+          examples: { Adjusted: examples.adjusted },
+          prefilled,
+        },
+        schema: {
+          tags: ['corrections'],
+          operationId: named('adjustTransaction', 'Loan'),
+          summary: 'Adjust a transaction',
+          description: 'Reverses the original and posts it again; an amount of 0 only reverses.',
+          params: withTransaction,
+          body: adjustTransactionRequest,
+          response: { 200: transactionSchema },
+        },
       },
-      schema: {
-        tags: CORRECTIONS,
-        operationId: named('adjustTransaction', 'Loan'),
-        summary: 'Adjust a transaction',
-        description: 'Reverses the original and posts it again; an amount of 0 only reverses.',
-        params: withTransaction,
-        body: adjustTransactionRequest,
-        response: { 200: transactionSchema },
+      async ({ caller, params: { ref, transactionId }, body }) => {
+        const { transactionAmount: amount, transactionDate: valueDate, note = null } = body
+        return toTransaction(await adjustTransaction(deps, caller, { ref, transactionId }, { amount, valueDate, note }))
       },
-    },
-    async ({ caller, params: { ref, transactionId }, body }) => {
-      const { transactionAmount: amount, transactionDate: valueDate, note = null } = body
-      return toTransaction(await adjustTransaction(deps, caller, { ref, transactionId }, { amount, valueDate, note }))
-    },
-  )
-}
+    )
+  }
 
-function addReversal(app: StyleApp, deps: Deps, { path, withTransaction, named }: Address): void {
-  app.post(
-    `/v1/loans${path}/repayments/:transactionId/reverse`,
-    {
-      config: {
-        role: 'ADMIN',
-        refusals: ['failed_precondition'],
-        explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },
-        examples: { Reversed: examples.reversed },
+const reversal =
+  (prefilled: Prefilled): Add =>
+  (app, deps, { path, withTransaction, named }) => {
+    app.post(
+      `/v1/loans${path}/repayments/:transactionId/reverse`,
+      {
+        config: {
+          role: 'ADMIN',
+          refusals: ['failed_precondition'],
+          explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },
+          examples: { Reversed: examples.reversed },
+          prefilled,
+        },
+        schema: {
+          tags: ['losses and reversals'],
+          operationId: named('reverseTransaction', 'Loan'),
+          summary: 'Reverse a transaction',
+          description: 'It stays visible with `status: reversed`; the loan becomes what it would be without it.',
+          params: withTransaction,
+          body: reverseTransactionRequest,
+          response: { 200: transactionSchema },
+        },
       },
-      schema: {
-        tags: CORRECTIONS,
-        operationId: named('reverseTransaction', 'Loan'),
-        summary: 'Reverse a transaction',
-        description: 'It stays visible with `status: reversed`; the loan becomes what it would be without it.',
-        params: withTransaction,
-        body: reverseTransactionRequest,
-        response: { 200: transactionSchema },
-      },
-    },
-    async ({ caller, params: { ref, transactionId }, body }) =>
-      toTransaction(await reverseTransaction(deps, caller, { ref, transactionId }, body?.note ?? null)),
-  )
-}
+      async ({ caller, params: { ref, transactionId }, body }) =>
+        toTransaction(await reverseTransaction(deps, caller, { ref, transactionId }, body?.note ?? null)),
+    )
+  }
 
 function addList(app: StyleApp, deps: Deps, { path, params, named }: Address): void {
   app.get(

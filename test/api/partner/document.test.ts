@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operationsOf, shownIn } from '../../support/document.ts'
+import { prefilledOf, sendPrefilled } from '../../support/prefilled.ts'
 import { type Answer, startService, type TestService } from '../../support/service.ts'
 import { fictionalStatement, statementPdf } from '../../support/statementPdf.ts'
 import { showing } from '../../support/upload.ts'
@@ -64,76 +65,107 @@ const numbered = ({ items, ...page }: Answer['body']) => ({
   items: items.map((item) => ({ ...item, id: '' })),
 })
 
-/** The story of the examples: what is sent, and when. */
-const STORY: readonly [name: string, ask: Ask][] = [
-  ['POST /v1/customers', { at: '2026-01-31' }],
-  ['POST /v1/loans', {}],
-  ['POST /v1/loans/{id}/repayments/waive-interest', { at: '2026-02-05' }],
-  ['POST /v1/loans/{id}/repayments', { at: '2026-02-10' }],
-  ['GET /v1/customers', { query: '?externalId=wallet-255700000001' }],
-  ['GET /v1/customers/{id}', {}],
-  ['GET /v1/loan-products', { query: '?rows=1' }],
-  ['GET /v1/loan-products/{id}', {}],
-  ['GET /v1/loans', { query: '?customerExternalId=wallet-255700000001' }],
-  ['GET /v1/loans/{id}', {}],
-  ['GET /v1/loans/{id}/repayments', {}],
-  ['GET /v1/loans/{id}/repayments/{transactionId}', {}],
-  ['GET /v1/audit-trail', { query: '?entity=loan&rows=1', operator: true }],
-  ['POST /v1/loans/{id}/repayments/{transactionId}/adjust', { at: '2026-02-11', operator: true }],
-  ['POST /v1/loans/{id}/repayments/refund', { at: '2026-02-12' }],
-  ['POST /v1/loans/{id}/repayments', { at: '2026-02-20', body: { transactionAmount: 101_500 } }],
-  ['POST /v1/loans/{id}/repayments/credit-balance-refund', {}],
-  ['GET /v1/credit-scorecard/{customer}', {}],
-  ['POST /v1/credit-scorecard/{customer}/boost', {}],
-  ['POST /v1/customers/{id}/close', {}],
-  ['POST /v1/customers', { body: { externalId: 'wallet-255700000002' } }],
-  [
-    'POST /v1/loans',
-    {
-      body: { customerId: 'wallet-255700000002', productId: 1, principal: 100_000, externalId: 'order-2026-0002' },
-    },
-  ],
-  ['POST /v1/loans/{id}/repayments/charge-off', { at: '2026-06-01', loan: 2 }],
-  ['POST /v1/loans/{id}/repayments/recover', { loan: 2 }],
-  ['POST /v1/loans/{id}/write-off', { loan: 2, operator: true }],
-  ['POST /v1/loans/{id}/repayments/{transactionId}/reverse', { loan: 2, transaction: 9, operator: true }],
+/** The days on which the story of the examples goes on; each operation between them is of the same moment. */
+const DAYS: Readonly<Record<string, string>> = {
+  createCustomer: '2026-01-31',
+  postRepayment: '2026-02-10',
+  postRefund: '2026-02-12',
+  adjustTransaction: '2026-02-14',
+  refundCreditBalance: '2026-02-20',
+  chargeOffLoan: '2026-06-01',
+}
+
+/** What is shown as it is once the repayment is posted, and with which query. */
+const ONCE_REPAID: readonly [name: string, query: string][] = [
+  ['GET /v1/loan-products', '?rows=1'],
+  ['GET /v1/loans', ''],
+  ['GET /v1/loans/{id}', ''],
+  ['GET /v1/loans/{id}/repayments', ''],
+  ['GET /v1/loans/{id}/repayments/{transactionId}', ''],
+  ['GET /v1/audit-trail', '?entity=loan&rows=1'],
 ]
 
-describe('the examples, sent in their order', () => {
-  it.each(STORY)('%s is answered as it is shown', async (name, ask) => {
-    const { status, body } = await play(name, ask)
-    expect([status, body.message]).toEqual([200, undefined])
-    if (ask.body !== undefined) return
-    const shown = shownIn(document, operations.get(name)!.responses['200']!.content!['application/json']!)
-    if (name !== 'GET /v1/audit-trail') expect(shown).toContainEqual(body)
-    else expect(shown.map((page) => numbered(page as Answer['body']))).toEqual([numbered(body)])
+/** What is shown of another customer, who repays the loan. */
+const ELSEWHERE = ['getCreditScorecard', 'boostCreditLimit', 'activateCustomer']
+
+const shownBy = ({ responses }: Operation) => shownIn(document, responses['200']!.content!['application/json']!)
+
+describe('the examples, sent in the order of the document', () => {
+  it('are answered as they are shown, by the number of a loan or a customer', async () => {
+    const late = ONCE_REPAID.map(([name]) => name)
+    const all = prefilledOf(document).filter(({ name }) => name.includes('/v1/'))
+    const headers = { 'x-request-id': 'checkout-7781' }
+    for (const one of all) {
+      const { operationId } = one.operation
+      if (DAYS[operationId] !== undefined) service.clock.set(`${DAYS[operationId]}T09:30:00+03:00`)
+      const { status, body } = await sendPrefilled(service, one, { headers, statement })
+      const isShown = !one.name.includes('external') && !late.includes(one.name) && !ELSEWHERE.includes(operationId)
+      if (isShown)
+        expect([one.name, status, shownBy(one.operation)]).toEqual([one.name, 200, expect.arrayContaining([body])])
+      if (operationId !== 'postRepayment') continue
+      for (const [name, query] of ONCE_REPAID) {
+        const asked = all.find((other) => other.name === name)!
+        const { body: read } = await sendPrefilled(service, { ...asked, path: `${asked.path}${query}` }, { headers })
+        const unnumbered = name === 'GET /v1/audit-trail' ? numbered : (page: Answer['body']) => page
+        expect([name, shownBy(asked.operation).map((page) => unnumbered(page as Answer['body']))]).toEqual([
+          name,
+          expect.arrayContaining([unnumbered(read)]),
+        ])
+      }
+    }
   })
 
-  it('POST /v1/customers/{id}/activate, of a customer that is Pending, too', async () => {
+  it('POST /v1/customers/{id}/activate, of a customer that is Pending', async () => {
     service.clock.set('2026-01-31')
     await service.deps.db.pool.query(`UPDATE customer SET status = 'Pending' WHERE id = $1`, [idOf(1)])
     const name = 'POST /v1/customers/{id}/activate'
-    expect(shownIn(document, operations.get(name)!.responses['200']!.content!['application/json']!)).toContainEqual(
-      (await play(name, {})).body,
-    )
+    expect(shownBy(operations.get(name)!)).toContainEqual((await play(name, {})).body)
   })
 
-  it('leave out no operation, and both addresses show the same', () => {
-    const played = new Set([...STORY.map(([name]) => name), 'POST /v1/customers/{id}/activate'])
+  it('both addresses show the same', () => {
     const byNumber = (name: string) => name.replace('external/{externalId}', '{id}')
-    expect([...operations.keys()].filter((name) => !played.has(byNumber(name)))).toEqual([])
-    for (const [name, { requestBody, responses }] of operations)
-      expect({ requestBody, 200: responses['200'] }).toEqual({
-        requestBody: operations.get(byNumber(name))!.requestBody,
-        200: operations.get(byNumber(name))!.responses['200'],
-      })
+    const schemasOf = ({ requestBody, responses }: Operation) => ({
+      body: Object.values(requestBody?.content ?? {}).map(({ schema }) => schema),
+      200: responses['200'],
+    })
+    for (const [name, operation] of operations)
+      expect(schemasOf(operation)).toEqual(schemasOf(operations.get(byNumber(name))!))
+  })
+})
+
+describe('the examples of credit', () => {
+  it('are answered as they are shown, of a customer who repays the loan', async () => {
+    const other = await startService()
+    try {
+      const paths = prefilledOf(document)
+      const send = async (operationId: string, body?: object) => {
+        const one = paths.find(({ operation }) => operation.operationId === operationId)!
+        const answer = await sendPrefilled(other, body ? { ...one, body } : one, { statement })
+        expect([operationId, answer.body.message]).toEqual([operationId, undefined])
+        return [answer.body, shownBy(one.operation)] as const
+      }
+      await send('createCustomer')
+      await send('createLoan')
+      await send('waiveInterest')
+      other.clock.set('2026-02-20T09:30:00+03:00')
+      await send('postRepayment', { transactionAmount: 109_500 })
+      for (const operation of ['getCreditScorecard', 'boostCreditLimit']) {
+        const [answered, shown] = await send(operation)
+        expect(shown).toContainEqual(answered)
+      }
+    } finally {
+      await other.close()
+    }
   })
 })
 
 describe('a loan whose state takes no such transaction', () => {
   it('refuses it as it is shown', async () => {
-    const third = { customerId: 'wallet-255700000002', productId: 1, principal: 100_000, externalId: 'order-2026-0003' }
-    await play('POST /v1/loans', { at: '2026-01-31', body: third })
+    await play('POST /v1/customers', { at: '2026-01-31', body: { externalId: 'wallet-255700000002' } })
+    for (const loan of [2, 3]) {
+      const terms = { productId: 1, principal: 100_000, externalId: `order-2026-000${loan}` }
+      await play('POST /v1/loans', { body: { customerId: 'wallet-255700000002', ...terms } })
+    }
     const refused = async (what: string) => {
       const name = `POST /v1/loans/{id}/${what}`
       const { body } = await play(name, { at: '2026-06-01', loan: 3, operator: true })
@@ -168,8 +200,8 @@ describe('an amount of a body', () => {
       const send = async (amount: number) => {
         const asked = {
           at: '2026-06-02',
-          loan: 2,
-          transaction: 8,
+          loan: name.includes('{transactionId}') ? 1 : 2,
+          transaction: 14,
           body: { ...example, [field]: amount },
           operator: true as const,
         }

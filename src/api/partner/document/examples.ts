@@ -1,12 +1,13 @@
 import type { EntryType } from '../../../domain/loan/entry.ts'
+import { STORY, transactionId } from './story.ts'
 
 // What the document shows is one story, so that what is sent and what is answered belong together: a customer takes a
-// loan of product 1, gets 500 of its interest waived and repays 10,000; there it stands where it is read. Then that
-// repayment is adjusted to 9,000, 500 are refunded, and 101,500 are 500 too much. A second loan is never repaid.
+// loan of product 1 and repays 10,000; there it stands where it is read. Then 500 are refunded and 500 of the interest
+// waived, each by both addresses; the repayment is adjusted to 150,000, 500 of the overpayment are paid out, and it is
+// adjusted to 9,000. In June the loan is charged off, 5,000 are recovered, and the rest is written off.
 
 const FIRST = '4000000000000001'
 const ACCOUNT_NO = '000000001'
-const SECOND = '4000000000000002'
 
 export const customer = {
   id: FIRST,
@@ -38,7 +39,7 @@ export const product = {
   active: true,
 }
 
-/** 10 % of 100,000 for one month: 10,000 of interest. Of it 500 were waived, so that 500 of the repayment are principal. */
+/** 10 % of 100,000 for one month: 10,000 of interest. */
 export const instalment = {
   period: 1,
   fromDate: '2026-01-31',
@@ -100,14 +101,14 @@ export const newLoan = {
   repaymentSchedule: [instalment],
 }
 
-/** A transaction of the first loan, posted at half past nine on its value date by default. */
+/** A transaction of the loan, posted at half past nine on its value date by default. */
 const posted = <Type extends Exclude<EntryType, 'Recovery Repayment'>, Rest extends object>(
-  id: string,
+  ordinal: number,
   type: Type,
   date: string,
   rest: Rest,
 ) => ({
-  id,
+  id: transactionId(ordinal),
   loanId: newLoan.id,
   type,
   date,
@@ -120,84 +121,76 @@ const PAID_BY = 'Mobile Money'
 
 const goodwill = { amount: 500, note: 'Goodwill' }
 
-export const waiver = posted(FIRST, 'Waive Interest', '2026-02-05', { ...goodwill, interest: 500 })
-
-/** 9,500 of the interest are left, so that 500 of it are principal. */
-export const repayment = posted(SECOND, 'Repayment', '2026-02-10', {
+export const repayment = posted(1, 'Repayment', '2026-02-10', {
   amount: 10_000,
-  interest: 9_500,
-  principal: 500,
+  interest: 10_000,
   paymentMethod: PAID_BY,
   idempotencyKey: 'wallet-tx-7781',
 })
 
-/** As lists hold it after the first repayment. */
+/** As lists hold it after the repayment. */
 export const loanSummary = {
   ...newLoan,
-  principalPaid: 500,
-  principalOutstanding: 99_500,
-  interestPaid: 9_500,
-  interestWaived: 500,
+  interestPaid: 10_000,
   interestOutstanding: 0,
   totalPaid: 10_000,
-  totalOutstanding: 99_500,
-  nextDueAmount: 99_500,
-  repaymentSchedule: [
-    { ...instalment, principalPaid: 500, interestPaid: 9_500, totalPaid: 10_000, totalOutstanding: 99_500 },
-  ],
+  totalOutstanding: 100_000,
+  nextDueAmount: 100_000,
+  repaymentSchedule: [{ ...instalment, interestPaid: 10_000, totalPaid: 10_000, totalOutstanding: 100_000 }],
 }
 
 export const loan = { ...loanSummary, repaymentHistory: [repayment] }
 
-export const adjusted = posted('4000000000000003', 'Repayment', '2026-02-10', {
-  transactionAt: '2026-02-11T09:30:00.000+03:00',
-  amount: 9_000,
-  interest: 9_000,
+export const refund = posted(3, 'Refund', '2026-02-12', { ...goodwill, interest: 500, paymentMethod: PAID_BY })
+
+export const waiver = posted(5, 'Waive Interest', '2026-02-12', { ...goodwill, interest: 500 })
+
+/** More than the loan. */
+export const adjusted = posted(7, 'Repayment', '2026-02-10', {
+  transactionAt: '2026-02-14T09:30:00.000+03:00',
+  amount: STORY.byNumber.adjusted.body.transactionAmount,
+  interest: 10_000,
+  principal: 100_000,
+  overpayment: 40_000,
   paymentMethod: PAID_BY,
 })
 
-export const refund = posted('4000000000000004', 'Refund', '2026-02-12', {
-  ...goodwill,
-  interest: 500,
-  paymentMethod: PAID_BY,
-})
-
-/** Of the 101,500 of the repayment before it, the customer's last. */
-export const paidOut = posted('4000000000000006', 'Credit Balance Refund', '2026-02-20', {
+export const paidOut = posted(8, 'Credit Balance Refund', '2026-02-20', {
   ...goodwill,
   overpayment: 500,
   paymentMethod: PAID_BY,
 })
 
-const unreachable = { loanId: SECOND, note: 'Unreachable for 90 days' }
+const unreachable = { note: 'Unreachable for 90 days' }
 
-export const chargeOff = posted('4000000000000007', 'Charge-off', '2026-06-01', {
+/** What was paid out of the overpayment is principal again, once the repayment is adjusted to 9,000. */
+export const chargeOff = posted(11, 'Charge-off', '2026-06-01', {
   ...unreachable,
-  amount: 110_000,
-  interest: 10_000,
-  principal: 100_000,
+  amount: 102_000,
+  interest: 1_000,
+  principal: 101_000,
 })
 
-export const recovery = posted('4000000000000008', 'Repayment', '2026-06-01', {
-  recovery: true as const,
-  paymentMethod: PAID_BY,
-  loanId: SECOND,
-  amount: 5_000,
-  interest: 5_000,
-  note: 'Collected by the agency',
-})
-
-export const writeOff = posted('4000000000000009', 'Write-off', '2026-06-01', {
-  ...unreachable,
-  amount: 105_000,
-  interest: 5_000,
-  principal: 100_000,
-})
-
-const { interest: __, principal: ___, ...withoutPortions } = writeOff
+const { interest: __, principal: ___, ...withoutPortions } = chargeOff
 
 /** A reversed transaction, which has no effect and so no portions. */
 export const reversed = { ...withoutPortions, status: 'reversed' as const }
+
+export const recovery = posted(14, 'Repayment', '2026-06-01', {
+  recovery: true as const,
+  paymentMethod: PAID_BY,
+  amount: 5_000,
+  interest: 1_000,
+  principal: 4_000,
+  note: 'Collected by the agency',
+})
+
+/** After 5,000 more were recovered. */
+export const writeOff = posted(16, 'Write-off', '2026-06-01', {
+  ...unreachable,
+  amount: 92_000,
+  principal: 92_000,
+})
 
 const standing = { status: 'Active', totalOverpaid: 0, totalWrittenOff: 0, chargedOffOn: null }
 
@@ -210,13 +203,13 @@ export const auditEntry = {
   action: repayment.type,
   entity: 'loan',
   entityId: loan.id,
-  before: { ...standing, totalPaid: 0, totalOutstanding: 109_500_00 },
+  before: { ...standing, totalPaid: 0, totalOutstanding: 110_000_00 },
   after: {
     ...standing,
     totalPaid: 10_000_00,
-    totalOutstanding: 99_500_00,
+    totalOutstanding: 100_000_00,
     posted: {
-      id: 4_000_000_000_000_002,
+      id: Number(repayment.id),
       type: repayment.type,
       amount: 10_000_00,
       valueDate: repayment.date,
@@ -225,7 +218,7 @@ export const auditEntry = {
   },
 }
 
-/** Once the loan is repaid. */
+/** Of a customer who repaid such a loan, all but 500 of its interest. */
 export const scorecard = {
   externalId: customer.externalId,
   customerId: customer.id,

@@ -15,9 +15,12 @@ export const TAGS = [
   },
   {
     name: 'corrections',
-    description: 'Waive interest, pay money back, and take back what was posted in error.',
+    description: 'Pay money back, waive interest, and adjust what was posted in error.',
   },
-  { name: 'losses', description: 'Charge off and write off a loan, and post what is recovered of it.' },
+  {
+    name: 'losses and reversals',
+    description: 'Charge off and write off a loan, post what is recovered of it, and reverse what was posted in error.',
+  },
   { name: 'credit', description: 'Read the score and the limit of a customer, and raise the limit by a statement.' },
   { name: 'customer status', description: 'Activate a customer that is Pending, and close one that has no open loan.' },
   { name: 'audit trail', description: 'Read who changed what, and when.' },

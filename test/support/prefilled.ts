@@ -1,0 +1,55 @@
+import { operationsOf, shownIn } from './document.ts'
+import type { Answer, Call, TestService } from './service.ts'
+import { showing } from './upload.ts'
+import type { Document, Operation } from './wire.ts'
+
+/** What the reference sends when nothing of what it fills in is changed. */
+export interface Prefilled {
+  readonly name: string
+  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly path: string
+  readonly body: unknown
+  readonly isUpload: boolean
+  readonly forOperators: boolean
+  readonly operation: Operation
+}
+
+/** Every operation of a document, in its order, with the values that the reference fills in. */
+export const prefilledOf = (document: Document): Prefilled[] =>
+  operationsOf(document).map(([name, operation]) => {
+    const [method = '', path = ''] = name.split(' ')
+    const [[type, media] = []] = Object.entries(operation.requestBody?.content ?? {})
+    const parameters = (operation.parameters ?? []) as readonly { in: string; name: string; example?: unknown }[]
+    const query = parameters.filter((one) => one.in === 'query' && one.example !== undefined)
+    const search = new URLSearchParams(query.map((one): [string, string] => [one.name, String(one.example)])).toString()
+    const filled = path.replace(/\{(\w+)\}/g, (_, parameter: string) => {
+      const example = parameters.find((one) => one.in === 'path' && one.name === parameter)?.example
+      return encodeURIComponent(String(example))
+    })
+    return {
+      name,
+      method: method as Prefilled['method'],
+      path: search === '' ? filled : `${filled}?${search}`,
+      body: media && shownIn(document, media)[0],
+      isUpload: type === 'multipart/form-data',
+      forOperators: 'x-required-role' in operation,
+      operation,
+    }
+  })
+
+/** Sends what the reference fills in; a file is `statement`, which a person chooses. */
+export function sendPrefilled(
+  service: TestService,
+  { method, path, body, isUpload, forOperators }: Prefilled,
+  { host, statement, headers = {} }: Pick<Call, 'host' | 'headers'> & { readonly statement?: Buffer } = {},
+): Promise<Answer> {
+  const { statement: _, ...fields } = (body ?? {}) as Record<string, string>
+  const content = isUpload ? showing(statement!, fields) : body === undefined ? {} : { body }
+  const call: Call = {
+    ...content,
+    ...(host !== undefined && { host }),
+    ...(forOperators && { token: service.tokens.operator }),
+    headers: { ...('headers' in content ? content.headers : {}), ...headers },
+  }
+  return service[method.toLowerCase() as 'get' | 'post' | 'put'](path, call)
+}

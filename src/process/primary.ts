@@ -68,6 +68,7 @@ function environmentOf({ config, url }: Database): Record<string, string> {
     METRICS_TOKEN: config.metricsToken ?? '',
     // The primary has read these files: the values above are theirs.
     ...Object.fromEntries(SECRET_SETTINGS.map((name) => [`${name}_FILE`, ''])),
-    SEED_DEMO: 'false',
+    // The primary has laid the demonstration data; a worker only says so in its documents.
+    SEED_DEMO: String(config.seedDemo),
   }
 }

@@ -1,28 +1,17 @@
 import swagger, { type SwaggerTransform } from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyContextConfig, FastifyInstance, FastifySchema } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifySchema, onRequestHookHandler } from 'fastify'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import manifest from '../../../package.json' with { type: 'json' }
 import type { Config } from '../../app/config.ts'
+import type { Deps } from '../../app/deps.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import { type Style, urlOf } from '../style.ts'
 import { type Document, FACTS, type Facts, finish } from './finish.ts'
 import { introductionOf } from './introduction.ts'
 import { overrideOf } from './jsonSchema.ts'
+import { addReference } from './reference.ts'
 import { refusalResponses } from './refusals.ts'
-
-/**
- * Content policy of the reference: it loads only its own files. Scripts set part of its styles, hence inline styles.
- */
-const CONTENT_POLICY = {
-  'default-src': ["'self'"],
-  'style-src': ["'self'", "'unsafe-inline'"],
-  'img-src': ["'self'", 'data:'],
-  'base-uri': ["'none'"],
-  'object-src': ["'none'"],
-  'frame-ancestors': ["'none'"],
-}
 
 /** The group of the operations that every style has. */
 const HEALTH = { name: 'health', description: 'Whether the service is up. No token is needed.' }
@@ -40,10 +29,16 @@ const IDEMPOTENCY_HEADER = {
 }
 
 /**
- * Adds `/openapi.json` and `/docs` of one style. The document has every route that is added to `scope` afterwards, with
- * the refusals that follow from its schema and those of its `config.refusals`.
+ * Adds `/openapi.json`, `/openapi.yaml` and `/docs` of one style. The document has every route that is added to `scope`
+ * afterwards, with the refusals that follow from its schema and those of its `config.refusals`.
  */
-export async function addDocument(scope: FastifyInstance, style: Style, prefix: string, config: Config) {
+export async function addDocument(
+  scope: FastifyInstance,
+  style: Style,
+  prefix: string,
+  deps: Pick<Deps, 'config' | 'signIn'>,
+) {
+  const { config } = deps
   const override = overrideOf(style)
   const names = { schemaRegistry: style.registry, zodToJsonConfig: { override } }
   const addComponents = createJsonSchemaTransformObject(names)
@@ -52,10 +47,24 @@ export async function addDocument(scope: FastifyInstance, style: Style, prefix: 
     transform: describeRoute(style, prefix, config, createJsonSchemaTransform(names)),
     transformObject: (input) => finish(style, addComponents(input) as Document),
   })
-  scope.get('/openapi.json', { schema: { hide: true }, config: { public: true }, logLevel: 'warn' }, () =>
-    scope.swagger(),
-  )
-  await addReference(scope, style, prefix)
+  const asDocument = {
+    schema: { hide: true },
+    config: { public: true },
+    logLevel: 'warn',
+    onRequest: forAnySite,
+  } as const
+  scope.get('/openapi.json', asDocument, () => scope.swagger())
+  scope.get('/openapi.yaml', asDocument, (_request, reply) => {
+    reply.type('application/yaml; charset=utf-8')
+    return scope.swagger({ yaml: true })
+  })
+  await addReference(scope, style, prefix, deps)
+}
+
+/** Lets pages of any site read a document, as editors and viewers of documents do. No other answer allows it. */
+const forAnySite: onRequestHookHandler = (_request, reply, done) => {
+  reply.header('access-control-allow-origin', '*')
+  done()
 }
 
 /** Returns the parts of a style's document that are not about its routes. */
@@ -107,28 +116,6 @@ const describeRoute =
     }
     return { schema: documented, url: path }
   }
-
-/** Adds the reference at `/docs`. */
-async function addReference(scope: FastifyInstance, style: Style, prefix: string): Promise<void> {
-  await scope.register(async (docs) => {
-    // The browser does not know the prefix, and a redirect of the reference would reveal it.
-    docs.addHook('onSend', async (_request, reply, payload) => {
-      const location = reply.getHeader('location')
-      if (typeof location === 'string' && location.startsWith(prefix))
-        reply.header('location', location.slice(prefix.length))
-      return payload
-    })
-    await docs.register(swaggerUi, {
-      routePrefix: '/docs',
-      staticCSP: CONTENT_POLICY,
-      theme: { title: style.title },
-      logo: { type: 'image/svg+xml', content: '' },
-      // Without the bar on top, which takes another document's URL.
-      uiConfig: { layout: 'BaseLayout', deepLinking: true },
-      logLevel: 'warn',
-    })
-  })
-}
 
 /** Returns the answers of a route, the first of them with the examples that the route names. */
 function answersOf(responses: object, examples: FastifyContextConfig['examples']): object {

@@ -42,7 +42,7 @@ export function mountStyle(app: FastifyInstance, style: Style, { deps, readiness
       })
       speak(scope, style, { unavailable, config: deps.config, prefix }, paths)
       style.registry.add(healthSchema, { id: 'Health', examples: [{ status: 'ok' }] })
-      await addDocument(scope, style, prefix, deps.config)
+      await addDocument(scope, style, prefix, deps)
       addHome(scope, style, deps.config)
       addHealth(scope, readiness)
       // A scope of their own, so that the hooks of the routes (which require a token) do not apply to the documents and

@@ -1,5 +1,6 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { authStyle } from '../api/auth/index.ts'
+import { compressAnswers } from '../api/body/compress.ts'
 import { logAnswers, logUnrouted } from '../api/http/accessLog.ts'
 import { sendFailure, toFailure } from '../api/http/failure.ts'
 import { secureHeaders } from '../api/http/headers.ts'
@@ -113,6 +114,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   boundUnread(app, { ...UNREAD_BOUNDS, ...options.unread }, () => performance.now())
   takeTurns(app)
   slowRefused(app)
+  compressAnswers(app)
 
   const readiness = { ready, stopping: guard.stopping, trouble: guard.trouble }
   const mounting = { deps, readiness, unavailable }

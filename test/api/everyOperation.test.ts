@@ -190,6 +190,7 @@ describe('every operation of the documents', () => {
     const answers = await ask(credential, isClosed)
     expect(said(answers)).toEqual(all(answers, '401 unauthenticated'))
     for (const { headers } of answers.values()) expect(headers['www-authenticate']).toContain('Bearer')
+    for (const { headers } of answers.values()) expect(headers['cache-control']).toBe('no-store')
   })
 
   it('401 unauthenticated: an API key, but for the record style', async () => {
@@ -221,6 +222,8 @@ describe('every operation of the documents', () => {
         (credential !== 'USER' || one.role === undefined) &&
         (credential !== 'an API key' || one.style === 'record')
       const answers = await ask(credential, isOpen)
+      for (const [operation, { headers }] of answers)
+        expect([nameOf(operation), headers['cache-control']]).toEqual([nameOf(operation), 'no-store'])
       const turnedAway = said(answers).filter((line) => /: (401|403|500|503) /.test(line))
       expect(turnedAway.filter((line) => !line.startsWith('auth POST /v1/auth/authorize'))).toEqual([])
     },

@@ -33,6 +33,7 @@ export async function tokenRoutes(app: StyleApp, deps: Deps): Promise<void> {
       onRequest: app.basicAuth,
       config: {
         public: true,
+        secret: true,
         refusals: ['unauthenticated', 'resource_exhausted', 'unavailable'],
         explained: {
           unauthenticated: [

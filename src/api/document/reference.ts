@@ -85,7 +85,7 @@ const credentials = z.strictObject({ email: z.string().max(254), password: z.str
 function addSignIn(docs: FastifyInstance, signIn: Deps['signIn']): void {
   docs.post(
     '/docs/sign-in',
-    { schema: { hide: true, body: credentials }, config: { public: true, changesNothing: true } },
+    { schema: { hide: true, body: credentials }, config: { public: true, changesNothing: true, secret: true } },
     async (request: FastifyRequest, reply) => {
       const { email, password } = request.body as z.infer<typeof credentials>
       keepOutOfCaches(reply)

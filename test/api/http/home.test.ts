@@ -26,7 +26,7 @@ describe('/', () => {
       expect(answer.headers).toMatchObject({
         'content-type': 'text/html; charset=utf-8',
         'content-security-policy': expect.stringMatching(/^default-src 'none'; style-src 'sha256-/),
-        vary: 'accept',
+        vary: 'accept, accept-encoding',
       })
       expect(answer.payload).toContain(`<h1>${title}</h1>`)
       expect(answer.payload).not.toMatch(/<script|<link|<img|src=/)

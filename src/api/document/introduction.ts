@@ -43,7 +43,8 @@ that only one style has needs neither.`
 
 const errors = (style: Style) => `\
 A refusal changes nothing. Its body is a \`Failure\`: a \`code\` for programs, a \`message\` for people and, where fields are at
-fault, \`details\`. Every answer carries \`X-Request-Id\`: the id that you sent, or a new one. Quote it when you ask about an answer.
+fault, \`details\`. An unknown field or parameter is refused, too; \`null\` for an optional field is the same as leaving it
+out. Every answer carries \`X-Request-Id\`: the id that you sent, or a new one. Quote it when you ask about an answer.
 
 ${tableOfCodes(style)}
 

@@ -18,7 +18,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
   'the toolbox: connections, roles, migrations, and the parts of statements': [
     ...['embedded/join', 'embedded/serviceRole', 'postgres/client', 'postgres/livenessProbe', 'postgres/migrate'],
     ...['postgres/roles', 'postgres/server', 'postgres/silence', 'postgres/transaction'],
-    ...['queries/idBlocks', 'queries/pageByArrival'],
+    ...['queries/idBlocks', 'queries/lists'],
   ],
   'the money path, hot and batched': [
     ...['loans/applicants', 'loans/entryIds', 'loans/insertLoanLocked', 'loans/insertLoans', 'loans/insertedLoans'],
@@ -41,6 +41,11 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
   'sums, and reading through the whole book': [
     ...['audit/audit', 'audit/auditTail', 'book/bookCheck', 'book/bookExport', 'book/bookOrphans', 'book/bookTrail'],
     'book/totals',
+  ],
+  'lists with filters, in an order that an index gives': [
+    'audit/changes',
+    'customers/customerList',
+    'loans/lists/loanList',
   ],
 }
 

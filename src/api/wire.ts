@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { FIRST_DATE, isCalendarDate, LAST_DATE } from '../domain/dates.ts'
 import { type Decimal, parseDecimal } from '../domain/money.ts'
 import { JsonNumber } from './body/json.ts'
-import { EMAIL_OR_EMPTY, NEW_EXTERNAL_ID, textPattern } from './patterns.ts'
+import { EMAIL_OR_EMPTY, NEW_EXTERNAL_ID, textPattern } from './document/patterns.ts'
 
 /** A codec returns this instead of a value that it refuses. */
-class Refused {
+export class Refused {
   readonly message: string
   constructor(message: string) {
     this.message = message
@@ -16,11 +16,11 @@ const IS_MISSING = new Refused('is required')
 /** The refusal of `null`, which stands for a value that is left out: a codec sees it only where a value is needed. */
 const IS_NULL = new Refused('must not be null')
 
-const INT64_MAX = 9_223_372_036_854_775_807n
-const INT64_MIN = -INT64_MAX - 1n
+export const INT64_MAX = 9_223_372_036_854_775_807n
+export const INT64_MIN = -INT64_MAX - 1n
 
 /** Makes a schema that reads a wire value with `read`, and shows `meta` in the document. */
-function codec<T>(read: (value: unknown) => T | Refused, meta: Record<string, unknown>) {
+export function codec<T>(read: (value: unknown) => T | Refused, meta: Record<string, unknown>) {
   return z
     .unknown()
     .transform((value, context): T => {
@@ -77,7 +77,7 @@ export interface Bounds<T> {
   readonly max?: T
 }
 
-function readInteger(source: string, min: bigint, max: bigint): bigint | Refused {
+export function readInteger(source: string, min: bigint, max: bigint): bigint | Refused {
   if (!/^-?\d+$/.test(source)) return new Refused('must be a whole number, written in digits')
   // A megabyte of digits is not worth converting; it is out of range either way.
   const value = source.length <= 20 ? BigInt(source) : source.startsWith('-') ? INT64_MIN - 1n : INT64_MAX + 1n
@@ -129,19 +129,6 @@ export const idParam = codec<bigint | null>((value) => (typeof value === 'string
   description: 'The number that the service answered as `id`.',
   examples: ['1'],
 })
-
-/**
- * The number of a resource, as a filter of a list.
- * @param other the filter that takes the externalId instead
- */
-export const queryId = (other: string) =>
-  codec<bigint>(
-    (value) => {
-      const id = typeof value === 'string' ? readId(value) : null
-      return id ?? new Refused(`must be the number that the service answered as id; ${other} takes your own id`)
-    },
-    { type: 'string', pattern: '^[0-9]+$', examples: ['1'] },
-  )
 
 const CONTROL = /\p{Cc}/u
 const CONTROL_BUT_LINES = /[^\P{Cc}\t\n\r]/u
@@ -254,38 +241,6 @@ export const localDate = codec<string>(
   { type: 'string', format: 'date', examples: ['2026-11-20'] },
 )
 
-/** A whole number in a query. */
-export function queryInt({ min, max }: Required<Bounds<number>>, meta: Record<string, unknown> = {}) {
-  return codec<number>(
-    (value) => {
-      const read =
-        typeof value === 'string' ? readInteger(value, BigInt(min), BigInt(max)) : new Refused('must be a whole number')
-      return read instanceof Refused ? read : Number(read)
-    },
-    { type: 'integer', format: 'int32', minimum: min, maximum: max, ...meta },
-  )
-}
-
-/** An int64 in a query, exact to the last digit. */
-export const queryInt64 = ({ min = INT64_MIN, max = INT64_MAX }: Bounds<bigint> = {}) =>
-  codec<bigint>(
-    (value) => (typeof value === 'string' ? readInteger(value, min, max) : new Refused('must be a whole number')),
-    withoutUndefined({ type: 'integer', format: 'int64', minimum: shown(min), maximum: shown(max) }),
-  )
-
-const LARGEST_INT32 = 2 ** 31 - 1
-const MOST_ROWS = 100
-
-/**
- * `page` and `rows` of a list (contract 1.10); a list with filters extends them. A value out of range is refused, not
- * clamped.
- */
-export const pageQuery = z.strictObject({
-  // The default is set in the metadata: zod leaves out the default of a codec, whose input differs from its output.
-  page: queryInt({ min: 1, max: LARGEST_INT32 }, { description: 'From 1.', default: 1 }).default(1),
-  rows: queryInt({ min: 1, max: MOST_ROWS }, { description: 'Items a page.', default: MOST_ROWS }).default(MOST_ROWS),
-})
-
 /** In answers: an exact instant, RFC 3339 with the tenant's offset. */
 export const instant = z.string().meta({ format: 'date-time', examples: ['2026-11-20T14:30:00.000+03:00'] })
 
@@ -293,7 +248,7 @@ export const instant = z.string().meta({ format: 'date-time', examples: ['2026-1
 export const money = z.number().meta({ description: 'An amount in the currency of the loan.', examples: [1500] })
 
 /** Returns a bound for the document, which cannot hold one beyond 2^53 exactly: there the format states it. */
-const shown = (bound: bigint) => (Number.isSafeInteger(Number(bound)) ? Number(bound) : undefined)
+export const shown = (bound: bigint) => (Number.isSafeInteger(Number(bound)) ? Number(bound) : undefined)
 
-const withoutUndefined = (meta: Record<string, unknown>) =>
+export const withoutUndefined = (meta: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(meta).filter(([, value]) => value !== undefined))

@@ -1,6 +1,7 @@
 import type { LoanBatches } from '../db/loans/loanBatches.ts'
 import type { Db } from '../db/postgres/client.ts'
 import type { IdBlocks } from '../db/queries/idBlocks.ts'
+import type { SettledPlaces } from '../db/queries/settledPlaces.ts'
 import type { KeyRing } from '../services/access/keyRing.ts'
 import type { SignIn } from '../services/access/signIn.ts'
 import type { SignerPlace } from '../services/access/tokenSigner.ts'
@@ -19,6 +20,8 @@ export interface Deps {
   readonly db: Db
   /** Ids and account numbers that are reserved ahead. */
   readonly idBlocks: IdBlocks
+  /** How far the lists are settled, for walks by cursor. */
+  readonly settledPlaces: SettledPlaces
   /** The statements of the money path, and the changes that wait for their loan. */
   readonly loanBatches: LoanBatches
   readonly loanQueues: LoanQueues

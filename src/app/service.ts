@@ -5,6 +5,7 @@ import { migrate, requireMigrated } from '../db/postgres/migrate.ts'
 import { grantService, roleOf, roleWarning } from '../db/postgres/roles.ts'
 import { examineServer, requireVersion } from '../db/postgres/server.ts'
 import { createIdBlocks } from '../db/queries/idBlocks.ts'
+import { createSettledPlaces } from '../db/queries/settledPlaces.ts'
 import { invariant } from '../domain/errors.ts'
 import { openKeyRing } from '../services/access/keyRing.ts'
 import { createSignIn } from '../services/access/signIn.ts'
@@ -66,9 +67,10 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     const tokenSigner = signerPlace()
     const signIn = createSignIn({ db, keys, tokenSigner, now, issuer: config.authUrl, events })
     const organizations = cacheOrganizations(db, now)
-    const [statements, heavyReads] = [openStatementReader(), createHeavyReads()]
+    const reading = { settledPlaces: createSettledPlaces(), heavyReads: createHeavyReads() }
+    const statements = openStatementReader()
     const writing = { idBlocks: createIdBlocks(), loanBatches: createLoanBatches(db), loanQueues: createLoanQueues() }
-    return { config, now, db, ...writing, keys, events, tokenSigner, signIn, organizations, statements, heavyReads }
+    return { config, now, db, ...writing, ...reading, keys, events, tokenSigner, signIn, organizations, statements }
   } catch (error) {
     await db.close()
     throw error

@@ -79,6 +79,11 @@ export type FaultRole =
   | 'ratePerPeriod'
   | 'totalMultipleOf'
   | 'penaltyRate'
+  // Lists.
+  | 'page'
+  | 'after'
+  | 'orderBy'
+  | 'updatedSince'
   // A credit policy, and a figure of it by its path (`policy.score.base`).
   | 'policy'
   | `policy.${string}`

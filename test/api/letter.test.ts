@@ -45,6 +45,7 @@ function faultsOf(object: object, fields: Fields): string[] {
 const CUSTOMER: Fields = {
   ...{ id: 'digits', accountNo: 'nine', externalId: 'text', status: 'text', active: 'flag', officeId: 'text' },
   ...{ officeName: 'text', firstname: 'text', lastname: 'text', displayName: 'text', activationDate: 'date' },
+  ...{ createdAt: 'instant', updatedAt: 'instant' },
 }
 
 const SCHEDULE: Fields = {
@@ -65,15 +66,17 @@ const NEW_LOAN: Fields = {
   ...{ totalRecovered: 'number', totalWrittenOff: 'number', nextDueDate: 'date?', nextDueAmount: 'number?' },
   ...{ dueDate: 'date', dueDateTime: 'instant', disbursedAt: 'instant', overdue: 'flag', daysOverdue: 'integer' },
   ...{ overdueSince: 'date?', chargedOff: 'flag', chargedOffOn: 'date?', closedOn: 'date?', repaymentSchedule: 'list' },
+  ...{ createdAt: 'instant', updatedAt: 'instant' },
 }
 
 const REPAYMENT: Fields = {
   ...{ id: 'digits', loanId: 'digits', type: 'text', date: 'date', transactionAt: 'instant', amount: 'number' },
   ...{ principal: 'number?', interest: 'number?', fees: 'number?', penalty: 'number?', overpayment: 'number?' },
   ...{ status: 'text', paymentMethod: 'text?', idempotencyKey: 'text?', recovery: 'true?', note: 'text?' },
+  ...{ createdAt: 'instant', updatedAt: 'instant' },
 }
 
-const PAGE: Fields = { items: 'list', total: 'integer', page: 'integer', rowsPerPage: 'integer' }
+const PAGE: Fields = { items: 'list', total: 'integer', page: 'integer', rowsPerPage: 'integer', next: 'text' }
 
 const BORROWER: Fields = {
   ...{ id: 'integer', business_name: 'text', phone: 'text', address: 'text', type: 'text', region: 'text' },
@@ -97,6 +100,7 @@ const EXTENDED_LOAN: Fields = {
 const RECORD_REPAYMENT: Fields = {
   ...{ repayment_id: 'integer', loan_id: 'integer', amount: 'number', collection_date: 'date', method: 'text' },
   ...{ collected_by: 'text', description: 'text', created_at: 'instant', updated_at: 'instant', status: 'text?' },
+  reversed: 'true?',
 }
 
 const ITEM: Fields = { item: 'list', success: 'true' }

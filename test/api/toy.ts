@@ -3,10 +3,11 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { authStyle } from '../../src/api/auth/index.ts'
 import { wireInteger } from '../../src/api/body/json.ts'
+import { listQuery } from '../../src/api/lists/query.ts'
 import { partnerStyle } from '../../src/api/partner/index.ts'
 import { recordStyle } from '../../src/api/record/index.ts'
 import type { Style, StyleApp } from '../../src/api/style.ts'
-import { amount, externalId, idParam, int64, localDate, pageQuery } from '../../src/api/wire.ts'
+import { amount, externalId, idParam, int64, localDate } from '../../src/api/wire.ts'
 import { type AppOptions, buildApp } from '../../src/app/app.ts'
 import { type Config, readConfig } from '../../src/app/config.ts'
 import type { Deps } from '../../src/app/deps.ts'
@@ -35,7 +36,7 @@ const partner = toy(partnerStyle, (app, style) => {
   const PostRepaymentRequest = repayment.register(style.registry, { id: 'PostRepaymentRequest' })
   const Remark = z.strictObject({ note: externalId }).register(style.registry, { id: 'Remark' })
   const Repayment = z.object({ id: z.string(), amount: z.number() }).register(style.registry, { id: 'Repayment' })
-  app.get('/v1/customers', { schema: { querystring: pageQuery } }, (request) => request.query)
+  app.get('/v1/customers', { schema: { querystring: listQuery } }, (request) => request.query)
   app.get('/v1/loans/:id', { schema: { params: z.object({ id: idParam }) } }, ({ params }) => ({
     id: String(params.id),
   }))

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { JsonNumber, parseJson, wireInteger } from '../../src/api/body/json.ts'
+import { listQuery } from '../../src/api/lists/query.ts'
 import * as wire from '../../src/api/wire.ts'
 
 /** Returns the result of a codec for the JSON text of a value: the value, or the message of the refusal. */
@@ -161,10 +162,10 @@ describe('localDate', () => {
 })
 
 describe('page and rows', () => {
-  const query = wire.pageQuery
+  const query = listQuery
 
   test.each([
-    [{}, { page: 1, rows: 100 }],
+    [{}, { rows: 100 }],
     [
       { page: '3', rows: '100' },
       { page: 3, rows: 100 },

@@ -64,6 +64,9 @@ export interface Wire<Id = string> {
   readonly statement: { readonly averageMonthlyInflow: number; readonly monthly: readonly Wire<Id>[] }
   readonly item: Wire<Id>
   readonly items: readonly Wire<Id>[]
+  readonly next?: string
+  readonly loan_id: number
+  readonly business_name: string
   readonly keys: readonly Wire<Id>[]
   readonly details: readonly Wire<Id>[]
   readonly reasons: readonly string[]

@@ -2,10 +2,11 @@ import { z } from 'zod'
 import type { Deps } from '../../app/deps.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'
-import { type AuditEntry, pageAudit } from '../../services/audit/audit.ts'
-import { count, word } from '../answers.ts'
+import { type AuditEntry, listAudit } from '../../services/audit/audit.ts'
+import { count, word } from '../document/answers.ts'
+import { endOfBound, listQuery, queryInstant, queryInt, rangeOf, startOfBound } from '../lists/query.ts'
 import type { StyleApp } from '../style.ts'
-import { instant, pageQuery, queryInt, text } from '../wire.ts'
+import { instant, text } from '../wire.ts'
 import * as examples from './document/examples.ts'
 import { named, pageOf, toPage } from './registry.ts'
 
@@ -14,10 +15,13 @@ const ENTITIES = ['customer', 'loan', 'account', 'loan product', 'api key', 'org
 /** What is kept of a thing depends on its kind. */
 const state = z.unknown().meta({ type: ['object', 'null'], additionalProperties: true })
 
-const auditQuery = pageQuery.extend({
+const auditQuery = listQuery.extend({
   entity: z.enum(ENTITIES).optional().describe('Only the changes of this kind of thing.'),
   entityId: text({ max: 40 }).optional().describe('The number of the customer, loan, account or product.'),
   accountId: queryInt({ min: 1, max: LARGEST_ID }).optional().describe('Only the changes that this account made.'),
+  action: text({ max: 40 }).optional().describe('Only changes of this kind, such as `update` or `reverse`.'),
+  from: queryInstant.optional().describe('Only changes from this instant on; a date stands for its first instant.'),
+  to: queryInstant.optional().describe('Only changes before this instant; of a date, the whole day is included.'),
 })
 
 const auditSchema = named(
@@ -57,18 +61,22 @@ export function auditRoutes(app: StyleApp, deps: Deps): void {
         tags: ['audit trail'],
         operationId: 'listAuditTrail',
         summary: 'Read the audit trail',
-        description: 'Every change to a customer, loan, account or product, newest first.',
+        description:
+          'Every change to a customer, loan, account or product, newest first. A cursor goes back in time; changes that are made meanwhile are not in it.',
         querystring: auditQuery,
         response: { 200: auditPage },
       },
     },
-    async ({ caller, query: { page, rows, ...filter } }) => {
+    async ({ caller, query }) => {
+      const { page: _, rows: __, after: ___, from, to, ...asked } = query
+      const { zone } = deps.config
+      const filter = { ...asked, since: startOfBound(from, zone), until: endOfBound(to, zone) }
       const view = (entry: AuditEntry) => ({
         ...entry,
         id: String(entry.id),
-        at: toRfc3339(entry.at, deps.config.zone),
+        at: toRfc3339(entry.at, zone),
       })
-      return toPage(await pageAudit(deps, caller, filter, { page, rows }), { page, rows }, view)
+      return toPage(await listAudit(deps, caller, filter, rangeOf(query)), query, view)
     },
   )
 }

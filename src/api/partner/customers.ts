@@ -2,13 +2,15 @@ import type { Deps } from '../../app/deps.ts'
 import type { Caller } from '../../services/access/caller.ts'
 import {
   activateCustomer,
+  assignExternalId,
   type Customer,
   closeCustomer,
   createCustomer,
   getCustomer,
-  pageCustomers,
+  listCustomers,
 } from '../../services/customers/customers.ts'
 import { getOrganization } from '../../services/lenders/organizations.ts'
+import { rangeOf } from '../lists/query.ts'
 import type { StyleApp } from '../style.ts'
 import {
   activateCustomerRequest,
@@ -17,7 +19,9 @@ import {
   customerPage,
   customerQuery,
   customerSchema,
+  externalIdRequest,
   toCustomer,
+  toCustomerFilter,
 } from './customers.wire.ts'
 import { closedCustomer } from './document/examples.ts'
 import { CUSTOMER_ADDRESSES, toPage } from './registry.ts'
@@ -27,10 +31,11 @@ const STATUS_TAGS = ['customer status']
 const WRONG_STATE = 'The state of the customer, or of the loans, does not allow it.'
 
 export function customerRoutes(app: StyleApp, deps: Deps): void {
+  const { zone } = deps.config
   // Read before anything is changed: a change that is saved must also be answered.
   const show = async (caller: Caller, act: () => Promise<Customer>) => {
     const organization = await getOrganization(deps, caller)
-    return toCustomer(await act(), organization)
+    return toCustomer(await act(), organization, zone)
   }
 
   app.post(
@@ -56,16 +61,40 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
         tags,
         operationId: 'listCustomers',
         summary: 'List customers',
-        description: 'In the order in which they came. With `externalId`: the one customer that has it, or none.',
+        description:
+          'In the order in which they came. With `externalId`: the one customer that has it, or none. Filters together are met all.',
         querystring: customerQuery,
         response: { 200: customerPage },
       },
     },
-    async ({ caller, query: { externalId, ...page } }) => {
+    async ({ caller, query }) => {
       const organization = await getOrganization(deps, caller)
-      const listed = await pageCustomers(deps, caller, { externalId }, page)
-      return toPage(listed, page, (customer) => toCustomer(customer, organization))
+      const listed = await listCustomers(deps, caller, toCustomerFilter(query, zone), rangeOf(query))
+      return toPage(listed, query, (customer) => toCustomer(customer, organization, zone))
     },
+  )
+
+  app.post(
+    '/v1/customers/:id/external-id',
+    {
+      config: {
+        refusals: ['already_exists', 'failed_precondition'],
+        explained: {
+          failed_precondition: ['The customer has another one.', 'the customer has an externalId already, CUST-0001'],
+        },
+      },
+      schema: {
+        tags,
+        operationId: 'assignExternalId',
+        summary: 'Give a customer an externalId',
+        description:
+          'Once, to a customer that a record system made: the partner style can then lend to the borrower. The same externalId again changes nothing.',
+        params: CUSTOMER_ADDRESSES[0].params,
+        body: externalIdRequest,
+        response: { 200: customerSchema },
+      },
+    },
+    ({ caller, params: { id }, body }) => show(caller, () => assignExternalId(deps, caller, id, body.externalId)),
   )
 
   for (const { path, params, named } of CUSTOMER_ADDRESSES) {

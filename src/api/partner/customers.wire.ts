@@ -1,9 +1,12 @@
 import { z } from 'zod'
+import { LONGEST_DETAIL } from '../../domain/customer/borrower.ts'
 import { CUSTOMER_STATUSES, displayName } from '../../domain/customer/customer.ts'
+import { toRfc3339 } from '../../domain/dates.ts'
 import { invariant } from '../../domain/errors.ts'
-import type { Customer } from '../../services/customers/customers.ts'
+import type { Customer, CustomerFilter } from '../../services/customers/customers.ts'
 import type { Organization } from '../../services/lenders/organizations.ts'
-import { externalId, localDate, newExternalId, note, pageQuery } from '../wire.ts'
+import { changedSince, listQuery, queryPhone, startOfBound } from '../lists/query.ts'
+import { externalId, instant, localDate, newExternalId, note, text } from '../wire.ts'
 import * as examples from './document/examples.ts'
 import { named, pageOf } from './registry.ts'
 
@@ -29,9 +32,30 @@ export const closeCustomerRequest = named(
   { example: { reason: 'Moved abroad' } },
 ).optional()
 
-export const customerQuery = pageQuery.extend({
+export const customerQuery = listQuery.extend({
   externalId: externalId.optional().describe('Only the customer with this externalId.'),
+  status: z.enum(CUSTOMER_STATUSES).optional().describe('Only customers with this status.'),
+  phone: queryPhone.optional().describe('Only customers with this phone number, as a record system sent it.'),
+  name: text({ max: LONGEST_DETAIL.businessName })
+    .optional()
+    .describe('Only customers whose display name or business name begins so, in capital or small letters.'),
+  updatedSince: changedSince('customers'),
 })
+
+/** Reads the query of a list of customers as a filter. */
+export const toCustomerFilter = (query: z.infer<typeof customerQuery>, zone: string): CustomerFilter => ({
+  externalId: query.externalId,
+  status: query.status,
+  phone: query.phone,
+  name: query.name,
+  updatedSince: startOfBound(query.updatedSince, zone),
+})
+
+export const externalIdRequest = named(
+  'ExternalIdRequest',
+  z.strictObject({ externalId: newExternalId.describe("The partner's own id of the customer; unique, and for good.") }),
+  { example: { externalId: examples.customer.externalId } },
+)
 
 export const customerSchema = named(
   'Customer',
@@ -47,6 +71,8 @@ export const customerSchema = named(
     lastname: z.string().describe('`Customer`; empty for a customer made by a record system.'),
     displayName: z.string().describe('First name and last name together.'),
     activationDate: z.iso.date().nullable().describe('The day from which the customer was Active; null while Pending.'),
+    createdAt: instant,
+    updatedAt: instant.describe('When the customer itself was changed last; a loan does not change it.'),
   }),
   { example: examples.customer },
 )
@@ -56,7 +82,7 @@ export const customerPage = pageOf('CustomerPage', customerSchema)
 export type CustomerView = z.infer<typeof customerSchema>
 
 /** Builds the partner style's view of a customer, with the lender's office. */
-export function toCustomer(customer: Customer, { officeId, officeName }: Organization): CustomerView {
+export function toCustomer(customer: Customer, { officeId, officeName }: Organization, zone: string): CustomerView {
   const id = String(customer.id)
   return {
     id,
@@ -70,6 +96,8 @@ export function toCustomer(customer: Customer, { officeId, officeName }: Organiz
     lastname: customer.externalId === null ? '' : 'Customer',
     displayName: displayName(customer),
     activationDate: customer.activationDate,
+    createdAt: toRfc3339(customer.createdAt, zone),
+    updatedAt: toRfc3339(customer.updatedAt, zone),
   }
 }
 

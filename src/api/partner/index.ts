@@ -8,6 +8,7 @@ import { auditRoutes } from './audit.ts'
 import { creditRoutes } from './credit.ts'
 import { customerRoutes } from './customers.ts'
 import { CHAPTERS, TAGS } from './document/introduction.ts'
+import { transactionListRoutes } from './lists/transactionList.ts'
 import { loanRoutes } from './loans.ts'
 import { productRoutes } from './products.ts'
 import { registry } from './registry.ts'
@@ -32,6 +33,7 @@ export const partnerStyle: Style = {
     productRoutes(app, deps)
     loanRoutes(app, deps)
     transactionRoutes(app, deps)
+    transactionListRoutes(app, deps)
     creditRoutes(app, deps)
     auditRoutes(app, deps)
   },

@@ -1,9 +1,10 @@
 import type { Deps } from '../../app/deps.ts'
-import { createLoan, getLoan, type LoanNow, pageLoans } from '../../services/loans/loans.ts'
+import { createLoan, getLoan } from '../../services/loans/loans.ts'
 import type { StyleApp } from '../style.ts'
 import * as examples from './document/examples.ts'
-import { createLoanRequest, loanPage, loanQuery, loanSchema, loanSummary, toLoan, toLoanSummary } from './loans.wire.ts'
-import { LOAN_ADDRESSES, writtenPage } from './registry.ts'
+import { addLoanList } from './lists/loanList.ts'
+import { createLoanRequest, loanSchema, loanSummary, toLoan, toLoanSummary } from './loans.wire.ts'
+import { LOAN_ADDRESSES } from './registry.ts'
 
 const tags = ['loans']
 
@@ -36,23 +37,7 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
       toLoanSummary(await createLoan(deps, caller, { ...asked, customerExternalId: customerId })),
   )
 
-  app.get(
-    '/v1/loans',
-    {
-      schema: {
-        tags,
-        operationId: 'listLoans',
-        summary: 'List loans',
-        description: 'Each without its `repaymentHistory`. Of an unknown customer: an empty page.',
-        querystring: loanQuery,
-        response: { 200: loanPage },
-      },
-    },
-    async ({ caller, query: { page, rows, ...filter } }, reply) => {
-      const toJson = (now: LoanNow) => Buffer.from(JSON.stringify(toLoanSummary(now)))
-      return writtenPage(reply, await pageLoans(deps, caller, { filter, page: { page, rows } }, toJson), { page, rows })
-    },
-  )
+  addLoanList(app, deps)
 
   for (const { path, params, named } of LOAN_ADDRESSES)
     app.get(

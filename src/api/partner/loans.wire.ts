@@ -6,12 +6,12 @@ import { LOAN_STATUSES } from '../../domain/loan/lifecycle.ts'
 import { type Currency, minorToNumber, rateToNumber } from '../../domain/money.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import type { LoanNow } from '../../services/loans/loans.ts'
-import { MOST_SHOWN, repaymentsOf } from '../../services/loans/transactions.ts'
-import { count, percent } from '../answers.ts'
-import { amount, externalId, instant, money, newExternalId, pageQuery, queryId, smallInt } from '../wire.ts'
+import { latestRepayments, MOST_SHOWN } from '../../services/loans/transactions.ts'
+import { count, percent } from '../document/answers.ts'
+import { amount, externalId, instant, money, newExternalId, smallInt } from '../wire.ts'
 import { toAccountNo } from './customers.wire.ts'
 import * as examples from './document/examples.ts'
-import { named, pageOf } from './registry.ts'
+import { named } from './registry.ts'
 import { toTransaction, transactionSchema } from './transactions.wire.ts'
 
 export const createLoanRequest = named(
@@ -31,23 +31,6 @@ export const createLoanRequest = named(
     },
   },
 )
-
-const loanFilter = pageQuery.extend({
-  customerExternalId: externalId.optional().describe('Only the loans of the customer with this externalId.'),
-  customerId: queryId('customerExternalId').optional().describe('Only the loans of the customer with this number.'),
-  status: z.enum(LOAN_STATUSES).optional().describe('Only loans with this status.'),
-  orderBy: z.enum(['id', 'principal', 'disbursedAt']).optional().describe('Default: id.'),
-  sortOrder: z
-    .enum(['ASC', 'DESC', 'asc', 'desc'])
-    .optional()
-    .meta({ enum: ['ASC', 'DESC'], description: 'Default: ASC. Lower case is taken too.' }),
-})
-
-export const loanQuery = loanFilter.transform(({ orderBy = 'id', sortOrder, ...rest }) => ({
-  ...rest,
-  orderBy,
-  descending: sortOrder?.toUpperCase() === 'DESC',
-}))
 
 const periodSchema = named(
   'SchedulePeriod',
@@ -127,6 +110,10 @@ export const loanSummary = named(
     chargedOff: z.boolean().describe('Whether the lender has marked the loan as a probable loss. It is still owed.'),
     chargedOffOn: z.iso.date().optional().describe('The value date of the charge-off.'),
     closedOn: z.iso.date().optional().describe('The value date that paid the loan off, or wrote it off.'),
+    createdAt: instant,
+    updatedAt: instant.describe(
+      'When a change of the loan was stored last: a transaction, an update of its terms, or what time has changed.',
+    ),
     repaymentSchedule: z.array(periodSchema).describe('The instalments, the first one first.'),
   }),
   { example: examples.loanSummary },
@@ -142,15 +129,13 @@ export const loanSchema = named(
   { example: examples.loan },
 )
 
-export const loanPage = pageOf('LoanPage', loanSummary)
-
 export type LoanSummaryView = z.infer<typeof loanSummary>
 export type LoanView = z.infer<typeof loanSchema>
 
 /** A loan with its history of repayments: the answer of a single read. */
 export const toLoan = (now: LoanNow): LoanView => ({
   ...toLoanSummary(now),
-  repaymentHistory: repaymentsOf(now).items.map(toTransaction),
+  repaymentHistory: latestRepayments(now).map(toTransaction),
 })
 
 /** A loan in a list. */
@@ -203,6 +188,8 @@ export function toLoanSummary({ loan, state }: LoanNow): LoanSummaryView {
     chargedOff: state.chargedOffOn !== null,
     ...(state.chargedOffOn === null ? {} : { chargedOffOn: state.chargedOffOn }),
     ...(state.closedOn === null ? {} : { closedOn: state.closedOn }),
+    createdAt: toRfc3339(loan.createdAt, zone),
+    updatedAt: toRfc3339(loan.updatedAt, zone),
     repaymentSchedule: toSchedule(state.periods, currency),
   }
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { Deps } from '../../app/deps.ts'
-import { getProduct, pageProducts } from '../../services/lenders/products.ts'
+import { getProduct, listProducts } from '../../services/lenders/products.ts'
+import { listQuery } from '../lists/query.ts'
 import type { StyleApp } from '../style.ts'
-import { idParam, pageQuery } from '../wire.ts'
+import { idParam } from '../wire.ts'
 import { productPage, productSchema, toProduct } from './products.wire.ts'
 import { toPage } from './registry.ts'
 
@@ -17,11 +18,11 @@ export function productRoutes(app: StyleApp, deps: Deps): void {
         operationId: 'listLoanProducts',
         summary: 'List loan products',
         description: 'In the order of their ids, retired ones included.',
-        querystring: pageQuery,
+        querystring: listQuery,
         response: { 200: productPage },
       },
     },
-    async ({ caller, query }) => toPage(await pageProducts(deps, caller, query), query, toProduct),
+    async ({ caller, query }) => toPage(await listProducts(deps, caller, query), query, toProduct),
   )
 
   app.get(

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import type { Listed, Page } from '../../services/paging.ts'
-import { count, total as totalOfRows } from '../answers.ts'
+import type { Range, Ranged } from '../../services/paging.ts'
+import { listMembers, membersOf } from '../lists/envelope.ts'
 import { externalIdParam, idParam } from '../wire.ts'
 import { customer, newLoan } from './document/examples.ts'
 
@@ -14,42 +14,38 @@ export function named<T extends z.ZodType>(id: string, schema: T, { example }: {
   return schema
 }
 
-/** Makes the envelope of a list (contract 4.1); its example has one example item, of `total`. */
+/** A cursor as the document shows it. */
+const NEXT = 'bG9hbnMuMnI'
+
+/** Makes the envelope of a list (contract 4.1, 15); its example has one example item, of `total`. */
 export function pageOf<T extends z.ZodType>(id: string, item: T, { total = 1, rowsPerPage = 100 } = {}) {
-  const page = z.object({
-    items: z.array(item),
-    total: totalOfRows.describe('Items on all pages together.'),
-    page: count.describe('The number of this page, from 1.'),
-    rowsPerPage: count.describe('The most items that a page has, as the request asked.'),
-  })
+  const page = z.object({ items: z.array(item), ...listMembers() })
   const [example] = registry.get(item)?.examples ?? []
-  registry.add(page, { id, examples: [{ items: [example], total, page: 1, rowsPerPage }] })
+  registry.add(page, { id, examples: [{ items: [example], total, page: 1, rowsPerPage, next: NEXT }] })
   return page
 }
 
-/** Builds a page of a list, each item in the partner style's view. */
-export const toPage = <T, View>({ items, total }: Listed<T>, { page, rows }: Page, toView: (item: T) => View) => ({
-  items: items.map(toView),
-  total,
-  page,
-  rowsPerPage: rows,
+/** Builds a part of a list, each item in the partner style's view. */
+export const toPage = <T, View>(part: Ranged<T>, range: Range, toView: (item: T) => View) => ({
+  items: part.items.map(toView),
+  ...membersOf(part, range),
 })
 
 /**
  * Answers with a page whose items are bytes of JSON already, written one after the other: writing all at once would
  * delay other requests. The answer is the same as that of `toPage`.
  */
-export function writtenPage<View>(reply: FastifyReply, { items, total }: Listed<Buffer>, { page, rows }: Page) {
+export function writtenPage<View>(reply: FastifyReply, part: Ranged<Buffer>, range: Range) {
   const none: View[] = []
   // Fastify sets the content type only of answers that it serializes with its own serializer.
   reply.type('application/json; charset=utf-8')
   reply.serializer((envelope: object) => {
     const [before, after] = JSON.stringify(envelope).split('[]')
-    const parts = items.flatMap((item, index) => (index === 0 ? [item] : [COMMA, item]))
+    const parts = part.items.flatMap((item, index) => (index === 0 ? [item] : [COMMA, item]))
     // Fastify sends bytes as they are, though its types name text only.
     return Buffer.concat([Buffer.from(`${before}[`), ...parts, Buffer.from(`]${after}`)]) as unknown as string
   })
-  return { items: none, total, page, rowsPerPage: rows }
+  return { items: none, ...membersOf(part, range) }
 }
 
 const COMMA = Buffer.from(',')

@@ -20,7 +20,7 @@ export const replayResponse =
     const ref = { id: entityId }
     if (entity === 'customer' && transactionId !== null) return toBoost(await getBoost(deps, caller, transactionId))
     if (entity === 'customer')
-      return toCustomer(await getCustomer(deps, caller, ref), await getOrganization(deps, caller))
+      return toCustomer(await getCustomer(deps, caller, ref), await getOrganization(deps, caller), deps.config.zone)
     if (entity !== 'loan') return cannotReplayResponse()
     if (transactionId === null) return toLoanSummary(await getLoan(deps, caller, ref))
     return toTransaction(await getTransaction(deps, caller, ref, transactionId))

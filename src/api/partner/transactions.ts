@@ -6,13 +6,13 @@ import {
   adjustTransaction,
   getTransaction,
   isForAdmins,
-  pageRepayments,
+  listRepayments,
   postTransaction,
   reverseTransaction,
 } from '../../services/loans/transactions.ts'
 import { markReplayed } from '../http/idempotency.ts'
+import { listQuery, queryInstant, rangeOf, startOfBound } from '../lists/query.ts'
 import type { StyleApp } from '../style.ts'
-import { pageQuery } from '../wire.ts'
 import * as examples from './document/examples.ts'
 import { STORY } from './document/story.ts'
 import { POSTINGS, refusalOf } from './postings.ts'
@@ -28,6 +28,14 @@ import {
 
 const tags = ['repayments']
 type Prefilled = FastifyContextConfig['prefilled'] & {}
+
+const repaymentQuery = listQuery.extend({
+  updatedSince: queryInstant
+    .optional()
+    .describe(
+      'Only repayments that were posted or reversed from this instant on; a date stands for its first instant.',
+    ),
+})
 
 const WRONG_STATE = 'The state of the loan or of the transaction does not allow it.'
 
@@ -159,14 +167,18 @@ function addList(app: StyleApp, deps: Deps, { path, params, named }: Address): v
         tags,
         operationId: named('listRepayments', 'Loan'),
         summary: 'List repayments',
-        description: "The customer's repayments, newest first, reversed ones included.",
+        description:
+          "The customer's repayments, newest first, reversed ones included. A cursor goes back in time; repayments that are posted meanwhile are not in it.",
         params,
-        querystring: pageQuery,
+        querystring: repaymentQuery,
         response: { 200: transactionPage },
       },
     },
-    async ({ caller, params: ref, query }) =>
-      toPage(await pageRepayments(deps, caller, ref, query), query, toTransaction),
+    async ({ caller, params: ref, query }) => {
+      const updatedSince = startOfBound(query.updatedSince, deps.config.zone)
+      const request = { range: rangeOf(query), updatedSince }
+      return toPage(await listRepayments(deps, caller, ref, request), query, toTransaction)
+    },
   )
 }
 

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { COMPONENTS } from '../../domain/loan/allocation.ts'
-import { ENTRY_TYPES, type EntryType, paymentMethodOf } from '../../domain/loan/entry.ts'
+import { ENTRY_TYPES, type Entry, type EntryType, paymentMethodOf } from '../../domain/loan/entry.ts'
 import type { Posting } from '../../domain/loan/loan.ts'
 import { type Decimal, minorToNumber } from '../../domain/money.ts'
-import type { TransactionNow } from '../../services/loans/transactions.ts'
-import { word } from '../answers.ts'
+import { changedAt, type TransactionNow } from '../../services/loans/transactions.ts'
+import { word } from '../document/answers.ts'
 import { amount, amountOrZero, instant, localDate, money, note, text } from '../wire.ts'
 import * as examples from './document/examples.ts'
 import { named, pageOf } from './registry.ts'
@@ -99,7 +99,11 @@ type Type = Exclude<EntryType, 'Recovery Repayment'>
 
 const typeOf = (type: EntryType): Type => (type === 'Recovery Repayment' ? 'Repayment' : type)
 
-const TYPES: readonly Type[] = [...new Set(ENTRY_TYPES.map(typeOf))]
+/** The types of transactions that clients see. */
+export const TRANSACTION_TYPES: readonly Type[] = [...new Set(ENTRY_TYPES.map(typeOf))]
+
+/** Returns the types of entries that clients see as a type. */
+export const entryTypesOf = (type: Type): EntryType[] => ENTRY_TYPES.filter((one) => typeOf(one) === type)
 
 export const transactionSchema = named(
   'Transaction',
@@ -108,7 +112,7 @@ export const transactionSchema = named(
     loanId: z.string().describe("The service's number of the loan."),
     type: word(
       'What was posted; `Repayment` for all money that a customer paid (a recovery is one too, with `recovery: true`)',
-      TYPES,
+      TRANSACTION_TYPES,
     ),
     recovery: z.boolean().optional().describe('True of a repayment that was posted as a recovery, else absent.'),
     date: z.iso.date().describe('The value date.'),
@@ -132,6 +136,8 @@ export const transactionSchema = named(
       .describe('How the money was paid: a setting of the lender. Absent where no money moved.'),
     idempotencyKey: z.string().optional().describe('As it was sent.'),
     note: z.string().optional().describe('As it was sent.'),
+    createdAt: instant.describe('The instant of posting.'),
+    updatedAt: instant.describe('The instant of posting or, of a reversed transaction, of the reversal.'),
   }),
   { example: examples.repayment },
 )
@@ -140,11 +146,16 @@ export const transactionPage = pageOf('TransactionPage', transactionSchema)
 
 export type TransactionView = z.infer<typeof transactionSchema>
 
+const toTimes = (entry: Entry, zone: string) => ({
+  createdAt: toRfc3339(entry.postedAt, zone),
+  updatedAt: toRfc3339(changedAt(entry), zone),
+})
+
 /** Builds the partner style's view of a transaction; a reversed one has no effect, and so no portions. */
 export function toTransaction({ loan, entry, outcome }: TransactionNow): TransactionView {
   const { currency, zone } = loan.terms
   const number = (minor: bigint) => minorToNumber(minor, currency)
-  const view: TransactionView = {
+  const view: Omit<TransactionView, 'createdAt' | 'updatedAt'> = {
     id: String(entry.id),
     loanId: String(loan.id),
     type: typeOf(entry.type),
@@ -163,5 +174,5 @@ export function toTransaction({ loan, entry, outcome }: TransactionNow): Transac
   if (paymentMethod !== null) view.paymentMethod = paymentMethod
   if (entry.token !== null) view.idempotencyKey = entry.token
   if (entry.note !== null) view.note = entry.note
-  return view
+  return { ...view, ...toTimes(entry, zone) }
 }

@@ -5,9 +5,10 @@ import {
   type Borrower,
   createBorrower,
   getBorrower,
-  pageBorrowers,
+  listBorrowers,
   updateBorrower,
 } from '../../services/customers/borrowers.ts'
+import { rangeOf } from '../lists/query.ts'
 import type { StyleApp } from '../style.ts'
 import {
   type BorrowerView,
@@ -16,6 +17,7 @@ import {
   borrowerQuery,
   createBorrowerRequest,
   toBorrower,
+  toBorrowerFilter,
   toChanges,
   toDetails,
   updateBorrowerRequest,
@@ -79,13 +81,13 @@ export function borrowerRoutes(app: StyleApp, deps: Deps): void {
         tags,
         operationId: 'listBorrowers',
         summary: 'List borrowers',
-        description: 'In the order in which they came, whichever style made them.',
+        description: 'In the order in which they came, whichever style made them. Filters together are met all.',
         querystring: borrowerQuery,
         response: { 200: borrowerList },
       },
     },
     async ({ caller, query }) => {
-      const page = await pageBorrowers(deps, caller, query)
+      const page = await listBorrowers(deps, caller, toBorrowerFilter(query, zone), rangeOf(query))
       const ids = page.items.map(({ id }) => id)
       const scores = await scoresOf(deps, caller, ids)
       return toList(page, query, (borrower) => toBorrower(borrower, zone, scores.get(borrower.id)))

@@ -9,10 +9,12 @@ import {
 import { displayName } from '../../domain/customer/customer.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import type { Borrower } from '../../services/customers/borrowers.ts'
-import { count } from '../answers.ts'
+import type { CustomerFilter } from '../../services/customers/customers.ts'
 import { wireInteger } from '../body/json.ts'
 import { clearable } from '../body/shapes.ts'
-import { emailOrEmpty, instant, pageQuery, text } from '../wire.ts'
+import { count } from '../document/answers.ts'
+import { changedSince, listQuery, queryPhone, startOfBound } from '../lists/query.ts'
+import { emailOrEmpty, instant, text } from '../wire.ts'
 import * as examples from './document/examples.ts'
 import { answerFields, itemOf, listOf, named, recordId, wireId } from './registry.ts'
 
@@ -54,7 +56,20 @@ export const updateBorrowerRequest = named(
   { example: examples.borrowerChanges },
 )
 
-export const borrowerQuery = pageQuery
+export const borrowerQuery = listQuery.extend({
+  phone: queryPhone.optional().describe('Only borrowers with this phone number, as it was sent.'),
+  business_name: text({ max: LONGEST_DETAIL.businessName })
+    .optional()
+    .describe('Only borrowers whose name begins so, in capital or small letters.'),
+  updated_since: changedSince('borrowers'),
+})
+
+/** Reads the query of a list of borrowers as a filter. */
+export const toBorrowerFilter = (query: z.infer<typeof borrowerQuery>, zone: string): CustomerFilter => ({
+  phone: query.phone,
+  name: query.business_name,
+  updatedSince: startOfBound(query.updated_since, zone),
+})
 
 const borrowerSchema = named(
   'Borrower',

@@ -16,6 +16,7 @@ const NOT_THEIRS = "x-user-id must be the id of the caller's organization"
 
 const FAULT_NAMES: FaultNames = {
   idempotencyKey: KEY_HEADER,
+  updatedSince: 'updated_since',
   loanId: 'loan_id',
   borrowerId: 'borrower_id',
   entryId: 'repayment_id',

@@ -2,13 +2,15 @@ import type { Deps } from '../../app/deps.ts'
 import {
   createRecordLoan,
   getRecordLoan,
-  pageRecordLoans,
+  listRecordLoans,
   type RecordLoan,
   updateRecordLoan,
 } from '../../services/loans/recordLoans.ts'
+import { rangeOf } from '../lists/query.ts'
 import type { StyleApp } from '../style.ts'
 import * as examples from './document/examples.ts'
-import { createLoanRequest, loanQuery, toAsked, toUpdate, updateLoanRequest } from './loans.wire.ts'
+import { loanQuery, toLoanFilter } from './loanQuery.ts'
+import { createLoanRequest, toAsked, toUpdate, updateLoanRequest } from './loans.wire.ts'
 import { loanItem, loanList, toLoan } from './loanView.ts'
 import { byId, made, requireSameId, toItem, toList } from './registry.ts'
 
@@ -94,12 +96,13 @@ function addList(app: StyleApp, deps: Deps, view: View): void {
         tags,
         operationId: 'listLoans',
         summary: 'List loans',
-        description: 'In the order in which they came, whichever style made them.',
+        description: 'In the order in which they came, whichever style made them. Filters together are met all.',
         querystring: loanQuery,
         response: { 200: loanList },
       },
     },
-    async ({ caller, query }) => toList(await pageRecordLoans(deps, caller, query), query, view),
+    async ({ caller, query }) =>
+      toList(await listRecordLoans(deps, caller, toLoanFilter(query, deps.config.zone), rangeOf(query)), query, view),
   )
 }
 

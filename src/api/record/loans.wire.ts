@@ -17,7 +17,7 @@ import {
   readInterestType,
 } from '../../domain/schedule/recordTerms.ts'
 import { clearable, eitherOf } from '../body/shapes.ts'
-import { amount, decimal, int64, localDate, note, pageQuery, smallInt, text } from '../wire.ts'
+import { amount, decimal, int64, localDate, note, smallInt, text } from '../wire.ts'
 import { LONGEST_WORD, numberAsWord, sent, sentInteger, sentText, word } from './asSent.ts'
 import * as examples from './document/examples.ts'
 import { answerFields, named, recordId, registry } from './registry.ts'
@@ -232,5 +232,3 @@ export const toUpdate = (body: z.infer<typeof updateLoanRequest>): LoanUpdate =>
   products: body.products === undefined ? undefined : toProducts(body.products),
   storedTerms: toExtended(body),
 })
-
-export const loanQuery = pageQuery

@@ -2,10 +2,10 @@ import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { type FaultRole, invalidArgument } from '../../domain/errors.ts'
 import type { Recorded } from '../../services/customers/borrowers.ts'
-import type { Listed, Page } from '../../services/paging.ts'
-import { count, total as totalOfRows } from '../answers.ts'
+import type { Range, Ranged } from '../../services/paging.ts'
 import type { RawJson } from '../body/json.ts'
 import { markReplayed } from '../http/idempotency.ts'
+import { listMembers, membersOf } from '../lists/envelope.ts'
 import { idParam, int64 } from '../wire.ts'
 
 /** The components of the record style's document. */
@@ -33,6 +33,7 @@ export const recordId = int64({ min: 1n })
 const ANSWER_ONLY = {
   credit_score: { type: 'integer', format: 'int32' },
   status: { type: 'string' },
+  reversed: { type: 'boolean' },
   created_at: { type: 'string', format: 'date-time' },
   updated_at: { type: 'string', format: 'date-time' },
 } as const
@@ -76,17 +77,14 @@ export function itemOf<T extends z.ZodType>(id: string, item: T) {
   return envelope
 }
 
-/** Makes the envelope of a list (contract 5); its example holds one item. */
+/** A cursor as the document shows it. */
+const NEXT = 'bG9hbnMuMnI'
+
+/** Makes the envelope of a list (contract 5, 15); its example holds one item. */
 export function listOf<T extends z.ZodType>(id: string, item: T) {
-  const envelope = z.object({
-    items: z.array(item),
-    total: totalOfRows.describe('Items on all pages together.'),
-    page: count.describe('The number of this page, from 1.'),
-    rowsPerPage: count.describe('The most items that a page has, as the request asked.'),
-    success,
-  })
-  const listed = { items: [exampleOf(item)], total: 1 }
-  registry.add(envelope, { id, examples: [toList(listed, { page: 1, rows: 100 }, (shown) => shown)] })
+  const envelope = z.object({ items: z.array(item), ...listMembers(), success })
+  const listed = { items: [exampleOf(item)], total: 1, next: NEXT }
+  registry.add(envelope, { id, examples: [toList(listed, { rows: 100 }, (shown) => shown)] })
   return envelope
 }
 
@@ -102,11 +100,9 @@ export function made<T>(reply: FastifyReply, { item, replayed }: Recorded<T>): T
 export const toItem = <View>(item: View) => ({ item, success: true as const })
 
 /** Builds a page of a list in its envelope, each item in the record style's view. */
-export const toList = <T, View>({ items, total }: Listed<T>, { page, rows }: Page, toView: (item: T) => View) => ({
-  items: items.map(toView),
-  total,
-  page,
-  rowsPerPage: rows,
+export const toList = <T, View>(part: Ranged<T>, range: Range, toView: (item: T) => View) => ({
+  items: part.items.map(toView),
+  ...membersOf(part, range),
   success: true as const,
 })
 

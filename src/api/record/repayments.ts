@@ -1,10 +1,11 @@
 import type { Deps } from '../../app/deps.ts'
 import {
   getRecordRepayment,
-  pageRecordRepayments,
+  listRecordRepayments,
   postRecordRepayment,
   type RecordRepayment,
 } from '../../services/loans/recordRepayments.ts'
+import { rangeOf } from '../lists/query.ts'
 import type { StyleApp } from '../style.ts'
 import { byId, made, toItem, toList } from './registry.ts'
 import {
@@ -13,6 +14,7 @@ import {
   repaymentList,
   repaymentQuery,
   toRepayment,
+  toRepaymentFilter,
   toTold,
 } from './repayments.wire.ts'
 
@@ -50,13 +52,15 @@ export function repaymentRoutes(app: StyleApp, deps: Deps): void {
         operationId: 'listRepayments',
         summary: 'List repayments',
         description:
-          'Those that stand, in the order in which they came, whichever style posted them. One that was reversed is no longer listed; one that was adjusted is listed as the one that replaced it.',
+          'Those that stand, in the order in which they came, whichever style posted them. One that was reversed is listed only with `include_reversed`; one that was adjusted is listed as the one that replaced it.',
         querystring: repaymentQuery,
         response: { 200: repaymentList },
       },
     },
-    async ({ caller, query: { loan_id, ...page } }) =>
-      toList(await pageRecordRepayments(deps, caller, loan_id, page), page, view),
+    async ({ caller, query }) => {
+      const filter = toRepaymentFilter(query, deps.config.zone)
+      return toList(await listRecordRepayments(deps, caller, filter, rangeOf(query)), query, view)
+    },
   )
 
   app.get(

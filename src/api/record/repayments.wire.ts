@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { minorToNumber } from '../../domain/money.ts'
 import type { RepaymentRequest } from '../../domain/recordStyle/recordRepayment.ts'
-import type { RecordRepayment } from '../../services/loans/recordRepayments.ts'
-import { word } from '../answers.ts'
+import type { RecordRepayment, RepaymentFilter } from '../../services/loans/recordRepayments.ts'
 import { wireInteger } from '../body/json.ts'
-import { amount, instant, localDate, money, note, pageQuery, queryInt64, text } from '../wire.ts'
+import { word } from '../document/answers.ts'
+import { changedSince, listQuery, queryBoolean, queryInt64, startOfBound } from '../lists/query.ts'
+import { amount, instant, localDate, money, note, text } from '../wire.ts'
 import * as examples from './document/examples.ts'
 import { answerFields, itemOf, listOf, named, recordId, wireId } from './registry.ts'
 
@@ -21,13 +22,28 @@ export const postRepaymentRequest = named(
     method: remark.optional().describe("How it was paid. Default: the lender's payment method."),
     collected_by: remark.optional().describe('Who took the money.'),
     description: note.optional().describe('A remark for people.'),
-    ...answerFields('status', 'created_at', 'updated_at'),
+    ...answerFields('status', 'reversed', 'created_at', 'updated_at'),
   }),
   { example: examples.newRepayment },
 )
 
-export const repaymentQuery = pageQuery.extend({
+export const repaymentQuery = listQuery.extend({
   loan_id: queryInt64({ min: 1n }).optional().describe('Only the repayments of this loan; of an unknown one, none.'),
+  collection_from: localDate.optional().describe('Only repayments collected on this date or later.'),
+  collection_to: localDate.optional().describe('Only repayments collected on this date or earlier.'),
+  include_reversed: queryBoolean
+    .optional()
+    .describe('True: reversed repayments too, each with `reversed: true`. Default: false.'),
+  updated_since: changedSince('repayments'),
+})
+
+/** Reads the query of a list of repayments as a filter. */
+export const toRepaymentFilter = (query: z.infer<typeof repaymentQuery>, zone: string): RepaymentFilter => ({
+  loanId: query.loan_id,
+  isReversed: query.include_reversed === true ? undefined : false,
+  dateFrom: query.collection_from,
+  dateTo: query.collection_to,
+  updatedSince: startOfBound(query.updated_since, zone),
 })
 
 const repaymentSchema = named(
@@ -43,6 +59,7 @@ const repaymentSchema = named(
     status: word('Of a repayment that counts no longer, and which lists leave out; else absent', [
       'reversed',
     ]).optional(),
+    reversed: z.boolean().optional().describe('True of a repayment that counts no longer, else absent.'),
     created_at: instant,
     updated_at: instant,
   }),
@@ -72,7 +89,7 @@ export const toRepayment = (repayment: RecordRepayment, zone: string): Repayment
   method: repayment.record?.method ?? repayment.paymentMethod ?? '',
   collected_by: repayment.record?.collectedBy ?? '',
   description: repayment.note ?? '',
-  ...(repayment.reversedAt !== null && { status: 'reversed' as const }),
+  ...(repayment.reversedAt !== null && { status: 'reversed', reversed: true }),
   created_at: toRfc3339(repayment.postedAt, zone),
   updated_at: toRfc3339(repayment.reversedAt ?? repayment.postedAt, zone),
 })

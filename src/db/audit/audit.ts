@@ -1,5 +1,7 @@
 import type { Db } from '../postgres/client.ts'
-import type { Listed, Page } from '../queries/paging.ts'
+import { type Conditions, type ConditionText, conditionsOf } from '../queries/conditions.ts'
+import { cursorAt } from '../queries/cursor.ts'
+import type { Found, Position } from '../queries/paging.ts'
 import { moment } from '../queries/rows.ts'
 
 /** A row of the audit trail: who changed what, when, in which request, and what it was before and after. */
@@ -31,27 +33,43 @@ export interface AuditFilter {
   readonly above?: bigint | undefined
 }
 
-/** A page of an organization's audit trail, newest first. */
-export async function listAudit(
+/** The order of the list of the trail: newest first. */
+export const TRAIL_ORDER = 'trail'
+
+/**
+ * Finds rows of an organization's audit trail, newest first. A walk goes back from where it began: rows that are added
+ * meanwhile are not in it.
+ */
+export async function findAudit(
   db: Db,
   organizationId: number,
   filter: AuditFilter,
-  { page, rows }: Page,
-): Promise<Listed<AuditEntry>> {
-  const values: unknown[] = [organizationId]
-  const where = ['organization_id = $1', ...conditionsOf(filter, values)].join(' AND ')
+  position: Position,
+): Promise<Found<AuditEntry>> {
+  const { texts, values } = auditConditions(filter, { texts: ['organization_id = $1'], values: [organizationId] })
+  const where = texts.join(' AND ')
+  const read = (more: string, sent: readonly unknown[]) =>
+    db.pool.query<AuditRow>(`SELECT ${AUDIT_COLUMNS} FROM audit_entry WHERE ${where} ${more}`, [...values, ...sent])
+  const foundOf = ({ rows }: { readonly rows: readonly AuditRow[] }) => ({
+    items: rows.map(toAuditEntry),
+    next: cursorAt(TRAIL_ORDER, rows.at(-1)?.id),
+  })
+  const [first, second] = [1, 2].map((more) => `$${values.length + more}`)
+  if (!('page' in position)) {
+    const below = position.cursor?.floor ?? LARGEST
+    return foundOf(await read(`AND id < ${first} ORDER BY id DESC LIMIT ${second}`, [below, position.rows]))
+  }
+  const { page, rows } = position
   const [counted, listed] = await Promise.all([
-    db.pool.query<{ total: number }>(`SELECT count(*)::int AS total FROM audit_entry WHERE ${where}`, values),
-    db.pool.query<AuditRow>(
-      `SELECT ${AUDIT_COLUMNS} FROM audit_entry WHERE ${where}
-       ORDER BY id DESC OFFSET $${values.length + 1} LIMIT $${values.length + 2}`,
-      [...values, (page - 1) * rows, rows],
-    ),
+    db.pool.query<{ total: bigint }>(`SELECT count(*) AS total FROM audit_entry WHERE ${where}`, [...values]),
+    read(`ORDER BY id DESC OFFSET ${first} LIMIT ${second}`, [(page - 1) * rows, rows]),
   ])
-  return { items: listed.rows.map(toAuditEntry), total: counted.rows[0]?.total ?? 0 }
+  return { ...foundOf(listed), total: Number(counted.rows[0]!.total) }
 }
 
-const CONDITIONS: Readonly<Record<keyof AuditFilter, string>> = {
+const LARGEST = 2n ** 63n - 1n
+
+const CONDITIONS: Readonly<Record<keyof AuditFilter, ConditionText>> = {
   entity: 'entity = ?',
   entityId: 'entity_id = ?',
   accountId: 'account_id = ?',
@@ -62,14 +80,11 @@ const CONDITIONS: Readonly<Record<keyof AuditFilter, string>> = {
   above: 'id > ?',
 }
 
-/** SQL for what the filter asks for; its parameters are added to `values`. */
-export const conditionsOf = (filter: AuditFilter, values: unknown[]): string[] =>
-  Object.entries(CONDITIONS).flatMap(([name, condition]) => {
-    const value = filter[name as keyof AuditFilter]
-    if (value === undefined) return []
-    values.push(name === 'since' || name === 'until' ? moment(Number(value)) : value)
-    return [condition.replace('?', `$${values.length}`)]
-  })
+/** Writes what the filter asks for. */
+export const auditConditions = ({ since, until, ...filter }: AuditFilter, base: Conditions): Conditions => {
+  const at = (instant: number | undefined) => (instant === undefined ? undefined : moment(instant))
+  return conditionsOf(CONDITIONS, { ...filter, since: at(since), until: at(until) }, base)
+}
 
 /** The columns that `toAuditEntry` reads; the JSON as text, because the driver would round its ids. */
 export const AUDIT_COLUMNS =

@@ -1,5 +1,12 @@
 import type { Db } from '../postgres/client.ts'
-import { AUDIT_COLUMNS, type AuditEntry, type AuditFilter, type AuditRow, conditionsOf, toAuditEntry } from './audit.ts'
+import {
+  AUDIT_COLUMNS,
+  type AuditEntry,
+  type AuditFilter,
+  type AuditRow,
+  auditConditions,
+  toAuditEntry,
+} from './audit.ts'
 
 /** A row of the trail, and whose it is: 0 is the service itself. */
 export interface TrailRow extends AuditEntry {
@@ -24,16 +31,22 @@ interface Row extends AuditRow {
 const toTrailRow = (row: Row): TrailRow => ({ organizationId: row.organization_id, ...toAuditEntry(row) })
 
 /** Rows that the filter lets through, of one organization, or of all and of the service itself. */
-function select(columns: string, order: 'ASC' | 'DESC', filter: TrailFilter, most: number) {
-  const values: unknown[] = [filter.organizationId ?? null, most]
-  const where = ['organization_id = whose.id', ...conditionsOf(filter, values)].join(' AND ')
+function select(
+  columns: string,
+  order: 'ASC' | 'DESC',
+  { organizationId, ...filter }: TrailFilter,
+  most: number,
+): { text: string; values: unknown[] } {
+  const base = { texts: ['organization_id = whose.id'], values: [organizationId ?? null, most] }
+  const { texts, values } = auditConditions(filter, base)
+  const where = texts.join(' AND ')
   const text = `
     WITH whose AS (SELECT id FROM organization UNION ALL SELECT 0)
     SELECT a.* FROM whose CROSS JOIN LATERAL (
       SELECT organization_id, ${columns} FROM audit_entry WHERE ${where} ORDER BY id ${order} LIMIT $2
     ) AS a
     WHERE $1::int IS NULL OR whose.id = $1 ORDER BY a.id ${order} LIMIT $2`
-  return { text, values }
+  return { text, values: [...values] }
 }
 
 /** The latest rows of the trail, oldest first; of one organization, or of all and of the service itself. */

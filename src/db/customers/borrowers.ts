@@ -5,9 +5,10 @@ import { reserveAccountNumbers, returnAccountNumber } from '../lenders/accountNu
 import type { Db } from '../postgres/client.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import type { NumberedDb } from '../queries/idBlocks.ts'
-import { listByArrival, pageByArrival } from '../queries/pageByArrival.ts'
-import type { Listed, Page } from '../queries/paging.ts'
+import { AFTER_TRANSACTION_ID, type ListedDb } from '../queries/lists.ts'
+import type { Asked, Found } from '../queries/paging.ts'
 import { statement } from '../queries/statement.ts'
+import { type CustomerFilter, readCustomers } from './customerList.ts'
 
 /** A customer as a record system knows it, whichever style made it. */
 export interface Borrower extends BorrowerDetails {
@@ -37,16 +38,9 @@ export async function findBorrower(db: Db, organizationId: number, id: bigint): 
   return { id, externalId, createdAt: createdAt.getTime(), updatedAt: updatedAt.getTime(), ...details }
 }
 
-const list = pageByArrival('list-borrowers', (p) => ({
-  table: 'customer',
-  where: `a.organization_id = ${p('organizationId')}`,
-  columns: COLUMNS,
-}))
-
-/** A page of the organization's customers, oldest first. */
-export function listBorrowers(db: Db, organizationId: number, page: Page): Promise<Listed<Borrower>> {
-  return listByArrival<Borrower>(db, list, page, { organizationId })
-}
+/** Reads a page of the organization's customers, oldest first, or a step of a walk. */
+export const findBorrowers = (listed: ListedDb, asked: Asked<CustomerFilter>): Promise<Found<Borrower> | undefined> =>
+  readCustomers<Borrower>(listed, COLUMNS, asked)
 
 interface BorrowerValues extends BorrowerDetails, TrailValues {
   readonly id: bigint
@@ -57,8 +51,8 @@ const insert = statement<BorrowerValues & { activationDate: LocalDate; accountNo
   (p) => `
   WITH made AS (
     INSERT INTO customer (organization_id, id, status, activation_date, created_at, updated_at, account_no, ${DETAIL_COLUMNS.join(', ')})
-    VALUES (${p('organizationId')}, ${p('id')}, 'Active', ${p('activationDate')}, ${p('changedAt')}, ${p('changedAt')},
-      ${p('accountNo')}, ${BORROWER_DETAILS.map(p).join(', ')})
+    SELECT ${p('organizationId')}, ${p('id')}, 'Active', ${p('activationDate')}::date, ${p('changedAt')}::timestamptz,
+      ${p('changedAt')}, ${p('accountNo')}, ${BORROWER_DETAILS.map(p).join(', ')} ${AFTER_TRANSACTION_ID}
     ON CONFLICT (organization_id, id) DO NOTHING
     RETURNING id
   ), ${trail(p, 'made', 'customer')}

@@ -1,15 +1,17 @@
 import type { CustomerLifecycle, CustomerStatus } from '../../domain/customer/customer.ts'
-import type { LocalDate } from '../../domain/dates.ts'
+import type { Instant, LocalDate } from '../../domain/dates.ts'
 import { type Author, type Trace, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import type { Customer as CustomerRow } from '../generated/client.ts'
 import { reserveAccountNumbers, returnAccountNumber } from '../lenders/accountNumbers.ts'
 import type { Db } from '../postgres/client.ts'
+import { isUniqueViolation } from '../postgres/errors.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import type { NumberedDb } from '../queries/idBlocks.ts'
-import { listByArrival, pageByArrival } from '../queries/pageByArrival.ts'
-import type { Listed, Page } from '../queries/paging.ts'
+import { AFTER_TRANSACTION_ID, type ListedDb } from '../queries/lists.ts'
+import type { Asked, Found } from '../queries/paging.ts'
 import { retryOnTakenId } from '../queries/retryOnTakenId.ts'
 import { statement } from '../queries/statement.ts'
+import { type CustomerFilter, readCustomers } from './customerList.ts'
 
 /** A reference to a customer: the service's number or the partner's own id. */
 export type CustomerRef = { readonly id: bigint } | { readonly externalId: string }
@@ -23,6 +25,8 @@ export interface Customer {
   readonly status: CustomerStatus
   readonly activationDate: LocalDate | null
   readonly businessName: string | null
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
 }
 
 const by = (organizationId: number, ref: CustomerRef) =>
@@ -35,24 +39,13 @@ export async function findCustomer(db: Db, organizationId: number, ref: Customer
   return row ? toCustomer(row) : undefined
 }
 
-const list = pageByArrival('list-customers', (p) => ({
-  table: 'customer',
-  where: `a.organization_id = ${p('organizationId')}`,
-  columns: `a.id, a.external_id AS "externalId", a.account_no AS "accountNo", a.status, a.activation_date AS "activationDate",
-    a.business_name AS "businessName"`,
-}))
+const COLUMNS = `a.id, a.external_id AS "externalId", a.account_no AS "accountNo", a.status,
+    a.activation_date AS "activationDate", a.business_name AS "businessName", a.created_at AS "createdAt",
+    a.updated_at AS "updatedAt"`
 
-/** A page of customers in the order in which they came. */
-export async function listCustomers(
-  db: Db,
-  organizationId: number,
-  { externalId }: { externalId?: string | undefined },
-  page: Page,
-): Promise<Listed<Customer>> {
-  if (externalId === undefined) return listByArrival<Customer>(db, list, page, { organizationId })
-  const customer = await findCustomer(db, organizationId, { externalId })
-  return { items: customer && page.page === 1 ? [customer] : [], total: customer ? 1 : 0 }
-}
+/** Reads a page of customers in the order in which they came, or a step of a walk. */
+export const findCustomers = (listed: ListedDb, asked: Asked<CustomerFilter>): Promise<Found<Customer> | undefined> =>
+  readCustomers<Customer>(listed, COLUMNS, asked)
 
 interface NewCustomerValues extends TrailValues {
   readonly externalId: string
@@ -65,8 +58,8 @@ const insert = statement<NewCustomerValues>(
   (p) => `
   WITH made AS (
     INSERT INTO customer (organization_id, external_id, status, activation_date, created_at, updated_at, account_no)
-    VALUES (${p('organizationId')}, ${p('externalId')}, 'Active', ${p('activationDate')}, ${p('changedAt')},
-      ${p('changedAt')}, ${p('accountNo')})
+    SELECT ${p('organizationId')}, ${p('externalId')}, 'Active', ${p('activationDate')}::date, ${p('changedAt')}::timestamptz,
+      ${p('changedAt')}, ${p('accountNo')} ${AFTER_TRANSACTION_ID}
     ON CONFLICT DO NOTHING RETURNING id
   ), ${trail(p, 'made', 'customer')}
   SELECT id FROM made`,
@@ -104,7 +97,10 @@ export async function insertCustomer(
     returnAccountNumber(numbered, organizationId, 'customer', accountNo)
     return undefined
   }
-  return { id: made.id, externalId, accountNo, status: 'Active', activationDate, businessName: null }
+  return {
+    ...{ id: made.id, externalId, accountNo, status: 'Active', activationDate, businessName: null },
+    ...{ createdAt: now, updatedAt: now },
+  }
 }
 
 /** The columns that a change of a customer's state sets. */
@@ -118,7 +114,7 @@ export interface CustomerChange {
 const lock = statement<{ organizationId: number; id: bigint | null; externalId: string | null }>(
   'lock-customer',
   (p) => `
-  SELECT id, external_id, account_no, status, activation_date, business_name FROM customer
+  SELECT id, external_id, account_no, status, activation_date, business_name, created_at FROM customer
   WHERE organization_id = ${p('organizationId')}
     AND CASE WHEN ${p('id')}::bigint IS NULL THEN external_id = ${p('externalId')} ELSE id = ${p('id')} END FOR UPDATE`,
 )
@@ -168,8 +164,9 @@ export async function changeCustomer(
     await transaction.query(
       update({ ...change, id: row.id, ...trailValues(author, now, { action, before, after: change }) }),
     )
-    const { id, external_id: externalId, account_no: accountNo, business_name: businessName } = row
-    return { id, externalId, accountNo, status, activationDate, businessName }
+    const { id, external_id: externalId, account_no: accountNo, business_name: businessName, created_at } = row
+    const times = { createdAt: created_at, updatedAt: now }
+    return { id, externalId, accountNo, status, activationDate, businessName, ...times }
   })
 }
 
@@ -180,6 +177,7 @@ interface LockedRow {
   status: CustomerStatus
   activation_date: LocalDate | null
   business_name: string | null
+  created_at: Instant
 }
 
 interface StandingRow {
@@ -194,7 +192,41 @@ const toCustomer = (row: CustomerRow): Customer => ({
   status: row.status as CustomerStatus,
   activationDate: row.activationDate ? toLocalDate(row.activationDate) : null,
   businessName: row.businessName,
+  createdAt: row.createdAt.getTime(),
+  updatedAt: row.updatedAt.getTime(),
 })
 
 /** Prisma gives a date as midnight UTC of that day. */
 const toLocalDate = (date: Date): LocalDate => date.toISOString().slice(0, 10)
+
+const setOnce = statement<TrailValues & { id: bigint; externalId: string }>(
+  'set-external-id',
+  (p) => `
+  WITH changed AS (
+    UPDATE customer SET external_id = ${p('externalId')}, updated_at = ${p('changedAt')}
+    WHERE organization_id = ${p('organizationId')} AND id = ${p('id')} AND external_id IS NULL RETURNING id
+  ), ${trail(p, 'changed', 'customer')}
+  SELECT id FROM changed`,
+)
+
+/**
+ * Sets the external id of a customer that has none.
+ * @returns the external id that the customer has afterwards; undefined where there is no such customer, and `taken` where
+ *   another customer has the external id
+ */
+export async function setExternalId(
+  db: Db,
+  author: Author,
+  { id, externalId }: { readonly id: bigint; readonly externalId: string },
+  now: number,
+): Promise<{ readonly externalId: string | null } | 'taken' | undefined> {
+  const { organizationId } = author
+  const trace: Trace = { action: 'update', before: { externalId: null }, after: { externalId } }
+  try {
+    const { rowCount } = await db.pool.query(setOnce({ id, externalId, ...trailValues(author, now, trace) }))
+    return rowCount === 1 ? { externalId } : await findCustomer(db, organizationId, { id })
+  } catch (error) {
+    if (isUniqueViolation(error, 'customer_external_id')) return 'taken'
+    throw error
+  }
+}

@@ -1,6 +1,7 @@
 import type { BorrowerDetails } from '../../domain/customer/borrower.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from '../audit/trail.ts'
+import { AFTER_TRANSACTION_ID } from '../queries/lists.ts'
 import type { Queries } from '../queries/queries.ts'
 import { type ColumnTypes, moment, statementOver } from '../queries/rows.ts'
 import { DETAIL_COLUMNS, detailValues, READ_DETAILS } from './borrowers.ts'
@@ -31,7 +32,7 @@ const insert = statementOver(
   [CUSTOMER, TRAIL_COLUMNS],
   (customers, trail) => `
   WITH made AS (
-    INSERT INTO customer (${Object.keys(CUSTOMER).join(', ')}) SELECT * FROM ${customers('c')}
+    INSERT INTO customer (${Object.keys(CUSTOMER).join(', ')}) SELECT * FROM ${customers('c')} ${AFTER_TRANSACTION_ID}
     RETURNING organization_id, id
   ), ${trailRows('made', 'customer', trail)}
   SELECT count(*) FROM made`,

@@ -1,23 +1,39 @@
 import type { PeriodUnit } from '../../domain/dates.ts'
 import { currencyOf } from '../../domain/money.ts'
 import type { Product } from '../../domain/product/product.ts'
+import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import { type Author, auditRow } from '../audit/trail.ts'
 import type { LoanProduct as ProductRow } from '../generated/client.ts'
 import type { Db } from '../postgres/client.ts'
-import { type Listed, type Page, sliceOf } from '../queries/paging.ts'
+import { cursorAt } from '../queries/cursor.ts'
+import { type Found, type Position, sliceOf } from '../queries/paging.ts'
 
 export async function findProduct(db: Db, organizationId: number, id: number): Promise<Product | undefined> {
   const row = await db.prisma.loanProduct.findUnique({ where: { organizationId_id: { organizationId, id } } })
   return row ? toProduct(row) : undefined
 }
 
-export async function listProducts(db: Db, organizationId: number, page: Page): Promise<Listed<Product>> {
+/** The order of the list of products: by id, of which each new product has the next one. */
+export const PRODUCT_ORDER = 'loan-products'
+
+/** Finds products by id. */
+export async function findProducts(db: Db, organizationId: number, position: Position): Promise<Found<Product>> {
   const where = { organizationId }
-  const [total, items] = await Promise.all([
-    db.prisma.loanProduct.count({ where }),
-    db.prisma.loanProduct.findMany({ where, orderBy: { id: 'asc' }, ...sliceOf(page) }),
-  ])
-  return { items: items.map(toProduct), total }
+  const orderBy = { id: 'asc' } as const
+  if ('page' in position) {
+    const [total, items] = await Promise.all([
+      db.prisma.loanProduct.count({ where }),
+      db.prisma.loanProduct.findMany({ where, orderBy, ...sliceOf(position) }),
+    ])
+    return { items: items.map(toProduct), total, next: cursorAt(PRODUCT_ORDER, items.at(-1)?.id) }
+  }
+  const above = Number(position.cursor?.floor ?? 0)
+  const items = await db.prisma.loanProduct.findMany({
+    where: { ...where, id: { gt: Math.min(above, LARGEST_ID) } },
+    orderBy,
+    take: position.rows,
+  })
+  return { items: items.map(toProduct), next: cursorAt(PRODUCT_ORDER, items.at(-1)?.id) }
 }
 
 /** @throws a unique violation when the organization has a product of that id */

@@ -20,7 +20,7 @@ export interface Applicants {
 }
 
 /** A customer as far as a new loan asks. */
-export type Applicant = Omit<Customer, 'accountNo'>
+export type Applicant = Omit<Customer, 'accountNo' | 'createdAt' | 'updatedAt'>
 
 const KEY: ColumnTypes = { place: 'int', organization_id: 'int', external_id: 'text', product_id: 'int' }
 

@@ -1,5 +1,3 @@
-import type { Db } from '../postgres/client.ts'
-import type { Listed, Page } from '../queries/paging.ts'
 import type { Queries } from '../queries/queries.ts'
 import { arrayOf, statementOver } from '../queries/rows.ts'
 import { type Prepared, statement } from '../queries/statement.ts'
@@ -17,15 +15,6 @@ import {
 
 /** A reference to a loan: the service's number or the partner's own id. */
 export type LoanRef = { readonly id: bigint } | { readonly externalId: string }
-
-/** The loans to list, and their order. */
-export interface LoanFilter {
-  readonly customerId?: bigint | undefined
-  readonly customerExternalId?: string | undefined
-  readonly status?: string | undefined
-  readonly orderBy: 'id' | 'principal' | 'disbursedAt'
-  readonly descending: boolean
-}
 
 const KEYS = { id: { column: 'id', type: 'bigint' }, externalId: { column: 'external_id', type: 'text' } } as const
 
@@ -150,55 +139,4 @@ async function findRows<Row extends Pick<LoanRow, 'organization_id' | 'id' | 'ex
     })
   }
   return new Map((await Promise.all([find('id'), find('externalId')])).flat())
-}
-
-const ORDER: Readonly<Record<LoanFilter['orderBy'], string>> = {
-  id: 'id',
-  principal: 'principal',
-  disbursedAt: 'disbursed_at',
-}
-
-/** A loan of a page, before it is read. */
-export interface PagedLoan {
-  readonly id: bigint
-  /** Null only of a loan that an earlier version of the program made, until it is numbered. */
-  readonly accountNo: bigint | null
-  /** Its instalments and entries: what it takes to read it. */
-  readonly weight: number
-}
-
-/** The loans of an organization that are on a page, in its order, and the count of all that match. */
-export async function findLoanPage(
-  db: Db,
-  organizationId: number,
-  filter: LoanFilter,
-  { page, rows }: Page,
-): Promise<Listed<PagedLoan>> {
-  const conditions = ['f.organization_id = $1']
-  const values: unknown[] = [organizationId]
-  const where = (condition: string, value: unknown) => {
-    values.push(value)
-    conditions.push(condition.replace('?', `$${values.length}`))
-  }
-  if (filter.customerId !== undefined) where('f.customer_id = ?', filter.customerId)
-  if (filter.customerExternalId !== undefined)
-    where(
-      'f.customer_id = (SELECT id FROM customer WHERE organization_id = $1 AND external_id = ?)',
-      filter.customerExternalId,
-    )
-  if (filter.status !== undefined) where('f.status = ?', filter.status)
-  const matching = `FROM loan f WHERE ${conditions.join(' AND ')}`
-  const direction = filter.descending ? 'DESC' : 'ASC'
-  const order = [...new Set([ORDER[filter.orderBy], 'id'])]
-  const by = order.map((column) => `f.${column} ${direction}`).join(', ')
-  const [counted, listed] = await Promise.all([
-    db.pool.query<{ total: bigint }>(`SELECT count(*) AS total ${matching}`, values),
-    db.pool.query<{ id: bigint; account_no: bigint | null; weight: number }>(
-      `SELECT f.id, f.account_no, f.number_of_repayments + f.entry_count AS weight ${matching}
-       ORDER BY ${by} LIMIT ${rows} OFFSET ${(page - 1) * rows}`,
-      values,
-    ),
-  ])
-  const items = listed.rows.map(({ id, account_no: accountNo, weight }) => ({ id, accountNo, weight }))
-  return { items, total: Number(counted.rows[0]!.total) }
 }

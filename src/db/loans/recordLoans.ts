@@ -2,9 +2,10 @@ import type { Instant, LocalDate, PeriodUnit } from '../../domain/dates.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
 import type { LoanRecord } from '../../domain/recordStyle/loanRecord.ts'
 import type { Db } from '../postgres/client.ts'
-import { listByArrival, pageByArrival } from '../queries/pageByArrival.ts'
-import type { Listed, Page } from '../queries/paging.ts'
+import type { ListedDb } from '../queries/lists.ts'
+import type { Asked, Found } from '../queries/paging.ts'
 import { statement } from '../queries/statement.ts'
+import { type LoanFilter, readLoanList } from './lists/loanList.ts'
 
 /** A loan as a record system knows it, whichever style made it: its terms, and nothing of what became of it. */
 export interface RecordLoan {
@@ -40,17 +41,13 @@ export async function findRecordLoan(db: Db, organizationId: number, id: bigint)
   return rows[0] && toRecordLoan(rows[0])
 }
 
-const list = pageByArrival('list-record-loans', (p) => ({
-  table: 'loan',
-  where: `a.organization_id = ${p('organizationId')}`,
-  columns: COLUMNS,
-  joined: PRODUCT,
-}))
-
-/** A page of the organization's loans, oldest first. */
-export async function listRecordLoans(db: Db, organizationId: number, page: Page): Promise<Listed<RecordLoan>> {
-  const { items, total } = await listByArrival<RecordLoanRow>(db, list, page, { organizationId })
-  return { items: items.map(toRecordLoan), total }
+/** Reads the organization's loans, oldest first, or those of a filter. */
+export async function findRecordLoans(
+  listed: ListedDb,
+  asked: Asked<LoanFilter>,
+): Promise<Found<RecordLoan> | undefined> {
+  const found = await readLoanList<RecordLoanRow>(listed, { columns: COLUMNS, joined: PRODUCT }, asked)
+  return found && { ...found, items: found.items.map(toRecordLoan) }
 }
 
 interface RecordLoanRow {

@@ -1,10 +1,12 @@
 import type { Instant, LocalDate } from '../../domain/dates.ts'
+import { CUSTOMER_REPAYMENTS } from '../../domain/loan/entry.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
 import type { RepaymentRecord } from '../../domain/recordStyle/loanRecord.ts'
 import type { Db } from '../postgres/client.ts'
-import { listByArrival, pageByArrival } from '../queries/pageByArrival.ts'
-import type { Listed, Page } from '../queries/paging.ts'
+import type { ListedDb } from '../queries/lists.ts'
+import type { Asked, Found } from '../queries/paging.ts'
 import { statement } from '../queries/statement.ts'
+import { type EntryFilter, readEntryList } from './lists/entryList.ts'
 
 /** A customer's repayment as a record system knows it, whichever style posted it. */
 export interface RecordRepayment {
@@ -26,7 +28,7 @@ const COLUMNS = `
 
 const LOAN = 'JOIN loan l ON l.organization_id = a.organization_id AND l.id = a.loan_id'
 
-/** The types of entries that a customer paid; the index of arrivals has the same condition. */
+/** The types of entries that a customer paid. */
 const PAID = "a.type IN ('Repayment', 'Recovery Repayment')"
 
 const find = statement<{ organizationId: number; id: bigint }>(
@@ -46,35 +48,17 @@ export async function findRecordRepayment(
   return rows[0] && toRepayment(rows[0])
 }
 
-const unreversed = (organizationId: string) =>
-  `a.organization_id = ${organizationId} AND ${PAID} AND a.reversed_at IS NULL`
+/** The repayments to list; reversed ones only where they are asked for. */
+export type RepaymentFilter = Omit<EntryFilter, 'types'>
 
-const list = pageByArrival('list-record-repayments', (p) => ({
-  table: 'loan_entry',
-  where: unreversed(p('organizationId')),
-  columns: COLUMNS,
-  joined: LOAN,
-}))
-
-const listOfLoan = pageByArrival<{ loanId: bigint }>('list-record-repayments-of-loan', (p) => ({
-  table: 'loan_entry',
-  where: `${unreversed(p('organizationId'))} AND a.loan_id = ${p('loanId')}`,
-  by: 'ordinal',
-  columns: COLUMNS,
-  joined: LOAN,
-}))
-
-/** A page of the repayments that are not reversed, of the organization or of one loan, oldest first. */
-export async function listRecordRepayments(
-  db: Db,
-  organizationId: number,
-  loanId: bigint | undefined,
-  page: Page,
-): Promise<Listed<RecordRepayment>> {
-  const { items, total } = await (loanId === undefined
-    ? listByArrival<RepaymentRow>(db, list, page, { organizationId })
-    : listByArrival<RepaymentRow, { loanId: bigint }>(db, listOfLoan, page, { organizationId, loanId }))
-  return { items: items.map(toRepayment), total }
+/** Reads the repayments of the organization or of one loan, oldest first, or those of a filter. */
+export async function findRecordRepayments(
+  listed: ListedDb,
+  { filter, ...asked }: Asked<RepaymentFilter>,
+): Promise<Found<RecordRepayment> | undefined> {
+  const entries = { ...asked, filter: { ...filter, types: CUSTOMER_REPAYMENTS } }
+  const found = await readEntryList<RepaymentRow>(listed, { columns: COLUMNS, joined: LOAN }, entries)
+  return found && { ...found, items: found.items.map(toRepayment) }
 }
 
 interface RepaymentRow {

@@ -36,6 +36,7 @@ export interface StoredLoan extends Loan, Omit<StoredRow, 'terms'> {
   readonly customerBusinessName: string | null
   readonly customerStatus: CustomerStatus
   readonly productName: string | null
+  readonly createdAt: Instant
 }
 
 /** The head of a stored loan: its own row, without its schedule and its entries. */
@@ -63,7 +64,7 @@ const TERMS = `
 /** The columns that `toStoredLoan` takes. */
 export const LOAN_COLUMNS = `${TERMS},
   c.external_id AS customer_external_id, c.business_name AS customer_business_name,
-  c.status AS customer_status, p.name AS product_name,
+  c.status AS customer_status, p.name AS product_name, l.created_at,
   ${PERIODS} AS periods, ${ENTRIES} AS entries`
 
 /** The columns that `toStoredHead` takes: the loan's own row. */
@@ -102,6 +103,7 @@ export interface LoanRow extends BareRow {
   customer_business_name: string | null
   customer_status: CustomerStatus
   product_name: string | null
+  created_at: Instant
   /** Null where rows are damaged: each loan has a schedule. */
   periods: string | null
   entries: EntryTuple[] | null
@@ -147,6 +149,7 @@ export function toStoredLoan(row: LoanRow, zone: string): StoredLoan {
     customerBusinessName: row.customer_business_name,
     customerStatus: row.customer_status,
     productName: row.product_name,
+    createdAt: row.created_at,
     terms: { ...termsOf(row, zone), schedule: row.periods.split(';').map(toInstalment) },
     entries: (row.entries ?? []).map(toEntry),
   }

@@ -42,11 +42,14 @@ export interface Entry {
 /** An entry that is about to be posted. The database gives the id, unless the client chose one. */
 export type NewEntry = Omit<Entry, 'id'> & { readonly id?: bigint }
 
+/** The types of entries that are money that a customer paid. */
+export const CUSTOMER_REPAYMENTS: readonly EntryType[] = ['Repayment', 'Recovery Repayment']
+
 /**
  * Returns whether an entry is money that a customer paid, as in `repaymentHistory` and the lists of repayments
  * (contract 4.4.5).
  */
-export const isCustomerRepayment = (type: EntryType): boolean => type === 'Repayment' || type === 'Recovery Repayment'
+export const isCustomerRepayment = (type: EntryType): boolean => CUSTOMER_REPAYMENTS.includes(type)
 
 const MOVES_MONEY: readonly EntryType[] = ['Repayment', 'Recovery Repayment', 'Refund', 'Credit Balance Refund']
 

@@ -3,7 +3,7 @@ import { PERIOD_UNITS } from '../../domain/dates.ts'
 import { type Decimal, minorToText, rateToNumber } from '../../domain/money.ts'
 import type { NewProduct } from '../../domain/product/newProduct.ts'
 import type { Product } from '../../domain/product/product.ts'
-import { createProduct, pageProducts, retireProduct } from '../../services/lenders/products.ts'
+import { createProduct, listProducts, retireProduct } from '../../services/lenders/products.ts'
 import { currencyOption, decimalNumber, organizationOption, wholeNumber } from '../options.ts'
 import { perform, performAdding, type Shell } from '../perform.ts'
 
@@ -45,7 +45,7 @@ export function productCommands(program: Command, shell: Shell): void {
     .action((options: { organization?: number }, command: Command) =>
       perform(shell, command, async ({ deps, printer, by, organization }) => {
         const { id } = await organization(options.organization)
-        const { items } = await pageProducts(deps, by(id), { page: 1, rows: 10_000 })
+        const { items } = await listProducts(deps, by(id), { rows: 10_000 })
         printer.list(items.map(view), [
           ['id', (one) => one.id, 'right'],
           ['name', (one) => one.name],

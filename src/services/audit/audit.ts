@@ -1,20 +1,20 @@
 import type { Deps } from '../../app/deps.ts'
-import { type AuditEntry, type AuditFilter, listAudit } from '../../db/audit/audit.ts'
-import type { Listed, Page } from '../../db/queries/paging.ts'
+import { type AuditEntry, type AuditFilter, findAudit, TRAIL_ORDER } from '../../db/audit/audit.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
+import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 
 export type { AuditEntry } from '../../db/audit/audit.ts'
 
 /**
- * Returns a page of the organization's audit trail, newest first; for operators.
- * @throws LendingError `permission_denied`
+ * Returns a part of the organization's audit trail, newest first; for operators.
+ * @throws LendingError `permission_denied`, `invalid_argument` for a range that names no part
  */
-export async function pageAudit(
+export async function listAudit(
   deps: Deps,
   caller: Caller,
   filter: AuditFilter,
-  page: Page,
-): Promise<Listed<AuditEntry>> {
+  range: Range,
+): Promise<Ranged<AuditEntry>> {
   requireAdmin(caller)
-  return listAudit(deps.db, caller.organizationId, filter, page)
+  return rangedOf(await findAudit(deps.db, caller.organizationId, filter, positionOf(range, { arrival: TRAIL_ORDER })))
 }

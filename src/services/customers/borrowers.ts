@@ -3,16 +3,17 @@ import {
   type Borrower,
   changeBorrower,
   findBorrower,
+  findBorrowers,
   insertBorrower,
-  listBorrowers,
 } from '../../db/customers/borrowers.ts'
-import type { Listed, Page } from '../../db/queries/paging.ts'
+import { CUSTOMER_ORDERS, type CustomerFilter } from '../../db/customers/customerList.ts'
 import { type BorrowerDetails, sameDetails, withChanges } from '../../domain/customer/borrower.ts'
 import { displayName } from '../../domain/customer/customer.ts'
 import { dateIn } from '../../domain/dates.ts'
 import { alreadyExists, notFound } from '../../domain/errors.ts'
 import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
+import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 
 export type { Borrower } from '../../db/customers/borrowers.ts'
 
@@ -76,6 +77,16 @@ export async function getBorrower(deps: Deps, caller: Caller, id: bigint): Promi
   return borrower
 }
 
-/** Returns a page of the organization's borrowers, in the order in which they were made. */
-export const pageBorrowers = (deps: Deps, caller: Caller, page: Page): Promise<Listed<Borrower>> =>
-  listBorrowers(deps.db, caller.organizationId, page)
+/**
+ * Returns a part of the organization's borrowers.
+ * @throws LendingError `invalid_argument` for a range that names no part, `unavailable`
+ */
+export async function listBorrowers(
+  deps: Deps,
+  { organizationId }: Caller,
+  filter: CustomerFilter,
+  range: Range,
+): Promise<Ranged<Borrower>> {
+  const position = positionOf(range, CUSTOMER_ORDERS, filter.updatedSince)
+  return rangedOf(await findBorrowers(deps, { organizationId, filter, position }))
+}

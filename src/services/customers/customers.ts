@@ -1,21 +1,24 @@
 import type { Deps } from '../../app/deps.ts'
+import { CUSTOMER_ORDERS, type CustomerFilter } from '../../db/customers/customerList.ts'
 import {
   type Customer,
   type CustomerChange,
   type CustomerRef,
   changeCustomer,
   findCustomer,
+  findCustomers,
   insertCustomer,
-  listCustomers,
+  setExternalId,
 } from '../../db/customers/customers.ts'
-import type { Listed, Page } from '../../db/queries/paging.ts'
 import { type CustomerLifecycle, requireActivatable, requireClosable } from '../../domain/customer/customer.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
-import { alreadyExists, notFound } from '../../domain/errors.ts'
+import { alreadyExists, failedPrecondition, notFound } from '../../domain/errors.ts'
 import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import { withAccountNumbers } from '../lenders/withAccountNumbers.ts'
+import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 
+export type { CustomerFilter } from '../../db/customers/customerList.ts'
 export type { Customer, CustomerRef } from '../../db/customers/customers.ts'
 
 /**
@@ -44,15 +47,31 @@ export async function getCustomer(deps: Deps, caller: Caller, ref: CustomerRef):
   return customer
 }
 
-/** Returns a page of the organization's customers; with an external id, the customer that has it or none. */
-export function pageCustomers(
+/**
+ * Returns a part of the organization's customers.
+ * @throws LendingError `invalid_argument` for a range that names no part, `unavailable`
+ */
+export function listCustomers(
   deps: Deps,
   { organizationId }: Caller,
-  filter: { externalId?: string | undefined },
-  page: Page,
-): Promise<Listed<Customer>> {
-  const read = () => listCustomers(deps.db, organizationId, filter, page)
+  filter: CustomerFilter,
+  range: Range,
+): Promise<Ranged<Customer>> {
+  const position = positionOf(range, CUSTOMER_ORDERS, filter.updatedSince)
+  const read = async () => rangedOf(await findCustomers(deps, { organizationId, filter, position }))
   return withAccountNumbers(deps, { organizationId, table: 'customer' }, read, (listed) => listed.items)
+}
+
+/**
+ * Gives a customer that has none an external id, for good (contract 15). The same one again changes nothing.
+ * @throws LendingError `not_found`; `failed_precondition` when it has another, `already_exists` when another has it
+ */
+export async function assignExternalId(deps: Deps, caller: Caller, id: bigint, externalId: string): Promise<Customer> {
+  const given = await abortedWhereKeyTaken(setExternalId(deps.db, caller, { id, externalId }, deps.now()))
+  if (given === 'taken') throw alreadyExists('externalId', 'another customer has that externalId')
+  if (given === undefined) throw noSuchCustomer({ id })
+  if (given.externalId === externalId) return getCustomer(deps, caller, { id })
+  throw failedPrecondition(`the customer has an externalId already, ${given.externalId}`)
 }
 
 /**

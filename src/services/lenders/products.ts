@@ -3,18 +3,19 @@ import type { Author } from '../../db/audit/trail.ts'
 import { findOrganization } from '../../db/lenders/organizations.ts'
 import {
   findProduct,
+  findProducts,
   insertProduct,
-  listProducts,
   markProductRetired,
   nextProductId,
+  PRODUCT_ORDER,
 } from '../../db/lenders/products.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
-import type { Listed, Page } from '../../db/queries/paging.ts'
 import { failedPrecondition, LendingError, notFound } from '../../domain/errors.ts'
 import { type NewProduct, productOf } from '../../domain/product/newProduct.ts'
 import type { Product } from '../../domain/product/product.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import type { Caller } from '../access/caller.ts'
+import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 
 /** Returns a loan product. @throws LendingError `not_found` */
 export async function getProduct(deps: Deps, caller: Caller, id: bigint | null): Promise<Product> {
@@ -25,9 +26,13 @@ export async function getProduct(deps: Deps, caller: Caller, id: bigint | null):
   return product
 }
 
-/** Returns a page of the organization's loan products, by id. */
-export const pageProducts = (deps: Deps, caller: Caller, page: Page): Promise<Listed<Product>> =>
-  listProducts(deps.db, caller.organizationId, page)
+/**
+ * Returns a part of the organization's loan products, by id.
+ * @throws LendingError `invalid_argument` for a range that names no part
+ */
+export async function listProducts(deps: Deps, { organizationId }: Caller, range: Range): Promise<Ranged<Product>> {
+  return rangedOf(await findProducts(deps.db, organizationId, positionOf(range, { arrival: PRODUCT_ORDER })))
+}
 
 /**
  * Creates a product of the author's organization.

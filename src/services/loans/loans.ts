@@ -1,12 +1,10 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import type { Deps } from '../../app/deps.ts'
 import type { Customer } from '../../db/customers/customers.ts'
 import type { Applicant, Applicants } from '../../db/loans/applicants.ts'
-import { findLoanPage, type LoanFilter, type LoanRef, nameOf, type PagedLoan, readLoans } from '../../db/loans/loans.ts'
+import { type LoanRef, nameOf } from '../../db/loans/loans.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
-import type { Listed, Page } from '../../db/queries/paging.ts'
 import type { Instant } from '../../domain/dates.ts'
-import { alreadyExists, failedPrecondition, invariant, notFound } from '../../domain/errors.ts'
+import { alreadyExists, failedPrecondition, notFound } from '../../domain/errors.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
 import { type LoanState, replay } from '../../domain/loan/replay.ts'
 import { termsOf } from '../../domain/loan/terms.ts'
@@ -17,7 +15,7 @@ import { withAccountNumbers } from '../lenders/withAccountNumbers.ts'
 import { withinLimit } from './loanWithinLimit.ts'
 import { makeLoan } from './makeLoan.ts'
 
-export type { LoanFilter, LoanRef } from '../../db/loans/loans.ts'
+export type { LoanRef } from '../../db/loans/loans.ts'
 export type { StoredLoan } from '../../db/loans/storedLoan.ts'
 
 /** A loan and its state at the moment of the request. */
@@ -91,6 +89,7 @@ const asStored = (
   externalId: fresh.externalId,
   accountNo,
   version: 1,
+  createdAt: fresh.at,
   updatedAt: fresh.at,
   nextChangeAt: fresh.state.nextChangeAt,
   customerId: customer.id,
@@ -115,60 +114,6 @@ export async function getLoan(deps: Deps, caller: Caller, ref: LoanRef): Promise
     deps.heavyReads.setWeight(name, loan.terms.schedule.length + loan.entries.length)
     return { loan, state: stateOf(loan, deps.now()) }
   })
-}
-
-/** Instalments and entries that are read and turned into views before other requests get their turn. */
-const SLICE = 2_500
-
-/**
- * Returns a page of the organization's loans, each as it is now. The loans are read and viewed a few at a time, so that
- * a page of long schedules neither delays other requests nor is in memory as a whole.
- * @throws LendingError `resource_exhausted` when too many pages of such a size are requested at once
- */
-export async function pageLoans<View>(
-  deps: Deps,
-  caller: Caller,
-  { filter, page }: { readonly filter: LoanFilter; readonly page: Page },
-  toView: (now: LoanNow) => View,
-): Promise<Listed<View>> {
-  const { organizationId } = caller
-  const { zone } = deps.config
-  const find = () => findLoanPage(deps.db, organizationId, filter, page)
-  const { items, total } = await withAccountNumbers(
-    deps,
-    { organizationId, table: 'loan' },
-    find,
-    (listed) => listed.items,
-  )
-  const weight = items.reduce((sum, item) => sum + item.weight, 0)
-  return deps.heavyReads.run(organizationId, weight, async () => {
-    const now = deps.now()
-    const views: View[] = []
-    for (const slice of slicesOf(items)) {
-      const keys = slice.map(({ id }) => ({ organizationId, ref: { id }, zone }))
-      for (const loan of await readLoans(deps.db, keys)) {
-        invariant(loan, 'a loan of the page')
-        views.push(toView({ loan, state: stateOf(loan, now) }))
-      }
-      await turn()
-    }
-    return { items: views, total }
-  })
-}
-
-/** Divides the loans of a page into slices of at most `SLICE`, or of one larger loan. */
-function slicesOf(items: readonly PagedLoan[]): PagedLoan[][] {
-  const slices: PagedLoan[][] = []
-  let left = 0
-  for (const item of items) {
-    if (item.weight > left) {
-      slices.push([])
-      left = SLICE
-    }
-    slices.at(-1)!.push(item)
-    left -= item.weight
-  }
-  return slices
 }
 
 /** Returns the refusal for a loan that the organization does not have. */

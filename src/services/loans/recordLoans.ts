@@ -1,7 +1,7 @@
 import type { Deps } from '../../app/deps.ts'
 import { type Customer, findCustomer } from '../../db/customers/customers.ts'
-import { findRecordLoan, listRecordLoans, type RecordLoan } from '../../db/loans/recordLoans.ts'
-import type { Listed, Page } from '../../db/queries/paging.ts'
+import { LOAN_ORDERS, type LoanFilter } from '../../db/loans/lists/loanList.ts'
+import { findRecordLoan, findRecordLoans, type RecordLoan } from '../../db/loans/recordLoans.ts'
 import { alreadyExists, notFound } from '../../domain/errors.ts'
 import { replay } from '../../domain/loan/replay.ts'
 import { currencyOf } from '../../domain/money.ts'
@@ -17,6 +17,7 @@ import {
 import type { Caller } from '../access/caller.ts'
 import type { Recorded } from '../customers/borrowers.ts'
 import { getOrganization } from '../lenders/organizations.ts'
+import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 import { changeLoan } from './changeLoan.ts'
 import { noSuchLoan, notActive } from './loans.ts'
 import { makeLoanAs } from './makeLoan.ts'
@@ -112,6 +113,13 @@ export async function getRecordLoan(deps: Deps, caller: Caller, id: bigint): Pro
   return loan
 }
 
-/** Returns a page of the organization's loans, in the order in which they were made. */
-export const pageRecordLoans = (deps: Deps, caller: Caller, page: Page): Promise<Listed<RecordLoan>> =>
-  listRecordLoans(deps.db, caller.organizationId, page)
+/** Returns a part of the loans of the organization. @throws LendingError `invalid_argument` for a range that names no part, `unavailable` */
+export async function listRecordLoans(
+  deps: Deps,
+  { organizationId }: Caller,
+  filter: LoanFilter,
+  range: Range,
+): Promise<Ranged<RecordLoan>> {
+  const position = positionOf(range, LOAN_ORDERS, filter.updatedSince)
+  return rangedOf(await findRecordLoans(deps, { organizationId, filter, position }))
+}

@@ -1,7 +1,12 @@
 import type { Deps } from '../../app/deps.ts'
-import { findRecordRepayment, listRecordRepayments, type RecordRepayment } from '../../db/loans/recordRepayments.ts'
+import { ENTRY_ORDERS } from '../../db/loans/lists/entryList.ts'
+import {
+  findRecordRepayment,
+  findRecordRepayments,
+  type RecordRepayment,
+  type RepaymentFilter,
+} from '../../db/loans/recordRepayments.ts'
 import type { StoredRow } from '../../db/loans/storedLoan.ts'
-import type { Listed, Page } from '../../db/queries/paging.ts'
 import { invariant, notFound } from '../../domain/errors.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import { type Posting, post } from '../../domain/loan/loan.ts'
@@ -9,11 +14,12 @@ import { findById, type RepaymentRequest, sameRepayment } from '../../domain/rec
 import type { Caller } from '../access/caller.ts'
 import type { Recorded } from '../customers/borrowers.ts'
 import { getOrganization } from '../lenders/organizations.ts'
+import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 import { postToLoan, type SavedChange } from './changeLoan.ts'
 import { entryIdTaken } from './saveChanges.ts'
 import { countPosted } from './transactions.ts'
 
-export type { RecordRepayment } from '../../db/loans/recordRepayments.ts'
+export type { RecordRepayment, RepaymentFilter } from '../../db/loans/recordRepayments.ts'
 
 /**
  * Posts a repayment under an id that the client chose, which is its dedupe token (contract 5.1, 5.6). A repeated
@@ -73,10 +79,17 @@ export async function getRecordRepayment(deps: Deps, caller: Caller, id: bigint)
   return repayment
 }
 
-/** Returns a page of the unreversed repayments, of one loan or of all, in the order in which they were posted. */
-export const pageRecordRepayments = (
+/**
+ * Returns a part of the customers' repayments, of one loan or of all.
+ * @throws LendingError `invalid_argument` for a range that names no part, `unavailable`
+ */
+export async function listRecordRepayments(
   deps: Deps,
-  caller: Caller,
-  loanId: bigint | undefined,
-  page: Page,
-): Promise<Listed<RecordRepayment>> => listRecordRepayments(deps.db, caller.organizationId, loanId, page)
+  { organizationId }: Caller,
+  filter: RepaymentFilter,
+  range: Range,
+): Promise<Ranged<RecordRepayment>> {
+  const orders = filter.loanId === undefined ? ENTRY_ORDERS : { ...ENTRY_ORDERS, arrival: ENTRY_ORDERS.ofLoan }
+  const position = positionOf(range, orders, filter.updatedSince)
+  return rangedOf(await findRecordRepayments(deps, { organizationId, filter, position }))
+}

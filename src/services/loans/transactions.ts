@@ -1,7 +1,8 @@
 import type { Deps } from '../../app/deps.ts'
 import type { LoanRef } from '../../db/loans/loans.ts'
 import type { StoredLoan, StoredRow } from '../../db/loans/storedLoan.ts'
-import type { Listed, Page } from '../../db/queries/paging.ts'
+import { cursorAt } from '../../db/queries/cursor.ts'
+import type { Step } from '../../db/queries/paging.ts'
 import { invariant, notFound } from '../../domain/errors.ts'
 import { type Entry, type EntryType, isCustomerRepayment } from '../../domain/loan/entry.ts'
 import {
@@ -19,6 +20,7 @@ import type { LoanState } from '../../domain/loan/replay.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
 import type { Events } from '../events.ts'
 import { getOrganization } from '../lenders/organizations.ts'
+import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 import { type Changed, changeLoan, postToLoan, type SavedChange } from './changeLoan.ts'
 import { getLoan, type LoanNow, noSuchLoan } from './loans.ts'
 
@@ -134,26 +136,56 @@ const outcomeOf = (entry: Entry, state: LoanState): Outcome | undefined => state
 /** The most repayments that a loan is shown with; the list of its repayments has all. */
 export const MOST_SHOWN = 1_000
 
-/** Returns a page of the customer's repayments on a loan, newest first, reversed ones included (contract 4.4.5). */
-export function repaymentsOf(
-  { loan, state }: LoanNow,
-  { page, rows }: Page = { page: 1, rows: MOST_SHOWN },
-): Listed<TransactionNow> {
-  const all = loan.entries.filter((entry) => isCustomerRepayment(entry.type))
-  const end = Math.max(0, all.length - (page - 1) * rows)
-  const shown = all.slice(Math.max(0, end - rows), end).reverse()
-  return { items: shown.map((entry) => ({ loan, entry, outcome: outcomeOf(entry, state) })), total: all.length }
+/** The repayments of a loan that a client asks for. */
+export interface RepaymentsRequest {
+  readonly range: Range
+  /** Only those that were posted or reversed since then. */
+  readonly updatedSince?: number | undefined
 }
 
-/** Reads a loan and returns a page of its repayments; see `repaymentsOf`. @throws LendingError `not_found` */
-export async function pageRepayments(
+/** The order of the list of a loan's repayments: newest first. */
+const NEWEST_FIRST = 'repayments-newest-first'
+
+/** Returns the latest repayments of a loan, newest first, reversed ones included (contract 4.4.5). */
+export function latestRepayments({ loan, state }: LoanNow): TransactionNow[] {
+  const all = loan.entries.filter((entry) => isCustomerRepayment(entry.type))
+  return all
+    .slice(-MOST_SHOWN)
+    .reverse()
+    .map((entry) => ({ loan, entry, outcome: outcomeOf(entry, state) }))
+}
+
+/**
+ * Reads a loan and returns a part of its repayments, newest first, reversed ones included (contract 4.4.5). A walk goes
+ * back from where it began: repayments that are posted meanwhile are not in it.
+ * @throws LendingError `not_found`, `invalid_argument` for a range that names no part
+ */
+export async function listRepayments(
   deps: Deps,
   caller: Caller,
   ref: LoanRef,
-  page: Page,
-): Promise<Listed<TransactionNow>> {
-  return repaymentsOf(await getLoan(deps, caller, ref), page)
+  { range, updatedSince }: RepaymentsRequest,
+): Promise<Ranged<TransactionNow>> {
+  const position = positionOf(range, { arrival: NEWEST_FIRST })
+  const { loan, state } = await getLoan(deps, caller, ref)
+  const isAsked = (entry: Entry) =>
+    isCustomerRepayment(entry.type) && (updatedSince === undefined || changedAt(entry) >= updatedSince)
+  const all = loan.entries.filter(isAsked).reverse()
+  const rest = 'page' in position ? all : all.filter(({ ordinal }) => BigInt(ordinal) < floorOf(position))
+  const skipped = 'page' in position ? (position.page - 1) * position.rows : 0
+  const shown = rest.slice(skipped, skipped + position.rows)
+  const items = shown.map((entry) => ({ loan, entry, outcome: outcomeOf(entry, state) }))
+  const next = cursorAt(NEWEST_FIRST, shown.at(-1)?.ordinal)
+  return rangedOf({ items, next, ...('page' in position && { total: all.length }) })
 }
+
+const floorOf = ({ cursor }: Step): bigint => {
+  invariant(cursor, 'a walk through the repayments of a loan begins with a page')
+  return cursor.floor
+}
+
+/** Returns when a transaction was changed last: posted, or reversed. */
+export const changedAt = ({ postedAt, reversedAt }: Pick<Entry, 'postedAt' | 'reversedAt'>) => reversedAt ?? postedAt
 
 /**
  * Returns a transaction of a loan, of any type.

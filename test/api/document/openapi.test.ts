@@ -115,6 +115,7 @@ describe('/openapi.json', () => {
     expect(paths['/v1/customers']!.get!.parameters).toMatchObject([
       { name: 'page', in: 'query', required: false, schema: { type: 'integer', minimum: 1, default: 1 } },
       { name: 'rows', in: 'query', required: false, schema: { type: 'integer', maximum: 100, default: 100 } },
+      { name: 'after', in: 'query', required: false, schema: { type: 'string' } },
     ])
   })
 

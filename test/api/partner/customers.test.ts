@@ -33,11 +33,13 @@ describe('POST /v1/customers', () => {
       lastname: 'Customer',
       displayName: 'wallet 7/ö Customer',
       activationDate: '2026-01-31',
+      createdAt: '2026-01-31T09:30:00.000+03:00',
+      updatedAt: '2026-01-31T09:30:00.000+03:00',
     })
     const name = encodeURIComponent('wallet 7/ö')
     expect((await service.get(`/v1/customers/external/${name}`)).body).toEqual(body)
     expect((await service.get(`/v1/customers/${body.id}`)).body).toEqual(body)
-    const page = { items: [body], total: 1, page: 1, rowsPerPage: 100 }
+    const page = { items: [body], total: 1, page: 1, rowsPerPage: 100, next: expect.any(String) }
     expect((await service.get(`/v1/customers?externalId=${name}`)).body).toEqual(page)
   })
 
@@ -191,6 +193,8 @@ describe('POST /v1/customers/{id}/activate', () => {
     expect((await service.post(`/v1/customers/${one.id}/activate`)).body).toMatchObject({
       status: 'Active',
       activationDate: '2026-01-31',
+      createdAt: '2026-01-31T09:30:00.000+03:00',
+      updatedAt: '2026-01-31T09:30:00.000+03:00',
     })
     const body = { activationDate: '2026-01-15' }
     expect((await service.post(`/v1/customers/external/${two.externalId}/activate`, { body })).body).toMatchObject(body)

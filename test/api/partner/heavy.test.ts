@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operator } from '../../../src/services/access/caller.ts'
 import { createProduct } from '../../../src/services/lenders/products.ts'
-import { pageLoans } from '../../../src/services/loans/loans.ts'
+import { listLoans } from '../../../src/services/loans/loanList.ts'
 import { lastingLoan } from '../../support/largeLoans.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import type { Wire } from '../../support/wire.ts'
@@ -62,9 +62,8 @@ describe('a page of long schedules', () => {
       timer = setImmediate(count)
     }
     let timer = setImmediate(count)
-    const filter = { orderBy: 'id', descending: false } as const
-    const page = { page: 1, rows: 100 }
-    const seen = await pageLoans(service.deps, operator(1, 'test'), { filter, page }, () => turns)
+    const request = { filter: {}, range: { rows: 100 } }
+    const seen = await listLoans(service.deps, operator(1, 'test'), request, () => turns)
     clearImmediate(timer)
     expect(new Set(seen.items).size).toBeGreaterThanOrEqual(3)
   })

@@ -35,6 +35,8 @@ describe('POST /v1/loans/{id}/repayments', () => {
       interest: 10_000,
       status: 'posted',
       paymentMethod: 'Mobile Money',
+      createdAt: '2026-02-10T09:30:00.000+03:00',
+      updatedAt: '2026-02-10T09:30:00.000+03:00',
     })
     expect(await loanOf(id)).toMatchObject({ status: 'Active', interestPaid: 10_000, totalOutstanding: 100_000 })
 
@@ -67,6 +69,7 @@ describe('POST /v1/loans/{id}/repayments', () => {
         total: 1,
         page: 1,
         rowsPerPage: 100,
+        next: expect.any(String),
       })
       expect((await service.get(path)).body.repaymentHistory).toEqual([posted.body])
     }

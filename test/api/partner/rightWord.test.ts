@@ -82,7 +82,7 @@ describe('a refusal names what would be right', () => {
   it.each([
     ['/v1/loans?customer=asha', 'customer: is not a known parameter; did you mean customerId?'],
     ['/v1/loans?state=Active', 'state: is not a known parameter; did you mean status?'],
-    ['/v1/customers?phone=255700', 'phone: is not a known parameter; those left are page, rows, externalId'],
+    ['/v1/loan-products?phone=255700', 'phone: is not a known parameter; those left are page, rows, after'],
     [`/v1/loans/external/l-1?rows=1`, 'rows: is not a known parameter; none is taken here'],
   ])('400 invalid_argument: %s', async (path, message) => {
     expect(await service.get(path)).toMatchObject({ status: 400, body: { code: 'invalid_argument', message } })

@@ -20,7 +20,9 @@ async function play(service: TestService): Promise<string[]> {
     answers.push(`${status} ${text}`)
     return answer
   }
-  const get = async (path: string) => answers.push((await service.get(path)).text)
+  // Which cursor an answer has depends on the rest of the database server.
+  const get = async (path: string) =>
+    answers.push((await service.get(path)).text.replace(/"next":"[^"]*"/, '"next":""'))
   await post('/v1/customers', { externalId: 'asha' })
   for (const productId of [1, 2, 3, 4]) {
     service.clock.set('2026-01-31T09:30:00+03:00')

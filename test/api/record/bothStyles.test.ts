@@ -35,6 +35,8 @@ describe('a customer and a borrower are one', () => {
       lastname: '',
       displayName: 'Mama Asha Stores',
       activationDate: '2026-01-31',
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
     })
   })
 
@@ -193,6 +195,7 @@ describe('a repayment posted in one style', () => {
     expect(reversed.body.item).toEqual({
       ...posted.item,
       status: 'reversed',
+      reversed: true,
       updated_at: '2026-02-02T12:00:00.000+03:00',
     })
     expect((await records.post('/v1/repayments', { body })).text).toBe(reversed.text)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { anyCursor } from '../../support/cursors.ts'
 import { operationsOf, shownIn } from '../../support/document.ts'
 import { type Records, recordsOf } from '../../support/records.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -108,7 +109,7 @@ describe('/openapi.json of the records host', () => {
     if (at !== undefined) service.clock.set(`${at}T09:30:00+03:00`)
     const { status, body } = await send(name, bodiesOf(name)[nth], query)
     expect([status, body.message]).toEqual([200, undefined])
-    expect(answersOf(name)[nth]).toEqual(body)
+    expect(anyCursor(answersOf(name)[nth])).toEqual(anyCursor(body))
   })
 
   it('leaves no operation out of the story', () => {

@@ -131,15 +131,14 @@ describe('the sweep saves what time alone changes', () => {
     expect(await stored(id)).toEqual({ ...right, version: 2, carried_version: 2 })
   })
 
-  it('with the sweep stopped, answers are the same', async () => {
+  it('with the sweep stopped, answers are the same, but for when a change by time was stored', async () => {
     const [swept, unswept] = [await lend(), await lend()]
     for (const moment of ['2026-02-28T09:30:00+03:00', '2026-03-01T00:00:00+03:00', '2026-04-01']) {
       service.clock.set(moment)
       await service.deps.db.pool.query("UPDATE loan SET next_change_at = 'infinity' WHERE id = $1", [unswept])
       await sweepAll(service.deps)
-      const { id: _, accountNo: __, ...one } = await read(swept)
-      const { id: ___, accountNo: ____, ...same } = await read(unswept)
-      expect(one).toEqual(same)
+      const own = { id: '', accountNo: '', updatedAt: '' }
+      expect({ ...(await read(swept)), ...own }).toEqual({ ...(await read(unswept)), ...own })
     }
     await service.deps.db.pool.query('UPDATE loan SET next_change_at = NULL WHERE id = $1', [unswept])
   })

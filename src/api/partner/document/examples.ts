@@ -21,9 +21,16 @@ export const customer = {
   lastname: 'Customer',
   displayName: 'wallet-255700000001 Customer',
   activationDate: '2026-01-31',
+  createdAt: '2026-01-31T09:30:00.000+03:00',
+  updatedAt: '2026-01-31T09:30:00.000+03:00',
 }
 
-export const closedCustomer = { ...customer, status: 'Closed' as const, active: false }
+export const closedCustomer = {
+  ...customer,
+  status: 'Closed' as const,
+  active: false,
+  updatedAt: '2026-06-01T09:30:00.000+03:00',
+}
 
 export const product = {
   id: 1,
@@ -98,6 +105,8 @@ export const newLoan = {
   overdue: false,
   daysOverdue: 0,
   chargedOff: false,
+  createdAt: '2026-01-31T09:30:00.000+03:00',
+  updatedAt: '2026-01-31T09:30:00.000+03:00',
   repaymentSchedule: [instalment],
 }
 
@@ -113,6 +122,8 @@ const posted = <Type extends Exclude<EntryType, 'Recovery Repayment'>, Rest exte
   type,
   date,
   transactionAt: `${date}T09:30:00.000+03:00`,
+  createdAt: `${date}T09:30:00.000+03:00`,
+  updatedAt: `${date}T09:30:00.000+03:00`,
   status: 'posted' as const,
   ...rest,
 })
@@ -128,6 +139,14 @@ export const repayment = posted(1, 'Repayment', '2026-02-10', {
   idempotencyKey: 'wallet-tx-7781',
 })
 
+/** The same in a list of transactions. */
+export const listedTransaction = {
+  ...repayment,
+  loanExternalId: newLoan.externalId,
+  customerId: customer.id,
+  customerExternalId: customer.externalId,
+}
+
 /** As lists hold it after the repayment. */
 export const loanSummary = {
   ...newLoan,
@@ -136,6 +155,7 @@ export const loanSummary = {
   totalPaid: 10_000,
   totalOutstanding: 100_000,
   nextDueAmount: 100_000,
+  updatedAt: repayment.updatedAt,
   repaymentSchedule: [{ ...instalment, interestPaid: 10_000, totalPaid: 10_000, totalOutstanding: 100_000 }],
 }
 
@@ -148,6 +168,8 @@ export const waiver = posted(5, 'Waive Interest', '2026-02-12', { ...goodwill, i
 /** More than the loan. */
 export const adjusted = posted(7, 'Repayment', '2026-02-10', {
   transactionAt: '2026-02-14T09:30:00.000+03:00',
+  createdAt: '2026-02-14T09:30:00.000+03:00',
+  updatedAt: '2026-02-14T09:30:00.000+03:00',
   amount: STORY.byNumber.adjusted.body.transactionAmount,
   interest: 10_000,
   principal: 100_000,
@@ -174,7 +196,11 @@ export const chargeOff = posted(11, 'Charge-off', '2026-06-01', {
 const { interest: __, principal: ___, ...withoutPortions } = chargeOff
 
 /** A reversed transaction, which has no effect and so no portions. */
-export const reversed = { ...withoutPortions, status: 'reversed' as const }
+export const reversed = {
+  ...withoutPortions,
+  status: 'reversed' as const,
+  updatedAt: '2026-06-01T09:30:00.000+03:00',
+}
 
 export const recovery = posted(14, 'Repayment', '2026-06-01', {
   recovery: true as const,

@@ -21,6 +21,10 @@ export const TAGS = [
     name: 'losses and reversals',
     description: 'Charge off and write off a loan, post what is recovered of it, and reverse what was posted in error.',
   },
+  {
+    name: 'transactions',
+    description: 'List what was posted on all loans or on one, to reconcile a day or to follow the book.',
+  },
   { name: 'credit', description: 'Read the score and the limit of a customer, and raise the limit by a statement.' },
   { name: 'customer status', description: 'Activate a customer that is Pending, and close one that has no open loan.' },
   { name: 'audit trail', description: 'Read who changed what, and when.' },
@@ -42,7 +46,16 @@ counts from its value date, \`transactionDate\`, also when it is posted later.`
 
 const PAGING = `\
 A list answers \`items\` and the \`total\` of all pages. \`page\` counts from 1, and \`rows\` is 1 to 100 (100 by default). A page
-beyond the last one has no items. A value out of range is refused.`
+beyond the last one has no items. A value out of range is refused. Pages are for people: what comes while you read them
+moves the rest.
+
+To read a whole list, follow the cursor: send the \`next\` of an answer as \`after\`, with the other parameters as before, until
+an answer has no items. Nothing is missed and nothing comes twice. Keep the last \`next\`, and send it again later: it gives what
+has come since.
+
+To keep a copy of the book, begin with \`updatedSince\` on \`/v1/customers\`, \`/v1/loans\` and \`/v1/transactions\`, and follow the
+cursor for ever: what changes comes again, in its new state. To reconcile a day, list \`/v1/transactions\` with
+\`postedFrom\` and \`postedTo\` set to that day.`
 
 const RETRIES = `\
 Send the same request again when no answer comes. Two things keep it from being done twice:

@@ -27,7 +27,15 @@ counts from its \`collection_date\`, also when it is posted later.`
 
 const PAGING = `\
 A list answers \`items\` and the \`total\` of all pages. \`page\` counts from 1, and \`rows\` is 1 to 100 (100 by default). A page
-beyond the last one has no items. A value out of range is refused.`
+beyond the last one has no items. A value out of range is refused. Pages are for people: what comes while you read them
+moves the rest.
+
+To read a whole list, follow the cursor: send the \`next\` of an answer as \`after\`, with the other parameters as before, until
+an answer has no items. Nothing is missed and nothing comes twice. Keep the last \`next\`, and send it again later: it gives what
+has come since.
+
+To mirror the book, begin with \`updated_since\`, on \`/v1/repayments\` together with \`include_reversed=true\`, and follow the cursor
+for ever: what changes comes again, in its new state.`
 
 const RETRIES = `\
 Send the same request again when no answer comes. Your id is what keeps it from being done twice: the same id with the same

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { openText } from './document/openText.ts'
+import { openText } from './openText.ts'
 
 // Schemas of values in answers. The views that build answers are typed by them; nothing is checked with them.
 

@@ -1,0 +1,89 @@
+import type { Instant } from '../../domain/dates.ts'
+import { invariant } from '../../domain/errors.ts'
+import type { Db } from '../postgres/client.ts'
+import type { ConditionText } from '../queries/conditions.ts'
+import { startOf } from '../queries/cursor.ts'
+import type { List } from '../queries/lists.ts'
+import type { Asked, Step } from '../queries/paging.ts'
+import { moment } from '../queries/rows.ts'
+import { type Parameter, unprepared } from '../queries/statement.ts'
+
+/** The kinds of rows whose changes the trail tells by their own id. */
+export type Changing = 'customer' | 'loan'
+
+/**
+ * Returns the rows of a table in the order of their last change, which the trail keeps: a row that changes moves to the
+ * end. The row is looked up for each change, and the last change of a row for each of its changes: the planner, which
+ * expects every walk to end at the end of the trail, would join them whole.
+ */
+export const byLastChange = (table: Changing): Pick<List, 'from' | 'place' | 'highest'> => ({
+  from: `audit_entry c CROSS JOIN LATERAL (
+    SELECT * FROM ${table} r WHERE r.organization_id = c.organization_id AND r.id = c.entity_id::bigint OFFSET 0) AS a`,
+  place: 'c.id',
+  highest: 'SELECT max(id) FROM audit_entry WHERE organization_id = $1',
+})
+
+/** The conditions of a walk in the order of the last changes. */
+export const lastChanges = (table: Changing): readonly string[] => [
+  'c.organization_id = $1',
+  `c.entity = '${table}'`,
+  `c.id = (SELECT max(later.id) FROM audit_entry later
+    WHERE later.organization_id = c.organization_id AND later.entity = c.entity AND later.entity_id = c.entity_id)`,
+]
+
+/** The condition of an instant from which on changes are asked for. */
+export const changedSince: ConditionText = 'c.at >= ?'
+
+/** Milliseconds by which a row of the trail may stand among rows of another time: clocks differ, and changes wait. */
+const DISORDER_MS = 600_000
+
+interface Moment {
+  readonly organizationId: number
+  readonly at: string | null
+}
+
+/** Every row up to `low` is older than the instant, and every row above `high` is not. */
+const search = unprepared<Moment>(
+  (p: Parameter<Moment>) => `
+  WITH RECURSIVE search (low, high) AS (
+    SELECT 0::bigint, coalesce(max(id), 0) FROM audit_entry WHERE organization_id = ${p('organizationId')}
+    UNION ALL
+    SELECT CASE WHEN probe.id IS NULL OR probe.at < ${p('at')}::timestamptz THEN (low + high + 1) / 2 ELSE low END,
+      CASE WHEN probe.at >= ${p('at')}::timestamptz THEN probe.id - 1 ELSE high END
+    FROM search LEFT JOIN LATERAL (
+      SELECT id, at FROM audit_entry
+      WHERE organization_id = ${p('organizationId')} AND id > low AND id <= (low + high + 1) / 2 ORDER BY id DESC LIMIT 1
+    ) AS probe ON true WHERE low < high
+  )
+  SELECT low FROM search WHERE low >= high`,
+)
+
+/** A walk through changes: its order, the instant it begins with, and the place of a row of the trail in it. */
+export interface ChangeWalk {
+  readonly order: string
+  readonly since: Instant
+  /** The id of the row when left out. */
+  readonly toPlace?: (id: bigint) => bigint
+}
+
+/** Returns where a walk through changes since an instant goes on, or begins. */
+export async function stepSince(
+  db: Db,
+  { organizationId, position }: Pick<Asked<unknown>, 'organizationId' | 'position'>,
+  { order, since, toPlace = (id) => id }: ChangeWalk,
+): Promise<Step> {
+  invariant(!('page' in position), 'changes are walked, not paged')
+  if (position.cursor) return position
+  return { cursor: startOf(order, toPlace(await placeBefore(db, organizationId, since))), rows: position.rows }
+}
+
+/**
+ * Finds the place in the trail of an organization from which on its changes since an instant stand. It halves the trail
+ * until it has the place: an index by time would cost each change.
+ * @returns the id of a row; no row up to it is as late as the instant
+ */
+async function placeBefore(db: Db, organizationId: number, since: Instant): Promise<bigint> {
+  const at = moment(since - DISORDER_MS)
+  const { rows } = await db.pool.query<{ low: bigint }>(search({ organizationId, at }))
+  return rows[0]!.low
+}

@@ -1,0 +1,76 @@
+import type { CustomerStatus } from '../../domain/customer/customer.ts'
+import type { Instant } from '../../domain/dates.ts'
+import { byLastChange, changedSince, lastChanges, stepSince } from '../audit/changes.ts'
+import type { Db } from '../postgres/client.ts'
+import { conditionsOf } from '../queries/conditions.ts'
+import { type List, type ListedDb, readList } from '../queries/lists.ts'
+import type { Asked, Found } from '../queries/paging.ts'
+import { moment } from '../queries/rows.ts'
+
+/** The customers to list; a property that is left out sets no condition. */
+export interface CustomerFilter {
+  readonly externalId?: string | undefined
+  readonly status?: CustomerStatus | undefined
+  readonly phone?: string | undefined
+  /** The beginning of a name of the customer, in any case. */
+  readonly name?: string | undefined
+  /** Lists the customers that were changed since then, in the order of their last change. */
+  readonly updatedSince?: Instant | undefined
+}
+
+/** The orders of lists of customers: as they came, and as they were changed last. */
+export const CUSTOMER_ORDERS = { arrival: 'customers', change: 'changed-customers' } as const
+
+const ARRIVAL: Omit<List, 'columns'> = {
+  order: CUSTOMER_ORDERS.arrival,
+  from: 'customer a',
+  place: 'a.arrival',
+  highest: 'SELECT max(arrival) FROM customer WHERE organization_id = $1',
+}
+
+const CONDITIONS = {
+  externalId: 'a.external_id = ?',
+  status: 'a.status = ?',
+  phone: 'a.phone = ?',
+  ids: 'a.id = ANY (?::bigint[])',
+  name: `(lower(a.external_id || ' Customer') LIKE lower(?) OR lower(a.business_name) LIKE lower(?))`,
+  updatedSince: changedSince,
+}
+
+/** Customers of a name from which on they are found in the order of the list, and not by their names. */
+const MANY = 1_000
+
+/**
+ * Finds the customers of a name where they are few: walking through all customers for them would take long, as sorting
+ * would where they are many, and the planner cannot tell.
+ */
+async function findFew(db: Db, organizationId: number, name: string): Promise<bigint[] | undefined> {
+  const byName = (column: string) =>
+    `(SELECT id FROM customer WHERE organization_id = $1 AND ${column} LIKE lower($2) LIMIT ${MANY})`
+  const { rows } = await db.pool.query<{ id: bigint }>(
+    `${byName(`lower(external_id || ' Customer')`)} UNION ALL ${byName('lower(business_name)')}`,
+    [organizationId, name],
+  )
+  return rows.length < MANY ? rows.map(({ id }) => id) : undefined
+}
+
+/** Reads customers with the columns that a caller asks for, of `customer a`. */
+export async function readCustomers<Row extends object>(
+  listed: ListedDb,
+  columns: string,
+  { organizationId, filter: { name, updatedSince, ...filter }, position }: Asked<CustomerFilter>,
+): Promise<Found<Row> | undefined> {
+  const prefix = name === undefined ? undefined : `${name.replaceAll(/[\\%_]/g, '\\$&')}%`
+  const sent = {
+    ...filter,
+    ids: prefix === undefined ? undefined : await findFew(listed.db, organizationId, prefix),
+    name: prefix,
+    updatedSince: updatedSince === undefined ? undefined : moment(updatedSince),
+  }
+  const ofOne = (texts: readonly string[]) => conditionsOf(CONDITIONS, sent, { texts, values: [organizationId] })
+  if (updatedSince === undefined)
+    return readList(listed, { ...ARRIVAL, columns }, ofOne(['a.organization_id = $1']), position)
+  const list = { ...byLastChange('customer'), order: CUSTOMER_ORDERS.change, columns }
+  const step = await stepSince(listed.db, { organizationId, position }, { order: list.order, since: updatedSince })
+  return readList(listed, list, ofOne(lastChanges('customer')), step)
+}

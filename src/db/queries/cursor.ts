@@ -1,0 +1,92 @@
+/** A position in a walk through a list: what was given already. Places are the numbers that the walk is ordered by. */
+export interface Cursor {
+  /** The list and its order: a cursor of one order is no position in another. */
+  readonly order: string
+  /** Every row up to this place was given, or will never be there. */
+  readonly floor: bigint
+  /** The places above the floor that were given already, ascending. */
+  readonly given: readonly bigint[]
+  /**
+   * When the floor can rise to `last`: every transaction that drew a place up to `last` has a number below `before`, so
+   * once all of those have ended, nothing more can appear there. Null where nothing is given above the floor.
+   */
+  readonly pending: { readonly last: bigint; readonly before: bigint } | null
+}
+
+/** The transactions at the moment of a statement: every one below `xmin` has ended, and none from `xmax` on has begun. */
+export interface Moment {
+  readonly xmin: bigint
+  readonly xmax: bigint
+}
+
+/** Places above the floor that a cursor can hold; with more, the walk waits until a transaction has ended. */
+export const MOST_GIVEN = 500
+
+/** Characters of a cursor at most. */
+export const LONGEST_CURSOR = 8_000
+
+const LARGEST = 2n ** 63n - 1n
+
+/** Returns the position before the first row. */
+export const startOf = (order: string, floor = 0n): Cursor => ({ order, floor, given: [], pending: null })
+
+/** Returns the position after a row of a list whose rows are seen in their order; undefined where there is no row. */
+export const cursorAt = (order: string, place: bigint | number | undefined): Cursor | undefined =>
+  place === undefined ? undefined : startOf(order, BigInt(place))
+
+/**
+ * Returns the position after more rows were given.
+ * @param places of the rows, ascending, and whether more may follow them
+ * @param settled every row of the list up to this place is committed, or will never be there
+ */
+export function advance(
+  cursor: Cursor,
+  { places, isFull }: { readonly places: readonly bigint[]; readonly isFull: boolean },
+  moment: Moment,
+  settled: bigint,
+): Cursor {
+  const { pending } = cursor
+  const bound = max(settled, pending && hasEnded(pending.before, moment) ? pending.last : 0n)
+  const last = places.at(-1)
+  const covered = isFull && last !== undefined && last < bound ? last : bound
+  const floor = max(cursor.floor, covered)
+  const given = [...cursor.given, ...places].filter((place) => place > floor).toSorted((a, b) => (a < b ? -1 : 1))
+  const highest = given.at(-1)
+  if (highest === undefined) return { order: cursor.order, floor, given, pending: null }
+  const waits = pending !== null && pending.last > floor && !hasEnded(pending.before, moment)
+  return { order: cursor.order, floor, given, pending: waits ? pending : { last: highest, before: moment.xmax } }
+}
+
+/**
+ * Returns whether every transaction below a number has ended. A number that was not given out yet is of another cluster,
+ * from which this book was restored: nothing is under way there.
+ */
+export const hasEnded = (before: bigint, { xmin, xmax }: Moment): boolean => before <= xmin || before > xmax
+
+const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+
+/** Writes a cursor as a text that no client has to understand. */
+export function encodeCursor({ order, floor, given, pending }: Cursor): string {
+  const steps = given.map((place, index) => place - (given[index - 1] ?? floor))
+  const numbers = [floor, ...(pending ? [pending.last - floor, pending.before, ...steps] : [])]
+  return Buffer.from([order, ...numbers.map((number) => number.toString(36))].join('.')).toString('base64url')
+}
+
+/** Reads a cursor of an order; undefined for a text that is none. */
+export function decodeCursor(text: string, expected: string): Cursor | undefined {
+  if (text.length > LONGEST_CURSOR || !/^[\w-]+$/.test(text)) return undefined
+  const [order = '', ...parts] = Buffer.from(text, 'base64url').toString('latin1').split('.')
+  if (order !== expected || !parts.every((part) => /^[0-9a-z]{1,13}$/.test(part))) return undefined
+  const [floor, last, before, ...steps] = parts.map(fromBase36)
+  if (floor === undefined || [floor, last, before, ...steps].some((number) => number !== undefined && number > LARGEST))
+    return undefined
+  if (last === undefined || before === undefined) return last === undefined ? startOf(order, floor) : undefined
+  const given: bigint[] = []
+  for (const step of steps) given.push((given.at(-1) ?? floor) + step)
+  const isAscending = steps.every((step) => step > 0n) && steps.length > 0 && steps.length <= MOST_GIVEN
+  if (!isAscending || given.at(-1)! > LARGEST) return undefined
+  return { order, floor, given, pending: { last: floor + last, before } }
+}
+
+const fromBase36 = (digits: string): bigint =>
+  [...digits].reduce((sum, digit) => sum * 36n + BigInt(Number.parseInt(digit, 36)), 0n)

@@ -1,0 +1,21 @@
+/** Returns an answer in which a cursor says only that there is one: which one depends on the rest of the book. */
+export const anyCursor = (body: unknown): unknown =>
+  typeof body === 'object' && body !== null && 'next' in body ? { ...body, next: 'a cursor' } : body
+
+/** Follows `next` from a first path to an empty answer. @returns the items of each answer */
+export async function walk<Item>(
+  get: (
+    path: string,
+  ) => Promise<{ status: number; body: { items: readonly Item[]; next?: unknown; message?: unknown } }>,
+  path: string,
+): Promise<Item[][]> {
+  const steps: Item[][] = []
+  const separator = path.includes('?') ? '&' : '?'
+  for (let next: unknown; ; ) {
+    const { status, body } = await get(next === undefined ? path : `${path}${separator}after=${next}`)
+    if (status !== 200) throw new Error(`${path}: ${status} ${body.message}`)
+    steps.push([...body.items])
+    if (body.next === undefined) return steps
+    next = body.next
+  }
+}

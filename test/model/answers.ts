@@ -36,6 +36,8 @@ export function transactionAnswer(loanId: string, one: Happened, outcome: Outcom
     status: one.reversed ? 'reversed' : 'posted',
     idempotencyKey: one.token,
     note: one.note,
+    createdAt: rfc3339(one.postedAt),
+    updatedAt: rfc3339(one.reversedAt ?? one.postedAt),
   })
 }
 

@@ -120,7 +120,7 @@ export const reversalOf = (given: { readonly nth: number; readonly insist: boole
     const path = `${addressOf(system, false)}/repayments/${original.id}/reverse`
     const instance = instanceOf(system)
     const answer = await instance.post(path, { body: {}, token: instance.tokens.operator })
-    await agree(`Reverse ${original.kind}`, model, system, reverse(original), answer)
+    await agree(`Reverse ${original.kind}`, model, system, reverse(original, model.now), answer)
   })
 
 const reversing = fc.record({ nth: fc.nat(20), insist }).map(reversalOf)
@@ -183,7 +183,8 @@ export const readEverything = command('Read', 'everything', async (model, system
   expect((await instance.get(byExternalId)).text).toBe(whole.text)
   const { repaymentHistory } = whole.body
   const page = { items: repaymentHistory, total: repaymentHistory.length, page: 1, rowsPerPage: 100 }
-  expect((await instance.get(`${byExternalId}/repayments?rows=100`)).body).toEqual(page)
+  const { next: _, ...listed } = (await instance.get(`${byExternalId}/repayments?rows=100`)).body
+  expect(listed).toEqual(page)
   for (const one of loan.history) {
     const { body } = await instance.get(`${byId}/repayments/${one.id}`)
     expect(body).toEqual(transactionAnswer(system.loanId, one, outcome))

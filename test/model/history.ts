@@ -33,6 +33,8 @@ export interface Happened {
   readonly note: string | undefined
   readonly postedAt: number
   reversed: boolean
+  /** The instant of the reversal. */
+  reversedAt?: number
 }
 
 /** The effect of a transaction at its place. */

@@ -58,7 +58,7 @@ const reverse = (loan: string, id: string): Promise<Answer> =>
 
 /** Returns the loan without its list of transactions. */
 async function balances(loan: string): Promise<Record<string, unknown>> {
-  const { repaymentHistory: _, ...rest } = (await service.get(loan)).body
+  const { repaymentHistory: _, updatedAt: __, ...rest } = (await service.get(loan)).body
   return rest
 }
 

@@ -89,7 +89,7 @@ export function adjust(loan: ModelLoan, original: Happened, request: AdjustReque
   if (request.amount === 'too fine' || request.amount < 0n) return WRONG_ARGUMENT
   const day = request.day ?? original.day
   if (!isInRange(loan, day, now)) return WRONG_ARGUMENT
-  if (request.amount === 0n) return reverse(original)
+  if (request.amount === 0n) return reverse(original, now)
   const number = loan.history.length + 1
   const replacement = {
     ...original,
@@ -104,13 +104,18 @@ export function adjust(loan: ModelLoan, original: Happened, request: AdjustReque
   }
   const without = loan.history.map((one) => (one === original ? { ...one, reversed: true } : one))
   const verdict = append(loan, replacement, without, now)
-  if ('answered' in verdict) original.reversed = true
+  if ('answered' in verdict) markReversed(original, now)
   return verdict
 }
 
-export function reverse(original: Happened): Verdict {
-  if (original.reversed) return WRONG_STATE
+function markReversed(original: Happened, now: number): void {
   original.reversed = true
+  original.reversedAt = now
+}
+
+export function reverse(original: Happened, now: number): Verdict {
+  if (original.reversed) return WRONG_STATE
+  markReversed(original, now)
   return { answered: original }
 }
 

@@ -70,10 +70,12 @@ export async function agree(
   if ('answered' in verdict && !what.endsWith('again')) await agreeOnRow(system, loan, model)
 }
 
-/** Fields that no command changes. */
+/** Fields that no command changes, or that the model does not know. */
 const FIXED = [
   ...['accountNo', 'externalId', 'customerId', 'customerExternalId', 'customerName', 'loanProductId'],
-  ...['loanProductName', 'currencyCode', 'numberOfRepayments', 'interestRatePerPeriod'],
+  ...['loanProductName', 'currencyCode', 'numberOfRepayments', 'interestRatePerPeriod', 'createdAt'],
+  // Says when a change was stored: time's own changes are stored when the sweep comes.
+  'updatedAt',
 ]
 
 /** Reads the loan, and compares it with the model and its totals with each other. */

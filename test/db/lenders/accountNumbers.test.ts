@@ -28,8 +28,8 @@ describe('accountNo', () => {
     await records.post('/v1/loans', { body: { ...aBasicLoan, borrower_id: 77, loan_id: 78 } })
     expect((await service.get('/v1/loans/78')).body.accountNo).toBe('000000002')
     expect((await service.get('/v1/loans')).body.items.map((loan) => loan.accountNo)).toEqual([
-      '000000002',
       '000000001',
+      '000000002',
     ])
   })
 

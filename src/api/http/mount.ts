@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { Config } from '../../app/config.ts'
@@ -93,17 +93,30 @@ function speak(scope: FastifyInstance, style: Style, { unavailable, config, pref
     return toFailure(error, { faultNames: style.faultNames, requestId: toCaller(request.id), unavailable, hint })
   }
 
-  scope.setErrorHandler((error, request, reply) => sendFailure(style, fail(error, request), error, request, reply))
-
-  scope.setNotFoundHandler((request, reply) => {
+  const answerWithoutRoute = (request: FastifyRequest, reply: FastifyReply) => {
     const methods = allowedOn(request, paths)
     const isWrongMethod = methods.length > 0 && !methods.includes(request.method)
     if (isWrongMethod) reply.header('allow', [...methods, 'OPTIONS'].join(', '))
     if (isWrongMethod && request.method === 'OPTIONS') return reply.code(204).send()
     const error = isWrongMethod ? wrongMethod(request, methods) : noSuchPath(request, paths)
     return sendFailure(style, fail(error, request), error, request, reply)
-  })
+  }
+
+  scope.setErrorHandler((error, request, reply) =>
+    isBareQuery(error)
+      ? answerWithoutRoute(request, reply)
+      : sendFailure(style, fail(error, request), error, request, reply),
+  )
+
+  scope.setNotFoundHandler(answerWithoutRoute)
 }
+
+/**
+ * Returns whether Fastify refused a request of the method QUERY because it has no content type. Fastify does so before
+ * it looks at the route, and no path takes that method.
+ */
+const isBareQuery = (error: unknown): boolean =>
+  (error as { code?: unknown } | null)?.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE'
 
 /**
  * Returns the fault in the head of a request that Node and the router accept but that is not allowed. Node's own

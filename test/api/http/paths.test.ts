@@ -33,6 +33,14 @@ describe('a path or a method that is not there', () => {
       expect((await ask(PARTNER, '/v1/nothing', { method: method as 'GET' })).status).toBe(404)
   })
 
+  test('405 or 404: QUERY without a content type, which Fastify would refuse as malformed', async () => {
+    const query = (url: string) => app.inject({ method: 'QUERY' as 'GET', url, headers: { host: PARTNER } })
+    const refused = await query('/v1/loans/1/repayments')
+    expect([refused.statusCode, refused.headers.allow]).toEqual([405, 'POST, OPTIONS'])
+    expect(refused.json()).toMatchObject({ code: 'method_not_allowed' })
+    expect((await query('/v1/nothing')).statusCode).toBe(404)
+  })
+
   test.each([
     ['/v1/customers/', '; leave out the slash at its end'],
     ['/v1/loans/', '; leave out the slash at its end'],

@@ -50,7 +50,9 @@ const cited = /\bcontract(?: |\s+(?:\*|\/\/)\s+)(\d+(?:\.\d+)*(?:(?:, |–)\d+(?
 const vague = /utils?|helpers?|manager/i
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const files = ['src', 'test', 'bench'].flatMap(filesIn).filter((file) => !file.startsWith('src/db/generated/'))
+const files = ['src', 'test', 'bench', 'clients']
+  .flatMap(filesIn)
+  .filter((file) => !file.startsWith('src/db/generated/'))
 const sources = files.filter((file) => file.startsWith('src/') && file.endsWith('.ts'))
 
 describe('the house', () => {

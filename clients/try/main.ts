@@ -1,0 +1,45 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { GENERATORS, lendersOf, tryClients } from './clients.ts'
+import { lint } from './lint.ts'
+import { readOptions, USAGE } from './options.ts'
+import type { Line } from './outcomes.ts'
+import { hasFailed, tableOf } from './report.ts'
+import { fuzz } from './schemathesis.ts'
+import { startTried } from './service.ts'
+import { WORK } from './tools.ts'
+
+const say = (text: string) => process.stdout.write(`${text}\n`)
+
+async function tryAll(closing: (() => unknown)[]): Promise<boolean> {
+  const { parts, tools, seconds, examples } = readOptions(process.argv.slice(2))
+  const generators = GENERATORS.filter(({ tool }) => tools === undefined || tools.includes(tool))
+  const unknown = tools?.find((name) => !GENERATORS.some(({ tool }) => tool === name))
+  if (unknown !== undefined)
+    throw new Error(`--tools: no such tool: ${unknown}; there are ${GENERATORS.map(({ tool }) => tool).join(', ')}`)
+  await rm(WORK, { recursive: true, force: true })
+  const lenders = lendersOf(generators)
+  const tried = await startTried({ into: join(WORK, 'documents'), lenders, closing, say })
+
+  const tables: (readonly Line[])[] = []
+  if (parts.includes('lint')) tables.push(await lint(tried, say))
+  if (parts.includes('clients')) tables.push(await tryClients(tried, generators, say))
+  if (parts.includes('schemathesis')) tables.push(await fuzz(tried, { seconds, examples }, say))
+  for (const lines of tables) say(tableOf(lines))
+  say(`Documents, clients and logs: ${WORK}`)
+  return !hasFailed(tables.flat())
+}
+
+if (process.argv.includes('--help')) {
+  say(USAGE)
+  process.exit(0)
+}
+const closing: (() => unknown)[] = []
+let passed = false
+try {
+  passed = await tryAll(closing)
+} catch (error) {
+  process.stderr.write(`${(error as Error).stack}\n`)
+}
+for (const close of closing.reverse()) await Promise.resolve(close()).catch((error: unknown) => say(String(error)))
+process.exit(passed ? 0 : 1)

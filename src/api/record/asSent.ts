@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Source } from '../../domain/recordStyle/loanRecord.ts'
 import { JsonNumber } from '../body/json.ts'
+import { textPattern } from '../document/patterns.ts'
 import { int64, text } from '../wire.ts'
 
 /**
@@ -42,7 +43,7 @@ export const sentText = z
     context.issues.push({ code: 'custom', message, input: value })
     return z.NEVER
   })
-  .meta({ type: 'string', maxLength: LONGEST_TEXT })
+  .meta({ type: 'string', maxLength: LONGEST_TEXT, pattern: textPattern({ min: 0 }) })
 
 export const LONGEST_WORD = 50
 

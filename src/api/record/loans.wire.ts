@@ -17,6 +17,7 @@ import {
   readInterestType,
 } from '../../domain/schedule/recordTerms.ts'
 import { clearable, eitherOf } from '../body/shapes.ts'
+import { textPattern } from '../document/patterns.ts'
 import { amount, decimal, int64, localDate, note, smallInt, text } from '../wire.ts'
 import { LONGEST_WORD, numberAsWord, sent, sentInteger, sentText, word } from './asSent.ts'
 import * as examples from './document/examples.ts'
@@ -96,6 +97,7 @@ const extendedLoan = named(
       type: 'string',
       minLength: 1,
       maxLength: LONGEST_WORD,
+      pattern: textPattern({}),
       description: `How each amount of the schedule is rounded: ${decimalPlaces.map((one) => `\`${one}\``).join(', ')}; in any case, with spaces or underscores. \`0\`, \`1\` and \`2\` are short for integer, one and two decimals. Default: two decimals.`,
       'x-extensible-enum': decimalPlaces,
       examples: [decimalPlaces[0]],

@@ -63,6 +63,12 @@ describe.each(['auth.localhost', 'api.localhost', 'records.localhost'])('the doc
     expect(broken(({ pattern, format, type }) => pattern !== undefined && (!!format || type !== 'string'))).toEqual([])
   })
 
+  it('says of every text in a body which characters it may have: control characters are refused', () => {
+    const inRequest = /^\/components\/schemas\/\w+Request\/properties\/\w+$/
+    const isBound = ({ format, pattern, enum: values, readOnly }: Node) => format ?? pattern ?? values ?? readOnly
+    expect(broken((node, place) => inRequest.test(place) && node.type === 'string' && !isBound(node))).toEqual([])
+  })
+
   it('names every object, and unites only what has a name', () => {
     const isNamed = (place: string) => /^\/components\/schemas\/\w+$/.test(place)
     // What the audit trail keeps of a thing depends on its kind.

@@ -257,3 +257,16 @@ describe('the JSON reader', () => {
     expect(Object.keys(value)).toEqual(['__proto__', 'constructor'])
   })
 })
+
+describe('queryId', () => {
+  test('takes what its pattern says, up to the greatest int64', () => {
+    const codec = wire.queryId('externalId')
+    const { pattern } = codec.meta() as { pattern: string }
+    fc.assert(
+      fc.property(fc.oneof(fc.stringMatching(new RegExp(pattern)), fc.stringMatching(/^[0-9]{0,20}$/)), (given) => {
+        const isId = new RegExp(pattern).test(given) && BigInt(given) <= 9_223_372_036_854_775_807n
+        expect(codec.safeParse(given).success).toBe(isId)
+      }),
+    )
+  })
+})

@@ -26,7 +26,7 @@ export const queryId = (other: string) =>
       const id = typeof value === 'string' ? readId(value) : null
       return id ?? new Refused(`must be the number that the service answered as id; ${other} takes your own id`)
     },
-    { type: 'string', pattern: '^[0-9]+$', examples: ['1'] },
+    { type: 'string', pattern: '^[1-9][0-9]{0,18}$', examples: ['1'] },
   )
 
 /** A whole number in a query. */

@@ -12,7 +12,7 @@ export interface Outcome {
 export interface Line {
   readonly tool: string
   readonly version: string
-  readonly style: StyleName
+  readonly style: StyleName | 'all'
   /** By the name of the step, in the order in which the steps ran. */
   readonly steps: Readonly<Record<string, Outcome>>
 }

@@ -1,6 +1,6 @@
 import { cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Generator, JOBS, type JobEnvironment, type Room, SAFE_MAX } from './generator.ts'
+import { type Generator, INT64_MAX, JOBS, type JobEnvironment, type Room, SAFE_MAX } from './generator.ts'
 import { run } from './run.ts'
 import { npmPackages } from './tools.ts'
 import { COMPANIONS, VERSIONS } from './versions.ts'
@@ -63,17 +63,35 @@ const openapiTypescript: Generator = {
 
 const heyPackages = () => npmPackages({ '@hey-api/openapi-ts': VERSIONS.heyApi, ...COMPANIONS.npm })
 
+/** The answers of 64-bit integers are bigints, and files import each other by their names as Node needs them. */
+const heyConfig = ({ document, style }: Room) =>
+  `export default ${JSON.stringify({
+    input: document,
+    output: { path: style, module: { extension: '.ts' } },
+    plugins: [
+      '@hey-api/client-fetch',
+      '@hey-api/typescript',
+      { name: '@hey-api/transformers', bigInt: true, dates: false },
+      { name: '@hey-api/sdk', transformer: true },
+    ],
+  })}`
+
 const heyApi: Generator = {
   tool: 'hey-api',
   version: VERSIONS.heyApi,
   generate: async (room) => {
     const packages = await heyPackages()
     await linkPackages(room, packages)
-    const args = ['-i', room.document, '-o', room.style]
+    const config = join(room.folder, `hey-api.${room.style}.config.mjs`)
+    await writeFile(config, heyConfig(room))
     const program = join(packages, 'node_modules', '.bin', 'openapi-ts')
-    await run(program, args, { cwd: room.folder, log: room.log('generate') })
+    await run(program, ['-f', config], { cwd: room.folder, log: room.log('generate') })
   },
   compile: async (room) => checkTypes(room, await heyPackages(), [join(room.style, 'index.ts')]),
+  job: {
+    greatestId: INT64_MAX,
+    use: async (room, environment) => runJob(room, await heyPackages(), environment),
+  },
 }
 
 const orvalPackages = () => npmPackages({ orval: VERSIONS.orval, ...COMPANIONS.npm })

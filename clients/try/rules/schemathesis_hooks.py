@@ -18,7 +18,10 @@ BEYOND_THE_SCHEMA = {
     "an id in a body is that of the path": r"must be that of the path, |is not the id of the path$",
     "the bounds of the principal are those of the product": r"^principal: must be (between|at least|at most) ",
     "a statement is a PDF that can be read": r"^statement: ",
-    "one of two fields is needed": r"give fullName or mobileNumber, or both",
+    "one of two fields is needed": r"^(fullName|mobileNumber): is required, unless the other is given$",
+    "no pattern says which texts of 19 digits are above the greatest int64": (
+        r"^customerId: must be the number that the service answered as id; "
+    ),
     "it depends on what the loan was made with": (
         r"cannot be changed: leave it out, or send it as the loan has it$|follows from the other terms of this loan: "
     ),

@@ -4,7 +4,7 @@ import { GENERATORS, lendersOf, tryClients } from './clients.ts'
 import { lint } from './lint.ts'
 import { readOptions, USAGE } from './options.ts'
 import type { Line } from './outcomes.ts'
-import { hasFailed, tableOf } from './report.ts'
+import { hasFailed, summaryOf, tableOf } from './report.ts'
 import { fuzz } from './schemathesis.ts'
 import { startTried } from './service.ts'
 import { WORK } from './tools.ts'
@@ -26,6 +26,7 @@ async function tryAll(closing: (() => unknown)[]): Promise<boolean> {
   if (parts.includes('clients')) tables.push(await tryClients(tried, generators, say))
   if (parts.includes('schemathesis')) tables.push(await fuzz(tried, { seconds, examples }, say))
   for (const lines of tables) say(tableOf(lines))
+  say(`Steps: ${summaryOf(tables.flat())}`)
   say(`Documents, clients and logs: ${WORK}`)
   return !hasFailed(tables.flat())
 }

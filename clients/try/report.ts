@@ -22,3 +22,11 @@ export function tableOf(lines: readonly Line[]): string {
 /** Returns whether any step failed. A skipped step has not. */
 export const hasFailed = (lines: readonly Line[]): boolean =>
   lines.some(({ steps }) => Object.values(steps).some(({ kind }) => kind === 'failed'))
+
+/** Returns how many steps passed, failed and were skipped. */
+export function summaryOf(lines: readonly Line[]): string {
+  const kinds = lines.flatMap(({ steps }) => Object.values(steps).map(({ kind }) => kind))
+  return (['passed', 'failed', 'skipped'] as const)
+    .map((kind) => `${kinds.filter((one) => one === kind).length} ${kind}`)
+    .join(', ')
+}

@@ -40,7 +40,8 @@ export async function runToEnd(command: string, args: readonly string[], options
     detached: true,
   })
   const kill = () => {
-    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL')
+    const hasEnded = child.exitCode !== null || child.signalCode !== null
+    if (child.pid !== undefined && !hasEnded) process.kill(-child.pid, 'SIGKILL')
   }
   process.once('exit', kill)
   const chunks: Buffer[] = []

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { JsonNumber, parseJson, wireInteger } from '../../src/api/body/json.ts'
-import { listQuery } from '../../src/api/lists/query.ts'
+import { listQuery, queryId } from '../../src/api/lists/query.ts'
 import * as wire from '../../src/api/wire.ts'
 
 /** Returns the result of a codec for the JSON text of a value: the value, or the message of the refusal. */
@@ -260,7 +260,7 @@ describe('the JSON reader', () => {
 
 describe('queryId', () => {
   test('takes what its pattern says, up to the greatest int64', () => {
-    const codec = wire.queryId('externalId')
+    const codec = queryId('externalId')
     const { pattern } = codec.meta() as { pattern: string }
     fc.assert(
       fc.property(fc.oneof(fc.stringMatching(new RegExp(pattern)), fc.stringMatching(/^[0-9]{0,20}$/)), (given) => {

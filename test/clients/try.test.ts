@@ -6,7 +6,7 @@ import { GENERATORS, lendersOf } from '../../clients/try/clients.ts'
 import { isException } from '../../clients/try/lint.ts'
 import { readOptions } from '../../clients/try/options.ts'
 import { attemptAll } from '../../clients/try/outcomes.ts'
-import { hasFailed, tableOf } from '../../clients/try/report.ts'
+import { hasFailed, summaryOf, tableOf } from '../../clients/try/report.ts'
 import { EXCEPTIONS } from '../../clients/try/rules/exceptions.ts'
 import { NotHereError, run, runToEnd } from '../../clients/try/run.ts'
 
@@ -80,6 +80,7 @@ describe('the steps of a trial', () => {
     const failed = line(await attemptAll({ compiled: fail(new Error('no such type')) }, () => {}))
     expect([hasFailed([skipped]), hasFailed([skipped, failed])]).toEqual([false, true])
     expect(tableOf([skipped, failed])).toMatch(/skipped[\s\S]*failed/)
+    expect(summaryOf([skipped, failed])).toBe('0 passed, 1 failed, 1 skipped')
   })
 })
 

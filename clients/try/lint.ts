@@ -62,7 +62,9 @@ export async function lint(tried: Tried, say: (text: string) => void): Promise<L
       if (outcome.kind !== 'passed') say(`${linter.tool}, ${style}: ${outcome.kind}: ${outcome.note}`)
       lines.push({ tool: linter.tool, version: linter.version, style, steps: { lint: outcome } })
     }
-  return [...lines, ...unusedIn(lines, used)]
+  const unused = unusedIn(lines, used)
+  for (const { tool, steps } of unused) say(`${tool}: ${steps.lint?.note}`)
+  return [...lines, ...unused]
 }
 
 /** Returns a failed line where the linters ran and an exception excepts nothing. */

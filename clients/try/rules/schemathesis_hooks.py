@@ -23,7 +23,16 @@ BEYOND_THE_SCHEMA = {
         r"^customerId: must be the number that the service answered as id; "
     ),
     "it depends on what the loan was made with": (
-        r"cannot be changed: leave it out, or send it as the loan has it$|follows from the other terms of this loan: "
+        r"cannot be changed: leave it out, or send it as the loan has it\b|follows from the other terms of this loan: "
+    ),
+    "terms of an extended loan depend on each other": (
+        r"^(loan_interest_type: must be percentage unless |loan_payment_scheme_id: must not be a lump sum with "
+        r"|loan_num_of_repayments: must be 1 for a lump sum$|loan_num_of_repayments: must be at most \d+, one for each day "
+        r"|loan_(num_of_repayments|duration): must end the loan before the year 10000$"
+        r"|loan_released_date: must be so early that |loan_interest: must not come to more than )"
+    ),
+    "a rate has at most four decimals, which multipleOf cannot say of a double": (
+        r"^loan_interest: must have at most 4 decimals$"
     ),
     "words are taken in any case, with spaces or underscores": (
         r"^(\w+_period|loan_interest_method|loan_interest_type|loan_decimal_places): must be one of "

@@ -35,12 +35,17 @@ if (process.argv.includes('--help')) {
   say(USAGE)
   process.exit(0)
 }
+// Ctrl-C ends what was started, too: Postgres and the service are in process groups of their own.
+const interrupted = Promise.withResolvers<never>()
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => interrupted.reject(new Error(`interrupted by ${signal}`)))
+
 const closing: (() => unknown)[] = []
 let passed = false
 try {
-  passed = await tryAll(closing)
+  passed = await Promise.race([tryAll(closing), interrupted.promise])
 } catch (error) {
-  process.stderr.write(`${(error as Error).stack}\n`)
+  process.stderr.write(`${(error as Error).message}\n`)
 }
 for (const close of closing.reverse()) await Promise.resolve(close()).catch((error: unknown) => say(String(error)))
 process.exit(passed ? 0 : 1)

@@ -15,6 +15,9 @@ BEYOND_THE_SCHEMA = {
     ),
     "decimals depend on the currency": r"must have at most \d+ decimals in [A-Z]{3}$|must have no decimals in [A-Z]{3}$",
     "an amount is exact, and has fewer digits than a double": r"is too large, or has too many digits$",
+    "patterns of all languages share no classes of Unicode": (
+        r"must not contain invisible characters, or characters that turn the text around$|must not be only spaces$"
+    ),
     "an id in a body is that of the path": r"must be that of the path, |is not the id of the path$",
     "the bounds of the principal are those of the product": r"^principal: must be (between|at least|at most) ",
     "a statement is a PDF that can be read": r"^statement: ",

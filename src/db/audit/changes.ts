@@ -1,38 +1,95 @@
 import type { Instant } from '../../domain/dates.ts'
 import { invariant } from '../../domain/errors.ts'
 import type { Db } from '../postgres/client.ts'
-import type { ConditionText } from '../queries/conditions.ts'
+import type { Conditions } from '../queries/conditions.ts'
 import { startOf } from '../queries/cursor.ts'
-import type { List } from '../queries/lists.ts'
-import type { Asked, Step } from '../queries/paging.ts'
+import { type List, type ListedDb, readList } from '../queries/lists.ts'
+import type { Asked, Found, Step } from '../queries/paging.ts'
 import { moment } from '../queries/rows.ts'
 import { type Parameter, unprepared } from '../queries/statement.ts'
 
 /** The kinds of rows whose changes the trail tells by their own id. */
 export type Changing = 'customer' | 'loan'
 
+/** A source of rows in the order of their last change, and the conditions that are its own; `$1` is the organization. */
+interface Source extends Pick<List, 'from' | 'parts' | 'sorted' | 'above'> {
+  readonly texts: readonly string[]
+}
+
+/** Rows in the order of their last change. Whether a walk goes by the changes or by the rows, the places are the same. */
+export interface Changes extends Pick<List, 'place' | 'highest'> {
+  readonly order: string
+  /** The rows themselves, with the alias `a`. */
+  readonly rows: string
+  /** By the changes: each of them is looked at until enough rows are found. */
+  readonly many: Source
+  /** By the rows: the last change of each is looked up. */
+  readonly few: Source
+  /** The place of a row of the trail; its id when left out. */
+  readonly toPlace?: (id: bigint) => bigint
+}
+
 /**
- * Returns the rows of a table in the order of their last change, which the trail keeps: a row that changes moves to the
- * end. The row is looked up for each change, and the last change of a row for each of its changes: the planner, which
- * expects every walk to end at the end of the trail, would join them whole.
+ * Returns the changes of a table's rows, of which the trail has the ids. A row is looked up for each change, and the last
+ * change of a row for each of its changes: the planner, which expects every walk to end at the end of the trail, would
+ * join them whole.
  */
-export const byLastChange = (table: Changing): Pick<List, 'from' | 'place' | 'highest'> => ({
-  from: `audit_entry c CROSS JOIN LATERAL (
-    SELECT * FROM ${table} r WHERE r.organization_id = c.organization_id AND r.id = c.entity_id::bigint OFFSET 0) AS a`,
+export const changesOf = (table: Changing, order: string): Changes => ({
+  order,
+  rows: `${table} a`,
   place: 'c.id',
   highest: 'SELECT max(id) FROM audit_entry WHERE organization_id = $1',
+  many: {
+    from: `audit_entry c CROSS JOIN LATERAL (
+      SELECT * FROM ${table} r WHERE r.organization_id = c.organization_id AND r.id = c.entity_id::bigint OFFSET 0) AS a`,
+    texts: [
+      'c.organization_id = $1',
+      `c.entity = '${table}'`,
+      `c.id = (SELECT max(later.id) FROM audit_entry later
+        WHERE later.organization_id = c.organization_id AND later.entity = c.entity AND later.entity_id = c.entity_id)`,
+    ],
+  },
+  few: {
+    from: `${table} a CROSS JOIN LATERAL (
+      SELECT t.id, t.at FROM audit_entry t
+      WHERE t.organization_id = a.organization_id AND t.entity = '${table}' AND t.entity_id = a.id::text
+      ORDER BY t.id DESC LIMIT 1) AS c`,
+    texts: ['a.organization_id = $1'],
+  },
 })
 
-/** The conditions of a walk in the order of the last changes. */
-export const lastChanges = (table: Changing): readonly string[] => [
-  'c.organization_id = $1',
-  `c.entity = '${table}'`,
-  `c.id = (SELECT max(later.id) FROM audit_entry later
-    WHERE later.organization_id = c.organization_id AND later.entity = c.entity AND later.entity_id = c.entity_id)`,
-]
+/** What is asked for of the changes: since when, and which rows. */
+export interface ChangesAsked extends Pick<Asked<unknown>, 'organizationId' | 'position'> {
+  readonly since: Instant
+  /** Adds the conditions of the filter, of `a`. */
+  readonly where: (base: Conditions) => Conditions
+}
 
-/** The condition of an instant from which on changes are asked for. */
-export const changedSince: ConditionText = 'c.at >= ?'
+/** Reads rows that were made or changed since an instant, in the order of their last change. */
+export async function readChanges<Row extends object>(
+  listed: ListedDb,
+  { few, many, order, rows, place, highest, toPlace }: Changes,
+  read: Pick<List, 'columns' | 'joined'>,
+  { organizationId, position, since, where }: ChangesAsked,
+): Promise<Found<Row> | undefined> {
+  const asked = where({ texts: ['a.organization_id = $1'], values: [organizationId] })
+  const { texts, ...source } = asked.texts.length > 1 && (await areFew(listed.db, rows, asked)) ? few : many
+  const list = { order, place, highest, ...source, ...read }
+  const base = { texts: [...texts, 'c.at >= $2'], values: [organizationId, moment(since)] }
+  const step = await stepSince(listed.db, { organizationId, position }, { order, since, ...(toPlace && { toPlace }) })
+  return readList(listed, list, where(base), step)
+}
+
+/** Rows of a filter from which on they are found among the changes. */
+const MANY = 5_000
+
+async function areFew(db: Db, rows: string, { texts, values }: Conditions): Promise<boolean> {
+  const { rows: counted } = await db.pool.query<{ rows: bigint }>(
+    `SELECT count(*) AS rows FROM (SELECT 1 FROM ${rows} WHERE ${texts.join(' AND ')} LIMIT ${MANY}) AS met`,
+    [...values],
+  )
+  return counted[0]!.rows < MANY
+}
 
 /** Milliseconds by which a row of the trail may stand among rows of another time: clocks differ, and changes wait. */
 const DISORDER_MS = 600_000
@@ -58,16 +115,11 @@ const search = unprepared<Moment>(
   SELECT low FROM search WHERE low >= high`,
 )
 
-/** A walk through changes: its order, the instant it begins with, and the place of a row of the trail in it. */
-export interface ChangeWalk {
-  readonly order: string
-  readonly since: Instant
-  /** The id of the row when left out. */
-  readonly toPlace?: (id: bigint) => bigint
-}
+/** A walk through changes, and the instant with which it begins. */
+type ChangeWalk = Pick<Changes, 'order' | 'toPlace'> & Pick<ChangesAsked, 'since'>
 
 /** Returns where a walk through changes since an instant goes on, or begins. */
-export async function stepSince(
+async function stepSince(
   db: Db,
   { organizationId, position }: Pick<Asked<unknown>, 'organizationId' | 'position'>,
   { order, since, toPlace = (id) => id }: ChangeWalk,

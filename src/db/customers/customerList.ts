@@ -1,11 +1,10 @@
 import type { CustomerStatus } from '../../domain/customer/customer.ts'
 import type { Instant } from '../../domain/dates.ts'
-import { byLastChange, changedSince, lastChanges, stepSince } from '../audit/changes.ts'
+import { changesOf, readChanges } from '../audit/changes.ts'
 import type { Db } from '../postgres/client.ts'
-import { conditionsOf } from '../queries/conditions.ts'
+import { type Conditions, conditionsOf } from '../queries/conditions.ts'
 import { type List, type ListedDb, readList } from '../queries/lists.ts'
 import type { Asked, Found } from '../queries/paging.ts'
-import { moment } from '../queries/rows.ts'
 
 /** The customers to list; a property that is left out sets no condition. */
 export interface CustomerFilter {
@@ -28,13 +27,14 @@ const ARRIVAL: Omit<List, 'columns'> = {
   highest: 'SELECT max(arrival) FROM customer WHERE organization_id = $1',
 }
 
+const CHANGES = changesOf('customer', CUSTOMER_ORDERS.change)
+
 const CONDITIONS = {
   externalId: 'a.external_id = ?',
   status: 'a.status = ?',
   phone: 'a.phone = ?',
   ids: 'a.id = ANY (?::bigint[])',
   name: `(lower(a.external_id || ' Customer') LIKE lower(?) OR lower(a.business_name) LIKE lower(?))`,
-  updatedSince: changedSince,
 }
 
 /** Customers of a name from which on they are found in the order of the list, and not by their names. */
@@ -61,16 +61,10 @@ export async function readCustomers<Row extends object>(
   { organizationId, filter: { name, updatedSince, ...filter }, position }: Asked<CustomerFilter>,
 ): Promise<Found<Row> | undefined> {
   const prefix = name === undefined ? undefined : `${name.replaceAll(/[\\%_]/g, '\\$&')}%`
-  const sent = {
-    ...filter,
-    ids: prefix === undefined ? undefined : await findFew(listed.db, organizationId, prefix),
-    name: prefix,
-    updatedSince: updatedSince === undefined ? undefined : moment(updatedSince),
-  }
-  const ofOne = (texts: readonly string[]) => conditionsOf(CONDITIONS, sent, { texts, values: [organizationId] })
-  if (updatedSince === undefined)
-    return readList(listed, { ...ARRIVAL, columns }, ofOne(['a.organization_id = $1']), position)
-  const list = { ...byLastChange('customer'), order: CUSTOMER_ORDERS.change, columns }
-  const step = await stepSince(listed.db, { organizationId, position }, { order: list.order, since: updatedSince })
-  return readList(listed, list, ofOne(lastChanges('customer')), step)
+  const sent = { ...filter, name: prefix, ids: prefix && (await findFew(listed.db, organizationId, prefix)) }
+  const where = (base: Conditions) => conditionsOf(CONDITIONS, sent, base)
+  if (updatedSince !== undefined)
+    return readChanges(listed, CHANGES, { columns }, { organizationId, position, since: updatedSince, where })
+  const all = { texts: ['a.organization_id = $1'], values: [organizationId] }
+  return readList(listed, { ...ARRIVAL, columns }, where(all), position)
 }

@@ -147,4 +147,35 @@ describe('updatedSince', () => {
     await repay('l-1', 5)
     expect(ids((await service.get('/v1/loans?updatedSince=2026-01-20')).body)).toEqual(['l-1'])
   })
+
+  it('goes by the rows of a filter where they are few and by the changes where they are many, at the same places', async () => {
+    const add = (from: number, to: number) =>
+      service.owner.pool.query(
+        `WITH made AS (
+           INSERT INTO customer (organization_id, external_id, status, created_at, updated_at, account_no)
+           SELECT 1, 'p-' || n, 'Pending', $3, $3, 100000 + n FROM generate_series($1::int, $2::int) n RETURNING id, arrival
+         )
+         INSERT INTO audit_entry (organization_id, at, action, entity, entity_id)
+         SELECT 1, $3, 'create', 'customer', id::text FROM made ORDER BY arrival`,
+        [from, to, '2026-01-21T08:00:00+03:00'],
+      )
+    const list = async (after?: unknown) =>
+      (
+        await service.get(
+          `/v1/customers?status=Pending&updatedSince=2026-01-21${after === undefined ? '' : `&after=${after}`}`,
+        )
+      ).body
+    await add(1, 4_950)
+    const first = await list()
+    const second = await list(first.next)
+    await add(4_951, 5_100)
+    const given = [...ids(first), ...ids(second)]
+    expect(await list(first.next)).toMatchObject({ items: second.items })
+    for (let next: unknown = second.next; next !== undefined; ) {
+      const body = await list(next)
+      given.push(...ids(body))
+      next = body.next
+    }
+    expect(given).toEqual(Array.from({ length: 5_100 }, (_, index) => `p-${index + 1}`))
+  })
 })

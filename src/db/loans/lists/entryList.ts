@@ -1,6 +1,6 @@
 import type { Instant, LocalDate } from '../../../domain/dates.ts'
 import type { EntryType } from '../../../domain/loan/entry.ts'
-import { changedSince, stepSince } from '../../audit/changes.ts'
+import { type Changes, readChanges } from '../../audit/changes.ts'
 import type { Db } from '../../postgres/client.ts'
 import { type Conditions, conditionsOf } from '../../queries/conditions.ts'
 import { type List, type ListedDb, readList } from '../../queries/lists.ts'
@@ -53,23 +53,41 @@ const OF_LOAN: Omit<List, 'columns'> = {
   isInOrder: true,
 }
 
+/** The ids of the entries that a row of the trail tells: of one that was reversed, and of one that was posted. */
+const TOLD = (row: string) =>
+  `(VALUES (0, ${row}.after #>> '{reversed,id}'), (1, ${row}.after #>> '{posted,id}')) AS told (part, entry)`
+
 /** An entry is told twice where it was reversed: by its posting, and by its reversal. A row of the trail may tell both. */
-const CHANGE: Omit<List, 'columns'> = {
+const CHANGES: Changes = {
   order: ENTRY_ORDERS.change,
-  from: `audit_entry c
-    CROSS JOIN LATERAL (VALUES (0, c.after #>> '{reversed,id}'), (1, c.after #>> '{posted,id}')) AS told (part, entry)
-    CROSS JOIN LATERAL (
-      SELECT * FROM loan_entry e WHERE e.organization_id = c.organization_id AND e.id = told.entry::bigint OFFSET 0
-    ) AS a`,
-  place: 'c.id * 2 + told.part',
-  sorted: 'c.id, told.part',
-  above: (place) => `c.id >= ${place} / 2`,
+  rows: 'loan_entry a',
+  place: 'c.id * 2 + c.part',
   highest: 'SELECT max(id) * 2 + 1 FROM audit_entry WHERE organization_id = $1',
+  toPlace: (id) => id * 2n + 1n,
+  many: {
+    from: `(SELECT t.organization_id, t.id, t.at, t.entity, t.entity_id, told.part, told.entry
+      FROM audit_entry t CROSS JOIN LATERAL ${TOLD('t')}) AS c
+    CROSS JOIN LATERAL (
+      SELECT * FROM loan_entry e WHERE e.organization_id = c.organization_id AND e.id = c.entry::bigint OFFSET 0
+    ) AS a`,
+    sorted: 'c.id, c.part',
+    above: (place) => `c.id >= ${place} / 2`,
+    texts: ['c.organization_id = $1', `c.entity = 'loan'`, '(c.part = 0 OR a.reversed_at IS NULL)'],
+  },
+  few: {
+    from: `loan_entry a CROSS JOIN LATERAL (
+      SELECT t.id, t.at, told.part FROM audit_entry t CROSS JOIN LATERAL ${TOLD('t')}
+      WHERE t.organization_id = a.organization_id AND t.entity = 'loan' AND t.entity_id = a.loan_id::text
+        AND told.entry = a.id::text
+      ORDER BY t.id DESC LIMIT 1) AS c`,
+    parts: [STANDING, REST],
+    texts: ['a.organization_id = $1'],
+  },
 }
 
-const LAST_CHANGES = ['c.organization_id = $1', `c.entity = 'loan'`, '(told.part = 0 OR a.reversed_at IS NULL)']
-
 const CONDITIONS = {
+  // The first of them: the highest place of a loan's entries has the same parameter.
+  loanId: 'a.loan_id = ?',
   types: 'a.type = ANY (?)',
   isReversed: (is: unknown) => `a.reversed_at IS ${is ? 'NOT NULL' : 'NULL'}`,
   token: 'a.token = ?',
@@ -77,7 +95,6 @@ const CONDITIONS = {
   postedBefore: 'a.posted_at < ?',
   dateFrom: 'a.value_date >= ?',
   dateTo: 'a.value_date <= ?',
-  updatedSince: changedSince,
 }
 
 const isStanding = ({ types, isReversed }: EntryFilter) =>
@@ -90,26 +107,14 @@ export async function readEntryList<Row extends object>(
   { organizationId, filter, position }: Asked<EntryFilter>,
 ): Promise<Found<Row> | undefined> {
   const { loanId, updatedSince: since, ...rest } = filter
-  const sent = {
-    ...rest,
-    postedFrom: instantOf(rest.postedFrom),
-    postedBefore: instantOf(rest.postedBefore),
-    updatedSince: instantOf(since),
-  }
+  const { postedFrom, postedBefore, dateFrom, dateTo } = rest
+  const sent = { ...rest, loanId, postedFrom: instantOf(postedFrom), postedBefore: instantOf(postedBefore) }
   const where = (base: Conditions) => conditionsOf(CONDITIONS, sent, base)
-  const ofLoan = loanId === undefined ? [] : ['a.loan_id = $2']
-  const toldOfLoan = loanId === undefined ? [] : [...ofLoan, 'c.entity_id = $2::text']
-  const values = loanId === undefined ? [organizationId] : [organizationId, loanId]
-  if (since !== undefined) {
-    const walk = { order: CHANGE.order, since, toPlace: (id: bigint) => id * 2n + 1n }
-    const step = await stepSince(listed.db, { organizationId, position }, walk)
-    return readList(listed, { ...CHANGE, ...read }, where({ texts: [...LAST_CHANGES, ...toldOfLoan], values }), step)
-  }
+  if (since !== undefined) return readChanges(listed, CHANGES, read, { organizationId, position, since, where })
   const arrival = isStanding(filter) ? STANDING_ARRIVAL : ARRIVAL
-  const { postedFrom, postedBefore, dateFrom, dateTo } = filter
   const isWindow = [postedFrom, postedBefore, dateFrom, dateTo].some((bound) => bound !== undefined)
   const list = { ...(loanId === undefined ? arrival : OF_LOAN), ...read, isWindow }
-  return readList(listed, list, where({ texts: ['a.organization_id = $1', ...ofLoan], values }), position)
+  return readList(listed, list, where({ texts: ['a.organization_id = $1'], values: [organizationId] }), position)
 }
 
 const instantOf = (instant: Instant | undefined) => (instant === undefined ? undefined : moment(instant))

@@ -1,6 +1,6 @@
 import type { Instant, LocalDate } from '../../../domain/dates.ts'
-import { byLastChange, changedSince, lastChanges, stepSince } from '../../audit/changes.ts'
-import { conditionsOf } from '../../queries/conditions.ts'
+import { changesOf, readChanges } from '../../audit/changes.ts'
+import { type Conditions, conditionsOf } from '../../queries/conditions.ts'
 import { type List, type ListedDb, readList } from '../../queries/lists.ts'
 import type { Asked, Found, Page } from '../../queries/paging.ts'
 import { moment } from '../../queries/rows.ts'
@@ -35,6 +35,8 @@ const ARRIVAL: Omit<List, 'columns'> = {
   highest: 'SELECT max(arrival) FROM loan WHERE organization_id = $1',
 }
 
+const CHANGES = changesOf('loan', LOAN_ORDERS.change)
+
 const CONDITIONS = {
   customerId: 'a.customer_id = ?',
   customerExternalId: 'a.customer_id = (SELECT id FROM customer WHERE organization_id = $1 AND external_id = ?)',
@@ -49,16 +51,14 @@ const CONDITIONS = {
   dueAfter: 'a.due_on > ?',
   disbursedFrom: 'a.disbursed_at >= ?',
   disbursedBefore: 'a.disbursed_at < ?',
-  updatedSince: changedSince,
 }
 
-const sentOf = ({ overdue, disbursedFrom, disbursedBefore, updatedSince, ...filter }: LoanFilter) => ({
+const sentOf = ({ overdue, disbursedFrom, disbursedBefore, updatedSince: _, ...filter }: LoanFilter) => ({
   ...filter,
   overdueOn: overdue?.is === true ? overdue.today : undefined,
   notOverdueOn: overdue?.is === false ? overdue.today : undefined,
   disbursedFrom: instantOf(disbursedFrom),
   disbursedBefore: instantOf(disbursedBefore),
-  updatedSince: instantOf(updatedSince),
 })
 
 const instantOf = (instant: Instant | undefined) => (instant === undefined ? undefined : moment(instant))
@@ -70,16 +70,11 @@ export async function readLoanList<Row extends object>(
   { organizationId, filter, position }: Asked<LoanFilter>,
 ): Promise<Found<Row> | undefined> {
   const { updatedSince: since } = filter
-  const ofOne = (texts: readonly string[]) =>
-    conditionsOf(CONDITIONS, sentOf(filter), { texts, values: [organizationId] })
-  if (since === undefined) {
-    const bounds = [filter.dueBefore, filter.dueAfter, filter.disbursedFrom, filter.disbursedBefore]
-    const list = { ...ARRIVAL, ...read, isWindow: bounds.some((bound) => bound !== undefined) }
-    return readList(listed, list, ofOne(['a.organization_id = $1']), position)
-  }
-  const list = { ...byLastChange('loan'), order: LOAN_ORDERS.change, ...read }
-  const step = await stepSince(listed.db, { organizationId, position }, { order: list.order, since })
-  return readList(listed, list, ofOne(lastChanges('loan')), step)
+  const where = (base: Conditions) => conditionsOf(CONDITIONS, sentOf(filter), base)
+  if (since !== undefined) return readChanges(listed, CHANGES, read, { organizationId, position, since, where })
+  const bounds = [filter.dueBefore, filter.dueAfter, filter.disbursedFrom, filter.disbursedBefore]
+  const list = { ...ARRIVAL, ...read, isWindow: bounds.some((bound) => bound !== undefined) }
+  return readList(listed, list, where({ texts: ['a.organization_id = $1'], values: [organizationId] }), position)
 }
 
 /** A loan of a list, before it is read. */

@@ -54,6 +54,8 @@ export const queryBoolean = codec<boolean>(
   { type: 'boolean' },
 )
 
+const oneOf = (words: readonly string[]) => `(${words.map((word) => word.replaceAll(/[()]/g, '\\$&')).join('|')})`
+
 /**
  * One or several words of a vocabulary in a query, separated by commas.
  * @param words no word has a comma
@@ -67,7 +69,7 @@ export const queryWords = <Word extends string>(words: readonly Word[]) =>
         ? read
         : new Refused(`must be one or several of ${words.join(', ')}, separated by commas`)
     },
-    { type: 'string', maxLength: words.join(',').length },
+    { type: 'string', pattern: `^${oneOf(words)}(,${oneOf(words)})*$` },
   )
 
 /** A phone number in a query; a plus at its start that no client has escaped arrives as a space. */
@@ -133,9 +135,10 @@ export const listQuery = z.strictObject({
     { min: 1, max: MOST_ROWS },
     { description: 'Items in the answer at most.', default: MOST_ROWS },
   ).default(MOST_ROWS),
-  after: text({ max: LONGEST_CURSOR })
-    .optional()
-    .describe('The `next` of an earlier answer: gives the items after it. Not together with `page`.'),
+  after: text({ max: LONGEST_CURSOR }).optional().meta({
+    pattern: '^[A-Za-z0-9_-]+$',
+    description: 'The `next` of an earlier answer: gives the items after it. Not together with `page`.',
+  }),
 })
 
 /** The parameter for the changes since an instant, of a list that can give its items in the order of their change. */

@@ -27,6 +27,7 @@ BEYOND_THE_SCHEMA = {
     ),
     "it depends on what the loan was made with": (
         r"cannot be changed: leave it out, or send it as the loan has it\b|follows from the other terms of this loan: "
+        r"|^duration: must be a whole number from 1 to 730$"
     ),
     "terms of an extended loan depend on each other": (
         r"^(loan_interest_type: must be percentage unless |loan_payment_scheme_id: must not be a lump sum with "

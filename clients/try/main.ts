@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GENERATORS, lendersOf, tryClients } from './clients.ts'
 import { lint } from './lint.ts'
@@ -7,7 +6,7 @@ import type { Line } from './outcomes.ts'
 import { hasFailed, summaryOf, tableOf } from './report.ts'
 import { fuzz } from './schemathesis.ts'
 import { startTried } from './service.ts'
-import { WORK } from './tools.ts'
+import { claimWork, WORK } from './tools.ts'
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
@@ -17,7 +16,7 @@ async function tryAll(closing: (() => unknown)[]): Promise<boolean> {
   const unknown = tools?.find((name) => !GENERATORS.some(({ tool }) => tool === name))
   if (unknown !== undefined)
     throw new Error(`--tools: no such tool: ${unknown}; there are ${GENERATORS.map(({ tool }) => tool).join(', ')}`)
-  await rm(WORK, { recursive: true, force: true })
+  await claimWork()
   const lenders = lendersOf(generators)
   const tried = await startTried({ into: join(WORK, 'documents'), lenders, closing, say })
 

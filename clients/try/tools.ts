@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { access, mkdir, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { NotHereError, run } from './run.ts'
@@ -13,6 +13,28 @@ export const WORK = join(CACHE, 'work')
 const MAVEN = `-Dmaven.repo.local=${join(CACHE, 'maven')}`
 const MAVEN_DEPENDENCY = Object.entries(COMPANIONS.maven)[0]!.join(':')
 const DOWNLOAD_SECONDS = 600
+
+/**
+ * Empties the folder of a run. The process keeps it until it ends.
+ * @throws Error while another run keeps it: two would take each other's files
+ */
+export async function claimWork(cache = CACHE): Promise<void> {
+  await mkdir(cache, { recursive: true })
+  const claim = join(cache, 'run.pid')
+  const holder = Number(await readFile(claim, 'utf8').catch(() => '0'))
+  if (holder !== process.pid && isAlive(holder))
+    throw new Error(`the run of process ${holder} uses ${cache}: wait for its end, or set TMPDIR to another directory`)
+  await writeFile(claim, String(process.pid))
+  await rm(join(cache, 'work'), { recursive: true, force: true })
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return pid > 0 && process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
 
 /** Returns the file that gets what a program writes. */
 export const logOf = (name: string): string => join(WORK, 'logs', `${name}.log`)

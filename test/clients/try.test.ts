@@ -1,4 +1,6 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -9,6 +11,7 @@ import { attemptAll } from '../../clients/try/outcomes.ts'
 import { hasFailed, summaryOf, tableOf } from '../../clients/try/report.ts'
 import { EXCEPTIONS } from '../../clients/try/rules/exceptions.ts'
 import { NotHereError, run, runToEnd } from '../../clients/try/run.ts'
+import { claimWork } from '../../clients/try/tools.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -54,6 +57,26 @@ describe('a program of a trial', () => {
   it('that takes too long is killed', async () => {
     const endless = run(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { ...options(), seconds: 0.2 })
     await expect(endless).rejects.toThrow(/took more than 0.2 s/)
+  })
+})
+
+describe('the folder of a run', () => {
+  it('is emptied, and refused while another process keeps it', async () => {
+    const cache = join(folder, 'cache')
+    const another = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
+    try {
+      await mkdir(join(cache, 'work', 'logs'), { recursive: true })
+      await claimWork(cache)
+      await claimWork(cache)
+      expect(await readdir(cache)).toEqual(['run.pid'])
+      await writeFile(join(cache, 'run.pid'), String(another.pid))
+      await expect(claimWork(cache)).rejects.toThrow(/the run of process \d+ uses .*cache: wait for its end/)
+    } finally {
+      another.kill('SIGKILL')
+    }
+    await once(another, 'exit')
+    await claimWork(cache)
+    expect(await readFile(join(cache, 'run.pid'), 'utf8')).toBe(String(process.pid))
   })
 })
 

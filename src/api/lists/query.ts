@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { LONGEST_DETAIL } from '../../domain/customer/borrower.ts'
-import { dayAfter, type Instant, type LocalDate, startOfDay } from '../../domain/dates.ts'
+import { dayAfter, FIRST_DATE, type Instant, LAST_DATE, type LocalDate, startOfDay } from '../../domain/dates.ts'
 import { LONGEST_CURSOR, type Range } from '../../services/paging.ts'
+import { textPattern } from '../document/patterns.ts'
 import {
   type Bounds,
   codec,
@@ -80,7 +81,7 @@ export const queryPhone = codec<string>(
     )
     return read.success ? read.data : new Refused(read.error.issues[0]!.message)
   },
-  { type: 'string', minLength: 1, maxLength: LONGEST_DETAIL.phone },
+  { type: 'string', minLength: 1, maxLength: LONGEST_DETAIL.phone, pattern: textPattern({}) },
 )
 
 /** A day of the lender's calendar, or an instant. */
@@ -96,10 +97,10 @@ export const queryInstant = codec<DayOrInstant>(
     const day = localDate.safeParse(value)
     if (day.success) return { day: day.data }
     const instant = INSTANT.test(value) ? Date.parse(value.replace(' ', '+')) : Number.NaN
-    const year = new Date(instant).getUTCFullYear()
-    return year >= 1900 && year <= 2999
-      ? { instant }
-      : new Refused('must be an instant such as 2026-11-20T14:30:00+03:00, or a date such as 2026-11-20')
+    if (Number.isNaN(instant))
+      return new Refused('must be an instant such as 2026-11-20T14:30:00+03:00, or a date such as 2026-11-20')
+    const isInRange = instant >= Date.parse(FIRST_DATE) && instant < Date.parse(dayAfter(LAST_DATE))
+    return isInRange ? { instant } : new Refused(`must be between ${FIRST_DATE} and ${LAST_DATE}`)
   },
   { type: 'string', format: 'date-time' },
 )

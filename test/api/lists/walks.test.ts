@@ -104,6 +104,8 @@ describe('a range that names no part of a list', () => {
       'postedFrom: must be an instant such as 2026-11-20T14:30:00+03:00, or a date such as 2026-11-20',
     ],
     ['/v1/transactions?postedFrom=2026-01-01T25:00:00Z', /^postedFrom: must be an instant/],
+    ['/v1/transactions?postedFrom=0003-01-01T00:00:00Z', 'postedFrom: must be between 1900-01-01 and 2999-12-31'],
+    ['/v1/transactions?dateTo=3000-01-01', 'dateTo: must be between 1900-01-01 and 2999-12-31'],
     ['/v1/customers?status=Open', /^status: /],
   ])('400 invalid_argument: %s', async (path, message) => {
     const { status, body } = await service.get(path)

@@ -134,11 +134,14 @@ export async function startStack(
 /** One account sends all of the load of a benchmark. */
 const NO_RATES = { RATE_LIMIT_ACCOUNT: '1000000000', RATE_LIMIT_ADDRESS: '1000000000' }
 
-/** What `npm start` of a checkout runs, with production's settings; what it logs is written, and goes nowhere. */
+/** The settings of a service under measurement, and the file that gets its log: one that keeps nothing by default. */
+type ServiceOptions = Pick<Options, 'processes'> & { environment?: Record<string, string>; log?: string }
+
+/** Starts what `npm start` of a checkout runs, with production's settings. */
 export async function startService(
   checkout: string,
   databaseUrl: string,
-  { processes, environment = NO_RATES }: Pick<Options, 'processes'> & { environment?: Record<string, string> },
+  { processes, environment = NO_RATES, log = '/dev/null' }: ServiceOptions,
   flags: readonly string[] = [],
 ): Promise<Service> {
   const cwd = resolve(import.meta.dirname, '..', checkout)
@@ -170,7 +173,7 @@ export async function startService(
         ...environment,
         ...(processes !== undefined && { WEB_CONCURRENCY: String(processes) }),
       },
-      stdio: ['ignore', openSync('/dev/null', 'w'), 'inherit'],
+      stdio: ['ignore', openSync(log, 'w'), 'inherit'],
       // Its own process group: Ctrl-C ends it through us, after what it was answering.
       detached: true,
     },

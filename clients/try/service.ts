@@ -21,7 +21,7 @@ export interface Tried {
 
 /** What a trial needs of the service. */
 export interface TriedOptions {
-  /** The folder that gets the documents. */
+  /** The folder that gets the documents and the log of the service. */
   readonly into: string
   /** Names of lenders besides that of the demonstration data. */
   readonly lenders: readonly string[]
@@ -54,12 +54,13 @@ export async function startTried({ into, lenders, closing, say }: TriedOptions):
   const quiet = { debug: () => undefined, info: () => undefined, warn: say }
   const server = await startEmbedded({ directory: join(directory, 'data'), durable: false, log: quiet })
   closing.push(() => server.stop())
-  const service = await startService('.', server.url, { processes: undefined, environment: SETTINGS })
+  await mkdir(into, { recursive: true })
+  const log = join(into, 'service.log')
+  const service = await startService('.', server.url, { processes: undefined, environment: SETTINGS, log })
   closing.push(() => service.stop())
   const credentials = await layLenders(server.url, SECRET, lenders)
 
   const documentOf = (style: StyleName) => join(into, `${style}.json`)
-  await mkdir(into, { recursive: true })
   for (const style of STYLES) await writeFile(documentOf(style), await download(service.port, HOSTS[style]))
   const onAddress = `http://127.0.0.1:${service.port}`
   return {

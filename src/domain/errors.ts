@@ -83,6 +83,7 @@ export type FaultRole =
   | 'page'
   | 'after'
   | 'orderBy'
+  | 'sortOrder'
   | 'updatedSince'
   // A credit policy, and a figure of it by its path (`policy.score.base`).
   | 'policy'

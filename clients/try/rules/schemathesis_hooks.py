@@ -38,6 +38,9 @@ BEYOND_THE_SCHEMA = {
     "a rate has at most four decimals, which multipleOf cannot say of a double": (
         r"^loan_interest: must have at most 4 decimals$"
     ),
+    "no pattern says which digits are a day and an hour": (
+        r"^\w+: must be an instant such as 2026-11-20T14:30:00\+03:00, or a date such as 2026-11-20$"
+    ),
     "a cursor is the next of an answer of the same list": r"^after: must be the next of an answer of this list",
     "a page, a cursor and an order of the caller's exclude each other": (
         r"^(page|orderBy): cannot be given together with (after|updatedSince|updated_since)\b"

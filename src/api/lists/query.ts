@@ -1,6 +1,14 @@
 import { z } from 'zod'
 import { LONGEST_DETAIL } from '../../domain/customer/borrower.ts'
-import { dayAfter, FIRST_DATE, type Instant, LAST_DATE, type LocalDate, startOfDay } from '../../domain/dates.ts'
+import {
+  dayAfter,
+  FIRST_DATE,
+  type Instant,
+  isCalendarDate,
+  LAST_DATE,
+  type LocalDate,
+  startOfDay,
+} from '../../domain/dates.ts'
 import { LONGEST_CURSOR, type Range } from '../../services/paging.ts'
 import { textPattern } from '../document/patterns.ts'
 import {
@@ -64,7 +72,7 @@ const oneOf = (words: readonly string[]) => `(${words.map((word) => word.replace
 export const queryWords = <Word extends string>(words: readonly Word[]) =>
   codec<readonly Word[]>(
     (value) => {
-      const given = typeof value === 'string' ? value.split(',').map((one) => one.trim()) : []
+      const given = typeof value === 'string' ? value.split(',') : []
       const read = words.filter((word) => given.includes(word))
       return given.length > 0 && given.every((one) => (words as readonly string[]).includes(one))
         ? read
@@ -96,13 +104,19 @@ export const queryInstant = codec<DayOrInstant>(
     if (typeof value !== 'string') return new Refused('must be a string')
     const day = localDate.safeParse(value)
     if (day.success) return { day: day.data }
-    const instant = INSTANT.test(value) ? Date.parse(value.replace(' ', '+')) : Number.NaN
+    // Date.parse moves a 30 February to March.
+    const isInstant = INSTANT.test(value) && isCalendarDate(value.slice(0, 10))
+    const instant = isInstant ? Date.parse(value.replace(' ', '+')) : Number.NaN
     if (Number.isNaN(instant))
       return new Refused('must be an instant such as 2026-11-20T14:30:00+03:00, or a date such as 2026-11-20')
     const isInRange = instant >= Date.parse(FIRST_DATE) && instant < Date.parse(dayAfter(LAST_DATE))
     return isInRange ? { instant } : new Refused(`must be between ${FIRST_DATE} and ${LAST_DATE}`)
   },
-  { type: 'string', format: 'date-time' },
+  {
+    type: 'string',
+    pattern:
+      '^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$',
+  },
 )
 
 /** Returns the first instant of a bound: of a day, its start in the lender's zone. */
@@ -127,10 +141,10 @@ const MOST_ROWS = 100
  * out of range is refused, not clamped.
  */
 export const listQuery = z.strictObject({
-  // The defaults are set in the metadata: zod leaves out the default of a codec, whose input differs from its output.
+  // The default is set in the metadata: zod leaves out the default of a codec, whose input differs from its output.
   page: queryInt(
     { min: 1, max: LARGEST_INT32 },
-    { description: 'The number of the page, from 1.', default: 1 },
+    { description: 'The number of the page, from 1. Default: 1, unless the list goes on by a cursor.' },
   ).optional(),
   rows: queryInt(
     { min: 1, max: MOST_ROWS },

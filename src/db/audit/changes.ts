@@ -11,22 +11,20 @@ import { type Parameter, unprepared } from '../queries/statement.ts'
 /** The kinds of rows whose changes the trail tells by their own id. */
 export type Changing = 'customer' | 'loan'
 
-/** A source of rows in the order of their last change, and the conditions that are its own; `$1` is the organization. */
-interface Source extends Pick<List, 'from' | 'parts' | 'sorted' | 'above'> {
+/** Rows in the order of their last change: how the trail leads to them. `$1` is the organization. */
+export interface Changes extends Pick<List, 'order' | 'from' | 'place' | 'sorted' | 'within' | 'highest' | 'span'> {
   readonly texts: readonly string[]
-}
-
-/** Rows in the order of their last change. Whether a walk goes by the changes or by the rows, the places are the same. */
-export interface Changes extends Pick<List, 'place' | 'highest'> {
-  readonly order: string
-  /** The rows themselves, with the alias `a`. */
-  readonly rows: string
-  /** By the changes: each of them is looked at until enough rows are found. */
-  readonly many: Source
-  /** By the rows: the last change of each is looked up. */
-  readonly few: Source
   /** The place of a row of the trail; its id when left out. */
   readonly toPlace?: (id: bigint) => bigint
+}
+
+/** Rows of the trail that one step of a walk looks at: a second's work at most. */
+export const SPAN = 100_000n
+
+/** The actions that change a customer himself; what is decided of his credit is in the trail, too. */
+const ACTIONS: Readonly<Record<Changing, (row: string) => string>> = {
+  customer: (row) => `${row}.action IN ('create', 'update', 'activate', 'close')`,
+  loan: () => 'true',
 }
 
 /**
@@ -36,26 +34,18 @@ export interface Changes extends Pick<List, 'place' | 'highest'> {
  */
 export const changesOf = (table: Changing, order: string): Changes => ({
   order,
-  rows: `${table} a`,
+  from: `audit_entry c CROSS JOIN LATERAL (
+    SELECT * FROM ${table} r WHERE r.organization_id = c.organization_id AND r.id = c.entity_id::bigint OFFSET 0) AS a`,
   place: 'c.id',
+  span: SPAN,
   highest: 'SELECT max(id) FROM audit_entry WHERE organization_id = $1',
-  many: {
-    from: `audit_entry c CROSS JOIN LATERAL (
-      SELECT * FROM ${table} r WHERE r.organization_id = c.organization_id AND r.id = c.entity_id::bigint OFFSET 0) AS a`,
-    texts: [
-      'c.organization_id = $1',
-      `c.entity = '${table}'`,
-      `c.id = (SELECT max(later.id) FROM audit_entry later
-        WHERE later.organization_id = c.organization_id AND later.entity = c.entity AND later.entity_id = c.entity_id)`,
-    ],
-  },
-  few: {
-    from: `${table} a CROSS JOIN LATERAL (
-      SELECT t.id, t.at FROM audit_entry t
-      WHERE t.organization_id = a.organization_id AND t.entity = '${table}' AND t.entity_id = a.id::text
-      ORDER BY t.id DESC LIMIT 1) AS c`,
-    texts: ['a.organization_id = $1'],
-  },
+  texts: [
+    'c.organization_id = $1',
+    `c.entity = '${table}'`,
+    ACTIONS[table]('c'),
+    `c.id = (SELECT max(later.id) FROM audit_entry later WHERE later.organization_id = c.organization_id
+       AND later.entity = c.entity AND later.entity_id = c.entity_id AND ${ACTIONS[table]('later')})`,
+  ],
 })
 
 /** What is asked for of the changes: since when, and which rows. */
@@ -68,27 +58,14 @@ export interface ChangesAsked extends Pick<Asked<unknown>, 'organizationId' | 'p
 /** Reads rows that were made or changed since an instant, in the order of their last change. */
 export async function readChanges<Row extends object>(
   listed: ListedDb,
-  { few, many, order, rows, place, highest, toPlace }: Changes,
+  { texts, toPlace, ...list }: Changes,
   read: Pick<List, 'columns' | 'joined'>,
   { organizationId, position, since, where }: ChangesAsked,
 ): Promise<Found<Row> | undefined> {
-  const asked = where({ texts: ['a.organization_id = $1'], values: [organizationId] })
-  const { texts, ...source } = asked.texts.length > 1 && (await areFew(listed.db, rows, asked)) ? few : many
-  const list = { order, place, highest, ...source, ...read }
   const base = { texts: [...texts, 'c.at >= $2'], values: [organizationId, moment(since)] }
-  const step = await stepSince(listed.db, { organizationId, position }, { order, since, ...(toPlace && { toPlace }) })
-  return readList(listed, list, where(base), step)
-}
-
-/** Rows of a filter from which on they are found among the changes. */
-const MANY = 5_000
-
-async function areFew(db: Db, rows: string, { texts, values }: Conditions): Promise<boolean> {
-  const { rows: counted } = await db.pool.query<{ rows: bigint }>(
-    `SELECT count(*) AS rows FROM (SELECT 1 FROM ${rows} WHERE ${texts.join(' AND ')} LIMIT ${MANY}) AS met`,
-    [...values],
-  )
-  return counted[0]!.rows < MANY
+  const walk = { order: list.order, since, ...(toPlace && { toPlace }) }
+  const step = await stepSince(listed.db, { organizationId, position }, walk)
+  return readList(listed, { ...list, ...read }, where(base), step)
 }
 
 /** Milliseconds by which a row of the trail may stand among rows of another time: clocks differ, and changes wait. */

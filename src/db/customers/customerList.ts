@@ -27,13 +27,18 @@ const ARRIVAL: Omit<List, 'columns'> = {
   highest: 'SELECT max(arrival) FROM customer WHERE organization_id = $1',
 }
 
+/** The ids of the customers of a name, each found by an index. */
+const NAMED = ["lower(external_id || ' Customer')", 'lower(business_name)'].map(
+  (name) => `SELECT id FROM customer WHERE organization_id = $1 AND ${name} LIKE lower(?)`,
+)
+
 const CHANGES = changesOf('customer', CUSTOMER_ORDERS.change)
 
 const CONDITIONS = {
+  rareName: `a.id = ANY (ARRAY(${NAMED.join(' UNION ALL ')}))`,
   externalId: 'a.external_id = ?',
   status: 'a.status = ?',
   phone: 'a.phone = ?',
-  ids: 'a.id = ANY (?::bigint[])',
   name: `(lower(a.external_id || ' Customer') LIKE lower(?) OR lower(a.business_name) LIKE lower(?))`,
 }
 
@@ -41,17 +46,13 @@ const CONDITIONS = {
 const MANY = 1_000
 
 /**
- * Finds the customers of a name where they are few: walking through all customers for them would take long, as sorting
- * would where they are many, and the planner cannot tell.
+ * Returns whether few customers have a name: walking through all customers for them would take long, as sorting would where
+ * they are many, and the planner cannot tell.
  */
-async function findFew(db: Db, organizationId: number, name: string): Promise<bigint[] | undefined> {
-  const byName = (column: string) =>
-    `(SELECT id FROM customer WHERE organization_id = $1 AND ${column} LIKE lower($2) LIMIT ${MANY})`
-  const { rows } = await db.pool.query<{ id: bigint }>(
-    `${byName(`lower(external_id || ' Customer')`)} UNION ALL ${byName('lower(business_name)')}`,
-    [organizationId, name],
-  )
-  return rows.length < MANY ? rows.map(({ id }) => id) : undefined
+async function areFew(db: Db, organizationId: number, name: string): Promise<boolean> {
+  const some = NAMED.map((select) => `(${select.replace('?', '$2')} LIMIT ${MANY})`)
+  const { rows } = await db.pool.query(some.join(' UNION ALL '), [organizationId, name])
+  return rows.length < MANY
 }
 
 /** Reads customers with the columns that a caller asks for, of `customer a`. */
@@ -61,7 +62,8 @@ export async function readCustomers<Row extends object>(
   { organizationId, filter: { name, updatedSince, ...filter }, position }: Asked<CustomerFilter>,
 ): Promise<Found<Row> | undefined> {
   const prefix = name === undefined ? undefined : `${name.replaceAll(/[\\%_]/g, '\\$&')}%`
-  const sent = { ...filter, name: prefix, ids: prefix && (await findFew(listed.db, organizationId, prefix)) }
+  const isRare = prefix !== undefined && (await areFew(listed.db, organizationId, prefix))
+  const sent = { ...filter, ...(isRare ? { rareName: prefix } : { name: prefix }) }
   const where = (base: Conditions) => conditionsOf(CONDITIONS, sent, base)
   if (updatedSince !== undefined)
     return readChanges(listed, CHANGES, { columns }, { organizationId, position, since: updatedSince, where })

@@ -13,10 +13,13 @@ export interface Cursor {
   readonly pending: { readonly last: bigint; readonly before: bigint } | null
 }
 
-/** The transactions at the moment of a statement: every one below `xmin` has ended, and none from `xmax` on has begun. */
+/**
+ * The transactions at the moment of a statement: every one below `endedBelow` has ended, and none from `nextId` on has
+ * begun. A transaction between the two may be under way, also one above all that a snapshot of Postgres names.
+ */
 export interface Moment {
-  readonly xmin: bigint
-  readonly xmax: bigint
+  readonly endedBelow: bigint
+  readonly nextId: bigint
 }
 
 /** Places above the floor that a cursor can hold; with more, the walk waits until a transaction has ended. */
@@ -36,32 +39,31 @@ export const cursorAt = (order: string, place: bigint | number | undefined): Cur
 
 /**
  * Returns the position after more rows were given.
- * @param places of the rows, ascending, and whether more may follow them
+ * @param places of the rows, ascending, and the place up to which all rows were read; all there are when left out
  * @param settled every row of the list up to this place is committed, or will never be there
  */
 export function advance(
   cursor: Cursor,
-  { places, isFull }: { readonly places: readonly bigint[]; readonly isFull: boolean },
+  { places, readTo }: { readonly places: readonly bigint[]; readonly readTo?: bigint | undefined },
   moment: Moment,
   settled: bigint,
 ): Cursor {
   const { pending } = cursor
   const bound = max(settled, pending && hasEnded(pending.before, moment) ? pending.last : 0n)
-  const last = places.at(-1)
-  const covered = isFull && last !== undefined && last < bound ? last : bound
-  const floor = max(cursor.floor, covered)
+  const floor = max(cursor.floor, readTo !== undefined && readTo < bound ? readTo : bound)
   const given = [...cursor.given, ...places].filter((place) => place > floor).toSorted((a, b) => (a < b ? -1 : 1))
   const highest = given.at(-1)
   if (highest === undefined) return { order: cursor.order, floor, given, pending: null }
   const waits = pending !== null && pending.last > floor && !hasEnded(pending.before, moment)
-  return { order: cursor.order, floor, given, pending: waits ? pending : { last: highest, before: moment.xmax } }
+  return { order: cursor.order, floor, given, pending: waits ? pending : { last: highest, before: moment.nextId } }
 }
 
 /**
  * Returns whether every transaction below a number has ended. A number that was not given out yet is of another cluster,
  * from which this book was restored: nothing is under way there.
  */
-export const hasEnded = (before: bigint, { xmin, xmax }: Moment): boolean => before <= xmin || before > xmax
+export const hasEnded = (before: bigint, { endedBelow, nextId }: Moment): boolean =>
+  before <= endedBelow || before > nextId
 
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 

@@ -22,8 +22,10 @@ export interface List {
   readonly place: string
   /** The columns by which an index gives the rows in the order of the places; the place itself when left out. */
   readonly sorted?: string
-  /** The condition by which the index begins above a place, given the parameter of the place. */
-  readonly above?: (place: string) => string
+  /** The condition by which an index gives the places above one and up to another, given their parameters. */
+  readonly within?: (floor: string, end: string) => string
+  /** The places that one step looks at, where many of them may have no row that meets the conditions. */
+  readonly span?: bigint
   /** SQL for the highest place that is seen; `$1` is the organization. */
   readonly highest: string
   /** True where a place is never seen after a higher one: the rows of one loan are inserted one after the other. */
@@ -41,9 +43,13 @@ export interface List {
  */
 export const AFTER_TRANSACTION_ID = 'WHERE pg_current_xact_id() IS NOT NULL'
 
-/** The transactions of the statement's own snapshot, and the highest place in it. */
+/**
+ * The transactions of the statement's own snapshot, and the highest place in it. The `xmax` of a snapshot is the number
+ * after the last transaction that has ended: others above it may be under way. The next number is its age above that.
+ */
 const momentOf = ({ highest }: List) => `
-  SELECT pg_snapshot_xmin(now.snapshot)::text::bigint AS xmin, pg_snapshot_xmax(now.snapshot)::text::bigint AS xmax,
+  SELECT pg_snapshot_xmin(now.snapshot)::text::bigint AS "endedBelow",
+    pg_snapshot_xmax(now.snapshot)::text::bigint + age(pg_snapshot_xmax(now.snapshot)::xid) AS "nextId",
     coalesce((${highest}), 0)::bigint AS highest
   FROM (SELECT pg_current_snapshot() AS snapshot) AS now`
 
@@ -82,12 +88,15 @@ async function readStep<Row extends object>(
   { texts, values }: Conditions,
   { cursor, rows }: { readonly cursor: Cursor; readonly rows: number },
 ): Promise<Found<Row> | undefined> {
-  const { place, above, columns, joined = '' } = list
-  const [floor, given, limit] = [1, 2, 3].map((more) => `$${values.length + more}::bigint`) as [string, string, string]
+  const { place, within, span, columns, joined = '' } = list
+  const parameter = (more: number) => `$${values.length + more}::bigint`
+  const [floor, given, limit, end] = [parameter(1), parameter(2), parameter(3), parameter(4)]
+  const ceiling = span === undefined ? LARGEST : cursor.floor + span
   const conditions = [
     ...texts,
-    ...(above ? [above(floor)] : []),
+    ...(within ? [within(floor, end)] : []),
     `${place} > ${floor}`,
+    `${place} <= ${end}`,
     // An empty array is not compared with each row.
     cursor.given.length > 0 ? `${place} <> ALL (${given}[])` : `${given}[] = '{}'`,
   ]
@@ -96,16 +105,22 @@ async function readStep<Row extends object>(
       SELECT a.list_place AS place, ${columns}
       FROM (${inOrder(list, `a.*, ${place}`, conditions, { limit, offset: '0' })}) AS a ${joined}
     ) AS item ON true ORDER BY item.place`
-  const answer = await listed.db.pool.query<Row & Placed & MomentRow>(text, [
-    ...values,
-    cursor.floor,
-    cursor.given,
-    rows,
-  ])
+  const sent = [...values, cursor.floor, cursor.given, rows, ceiling]
+  const answer = await listed.db.pool.query<Row & Placed & MomentRow>(text, sent)
   const items = answer.rows.filter(({ place: there }) => there !== null)
-  const next = cursorAfter(listed, list, answer.rows, { cursor, isFull: items.length === rows })
-  return next.given.length > MOST_GIVEN ? undefined : { items, next: items.length > 0 ? next : undefined }
+  const isFull = items.length === rows
+  const next = cursorAfter(listed, list, answer.rows, { cursor, readTo: isFull ? undefined : ceiling })
+  const hasMore = ceiling < answer.rows[0]!.highest
+  const isHeldUp = items.length === 0 && hasMore && next.floor === cursor.floor
+  if (isHeldUp || next.given.length > MOST_GIVEN) return undefined
+  const goesOn = items.length > 0 || hasMore || next.floor - cursor.floor > WORTH_KEEPING
+  return { items, next: goesOn ? next : undefined }
 }
+
+/** Places after which a cursor is given although nothing was found, so that the next step does not look there again. */
+const WORTH_KEEPING = 10_000n
+
+const LARGEST = 2n ** 63n - 1n
 
 /** Pages that are read from the beginning of the order, whatever their number is of the last. */
 const NEAR_PAGES = 10
@@ -119,7 +134,8 @@ async function readPage<Row extends object>(
 ): Promise<Found<Row>> {
   const { place, columns, joined = '' } = list
   const [skip, limit] = [1, 2].map((more) => `$${values.length + more}::bigint`) as [string, string]
-  const found = list.isWindow ? sortedPage : page <= NEAR_PAGES ? nearPage : farPage
+  const isSmall = list.isWindow && (await areFew(listed.db, list, { texts, values }))
+  const found = isSmall ? sortedPage : page <= NEAR_PAGES ? nearPage : farPage
   const onPage = `${place} = ANY (ARRAY(SELECT page.list_place FROM page))`
   const shown = ofParts(list, `a.*, ${place} AS list_place`, [...texts, onPage])
   const text = `
@@ -130,9 +146,23 @@ async function readPage<Row extends object>(
   const sent = [...values, (page - 1) * rows, rows]
   const answer = await listed.db.pool.query<Row & Placed & MomentRow & { readonly total: bigint }>(text, sent)
   const items = answer.rows.filter(({ place: there }) => there !== null)
-  const cursor = startOf(list.order)
-  const next = items.length > 0 ? cursorAfter(listed, list, answer.rows, { cursor, isFull: true }) : undefined
+  // A client that goes on from a later page has the pages before it.
+  const first = page > 1 ? BigInt(items[0]?.place ?? 0n) - 1n : 0n
+  const cursor = startOf(list.order, first)
+  const next = items.length > 0 ? cursorAfter(listed, list, answer.rows, { cursor }) : undefined
   return { items, total: Number(answer.rows[0]!.total), next }
+}
+
+/** Rows up to which those of a window are sorted. */
+const MANY = 50_000
+
+/** Returns whether few rows meet the conditions. */
+async function areFew(db: Db, list: List, { texts, values }: Conditions): Promise<boolean> {
+  const { rows } = await db.pool.query<{ rows: bigint }>(
+    `SELECT count(*) AS rows FROM (${ofParts(list, '1', texts).join(' UNION ALL ')} LIMIT ${MANY}) AS met`,
+    [...values],
+  )
+  return rows[0]!.rows < MANY
 }
 
 /** Writes the selects of a list, one of each part: the indexes of the parts give the rows. */
@@ -188,17 +218,20 @@ function inOrder(list: List, columns: string, texts: readonly string[], cut: Cut
     ORDER BY list_place ${direction} LIMIT ${cut.limit} OFFSET ${cut.offset}`
 }
 
-/** Returns the cursor after the rows of an answer, of which there is one at least. */
+/**
+ * Returns the cursor after the rows of an answer, of which there is one at least.
+ * @param readTo the place up to which all rows were read; that of the last row when left out
+ */
 function cursorAfter(
   { settledPlaces }: ListedDb,
   { order, isInOrder }: List,
   rows: readonly (Placed & MomentRow)[],
-  { cursor, isFull }: { readonly cursor: Cursor; readonly isFull: boolean },
+  { cursor, readTo }: { readonly cursor: Cursor; readonly readTo?: bigint | undefined },
 ): Cursor {
-  const { xmin, xmax, highest } = rows[0]!
-  const moment = { xmin, xmax }
+  const { endedBelow, nextId, highest } = rows[0]!
+  const moment = { endedBelow, nextId }
   // A place that is no bigint in the database comes as a number.
   const places = rows.flatMap(({ place }) => (place === null ? [] : [BigInt(place)]))
   const settled = isInOrder ? highest : settledPlaces.note(order, moment, highest)
-  return advance(cursor, { places, isFull }, moment, settled)
+  return advance(cursor, { places, readTo: readTo ?? places.at(-1) }, moment, settled)
 }

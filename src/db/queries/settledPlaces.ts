@@ -29,13 +29,13 @@ export function createSettledPlaces(): SettledPlaces {
       const known = lists.get(list) ?? { settled: NONE, next: undefined }
       lists.set(list, known)
       // A place up to the highest that is seen was drawn before the moment, by a transaction that had begun by then.
-      const fresh = { place: highest, before: moment.xmax }
+      const fresh = { place: highest, before: moment.nextId }
       known.next ??= fresh
       for (const one of [known.next, fresh])
-        if (one.before <= moment.xmin && one.place > known.settled.place) known.settled = one
-      if (known.next.before <= moment.xmin) known.next = undefined
+        if (one.before <= moment.endedBelow && one.place > known.settled.place) known.settled = one
+      if (known.next.before <= moment.endedBelow) known.next = undefined
       // A statement that began earlier and answered later does not see all that a later one has settled.
-      return known.settled.before <= moment.xmin ? known.settled.place : 0n
+      return known.settled.before <= moment.endedBelow ? known.settled.place : 0n
     },
   }
 }

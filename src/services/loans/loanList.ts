@@ -13,7 +13,7 @@ export type { LoanFilter, LoanOrder } from '../../db/loans/lists/loanList.ts'
 export interface LoanListRequest {
   readonly filter: LoanFilter
   readonly range: Range
-  readonly order?: LoanOrder | undefined
+  readonly order?: (LoanOrder & { readonly role: 'orderBy' | 'sortOrder' }) | undefined
 }
 
 /**
@@ -43,7 +43,7 @@ function finderOf(deps: Deps, organizationId: number, { filter, range, order }: 
   }
   if (range.after !== undefined || filter.updatedSince !== undefined)
     throw invalidArgument(
-      'orderBy',
+      order.role,
       (nameOf) =>
         `cannot be given together with ${nameOf(range.after === undefined ? 'updatedSince' : 'after')}, which has an order of its own`,
     )

@@ -1,5 +1,5 @@
 import type { Deps } from '../../app/deps.ts'
-import { ENTRY_ORDERS } from '../../db/loans/lists/entryList.ts'
+import { entryOrders } from '../../db/loans/lists/entryList.ts'
 import {
   findRecordRepayment,
   findRecordRepayments,
@@ -89,7 +89,6 @@ export async function listRecordRepayments(
   filter: RepaymentFilter,
   range: Range,
 ): Promise<Ranged<RecordRepayment>> {
-  const orders = filter.loanId === undefined ? ENTRY_ORDERS : { ...ENTRY_ORDERS, arrival: ENTRY_ORDERS.ofLoan }
-  const position = positionOf(range, orders, filter.updatedSince)
+  const position = positionOf(range, entryOrders(filter.loanId), filter.updatedSince)
   return rangedOf(await findRecordRepayments(deps, { organizationId, filter, position }))
 }

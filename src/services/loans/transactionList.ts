@@ -1,5 +1,5 @@
 import type { Deps } from '../../app/deps.ts'
-import { ENTRY_ORDERS, type EntryFilter, findEntries, findLoanId } from '../../db/loans/lists/entryList.ts'
+import { type EntryFilter, entryOrders, findEntries, findLoanId } from '../../db/loans/lists/entryList.ts'
 import type { LoanRef } from '../../db/loans/loans.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import { invariant } from '../../domain/errors.ts'
@@ -37,9 +37,8 @@ export async function listTransactions<View>(
   { ref, filter, range }: TransactionListRequest,
   toView: (transaction: ListedTransaction) => View,
 ): Promise<Ranged<View>> {
-  const orders = ref === undefined ? ENTRY_ORDERS : { ...ENTRY_ORDERS, arrival: ENTRY_ORDERS.ofLoan }
-  const position = positionOf(range, orders, filter.updatedSince)
   const loanId = ref && (await requireLoanId(deps, organizationId, ref))
+  const position = positionOf(range, entryOrders(loanId), filter.updatedSince)
   const { items, ...rest } = rangedOf(
     await findEntries(deps, { organizationId, filter: { ...filter, loanId }, position }),
   )

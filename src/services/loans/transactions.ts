@@ -143,7 +143,7 @@ export interface RepaymentsRequest {
   readonly updatedSince?: number | undefined
 }
 
-/** The order of the list of a loan's repayments: newest first. */
+/** The order of the list of a loan's repayments, newest first; the id of the loan follows. */
 const NEWEST_FIRST = 'repayments-newest-first'
 
 /** Returns the latest repayments of a loan, newest first, reversed ones included (contract 4.4.5). */
@@ -166,8 +166,9 @@ export async function listRepayments(
   ref: LoanRef,
   { range, updatedSince }: RepaymentsRequest,
 ): Promise<Ranged<TransactionNow>> {
-  const position = positionOf(range, { arrival: NEWEST_FIRST })
   const { loan, state } = await getLoan(deps, caller, ref)
+  const order = `${NEWEST_FIRST}-${loan.id}`
+  const position = positionOf(range, { arrival: order })
   const isAsked = (entry: Entry) =>
     isCustomerRepayment(entry.type) && (updatedSince === undefined || changedAt(entry) >= updatedSince)
   const all = loan.entries.filter(isAsked).reverse()
@@ -175,7 +176,7 @@ export async function listRepayments(
   const skipped = 'page' in position ? (position.page - 1) * position.rows : 0
   const shown = rest.slice(skipped, skipped + position.rows)
   const items = shown.map((entry) => ({ loan, entry, outcome: outcomeOf(entry, state) }))
-  const next = cursorAt(NEWEST_FIRST, shown.at(-1)?.ordinal)
+  const next = cursorAt(order, shown.at(-1)?.ordinal)
   return rangedOf({ items, next, ...('page' in position && { total: all.length }) })
 }
 

@@ -113,7 +113,7 @@ describe('/openapi.json', () => {
       properties: { amount: { type: 'number', format: 'double' } },
     })
     expect(paths['/v1/customers']!.get!.parameters).toMatchObject([
-      { name: 'page', in: 'query', required: false, schema: { type: 'integer', minimum: 1, default: 1 } },
+      { name: 'page', in: 'query', required: false, schema: { type: 'integer', minimum: 1 } },
       { name: 'rows', in: 'query', required: false, schema: { type: 'integer', maximum: 100, default: 100 } },
       { name: 'after', in: 'query', required: false, schema: { type: 'string' } },
     ])

@@ -92,7 +92,7 @@ describe('a range that names no part of a list', () => {
     ],
     [
       '/v1/loans?sortOrder=DESC&updatedSince=2026-01-01',
-      'orderBy: cannot be given together with updatedSince, which has an order of its own',
+      'sortOrder: cannot be given together with updatedSince, which has an order of its own',
     ],
     [`/v1/loans?after=${'A'.repeat(8_001)}`, 'after: must be at most 8000 characters long'],
     ['/v1/loans?status=Active,Open', /^status: must be one or several of Active, .*, separated by commas$/],
@@ -105,6 +105,7 @@ describe('a range that names no part of a list', () => {
     ],
     ['/v1/transactions?postedFrom=2026-01-01T25:00:00Z', /^postedFrom: must be an instant/],
     ['/v1/transactions?postedFrom=0003-01-01T00:00:00Z', 'postedFrom: must be between 1900-01-01 and 2999-12-31'],
+    ['/v1/transactions?postedFrom=2026-02-30T00:00:00Z', /^postedFrom: must be an instant/],
     ['/v1/transactions?dateTo=3000-01-01', 'dateTo: must be between 1900-01-01 and 2999-12-31'],
     ['/v1/customers?status=Open', /^status: /],
   ])('400 invalid_argument: %s', async (path, message) => {
@@ -120,6 +121,15 @@ describe('a range that names no part of a list', () => {
     expect((await records.get(`/v1/loans?after=${own}&updated_since=2026-01-01`)).body.message).toBe(
       'after: must be the next of an answer of this list, with the same updated_since or without it',
     )
+  })
+
+  it('400 invalid_argument: the cursor of another loan', async () => {
+    await service.post('/v1/loans/external/loan-2/repayments', { body: { transactionAmount: 1 } })
+    for (const list of ['transactions', 'repayments', 'transactions?updatedSince=2026-01-01']) {
+      const own = await cursorOf(`/v1/loans/external/loan-1/${list}`)
+      const path = `/v1/loans/external/loan-2/${list}${list.includes('?') ? '&' : '?'}after=${own}`
+      expect([list, (await service.get(path)).status]).toEqual([list, 400])
+    }
   })
 
   it('404 not_found for the transactions of an unknown loan', async () => {
@@ -185,6 +195,44 @@ describe('a walk while the book changes', () => {
     }
   })
 
+  it('gives a row of a transaction that began later, drew its place earlier and is committed later', async () => {
+    const { body: before } = await service.get('/v1/customers')
+    const insert = (name: string, number: number) =>
+      `INSERT INTO customer (organization_id, external_id, status, created_at, updated_at, account_no)
+       VALUES (1, '${name}', 'Active', now(), now(), ${number})`
+    const [older, younger] = [await service.owner.pool.connect(), await service.owner.pool.connect()]
+    try {
+      await older.query('BEGIN; SELECT pg_current_xact_id()')
+      await younger.query('BEGIN; SELECT pg_current_xact_id()')
+      await younger.query(insert('young', 900_801))
+      await older.query(insert('old', 900_802))
+      await older.query('COMMIT')
+      const { body: seen } = await service.get(`/v1/customers?after=${before.next}`)
+      expect(seen.items.map(({ externalId }) => externalId)).toEqual(['old'])
+      await younger.query('COMMIT')
+      const { body: then } = await service.get(`/v1/customers?after=${seen.next}`)
+      expect(then.items.map(({ externalId }) => externalId)).toEqual(['young'])
+    } finally {
+      older.release(true)
+      younger.release(true)
+    }
+  })
+
+  it('goes on after a later page with what follows it, while a transaction is open', async () => {
+    const other = await service.another()
+    const open = await service.owner.pool.connect()
+    try {
+      await open.query('BEGIN; SELECT pg_current_xact_id()')
+      const { body: all } = await other.get('/v1/customers?rows=6')
+      const { body: second } = await other.get('/v1/customers?page=2&rows=2')
+      const { body: third } = await other.get(`/v1/customers?rows=2&after=${second.next}`)
+      expect([...second.items, ...third.items]).toEqual(all.items.slice(2, 6))
+    } finally {
+      open.release(true)
+      await other.close()
+    }
+  })
+
   it('gives a row that is committed late, after rows that came after it', async () => {
     const { body: before } = await service.get('/v1/customers')
     const first = await service.owner.pool.connect()
@@ -192,7 +240,7 @@ describe('a walk while the book changes', () => {
       await first.query('BEGIN')
       await first.query(
         `INSERT INTO customer (organization_id, external_id, status, created_at, updated_at, account_no)
-         SELECT 1, 'slow', 'Active', now(), now(), 900 WHERE pg_current_xact_id() IS NOT NULL`,
+         SELECT 1, 'slow', 'Active', now(), now(), 900803 WHERE pg_current_xact_id() IS NOT NULL`,
       )
       await service.post('/v1/customers', { body: { externalId: 'quick' } })
       const { body: seen } = await service.get(`/v1/customers?after=${before.next}`)

@@ -15,6 +15,7 @@ import { createSettledPlaces } from '../../../src/db/queries/settledPlaces.ts'
 class Book {
   #nextId = 10n
   #nextPlace = 1n
+  #lastEnded = 9n
   readonly #open = new Map<bigint, bigint[]>()
   readonly committed: bigint[] = []
 
@@ -30,6 +31,7 @@ class Book {
     const one = this.#pick(which)
     if (!one) return
     this.#open.delete(one[0])
+    if (one[0] > this.#lastEnded) this.#lastEnded = one[0]
     if (commits) this.committed.push(...one[1])
   }
 
@@ -38,9 +40,11 @@ class Book {
   }
 
   snapshot() {
-    const xmin = [...this.#open.keys()].reduce((least, id) => (id < least ? id : least), this.#nextId)
+    // As Postgres has it: the snapshot ends after the last transaction that has ended, and those above it are not in it.
+    const xmax = this.#lastEnded + 1n
+    const endedBelow = [...this.#open.keys()].reduce((least, id) => (id < least ? id : least), xmax)
     const places = this.committed.toSorted((a, b) => (a < b ? -1 : 1))
-    return { moment: { xmin, xmax: this.#nextId }, places }
+    return { moment: { endedBelow, nextId: this.#nextId }, places }
   }
 
   #pick(which: number): [bigint, bigint[]] | undefined {
@@ -70,7 +74,12 @@ describe('a walk by cursor', () => {
           const { cursor } = walker
           const unseen = places.filter((place) => place > cursor.floor && !cursor.given.includes(place)).slice(0, rows)
           const bound = settled.note('rows', moment, places.at(-1) ?? 0n)
-          walker.cursor = advance(cursor, { places: unseen, isFull: unseen.length === rows }, moment, bound)
+          walker.cursor = advance(
+            cursor,
+            { places: unseen, readTo: unseen.length === rows ? unseen.at(-1) : undefined },
+            moment,
+            bound,
+          )
           // What a client sends back is the text.
           expect(decodeCursor(encodeCursor(walker.cursor), 'rows')).toEqual(walker.cursor)
           walker.given.push(...unseen)
@@ -101,7 +110,7 @@ describe('a walk by cursor', () => {
 
   it('goes on in a book that was restored into another cluster, whose transactions are numbered anew', () => {
     const before: Cursor = { order: 'rows', floor: 4n, given: [6n], pending: { last: 6n, before: 900n } }
-    const after = advance(before, { places: [7n], isFull: false }, { xmin: 12n, xmax: 12n }, 0n)
+    const after = advance(before, { places: [7n] }, { endedBelow: 12n, nextId: 12n }, 0n)
     expect(after.floor).toBe(6n)
     expect(after.given).toEqual([7n])
   })

@@ -3,7 +3,7 @@ import type { Deps } from '../../../app/deps.ts'
 import { dateIn } from '../../../domain/dates.ts'
 import { LOAN_STATUSES } from '../../../domain/loan/lifecycle.ts'
 import { LARGEST_ID } from '../../../domain/product/smallId.ts'
-import { type LoanFilter, type LoanOrder, listLoans } from '../../../services/loans/loanList.ts'
+import { type LoanFilter, type LoanListRequest, listLoans } from '../../../services/loans/loanList.ts'
 import type { LoanNow } from '../../../services/loans/loans.ts'
 import {
   changedSince,
@@ -63,10 +63,14 @@ function toFilter(query: LoanQuery, { config: { zone }, now }: Deps): LoanFilter
   }
 }
 
-const toOrder = ({ orderBy, sortOrder }: LoanQuery): LoanOrder | undefined =>
+const toOrder = ({ orderBy, sortOrder }: LoanQuery): LoanListRequest['order'] =>
   orderBy === undefined && sortOrder === undefined
     ? undefined
-    : { by: orderBy ?? 'id', descending: sortOrder?.toUpperCase() === 'DESC' }
+    : {
+        by: orderBy ?? 'id',
+        descending: sortOrder?.toUpperCase() === 'DESC',
+        role: orderBy === undefined ? 'sortOrder' : 'orderBy',
+      }
 
 const listedLoan = named(
   'ListedLoan',

@@ -1,6 +1,6 @@
 import type { Instant, LocalDate } from '../../../domain/dates.ts'
 import type { EntryType } from '../../../domain/loan/entry.ts'
-import { type Changes, readChanges } from '../../audit/changes.ts'
+import { type Changes, readChanges, SPAN } from '../../audit/changes.ts'
 import type { Db } from '../../postgres/client.ts'
 import { type Conditions, conditionsOf } from '../../queries/conditions.ts'
 import { type List, type ListedDb, readList } from '../../queries/lists.ts'
@@ -26,7 +26,13 @@ export interface EntryFilter {
 }
 
 /** The orders of lists of entries: as they were posted on all loans or on one, and as they were changed last. */
-export const ENTRY_ORDERS = { arrival: 'entries', ofLoan: 'entries-of-loan', change: 'changed-entries' } as const
+const ENTRY_ORDERS = { arrival: 'entries', change: 'changed-entries' } as const
+
+/** Returns the orders of the entries of all loans, or of one: a cursor of one loan is none of another. */
+export const entryOrders = (loanId: bigint | undefined) =>
+  loanId === undefined
+    ? ENTRY_ORDERS
+    : { arrival: `entries-of-loan-${loanId}`, change: `changed-entries-of-loan-${loanId}` }
 
 /** The repayments of customers that stand; the index of arrivals has the same condition, and another index the rest. */
 const STANDING = `(a.type IN ('Repayment', 'Recovery Repayment') AND a.reversed_at IS NULL)`
@@ -45,45 +51,32 @@ const ARRIVAL: Omit<List, 'columns'> = {
 /** The same where only repayments that stand are asked for. */
 const STANDING_ARRIVAL: Omit<List, 'columns'> = { ...ARRIVAL, parts: [STANDING] }
 
-const OF_LOAN: Omit<List, 'columns'> = {
-  order: ENTRY_ORDERS.ofLoan,
+const OF_LOAN: Omit<List, 'columns' | 'order'> = {
   from: 'loan_entry a',
   place: 'a.ordinal',
   highest: 'SELECT max(ordinal) FROM loan_entry WHERE organization_id = $1 AND loan_id = $2',
   isInOrder: true,
 }
 
-/** The ids of the entries that a row of the trail tells: of one that was reversed, and of one that was posted. */
-const TOLD = (row: string) =>
-  `(VALUES (0, ${row}.after #>> '{reversed,id}'), (1, ${row}.after #>> '{posted,id}')) AS told (part, entry)`
-
 /** An entry is told twice where it was reversed: by its posting, and by its reversal. A row of the trail may tell both. */
 const CHANGES: Changes = {
   order: ENTRY_ORDERS.change,
-  rows: 'loan_entry a',
-  place: 'c.id * 2 + c.part',
+  from: `audit_entry c
+    CROSS JOIN LATERAL (VALUES (0, c.after #>> '{reversed,id}'), (1, c.after #>> '{posted,id}')) AS told (part, entry)
+    CROSS JOIN LATERAL (
+      SELECT * FROM loan_entry e WHERE e.organization_id = c.organization_id AND e.id = told.entry::bigint OFFSET 0
+    ) AS a`,
+  place: 'c.id * 2 + told.part',
+  sorted: 'c.id, told.part',
+  within: (floor, end) => `c.id >= ${floor} / 2 AND c.id <= ${end} / 2`,
+  span: SPAN * 2n,
   highest: 'SELECT max(id) * 2 + 1 FROM audit_entry WHERE organization_id = $1',
   toPlace: (id) => id * 2n + 1n,
-  many: {
-    from: `(SELECT t.organization_id, t.id, t.at, t.entity, t.entity_id, told.part, told.entry
-      FROM audit_entry t CROSS JOIN LATERAL ${TOLD('t')}) AS c
-    CROSS JOIN LATERAL (
-      SELECT * FROM loan_entry e WHERE e.organization_id = c.organization_id AND e.id = c.entry::bigint OFFSET 0
-    ) AS a`,
-    sorted: 'c.id, c.part',
-    above: (place) => `c.id >= ${place} / 2`,
-    texts: ['c.organization_id = $1', `c.entity = 'loan'`, '(c.part = 0 OR a.reversed_at IS NULL)'],
-  },
-  few: {
-    from: `loan_entry a CROSS JOIN LATERAL (
-      SELECT t.id, t.at, told.part FROM audit_entry t CROSS JOIN LATERAL ${TOLD('t')}
-      WHERE t.organization_id = a.organization_id AND t.entity = 'loan' AND t.entity_id = a.loan_id::text
-        AND told.entry = a.id::text
-      ORDER BY t.id DESC LIMIT 1) AS c`,
-    parts: [STANDING, REST],
-    texts: ['a.organization_id = $1'],
-  },
+  texts: ['c.organization_id = $1', `c.entity = 'loan'`, '(told.part = 0 OR a.reversed_at IS NULL)'],
 }
+
+/** The changes of one loan, all of which the trail gives by the loan. */
+const CHANGES_OF_LOAN: Omit<Changes, 'order'> = (({ order: _, span: __, ...rest }) => rest)(CHANGES)
 
 const CONDITIONS = {
   // The first of them: the highest place of a loan's entries has the same parameter.
@@ -110,10 +103,16 @@ export async function readEntryList<Row extends object>(
   const { postedFrom, postedBefore, dateFrom, dateTo } = rest
   const sent = { ...rest, loanId, postedFrom: instantOf(postedFrom), postedBefore: instantOf(postedBefore) }
   const where = (base: Conditions) => conditionsOf(CONDITIONS, sent, base)
-  if (since !== undefined) return readChanges(listed, CHANGES, read, { organizationId, position, since, where })
-  const arrival = isStanding(filter) ? STANDING_ARRIVAL : ARRIVAL
+  const { arrival: order, change } = entryOrders(loanId)
+  if (since !== undefined) {
+    const asked = { organizationId, position, since, where }
+    if (loanId === undefined) return readChanges(listed, CHANGES, read, asked)
+    const texts = [...CHANGES_OF_LOAN.texts, `c.entity_id = '${loanId}'`]
+    return readChanges(listed, { ...CHANGES_OF_LOAN, order: change, texts }, read, asked)
+  }
+  const all = isStanding(filter) ? STANDING_ARRIVAL : ARRIVAL
   const isWindow = [postedFrom, postedBefore, dateFrom, dateTo].some((bound) => bound !== undefined)
-  const list = { ...(loanId === undefined ? arrival : OF_LOAN), ...read, isWindow }
+  const list = loanId === undefined ? { ...all, ...read, isWindow } : { ...OF_LOAN, ...read, order }
   return readList(listed, list, where({ texts: ['a.organization_id = $1'], values: [organizationId] }), position)
 }
 

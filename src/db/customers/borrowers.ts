@@ -13,7 +13,7 @@ import { type CustomerFilter, readCustomers } from './customerList.ts'
 /** A customer as a record system knows it, whichever style made it. */
 export interface Borrower extends BorrowerDetails {
   readonly id: bigint
-  /** Null unless a partner made it. */
+  /** Null of a customer that a record system made, until it is given one. */
   readonly externalId: string | null
   readonly createdAt: Instant
   readonly updatedAt: Instant

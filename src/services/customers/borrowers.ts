@@ -30,7 +30,8 @@ const noSuchBorrower = () => notFound('no borrower has that id')
 
 /**
  * Creates a customer under an id that the client chose, Active at once (contract 5.1, 5.5). A repeated request with the
- * same content gets the stored customer.
+ * same content gets the stored customer, also after it was given an external id. A customer that a partner made has no
+ * details until a change gives it some, and is never the same before.
  * @throws LendingError `already_exists` when the id is taken by another
  */
 export async function createBorrower(
@@ -43,7 +44,7 @@ export async function createBorrower(
   const inserting = insertBorrower(deps, caller, id, details, dateIn(deps.config.zone, now), now)
   const made = await abortedWhereKeyTaken(inserting)
   const borrower = made ?? (await getBorrower(deps, caller, id))
-  if (borrower.externalId !== null || !sameDetails(borrower, details))
+  if (!sameDetails(borrower, details))
     throw alreadyExists('id', 'a borrower with that id exists already, with other content')
   return { item: borrower, replayed: made === undefined }
 }

@@ -38,6 +38,28 @@ describe('POST /v1/customers/{id}/external-id (contract 15)', () => {
     expect((await recordsOf(service).get('/v1/borrowers/1')).body.item.business_name).toBe(aBorrower.business_name)
   })
 
+  it('leaves a repeated POST /v1/borrowers the stored borrower (contract 5.1)', async () => {
+    const again = await recordsOf(service).post('/v1/borrowers', { body: aBorrower })
+    expect([again.status, again.headers['idempotency-replayed'], again.body.item.id]).toEqual([200, 'true', 1])
+    const other = await recordsOf(service).post('/v1/borrowers', { body: { ...aBorrower, region: 'Arusha' } })
+    expect([other.status, other.body.code]).toEqual([409, 'already_exists'])
+  })
+
+  it('is no reason to answer a POST /v1/borrowers with the id of a customer that a partner made', async () => {
+    const records = recordsOf(service)
+    const { id } = (await service.post('/v1/customers', { body: { externalId: 'a-partners' } })).body
+    const { body: read } = await records.get(`/v1/borrowers/${id}`)
+    const body = { ...aBorrower, id: Number(id), business_name: read.item.business_name }
+    for (const sent of [body, { ...aBorrower, id: Number(id) }]) {
+      const { status, body: refused } = await records.post('/v1/borrowers', { body: sent })
+      expect([status, refused.code]).toEqual([409, 'already_exists'])
+    }
+    const { id: _, ...details } = aBorrower
+    expect((await records.put(`/v1/borrowers/${id}`, { body: details })).status).toBe(200)
+    const same = await records.post('/v1/borrowers', { body: { ...aBorrower, id: Number(id) } })
+    expect([same.status, same.headers['idempotency-replayed']]).toEqual([200, 'true'])
+  })
+
   it('refuses another one afterwards, also of a customer that a partner made', async () => {
     const { status, body } = await assign('1', 'other')
     expect([status, body.code, body.message]).toEqual([

@@ -70,6 +70,36 @@ describe('the database room', () => {
   })
 })
 
+/**
+ * The inserts into walked tables whose transaction has a number before, by the reason: the file and the table of each. Any
+ * other has the condition AFTER_TRANSACTION_ID of queries/lists.ts.
+ */
+const NUMBERED_BEFORE: Readonly<Record<string, readonly string[]>> = {
+  'the row that the trail tells of was inserted or changed by a CTE that the insert reads': [
+    ...['audit/trail audit_entry', 'audit/trail audit_entry', 'loans/sweep audit_entry'],
+  ],
+  'the rows of the loans are locked and changed by CTEs that the insert reads': ['loans/saveLoans loan_entry'],
+  'the rows of the customers are locked by a CTE that the insert reads': ['loans/insertLoans loan'],
+}
+
+describe('an insert into a table that is walked', () => {
+  const statements = files.flatMap((file) =>
+    [...read(file).matchAll(/INSERT INTO (customer|loan|loan_entry|audit_entry)\b[^`]*/g)].map(([text, table]) => ({
+      insert: `${file.slice('src/db/'.length, -'.ts'.length)} ${table}`,
+      // To the end of its own CTE, or of its SELECT.
+      text: text.split(/\n {2}\)|ON CONFLICT|RETURNING/)[0]!,
+    })),
+  )
+
+  it('gets the number of its transaction before it draws its place', () => {
+    const unconditional = statements.filter(({ text }) => !/\{AFTER_TRANSACTION_ID\}/.test(text))
+    expect(unconditional.map(({ insert }) => insert).toSorted()).toEqual(
+      Object.values(NUMBERED_BEFORE).flat().toSorted(),
+    )
+    expect(statements.length - unconditional.length).toBeGreaterThanOrEqual(3)
+  })
+})
+
 describe('the exceptions from the bounds of functions (60 lines, 4 parameters)', () => {
   const exceptions = biome.overrides.slice(1).flatMap(({ includes }) => includes)
 

@@ -62,7 +62,7 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
         operationId: 'listCustomers',
         summary: 'List customers',
         description:
-          'In the order in which they came. With `externalId`: the one customer that has it, or none. Filters together are met all.',
+          'In the order in which they came. With `externalId`: the one customer that has it, or none. An item must match all filters.',
         querystring: customerQuery,
         response: { 200: customerPage },
       },
@@ -88,7 +88,7 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
         operationId: 'assignExternalId',
         summary: 'Give a customer an externalId',
         description:
-          'Once, to a customer that a record system made: the partner style can then lend to the borrower. The same externalId again changes nothing.',
+          'Once, to a customer that a record system made: the partner style can then lend to the borrower. `firstname`, `lastname` and `displayName` then follow the externalId. The same externalId again changes nothing.',
         params: CUSTOMER_ADDRESSES[0].params,
         body: externalIdRequest,
         response: { 200: customerSchema },

@@ -38,7 +38,9 @@ export const customerQuery = listQuery.extend({
   phone: queryPhone.optional().describe('Only customers with this phone number, as a record system sent it.'),
   name: text({ max: LONGEST_DETAIL.businessName })
     .optional()
-    .describe('Only customers whose display name or business name begins so, in capital or small letters.'),
+    .describe(
+      'Only customers whose display name or business name begins with this text; upper and lower case are the same.',
+    ),
   updatedSince: changedSince('customers'),
 })
 
@@ -62,13 +64,19 @@ export const customerSchema = named(
   z.object({
     id: z.string().describe("The service's number."),
     accountNo: z.string().describe('A running number of your organization, padded with zeros to 9 digits.'),
-    externalId: z.string().nullable().describe('Null for a customer made by a record system.'),
+    externalId: z.string().nullable().describe('Null for a customer made by a record system, until it is given one.'),
     status: z.enum(CUSTOMER_STATUSES).describe('Only an Active customer can take a loan.'),
     active: z.boolean().describe('Whether the status is Active.'),
     officeId: z.string().describe('The office of your organization.'),
     officeName: z.string(),
-    firstname: z.string().describe('The externalId; of a customer made by a record system, its business name.'),
-    lastname: z.string().describe('`Customer`; empty for a customer made by a record system.'),
+    firstname: z
+      .string()
+      .describe(
+        'The externalId; of a customer made by a record system, its business name until it is given an externalId.',
+      ),
+    lastname: z
+      .string()
+      .describe('`Customer`; empty for a customer made by a record system, until it is given an externalId.'),
     displayName: z.string().describe('First name and last name together.'),
     activationDate: z.iso.date().nullable().describe('The day from which the customer was Active; null while Pending.'),
     createdAt: instant,

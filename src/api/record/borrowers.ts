@@ -81,7 +81,7 @@ export function borrowerRoutes(app: StyleApp, deps: Deps): void {
         tags,
         operationId: 'listBorrowers',
         summary: 'List borrowers',
-        description: 'In the order in which they came, whichever style made them. Filters together are met all.',
+        description: 'In the order in which they came, whichever style made them. An item must match all filters.',
         querystring: borrowerQuery,
         response: { 200: borrowerList },
       },

@@ -60,7 +60,7 @@ export const borrowerQuery = listQuery.extend({
   phone: queryPhone.optional().describe('Only borrowers with this phone number, as it was sent.'),
   business_name: text({ max: LONGEST_DETAIL.businessName })
     .optional()
-    .describe('Only borrowers whose name begins so, in capital or small letters.'),
+    .describe('Only borrowers whose name begins with this text; upper and lower case are the same.'),
   updated_since: changedSince('borrowers'),
 })
 

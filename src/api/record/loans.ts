@@ -96,7 +96,7 @@ function addList(app: StyleApp, deps: Deps, view: View): void {
         tags,
         operationId: 'listLoans',
         summary: 'List loans',
-        description: 'In the order in which they came, whichever style made them. Filters together are met all.',
+        description: 'In the order in which they came, whichever style made them. An item must match all filters.',
         querystring: loanQuery,
         response: { 200: loanList },
       },

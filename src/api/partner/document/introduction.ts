@@ -46,8 +46,8 @@ counts from its value date, \`transactionDate\`, also when it is posted later.`
 
 const PAGING = `\
 A list answers \`items\` and the \`total\` of all pages. \`page\` counts from 1, and \`rows\` is 1 to 100 (100 by default). A page
-beyond the last one has no items. A value out of range is refused. Pages are for people: what comes while you read them
-moves the rest.
+beyond the last one has no items. A value out of range is refused. Pages are for people: new items move the items
+after them to other pages.
 
 To read a whole list, follow the cursor: send the \`next\` of an answer as \`after\`, with the other parameters as before, until
 an answer has no items. Nothing is missed and nothing comes twice. Keep the last \`next\`, and send it again later: it gives what

@@ -92,7 +92,7 @@ export function addLoanList(app: StyleApp, deps: Deps): void {
         operationId: 'listLoans',
         summary: 'List loans',
         description:
-          'Each as it is now, without its `repaymentHistory`. Filters together are met all. Of an unknown customer: an empty page.',
+          'Each as it is now, without its `repaymentHistory`. An item must match all filters. Of an unknown customer: an empty page.',
         querystring: loanQuery,
         response: { 200: loanPage },
       },

@@ -75,7 +75,7 @@ const toListed = (transaction: ListedTransaction): z.infer<typeof listedTransact
 })
 
 const description =
-  'Every transaction of every type, reversed ones too, in the order in which they were posted, with its portions as they are now. Filters together are met all.'
+  'Every transaction of every type, reversed ones too, in the order in which they were posted, with its portions as they are now. An item must match all filters.'
 
 /** Adds the lists of transactions: of all loans, and of one. */
 export function transactionListRoutes(app: StyleApp, deps: Deps): void {

@@ -50,7 +50,7 @@ beyond the last one has no items. A value out of range is refused. Pages are for
 after them to other pages.
 
 To read a whole list, follow the cursor: send the \`next\` of an answer as \`after\`, with the other parameters as before, until
-an answer has no items. Nothing is missed and nothing comes twice. Keep the last \`next\`, and send it again later: it gives what
+an answer has no \`next\`. Nothing is missed and nothing comes twice. Keep the last \`next\`, and send it again later: it gives what
 has come since.
 
 To keep a copy of the book, begin with \`updatedSince\` on \`/v1/customers\`, \`/v1/loans\` and \`/v1/transactions\`, and follow the

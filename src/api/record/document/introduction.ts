@@ -31,7 +31,7 @@ beyond the last one has no items. A value out of range is refused. Pages are for
 after them to other pages.
 
 To read a whole list, follow the cursor: send the \`next\` of an answer as \`after\`, with the other parameters as before, until
-an answer has no items. Nothing is missed and nothing comes twice. Keep the last \`next\`, and send it again later: it gives what
+an answer has no \`next\`. Nothing is missed and nothing comes twice. Keep the last \`next\`, and send it again later: it gives what
 has come since.
 
 To mirror the book, begin with \`updated_since\`, on \`/v1/repayments\` together with \`include_reversed=true\`, and follow the cursor

@@ -43,7 +43,7 @@ BEYOND_THE_SCHEMA = {
     ),
     "a cursor is the next of an answer of the same list": r"^after: must be the next of an answer of this list",
     "a page, a cursor and an order of the caller's exclude each other": (
-        r"^(page|orderBy): cannot be given together with (after|updatedSince|updated_since)\b"
+        r"^(page|orderBy|sortOrder): cannot be given together with (after|updatedSince|updated_since)\b"
     ),
     "words are taken in any case, with spaces or underscores": (
         r"^(\w+_period|loan_interest_method|loan_interest_type|loan_decimal_places): must be one of "

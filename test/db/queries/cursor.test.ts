@@ -108,7 +108,7 @@ describe('a walk by cursor', () => {
     fc.assert(property, { numRuns: 1_000 })
   })
 
-  it('goes on in a book that was restored into another cluster, whose transactions are numbered anew', () => {
+  it('goes on in a book that was restored into another cluster, where the numbers of transactions start again', () => {
     const before: Cursor = { order: 'rows', floor: 4n, given: [6n], pending: { last: 6n, before: 900n } }
     const after = advance(before, { places: [7n] }, { endedBelow: 12n, nextId: 12n }, 0n)
     expect(after.floor).toBe(6n)

@@ -38,6 +38,9 @@ BEYOND_THE_SCHEMA = {
     "a rate has at most four decimals, which multipleOf cannot say of a double": (
         r"^loan_interest: must have at most 4 decimals$"
     ),
+    "a whole number in a query is written in digits, never as 1.0": (
+        r"^(loan_id|borrower_id|page|rows|productId|accountId): must be a whole number, written in digits$"
+    ),
     "no pattern says which digits are a day and an hour": (
         r"^\w+: must be an instant such as 2026-11-20T14:30:00\+03:00, or a date such as 2026-11-20$"
     ),

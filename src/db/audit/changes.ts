@@ -12,7 +12,8 @@ import { type Parameter, unprepared } from '../queries/statement.ts'
 export type Changing = 'customer' | 'loan'
 
 /** Rows in the order of their last change: how the trail leads to them. `$1` is the organization. */
-export interface Changes extends Pick<List, 'order' | 'from' | 'place' | 'sorted' | 'within' | 'highest' | 'span'> {
+export interface Changes
+  extends Pick<List, 'order' | 'from' | 'place' | 'sorted' | 'within' | 'highest' | 'span' | 'isInOrder'> {
   readonly texts: readonly string[]
   /** The place of a row of the trail; its id when left out. */
   readonly toPlace?: (id: bigint) => bigint

@@ -75,8 +75,18 @@ const CHANGES: Changes = {
   texts: ['c.organization_id = $1', `c.entity = 'loan'`, '(told.part = 0 OR a.reversed_at IS NULL)'],
 }
 
-/** The changes of one loan, all of which the trail gives by the loan. */
-const CHANGES_OF_LOAN: Omit<Changes, 'order'> = (({ order: _, span: __, ...rest }) => rest)(CHANGES)
+/** Returns the changes of one loan, which are saved one after the other, and which the trail gives by the loan. */
+function changesOfLoan(loanId: bigint): Changes {
+  const { span: _, ...rest } = CHANGES
+  const told = `entity = 'loan' AND entity_id = '${loanId}'`
+  return {
+    ...rest,
+    order: entryOrders(loanId).change,
+    highest: `SELECT max(id) * 2 + 1 FROM audit_entry WHERE organization_id = $1 AND ${told}`,
+    isInOrder: true,
+    texts: [...CHANGES.texts, `c.entity_id = '${loanId}'`],
+  }
+}
 
 const CONDITIONS = {
   // The first of them: the highest place of a loan's entries has the same parameter.
@@ -103,12 +113,10 @@ export async function readEntryList<Row extends object>(
   const { postedFrom, postedBefore, dateFrom, dateTo } = rest
   const sent = { ...rest, loanId, postedFrom: instantOf(postedFrom), postedBefore: instantOf(postedBefore) }
   const where = (base: Conditions) => conditionsOf(CONDITIONS, sent, base)
-  const { arrival: order, change } = entryOrders(loanId)
+  const { arrival: order } = entryOrders(loanId)
   if (since !== undefined) {
-    const asked = { organizationId, position, since, where }
-    if (loanId === undefined) return readChanges(listed, CHANGES, read, asked)
-    const texts = [...CHANGES_OF_LOAN.texts, `c.entity_id = '${loanId}'`]
-    return readChanges(listed, { ...CHANGES_OF_LOAN, order: change, texts }, read, asked)
+    const changes = loanId === undefined ? CHANGES : changesOfLoan(loanId)
+    return readChanges(listed, changes, read, { organizationId, position, since, where })
   }
   const all = isStanding(filter) ? STANDING_ARRIVAL : ARRIVAL
   const isWindow = [postedFrom, postedBefore, dateFrom, dateTo].some((bound) => bound !== undefined)

@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { banner } from '../../src/process/banner.ts'
 import { freshDatabase } from '../support/database.ts'
+import { within } from '../support/patience.ts'
 import { type ServiceProcess, startProcess } from '../support/process.ts'
 import { testConfig } from '../support/service.ts'
 
@@ -21,20 +22,25 @@ it('names both demonstration accounts with their passwords', () => {
 })
 
 describe('HOST beyond this machine', () => {
-  const start = async (url: string, over: Record<string, string>) => {
-    service = await startProcess({
+  /** Returns the warnings of a start, once there are as many as expected: the log writes them a turn after the banner. */
+  const start = async (url: string, over: Record<string, string>, expected = 1) => {
+    const started = await startProcess({
       DATABASE_URL: url,
       KEY_ENCRYPTION_SECRET: 'a secret of the tests',
       STOP_GRACE_MS: '0',
       ...over,
     })
-    const warnings = service
-      .output()
-      .split('\n')
-      .filter((line) => line.includes('published passwords'))
-    service.child.kill('SIGKILL')
-    await service.ended
-    return warnings
+    service = started
+    const warnings = () =>
+      started
+        .output()
+        .split('\n')
+        .filter((line) => line.includes('published passwords'))
+    await expect.poll(warnings, { timeout: within(5_000) }).toHaveLength(expected)
+    // A stop in order, which writes the lines that are left.
+    started.child.kill('SIGTERM')
+    await started.ended
+    return warnings()
   }
 
   it.each(['1', '2'])(
@@ -49,7 +55,7 @@ describe('HOST beyond this machine', () => {
       expect(await start(url, { HOST: '0.0.0.0', WEB_CONCURRENCY })).toEqual([
         expect.stringContaining('HOST: 0.0.0.0 lets other machines call, and the demonstration accounts (operator) '),
       ])
-      expect(await start(url, { HOST: '127.0.0.1', WEB_CONCURRENCY })).toEqual([])
+      expect(await start(url, { HOST: '127.0.0.1', WEB_CONCURRENCY }, 0)).toEqual([])
       await drop()
     },
     60_000,

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { walk } from '../../support/cursors.ts'
 import { aBorrower } from '../../support/recordBodies.ts'
@@ -286,7 +287,12 @@ describe('a walk while the book changes', () => {
       expect(seen.length).toBeGreaterThanOrEqual(400)
       await open.query('COMMIT')
       for (let isEmpty = false; !isEmpty; ) {
-        const { body } = await records.get(`/v1/borrowers?after=${next}`)
+        const { status, body } = await records.get(`/v1/borrowers?after=${next}`)
+        // Transactions of other databases of the server count: the walk waits for those of the tests beside this one.
+        if (status === 503) {
+          await pause(100)
+          continue
+        }
         seen.push(...body.items.map(({ id }) => id))
         next = body.next ?? next
         isEmpty = body.items.length === 0

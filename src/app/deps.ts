@@ -5,8 +5,8 @@ import type { SettledPlaces } from '../db/queries/settledPlaces.ts'
 import type { KeyRing } from '../services/access/keyRing.ts'
 import type { SignIn } from '../services/access/signIn.ts'
 import type { SignerPlace } from '../services/access/tokenSigner.ts'
-import type { Events } from '../services/events.ts'
 import type { Organizations } from '../services/lenders/organizations.ts'
+import type { Listener } from '../services/listener.ts'
 import type { LoanQueues } from '../services/loans/changeLoan.ts'
 import type { HeavyReads } from '../services/loans/heavyReads.ts'
 import type { StatementReader } from '../services/statements/reader.ts'
@@ -29,8 +29,8 @@ export interface Deps {
   /** Has a signer once the auth host is mounted; before that, no client can sign in and no token is verified. */
   readonly tokenSigner: SignerPlace
   readonly signIn: SignIn
-  /** Listeners for the events of the service, such as its metrics. */
-  readonly events: Events
+  /** Listens to what happens in the service, such as its metrics do. */
+  readonly listener: Listener
   readonly statements: StatementReader
   readonly organizations: Organizations
   readonly heavyReads: HeavyReads

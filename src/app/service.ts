@@ -10,9 +10,9 @@ import { invariant } from '../domain/errors.ts'
 import { openKeyRing } from '../services/access/keyRing.ts'
 import { createSignIn } from '../services/access/signIn.ts'
 import { signerPlace } from '../services/access/tokenSigner.ts'
-import { type Events, noEvents } from '../services/events.ts'
 import { cacheOrganizations } from '../services/lenders/organizations.ts'
 import { seedDemo } from '../services/lenders/seedDemo.ts'
+import { type Listener, noListener } from '../services/listener.ts'
 import { createLoanQueues } from '../services/loans/changeLoan.ts'
 import { createHeavyReads } from '../services/loans/heavyReads.ts'
 import { openStatementReader } from '../services/statements/reader.ts'
@@ -41,8 +41,8 @@ export interface ServiceOptions {
   readonly database?: DatabaseOptions
   /** True leaves the database unchanged: its schema has to be this program's, and no demonstration data is seeded. */
   readonly skipMigrations?: boolean
-  /** Receives the events of the service; they are ignored when left out. */
-  readonly events?: Events
+  /** Listens to what happens in the service; nothing does when left out. */
+  readonly listener?: Listener
 }
 
 /**
@@ -51,7 +51,7 @@ export interface ServiceOptions {
  *   signing keys
  */
 export async function openService(options: ServiceOptions): Promise<Deps> {
-  const { config, databaseUrl, now, log, clock, database, events = noEvents, skipMigrations = false } = options
+  const { config, databaseUrl, now, log, clock, database, listener = noListener, skipMigrations = false } = options
   const secret = config.keyEncryptionSecret
   invariant(secret !== undefined, 'a secret to encrypt the signing keys with')
   const { ownerUrl = '', asOwner = false } = options
@@ -65,12 +65,12 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     const keys = await openKeyRing(db, secret, now)
     if (config.seedDemo && !skipMigrations) await seedDemo(db, now())
     const tokenSigner = signerPlace()
-    const signIn = createSignIn({ db, keys, tokenSigner, now, issuer: config.authUrl, events })
+    const signIn = createSignIn({ db, keys, tokenSigner, now, issuer: config.authUrl, listener })
     const organizations = cacheOrganizations(db, now)
     const reading = { settledPlaces: createSettledPlaces(), heavyReads: createHeavyReads() }
     const statements = openStatementReader()
     const writing = { idBlocks: createIdBlocks(), loanBatches: createLoanBatches(db), loanQueues: createLoanQueues() }
-    return { config, now, db, ...writing, ...reading, keys, events, tokenSigner, signIn, organizations, statements }
+    return { config, now, db, ...writing, ...reading, keys, listener, tokenSigner, signIn, organizations, statements }
   } catch (error) {
     await db.close()
     throw error

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Events, Refusal } from '../services/events.ts'
+import type { Listener, Refusal } from '../services/listener.ts'
 
 /** A refusal or failure, and its time. */
 export interface Remembered extends Refusal {
@@ -10,7 +10,7 @@ export interface Remembered extends Refusal {
 
 /** The recent past of this instance for the operators' page; held in memory, and lost with the process. */
 export interface Recent {
-  readonly events: Partial<Events>
+  readonly listener: Partial<Listener>
   /** Returns refusals, latest first: those of an organization, and those of clients that were not identified. */
   refusals(organizationId: number): Remembered[]
   readonly sweep: { readonly lastAt: number | undefined; readonly loans: number; readonly failures: number }
@@ -20,14 +20,14 @@ export interface Recent {
 const MOST_REFUSALS = { identified: 200, unidentified: 100 }
 const MOST_ORGANIZATIONS = 1_000
 
-/** Keeps the latest refusals and sweeps that its `events` report. */
+/** Keeps the latest refusals and sweeps that its `listener` hears of. */
 export function rememberRecent(now: () => number): Recent {
   const refusals = new LRUCache<number, Remembered[]>({ max: MOST_ORGANIZATIONS })
   const unidentified: Remembered[] = []
   let count = 0
   const sweep = { lastAt: undefined as number | undefined, loans: 0, failures: 0 }
   return {
-    events: {
+    listener: {
       refused: (refusal) => {
         const { organizationId } = refusal
         const list = organizationId === undefined ? unidentified : (refusals.get(organizationId) ?? [])

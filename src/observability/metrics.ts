@@ -3,7 +3,7 @@ import manifest from '../../package.json' with { type: 'json' }
 import { isCustomerRepayment } from '../domain/loan/entry.ts'
 import { currencyOf, minorToNumber } from '../domain/money.ts'
 import type { BookTotals } from '../services/book/totals.ts'
-import type { Events, Movement } from '../services/events.ts'
+import type { Listener, Movement } from '../services/listener.ts'
 
 /** From half a millisecond, the time of a read, to ten seconds, which no request should take. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -24,7 +24,7 @@ export interface Sources {
 
 /** The metrics of this instance. */
 export interface Metrics {
-  readonly events: Events
+  readonly listener: Listener
   /** Shows these values from now on, too. */
   observe(sources: Sources): void
   /** Returns the page that Prometheus reads, and its media type. */
@@ -32,7 +32,7 @@ export interface Metrics {
 }
 
 /**
- * Creates metrics that count from 0 what their `events` report, in a registry of their own.
+ * Creates metrics that count from 0 what their `listener` hears of, in a registry of their own.
  * @param now milliseconds since 1970, for the time of the last sweep
  */
 export function createMetrics(now: () => number): Metrics {
@@ -45,7 +45,7 @@ export function createMetrics(now: () => number): Metrics {
     .set(1)
 
   return {
-    events: { ...countRequests(registers), ...countMoney(registers), ...countSweeps(registers, now) },
+    listener: { ...countRequests(registers), ...countMoney(registers), ...countSweeps(registers, now) },
     observe: (sources) => {
       showState(registers, sources)
       showBook(registers, sources.totals)
@@ -95,7 +95,7 @@ function countRequests(registers: Registry[]) {
     signedIn: () => issued.inc(),
     limited: (by) => limited.inc({ by }),
     shed: (because) => shed.inc({ because }),
-  } satisfies Partial<Events>
+  } satisfies Partial<Listener>
 }
 
 function countMoney(registers: Registry[]) {
@@ -157,7 +157,7 @@ function countMoney(registers: Registry[]) {
     },
     duplicateAnswered: (by) => duplicates.inc({ by }),
     retried: () => retries.inc(),
-  } satisfies Partial<Events>
+  } satisfies Partial<Listener>
 }
 
 function countSweeps(registers: Registry[], now: () => number) {
@@ -182,7 +182,7 @@ function countSweeps(registers: Registry[], now: () => number) {
       last.set(now() / 1000)
     },
     sweepFailed: () => failed.inc(),
-  } satisfies Partial<Events>
+  } satisfies Partial<Listener>
 }
 
 function showState(registers: Registry[], { pool, stopping, lagMs, ...database }: Sources): void {

@@ -12,7 +12,7 @@ import { createMetrics } from '../observability/metrics.ts'
 import { type AccessTrail, keepAccessTrail } from '../services/access/accessTrail.ts'
 import { createLimits, type Limits } from '../services/access/rateLimits.ts'
 import { keepTotals, type Totals } from '../services/book/totals.ts'
-import { combineListeners } from '../services/events.ts'
+import { combineListeners } from '../services/listener.ts'
 import { type Sweeper, startSweeper } from '../services/loans/sweep.ts'
 import { type Drainable, makeDrainable } from './drain.ts'
 import { type Vitals, watchVitals } from './vitals.ts'
@@ -57,8 +57,8 @@ export async function startServing(serving: Serving, options: ServingOptions): P
   const recent = rememberRecent(Date.now)
   const access = keepAccessTrail(Date.now, log)
   serving.access = access
-  const events = combineListeners(metrics.events, recent.events, access.events)
-  const deps = await openService({ ...options, now: Date.now, clock: Date.now, events })
+  const listener = combineListeners(metrics.listener, recent.listener, access.listener)
+  const deps = await openService({ ...options, now: Date.now, clock: Date.now, listener })
   serving.deps = deps
   access.open(deps.db)
   serving.vitals = watchVitals(

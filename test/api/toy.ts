@@ -14,7 +14,7 @@ import type { Deps } from '../../src/app/deps.ts'
 import type { Db } from '../../src/db/postgres/client.ts'
 import { invalidArgument, LendingError } from '../../src/domain/errors.ts'
 import { signerPlace } from '../../src/services/access/tokenSigner.ts'
-import { noEvents } from '../../src/services/events.ts'
+import { noListener } from '../../src/services/listener.ts'
 
 /** A style with the words of a real one, its own registry, and a few routes that need no database. */
 const toy = (style: Style, routes: (app: StyleApp, style: Style) => void): Style => {
@@ -101,7 +101,7 @@ export function toyApp(env: Record<string, string> = {}, options: AppOptions = {
     config: settings(env),
     now: () => 0,
     db,
-    events: noEvents,
+    listener: noListener,
     tokenSigner: signerPlace(),
   } as unknown as Deps
   return buildApp(deps, { styles: [auth, partner, record], ready: async () => true, ...options })

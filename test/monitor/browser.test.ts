@@ -44,7 +44,7 @@ beforeAll(async () => {
     reason: 'transactionAmount: must be greater than 0',
   }
   for (const code of ['invalid_argument', 'internal'] as const)
-    recent.events.refused?.({
+    recent.listener.refused?.({
       ...why,
       ...{ style: 'partner', route: '/v1/loans/external/:externalId/repayments' },
       code,
@@ -53,7 +53,7 @@ beforeAll(async () => {
       address: '127.0.0.1',
       requestId: crypto.randomUUID(),
     })
-  recent.events.swept?.(12)
+  recent.listener.swept?.(12)
   const unexpected = (context: object) => expect.unreachable(String((context as { err: Error }).err.stack))
   totals = keepTotals(service.deps, { warn: unexpected })
   await totals.look()

@@ -10,8 +10,8 @@ import { rememberRecent } from '../../src/monitor/recent.ts'
 import { buildMonitor } from '../../src/monitor/server.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { keepTotals, type Totals } from '../../src/services/book/totals.ts'
-import { combineListeners, noEvents } from '../../src/services/events.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
+import { combineListeners, noListener } from '../../src/services/listener.ts'
 import { opsOn } from '../support/ops.ts'
 import { aBasicLoan, aBorrower } from '../support/recordBodies.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -39,7 +39,7 @@ const partnerToken = () => service.deps.signIn.issueToken(DEMO_PARTNER.email, DE
 beforeAll(async () => {
   service = await startService()
   const recent = rememberRecent(service.clock.now)
-  const deps: Deps = { ...service.deps, events: combineListeners(noEvents, recent.events) }
+  const deps: Deps = { ...service.deps, listener: combineListeners(noListener, recent.listener) }
   app = await buildApp(deps)
   totals = keepTotals(deps, { warn: () => undefined })
   monitor = buildMonitor({ deps, metrics: createMetrics(service.clock.now), recent, totals, log })
@@ -56,7 +56,7 @@ beforeAll(async () => {
   await post(`/v1/loans/${loan}/repayments`, { transactionAmount: 30_000 })
   service.clock.set('2026-04-01')
   await sweepAll(deps)
-  recent.events.swept?.(2)
+  recent.listener.swept?.(2)
   await post(`/v1/loans/${loan}/repayments`, { transactionAmount: 40_000, transactionDate: '2026-03-20' })
   await post(`/v1/loans/${loan}/repayments`, { transactionAmount: -5, 'Asha +254712345678': 1 })
   await app.inject({ url: '/v1/customers/external/0712345678', headers })

@@ -25,7 +25,7 @@ const value = (name: string, labels: Record<string, string> = {}) =>
 beforeAll(async () => {
   service = await startService()
   metrics = createMetrics(service.clock.now)
-  const deps: Deps = { ...service.deps, events: metrics.events }
+  const deps: Deps = { ...service.deps, listener: metrics.listener }
   const app = await buildApp(deps)
   const { host } = new URL(deps.config.baseUrl)
   const call = async (method: 'GET' | 'POST', url: string, payload?: object, headers: Record<string, string> = {}) => {
@@ -58,9 +58,9 @@ beforeAll(async () => {
     call('POST', `/v1/loans/${id}/repayments`, { transactionAmount: 1 }),
     service.another().then((other) => other.post(`/v1/loans/${id}/repayments`, { body: { transactionAmount: 1 } })),
   ])
-  metrics.events.swept(3)
-  metrics.events.sweepFailed()
-  metrics.events.limited('account')
+  metrics.listener.swept(3)
+  metrics.listener.sweepFailed()
+  metrics.listener.limited('account')
   const totals = keepTotals(deps, { warn: () => undefined })
   await totals.look()
   metrics.observe({

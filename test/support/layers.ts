@@ -107,7 +107,7 @@ export const layers: readonly Layer[] = [
     may: [/^src\/(observability|domain)\//, /^src\/app\/config\.ts$/, packageOfApi],
     also: [[/\/traces\.ts$/, /^src\/process\/ending\.ts$/]],
     types: [...wiring, /^src\/services\//],
-    instead: 'it is told what happens by events: take it as an argument',
+    instead: 'it is told what happens as a listener: take it as an argument',
   },
   {
     name: 'the wiring',

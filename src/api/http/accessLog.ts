@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { withoutPort } from '../../services/access/network.ts'
-import type { Events } from '../../services/events.ts'
+import type { Listener } from '../../services/listener.ts'
 import type { Failure } from './failure.ts'
 import { whenClosed } from './whenClosed.ts'
 
@@ -18,10 +18,10 @@ const NAME = /^[A-Za-z_][\w.[\]-]{0,60}$/
  * Logs one line and emits one event for every request: the pattern of its route, its caller, its answer and its time. Of
  * what the client sent, only the address and the id of the request are logged.
  */
-export function logAnswers(app: FastifyInstance, events: Events): void {
+export function logAnswers(app: FastifyInstance, listener: Listener): void {
   app.decorateRequest('failure', undefined)
   app.addHook('onRequest', (request, reply, done) => {
-    logWhenAnswered(events, request, reply)
+    logWhenAnswered(listener, request, reply)
     done()
   })
 }
@@ -30,11 +30,11 @@ export function logAnswers(app: FastifyInstance, events: Events): void {
 export const logUnrouted = logWhenAnswered
 
 /** Logs a request when it is answered or its client hangs up; Fastify's hook does not run when the client hangs up. */
-function logWhenAnswered(events: Events, request: FastifyRequest, reply: FastifyReply): void {
-  events.requestBegun()
+function logWhenAnswered(listener: Listener, request: FastifyRequest, reply: FastifyReply): void {
+  listener.requestBegun()
   let logged = false
   const log = (status?: number) => {
-    if (!logged) logAnswer(events, request, reply, status ?? reply.statusCode)
+    if (!logged) logAnswer(listener, request, reply, status ?? reply.statusCode)
     logged = true
   }
   reply.raw.once('finish', () => log())
@@ -44,14 +44,14 @@ function logWhenAnswered(events: Events, request: FastifyRequest, reply: Fastify
 /** The status that proxies log for a client that hung up. */
 const HUNG_UP = 499
 
-function logAnswer(events: Events, request: FastifyRequest, reply: FastifyReply, status: number): void {
+function logAnswer(listener: Listener, request: FastifyRequest, reply: FastifyReply, status: number): void {
   const { method, failure, id: requestId } = request
   const [style, route] = placeOf(request)
   const caller = request.caller as FastifyRequest['caller'] | null | undefined
   const { organizationId, accountId } = caller ?? {}
   const address = withoutPort(request.ip)
   const { elapsedTime } = reply
-  events.answered({ style, route, method, status, seconds: elapsedTime / 1000 })
+  listener.answered({ style, route, method, status, seconds: elapsedTime / 1000 })
   const who = { organization: organizationId, account: accountId, address }
   const answer = { style, method, route, ...who, status, ms: Math.round(elapsedTime * 10) / 10 }
   if (failure === undefined) {
@@ -60,7 +60,7 @@ function logAnswer(events: Events, request: FastifyRequest, reply: FastifyReply,
   }
   const reason = reasonOf(failure)
   const { code } = failure
-  events.refused({ style, route, requestId, organizationId, accountId, address, code, reason })
+  listener.refused({ style, route, requestId, organizationId, accountId, address, code, reason })
   request.log.info({ ...answer, code, reason }, 'refused')
 }
 

@@ -37,7 +37,7 @@ export function acceptIdempotencyKeys(app: StyleApp, deps: Deps, replayResponse:
       request.caller = { ...request.caller, claim: { key, requestHash } }
       return
     }
-    deps.events.duplicateAnswered('idempotency_key')
+    deps.listener.duplicateAnswered('idempotency_key')
     markReplayed(reply)
     const { answer } = begun.kept
     if (answer === null) return reply.send(await replayResponse(request.caller, begun.kept))

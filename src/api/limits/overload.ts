@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { LendingError } from '../../domain/errors.ts'
-import type { Events } from '../../services/events.ts'
+import type { Listener } from '../../services/listener.ts'
 
 /** The state of the process, from the code that runs it. */
 export interface Guard {
@@ -44,11 +44,11 @@ const AGAIN_SECONDS = 1
  * Refuses requests before they cost anything: when more are in work than can be answered in good time, when the event
  * loop is late, or when the database is gone.
  */
-export function turnAwayEarly(app: FastifyInstance, guard: Guard, bounds: Bounds, events: Events): void {
+export function turnAwayEarly(app: FastifyInstance, guard: Guard, bounds: Bounds, listener: Listener): void {
   let inFlight = 0
 
-  const refuse = (because: Parameters<Events['shed']>[0], message: string) => {
-    events.shed(because)
+  const refuse = (because: Parameters<Listener['shed']>[0], message: string) => {
+    listener.shed(because)
     throw new LendingError('unavailable', message, [], AGAIN_SECONDS)
   }
 

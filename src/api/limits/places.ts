@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LendingError } from '../../domain/errors.ts'
 import { networkOf } from '../../services/access/network.ts'
-import type { Events } from '../../services/events.ts'
+import type { Listener } from '../../services/listener.ts'
 import { whenClosed } from '../http/whenClosed.ts'
 import { Tally } from './tally.ts'
 
@@ -29,7 +29,7 @@ declare module 'fastify' {
  * Limits each address without credentials, each account and each organization to its share of the places in work, so
  * that no one of them can take all. A request over the share is refused at once; health checks are always answered.
  */
-export function sharePlaces(app: FastifyInstance, { maxInFlight }: { maxInFlight: number }, events: Events): void {
+export function sharePlaces(app: FastifyInstance, { maxInFlight }: { maxInFlight: number }, listener: Listener): void {
   const addresses = new Tally<string>()
   const accounts = new Tally<number>()
   const organizations = new Tally<number>()
@@ -37,7 +37,7 @@ export function sharePlaces(app: FastifyInstance, { maxInFlight }: { maxInFlight
   const requireShare = (holder: Holder, held: number) => {
     const share = Math.ceil(maxInFlight / SHARES[holder])
     if (held <= share) return
-    events.shed('share')
+    listener.shed('share')
     const message = `this ${holder} has ${share} requests in work, which is its share; try again`
     throw new LendingError('resource_exhausted', message, [], AGAIN_SECONDS)
   }

@@ -2,20 +2,20 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LendingError } from '../../domain/errors.ts'
 import { networkOf } from '../../services/access/network.ts'
 import type { Limited, Limits, Remaining } from '../../services/access/rateLimits.ts'
-import type { Events } from '../../services/events.ts'
+import type { Listener } from '../../services/listener.ts'
 
 /**
  * Limits requests a minute: by address at the start of the request, and by account once the caller is known. Every
  * answer carries what is left (RateLimit-Limit, -Remaining, -Reset, -Policy), and a refusal also when to come back.
  */
-export function limitRates(app: FastifyInstance, limits: Limits, events: Events): void {
+export function limitRates(app: FastifyInstance, limits: Limits, listener: Listener): void {
   const check = (by: Limited, key: string, request: FastifyRequest, reply: FastifyReply) => {
     if (request.routeOptions.config.vital) return
     const taken = limits.take(by, key)
     if (taken === undefined) return
     setHeaders(taken, reply)
     if (taken.allowed) return
-    events.limited(by)
+    listener.limited(by)
     const { limit, reset } = taken
     const whose = by === 'account' ? 'this account' : 'this address'
     throw new LendingError(

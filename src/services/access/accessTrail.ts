@@ -7,7 +7,7 @@ import {
 } from '../../db/access/accessEntries.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
-import type { Events } from '../events.ts'
+import type { Listener } from '../listener.ts'
 
 export type { AccessEntry, AccessFilter } from '../../db/access/accessEntries.ts'
 
@@ -23,7 +23,7 @@ const OF_ACCESS: readonly ErrorCode[] = ['unauthenticated', 'permission_denied',
 
 /** A trail of sign-ins and refusals of access. */
 export interface AccessTrail {
-  readonly events: Partial<Events>
+  readonly listener: Partial<Listener>
   /** Starts to write to a database; until then, entries are kept in memory. */
   open(db: Db): void
   /** Writes the entries that are in memory. */
@@ -61,7 +61,7 @@ export function keepAccessTrail(now: () => number, log: { warn(context: object, 
   }
   let timer: NodeJS.Timeout | undefined
   return {
-    events: {
+    listener: {
       signedIn: ({ organizationId, accountId, address, requestId }) =>
         add({ organizationId, accountId, outcome: 'signed in', route: 'auth /v1/auth/token', address, requestId }),
       refused: ({ code, organizationId = 0, accountId = null, style, route, address, requestId }) => {

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { type Account, findAccountByEmail } from '../../db/access/accounts.ts'
 import { LendingError } from '../../domain/errors.ts'
-import { type Events, noEvents } from '../events.ts'
+import { type Listener, noListener } from '../listener.ts'
 import { identifyApiKey } from './apiKeys.ts'
 import { cachingVerifier } from './cachingVerifier.ts'
 import type { Identity } from './caller.ts'
@@ -30,10 +30,10 @@ export interface SignIn {
   identifyKey(key: string): Promise<Identity>
 }
 
-/** Names what sign-in needs: the dependencies of tokens, and the events. */
+/** Names what sign-in needs: the dependencies of tokens, and a listener. */
 export interface SignInDeps extends TokensDeps {
   /** Left out: sign-ins are not counted. */
-  readonly events?: Events
+  readonly listener?: Listener
 }
 
 /** An account whose password was right, and the instant at which the check of it began. */
@@ -52,7 +52,7 @@ interface Credentials {
 }
 
 /** Creates the sign-in of the service. */
-export function createSignIn({ events = noEvents, ...deps }: SignInDeps): SignIn {
+export function createSignIn({ listener = noListener, ...deps }: SignInDeps): SignIn {
   const { db, now } = deps
   const tokens = createTokens(deps)
   const check = shareChecks(createCheck(deps))
@@ -60,7 +60,7 @@ export function createSignIn({ events = noEvents, ...deps }: SignInDeps): SignIn
     async issueToken(email, password, from, requestId = '') {
       const { account, askedAt } = await check({ email, password, address: networkOf(from) })
       const { organizationId, id: accountId } = account
-      events.signedIn({ organizationId, accountId, address: withoutPort(from), requestId })
+      listener.signedIn({ organizationId, accountId, address: withoutPort(from), requestId })
       return tokens.issue(account, askedAt)
     },
     // Two caches: a style that takes no keys must not find one among the cached tokens.

@@ -13,7 +13,7 @@ import { type Decision, needsHistoryFor, type Posting } from '../../domain/loan/
 import { entryIdTaken, saveChanges } from './saveChanges.ts'
 
 /** The objects that a change of a loan works with. */
-export type ChangeDeps = Pick<Deps, 'db' | 'idBlocks' | 'loanBatches' | 'loanQueues' | 'config' | 'now' | 'events'>
+export type ChangeDeps = Pick<Deps, 'db' | 'idBlocks' | 'loanBatches' | 'loanQueues' | 'config' | 'now' | 'listener'>
 
 /** A change of one loan: who makes it, and of which loan. */
 export interface Change {
@@ -250,7 +250,7 @@ async function retry(deps: ChangeDeps, { jobs, queue }: Batch, alone: boolean): 
   const left = jobs.filter((job) => {
     job.tries++
     job.alone ||= alone
-    deps.events.retried()
+    deps.listener.retried()
     if (job.tries < MOST_TRIES) return true
     job.reject(tooManyChanges())
     return false

@@ -52,7 +52,7 @@ export async function createLoan(deps: Deps, caller: Caller, application: LoanAp
   const insert = product.enforceCreditLimit ? withinLimit(deps, customer) : undefined
   const made = await makeLoan(deps, fresh, insert)
   if ('refused' in made) throw made.refused === 'externalIdTaken' ? externalIdTaken() : notActive({ status: 'Closed' })
-  deps.events.loanDisbursed({ organizationId, currency: terms.currency.code, amount: terms.principal })
+  deps.listener.loanDisbursed({ organizationId, currency: terms.currency.code, amount: terms.principal })
   return { loan: asStored(organizationId, made, { customer, product }, fresh), state }
 }
 

@@ -60,7 +60,7 @@ export async function createRecordLoan(
   const inserted = await makeLoanAs(deps, fresh)
   if (inserted === 'leftOut') throw notActive({ status: 'Closed' })
   if (inserted === 'made')
-    deps.events.loanDisbursed({ organizationId, currency: terms.currency.code, amount: terms.principal })
+    deps.listener.loanDisbursed({ organizationId, currency: terms.currency.code, amount: terms.principal })
   // The loan was made by this request, or by another one that was faster.
   const loan = await getRecordLoan(deps, caller, id)
   return { item: requireSameRequest(loan, borrowerId, agreed), replayed: inserted !== 'made' }

@@ -44,10 +44,10 @@ export async function postRecordRepayment(
   })
   if (!changed) throw notFound((nameOf) => `no loan has that id, given as ${nameOf('loanId')}`)
   if ('answer' in changed) {
-    deps.events.duplicateAnswered('token')
+    deps.listener.duplicateAnswered('token')
     return { item: asRecord(changed.loan, changed.answer), replayed: true }
   }
-  countPosted(deps.events, changed)
+  countPosted(deps.listener, changed)
   return { item: asRecord(changed.loan, entryOf(changed)), replayed: false }
 }
 

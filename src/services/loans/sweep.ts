@@ -53,15 +53,15 @@ export function startSweeper(deps: Deps, log: { error(context: object, message: 
       for (const { organizationId, id, error } of damaged) {
         const context = { err: error, organization: organizationId, loan: String(id) }
         log.error(context, 'a loan cannot be replayed, and is left out of the sweep; run `book check`')
-        deps.events.sweepFailed()
+        deps.listener.sweepFailed()
       }
       except.push(...damaged.slice(0, MOST_DAMAGED - except.length))
       const purged = await purgeKeys(deps.db, KEYS_A_ROUND, deps.now())
-      deps.events.swept(saved)
+      deps.listener.swept(saved)
       const isMore = found === LOANS_A_ROUND && except.length < MOST_DAMAGED
       next(isMore || purged === KEYS_A_ROUND ? 0 : IDLE_MS)
     } catch (error) {
-      deps.events.sweepFailed()
+      deps.listener.sweepFailed()
       log.error({ err: error }, 'the sweep failed; it will be tried again')
       next(AFTER_FAILURE_MS)
     }

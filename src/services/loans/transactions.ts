@@ -18,8 +18,8 @@ import {
 import type { Outcome } from '../../domain/loan/outcomes.ts'
 import type { LoanState } from '../../domain/loan/replay.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
-import type { Events } from '../events.ts'
 import { getOrganization } from '../lenders/organizations.ts'
+import type { Listener } from '../listener.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 import { type Changed, changeLoan, postToLoan, type SavedChange } from './changeLoan.ts'
 import { getLoan, type LoanNow, noSuchLoan } from './loans.ts'
@@ -107,18 +107,23 @@ async function changeTransaction(
 function answerOf(deps: Deps, ref: LoanRef, changed: Changed<TransactionNow> | undefined): TransactionNow {
   if (!changed) throw noSuchLoan(ref)
   if ('answer' in changed) {
-    deps.events.duplicateAnswered('token')
+    deps.listener.duplicateAnswered('token')
     return changed.answer
   }
-  countPosted(deps.events, changed)
+  countPosted(deps.listener, changed)
   return asSaved(changed)
 }
 
-/** Reports a posted transaction to the counters of events. */
-export function countPosted(events: Events, { loan, posted }: SavedChange): void {
+/** Reports a posted transaction to a listener. */
+export function countPosted(listener: Listener, { loan, posted }: SavedChange): void {
   if (!posted) return
   const { organizationId, terms } = loan
-  events.transactionPosted({ organizationId, currency: terms.currency.code, type: posted.type, amount: posted.amount })
+  listener.transactionPosted({
+    organizationId,
+    currency: terms.currency.code,
+    type: posted.type,
+    amount: posted.amount,
+  })
 }
 
 /** Returns the entry that was posted, or else the one that was reversed. */

@@ -4,8 +4,8 @@ import { openService } from '../../../src/app/service.ts'
 import { insertAccessEntries, purgeAccessEntries } from '../../../src/db/access/accessEntries.ts'
 import { rememberRecent } from '../../../src/monitor/recent.ts'
 import { type AccessTrail, keepAccessTrail } from '../../../src/services/access/accessTrail.ts'
-import type { Refusal } from '../../../src/services/events.ts'
-import { combineListeners, noEvents } from '../../../src/services/events.ts'
+import type { Refusal } from '../../../src/services/listener.ts'
+import { combineListeners, noListener } from '../../../src/services/listener.ts'
 import { opsOn } from '../../support/ops.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -17,12 +17,12 @@ beforeAll(async () => {
   service = await startService()
   trail = keepAccessTrail(service.clock.now, { warn: (context) => warnings.push(context) })
   const { config } = service.deps
-  const events = combineListeners(noEvents, trail.events)
+  const listener = combineListeners(noListener, trail.listener)
   const deps = await openService({
     config,
     databaseUrl: service.url,
     now: service.clock.now,
-    events,
+    listener,
     skipMigrations: true,
   })
   trail.open(deps.db)
@@ -106,7 +106,7 @@ describe("the operators' list of refusals", () => {
     let now = 0
     const recent = rememberRecent(() => ++now)
     const refuse = (organizationId: number | undefined) =>
-      recent.events.refused?.({ organizationId, code: 'unauthenticated' } as Refusal)
+      recent.listener.refused?.({ organizationId, code: 'unauthenticated' } as Refusal)
     refuse(1)
     for (let count = 0; count < 1_000; count++) refuse(undefined)
     for (let count = 0; count < 1_000; count++) refuse(2)

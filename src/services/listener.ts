@@ -43,7 +43,7 @@ export interface Movement {
 }
 
 /** Listens to what happens in the service, in order to count. A listener must be cheap and never throw. */
-export interface Events {
+export interface Listener {
   requestBegun(): void
   answered(request: Answered): void
   refused(refusal: Refusal): void
@@ -62,7 +62,7 @@ export interface Events {
 }
 
 /** Listens to nothing. */
-export const noEvents: Events = {
+export const noListener: Listener = {
   requestBegun() {},
   answered() {},
   refused() {},
@@ -78,8 +78,8 @@ export const noEvents: Events = {
 }
 
 /** Combines listeners into one that calls each of them. */
-export function combineListeners(...listeners: readonly Partial<Events>[]): Events {
-  const names = Object.keys(noEvents) as (keyof Events)[]
+export function combineListeners(...listeners: readonly Partial<Listener>[]): Listener {
+  const names = Object.keys(noListener) as (keyof Listener)[]
   const calls = names.map((name) => {
     const each = listeners.flatMap((listener) => (listener[name] ? [listener[name] as (event: unknown) => void] : []))
     const callEach = (event: unknown) => {
@@ -87,5 +87,5 @@ export function combineListeners(...listeners: readonly Partial<Events>[]): Even
     }
     return [name, callEach]
   })
-  return Object.fromEntries(calls) as Events
+  return Object.fromEntries(calls) as Listener
 }

@@ -18,6 +18,7 @@ const USUAL: Rights = { privileges: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] }
  */
 const LIMITED: Readonly<Record<string, Rights>> = {
   audit_entry: { privileges: ['SELECT', 'INSERT'] },
+  event: { privileges: ['SELECT', 'INSERT'] },
   loan_entry: { privileges: ['SELECT', 'INSERT'], columns: ['reversed_at'] },
   _prisma_migrations: { privileges: ['SELECT'] },
 }
@@ -125,7 +126,7 @@ const EXCESS = `
       CASE WHEN r.rolcreaterole AND NOT r.rolsuper THEN 'may make roles' END], NULL) AS attributes,
     ARRAY(
       SELECT c.relname::text FROM pg_class c
-      WHERE c.oid IN (to_regclass('audit_entry'), to_regclass('loan_entry')) AND (
+      WHERE c.oid IN (to_regclass('audit_entry'), to_regclass('loan_entry'), to_regclass('event')) AND (
         pg_has_role(r.oid, c.relowner, 'MEMBER') OR has_table_privilege(r.oid, c.oid, 'UPDATE, DELETE, TRUNCATE, TRIGGER')
         OR EXISTS (
           SELECT FROM pg_attribute a

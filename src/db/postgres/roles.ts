@@ -139,7 +139,7 @@ const EXCESS = `
 export async function roleWarning({ pool }: Queries): Promise<string | undefined> {
   const { rows } = await pool.query<Excess>(EXCESS)
   const { role, attributes, tables } = rows[0]!
-  const may = tables.length > 0 ? [`may change and delete rows of ${tables.join(' and ')}`] : []
+  const may = tables.length > 0 ? [`may change and delete rows of ${new Intl.ListFormat('en').format(tables)}`] : []
   const found = [...attributes, ...may]
   if (found.length === 0) return undefined
   return `DATABASE_URL: its role ${role} ${found.join(' and ')}; give the service a role that may not, and set DATABASE_OWNER_URL to that of the tables' owner`

@@ -196,7 +196,7 @@ describe('grants', () => {
 
   it('one role for all goes on working, with one warning that says what it may', async () => {
     const owner = new URL(bare.url).username
-    const line = `DATABASE_URL: its role ${owner} is a superuser and may change and delete rows of audit_entry and loan_entry; give the service a role that may not, and set DATABASE_OWNER_URL to that of the tables' owner`
+    const line = `DATABASE_URL: its role ${owner} is a superuser and may change and delete rows of audit_entry, event, and loan_entry; give the service a role that may not, and set DATABASE_OWNER_URL to that of the tables' owner`
     expect(await start(undefined, bare.url)).toEqual([line])
     // The same role given twice is one role.
     expect(await start(bare.url, bare.url)).toEqual([line])

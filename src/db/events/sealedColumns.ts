@@ -1,0 +1,176 @@
+/** A column that the seal does not cover, and why. */
+type LeftOut = Readonly<Record<string, string>>
+
+/** A table whose rows are covered by the seal of the changes that made them. */
+export interface SealedTable {
+  /** The columns that name a row within its organization. */
+  readonly key: readonly string[]
+  /**
+   * The columns that are covered. The list may only grow at its end: a seal has the columns that were known when it was
+   * made, and is checked over these.
+   */
+  readonly columns: readonly string[]
+  readonly leftOut: LeftOut
+  /** True: a later change may change the row, and the seals of the changes before it say what the row was then. */
+  readonly isMutable: boolean
+}
+
+const CACHED =
+  'a cached figure: book check replays the entries, which are sealed, and compares the result with the column'
+const COUNTED = 'a count of the changes or the entries: book check compares the column with the audit trail'
+
+/** The columns of `loan` that hold cached figures. */
+const FIGURES = [
+  ...['status', 'principal_outstanding', 'interest_outstanding', 'fees_outstanding', 'penalty_outstanding'],
+  ...['total_paid', 'total_overpaid', 'total_overdue', 'total_written_off', 'total_recovered'],
+  ...['next_due_on', 'overdue_since', 'charged_off_on', 'closed_on', 'next_change_at', 'carried_forward'],
+]
+
+const PERSON = ['business_name', 'phone', 'email', 'address', 'type', 'region', 'country']
+const LIMITS = ['principal_min', 'principal_max', 'number_of_repayments', 'repay_every', 'repay_unit']
+
+/** The tables that the seal covers. */
+export const SEALED = {
+  organization: {
+    key: ['id'],
+    columns: ['name', 'currency', 'office_id', 'office_name', 'payment_method', 'created_at'],
+    leftOut: {},
+    isMutable: true,
+  },
+  account: {
+    key: ['id'],
+    columns: ['email', 'password_hash', 'roles', 'disabled_at', 'tokens_from', 'created_at'],
+    leftOut: {},
+    isMutable: true,
+  },
+  api_key: {
+    key: ['id'],
+    columns: ['name', 'hash', 'prefix', 'roles', 'created_at', 'revoked_at'],
+    leftOut: {},
+    isMutable: true,
+  },
+  signing_key: {
+    key: ['kid'],
+    columns: ['public_pem', 'private_encrypted', 'created_at', 'activated_at', 'retired_at', 'revoked_at'],
+    leftOut: {},
+    isMutable: true,
+  },
+  loan_product: {
+    key: ['id'],
+    columns: [
+      ...['name', 'currency', ...LIMITS, 'rate_per_period', 'total_multiple_of', 'penalty_rate'],
+      ...['enforce_credit_limit', 'retired_at', 'created_at'],
+    ],
+    leftOut: {},
+    isMutable: true,
+  },
+  customer: {
+    key: ['id'],
+    columns: [
+      ...['arrival', 'external_id', 'status', 'activation_date', 'closed_on', 'close_reason', ...PERSON],
+      ...['created_at', 'updated_at', 'account_no'],
+    ],
+    leftOut: {},
+    isMutable: true,
+  },
+  loan: {
+    key: ['id'],
+    columns: [
+      ...['arrival', 'customer_id', 'product_id', 'external_id', 'currency', 'principal', 'number_of_repayments'],
+      ...['rate_per_period', 'penalty_amount', 'disbursed_at', 'disbursed_on', 'due_on', 'due_at', 'record'],
+      ...['created_at', 'account_no'],
+    ],
+    leftOut: {
+      ...Object.fromEntries(FIGURES.map((column) => [column, CACHED])),
+      version: COUNTED,
+      entry_count: COUNTED,
+      carried_version: 'where the column is not the version of the loan, carried_forward is not used',
+      updated_at: 'the time of the last change: book check compares the column with the audit trail',
+    },
+    isMutable: true,
+  },
+  loan_period: {
+    key: ['loan_id', 'period'],
+    columns: ['from_date', 'due_date', 'principal', 'interest', 'fees'],
+    leftOut: {},
+    isMutable: true,
+  },
+  loan_entry: {
+    key: ['id'],
+    columns: [
+      ...['arrival', 'loan_id', 'ordinal', 'place', 'type', 'value_date', 'posted_at', 'amount', 'token', 'note'],
+      ...['account_id', 'replaces', 'record', 'payment_method'],
+    ],
+    leftOut: {
+      reversed_at: 'book check compares the column with the row of the trail about the reversal, which is sealed',
+    },
+    isMutable: false,
+  },
+  credit_policy: {
+    key: ['version'],
+    columns: ['arrival', 'policy', 'created_at'],
+    leftOut: {},
+    isMutable: false,
+  },
+  credit_decision: {
+    key: ['id'],
+    columns: ['customer_id', 'at', 'kind', 'policy_version', 'inputs', 'result'],
+    leftOut: {},
+    isMutable: false,
+  },
+  credit_standing: {
+    key: ['customer_id'],
+    columns: ['boosted_limit', 'boosted_on', 'boosts'],
+    leftOut: { score_digest: 'only says whether the next score is a new decision' },
+    isMutable: true,
+  },
+  credit_statement: {
+    key: ['hash'],
+    columns: ['fingerprint', 'customer_id', 'decision_id', 'at'],
+    leftOut: {},
+    isMutable: false,
+  },
+} as const satisfies Readonly<Record<string, SealedTable>>
+
+export type SealedName = keyof typeof SEALED
+
+/** Columns of a sealed row that may be empty at first and filled later, by no change: rows of an earlier version. */
+export const FILLED_LATER: ReadonlySet<string> = new Set(['account_no'])
+
+/** The columns of the audit trail that a seal covers, besides the key. This list, too, may only grow at its end. */
+export const SEALED_TRAIL = [
+  ...['at', 'account_id', 'request_id', 'action', 'entity', 'entity_id', 'before', 'after'],
+  ...['balances', 'consequences', 'unannounced'],
+] as const
+
+/** The tables that the seal does not cover, and why. */
+export const UNSEALED: LeftOut = {
+  audit_entry: 'sealed itself, row by row',
+  event: 'is the seal; sealed_at is the one column of it that nothing proves',
+  event_chain: 'the head of the seal; opened_at_change only says from where on receivers are told',
+  account_number: 'a counter: a number that is given twice is refused by an index',
+  idempotency_key: 'kept for a day; book check compares the keys with the book',
+  book_import: 'the progress of an import',
+  book_figures: 'figures that are computed from the book',
+  rate_limit: 'counters of minutes',
+  access_entry: 'the access trail: who signed in, and not what was changed',
+}
+
+/** The values of columns as texts of Postgres, in the order of their list. */
+export type Texts = readonly (string | null)[]
+
+/** The values of a row that is not there. */
+export const absent = (table: SealedName): Texts => SEALED[table].columns.map(() => null)
+
+const INTEGER = /^-?\d{1,19}$/
+
+/** Whether a text is an integer below a bound and at least its negative: a damaged row of the trail may have any text as an id. */
+const isWithin = (text: string, bound: bigint): boolean =>
+  INTEGER.test(text) && BigInt(text) < bound && BigInt(text) >= -bound
+
+export const isBigint = (text: string): boolean => isWithin(text, 2n ** 63n)
+export const isInt = (text: string): boolean => isWithin(text, 2n ** 31n)
+
+/** SQL for columns of a row as a JSON array of texts, nulls included. The session has the time zone UTC. */
+export const textsOf = (columns: readonly string[], alias: string): string =>
+  `json_build_array(${columns.map((column) => `${alias}.${column}::text`).join(', ')})`

@@ -1,0 +1,188 @@
+import type { Transaction } from '../postgres/transaction.ts'
+import { statement } from '../queries/statement.ts'
+import { absent, isBigint, isInt, SEALED, type SealedName, type Texts, textsOf } from './sealedColumns.ts'
+import { readCreditRows } from './sealedCredit.ts'
+
+/** A row that a change made true, in texts of Postgres. */
+export interface SealedRow {
+  readonly table: SealedName
+  /** The values of the key's columns, joined by `/`. */
+  readonly key: string
+  /** By the columns of `SEALED`; all null: the row is not there. */
+  readonly values: Texts
+}
+
+/** The part of a row of the trail that says which rows the change made true. */
+export interface TrailedChange {
+  readonly id: bigint
+  readonly entity: string
+  readonly entityId: string
+  readonly action: string
+  /** `after.posted.id`, as text. */
+  readonly postedId: string | null
+}
+
+/** The lines of schedules that are read at once, besides those of one loan. */
+const MOST_LINES = 100_000
+
+/** Tables whose row a change names by the id of its entity, or of the entry that it posted. */
+type ByKey = keyof typeof KEY_TYPES
+
+const KEY_TYPES = {
+  organization: 'int',
+  account: 'int',
+  api_key: 'int',
+  signing_key: 'text',
+  loan_product: 'int',
+  customer: 'bigint',
+  loan: 'bigint',
+  loan_entry: 'bigint',
+} as const
+
+/** The row of the lender itself has no other organization, and signing keys belong to none. */
+const ownerOf = (table: ByKey, p: string): string => {
+  if (table === 'organization') return `t.id = ${p}::int`
+  return table === 'signing_key' ? `${p}::int = 0` : `t.organization_id = ${p}`
+}
+
+/** What a statement reads: the organization, and keys of rows. */
+interface KeyValues {
+  readonly organizationId: number
+  readonly keys: readonly string[]
+}
+
+const reading = (table: ByKey) =>
+  statement<KeyValues>(
+    `read-sealed-${table}`,
+    (p) => `
+  SELECT t.${SEALED[table].key[0]}::text AS key, ${textsOf(SEALED[table].columns, 't')} AS values
+  FROM ${table} t WHERE ${ownerOf(table, p('organizationId'))}
+    AND t.${SEALED[table].key[0]} = ANY (${p('keys')}::${KEY_TYPES[table]}[])`,
+  )
+
+const READ = Object.fromEntries(Object.keys(KEY_TYPES).map((table) => [table, reading(table as ByKey)])) as Readonly<
+  Record<ByKey, ReturnType<typeof reading>>
+>
+
+const readLines = statement<KeyValues>(
+  'read-sealed-loan_period',
+  (p) => `
+  SELECT t.loan_id::text AS loan, t.period::text AS period, ${textsOf(SEALED.loan_period.columns, 't')} AS values
+  FROM loan_period t WHERE t.organization_id = ${p('organizationId')} AND t.loan_id = ANY (${p('keys')}::bigint[])
+  ORDER BY t.loan_id, t.period`,
+)
+
+/** Tell whether a text can be a key of the table: a damaged row of the trail may have any text. */
+const CAN_BE = { int: isInt, bigint: isBigint, text: () => true }
+
+/** A row that a change names: its table and its key. */
+interface Named {
+  readonly table: ByKey
+  readonly key: string
+}
+
+const ROW_OF: Readonly<Record<string, readonly [table: ByKey, actions?: readonly string[]]>> = {
+  loan: ['loan', ['create', 'update']],
+  customer: ['customer', ['create', 'update', 'activate', 'close']],
+  organization: ['organization', ['create', 'update']],
+  'loan product': ['loan_product'],
+  account: ['account'],
+  'api key': ['api_key'],
+  'signing key': ['signing_key'],
+}
+
+/** Returns the rows that a change names by its key; those of credit are found by `readCreditRows`. */
+function namedBy({ entity, entityId, action, postedId }: TrailedChange): Named[] {
+  const [table, actions] = ROW_OF[entity] ?? []
+  const named: Named[] = []
+  if (table && (actions === undefined || actions.includes(action))) named.push({ table, key: entityId })
+  if (entity === 'loan' && postedId !== null) named.push({ table: 'loan_entry', key: postedId })
+  return named
+}
+
+/**
+ * Reads the rows that changes of one organization made true, as they are now. A row that is not there is given with nulls.
+ * @param changes 1,000 at most
+ * @returns the rows of each change, by its id; without the last of the changes, where they make more than some 100,000
+ *   rows: those are to be asked for again
+ */
+export async function readSealed(
+  transaction: Transaction,
+  organizationId: number,
+  changes: readonly TrailedChange[],
+): Promise<Map<bigint, SealedRow[]>> {
+  const named = new Map(changes.map((change) => [change, namedBy(change)]))
+  const found = new Map<ByKey, Map<string, Texts>>()
+  for (const [table, rows] of Map.groupBy([...named.values()].flat(), ({ table }) => table))
+    found.set(table, await readRows(transaction, organizationId, table, rows))
+  const loans = found.get('loan') ?? new Map<string, Texts>()
+  const taken = withinBounds(changes, (change) => linesOf(named.get(change)!, loans))
+  const lines = await readSchedules(
+    transaction,
+    organizationId,
+    taken.flatMap((change) => loanOf(named.get(change)!, loans)),
+  )
+  const credit = await readCreditRows(transaction, organizationId, taken)
+  return new Map(
+    taken.map((change) => [
+      change.id,
+      [
+        ...named
+          .get(change)!
+          .flatMap(({ table, key }): SealedRow[] => [
+            { table, key, values: found.get(table)?.get(key) ?? absent(table) },
+            ...(table === 'loan' ? (lines.get(key) ?? []) : []),
+          ]),
+        ...(credit.get(change.id) ?? []),
+      ],
+    ]),
+  )
+}
+
+async function readRows(
+  transaction: Transaction,
+  organizationId: number,
+  table: ByKey,
+  rows: readonly Named[],
+): Promise<Map<string, Texts>> {
+  const keys = [...new Set(rows.map(({ key }) => key))].filter(CAN_BE[KEY_TYPES[table]])
+  const read = await transaction.query<{ key: string; values: Texts }>(READ[table]({ organizationId, keys }))
+  return new Map(read.rows.map(({ key, values }) => [key, values]))
+}
+
+const NUMBER_OF_REPAYMENTS = SEALED.loan.columns.indexOf('number_of_repayments')
+
+const loanOf = (named: readonly Named[], loans: ReadonlyMap<string, Texts>): string[] =>
+  named.filter(({ table, key }) => table === 'loan' && loans.has(key)).map(({ key }) => key)
+
+const linesOf = (named: readonly Named[], loans: ReadonlyMap<string, Texts>): number =>
+  loanOf(named, loans).reduce((sum, key) => sum + Number(loans.get(key)![NUMBER_OF_REPAYMENTS]), 0)
+
+/** Returns the first of the changes, whose schedules have no more than `MOST_LINES` lines; at least one change. */
+function withinBounds(changes: readonly TrailedChange[], countLines: (change: TrailedChange) => number) {
+  let lines = 0
+  const end = changes.findIndex((change, index) => {
+    lines += countLines(change)
+    return index > 0 && lines > MOST_LINES
+  })
+  return end === -1 ? changes : changes.slice(0, end)
+}
+
+async function readSchedules(
+  transaction: Transaction,
+  organizationId: number,
+  loans: readonly string[],
+): Promise<Map<string, SealedRow[]>> {
+  if (loans.length === 0) return new Map()
+  const { rows } = await transaction.query<{ loan: string; period: string; values: Texts }>(
+    readLines({ organizationId, keys: [...new Set(loans)] }),
+  )
+  const lines = new Map<string, SealedRow[]>()
+  for (const { loan, period, values } of rows) {
+    const line: SealedRow = { table: 'loan_period', key: `${loan}/${period}`, values }
+    const known = lines.get(loan)
+    if (known) known.push(line)
+    else lines.set(loan, [line])
+  }
+  return lines
+}

@@ -1,0 +1,177 @@
+import { createHmac, createSecretKey, hash, hkdfSync, type KeyObject } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { SEALED, SEALED_TRAIL, type Texts } from '../../db/events/sealedColumns.ts'
+import type { SealedRow } from '../../db/events/sealedRows.ts'
+
+/** The secret of the chain. The database does not hold it. */
+export interface ChainSecret {
+  readonly key: KeyObject
+  /** Names the secret, without telling it: `event_chain.key_id`. */
+  readonly keyId: string
+}
+
+/** A change that is to be sealed. */
+export interface ChangeToSeal {
+  readonly organizationId: number
+  readonly changeId: bigint
+  /** The row of the trail, by the columns of `SEALED_TRAIL`. */
+  readonly trail: Texts
+  /** The rows that the change made true. */
+  readonly subjects: readonly SealedRow[]
+  /** The events of the change, at least one: the change itself, then what followed. */
+  readonly events: readonly { readonly type: string; readonly sequence: bigint | null }[]
+}
+
+/** A sealed event: a row of `event`. */
+export interface SealedPart {
+  readonly part: number
+  readonly sequence: bigint | null
+  readonly type: string
+  /** Null: the change made no row true, or the part is not the first. */
+  readonly digest: Buffer | null
+  readonly marks: Buffer
+  readonly hash: Buffer
+}
+
+/**
+ * Derives the secret of the chain from KEY_ENCRYPTION_SECRET (HKDF with SHA-256). The signing keys are encrypted with
+ * other keys, so the one secret tells nothing about the other.
+ */
+export function chainSecret(keyEncryptionSecret: string): ChainSecret {
+  const derived = Buffer.from(hkdfSync('sha256', keyEncryptionSecret, '', 'mkopo chain of changes 1', 32))
+  const keyId = hash('sha256', Buffer.concat([Buffer.from('mkopo id of a chain key 1'), derived]), 'hex').slice(0, 16)
+  return { key: createSecretKey(derived), keyId }
+}
+
+/** Stands for the hash before the first part of a chain. */
+const GENESIS = Buffer.alloc(32)
+const NO_MARKS = Buffer.alloc(0)
+
+/**
+ * Seals a change: its parts, each of which has a hash over the hash before it and over itself.
+ * @param before the hash of the last part of the change before; empty at the beginning of a chain
+ * @returns the parts, and the hash of the last of them
+ */
+export function sealChange(
+  secret: ChainSecret,
+  before: Uint8Array,
+  change: ChangeToSeal,
+): { parts: SealedPart[]; hash: Buffer } {
+  const parts: SealedPart[] = []
+  let last: Uint8Array = before
+  for (const [part, { type, sequence }] of change.events.entries()) {
+    const isFirst = part === 0
+    const digest = isFirst ? digestOf(change.subjects) : null
+    const marks = isFirst ? marksOf(change.trail, change.subjects) : NO_MARKS
+    const sealed = { part, sequence, type, digest, marks }
+    const hashed = hashOf(secret, last, { ...change, trail: isFirst ? change.trail : null }, sealed)
+    parts.push({ ...sealed, hash: hashed })
+    last = hashed
+  }
+  return { parts, hash: last as Buffer }
+}
+
+/**
+ * Returns the hash of a part: HMAC-SHA-256 over the hash before it and the text of the part.
+ * @param of.trail null for a part that is not the first of its change
+ */
+export function hashOf(
+  secret: ChainSecret,
+  before: Uint8Array,
+  of: { readonly organizationId: number; readonly changeId: bigint; readonly trail: Texts | null },
+  sealed: Omit<SealedPart, 'hash'>,
+): Buffer {
+  return createHmac('sha256', secret.key)
+    .update(before.length === 0 ? GENESIS : before)
+    .update(partText(of, sealed))
+    .digest()
+}
+
+/** Returns the text of a part. JSON keeps apart what stands side by side: no two different parts have the same text. */
+export const partText = (
+  { organizationId, changeId, trail }: Parameters<typeof hashOf>[2],
+  { part, sequence, type, digest, marks }: Omit<SealedPart, 'hash'>,
+): string =>
+  JSON.stringify([
+    ...['part 1', organizationId, String(changeId), part, sequence === null ? null : String(sequence), type, trail],
+    ...[digest?.toString('base64') ?? null, marks.toString('base64')],
+  ])
+
+/** Returns the text of rows, with the names of their columns: no two different lists of rows have the same text. */
+export const rowsText = (rows: readonly SealedRow[]): string =>
+  JSON.stringify([
+    'rows 1',
+    ...rows.map(({ table, key, values }) => [table, key, SEALED[table].columns.slice(0, values.length), values]),
+  ])
+
+/** Returns the SHA-256 of rows; null for none. */
+export const digestOf = (rows: readonly SealedRow[]): Buffer | null =>
+  rows.length === 0 ? null : hash('sha256', rowsText(rows), 'buffer')
+
+/** The bytes of a mark. */
+const MARK = 2
+
+/** Marks that begin the marks of a column, by its name. */
+const STARTS = new Map<string, number>()
+
+function startOf(name: string): number {
+  const known = STARTS.get(name)
+  if (known !== undefined) return known
+  const start = crc32(name)
+  STARTS.set(name, start)
+  return start
+}
+
+/** Returns the mark of a value in a column: two bytes, by which a changed column is named. They prove nothing alone. */
+export const markOf = (column: string, value: string | null): number =>
+  (value === null ? ~startOf(column) : crc32(value, startOf(column))) & 0xffff
+
+/** Returns the mark of a row's name. */
+export const nameMarkOf = ({ table, key }: Pick<SealedRow, 'table' | 'key'>): number => markOf(table, key)
+
+/**
+ * Writes marks as bytes: the number of the trail's columns and a mark for each; then for each row the number of its
+ * columns, the mark of its name and a mark for each.
+ */
+function marksOf(trail: Texts, rows: readonly SealedRow[]): Buffer {
+  const size = rows.reduce((sum, { values }) => sum + 1 + MARK * (values.length + 1), 1 + MARK * trail.length)
+  const marks = Buffer.allocUnsafe(size)
+  let at = marks.writeUInt8(trail.length, 0)
+  for (const [index, value] of trail.entries()) at = marks.writeUInt16BE(markOf(SEALED_TRAIL[index]!, value), at)
+  for (const row of rows) {
+    const { columns } = SEALED[row.table]
+    at = marks.writeUInt8(row.values.length, at)
+    at = marks.writeUInt16BE(nameMarkOf(row), at)
+    for (const [index, value] of row.values.entries()) at = marks.writeUInt16BE(markOf(columns[index]!, value), at)
+  }
+  return marks
+}
+
+/** The marks of a sealed change, as numbers. */
+export interface ReadMarks {
+  readonly trail: readonly number[]
+  readonly rows: readonly { readonly name: number; readonly values: readonly number[] }[]
+}
+
+/** Reads marks from their bytes; undefined for bytes that are none. */
+export function readMarks(marks: Buffer): ReadMarks | undefined {
+  let at = 0
+  const take = (count: number) =>
+    Array.from({ length: count }, () => {
+      at += MARK
+      return marks.readUInt16BE(at - MARK)
+    })
+  try {
+    const trail = take(marks.readUInt8(at++))
+    const rows: ReadMarks['rows'][number][] = []
+    while (at < marks.length) {
+      const count = marks.readUInt8(at++)
+      const [name = 0] = take(1)
+      rows.push({ name, values: take(count) })
+    }
+    return { trail, rows }
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}

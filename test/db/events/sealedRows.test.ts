@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SEALED, type SealedName, UNSEALED } from '../../../src/db/events/sealedColumns.ts'
+import { readSealed, type SealedRow, type TrailedChange } from '../../../src/db/events/sealedRows.ts'
+import { inSnapshot } from '../../../src/db/postgres/transaction.ts'
+import { type BookIds, makeEveryKind } from '../../support/sealedBook.ts'
+import { startService, type TestService } from '../../support/service.ts'
+
+let service: TestService
+let ids: BookIds
+beforeAll(async () => {
+  service = await startService()
+  ids = await makeEveryKind(service)
+})
+afterAll(() => service.close())
+
+const sql = async <Row extends object>(text: string, values: unknown[] = []) =>
+  (await service.owner.pool.query<Row>(text, values)).rows
+
+const trailOf = (organizationId: number) =>
+  sql<TrailedChange>(
+    `SELECT id, entity, entity_id AS "entityId", action, after #>> '{posted,id}' AS "postedId"
+     FROM audit_entry WHERE organization_id = $1 ORDER BY id`,
+    [organizationId],
+  )
+
+const read = (organizationId: number, changes: readonly TrailedChange[]) =>
+  inSnapshot(service.deps.db, (snapshot) => readSealed(snapshot, organizationId, changes))
+
+/** Every row that the trail of the book leads to, by its table and key. */
+async function readAll(): Promise<Map<string, SealedRow>> {
+  const rows = new Map<string, SealedRow>()
+  for (const organizationId of [0, 1, 2])
+    for (const subjects of (await read(organizationId, await trailOf(organizationId))).values())
+      for (const one of subjects) rows.set(`${one.table} ${one.key}`, one)
+  return rows
+}
+
+describe('the sealed columns', () => {
+  it('and those that are left out, with the key, are all columns of each table', async () => {
+    const columns = await sql<{ table: string; columns: string[] }>(
+      `SELECT table_name AS table, array_agg(column_name::text) AS columns FROM information_schema.columns
+       WHERE table_schema = 'public' AND table_name <> '_prisma_migrations' GROUP BY table_name`,
+    )
+    const stored = new Map(columns.map((one) => [one.table, one.columns]))
+    for (const [table, { key, columns, leftOut }] of Object.entries(SEALED)) {
+      const owner = ['organization', 'signing_key'].includes(table) ? [] : ['organization_id']
+      expect([...owner, ...key, ...columns, ...Object.keys(leftOut)].toSorted(), table).toEqual(
+        stored.get(table)!.toSorted(),
+      )
+    }
+    expect([...Object.keys(SEALED), ...Object.keys(UNSEALED)].toSorted()).toEqual([...stored.keys()].toSorted())
+  })
+})
+
+describe('the rows that changes made true', () => {
+  it.each(Object.keys(SEALED) as SealedName[])('every row of %s, with its columns', async (table) => {
+    const { key, columns } = SEALED[table]
+    const stored = await sql<Record<string, string | null>>(
+      `SELECT concat_ws('/', ${key.join(', ')}) AS key_of_row, ${columns.map((one) => `${one}::text`).join(', ')} FROM ${table}
+       ${table === 'credit_standing' ? 'WHERE boosts > 0' : ''}`,
+    )
+    expect(stored.length).toBeGreaterThan(0)
+    const rows = await readAll()
+    for (const { key_of_row, ...values } of stored)
+      expect(rows.get(`${table} ${key_of_row}`)?.values, `${table} ${key_of_row}`).toEqual(Object.values(values))
+    expect([...rows.values()].filter((one) => one.table === table)).toHaveLength(stored.length)
+  })
+
+  it('a row that is not there has nulls, also where its key is none', async () => {
+    const change = { id: 1n, entity: 'loan', entityId: '77', action: 'create', postedId: '99999999999999999999' }
+    const nulls = (table: SealedName, key: string) => ({ table, key, values: SEALED[table].columns.map(() => null) })
+    expect(await read(1, [change])).toEqual(
+      new Map([[1n, [nulls('loan', '77'), nulls('loan_entry', '99999999999999999999')]]]),
+    )
+    const odd = { ...change, entity: 'customer', entityId: 'asha', postedId: null }
+    expect(await read(1, [odd])).toEqual(new Map([[1n, [nulls('customer', 'asha')]]]))
+    const scored = (await trailOf(1)).find(({ action }) => action === 'score')!
+    expect(await read(1, [{ ...scored, entityId: 'asha' }])).toEqual(
+      new Map([[scored.id, [nulls('credit_decision', '')]]]),
+    )
+  })
+
+  it('nothing of what changes no row', async () => {
+    const trail = await trailOf(1)
+    const reversal = trail.find(({ action }) => action === 'reverse')!
+    expect(await read(1, [reversal])).toEqual(new Map([[reversal.id, []]]))
+    const adding = trail.find(({ postedId }) => postedId === ids.entry)!
+    expect((await read(1, [adding])).get(adding.id)).toMatchObject([{ table: 'loan_entry', key: ids.entry }])
+  })
+
+  it('are read in part where they are too many, and the rest is asked for again', async () => {
+    const loans = (await trailOf(1)).filter(({ entity, action }) => entity === 'loan' && action === 'create')
+    const many = Array.from({ length: 3 }, (_, index) => ({ ...loans[0]!, id: BigInt(index) }))
+    await sql('UPDATE loan SET number_of_repayments = 60000 WHERE id = $1', [ids.plain])
+    const part = await read(1, many)
+    await sql('UPDATE loan SET number_of_repayments = 6 WHERE id = $1', [ids.plain])
+    expect([...part.keys()]).toEqual([0n])
+    expect((await read(1, many)).size).toBe(3)
+  })
+})

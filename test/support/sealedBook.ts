@@ -1,0 +1,104 @@
+import { writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { opsOn } from './ops.ts'
+import { aBorrower } from './recordBodies.ts'
+import type { TestService } from './service.ts'
+import { smallStatement } from './statementPdf.ts'
+import { showing } from './upload.ts'
+
+const RECORDS = 'records.localhost'
+
+/** The ids of rows that a test names. */
+export interface BookIds {
+  readonly plain: string
+  readonly entry: string
+  readonly reversed: string
+  readonly chargedOff: string
+}
+
+/**
+ * Makes a row of every kind that a change can make true, and changes of those that can be changed: customers, loans of both
+ * styles, entries, reversals, decisions, limits, a policy, a product, accounts, API keys, signing keys, lenders.
+ */
+export async function makeEveryKind(service: TestService): Promise<BookIds> {
+  service.clock.set('2026-01-31T09:30:00+03:00')
+  const post = async (path: string, body: object, call: object = {}) => {
+    const answer = await service.post(path, { body, ...call })
+    expect(answer.status, answer.text).toBe(200)
+    return answer.body
+  }
+  await post('/v1/customers', { externalId: 'asha' })
+  await post('/v1/customers', { externalId: 'gone' })
+  await post('/v1/customers/external/gone/close', {})
+  const lend = async (productId: number) =>
+    (await post('/v1/loans', { customerId: 'asha', productId, principal: 60_000 })).id as string
+  const [plain, off] = [await lend(3), await lend(1)]
+  const repayments = `/v1/loans/${plain}/repayments`
+  const entry = (await post(repayments, { transactionAmount: 4_000, idempotencyKey: 'first' })).id as string
+  const reversed = (await post(repayments, { transactionAmount: 50 })).id as string
+  service.clock.set('2026-02-01')
+  await post(`${repayments}/${reversed}/reverse`, {}, { token: service.tokens.operator })
+  const chargedOff = (await post(`/v1/loans/${off}/repayments/charge-off`, {})).id as string
+  await makeRecords(service, post)
+  await makeCredit(service)
+  await makeCredentials(service)
+  return { plain, entry, reversed, chargedOff }
+}
+
+async function makeRecords(service: TestService, post: (path: string, body: object, call: object) => Promise<unknown>) {
+  const record = { host: RECORDS }
+  await post('/v1/borrowers', { ...aBorrower, id: 7 }, record)
+  await service.put('/v1/borrowers/7', { body: { region: 'Mwanza' }, ...record })
+  const basic = { loan_id: 1, borrower_id: 7, principal_amount: 5_000, duration: 1, duration_period: 'Months' }
+  await post('/v1/loans', { ...basic, released_date: '2026-01-31', due_date: '2026-03-01' }, record)
+  const changed = await service.put('/v1/loans/1', { body: { principal_amount: 6_000 }, ...record })
+  expect(changed.status, changed.text).toBe(200)
+  const repayment = {
+    repayment_id: 1,
+    loan_id: 1,
+    amount: 100.25,
+    collection_date: '2026-02-01',
+    method: 'Mobile Money',
+  }
+  await post('/v1/repayments', { ...repayment, collected_by: 'Neema', description: 'First' }, record)
+}
+
+async function makeCredit(service: TestService): Promise<void> {
+  await service.get('/v1/credit-scorecard/asha')
+  await service.post('/v1/customers', { body: { externalId: 'juma' } })
+  service.clock.set('2026-07-02')
+  const boost = async (from: string) =>
+    (await service.post('/v1/credit-scorecard/juma/boost', showing(await smallStatement(from, '2026-06-30')))).body
+  expect(await boost('2026-04-01')).toMatchObject({ boostStatus: 'raised' })
+  expect(await boost('2026-03-01')).toMatchObject({ boostStatus: 'cooldown' })
+  const policy = (await opsOn(service)(['credit-policy', 'show', '-o', '1', '--json'])).json as object
+  const path = join(tmpdir(), `mkopo-policy-${process.pid}-${Date.now()}.json`)
+  await writeFile(path, JSON.stringify({ ...policy, version: '2026-07' }))
+  expect((await opsOn(service)(['credit-policy', 'set', path, '-o', '1', '--yes'])).code).toBe(0)
+}
+
+async function makeCredentials(service: TestService): Promise<void> {
+  const run = async (command: string) => {
+    const { code, err } = await opsOn(service)(command, { stdin: 'a-long-password' })
+    expect(code, err).toBe(0)
+  }
+  await run('organizations create --name Ziwa --currency UGX')
+  await run('organizations update -o 1 --payment-method Cash')
+  await run('accounts create neema@example.com -o 1 --role USER')
+  await run('accounts roles neema@example.com USER ADMIN')
+  await run('accounts disable neema@example.com')
+  await run('accounts revoke-tokens neema@example.com --yes')
+  await run('api-keys create ledger -o 1 --role USER')
+  await run('api-keys create old -o 1 --role USER')
+  const keys = await service.owner.pool.query<{ id: number }>(`SELECT id FROM api_key WHERE name = 'old'`)
+  await run(`api-keys revoke ${keys.rows[0]!.id} -o 1 --yes`)
+  await run('keys rotate')
+  const old = await service.owner.pool.query<{ kid: string }>(
+    'SELECT kid FROM signing_key ORDER BY activated_at LIMIT 1',
+  )
+  await run(`keys retire ${old.rows[0]!.kid} --yes`)
+  await run('products create -o 1 --name Market --min 50000 --max 2000000 --instalments 4 --unit weeks --rate 2.5')
+  await run('products retire 5 -o 1 --yes')
+}

@@ -18,7 +18,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
   'the toolbox: connections, roles, migrations, and the parts of statements': [
     ...['embedded/join', 'embedded/serviceRole', 'postgres/client', 'postgres/livenessProbe', 'postgres/migrate'],
     ...['postgres/roles', 'postgres/server', 'postgres/silence', 'postgres/transaction'],
-    ...['queries/idBlocks', 'queries/lists'],
+    ...['queries/idBlocks', 'queries/lists', 'queries/moment'],
   ],
   'the money path, hot and batched': [
     ...['loans/applicants', 'loans/entryIds', 'loans/insertLoanLocked', 'loans/insertLoans', 'loans/insertedLoans'],
@@ -42,6 +42,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
     ...['audit/audit', 'audit/auditTail', 'book/bookCheck', 'book/bookExport', 'book/bookOrphans', 'book/bookTrail'],
     ...['book/totals', 'events/sealedCredit', 'events/sealedRows'],
   ],
+  'the chain of changes, off the money path': ['events/chain', 'events/eventFacts', 'events/eventList'],
   'lists with filters, in an order that an index gives': [
     'audit/changes',
     'customers/customerList',

@@ -130,6 +130,7 @@ export const settings = z.object({
   STOP_WITHIN_MS: count(25_000, { min: 100 }),
   FIGURES_EVERY_S: count(60, { min: 1 }),
   BOOST_COOLDOWN_DAYS: count(30, { max: 3_660 }),
+  EVENTS_KEPT_DAYS: count(90, { min: 1, max: 36_600 }),
 })
 
 /** The settings of the service: read once, frozen, and passed on. No other code reads the environment. */
@@ -182,6 +183,8 @@ export interface Config {
   readonly figuresEverySeconds: number
   /** Days between two raises of a credit limit, for organizations without a policy of their own. */
   readonly boostCooldownDays: number
+  /** Days for which events are told after they were numbered. */
+  readonly eventsKeptDays: number
 }
 
 /** A setting that prevents the start; the message is one line that names it. */
@@ -255,6 +258,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     stopWithinMs: value.STOP_WITHIN_MS,
     figuresEverySeconds: value.FIGURES_EVERY_S,
     boostCooldownDays: value.BOOST_COOLDOWN_DAYS,
+    eventsKeptDays: value.EVENTS_KEPT_DAYS,
   })
 }
 

@@ -5,6 +5,9 @@ import type { SettledPlaces } from '../db/queries/settledPlaces.ts'
 import type { KeyRing } from '../services/access/keyRing.ts'
 import type { SignIn } from '../services/access/signIn.ts'
 import type { SignerPlace } from '../services/access/tokenSigner.ts'
+import type { EventHeads } from '../services/events/eventHeads.ts'
+import type { LongPolls } from '../services/events/longPolls.ts'
+import type { ChainSecret } from '../services/events/seal.ts'
 import type { Organizations } from '../services/lenders/organizations.ts'
 import type { Listener } from '../services/listener.ts'
 import type { LoanQueues } from '../services/loans/changeLoan.ts'
@@ -29,6 +32,12 @@ export interface Deps {
   /** Has a signer once the auth host is mounted; before that, no client can sign in and no token is verified. */
   readonly tokenSigner: SignerPlace
   readonly signIn: SignIn
+  /** The last events, for those that wait for the next. */
+  readonly eventHeads: EventHeads
+  /** The places of the requests that wait for an event. */
+  readonly longPolls: LongPolls
+  /** The key of the chain of changes. */
+  readonly chainSecret: ChainSecret
   /** Listens to what happens in the service, such as its metrics do. */
   readonly listener: Listener
   readonly statements: StatementReader

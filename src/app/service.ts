@@ -10,6 +10,9 @@ import { invariant } from '../domain/errors.ts'
 import { openKeyRing } from '../services/access/keyRing.ts'
 import { createSignIn } from '../services/access/signIn.ts'
 import { signerPlace } from '../services/access/tokenSigner.ts'
+import { createEventHeads } from '../services/events/eventHeads.ts'
+import { createLongPolls } from '../services/events/longPolls.ts'
+import { chainSecret } from '../services/events/seal.ts'
 import { cacheOrganizations } from '../services/lenders/organizations.ts'
 import { seedDemo } from '../services/lenders/seedDemo.ts'
 import { type Listener, noListener } from '../services/listener.ts'
@@ -69,8 +72,22 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     const organizations = cacheOrganizations(db, now)
     const reading = { settledPlaces: createSettledPlaces(), heavyReads: createHeavyReads() }
     const statements = openStatementReader()
+    const telling = { eventHeads: createEventHeads(), longPolls: createLongPolls(), chainSecret: chainSecret(secret) }
     const writing = { idBlocks: createIdBlocks(), loanBatches: createLoanBatches(db), loanQueues: createLoanQueues() }
-    return { config, now, db, ...writing, ...reading, keys, listener, tokenSigner, signIn, organizations, statements }
+    return {
+      config,
+      now,
+      db,
+      ...writing,
+      ...reading,
+      ...telling,
+      keys,
+      listener,
+      tokenSigner,
+      signIn,
+      organizations,
+      statements,
+    }
   } catch (error) {
     await db.close()
     throw error

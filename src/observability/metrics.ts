@@ -45,7 +45,12 @@ export function createMetrics(now: () => number): Metrics {
     .set(1)
 
   return {
-    listener: { ...countRequests(registers), ...countMoney(registers), ...countSweeps(registers, now) },
+    listener: {
+      ...countRequests(registers),
+      ...countMoney(registers),
+      ...countSweeps(registers, now),
+      ...countSealed(registers, now),
+    },
     observe: (sources) => {
       showState(registers, sources)
       showBook(registers, sources.totals)
@@ -182,6 +187,25 @@ function countSweeps(registers: Registry[], now: () => number) {
       last.set(now() / 1000)
     },
     sweepFailed: () => failed.inc(),
+  } satisfies Partial<Listener>
+}
+
+function countSealed(registers: Registry[], now: () => number) {
+  const sealed = new Counter({
+    name: 'mkopo_changes_sealed_total',
+    help: 'Changes that were sealed into the chain, and whose events were numbered, by this process.',
+    registers,
+  })
+  const last = new Gauge({
+    name: 'mkopo_sequencer_last_success_timestamp_seconds',
+    help: 'When the sequencer last found every change sealed, or sealed some.',
+    registers,
+  })
+  return {
+    sealed: (changes) => {
+      sealed.inc(changes)
+      last.set(now() / 1000)
+    },
   } satisfies Partial<Listener>
 }
 

@@ -12,6 +12,7 @@ import { createMetrics } from '../observability/metrics.ts'
 import { type AccessTrail, keepAccessTrail } from '../services/access/accessTrail.ts'
 import { createLimits, type Limits } from '../services/access/rateLimits.ts'
 import { keepTotals, type Totals } from '../services/book/totals.ts'
+import { type SequencerJob, startSequencer } from '../services/events/sequencer.ts'
 import { combineListeners } from '../services/listener.ts'
 import { type Sweeper, startSweeper } from '../services/loans/sweep.ts'
 import { type Drainable, makeDrainable } from './drain.ts'
@@ -26,6 +27,7 @@ export interface Serving {
   totals?: Totals
   monitor?: FastifyInstance
   sweeper?: Sweeper
+  sequencer?: SequencerJob
   app?: FastifyInstance
   drainable?: Drainable
 }
@@ -81,6 +83,7 @@ export async function startServing(serving: Serving, options: ServingOptions): P
   await mayOpen?.()
   await app.listen({ host, port }).catch(withSetting('PORT'))
   serving.sweeper = startSweeper(deps, log)
+  serving.sequencer = startSequencer(deps, log)
   metrics.observe({
     pool: deps.db.pool,
     databaseUp: guard.reachable,
@@ -99,14 +102,22 @@ export async function startServing(serving: Serving, options: ServingOptions): P
  * @param mayClose awaited before the process accepts nothing new
  */
 export async function stopServing(serving: Serving, graceMs: number, mayClose?: () => Promise<void>): Promise<void> {
-  const { app, drainable, sweeper, limits, access, totals, vitals, monitor, deps } = serving
+  const { app, drainable, sweeper, sequencer, limits, access, totals, vitals, monitor, deps } = serving
   if (app?.server.listening) {
     await pause(graceMs)
     await mayClose?.()
   }
+  deps?.eventHeads.close()
   await drainable?.drain()
   await app?.close()
-  await Promise.all([sweeper?.stop(), limits?.stop(), access?.stop(), totals?.stop(), vitals?.stop()])
+  await Promise.all([
+    sweeper?.stop(),
+    sequencer?.stop(),
+    limits?.stop(),
+    access?.stop(),
+    totals?.stop(),
+    vitals?.stop(),
+  ])
   await monitor?.close()
   deps?.statements.close()
   await deps?.db.close()

@@ -59,6 +59,8 @@ export interface Listener {
   shed(because: 'event_loop' | 'in_flight' | 'share' | 'database'): void
   swept(loans: number): void
   sweepFailed(): void
+  /** Changes were sealed, and their events numbered. */
+  sealed(changes: number): void
 }
 
 /** Listens to nothing. */
@@ -75,6 +77,7 @@ export const noListener: Listener = {
   shed() {},
   swept() {},
   sweepFailed() {},
+  sealed() {},
 }
 
 /** Combines listeners into one that calls each of them. */

@@ -37,6 +37,7 @@ describe('settings', () => {
       stopWithinMs: 25_000,
       figuresEverySeconds: 60,
       boostCooldownDays: 30,
+      eventsKeptDays: 90,
     })
   })
 

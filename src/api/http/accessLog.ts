@@ -8,6 +8,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The refusal of the request, if it was refused. */
     failure: Failure | undefined
+    /** Milliseconds for which the request waited for an event, as the caller asked. */
+    waitedMs: number
   }
 }
 
@@ -20,6 +22,7 @@ const NAME = /^[A-Za-z_][\w.[\]-]{0,60}$/
  */
 export function logAnswers(app: FastifyInstance, listener: Listener): void {
   app.decorateRequest('failure', undefined)
+  app.decorateRequest('waitedMs', 0)
   app.addHook('onRequest', (request, reply, done) => {
     logWhenAnswered(listener, request, reply)
     done()
@@ -50,7 +53,8 @@ function logAnswer(listener: Listener, request: FastifyRequest, reply: FastifyRe
   const caller = request.caller as FastifyRequest['caller'] | null | undefined
   const { organizationId, accountId } = caller ?? {}
   const address = withoutPort(request.ip)
-  const { elapsedTime } = reply
+  // Waiting for an event is no time that the service takes.
+  const elapsedTime = Math.max(0, reply.elapsedTime - request.waitedMs)
   listener.answered({ style, route, method, status, seconds: elapsedTime / 1000 })
   const who = { organization: organizationId, account: accountId, address }
   const answer = { style, method, route, ...who, status, ms: Math.round(elapsedTime * 10) / 10 }

@@ -8,6 +8,7 @@ import { auditRoutes } from './audit.ts'
 import { creditRoutes } from './credit.ts'
 import { customerRoutes } from './customers.ts'
 import { CHAPTERS, TAGS } from './document/introduction.ts'
+import { eventRoutes } from './events/events.ts'
 import { transactionListRoutes } from './lists/transactionList.ts'
 import { loanRoutes } from './loans.ts'
 import { productRoutes } from './products.ts'
@@ -35,6 +36,7 @@ export const partnerStyle: Style = {
     transactionRoutes(app, deps)
     transactionListRoutes(app, deps)
     creditRoutes(app, deps)
+    eventRoutes(app, deps)
     auditRoutes(app, deps)
   },
 }

@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { displayName } from '../../domain/customer/customer.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { type Period, totalOf } from '../../domain/loan/allocation.ts'
+import type { Balances } from '../../domain/loan/balances.ts'
 import { LOAN_STATUSES } from '../../domain/loan/lifecycle.ts'
+import type { HeadTerms } from '../../domain/loan/terms.ts'
 import { type Currency, minorToNumber, rateToNumber } from '../../domain/money.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import type { LoanNow } from '../../services/loans/loans.ts'
@@ -56,64 +58,68 @@ const periodSchema = named(
   { example: examples.instalment },
 )
 
+/** The members of a loan without its schedule and its history. */
+export const loanFigures = z.object({
+  id: z.string().describe("The service's number."),
+  accountNo: z.string().describe('A running number of your organization, padded with zeros to 9 digits.'),
+  externalId: z.string().nullable().describe('Your own id; null where none was given.'),
+  customerId: z.string().describe("The service's number of the customer."),
+  customerExternalId: z.string().nullable().describe('Null for a customer made by a record system.'),
+  customerName: z.string().describe('As `displayName` of the customer.'),
+  loanProductId: count.nullable().describe('Null for a loan booked by a record system.'),
+  loanProductName: z.string().nullable().describe('Null for a loan booked by a record system.'),
+  status: z.enum(LOAN_STATUSES).describe('What its transactions have made of the loan.'),
+  principal: money.describe('The amount that was lent.'),
+  currencyCode: z.string().describe('ISO 4217, such as `TZS`: the currency of every amount of the loan.'),
+  numberOfRepayments: count.describe('Instalments of the schedule.'),
+  interestRatePerPeriod: percent.describe('Percent for each instalment: 10 is 10%.'),
+  principalPaid: money,
+  principalOutstanding: money.describe('Principal that is owed, whether it is due yet or not.'),
+  interestCharged: money.describe('The interest of the whole loan; fixed at disbursement.'),
+  interestPaid: money,
+  interestWaived: money.describe('Interest that the lender gave up.'),
+  interestOutstanding: money.describe('Interest that is owed: charged less paid, waived and written off.'),
+  feesCharged: money,
+  feesPaid: money,
+  feesOutstanding: money,
+  penaltyCharged: money.describe('A late penalty, raised once at `dueDateTime` if anything is owed then.'),
+  penaltyPaid: money,
+  penaltyOutstanding: money,
+  totalPaid: money.describe('What was paid of the loan, less what was refunded. Overpayment is not in it.'),
+  totalOutstanding: money.describe('What is owed in all, whether it is due yet or not.'),
+  totalOverpaid: money.describe('What was paid beyond the loan and not paid out yet.'),
+  totalOverdue: money.describe('What is owed of the instalments whose due date has passed.'),
+  totalRecovered: money.describe('What customers paid of what was written off.'),
+  totalWrittenOff: money.describe('What was owed when the loan was written off.'),
+  nextDueDate: z.iso
+    .date()
+    .optional()
+    .describe(
+      'The due date of the oldest instalment of which something is owed: in the past if it is overdue. Absent once nothing is owed.',
+    ),
+  nextDueAmount: money
+    .optional()
+    .describe('What is owed of that one instalment. Arrears of other instalments are not in it: see `totalOverdue`.'),
+  dueDate: z.iso.date().describe('The due date of the last instalment.'),
+  dueDateTime: instant.describe('The last due date at the time of day of the disbursement.'),
+  disbursedAt: instant.describe('When the principal was paid out.'),
+  overdue: z.boolean().describe('Whether any instalment is overdue, the last one or an earlier one.'),
+  daysOverdue: count.describe(
+    'Calendar days from the due date of the oldest instalment that is overdue to today: 1 on the day after. 0 where none is overdue.',
+  ),
+  overdueSince: z.iso.date().optional().describe('The first day on which that instalment was overdue.'),
+  chargedOff: z.boolean().describe('Whether the lender has marked the loan as a probable loss. It is still owed.'),
+  chargedOffOn: z.iso.date().optional().describe('The value date of the charge-off.'),
+  closedOn: z.iso.date().optional().describe('The value date that paid the loan off, or wrote it off.'),
+  createdAt: instant,
+  updatedAt: instant.describe(
+    'When a change of the loan was stored last: a transaction, an update of its terms, or what time has changed.',
+  ),
+})
+
 export const loanSummary = named(
   'LoanSummary',
-  z.object({
-    id: z.string().describe("The service's number."),
-    accountNo: z.string().describe('A running number of your organization, padded with zeros to 9 digits.'),
-    externalId: z.string().nullable().describe('Your own id; null where none was given.'),
-    customerId: z.string().describe("The service's number of the customer."),
-    customerExternalId: z.string().nullable().describe('Null for a customer made by a record system.'),
-    customerName: z.string().describe('As `displayName` of the customer.'),
-    loanProductId: count.nullable().describe('Null for a loan booked by a record system.'),
-    loanProductName: z.string().nullable().describe('Null for a loan booked by a record system.'),
-    status: z.enum(LOAN_STATUSES).describe('What its transactions have made of the loan.'),
-    principal: money.describe('The amount that was lent.'),
-    currencyCode: z.string().describe('ISO 4217, such as `TZS`: the currency of every amount of the loan.'),
-    numberOfRepayments: count.describe('Instalments of the schedule.'),
-    interestRatePerPeriod: percent.describe('Percent for each instalment: 10 is 10%.'),
-    principalPaid: money,
-    principalOutstanding: money.describe('Principal that is owed, whether it is due yet or not.'),
-    interestCharged: money.describe('The interest of the whole loan; fixed at disbursement.'),
-    interestPaid: money,
-    interestWaived: money.describe('Interest that the lender gave up.'),
-    interestOutstanding: money.describe('Interest that is owed: charged less paid, waived and written off.'),
-    feesCharged: money,
-    feesPaid: money,
-    feesOutstanding: money,
-    penaltyCharged: money.describe('A late penalty, raised once at `dueDateTime` if anything is owed then.'),
-    penaltyPaid: money,
-    penaltyOutstanding: money,
-    totalPaid: money.describe('What was paid of the loan, less what was refunded. Overpayment is not in it.'),
-    totalOutstanding: money.describe('What is owed in all, whether it is due yet or not.'),
-    totalOverpaid: money.describe('What was paid beyond the loan and not paid out yet.'),
-    totalOverdue: money.describe('What is owed of the instalments whose due date has passed.'),
-    totalRecovered: money.describe('What customers paid of what was written off.'),
-    totalWrittenOff: money.describe('What was owed when the loan was written off.'),
-    nextDueDate: z.iso
-      .date()
-      .optional()
-      .describe(
-        'The due date of the oldest instalment of which something is owed: in the past if it is overdue. Absent once nothing is owed.',
-      ),
-    nextDueAmount: money
-      .optional()
-      .describe('What is owed of that one instalment. Arrears of other instalments are not in it: see `totalOverdue`.'),
-    dueDate: z.iso.date().describe('The due date of the last instalment.'),
-    dueDateTime: instant.describe('The last due date at the time of day of the disbursement.'),
-    disbursedAt: instant.describe('When the principal was paid out.'),
-    overdue: z.boolean().describe('Whether any instalment is overdue, the last one or an earlier one.'),
-    daysOverdue: count.describe(
-      'Calendar days from the due date of the oldest instalment that is overdue to today: 1 on the day after. 0 where none is overdue.',
-    ),
-    overdueSince: z.iso.date().optional().describe('The first day on which that instalment was overdue.'),
-    chargedOff: z.boolean().describe('Whether the lender has marked the loan as a probable loss. It is still owed.'),
-    chargedOffOn: z.iso.date().optional().describe('The value date of the charge-off.'),
-    closedOn: z.iso.date().optional().describe('The value date that paid the loan off, or wrote it off.'),
-    createdAt: instant,
-    updatedAt: instant.describe(
-      'When a change of the loan was stored last: a transaction, an update of its terms, or what time has changed.',
-    ),
+  loanFigures.extend({
     repaymentSchedule: z.array(periodSchema).describe('The instalments, the first one first.'),
   }),
   { example: examples.loanSummary },
@@ -139,7 +145,20 @@ export const toLoan = (now: LoanNow): LoanView => ({
 })
 
 /** A loan in a list. */
-export function toLoanSummary({ loan, state }: LoanNow): LoanSummaryView {
+export const toLoanSummary = ({ loan, state }: LoanNow): LoanSummaryView => ({
+  ...toLoanFigures({ loan, productName: loan.productName, state }),
+  repaymentSchedule: toSchedule(state.periods, loan.terms.currency),
+})
+
+/** A loan without its schedule, with the names of its customer and its product. */
+interface FiguredLoan {
+  readonly loan: Omit<LoanNow['loan'], 'terms' | 'entries' | 'productName'> & { readonly terms: HeadTerms }
+  readonly productName: string | null
+  readonly state: Omit<Balances, 'nextChangeAt'>
+}
+
+/** Builds a loan without its schedule. */
+export function toLoanFigures({ loan, productName, state }: FiguredLoan): z.infer<typeof loanFigures> {
   const { terms } = loan
   const { currency, zone } = terms
   const number = (minor: bigint) => minorToNumber(minor, currency)
@@ -152,7 +171,7 @@ export function toLoanSummary({ loan, state }: LoanNow): LoanSummaryView {
     customerExternalId: loan.customerExternalId,
     customerName: displayName({ externalId: loan.customerExternalId, businessName: loan.customerBusinessName }),
     loanProductId: loan.productId,
-    loanProductName: loan.productName,
+    loanProductName: productName,
     status: state.status,
     principal: number(terms.principal),
     currencyCode: currency.code,
@@ -190,7 +209,6 @@ export function toLoanSummary({ loan, state }: LoanNow): LoanSummaryView {
     ...(state.closedOn === null ? {} : { closedOn: state.closedOn }),
     createdAt: toRfc3339(loan.createdAt, zone),
     updatedAt: toRfc3339(loan.updatedAt, zone),
-    repaymentSchedule: toSchedule(state.periods, currency),
   }
 }
 

@@ -3,6 +3,7 @@ import { toRfc3339 } from '../../domain/dates.ts'
 import { COMPONENTS } from '../../domain/loan/allocation.ts'
 import { ENTRY_TYPES, type Entry, type EntryType, paymentMethodOf } from '../../domain/loan/entry.ts'
 import type { Posting } from '../../domain/loan/loan.ts'
+import type { Outcome } from '../../domain/loan/outcomes.ts'
 import { type Decimal, minorToNumber } from '../../domain/money.ts'
 import { changedAt, type TransactionNow } from '../../services/loans/transactions.ts'
 import { word } from '../document/answers.ts'
@@ -151,8 +152,13 @@ const toTimes = (entry: Entry, zone: string) => ({
   updatedAt: toRfc3339(changedAt(entry), zone),
 })
 
+/** A transaction, with the effect that is shown of it. */
+type ShownTransaction = Pick<TransactionNow, 'loan' | 'entry'> & {
+  readonly outcome: Pick<Outcome, 'portions' | 'overpayment'> | undefined
+}
+
 /** Builds the partner style's view of a transaction; a reversed one has no effect, and so no portions. */
-export function toTransaction({ loan, entry, outcome }: TransactionNow): TransactionView {
+export function toTransaction({ loan, entry, outcome }: ShownTransaction): TransactionView {
   const { currency, zone } = loan.terms
   const number = (minor: bigint) => minorToNumber(minor, currency)
   const view: Omit<TransactionView, 'createdAt' | 'updatedAt'> = {

@@ -7,6 +7,7 @@ import { acceptIdempotencyKeys } from '../http/idempotency.ts'
 import type { Style, StyleApp } from '../style.ts'
 import { borrowerRoutes } from './borrowers.ts'
 import { CHAPTERS, TAGS } from './document/introduction.ts'
+import { eventRoutes } from './events/events.ts'
 import { loanRoutes } from './loans.ts'
 import { registry } from './registry.ts'
 import { repaymentRoutes } from './repayments.ts'
@@ -77,6 +78,7 @@ export const recordStyle: Style = {
     borrowerRoutes(app, deps)
     loanRoutes(app, deps)
     repaymentRoutes(app, deps)
+    eventRoutes(app, deps)
   },
 }
 

@@ -26,7 +26,7 @@ const productSchema = named(
   },
 )
 
-const loanSchema = named(
+export const loanSchema = named(
   'Loan',
   z.object({
     borrower_id: wireId.describe('The id of the borrower.'),

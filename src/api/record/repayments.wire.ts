@@ -46,7 +46,7 @@ export const toRepaymentFilter = (query: z.infer<typeof repaymentQuery>, zone: s
   updatedSince: startOfBound(query.updated_since, zone),
 })
 
-const repaymentSchema = named(
+export const repaymentSchema = named(
   'Repayment',
   z.object({
     repayment_id: wireId.describe('Your own id; of a repayment that a partner posted, the number of the service.'),

@@ -1,3 +1,4 @@
+import type { EventType } from '../../domain/events/eventTypes.ts'
 import { isUniqueViolation } from '../postgres/errors.ts'
 import { type ColumnTypes, moment, type Table } from '../queries/rows.ts'
 import type { Parameter } from '../queries/statement.ts'
@@ -9,6 +10,8 @@ export interface Author {
   readonly accountId: number | null
   readonly requestId: string | null
   readonly claim?: Claim | undefined
+  /** True where no receiver is told of the change, as of an import of an old book. */
+  readonly isUnannounced?: boolean
 }
 
 /** An Idempotency-Key, and the hash of its request. */
@@ -22,6 +25,10 @@ export interface Trace {
   readonly action: string
   readonly before: object | null
   readonly after: object | null
+  /** Of a change of a loan: its balances after it, as `balancesToText` writes them. */
+  readonly balances?: string
+  /** What followed from the change of a loan. */
+  readonly consequences?: readonly EventType[]
 }
 
 /** The parameters that `trail` takes. */
@@ -33,9 +40,15 @@ export interface TrailValues {
   readonly action: string
   readonly before: string | null
   readonly after: string | null
+  readonly balances: string | null
+  readonly consequences: string | null
+  readonly unannounced: boolean | null
   readonly key: string | null
   readonly requestHash: string | null
 }
+
+const COLUMNS =
+  'organization_id, at, account_id, request_id, action, entity, entity_id, before, after, balances, consequences, unannounced'
 
 /**
  * The CTEs that every changing statement carries: its row in the audit trail, and its Idempotency-Key. Both are made
@@ -49,9 +62,10 @@ export const trail = (
   transaction = 'NULL::bigint',
 ): string => `
   audited AS (
-    INSERT INTO audit_entry (organization_id, at, account_id, request_id, action, entity, entity_id, before, after)
+    INSERT INTO audit_entry (${COLUMNS})
     SELECT ${p('organizationId')}, ${p('changedAt')}, ${p('accountId')}::int, ${p('requestId')}, ${p('action')}, '${entity}',
-      ${change}.id::text, ${p('before')}::jsonb, ${p('after')}::jsonb
+      ${change}.id::text, ${p('before')}::jsonb, ${p('after')}::jsonb,
+      ${p('balances')}, ${p('consequences')}, ${p('unannounced')}::boolean
     FROM ${change}
   ), keyed AS (
     INSERT INTO idempotency_key (organization_id, account_id, key, request_hash, entity, entity_id, transaction_id, created_at)
@@ -60,15 +74,26 @@ export const trail = (
     FROM ${change} WHERE ${p('key')}::text IS NOT NULL
   )`
 
+const consequencesToText = ({ consequences = [] }: Trace): string | null =>
+  consequences.length === 0 ? null : consequences.join(' ')
+
+/** The values of the columns from which events are made. */
+const toldOf = (author: Author, trace: Trace) => ({
+  balances: trace.balances ?? null,
+  consequences: consequencesToText(trace),
+  unannounced: author.isUnannounced ?? null,
+})
+
 /** The values for `trail`. */
-export const trailValues = (author: Author, now: number, { action, before, after }: Trace): TrailValues => ({
+export const trailValues = (author: Author, now: number, trace: Trace): TrailValues => ({
   organizationId: author.organizationId,
   changedAt: moment(now),
   accountId: author.accountId,
   requestId: author.requestId,
-  action,
-  before: before && toJson(before),
-  after: after && toJson(after),
+  action: trace.action,
+  before: trace.before && toJson(trace.before),
+  after: trace.after && toJson(trace.after),
+  ...toldOf(author, trace),
   key: author.claim?.key ?? null,
   requestHash: author.claim?.requestHash ?? null,
 })
@@ -83,6 +108,9 @@ export const TRAIL_COLUMNS: ColumnTypes = {
   action: 'text',
   before: 'jsonb',
   after: 'jsonb',
+  balances: 'text',
+  consequences: 'text',
+  unannounced: 'boolean',
   key: 'text',
   request_hash: 'text',
   transaction_id: 'bigint',
@@ -94,8 +122,9 @@ export function trailRows(change: string, entity: string, rows: Table): string {
     JOIN ${change} ON ${change}.organization_id = t.organization_id AND ${change}.id = t.entity_id`
   return `
   audited AS (
-    INSERT INTO audit_entry (organization_id, at, account_id, request_id, action, entity, entity_id, before, after)
-    SELECT t.organization_id, t.at, t.account_id, t.request_id, t.action, '${entity}', t.entity_id::text, t.before, t.after
+    INSERT INTO audit_entry (${COLUMNS})
+    SELECT t.organization_id, t.at, t.account_id, t.request_id, t.action, '${entity}', t.entity_id::text, t.before, t.after,
+      t.balances, t.consequences, t.unannounced
     FROM ${given}
   ), keyed AS (
     INSERT INTO idempotency_key (organization_id, account_id, key, request_hash, entity, entity_id, transaction_id, created_at)
@@ -120,6 +149,9 @@ export const trailRow = (
   trace.action,
   trace.before && toJson(trace.before),
   trace.after && toJson(trace.after),
+  trace.balances ?? null,
+  consequencesToText(trace),
+  author.isUnannounced ? 'true' : null,
   author.claim?.key ?? null,
   author.claim?.requestHash ?? null,
   transactionId,
@@ -139,6 +171,7 @@ export const auditRow = (author: Author, now: number, entity: string, id: number
   entityId: String(id),
   ...(trace.before && { before: JSON.parse(toJson(trace.before)) }),
   ...(trace.after && { after: JSON.parse(toJson(trace.after)) }),
+  ...toldOf(author, trace),
 })
 
 /** Bigints are written as JSON numbers, digit by digit. */

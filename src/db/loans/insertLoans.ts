@@ -1,3 +1,4 @@
+import { balancesToText } from '../../domain/events/keptBalances.ts'
 import { carriedForward, type LoanState } from '../../domain/loan/replay.ts'
 import type { LoanTerms } from '../../domain/loan/terms.ts'
 import type { LoanRecord } from '../../domain/recordStyle/loanRecord.ts'
@@ -7,6 +8,7 @@ import type { Queries } from '../queries/queries.ts'
 import { type ColumnTypes, moment, statementOver } from '../queries/rows.ts'
 import { type Inserted, type InsertedRow, outcomeOf, readOutcomes, withoutRepeats } from './insertedLoans.ts'
 import { CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
+import { keptTermsOf } from './storedLoan.ts'
 
 /** A loan about to be made, by whom, and what replay makes of it now. */
 export interface NewLoan {
@@ -149,7 +151,9 @@ export const periodRows = (organizationId: number, loanId: bigint, schedule: rea
     fees,
   ])
 
-const trailOf = ({ author, id, customerId, productId, state, at }: NewLoan): unknown[] => {
+const trailOf = (loan: NewLoan): unknown[] => {
+  const { author, id, customerId, productId, state, at } = loan
   const after = { ...figures(state), customerId, productId }
-  return trailRow(author, at, id, { action: 'create', before: null, after }, null)
+  const balances = balancesToText(state, { version: 1, terms: keptTermsOf(loan) })
+  return trailRow(author, at, id, { action: 'create', before: null, after, balances }, null)
 }

@@ -1,5 +1,7 @@
 import type { CustomerStatus } from '../../domain/customer/customer.ts'
 import { invariant } from '../../domain/errors.ts'
+import { consequencesOf } from '../../domain/events/consequences.ts'
+import { balancesToText } from '../../domain/events/keptBalances.ts'
 import { summaryOf } from '../../domain/recordStyle/modifyTerms.ts'
 import { type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import { findCustomer } from '../customers/customers.ts'
@@ -74,6 +76,8 @@ export async function modifyStoredTerms(
     action: 'update',
     before: { ...figures(before), ...summaryOf(loan.terms), customerId: loan.customerId, record: loan.record },
     after: { ...figures(state), ...summaryOf(terms), customerId: borrowerId, record },
+    balances: balancesToText(state, { version: loan.version + 1, terms: { ...terms, customerId: borrowerId } }),
+    consequences: consequencesOf(before, state),
   }
   const columns = {
     principal: terms.principal,

@@ -1,3 +1,5 @@
+import { consequencesOf } from '../../domain/events/consequences.ts'
+import { balancesToText } from '../../domain/events/keptBalances.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import type { Decision } from '../../domain/loan/loan.ts'
 import { carriedForward } from '../../domain/loan/replay.ts'
@@ -5,7 +7,7 @@ import { type Author, TRAIL_COLUMNS, type Trace, trailRow, trailRows } from '../
 import type { Queries } from '../queries/queries.ts'
 import { type ColumnTypes, moment, statementOver } from '../queries/rows.ts'
 import { CACHED, CACHED_COLUMNS, cached, figures, nextReviewAt } from './loanColumns.ts'
-import { entryCountOf, type StoredHead, type StoredLoan } from './storedLoan.ts'
+import { entryCountOf, keptTermsOf, type StoredHead, type StoredLoan, type StoredRow } from './storedLoan.ts'
 
 /** A change of a loan: the decision, the entry that it posts with its id, who made it and when. */
 export interface LoanChange {
@@ -163,13 +165,17 @@ const reversedRows = ({ loan, changes }: ChangeBatch): unknown[][] =>
   )
 
 const trailOf = ({ loan, changes }: ChangeBatch): unknown[][] =>
-  changes.map((change) => {
+  changes.map((change, index) => {
     const transaction = change.posted?.id ?? change.decision.reversed?.id ?? null
-    return trailRow(change.author, change.at, loan.id, traceOf(change), transaction)
+    return trailRow(change.author, change.at, loan.id, traceOf(loan, change, loan.version + index + 1), transaction)
   })
 
-/** The content of the audit trail about a change: the figures before and after it, and the entry posted or reversed. */
-function traceOf({ decision: { before, reason, reversed, state }, posted }: LoanChange): Trace {
+/**
+ * The content of the audit trail about a change: the figures before and after it, and the entry posted or reversed.
+ * @param version of the loan after the change
+ */
+function traceOf(loan: StoredRow, { decision, posted }: LoanChange, version: number): Trace {
+  const { before, reason, reversed, state, outcome } = decision
   return {
     action: reversed ? (posted ? 'adjust' : 'reverse') : (posted?.type ?? 'time'),
     before: figures(before),
@@ -186,5 +192,7 @@ function traceOf({ decision: { before, reason, reversed, state }, posted }: Loan
       }),
       ...(reversed && { reversed: { id: reversed.id, type: reversed.type, amount: reversed.amount, reason } }),
     },
+    balances: balancesToText(state, { version, outcome, terms: keptTermsOf(loan) }),
+    consequences: consequencesOf(before, state),
   }
 }

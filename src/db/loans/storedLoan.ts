@@ -1,6 +1,7 @@
 import type { CustomerStatus } from '../../domain/customer/customer.ts'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import { invariant } from '../../domain/errors.ts'
+import type { KeptTerms } from '../../domain/events/keptBalances.ts'
 import { isHead, type LoanHead } from '../../domain/loan/carriedForward/loanHead.ts'
 import type { Entry, EntryType } from '../../domain/loan/entry.ts'
 import { advanceHead, type Decision, type Loan, remember } from '../../domain/loan/loan.ts'
@@ -57,25 +58,26 @@ const ENTRIES = `
                      ORDER BY e.ordinal)
        FROM loan_entry e WHERE e.organization_id = l.organization_id AND e.loan_id = l.id)`
 
-const TERMS = `
+/** The columns of a loan's own row that `bareOf` and `termsOf` take. */
+export const BARE_COLUMNS = `
   l.organization_id, l.id, l.external_id, l.account_no, l.version, l.updated_at, l.next_change_at, l.customer_id, l.product_id, l.currency, l.principal,
   l.number_of_repayments, l.rate_per_period, l.penalty_amount, l.disbursed_at, l.disbursed_on, l.due_on, l.due_at, l.record`
 
 /** The columns that `toStoredLoan` takes. */
-export const LOAN_COLUMNS = `${TERMS},
+export const LOAN_COLUMNS = `${BARE_COLUMNS},
   c.external_id AS customer_external_id, c.business_name AS customer_business_name,
   c.status AS customer_status, p.name AS product_name, l.created_at,
   ${PERIODS} AS periods, ${ENTRIES} AS entries`
 
 /** The columns that `toStoredHead` takes: the loan's own row. */
-export const CARRIED_COLUMNS = `${TERMS}, l.entry_count, l.carried_forward`
+export const CARRIED_COLUMNS = `${BARE_COLUMNS}, l.entry_count, l.carried_forward`
 
 export const LOAN_SOURCES = `
   JOIN customer c ON c.organization_id = l.organization_id AND c.id = l.customer_id
   LEFT JOIN loan_product p ON p.organization_id = l.organization_id AND p.id = l.product_id`
 
 /** A loan's own row. */
-interface BareRow {
+export interface BareRow {
   organization_id: number
   id: bigint
   external_id: string | null
@@ -162,6 +164,13 @@ export function toStoredHead(row: CarriedRow, zone: string): StoredHead | undefi
   return end && { ...bareOf(row), terms: termsOf(row, zone), end, count, since: [] }
 }
 
+/** Returns the terms that the trail keeps with each change: of a loan without a product, which may be changed later. */
+export const keptTermsOf = ({ productId, customerId, terms }: StoredTerms): KeptTerms | undefined =>
+  productId === null ? { ...terms, customerId } : undefined
+
+/** The terms of a loan, its product and its customer. */
+export type StoredTerms = Pick<StoredRow, 'productId' | 'customerId' | 'terms'>
+
 /** The number of entries of a loan. */
 export const entryCountOf = (loan: StoredLoan | StoredHead): number => (isHead(loan) ? loan.count : loan.entries.length)
 
@@ -199,7 +208,8 @@ export function apply(
   return after
 }
 
-const bareOf = (row: BareRow) => ({
+/** The loan's own row, without its terms. */
+export const bareOf = (row: BareRow) => ({
   organizationId: row.organization_id,
   id: row.id,
   externalId: row.external_id,
@@ -212,7 +222,8 @@ const bareOf = (row: BareRow) => ({
   record: row.record,
 })
 
-const termsOf = (row: BareRow, zone: string): HeadTerms => ({
+/** The terms in a loan's own row. */
+export const termsOf = (row: BareRow, zone: string): HeadTerms => ({
   currency: currencyOf(row.currency),
   zone,
   principal: row.principal,

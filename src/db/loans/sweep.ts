@@ -1,3 +1,5 @@
+import { eventsOfTime } from '../../domain/events/consequences.ts'
+import { balancesToText } from '../../domain/events/keptBalances.ts'
 import { carriedForward, type LoanState } from '../../domain/loan/replay.ts'
 import { toJson } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
@@ -6,7 +8,7 @@ import { type ColumnTypes, columnsOf, moment, rowsOf } from '../queries/rows.ts'
 import { statement } from '../queries/statement.ts'
 import { CACHED, CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
 import { LOANS_BY } from './loans.ts'
-import { type LoanRow, type StoredLoan, toStoredLoan } from './storedLoan.ts'
+import { keptTermsOf, type LoanRow, type StoredLoan, toStoredLoan } from './storedLoan.ts'
 
 /** The result of a round of the sweep. */
 export interface Swept {
@@ -41,6 +43,8 @@ const COMPUTED: ColumnTypes = {
   version: 'int',
   before: 'jsonb',
   after: 'jsonb',
+  balances: 'text',
+  consequences: 'text',
   carried_forward: 'text',
   ...CACHED_COLUMNS,
 }
@@ -62,10 +66,10 @@ const SAVE = `
     FROM computed
     WHERE loan.organization_id = computed.organization_id AND loan.id = computed.id AND loan.version = computed.version
       AND ${figuresOf('loan')} IS DISTINCT FROM ${figuresOf('computed')}
-    RETURNING loan.organization_id, loan.id, computed.before, computed.after
+    RETURNING loan.organization_id, loan.id, computed.before, computed.after, computed.balances, computed.consequences
   ), audited AS (
-    INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, before, after)
-    SELECT organization_id, $1::timestamptz, 'time', 'loan', id::text, before, after FROM swept
+    INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, before, after, balances, consequences)
+    SELECT organization_id, $1::timestamptz, 'time', 'loan', id::text, before, after, balances, consequences FROM swept
   ), moved_on AS (
     UPDATE loan SET next_change_at = computed.next_change_at FROM computed
     WHERE loan.organization_id = computed.organization_id AND loan.id = computed.id AND loan.version = computed.version
@@ -104,7 +108,13 @@ export async function sweepLoans(
       try {
         const loan = toStoredLoan(row, zone)
         const { before, after } = replayed(loan)
-        const audited = [toJson(figures(before)), toJson(figures(after))]
+        const balances = balancesToText(after, { version: loan.version + 1, terms: keptTermsOf(loan) })
+        const audited = [
+          toJson(figures(before)),
+          toJson(figures(after)),
+          balances,
+          eventsOfTime(before, after).join(' '),
+        ]
         return [[loan.organizationId, loan.id, loan.version, ...audited, carriedForward(after), ...cached(after)]]
       } catch (error) {
         // One of them must not keep time from all the others, of every organization.

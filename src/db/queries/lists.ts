@@ -1,6 +1,7 @@
 import type { Db } from '../postgres/client.ts'
 import type { Conditions } from './conditions.ts'
 import { advance, type Cursor, MOST_GIVEN, type Moment, startOf } from './cursor.ts'
+import { MOMENT } from './moment.ts'
 import type { Found, Position } from './paging.ts'
 import type { SettledPlaces } from './settledPlaces.ts'
 
@@ -43,14 +44,9 @@ export interface List {
  */
 export const AFTER_TRANSACTION_ID = 'WHERE pg_current_xact_id() IS NOT NULL'
 
-/**
- * The transactions of the statement's own snapshot, and the highest place in it. The `xmax` of a snapshot is the number
- * after the last transaction that has ended: others above it may be under way. The next number is its age above that.
- */
+/** The transactions of the statement's own snapshot, and the highest place in it. */
 const momentOf = ({ highest }: List) => `
-  SELECT pg_snapshot_xmin(now.snapshot)::text::bigint AS "endedBelow",
-    pg_snapshot_xmax(now.snapshot)::text::bigint + age(pg_snapshot_xmax(now.snapshot)::xid) AS "nextId",
-    coalesce((${highest}), 0)::bigint AS highest
+  SELECT ${MOMENT}, coalesce((${highest}), 0)::bigint AS highest
   FROM (SELECT pg_current_snapshot() AS snapshot) AS now`
 
 interface MomentRow extends Moment {

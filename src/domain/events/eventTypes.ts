@@ -24,3 +24,13 @@ export const EVENT_TYPES = [
 ] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]
+
+/** The groups of types, each of which a filter takes whole: `loan.*`. */
+const GROUPS = [...new Set(EVENT_TYPES.map((type) => `${type.split('.')[0]}.*`))]
+
+/** The words of a filter of types: each type, and each group of types. */
+export const TYPE_WORDS: readonly string[] = [...EVENT_TYPES, ...GROUPS]
+
+/** Returns the types that words of a filter stand for, in the order of `EVENT_TYPES`. */
+export const typesOf = (words: readonly string[]): EventType[] =>
+  EVENT_TYPES.filter((type) => words.includes(type) || words.includes(`${type.split('.')[0]}.*`))

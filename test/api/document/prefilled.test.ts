@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sequenceAll } from '../../../src/services/events/sequencer.ts'
 import { DEMO_PARTNER } from '../../../src/services/lenders/seedDemo.ts'
 import { type Prefilled, prefilledOf, sendPrefilled } from '../../support/prefilled.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -39,6 +40,8 @@ describe.each(['auth', 'partner', 'record'] as const)('the reference of the %s s
 
   it('fills in what succeeds, in the order of the document', async () => {
     for (const prefilled of prefilledOf(document)) {
+      // As the service does in the background.
+      await sequenceAll(service.deps)
       const { operationId, responses } = prefilled.operation
       const { status, body } = await sendPrefilled(service, prefilled, { host, ...(await asPerson(prefilled)) })
       const expected = operationId in REFUSED ? 409 : 200

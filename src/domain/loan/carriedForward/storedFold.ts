@@ -1,6 +1,7 @@
 import type { LocalDate } from '../../dates.ts'
-import { NONE, type Period, type Portions, subtract, totalOf } from '../allocation.ts'
+import { NONE, type Period, subtract, totalOf } from '../allocation.ts'
 import type { FoldedSoFar } from '../fold.ts'
+import { amountFromText, amountToText, portionsFromText, portionsToText } from './portionsText.ts'
 
 /** The part of a loan that is carried forward: the fold over its entries, and the value date of the last entry. */
 export interface StoredFold {
@@ -102,27 +103,3 @@ function toPeriod(text: string): Period {
 /** Returns what is left of an instalment, as text. */
 const leftOf = ({ due, paid, waived }: Period): string =>
   portionsToText(paid === NONE && waived === NONE ? due : subtract(subtract(due, paid), waived))
-
-const portionsToText = ({ penalty, fees, interest, principal }: Readonly<Portions>): string =>
-  `${amountToText(penalty)},${amountToText(fees)},${amountToText(interest)},${amountToText(principal)}`
-
-/**
- * Reads the last four parts of a text, from an index on; without a list of the parts, because most loans have dozens.
- * @throws SyntaxError where there are fewer parts, or one is not a number
- */
-function portionsFromText(text: string, from = 0): Portions {
-  const fees = text.indexOf(',', from) + 1
-  const interest = text.indexOf(',', fees) + 1
-  const principal = text.indexOf(',', interest) + 1
-  if (fees === 0 || interest === 0 || principal === 0) throw new SyntaxError('an amount of each component')
-  return {
-    penalty: amountFromText(text.slice(from, fees - 1)),
-    fees: amountFromText(text.slice(fees, interest - 1)),
-    interest: amountFromText(text.slice(interest, principal - 1)),
-    principal: amountFromText(text.slice(principal)),
-  }
-}
-
-const amountToText = (minor: bigint): string => (minor === 0n ? '' : String(minor))
-
-const amountFromText = (text = ''): bigint => (text === '' ? 0n : BigInt(text))

@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import type { Deps } from '../../../app/deps.ts'
+import { getEvent } from '../../../services/events/eventList.ts'
+import type { ToldEvent } from '../../../services/events/toldEvent.ts'
+import { getOrganization } from '../../../services/lenders/organizations.ts'
+import { feedOf } from '../../lists/eventFeed.ts'
+import type { StyleApp } from '../../style.ts'
+import { text } from '../../wire.ts'
+import { eventFeed, eventSchema, partnerEventQuery, toEvent } from './events.wire.ts'
+import * as examples from './examples.ts'
+
+const tags = ['events']
+
+const byId = z.object({ id: text({ max: 40 }).meta({ examples: [examples.customerCreated.id] }) })
+
+/** Adds the feed of events. */
+export function eventRoutes(app: StyleApp, deps: Deps): void {
+  app.get(
+    '/v1/events',
+    {
+      config: {
+        refusals: ['failed_precondition'],
+        explained: {
+          failed_precondition: [
+            'The cursor is older than the events that are kept.',
+            'after: is older than the events that are kept, 90 days; the oldest cursor is ZXZlbnRzLjI',
+          ],
+        },
+      },
+      schema: {
+        tags,
+        operationId: 'listEvents',
+        summary: 'Follow the events',
+        description:
+          'Every change of the book, in order, each once. Send `next` as `after`, again and again; with `wait`, an answer comes as soon as there is an event.',
+        querystring: partnerEventQuery,
+        response: { 200: eventFeed },
+      },
+    },
+    async (request, reply) => {
+      const { currency } = await getOrganization(deps, request.caller)
+      const { events, next, hasMore } = await feedOf(deps, request, reply, request.query)
+      return { items: events.map((event) => toEvent(event, { currency }, deps.config.zone)), next, hasMore }
+    },
+  )
+
+  app.get(
+    '/v1/events/:id',
+    {
+      config: { refusals: ['not_found'], examples: examples.BY_TYPE },
+      schema: {
+        tags,
+        operationId: 'getEvent',
+        summary: 'Read an event',
+        description: 'Here is an example of each type.',
+        params: byId,
+        response: { 200: eventSchema },
+      },
+    },
+    async ({ caller, params: { id } }) => {
+      const { currency } = await getOrganization(deps, caller)
+      const event: ToldEvent = await getEvent(deps, caller, id)
+      return toEvent(event, { currency }, deps.config.zone)
+    },
+  )
+}

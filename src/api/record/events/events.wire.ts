@@ -1,0 +1,187 @@
+import { z } from 'zod'
+import { displayName } from '../../../domain/customer/customer.ts'
+import { toRfc3339 } from '../../../domain/dates.ts'
+import { isCustomerRepayment } from '../../../domain/loan/entry.ts'
+import { LOAN_STATUSES } from '../../../domain/loan/lifecycle.ts'
+import { minorToNumber } from '../../../domain/money.ts'
+import {
+  eventIdOf,
+  type NamedCustomer,
+  type ToldEvent,
+  type ToldLoan,
+  type ToldTransaction,
+} from '../../../services/events/toldEvent.ts'
+import { wireInteger } from '../../body/json.ts'
+import { count } from '../../document/answers.ts'
+import { eventMembers, eventQuery, feedMembers } from '../../lists/eventFeed.ts'
+import { queryInt64 } from '../../lists/query.ts'
+import { instant, money } from '../../wire.ts'
+import { loanSchema, toLoan } from '../loanView.ts'
+import { named, wireId } from '../registry.ts'
+import { repaymentSchema, toRepayment } from '../repayments.wire.ts'
+import * as examples from './examples.ts'
+
+export const recordEventQuery = eventQuery.extend({
+  loan_id: queryInt64({ min: 1n }).optional().describe('Only events of this loan.'),
+  borrower_id: queryInt64({ min: 1n }).optional().describe('Only events of this borrower and of its loans.'),
+})
+
+const balances = named(
+  'LoanBalances',
+  z.object({
+    status: z.enum(LOAN_STATUSES),
+    principal_outstanding: money,
+    interest_outstanding: money,
+    fees_outstanding: money,
+    penalty_outstanding: money,
+    total_paid: money,
+    total_outstanding: money,
+    total_overpaid: money,
+    total_overdue: money,
+    total_written_off: money,
+    next_due_date: z.iso.date().optional().describe('Absent once nothing is owed.'),
+    overdue_since: z.iso.date().optional().describe('Absent where nothing is overdue.'),
+  }),
+  { example: examples.balances },
+)
+
+const toldTransaction = named(
+  'EventTransaction',
+  z.object({
+    transaction_id: wireId,
+    loan_id: wireId,
+    type: z.string().describe('Such as `Refund`, `Waive Interest`, `Charge-off` or `Write-off`.'),
+    amount: money,
+    date: z.iso.date().describe('The value date: the day it counts from.'),
+    description: z.string().describe('An empty text where there is none.'),
+    reversed: z.boolean().optional().describe('True of a transaction that counts no longer, else absent.'),
+  }),
+  { example: examples.transaction },
+)
+
+const toldBorrower = named(
+  'EventBorrower',
+  z.object({
+    id: wireId.describe('Your own id; of a borrower that a partner made, the number of the service.'),
+    business_name: z.string(),
+    phone: z.string(),
+    region: z.string(),
+  }),
+  { example: examples.borrower },
+)
+
+const eventData = named(
+  'EventData',
+  z.object({
+    sequence: z.string().describe('The number of the event: 1, 2, 3 … without a gap in your organization.'),
+    loan_version: count
+      .optional()
+      .describe('The number of changes of the loan by then. Drop an event whose number is below the one you have.'),
+    request_id: z.string().nullable().describe('The request that made the change; null: time, or the service itself.'),
+    account_id: count.nullable().describe('The account that made the change; null: the service, or its command line.'),
+    hash: z.string().describe('The hash of the event in the chain of changes.'),
+    loan: loanSchema.optional().describe('The loan after the change.'),
+    balances: balances.optional().describe('The balances of the loan right after the change.'),
+    repayment: repaymentSchema.optional().describe('The repayment that was posted or reversed.'),
+    transaction: toldTransaction.optional().describe('Another transaction that was posted or reversed.'),
+    borrower: toldBorrower.optional().describe('Who was changed, as known now.'),
+  }),
+  { example: examples.repaymentPosted.data },
+)
+
+export const eventSchema = named(
+  'Event',
+  z.object({ ...eventMembers, timestamp: instant.describe('When the change was made.'), data: eventData }),
+  { example: examples.repaymentPosted },
+)
+
+const success = z.boolean().describe('True; a refusal has false.')
+
+export const eventItem = named('EventItem', z.object({ item: eventSchema, success }), {
+  example: { item: examples.repaymentPosted, success: true },
+})
+
+export const eventFeed = named('EventFeed', z.object({ items: z.array(eventSchema), ...feedMembers, success }), {
+  example: { items: [examples.repaymentPosted], next: 'ZXZlbnRzLjI', hasMore: false, success: true },
+})
+
+export type EventView = z.infer<typeof eventSchema>
+
+/** Builds the record style's view of an event. */
+export function toEvent(event: ToldEvent, zone: string): EventView {
+  const { change, loan, transaction, customer } = event
+  return {
+    id: eventIdOf(event),
+    type: event.type,
+    timestamp: toRfc3339(event.at, zone),
+    data: {
+      sequence: String(event.sequence),
+      ...(loan && { loan_version: loan.state.version }),
+      request_id: change.requestId,
+      account_id: change.accountId,
+      hash: Buffer.from(event.hash).toString('hex'),
+      ...(loan && { loan: toToldLoan(loan, zone), balances: toBalances(loan) }),
+      ...(transaction && toTransaction(transaction, zone)),
+      ...(customer && { borrower: toBorrower(customer) }),
+    },
+  }
+}
+
+const toToldLoan = ({ loan }: ToldLoan, zone: string) =>
+  toLoan(
+    {
+      ...loan,
+      borrowerId: loan.customerId,
+      currency: loan.terms.currency,
+      principal: loan.terms.principal,
+      disbursedOn: loan.terms.disbursedOn,
+      dueOn: loan.terms.dueOn,
+      numberOfRepayments: loan.terms.numberOfRepayments,
+    },
+    zone,
+  )
+
+function toBalances({ loan, state }: ToldLoan): z.infer<typeof balances> {
+  const number = (minor: bigint) => minorToNumber(minor, loan.terms.currency)
+  const { outstanding } = state
+  return {
+    status: state.status,
+    principal_outstanding: number(outstanding.principal),
+    interest_outstanding: number(outstanding.interest),
+    fees_outstanding: number(outstanding.fees),
+    penalty_outstanding: number(outstanding.penalty),
+    total_paid: number(state.totalPaid),
+    total_outstanding: number(state.totalOutstanding),
+    total_overpaid: number(state.totalOverpaid),
+    total_overdue: number(state.totalOverdue),
+    total_written_off: number(state.totalWrittenOff),
+    ...(state.nextDueOn !== null && { next_due_date: state.nextDueOn }),
+    ...(state.overdueSince !== null && { overdue_since: state.overdueSince }),
+  }
+}
+
+/** Builds a repayment, or another transaction. */
+function toTransaction({ loan, entry }: ToldTransaction, zone: string): Partial<EventView['data']> {
+  const { currency } = loan.terms
+  if (isCustomerRepayment(entry.type)) {
+    const { record = null, paymentMethod = null } = entry
+    return { repayment: toRepayment({ ...entry, record, paymentMethod, loanId: loan.id, currency }, zone) }
+  }
+  const transaction = {
+    transaction_id: wireInteger(entry.id),
+    loan_id: wireInteger(loan.id),
+    type: entry.type,
+    amount: minorToNumber(entry.amount, currency),
+    date: entry.valueDate,
+    description: entry.note ?? '',
+    ...(entry.reversedAt !== null && { reversed: true }),
+  }
+  return { transaction }
+}
+
+const toBorrower = (customer: NamedCustomer): z.infer<typeof toldBorrower> => ({
+  id: wireInteger(customer.id),
+  business_name: customer.businessName ?? displayName(customer),
+  phone: customer.phone ?? '',
+  region: customer.region ?? '',
+})

@@ -1,0 +1,97 @@
+import type { EventType } from '../../../domain/events/eventTypes.ts'
+import * as story from '../document/examples.ts'
+
+// The events of the story that the document shows: a borrower, its loan, and the first repayment.
+
+export const balances = {
+  status: 'Active' as const,
+  principal_outstanding: 200_000,
+  interest_outstanding: 0,
+  fees_outstanding: 0,
+  penalty_outstanding: 0,
+  total_paid: 50_000,
+  total_outstanding: 200_000,
+  total_overpaid: 0,
+  total_overdue: 0,
+  total_written_off: 0,
+  next_due_date: story.loan.due_date,
+}
+
+export const borrower = {
+  id: story.borrower.id,
+  business_name: story.borrower.business_name,
+  phone: story.borrower.phone,
+  region: story.borrower.region,
+}
+
+export const transaction = {
+  transaction_id: 4_000_000_000_000_001,
+  loan_id: story.loan.loan_id,
+  type: 'Waive Interest',
+  amount: 500,
+  date: story.repayment.collection_date,
+  description: 'Goodwill',
+}
+
+const HASH = 'c0535e4be2b79ffd93291305436bf889314e4a3faec05ecffcbb7df31ad9e51a'
+
+const told = <Data extends object>(sequence: number, type: EventType, timestamp: string, data: Data) => ({
+  id: `evt_1_${sequence}`,
+  type,
+  timestamp,
+  data: { sequence: String(sequence), request_id: 'caller:sync-0031', account_id: 1, hash: HASH, ...data },
+})
+
+export const borrowerCreated = told(1, 'customer.created', story.borrower.created_at, { borrower })
+
+export const repaymentPosted = told(3, 'repayment.posted', story.repayment.created_at, {
+  loan_version: 2,
+  loan: story.loan,
+  balances,
+  repayment: story.repayment,
+})
+
+const ofLoan = (loan_version: number, changes: object) => ({
+  loan_version,
+  loan: story.loan,
+  balances: { ...balances, ...changes },
+})
+const { created_at: booked } = story.loan
+const closed = {
+  status: 'Closed (obligations met)',
+  principal_outstanding: 0,
+  total_paid: 250_000,
+  total_outstanding: 0,
+}
+const overpaid = { ...closed, status: 'Overpaid', total_overpaid: 5_000 }
+const reversedRepayment = { ...story.repayment, status: 'reversed', reversed: true }
+const whole = { principal_outstanding: 250_000, total_paid: 0, total_outstanding: 250_000 }
+const overdue = { total_overdue: 200_000, overdue_since: '2026-05-01' }
+
+/** An event of each type. */
+export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> = {
+  'customer.created': borrowerCreated,
+  'customer.updated': told(6, 'customer.updated', booked, { borrower: { ...borrower, ...story.borrowerChanges } }),
+  'customer.activated': told(6, 'customer.activated', booked, { borrower }),
+  'customer.closed': told(20, 'customer.closed', booked, { borrower }),
+  'loan.disbursed': told(2, 'loan.disbursed', booked, ofLoan(1, whole)),
+  'loan.restated': told(7, 'loan.restated', story.changedLoan.updated_at, ofLoan(3, {})),
+  'repayment.posted': repaymentPosted,
+  'repayment.reversed': told(8, 'repayment.reversed', booked, { ...ofLoan(4, whole), repayment: reversedRepayment }),
+  'repayment.adjusted': told(8, 'repayment.adjusted', booked, { ...ofLoan(4, {}), repayment: story.repayment }),
+  'transaction.posted': told(9, 'transaction.posted', booked, { ...ofLoan(5, {}), transaction }),
+  'transaction.reversed': told(10, 'transaction.reversed', booked, {
+    ...ofLoan(6, {}),
+    transaction: { ...transaction, reversed: true },
+  }),
+  'loan.overdue': told(11, 'loan.overdue', booked, ofLoan(7, overdue)),
+  'loan.penalty_raised': told(12, 'loan.penalty_raised', booked, ofLoan(8, { ...overdue, penalty_outstanding: 1_000 })),
+  'loan.penalty_cancelled': told(13, 'loan.penalty_cancelled', booked, ofLoan(9, {})),
+  'loan.overpaid': told(14, 'loan.overpaid', booked, ofLoan(10, overpaid)),
+  'loan.closed': told(15, 'loan.closed', booked, ofLoan(11, closed)),
+  'loan.reopened': told(16, 'loan.reopened', booked, ofLoan(12, {})),
+  'loan.charged_off': told(17, 'loan.charged_off', booked, ofLoan(13, overdue)),
+  'loan.written_off': told(18, 'loan.written_off', booked, ofLoan(14, { status: 'Closed (written off)' })),
+  'credit.decided': told(4, 'credit.decided', booked, { borrower }),
+  'credit.limit_raised': told(5, 'credit.limit_raised', booked, { borrower }),
+}

@@ -1,0 +1,167 @@
+import type { Db } from '../postgres/client.ts'
+import type { Transaction } from '../postgres/transaction.ts'
+import { type ColumnTypes, columnValues, tableOf } from '../queries/rows.ts'
+import { statement } from '../queries/statement.ts'
+import { SEALED_TRAIL, textsOf } from './sealedColumns.ts'
+
+/** The end of an organization's chain: what was sealed last. */
+export interface ChainEnd {
+  /** Changes up to this row of the trail are sealed, and no receiver is told of them. */
+  readonly openedAtChange: bigint
+  /** The row of the trail that was sealed last; 0 before the first. */
+  readonly changeId: bigint
+  /** The number of the last event. */
+  readonly sequence: bigint
+  /** Empty before the first. */
+  readonly hash: Uint8Array
+  readonly keyId: string
+}
+
+/** A row of the trail that is to be sealed. */
+export interface UnsealedRow {
+  readonly id: bigint
+  readonly entity: string
+  readonly entityId: string
+  readonly action: string
+  readonly postedId: string | null
+  readonly postedType: string | null
+  readonly reversedType: string | null
+  readonly isRaised: boolean
+  readonly consequences: string | null
+  readonly isUnannounced: boolean
+  /** The values of `SEALED_TRAIL`, as texts. */
+  readonly trail: readonly (string | null)[]
+}
+
+/** A row of `event`. */
+export interface EventRow {
+  readonly changeId: bigint
+  readonly part: number
+  readonly sequence: bigint | null
+  readonly type: string
+  readonly digest: Uint8Array | null
+  readonly marks: Uint8Array
+  readonly hash: Uint8Array
+}
+
+/** The last number of a row of the trail that was drawn, by any transaction. */
+export async function lastDrawn({ pool }: Pick<Db, 'pool'>): Promise<bigint> {
+  const { rows } = await pool.query<{ last: bigint }>({
+    name: 'last-change-drawn',
+    text: `SELECT coalesce(pg_sequence_last_value('audit_entry_id_seq'), 0) AS last`,
+  })
+  return rows[0]!.last
+}
+
+/**
+ * Finds the organizations that have rows of the trail to seal, up to a settled row. 0 is the service itself.
+ * @param settled every row up to this is committed, or will never be there
+ */
+export async function findUnsealed({ pool }: Pick<Db, 'pool'>, settled: bigint): Promise<number[]> {
+  const { rows } = await pool.query<{ id: number }>({
+    name: 'find-unsealed',
+    text: `SELECT o.id FROM (SELECT id FROM organization UNION ALL SELECT 0) AS o
+      LEFT JOIN event_chain c ON c.organization_id = o.id
+      WHERE EXISTS (SELECT FROM audit_entry a
+        WHERE a.organization_id = o.id AND a.id > coalesce(c.change_id, 0) AND a.id <= $1)`,
+    values: [settled],
+  })
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Claims the chain of an organization until the end of the transaction, and makes one where there is none.
+ * @returns undefined while another instance has claimed it
+ */
+export async function claimChain(transaction: Transaction, organizationId: number): Promise<ChainEnd | undefined> {
+  const claimed = () =>
+    transaction.query<ChainEnd>({
+      name: 'claim-chain',
+      text: `SELECT opened_at_change AS "openedAtChange", change_id AS "changeId", sequence, hash, key_id AS "keyId"
+        FROM event_chain WHERE organization_id = $1 FOR UPDATE SKIP LOCKED`,
+      values: [organizationId],
+    })
+  const { rows } = await claimed()
+  if (rows[0]) return rows[0]
+  const made = await transaction.query({
+    name: 'open-chain',
+    text: `INSERT INTO event_chain (organization_id, opened_at_change, change_id, sequence, hash, key_id)
+      VALUES ($1, 0, 0, 0, '', '') ON CONFLICT DO NOTHING`,
+    values: [organizationId],
+  })
+  return made.rowCount === 1 ? (await claimed()).rows[0] : undefined
+}
+
+const readUnsealedRows = statement<{ organizationId: number; above: bigint; settled: bigint; most: number }>(
+  'read-unsealed',
+  (p) => `
+  SELECT id, entity, entity_id AS "entityId", action, after #>> '{posted,id}' AS "postedId",
+    after #>> '{posted,type}' AS "postedType", after #>> '{reversed,type}' AS "reversedType",
+    after ->> 'boostStatus' = 'raised' IS TRUE AS "isRaised", consequences,
+    unannounced IS TRUE AS "isUnannounced", ${textsOf(SEALED_TRAIL, 'a')} AS trail
+  FROM audit_entry a
+  WHERE organization_id = ${p('organizationId')} AND id > ${p('above')} AND id <= ${p('settled')}
+  ORDER BY id LIMIT ${p('most')}`,
+)
+
+/** Reads the next rows of the trail to seal, in their order. */
+export async function readUnsealed(
+  transaction: Transaction,
+  organizationId: number,
+  { above, settled, most }: { readonly above: bigint; readonly settled: bigint; readonly most: number },
+): Promise<UnsealedRow[]> {
+  const { rows } = await transaction.query<UnsealedRow>(readUnsealedRows({ organizationId, above, settled, most }))
+  return rows
+}
+
+const EVENT: ColumnTypes = {
+  change_id: 'bigint',
+  part: 'int',
+  sequence: 'bigint',
+  type: 'text',
+  digest: 'text',
+  marks: 'text',
+  hash: 'text',
+}
+
+interface ExtendValues extends Omit<ChainEnd, 'openedAtChange'> {
+  readonly organizationId: number
+  readonly sealedAt: string | null
+}
+
+const EVENTS = 'event.'
+
+const extend = statement<ExtendValues & Record<string, unknown>>(
+  'extend-chain',
+  (p) => `
+  WITH added AS (
+    INSERT INTO event (organization_id, sealed_at, change_id, part, sequence, type, digest, marks, hash)
+    SELECT ${p('organizationId')}::int, ${p('sealedAt')}::timestamptz, e.change_id, e.part, e.sequence, e.type,
+      decode(e.digest, 'hex'), decode(e.marks, 'hex'), decode(e.hash, 'hex')
+    FROM ${tableOf('e', EVENT, (column) => p(EVENTS + column))}
+  )
+  UPDATE event_chain SET change_id = ${p('changeId')}, sequence = ${p('sequence')}, hash = ${p('hash')}, key_id = ${p('keyId')}
+  WHERE organization_id = ${p('organizationId')}`,
+)
+
+const hex = (bytes: Uint8Array | null) => bytes && Buffer.from(bytes).toString('hex')
+
+/** Adds events to a claimed chain, and moves its end. */
+export async function extendChain(
+  transaction: Transaction,
+  organizationId: number,
+  events: readonly EventRow[],
+  { end, sealedAt }: { readonly end: Omit<ChainEnd, 'openedAtChange'>; readonly sealedAt: string | null },
+): Promise<void> {
+  const rows = events.map((event) => [
+    event.changeId,
+    event.part,
+    event.sequence,
+    event.type,
+    hex(event.digest),
+    hex(event.marks),
+    hex(event.hash),
+  ])
+  const values = { organizationId, sealedAt, ...end, hash: Buffer.from(end.hash) }
+  await transaction.query(extend({ ...values, ...columnValues(EVENT, rows, EVENTS) }))
+}

@@ -1,0 +1,109 @@
+import type { BorrowerDetails } from '../../domain/customer/borrower.ts'
+import type { CustomerStatus } from '../../domain/customer/customer.ts'
+import type { Instant, LocalDate, PeriodUnit } from '../../domain/dates.ts'
+import type { Entry, EntryType } from '../../domain/loan/entry.ts'
+import type { RepaymentRecord } from '../../domain/recordStyle/loanRecord.ts'
+import { READ_DETAILS } from '../customers/borrowers.ts'
+import type { Customer } from '../customers/customers.ts'
+import { BARE_COLUMNS, type BareRow, bareOf, type StoredRow, termsOf } from '../loans/storedLoan.ts'
+import type { Db } from '../postgres/client.ts'
+import { statement } from '../queries/statement.ts'
+
+/** A loan without its schedule and its entries, with the names of its customer and its product. */
+export interface NamedLoan extends StoredRow {
+  readonly customerExternalId: string | null
+  readonly customerBusinessName: string | null
+  readonly customerStatus: CustomerStatus
+  /** Null of a loan that a record system made. */
+  readonly product: { readonly name: string; readonly repayEvery: number; readonly repayUnit: PeriodUnit } | null
+  readonly createdAt: Instant
+}
+
+interface NamedRow extends BareRow {
+  readonly customer_external_id: string | null
+  readonly customer_business_name: string | null
+  readonly customer_status: CustomerStatus
+  readonly product_name: string | null
+  readonly repay_every: number
+  readonly repay_unit: PeriodUnit
+  readonly created_at: Instant
+}
+
+interface Ids {
+  readonly organizationId: number
+  readonly ids: readonly bigint[]
+}
+
+const loans = statement<Ids>(
+  'loans-of-events',
+  (p) => `
+  SELECT ${BARE_COLUMNS}, l.created_at, c.external_id AS customer_external_id, c.business_name AS customer_business_name,
+    c.status AS customer_status, p.name AS product_name, p.repay_every, p.repay_unit
+  FROM loan l JOIN customer c ON c.organization_id = l.organization_id AND c.id = l.customer_id
+  LEFT JOIN loan_product p ON p.organization_id = l.organization_id AND p.id = l.product_id
+  WHERE l.organization_id = ${p('organizationId')} AND l.id = ANY (${p('ids')}::bigint[])`,
+)
+
+/** Reads loans of an organization without their schedules and entries, by id. */
+export async function readNamedLoans({ pool }: Pick<Db, 'pool'>, ids: Ids, zone: string): Promise<NamedLoan[]> {
+  const { rows } = await pool.query<NamedRow>(loans(ids))
+  return rows.map((row) => ({
+    ...bareOf(row),
+    terms: termsOf(row, zone),
+    customerExternalId: row.customer_external_id,
+    customerBusinessName: row.customer_business_name,
+    customerStatus: row.customer_status,
+    product:
+      row.product_name === null
+        ? null
+        : { name: row.product_name, repayEvery: row.repay_every, repayUnit: row.repay_unit },
+    createdAt: row.created_at,
+  }))
+}
+
+interface EntryRow {
+  readonly id: bigint
+  readonly type: EntryType
+  readonly valueDate: LocalDate
+  readonly postedAt: Instant
+  readonly ordinal: number
+  readonly place: number
+  readonly amount: bigint
+  readonly token: string | null
+  readonly note: string | null
+  readonly replaces: bigint | null
+  readonly reversedAt: Instant | null
+  readonly record: RepaymentRecord | null
+  readonly paymentMethod: string | null
+}
+
+const entries = statement<Ids>(
+  'entries-of-events',
+  (p) => `
+  SELECT id, type, value_date AS "valueDate", posted_at AS "postedAt", ordinal, place, amount, token, note, replaces,
+    reversed_at AS "reversedAt", record, payment_method AS "paymentMethod"
+  FROM loan_entry WHERE organization_id = ${p('organizationId')} AND id = ANY (${p('ids')}::bigint[])`,
+)
+
+/** Reads entries of loans of an organization, by id. */
+export async function readEntries({ pool }: Pick<Db, 'pool'>, ids: Ids): Promise<Entry[]> {
+  const { rows } = await pool.query<EntryRow>(entries(ids))
+  return rows
+}
+
+/** A customer as both styles know it. */
+export type NamedCustomer = Customer & BorrowerDetails
+
+const customers = statement<Ids>(
+  'customers-of-events',
+  (p) => `
+  SELECT a.id, a.external_id AS "externalId", a.account_no AS "accountNo", a.status,
+    a.activation_date AS "activationDate", ${READ_DETAILS}, a.created_at AS "createdAt", a.updated_at AS "updatedAt"
+  FROM customer a WHERE a.organization_id = ${p('organizationId')} AND a.id = ANY (${p('ids')}::bigint[])`,
+)
+
+/** Reads customers of an organization, by id. */
+export async function readNamedCustomers({ pool }: Pick<Db, 'pool'>, ids: Ids): Promise<NamedCustomer[]> {
+  const { rows } = await pool.query<NamedCustomer>(customers(ids))
+  return rows
+}

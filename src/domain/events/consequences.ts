@@ -1,0 +1,44 @@
+import type { Balances } from '../loan/balances.ts'
+import type { EventType } from './eventTypes.ts'
+
+/** The part of the balances of a loan that tells what followed from a change. */
+type Standing = Pick<
+  Balances,
+  'status' | 'penaltyRaised' | 'overdueSince' | 'totalOverdue' | 'totalOverpaid' | 'chargedOffOn'
+>
+
+const OBLIGATIONS_MET = 'Closed (obligations met)'
+const WRITTEN_OFF = 'Closed (written off)'
+
+/**
+ * Returns the types of the events that follow from a change of a loan, in the order in which they are told: what became of
+ * the penalty, of arrears, of the charge-off and at last of the status.
+ * @param before the loan at the moment of the change, without it
+ */
+export function consequencesOf(before: Standing, after: Standing): EventType[] {
+  const types: EventType[] = []
+  if (before.penaltyRaised !== after.penaltyRaised)
+    types.push(after.penaltyRaised ? 'loan.penalty_raised' : 'loan.penalty_cancelled')
+  if (before.overdueSince === null && after.overdueSince !== null) types.push('loan.overdue')
+  if (before.chargedOffOn === null && after.chargedOffOn !== null) types.push('loan.charged_off')
+  const became = statusEvent(before.status, after.status)
+  if (became) types.push(became)
+  return types
+}
+
+function statusEvent(before: Standing['status'], after: Standing['status']): EventType | undefined {
+  if (before === after) return undefined
+  if (after === OBLIGATIONS_MET) return 'loan.closed'
+  if (after === WRITTEN_OFF) return 'loan.written_off'
+  return after === 'Overpaid' ? 'loan.overpaid' : 'loan.reopened'
+}
+
+/**
+ * Returns the types of the events of what time alone changed in a loan: at least one. Another instalment that was not
+ * paid in time is told as `loan.overdue` again.
+ */
+export function eventsOfTime(before: Standing, after: Standing): EventType[] {
+  const types = consequencesOf(before, after)
+  if (types.length > 0) return types
+  return [after.totalOverdue > before.totalOverdue ? 'loan.overdue' : 'loan.restated']
+}

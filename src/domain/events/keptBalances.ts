@@ -1,0 +1,153 @@
+import type { Instant, LocalDate } from '../dates.ts'
+import { type Portions, subtract, totalOf } from '../loan/allocation.ts'
+import type { Balances } from '../loan/balances.ts'
+import { amountFromText, amountToText, portionsFromText, portionsToText } from '../loan/carriedForward/portionsText.ts'
+import { LOAN_STATUSES, type LoanStatus } from '../loan/lifecycle.ts'
+import type { Outcome } from '../loan/outcomes.ts'
+import type { HeadTerms } from '../loan/terms.ts'
+
+/** The terms of a loan that a record system may change later, and its borrower. */
+export interface KeptTerms
+  extends Pick<HeadTerms, 'principal' | 'ratePerPeriod' | 'disbursedAt' | 'disbursedOn' | 'dueOn' | 'dueAt'> {
+  readonly customerId: bigint
+}
+
+/** The effect of the entry that a change posted. */
+export type KeptOutcome = Pick<Outcome, 'portions' | 'overpayment'>
+
+/** The balances of a loan right after a change, as the trail keeps them. Amounts in minor units. */
+export interface KeptBalances extends Omit<Balances, 'daysOverdue' | 'nextChangeAt'> {
+  /** The version of the loan: 1 when it was made, one more with each change. */
+  readonly version: number
+  /** Undefined where the change posted no entry. */
+  readonly outcome: KeptOutcome | undefined
+  /** Undefined for a loan of a product, whose terms never change. */
+  readonly terms: KeptTerms | undefined
+}
+
+/** The first field of the text. A change of how the text is written changes it. */
+const FORMAT_VERSION = '1'
+
+/**
+ * Writes the balances of a loan right after a change as text: what events and the journal need of it, without a replay.
+ * `1;version;status;charged;paid;waived;writtenOff;recovered,overpaid,overdue;dates and flags;outcome;terms`; amounts by component,
+ * empty for 0.
+ * @param change.outcome of the entry that was posted
+ * @param change.terms of a loan without a product
+ */
+export function balancesToText(
+  balances: Omit<Balances, 'daysOverdue' | 'nextChangeAt'>,
+  { version, outcome, terms }: Pick<KeptBalances, 'version'> & Partial<Pick<KeptBalances, 'outcome' | 'terms'>>,
+): string {
+  const { charged, paid, waived, writtenOff } = balances
+  const { nextDueOn, nextDueAmount, overdueSince, chargedOffOn, closedOn, penaltyRaised } = balances
+  const sums = [balances.totalRecovered, balances.totalOverpaid, balances.totalOverdue].map(amountToText)
+  return [
+    FORMAT_VERSION,
+    version,
+    LOAN_STATUSES.indexOf(balances.status),
+    ...[charged, paid, waived, writtenOff].map(portionsToText),
+    sums.join(','),
+    [nextDueOn, nextDueAmount, overdueSince, chargedOffOn, closedOn, penaltyRaised ? 1 : ''].join(','),
+    outcome ? `${portionsToText(outcome.portions)},${amountToText(outcome.overpayment)}` : '',
+    terms ? termsToText(terms) : '',
+  ].join(';')
+}
+
+/**
+ * Reads balances from their text.
+ * @returns undefined for a text of another format version, and for a damaged one
+ */
+export function balancesFromText(text: string): KeptBalances | undefined {
+  const [format, version, status = '', charged, paid, waived, writtenOff, sums, marks, outcome, terms] = text.split(';')
+  if (format !== FORMAT_VERSION || terms === undefined) return undefined
+  try {
+    const buckets = [charged, paid, waived, writtenOff].map((portions = '') => portionsFromText(portions))
+    return {
+      version: Number(version),
+      ...totalsOf(buckets as [Portions, Portions, Portions, Portions]),
+      status: statusAt(Number(status)),
+      ...sumsFromText(sums),
+      ...marksFromText(marks),
+      outcome: outcome ? outcomeFromText(outcome) : undefined,
+      terms: terms === '' ? undefined : termsFromText(terms),
+    }
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+/** @throws SyntaxError for a number of no status */
+function statusAt(index: number): LoanStatus {
+  const status = LOAN_STATUSES[index]
+  if (status === undefined) throw new SyntaxError('a status')
+  return status
+}
+
+function totalsOf([charged, paid, waived, writtenOff]: [Portions, Portions, Portions, Portions]) {
+  const outstanding = subtract(subtract(subtract(charged, paid), waived), writtenOff)
+  const totals = {
+    totalPaid: totalOf(paid),
+    totalOutstanding: totalOf(outstanding),
+    totalWrittenOff: totalOf(writtenOff),
+  }
+  return { charged, paid, waived, writtenOff, outstanding, ...totals }
+}
+
+function sumsFromText(text = '') {
+  const [totalRecovered, totalOverpaid, totalOverdue] = text.split(',').map(amountFromText)
+  return { totalRecovered: totalRecovered ?? 0n, totalOverpaid: totalOverpaid ?? 0n, totalOverdue: totalOverdue ?? 0n }
+}
+
+function marksFromText(text = '') {
+  const [nextDueOn, nextDueAmount, overdueSince, chargedOffOn, closedOn, penaltyRaised] = text.split(',')
+  return {
+    nextDueOn: nextDueOn || null,
+    nextDueAmount: nextDueAmount ? BigInt(nextDueAmount) : null,
+    overdueSince: overdueSince || null,
+    chargedOffOn: chargedOffOn || null,
+    closedOn: closedOn || null,
+    penaltyRaised: penaltyRaised === '1',
+  }
+}
+
+function outcomeFromText(text: string): KeptOutcome {
+  const comma = text.lastIndexOf(',')
+  return { portions: portionsFromText(text.slice(0, comma)), overpayment: amountFromText(text.slice(comma + 1)) }
+}
+
+const termsToText = (terms: KeptTerms): string =>
+  [
+    terms.customerId,
+    terms.principal,
+    terms.ratePerPeriod,
+    terms.disbursedAt,
+    terms.disbursedOn,
+    terms.dueOn,
+    terms.dueAt,
+  ].join(',')
+
+function termsFromText(text: string): KeptTerms {
+  const [customerId = '', principal = '', rate = '', disbursedAt, disbursedOn = '', dueOn = '', dueAt] = text.split(',')
+  return {
+    customerId: BigInt(customerId),
+    principal: BigInt(principal),
+    ratePerPeriod: BigInt(rate),
+    disbursedAt: toInstant(disbursedAt),
+    disbursedOn: toDay(disbursedOn),
+    dueOn: toDay(dueOn),
+    dueAt: toInstant(dueAt),
+  }
+}
+
+function toInstant(text: string | undefined): Instant {
+  const instant = Number(text)
+  if (!text || Number.isNaN(instant)) throw new SyntaxError('an instant')
+  return instant
+}
+
+function toDay(text: string): LocalDate {
+  if (text === '') throw new SyntaxError('a day')
+  return text
+}

@@ -1,0 +1,193 @@
+import type { Deps } from '../../app/deps.ts'
+import { findCustomer } from '../../db/customers/customers.ts'
+import {
+  type EventRange,
+  findLoanIdsOf,
+  firstEventFrom,
+  readEvents,
+  readEventsOf,
+  readHeads,
+  type SubjectKey,
+} from '../../db/events/eventList.ts'
+import { decodeCursor, encodeCursor, startOf } from '../../db/queries/cursor.ts'
+import { failedPrecondition, invalidArgument, notFound } from '../../domain/errors.ts'
+import type { EventType } from '../../domain/events/eventTypes.ts'
+import type { Caller } from '../access/caller.ts'
+import { withFacts } from './eventFacts.ts'
+import { sequenceOf, type ToldEvent } from './toldEvent.ts'
+
+export type EventDeps = Pick<Deps, 'db' | 'config' | 'now' | 'loanBatches' | 'eventHeads'>
+
+/** The order of the feed, part of its cursors. */
+const FEED = 'events'
+
+/** Returns the cursor after an event. */
+export const cursorAfterEvent = (sequence: bigint): string => encodeCursor(startOf(FEED, sequence))
+
+/** Returns the number of the event that a cursor comes after; undefined for a text that is no cursor of the feed. */
+export const eventOfCursor = (cursor: string): bigint | undefined => decodeCursor(cursor, FEED)?.floor
+
+/** Events that one step with a filter looks at: a bounded walk through many that nobody asked for. */
+const SPAN = 20_000n
+
+const DAY_MS = 86_400_000
+
+/** The events that are asked for; a property that is left out sets no condition. */
+export interface EventFilter {
+  readonly types?: readonly EventType[] | undefined
+  readonly loanId?: bigint | undefined
+  readonly customerExternalId?: string | undefined
+  readonly customerId?: bigint | undefined
+}
+
+/** A request for events after a cursor. */
+export interface EventsRequest extends EventFilter {
+  readonly after?: string | undefined
+  readonly rows: number
+  /** Milliseconds to wait for an event, where there is none yet. */
+  readonly waitMs: number
+  /** Ends the wait: the caller has gone, or the service stops. */
+  readonly signal: AbortSignal
+}
+
+/** Events, and the cursor after all that was looked at. */
+export interface EventsFound {
+  readonly events: readonly ToldEvent[]
+  readonly next: string
+  readonly hasMore: boolean
+}
+
+/**
+ * Returns the events of the caller's organization after a cursor, in their order (contract 8). Where there is none yet, it
+ * waits for the next one for as long as the caller asks.
+ * @throws LendingError `invalid_argument` for a text that is no cursor; `failed_precondition` for one that is older than
+ *   the events that are kept
+ */
+export async function listEvents(deps: EventDeps, caller: Caller, request: EventsRequest): Promise<EventsFound> {
+  const { organizationId } = caller
+  const { after, waitMs, signal, rows } = request
+  let from = after === undefined ? await beginningOf(deps, organizationId) : requireCursor(after)
+  if (after !== undefined) await requireKept(deps, organizationId, from)
+  const subjects = await subjectsOf(deps, organizationId, request)
+  const until = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
+  for (;;) {
+    const { events, readTo, isEnd } = await readAfter(deps, organizationId, {
+      after: from,
+      most: rows,
+      subjects,
+      types: request.types,
+    })
+    from = readTo
+    if (events.length > 0 || !isEnd) return { events, next: cursorAfterEvent(readTo), hasMore: !isEnd }
+    const isMore = waitMs > 0 && (await deps.eventHeads.after(organizationId, readTo, until))
+    if (!isMore) return { events, next: cursorAfterEvent(readTo), hasMore: false }
+  }
+}
+
+function requireCursor(after: string): bigint {
+  const sequence = eventOfCursor(after)
+  if (sequence === undefined) throw invalidArgument('after', 'must be the next of an answer of this list')
+  return sequence
+}
+
+/** The instant before which events are no longer kept. */
+const keptSince = ({ config, now }: EventDeps) => now() - config.eventsKeptDays * DAY_MS
+
+/** @throws LendingError `failed_precondition` where the event after a number is not kept any more */
+async function requireKept(deps: EventDeps, organizationId: number, after: bigint): Promise<void> {
+  const next = await firstEventFrom(deps.db, organizationId, after + 1n)
+  if (next === undefined || next.sealedAt >= keptSince(deps)) return
+  const oldest = await beginningOf(deps, organizationId)
+  throw failedPrecondition(
+    `after: is older than the events that are kept, ${deps.config.eventsKeptDays} days; the oldest cursor is ${cursorAfterEvent(oldest)}`,
+  )
+}
+
+/** Returns the number before the oldest event that is kept, by halving the numbers. */
+async function beginningOf(deps: EventDeps, organizationId: number): Promise<bigint> {
+  const since = keptSince(deps)
+  let low = 0n
+  let high = (await readHeads(deps.db, [organizationId])).get(organizationId) ?? 0n
+  const first = await firstEventFrom(deps.db, organizationId, 1n)
+  if (first === undefined || first.sealedAt >= since) return 0n
+  while (low < high) {
+    const middle = (low + high + 1n) / 2n
+    const event = await firstEventFrom(deps.db, organizationId, middle)
+    if (event !== undefined && event.sealedAt < since) low = middle
+    else high = middle - 1n
+  }
+  return low
+}
+
+/** The most loans of a customer whose events are asked for. */
+const MOST_LOANS = 1_000
+
+/** Returns the loans and customers that a filter names; of unknown ones none, and undefined where it names none. */
+async function subjectsOf(
+  deps: EventDeps,
+  organizationId: number,
+  filter: EventFilter,
+): Promise<SubjectKey[] | undefined> {
+  const { loanId, customerExternalId } = filter
+  const loan = loanId === undefined ? [] : [{ entity: 'loan' as const, id: loanId }]
+  let { customerId } = filter
+  if (customerExternalId !== undefined) {
+    const customer = await findCustomer(deps.db, organizationId, { externalId: customerExternalId })
+    if (!customer) return []
+    customerId = customer.id
+  }
+  if (customerId === undefined) return loanId === undefined ? undefined : loan
+  const loanIds = await findLoanIdsOf(deps.db, organizationId, { customerId, most: MOST_LOANS })
+  if (loanId !== undefined) return loanIds.includes(loanId) ? loan : []
+  return [{ entity: 'customer', id: customerId }, ...loanIds.map((id) => ({ entity: 'loan' as const, id }))]
+}
+
+/** A step through the events: those after a number, and what is asked of them. */
+export interface Step {
+  readonly after: bigint
+  readonly most: number
+  readonly types?: readonly EventType[] | undefined
+  readonly subjects?: readonly SubjectKey[] | undefined
+}
+
+/** Events in their order, and how far was read: all that were asked for up to `readTo` are there. */
+export interface ReadEvents {
+  readonly events: readonly ToldEvent[]
+  readonly readTo: bigint
+  /** Whether `readTo` is the last event of all. */
+  readonly isEnd: boolean
+}
+
+/** Reads the next events of an organization. With a filter it looks at a bounded number of events. */
+export async function readAfter(
+  deps: Omit<EventDeps, 'now'>,
+  organizationId: number,
+  { after, most, types, subjects }: Step,
+): Promise<ReadEvents> {
+  const head = (await readHeads(deps.db, [organizationId])).get(organizationId) ?? 0n
+  deps.eventHeads.note(organizationId, head)
+  if (head <= after) return { events: [], readTo: after, isEnd: true }
+  // An index finds the events of a subject; those of a type are looked for one by one.
+  const end = types && !subjects && head - after > SPAN ? after + SPAN : head
+  const range: EventRange = { organizationId, after, to: end, most }
+  const stored = subjects
+    ? await readEventsOf(deps.db, range, { subjects, types })
+    : await readEvents(deps.db, range, types)
+  const readTo = stored.length === most ? stored.at(-1)!.sequence : end
+  return { events: await withFacts(deps, organizationId, stored), readTo, isEnd: readTo === head }
+}
+
+/**
+ * Returns an event of the caller's organization.
+ * @throws LendingError `not_found`
+ */
+export async function getEvent(deps: EventDeps, { organizationId }: Caller, id: string): Promise<ToldEvent> {
+  const sequence = sequenceOf(id, organizationId)
+  const found =
+    sequence === undefined
+      ? []
+      : await readEvents(deps.db, { organizationId, after: sequence - 1n, to: sequence, most: 1 }, undefined)
+  const [event] = await withFacts(deps, organizationId, found)
+  if (!event) throw notFound('no event has that id')
+  return event
+}

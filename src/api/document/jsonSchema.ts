@@ -31,7 +31,7 @@ function writePlainly(def: z.core.$ZodTypeDef, jsonSchema: JsonSchema): void {
       openAnswer(def as z.core.$ZodObjectDef, jsonSchema)
       break
     case 'nullable':
-      joinNull(jsonSchema)
+      joinNull(def as z.core.$ZodNullableDef, jsonSchema)
       break
     case 'union':
       // The shapes of a body exclude each other.
@@ -63,9 +63,11 @@ function openAnswer({ catchall }: z.core.$ZodObjectDef, jsonSchema: JsonSchema):
 }
 
 /** Writes `anyOf: [<schema>, {type: null}]` as one schema with two types. A reference stays as it is. */
-function joinNull(jsonSchema: JsonSchema): void {
+function joinNull({ innerType }: z.core.$ZodNullableDef, jsonSchema: JsonSchema): void {
   const [value, none, ...others] = (jsonSchema.anyOf ?? []) as JsonSchema[]
   if (value?.type === undefined || none?.type !== 'null' || others.length > 0) return
+  // The value may be written plainly only after this one.
+  writePlainly(innerType._zod.def, value)
   delete jsonSchema.anyOf
   Object.assign(jsonSchema, value, { type: [value.type, 'null'] })
   if (value.enum !== undefined) jsonSchema.enum = [...value.enum, null]

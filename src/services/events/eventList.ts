@@ -71,7 +71,7 @@ export async function listEvents(deps: EventDeps, caller: Caller, request: Event
   const subjects = await subjectsOf(deps, organizationId, request)
   const until = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
   for (;;) {
-    const { events, readTo, isEnd } = await readAfter(deps, organizationId, {
+    const { events, readTo, isEnd } = await readEventsAfter(deps, organizationId, {
       after: from,
       most: rows,
       subjects,
@@ -159,7 +159,7 @@ export interface ReadEvents {
 }
 
 /** Reads the next events of an organization. With a filter it looks at a bounded number of events. */
-export async function readAfter(
+export async function readEventsAfter(
   deps: Omit<EventDeps, 'now'>,
   organizationId: number,
   { after, most, types, subjects }: Step,

@@ -1,6 +1,9 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sequenceAll } from '../../src/services/events/sequencer.ts'
+import { DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
 import { FIRST_DAY, startService, type TestService } from '../support/service.ts'
+import { sweepAll } from '../support/sweepAll.ts'
 import { anyCommands, type LoanCommand, readEverything } from './commands.ts'
 import { type DemoProduct, debtOf, PRODUCTS } from './debt.ts'
 import { KINDS } from './history.ts'
@@ -74,3 +77,59 @@ it(
   },
   Math.max(180_000, RUNS * 500),
 )
+
+it('the feed of events, followed from its beginning, gives each loan as the API answers it', async () => {
+  service.clock.set(LATER)
+  await sweepAll(service.deps)
+  await sequenceAll(service.deps)
+  const token = await service.deps.signIn.issueToken(DEMO_PARTNER.email, DEMO_PARTNER.password, '127.0.0.1')
+  const { loansTold, changes } = await followFeed(service, token)
+  expect(loansTold.size).toBe(loans)
+  expect(changes).toBeGreaterThanOrEqual(loans)
+  for (const [id, told] of loansTold) {
+    const {
+      repaymentSchedule: _,
+      repaymentHistory: __,
+      daysOverdue: ___,
+      ...loan
+    } = (await service.get(`/v1/loans/${id}`, { token })).body
+    const { daysOverdue: ____, ...figures } = told
+    expect(figures).toEqual(loan)
+  }
+})
+
+/** After the last day of every loan: time changes nothing more. */
+const LATER = '2030-01-01'
+
+interface Feed {
+  readonly items: readonly { readonly data: { sequence: string; loanVersion: number; loan?: ToldLoan } }[]
+  readonly next: string
+  readonly hasMore: boolean
+}
+
+type ToldLoan = Record<string, unknown> & { readonly id: string }
+
+/** Follows the feed; each change of a loan is told in the order of its versions. */
+async function followFeed(of: TestService, token: string) {
+  const loansTold = new Map<string, ToldLoan>()
+  const versions = new Map<string, number>()
+  let [changes, sequence, next] = [0, 0, '']
+  for (let hasMore = true; hasMore; ) {
+    const { status, body } = await of.get<Feed>(`/v1/events?rows=1000${next && `&after=${next}`}`, { token })
+    expect(status, JSON.stringify(body)).toBe(200)
+    for (const { data } of body.items) {
+      sequence += 1
+      expect(data.sequence).toBe(String(sequence))
+      if (!data.loan) continue
+      const { id } = data.loan
+      const before = versions.get(id) ?? 0
+      expect([before, before + 1]).toContain(data.loanVersion)
+      changes += data.loanVersion - before
+      versions.set(id, data.loanVersion)
+      loansTold.set(id, data.loan)
+    }
+    next = body.next
+    hasMore = body.hasMore
+  }
+  return { loansTold, changes }
+}

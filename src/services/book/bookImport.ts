@@ -12,6 +12,7 @@ import { backoffMs } from '../../db/postgres/backoffMs.ts'
 import type { Queries } from '../../db/queries/queries.ts'
 import { LendingError, notFound } from '../../domain/errors.ts'
 
+export type { Author } from '../../db/audit/trail.ts'
 export type { ImportKind, ImportMark } from '../../db/book/bookImport.ts'
 
 /** A line of a file. */

@@ -1,8 +1,13 @@
 import { access, stat } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { BORROWER_DETAILS } from '../../../domain/customer/borrower.ts'
-import type { Caller } from '../../../services/access/caller.ts'
-import { type Importer, type ImportKind, type ImportMark, importFile } from '../../../services/book/bookImport.ts'
+import {
+  type Author,
+  type Importer,
+  type ImportKind,
+  type ImportMark,
+  importFile,
+} from '../../../services/book/bookImport.ts'
 import { customerImporter } from '../../../services/book/importCustomers.ts'
 import { loanImporter } from '../../../services/book/importLoans.ts'
 import { transactionImporter } from '../../../services/book/importTransactions.ts'
@@ -19,6 +24,8 @@ interface ImportOptions {
   readonly loans?: string
   readonly transactions?: string
   readonly report?: string
+  /** False with `--no-events`. */
+  readonly events: boolean
 }
 
 /** The kinds, in the order in which they need each other. */
@@ -43,6 +50,7 @@ export function importCommand(book: Command, shell: Shell): void {
       '--report <prefix>',
       'where refused lines go: <prefix>.customers.ndjson and so on; beside each file when left out',
     )
+    .option('--no-events', 'tell no receiver of what is imported, as of an old book; it is sealed all the same')
     .addOption(organizationOption())
     .addHelpText('after', HELP)
     .action((options: ImportOptions, command: Command) =>
@@ -61,7 +69,8 @@ export function importCommand(book: Command, shell: Shell): void {
         const organization = await task.organization(options.organization)
         const named = files.map(({ kind, path }) => `${kind} of ${path}`).join(', ')
         await task.confirm(`Import into organization ${organization.id}, ${organization.name}: ${named}?`)
-        return importFiles(task, task.by(organization.id), files)
+        const author = { ...task.by(organization.id), isUnannounced: !options.events }
+        return importFiles(task, author, files)
       }),
     )
 }
@@ -80,13 +89,13 @@ interface Imported extends ImportMark {
 
 async function importFiles(
   task: Task,
-  caller: Caller,
+  author: Author,
   files: readonly { kind: ImportKind; path: string; report: string }[],
 ): Promise<number> {
   const done: Imported[] = []
   for (const { kind, path, report } of files) {
     if (task.io.stopping.aborted) break
-    done.push(await importOne(task, caller, kind, path, report))
+    done.push(await importOne(task, author, { kind, path, report }))
   }
   const stopped = task.io.stopping.aborted
   task.printer.list(done, [
@@ -108,10 +117,8 @@ async function importFiles(
 
 async function importOne(
   task: Task,
-  caller: Caller,
-  kind: ImportKind,
-  path: string,
-  reportPath: string,
+  author: Author,
+  { kind, path, report: reportPath }: { readonly kind: ImportKind; readonly path: string; readonly report: string },
 ): Promise<Imported> {
   const { io } = task
   const [{ size }, digest, report] = await Promise.all([stat(path), digestOf(path), openReport(reportPath)])
@@ -120,14 +127,14 @@ async function importOne(
   const go = <T>(toValue: (record: unknown) => T, importer: Importer<T>) => {
     const { lines, bytesRead } = readLines(path, toValue)
     const onProgress = () => bar.update(Math.floor(bytesRead() / 1024))
-    const run = { organizationId: caller.organizationId, stopping: io.stopping, onProgress }
+    const run = { organizationId: author.organizationId, stopping: io.stopping, onProgress }
     return importFile(task.deps, { kind, digest, lines, report }, importer, run)
   }
   try {
     const { mark, resumedAt, finished } = await {
-      customers: () => go(toCustomerLine, customerImporter(task.deps, caller)),
-      loans: () => go(toLoanLine, loanImporter(task.deps, caller)),
-      transactions: () => go(toTransactionLine, transactionImporter(task.deps, caller)),
+      customers: () => go(toCustomerLine, customerImporter(task.deps, author)),
+      loans: () => go(toLoanLine, loanImporter(task.deps, author)),
+      transactions: () => go(toTransactionLine, transactionImporter(task.deps, author)),
     }[kind]()
     if (finished) bar.update(Math.ceil(size / 1024))
     const seconds = (performance.now() - begun) / 1000

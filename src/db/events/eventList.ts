@@ -123,14 +123,15 @@ export async function readHeads(
 
 const first = statement<{ organizationId: number; sequence: bigint }>(
   'event-sealed-at',
-  (p) => `SELECT sequence, sealed_at AS "sealedAt" FROM event
+  (p) => `SELECT sequence, sealed_at AS "sealedAt", hash FROM event
     WHERE organization_id = ${p('organizationId')} AND sequence >= ${p('sequence')} ORDER BY sequence LIMIT 1`,
 )
 
-/** An event's number, and when it got it. */
+/** An event's number, when it got it, and its hash. */
 export interface Numbered {
   readonly sequence: bigint
   readonly sealedAt: number
+  readonly hash: Uint8Array
 }
 
 /** Returns the first event from a number on, and when it was numbered; undefined where there is none. */

@@ -9,23 +9,14 @@ import {
   readHeads,
   type SubjectKey,
 } from '../../db/events/eventList.ts'
-import { decodeCursor, encodeCursor, startOf } from '../../db/queries/cursor.ts'
-import { failedPrecondition, invalidArgument, notFound } from '../../domain/errors.ts'
+import { failedPrecondition, notFound } from '../../domain/errors.ts'
 import type { EventType } from '../../domain/events/eventTypes.ts'
 import type { Caller } from '../access/caller.ts'
+import { afterEvent, BEGINNING, encodeEventCursor, requireEventCursor, requireSameEvent } from './eventCursor.ts'
 import { withFacts } from './eventFacts.ts'
 import { sequenceOf, type ToldEvent } from './toldEvent.ts'
 
 export type EventDeps = Pick<Deps, 'db' | 'config' | 'now' | 'loanBatches' | 'eventHeads'>
-
-/** The order of the feed, part of its cursors. */
-const FEED = 'events'
-
-/** Returns the cursor after an event. */
-export const cursorAfterEvent = (sequence: bigint): string => encodeCursor(startOf(FEED, sequence))
-
-/** Returns the number of the event that a cursor comes after; undefined for a text that is no cursor of the feed. */
-export const eventOfCursor = (cursor: string): bigint | undefined => decodeCursor(cursor, FEED)?.floor
 
 /** Events that one step with a filter looks at: a bounded walk through many that nobody asked for. */
 const SPAN = 20_000n
@@ -66,45 +57,51 @@ export interface EventsFound {
 export async function listEvents(deps: EventDeps, caller: Caller, request: EventsRequest): Promise<EventsFound> {
   const { organizationId } = caller
   const { after, waitMs, signal, rows } = request
-  let from = after === undefined ? await beginningOf(deps, organizationId) : requireCursor(after)
-  if (after !== undefined) await requireKept(deps, organizationId, from)
+  let from =
+    after === undefined ? await beginningOf(deps, organizationId) : await positionOf(deps, organizationId, after)
   const subjects = await subjectsOf(deps, organizationId, request)
   const until = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
   for (;;) {
-    const { events, readTo, isEnd } = await readEventsAfter(deps, organizationId, {
-      after: from,
-      most: rows,
-      subjects,
-      types: request.types,
-    })
+    const step = { after: from, most: rows, subjects, types: request.types }
+    const { events, readTo, isEnd } = await readEventsAfter(deps, organizationId, step)
     from = readTo
-    if (events.length > 0 || !isEnd) return { events, next: cursorAfterEvent(readTo), hasMore: !isEnd }
-    const isMore = waitMs > 0 && (await deps.eventHeads.after(organizationId, readTo, until))
-    if (!isMore) return { events, next: cursorAfterEvent(readTo), hasMore: false }
+    const isMore =
+      events.length === 0 && isEnd && waitMs > 0 && (await deps.eventHeads.after(organizationId, readTo, until))
+    if (!isMore) return { events, next: await cursorAfter(deps, organizationId, readTo), hasMore: !isEnd }
   }
 }
 
-function requireCursor(after: string): bigint {
-  const sequence = eventOfCursor(after)
-  if (sequence === undefined) throw invalidArgument('after', 'must be the next of an answer of this list')
-  return sequence
+/** Returns the text of the cursor after an event. */
+export async function cursorAfter({ db }: Pick<Deps, 'db'>, organizationId: number, sequence: bigint): Promise<string> {
+  const event = sequence === 0n ? undefined : await firstEventFrom(db, organizationId, sequence)
+  return encodeEventCursor(event ? afterEvent(event) : BEGINNING)
+}
+
+/**
+ * Returns the number of the event that a cursor comes after.
+ * @throws LendingError `invalid_argument` for a text that is no cursor; `failed_precondition` for one of an event that the
+ *   book does not have, or that is older than the events that are kept
+ */
+export async function positionOf(deps: EventDeps, organizationId: number, after: string): Promise<bigint> {
+  const cursor = requireEventCursor('after', after)
+  const { sequence } = cursor
+  const [event, next] = await Promise.all([
+    sequence === 0n ? undefined : firstEventFrom(deps.db, organizationId, sequence),
+    firstEventFrom(deps.db, organizationId, sequence + 1n),
+  ])
+  requireSameEvent(cursor, event)
+  if (next === undefined || next.sealedAt >= keptSince(deps)) return sequence
+  const oldest = await cursorAfter(deps, organizationId, await beginningOf(deps, organizationId))
+  throw failedPrecondition(
+    `after: is older than the events that are kept, ${deps.config.eventsKeptDays} days; the oldest cursor is ${oldest}`,
+  )
 }
 
 /** The instant before which events are no longer kept. */
 const keptSince = ({ config, now }: EventDeps) => now() - config.eventsKeptDays * DAY_MS
 
-/** @throws LendingError `failed_precondition` where the event after a number is not kept any more */
-async function requireKept(deps: EventDeps, organizationId: number, after: bigint): Promise<void> {
-  const next = await firstEventFrom(deps.db, organizationId, after + 1n)
-  if (next === undefined || next.sealedAt >= keptSince(deps)) return
-  const oldest = await beginningOf(deps, organizationId)
-  throw failedPrecondition(
-    `after: is older than the events that are kept, ${deps.config.eventsKeptDays} days; the oldest cursor is ${cursorAfterEvent(oldest)}`,
-  )
-}
-
 /** Returns the number before the oldest event that is kept, by halving the numbers. */
-async function beginningOf(deps: EventDeps, organizationId: number): Promise<bigint> {
+export async function beginningOf(deps: EventDeps, organizationId: number): Promise<bigint> {
   const since = keptSince(deps)
   let low = 0n
   let high = (await readHeads(deps.db, [organizationId])).get(organizationId) ?? 0n

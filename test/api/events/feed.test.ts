@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cursorAfterEvent } from '../../../src/services/events/eventList.ts'
+import { cursorAfter } from '../../../src/services/events/eventList.ts'
 import { sequenceAll, startSequencer } from '../../../src/services/events/sequencer.ts'
 import { DEMO_PARTNER } from '../../../src/services/lenders/seedDemo.ts'
 import { anotherLender } from '../../support/lenders.ts'
@@ -105,7 +105,7 @@ describe('the feed', () => {
   })
 
   it.each([
-    ['?after=nonsense', 'after: must be the next of an answer of this list'],
+    ['?after=nonsense', 'after: must be the next of an answer of the list of events'],
     ['?types=loan.lost', /^types: must be one or several of customer\.created, /],
     ['?rows=1001', 'rows: must be at most 1000'],
     ['?rows=0', 'rows: must be at least 1'],
@@ -140,7 +140,10 @@ describe('an event', () => {
     await service.post(`/v1/loans/${loanId}/repayments`, { body: { transactionAmount: 1_000 } })
     await sequenceAll(service.deps)
     expect((await feed()).body.items[4]).toEqual(before)
-    expect(typesIn(await feed(`?after=${cursorAfterEvent(5n)}`))).toEqual(['repayment.posted', 'loan.closed'])
+    expect(typesIn(await feed(`?after=${await cursorAfter(service.deps, 1, 5n)}`))).toEqual([
+      'repayment.posted',
+      'loan.closed',
+    ])
   })
 
   it('has the words of the record style on its host', async () => {
@@ -214,6 +217,22 @@ describe('a long poll', () => {
     expect((await waiting).body.items).toEqual([])
     expect(performance.now() - began).toBeLessThan(within(5_000))
     await other.close()
+  })
+})
+
+describe('a cursor of an event that a restore has lost', () => {
+  it.each([
+    ['beyond the last event', 'events.1000.0123456789ab'],
+    ['whose number another event has', 'events.3.0123456789ab'],
+  ])('409 failed_precondition: %s', async (_what, text) => {
+    const { status, body } = await feed(`?after=${Buffer.from(text).toString('base64url')}`)
+    expect([status, body]).toEqual([
+      409,
+      {
+        code: 'failed_precondition',
+        message: expect.stringMatching(/^after: is of an event that this book does not have, because it was restored/),
+      },
+    ])
   })
 })
 

@@ -98,7 +98,7 @@ export const eventSchema = named(
 )
 
 export const eventFeed = named('EventFeed', z.object({ items: z.array(eventSchema), ...feedMembers }), {
-  example: { items: [examples.repaymentPosted], next: 'ZXZlbnRzLjI', hasMore: false },
+  example: { items: [examples.repaymentPosted], next: 'ZXZlbnRzLjMuYzA1MzVlNGJlMmI3', hasMore: false },
 })
 
 export type EventView = z.infer<typeof eventSchema>

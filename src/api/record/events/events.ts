@@ -24,7 +24,7 @@ export function eventRoutes(app: StyleApp, deps: Deps): void {
         explained: {
           failed_precondition: [
             'The cursor is older than the events that are kept.',
-            'after: is older than the events that are kept, 90 days; the oldest cursor is ZXZlbnRzLjI',
+            'after: is older than the events that are kept, 90 days; the oldest cursor is ZXZlbnRzLjIuYzA1MzVlNGJlMmI3',
           ],
         },
       },

@@ -102,7 +102,7 @@ export const eventItem = named('EventItem', z.object({ item: eventSchema, succes
 })
 
 export const eventFeed = named('EventFeed', z.object({ items: z.array(eventSchema), ...feedMembers, success }), {
-  example: { items: [examples.repaymentPosted], next: 'ZXZlbnRzLjI', hasMore: false, success: true },
+  example: { items: [examples.repaymentPosted], next: 'ZXZlbnRzLjMuYzA1MzVlNGJlMmI3', hasMore: false, success: true },
 })
 
 export type EventView = z.infer<typeof eventSchema>

@@ -20,7 +20,7 @@ export const eventQuery = z.strictObject({
   after: text({ max: LONGEST_CURSOR }).optional().meta({
     pattern: '^[A-Za-z0-9_-]+$',
     description:
-      'The `next` of an earlier answer: gives the events after it. Left out: from the oldest event that is kept.',
+      'The `next` of an earlier answer: gives the events after it. `now`: the events to come. Left out: from the oldest event that is kept.',
   }),
   types: queryWords(TYPE_WORDS)
     .optional()

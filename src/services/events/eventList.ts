@@ -57,8 +57,7 @@ export interface EventsFound {
 export async function listEvents(deps: EventDeps, caller: Caller, request: EventsRequest): Promise<EventsFound> {
   const { organizationId } = caller
   const { after, waitMs, signal, rows } = request
-  let from =
-    after === undefined ? await beginningOf(deps, organizationId) : await positionOf(deps, organizationId, after)
+  let from = await startOf(deps, organizationId, after)
   const subjects = await subjectsOf(deps, organizationId, request)
   const until = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
   for (;;) {
@@ -70,6 +69,19 @@ export async function listEvents(deps: EventDeps, caller: Caller, request: Event
     if (!isMore) return { events, next: await cursorAfter(deps, organizationId, readTo), hasMore: !isEnd }
   }
 }
+
+/** Stands for the end of the feed in place of a cursor. */
+export const NOW = 'now'
+
+/** Returns the number of the event after which the feed goes on. */
+async function startOf(deps: EventDeps, organizationId: number, after: string | undefined): Promise<bigint> {
+  if (after === undefined) return beginningOf(deps, organizationId)
+  return after === NOW ? headOf(deps, organizationId) : positionOf(deps, organizationId, after)
+}
+
+/** Returns the number of the last event of an organization; 0 before the first. */
+export const headOf = async ({ db }: Pick<Deps, 'db'>, organizationId: number): Promise<bigint> =>
+  (await readHeads(db, [organizationId])).get(organizationId) ?? 0n
 
 /** Returns the text of the cursor after an event. */
 export async function cursorAfter({ db }: Pick<Deps, 'db'>, organizationId: number, sequence: bigint): Promise<string> {
@@ -104,7 +116,7 @@ const keptSince = ({ config, now }: EventDeps) => now() - config.eventsKeptDays 
 export async function beginningOf(deps: EventDeps, organizationId: number): Promise<bigint> {
   const since = keptSince(deps)
   let low = 0n
-  let high = (await readHeads(deps.db, [organizationId])).get(organizationId) ?? 0n
+  let high = await headOf(deps, organizationId)
   const first = await firstEventFrom(deps.db, organizationId, 1n)
   if (first === undefined || first.sealedAt >= since) return 0n
   while (low < high) {
@@ -161,7 +173,7 @@ export async function readEventsAfter(
   organizationId: number,
   { after, most, types, subjects }: Step,
 ): Promise<ReadEvents> {
-  const head = (await readHeads(deps.db, [organizationId])).get(organizationId) ?? 0n
+  const head = await headOf(deps, organizationId)
   deps.eventHeads.note(organizationId, head)
   if (head <= after) return { events: [], readTo: after, isEnd: true }
   // An index finds the events of a subject; those of a type are looked for one by one.

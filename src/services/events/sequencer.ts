@@ -19,12 +19,12 @@ import { eventTypesOf, untoldTypeOf } from '../../domain/events/changeEvents.ts'
 import { type ChainSecret, sealChange } from './seal.ts'
 
 /** Changes that are sealed in one transaction. */
-export const CHANGES_A_ROUND = 500
+export const CHANGES_A_ROUND = 1_000
 
-/** The pause between two looks for changes. */
-const IDLE_MS = 100
-/** The pause after a round that sealed something: changes that arrive together are sealed together. */
-const BUSY_MS = 20
+/** The pause between two rounds: changes that arrive meanwhile are sealed together. */
+const EVERY_MS = 100
+/** One part in so many of the time may go into a long queue of changes, so that the sequencer never crowds out the book. */
+const SHARE = 4
 /** The pause after a failure, for the database to recover. */
 const AFTER_FAILURE_MS = 2_000
 
@@ -180,12 +180,13 @@ export function startSequencer(
   }
 
   async function run(): Promise<void> {
+    const began = performance.now()
     try {
       const { sealed, isDone } = await sequencer.round()
       await refreshHeads(deps)
       if (isDone || sealed > 0) deps.listener.sealed(sealed)
       lastFailure = ''
-      next(isDone && sealed === 0 ? IDLE_MS : BUSY_MS)
+      next(Math.max(EVERY_MS, (performance.now() - began) * (SHARE - 1)))
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       // The same failure again is one line in the log.

@@ -118,6 +118,11 @@ describe('the feed', () => {
   })
 })
 
+it('after=now gives a cursor at the end, and no event', async () => {
+  const { body } = await feed('?after=now')
+  expect(body).toEqual({ items: [], next: (await feed('?rows=1000')).body.next, hasMore: false })
+})
+
 describe('an event', () => {
   it('carries the loan and the transaction as the change left them, and what was before', async () => {
     const { data } = (await feed()).body.items[4]!

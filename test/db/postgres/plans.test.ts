@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sequenceAll } from '../../../src/services/events/sequencer.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { sweepAll } from '../../support/sweepAll.ts'
 
@@ -60,6 +61,11 @@ beforeAll(async () => {
   await service.get('/v1/credit-scorecard/asha')
   await service.get('/v1/borrowers')
   await service.get('/v1/customers')
+  await sequenceAll(service.deps)
+  for (const filter of ['', '?types=loan.*', `?loanId=${loan.id}`, '?customerExternalId=asha&types=loan.*'])
+    await service.get(`/v1/events${filter}`)
+  const { body: feed } = await service.get('/v1/events?rows=2')
+  await service.get(`/v1/events?after=${feed.next}`)
   service.clock.set('2026-03-05')
   await sweepAll(service.deps)
 })
@@ -131,7 +137,8 @@ describe('the plans of the money path', () => {
   })
 
   it('are of the statements that matter', () => {
-    expect([...statements.keys()]).toEqual(expect.arrayContaining([...SHARED, ...ALONE]))
+    const ofEvents = ['find-unsealed', 'read-events', 'read-events-of', 'loans-of-events', 'event-sealed-at']
+    expect([...statements.keys()]).toEqual(expect.arrayContaining([...SHARED, ...ALONE, ...ofEvents]))
   })
 })
 

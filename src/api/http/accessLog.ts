@@ -8,8 +8,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The refusal of the request, if it was refused. */
     failure: Failure | undefined
-    /** Milliseconds for which the request waited for an event, as the caller asked. */
-    waitedMs: number
+    /** Milliseconds for which the request waited for an event, as the caller asked; undefined where it did not wait. */
+    waitedMs: number | undefined
   }
 }
 
@@ -22,7 +22,7 @@ const NAME = /^[A-Za-z_][\w.[\]-]{0,60}$/
  */
 export function logAnswers(app: FastifyInstance, listener: Listener): void {
   app.decorateRequest('failure', undefined)
-  app.decorateRequest('waitedMs', 0)
+  app.decorateRequest('waitedMs', undefined)
   app.addHook('onRequest', (request, reply, done) => {
     logWhenAnswered(listener, request, reply)
     done()
@@ -54,7 +54,7 @@ function logAnswer(listener: Listener, request: FastifyRequest, reply: FastifyRe
   const { organizationId, accountId } = caller ?? {}
   const address = withoutPort(request.ip)
   // Waiting for an event is no time that the service takes.
-  const elapsedTime = Math.max(0, reply.elapsedTime - request.waitedMs)
+  const elapsedTime = Math.max(0, reply.elapsedTime - (request.waitedMs ?? 0))
   listener.answered({ style, route, method, status, seconds: elapsedTime / 1000 })
   const who = { organization: organizationId, account: accountId, address }
   const answer = { style, method, route, ...who, status, ms: Math.round(elapsedTime * 10) / 10 }

@@ -4,11 +4,13 @@ import type { Deps } from '../../app/deps.ts'
 import { EVENT_TYPES, TYPE_WORDS, typesOf } from '../../domain/events/eventTypes.ts'
 import type { EventFilter } from '../../services/events/eventList.ts'
 import { type EventsFound, listEvents } from '../../services/events/eventList.ts'
+import type { ToldEvent } from '../../services/events/toldEvent.ts'
 import { LONGEST_CURSOR } from '../../services/paging.ts'
 import { word } from '../document/answers.ts'
 import { whenClosed } from '../http/whenClosed.ts'
 import { text } from '../wire.ts'
 import { queryInt, queryWords } from './query.ts'
+import { writtenItems } from './writtenItems.ts'
 
 const MOST_ROWS = 1_000
 const USUAL_ROWS = 100
@@ -49,20 +51,35 @@ export const eventMembers = {
 
 type EventQuery = z.infer<typeof eventQuery>
 
-/** Reads the events that a request asks for, and waits where it asks to. */
-export async function feedOf(
+/**
+ * Reads the events that a request asks for, and waits where it asks to.
+ * @param view builds the style's view of an event
+ * @returns the answer, whose events are written one after the other
+ */
+export async function feedOf<View extends object>(
   deps: Deps,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  query: EventQuery & Omit<EventFilter, 'types'>,
+  view: (event: ToldEvent) => View,
+) {
+  const toBytes = (event: ToldEvent) => Buffer.from(JSON.stringify(view(event)))
+  const { events, next, hasMore } = await waitFor(deps, { request, reply }, query, toBytes)
+  return { items: writtenItems<View>(reply, events), next, hasMore }
+}
+
+async function waitFor<View>(
+  deps: Deps,
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   { types, wait, ...query }: EventQuery & Omit<EventFilter, 'types'>,
-): Promise<EventsFound> {
+  view: (event: ToldEvent) => View,
+): Promise<EventsFound<View>> {
   const gone = new AbortController()
   whenClosed(request, reply, () => gone.abort())
   const asked = { ...query, types: types && typesOf(types), waitMs: wait * SECOND_MS, signal: gone.signal }
-  if (wait === 0) return listEvents(deps, request.caller, asked)
+  if (wait === 0) return listEvents(deps, request.caller, asked, view)
   const began = performance.now()
   try {
-    return await deps.longPolls.run(request.caller, () => listEvents(deps, request.caller, asked))
+    return await deps.longPolls.run(request.caller, () => listEvents(deps, request.caller, asked, view))
   } finally {
     request.waitedMs = performance.now() - began
   }

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Range, Ranged } from '../../services/paging.ts'
 import { listMembers, membersOf } from '../lists/envelope.ts'
+import { writtenItems } from '../lists/writtenItems.ts'
 import { externalIdParam, idParam } from '../wire.ts'
 import { customer, newLoan } from './document/examples.ts'
 
@@ -31,24 +32,11 @@ export const toPage = <T, View>(part: Ranged<T>, range: Range, toView: (item: T)
   ...membersOf(part, range),
 })
 
-/**
- * Answers with a page whose items are bytes of JSON already, written one after the other: writing all at once would
- * delay other requests. The answer is the same as that of `toPage`.
- */
-export function writtenPage<View>(reply: FastifyReply, part: Ranged<Buffer>, range: Range) {
-  const none: View[] = []
-  // Fastify sets the content type only of answers that it serializes with its own serializer.
-  reply.type('application/json; charset=utf-8')
-  reply.serializer((envelope: object) => {
-    const [before, after] = JSON.stringify(envelope).split('[]')
-    const parts = part.items.flatMap((item, index) => (index === 0 ? [item] : [COMMA, item]))
-    // Fastify sends bytes as they are, though its types name text only.
-    return Buffer.concat([Buffer.from(`${before}[`), ...parts, Buffer.from(`]${after}`)]) as unknown as string
-  })
-  return { items: none, ...membersOf(part, range) }
-}
-
-const COMMA = Buffer.from(',')
+/** Answers with a page whose items are bytes of JSON already. The answer is the same as that of `toPage`. */
+export const writtenPage = <View>(reply: FastifyReply, part: Ranged<Buffer>, range: Range) => ({
+  items: writtenItems<View>(reply, part.items),
+  ...membersOf(part, range),
+})
 
 /** Reads an id in a path; a text that cannot be an id is read as an id that does not exist. */
 const NOBODY = { id: 0n, externalId: '' }

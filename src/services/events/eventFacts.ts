@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Deps } from '../../app/deps.ts'
 import {
   type NamedCustomer,
@@ -40,8 +41,29 @@ function entryOf(event: StoredEvent): { readonly id: bigint; readonly isReversed
 const subjectOf = ({ change }: StoredEvent): Subject =>
   change.entity === 'loan' ? { loanId: BigInt(change.entityId) } : { customerId: BigInt(change.entityId) }
 
-/** Reads what events tell of besides the trail: the loans, transactions and customers that it names. */
-export async function withFacts(
+/** Events that are read and viewed before other requests get their turn. */
+const SLICE = 50
+
+/**
+ * Reads what events tell of besides the trail: the loans, transactions and customers that it names. Some at a time, so
+ * that many events do not delay other requests.
+ * @param view makes what is kept of an event
+ */
+export async function withFacts<View>(
+  deps: FactDeps,
+  organizationId: number,
+  { events, view }: { readonly events: readonly StoredEvent[]; readonly view: (event: ToldEvent) => View },
+): Promise<View[]> {
+  const views: View[] = []
+  for (let from = 0; from < events.length; from += SLICE) {
+    for (const event of await sliceWithFacts(deps, organizationId, events.slice(from, from + SLICE)))
+      views.push(view(event))
+    await turn()
+  }
+  return views
+}
+
+async function sliceWithFacts(
   deps: FactDeps,
   organizationId: number,
   events: readonly StoredEvent[],

@@ -42,8 +42,8 @@ export interface EventsRequest extends EventFilter {
 }
 
 /** Events, and the cursor after all that was looked at. */
-export interface EventsFound {
-  readonly events: readonly ToldEvent[]
+export interface EventsFound<View> {
+  readonly events: readonly View[]
   readonly next: string
   readonly hasMore: boolean
 }
@@ -51,17 +51,23 @@ export interface EventsFound {
 /**
  * Returns the events of the caller's organization after a cursor, in their order (contract 8). Where there is none yet, it
  * waits for the next one for as long as the caller asks.
+ * @param view makes what is answered of an event
  * @throws LendingError `invalid_argument` for a text that is no cursor; `failed_precondition` for one that is older than
  *   the events that are kept
  */
-export async function listEvents(deps: EventDeps, caller: Caller, request: EventsRequest): Promise<EventsFound> {
+export async function listEvents<View>(
+  deps: EventDeps,
+  caller: Caller,
+  request: EventsRequest,
+  view: (event: ToldEvent) => View,
+): Promise<EventsFound<View>> {
   const { organizationId } = caller
   const { after, waitMs, signal, rows } = request
   let from = await startOf(deps, organizationId, after)
   const subjects = await subjectsOf(deps, organizationId, request)
   const until = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
   for (;;) {
-    const step = { after: from, most: rows, subjects, types: request.types }
+    const step = { after: from, most: rows, subjects, types: request.types, view }
     const { events, readTo, isEnd } = await readEventsAfter(deps, organizationId, step)
     from = readTo
     const isMore =
@@ -152,27 +158,29 @@ async function subjectsOf(
 }
 
 /** A step through the events: those after a number, and what is asked of them. */
-export interface Step {
+export interface Step<View> {
   readonly after: bigint
   readonly most: number
+  /** Makes what is kept of an event. */
+  readonly view: (event: ToldEvent) => View
   readonly types?: readonly EventType[] | undefined
   readonly subjects?: readonly SubjectKey[] | undefined
 }
 
 /** Events in their order, and how far was read: all that were asked for up to `readTo` are there. */
-export interface ReadEvents {
-  readonly events: readonly ToldEvent[]
+export interface ReadEvents<View> {
+  readonly events: readonly View[]
   readonly readTo: bigint
   /** Whether `readTo` is the last event of all. */
   readonly isEnd: boolean
 }
 
 /** Reads the next events of an organization. With a filter it looks at a bounded number of events. */
-export async function readEventsAfter(
+export async function readEventsAfter<View>(
   deps: Omit<EventDeps, 'now'>,
   organizationId: number,
-  { after, most, types, subjects }: Step,
-): Promise<ReadEvents> {
+  { after, most, types, subjects, view }: Step<View>,
+): Promise<ReadEvents<View>> {
   const head = await headOf(deps, organizationId)
   deps.eventHeads.note(organizationId, head)
   if (head <= after) return { events: [], readTo: after, isEnd: true }
@@ -183,7 +191,7 @@ export async function readEventsAfter(
     ? await readEventsOf(deps.db, range, { subjects, types })
     : await readEvents(deps.db, range, types)
   const readTo = stored.length === most ? stored.at(-1)!.sequence : end
-  return { events: await withFacts(deps, organizationId, stored), readTo, isEnd: readTo === head }
+  return { events: await withFacts(deps, organizationId, { events: stored, view }), readTo, isEnd: readTo === head }
 }
 
 /**
@@ -196,7 +204,7 @@ export async function getEvent(deps: EventDeps, { organizationId }: Caller, id: 
     sequence === undefined
       ? []
       : await readEvents(deps.db, { organizationId, after: sequence - 1n, to: sequence, most: 1 }, undefined)
-  const [event] = await withFacts(deps, organizationId, found)
+  const [event] = await withFacts(deps, organizationId, { events: found, view: (told) => told })
   if (!event) throw notFound('no event has that id')
   return event
 }

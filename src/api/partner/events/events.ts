@@ -39,8 +39,7 @@ export function eventRoutes(app: StyleApp, deps: Deps): void {
     },
     async (request, reply) => {
       const { currency } = await getOrganization(deps, request.caller)
-      const { events, next, hasMore } = await feedOf(deps, request, reply, request.query)
-      return { items: events.map((event) => toEvent(event, { currency }, deps.config.zone)), next, hasMore }
+      return feedOf(deps, { request, reply }, request.query, (event) => toEvent(event, { currency }, deps.config.zone))
     },
   )
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Deps } from '../../../app/deps.ts'
 import { getEvent } from '../../../services/events/eventList.ts'
+import type { ToldEvent } from '../../../services/events/toldEvent.ts'
 import { feedOf } from '../../lists/eventFeed.ts'
 import type { StyleApp } from '../../style.ts'
 import { text } from '../../wire.ts'
@@ -40,8 +41,9 @@ export function eventRoutes(app: StyleApp, deps: Deps): void {
     },
     async (request, reply) => {
       const { loan_id: loanId, borrower_id: customerId, ...query } = request.query
-      const { events, next, hasMore } = await feedOf(deps, request, reply, { ...query, loanId, customerId })
-      return { items: events.map((event) => toEvent(event, deps.config.zone)), next, hasMore, success: true as const }
+      const view = (event: ToldEvent) => toEvent(event, deps.config.zone)
+      const feed = await feedOf(deps, { request, reply }, { ...query, loanId, customerId }, view)
+      return { ...feed, success: true as const }
     },
   )
 

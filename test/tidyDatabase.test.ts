@@ -40,7 +40,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
   ],
   'sums, and reading through the whole book': [
     ...['audit/audit', 'audit/auditTail', 'book/bookCheck', 'book/bookExport', 'book/bookOrphans', 'book/bookTrail'],
-    ...['book/totals', 'events/sealedCredit', 'events/sealedRows'],
+    ...['book/totals', 'events/sealedChain', 'events/sealedCredit', 'events/sealedRows'],
   ],
   'the chain of changes, off the money path': ['events/chain', 'events/eventFacts', 'events/eventList'],
   'lists with filters, in an order that an index gives': [

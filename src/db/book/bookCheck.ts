@@ -116,16 +116,29 @@ export interface StoredGrounds {
   readonly currencies: ReadonlyMap<number, Currency>
 }
 
-/** Products by `organization id`, and currencies by organization, as they are in the snapshot. */
+/** Products by `organization id`, and currencies by organization, as they are in the snapshot; without damaged ones. */
 export async function readGrounds(snapshot: Snapshot): Promise<StoredGrounds> {
   const products = await snapshot.query<{ organization_id: number; id: number } & Record<string, unknown>>(
     'SELECT * FROM loan_product',
   )
   const organizations = await snapshot.query<{ id: number; currency: string }>('SELECT id, currency FROM organization')
   return {
-    products: new Map(products.rows.map((row) => [`${row.organization_id} ${row.id}`, productOf(row)])),
-    currencies: new Map(organizations.rows.map(({ id, currency }) => [id, currencyOf(currency)])),
+    products: readable(products.rows, (row) => [`${row.organization_id} ${row.id}`, productOf(row)]),
+    currencies: readable(organizations.rows, ({ id, currency }) => [id, currencyOf(currency)]),
   }
+}
+
+/** Returns what rows say, by their keys, without the rows that are damaged: a check must not stop at one of them. */
+function readable<Row, Key, Value>(rows: readonly Row[], read: (row: Row) => readonly [Key, Value]): Map<Key, Value> {
+  return new Map(
+    rows.flatMap((row) => {
+      try {
+        return [read(row)]
+      } catch {
+        return []
+      }
+    }),
+  )
 }
 
 /** The columns under the names that the schema has for them. */

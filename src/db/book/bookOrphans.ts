@@ -1,4 +1,5 @@
 import type { Snapshot } from '../postgres/transaction.ts'
+import { UNTOLD } from './bookUntold.ts'
 
 /** A row that names another row that is not there, or that another table contradicts. */
 export interface Orphan {
@@ -72,6 +73,7 @@ const FAULTS: readonly string[] = [
    FROM idempotency_key e JOIN loan_entry t ON t.organization_id = e.organization_id AND t.id = e.transaction_id
    WHERE e.entity = 'loan' AND e.created_at IS DISTINCT FROM t.posted_at
      AND e.created_at IS DISTINCT FROM t.reversed_at`,
+  ...UNTOLD,
 ]
 
 function gone(table: string, id: string): string {

@@ -88,7 +88,8 @@ function subjectsOf(row: CreditRow): SealedRow[] {
     values: values ?? absent(table),
   })
   if (row.entity === 'organization') return [subject('credit_policy', row.version, row.policyValues)]
-  const decision = subject('credit_decision', row.decision, row.decisionValues)
+  // A decision that is not there has no id: it is named by its customer.
+  const decision = subject('credit_decision', row.decision ?? `of customer ${row.customerId}`, row.decisionValues)
   if (!row.raised || row.statement === null) return [decision]
   return [
     decision,

@@ -120,7 +120,7 @@ export async function readSealed(
   const lines = await readSchedules(
     transaction,
     organizationId,
-    taken.flatMap((change) => loanOf(named.get(change)!, loans)),
+    taken.flatMap((change) => loanOf(named.get(change)!)),
   )
   const credit = await readCreditRows(transaction, organizationId, taken)
   return new Map(
@@ -152,11 +152,11 @@ async function readRows(
 
 const NUMBER_OF_REPAYMENTS = SEALED.loan.columns.indexOf('number_of_repayments')
 
-const loanOf = (named: readonly Named[], loans: ReadonlyMap<string, Texts>): string[] =>
-  named.filter(({ table, key }) => table === 'loan' && loans.has(key)).map(({ key }) => key)
+const loanOf = (named: readonly Named[]): string[] =>
+  named.filter(({ table, key }) => table === 'loan' && isBigint(key)).map(({ key }) => key)
 
 const linesOf = (named: readonly Named[], loans: ReadonlyMap<string, Texts>): number =>
-  loanOf(named, loans).reduce((sum, key) => sum + Number(loans.get(key)![NUMBER_OF_REPAYMENTS]), 0)
+  loanOf(named).reduce((sum, key) => sum + Number(loans.get(key)?.[NUMBER_OF_REPAYMENTS] ?? 0), 0)
 
 /** Returns the first of the changes, whose schedules have no more than `MOST_LINES` lines; at least one change. */
 function withinBounds(changes: readonly TrailedChange[], countLines: (change: TrailedChange) => number) {

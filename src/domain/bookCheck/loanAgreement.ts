@@ -14,9 +14,9 @@ export interface AgreedLoan {
 
 /** The stored facts from which a loan's terms follow. */
 export interface Grounds {
-  /** The loan's product; undefined where it does not exist. */
+  /** The loan's product; undefined where it does not exist or is damaged. */
   readonly product: Product | undefined
-  /** The organization's currency; undefined where the organization does not exist. */
+  /** The organization's currency; undefined where the organization does not exist or is damaged. */
   readonly currency: Currency | undefined
 }
 
@@ -29,7 +29,7 @@ export function brokenByAgreement(loan: AgreedLoan, grounds: Grounds): string[] 
   const { productId, record, terms } = loan
   if (productId !== null) {
     const { product } = grounds
-    if (product === undefined) return [`its product ${productId} is not there`]
+    if (product === undefined) return [`its product ${productId} is not there, or is damaged`]
     const { principalMin, principalMax } = product
     const isWithin = terms.principal >= principalMin && terms.principal <= principalMax
     const bounds = isWithin
@@ -39,7 +39,7 @@ export function brokenByAgreement(loan: AgreedLoan, grounds: Grounds): string[] 
     return [...bounds, ...differencesOf(terms, expected, `product ${productId}`)]
   }
   if (record === null) return ['it has neither a product nor the terms of a record system']
-  if (grounds.currency === undefined) return ['its organization is not there']
+  if (grounds.currency === undefined) return ['its organization is not there, or is damaged']
   try {
     const agreed = agree(requestFrom(record, terms), grounds.currency, terms.zone, terms.disbursedAt)
     return differencesOf(terms, agreed.terms, 'what the record system sent')

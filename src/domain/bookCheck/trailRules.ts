@@ -28,6 +28,7 @@ export interface TrailedLoan extends Loan {
   readonly customerId: bigint
   readonly productId: number | null
   readonly version: number
+  readonly updatedAt: Instant
 }
 
 /**
@@ -40,13 +41,21 @@ export function brokenByTrail(loan: TrailedLoan, trail: readonly LoanTrail[]): s
     trail.length === loan.version
       ? []
       : [`version is ${loan.version}, and the trail has ${trail.length} rows: one is written with each change`]
+  const last = trail.at(-1)
+  const time =
+    last === undefined || last.at === loan.updatedAt
+      ? []
+      : [`updated_at is ${isoOf(loan.updatedAt)}, and the trail has its last change at ${isoOf(last.at)}`]
   return [
     ...count,
+    ...time,
     ...brokenByCreation(loan, trail),
     ...brokenByPostings(loan, trail),
     ...brokenByReversals(loan, trail),
   ]
 }
+
+const isoOf = (instant: Instant): string => new Date(instant).toISOString()
 
 function brokenByCreation(loan: TrailedLoan, trail: readonly LoanTrail[]): string[] {
   const created = trail.filter(({ action }) => action === 'create')

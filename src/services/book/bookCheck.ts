@@ -21,6 +21,8 @@ import { brokenByAgreement } from '../../domain/bookCheck/loanAgreement.ts'
 import { brokenByTrail, type LoanTrail } from '../../domain/bookCheck/trailRules.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
 import { carriedForward, endFrom, type LoanState } from '../../domain/loan/replay.ts'
+import type { Head } from '../events/chainHeads.ts'
+import { checkSeals, type SealsChecked } from './sealCheck.ts'
 
 /** The number of loans that are read and replayed at once. */
 const BATCH = 500
@@ -36,7 +38,7 @@ export interface Difference {
 }
 
 /** The result of a check of the book. */
-export interface Checked {
+export interface Checked extends SealsChecked {
   readonly loans: number
   readonly entries: number
   /** Loans that the sweep has yet to update: no fault. They are checked as of the moment before the update was due. */
@@ -51,8 +53,12 @@ export interface Checked {
 
 export interface CheckOptions {
   readonly organizationId?: number | undefined
+  /** Heads that were kept elsewhere, up to which the chain must be what it was. */
+  readonly heads?: readonly Head[]
   readonly stopping?: AbortSignal
   onProgress?(done: number, total: number): void
+  /** Called while the seals are checked, with the changes so far. */
+  onSealProgress?(done: number, total: number): void
 }
 
 type Sums = { -readonly [Name in keyof StoredTotals]: StoredTotals[Name] }
@@ -71,11 +77,11 @@ interface Walk {
 /**
  * Replays every loan and compares it with what is stored: its cached columns, its terms with their grounds, its entries
  * with the audit trail, and all of it with the rules of the domain. Then compares the sums of all loans with the
- * database's own sums, and finds rows that refer to nothing. Reads bounded batches of one snapshot, while the service
- * runs.
+ * database's own sums, and finds rows that refer to nothing. At last walks the chain of changes, and compares the rows of
+ * the book with it. Reads bounded batches of one snapshot, while the service runs.
  */
-export async function checkBook({ db, config, now }: Deps, options: CheckOptions = {}): Promise<Checked> {
-  const { organizationId, stopping, onProgress } = options
+export async function checkBook({ db, config, now, chainSecret }: Deps, options: CheckOptions = {}): Promise<Checked> {
+  const { organizationId, stopping, onProgress, onSealProgress, heads = [] } = options
   const differences: Difference[] = []
   let found = 0
   const add = (difference: Difference) => {
@@ -106,8 +112,11 @@ export async function checkBook({ db, config, now }: Deps, options: CheckOptions
       : await checkWhole(snapshot, walk, organizationId, (more) => {
           found += more
         })
+    const sealing = { secret: chainSecret, organizationId, heads, stopping, add, onProgress: onSealProgress }
+    const seals = stopped ? { sealed: 0, unsealed: 0 } : await checkSeals(snapshot, sealing)
     const { loans, entries, waitingForSweep } = walk
-    return { loans, entries, waitingForSweep, totals, differences, found, stopped }
+    const isStopped = stopping?.aborted ?? false
+    return { loans, entries, waitingForSweep, totals, differences, found, stopped: isStopped, ...seals }
   })
 }
 

@@ -104,9 +104,31 @@ export const rowsText = (rows: readonly SealedRow[]): string =>
     ...rows.map(({ table, key, values }) => [table, key, SEALED[table].columns.slice(0, values.length), values]),
   ])
 
-/** Returns the SHA-256 of rows; null for none. */
-export const digestOf = (rows: readonly SealedRow[]): Buffer | null =>
-  rows.length === 0 ? null : hash('sha256', rowsText(rows), 'buffer')
+/** The bytes of a SHA-256. */
+const DIGEST = 32
+
+const isMutable = ({ table }: SealedRow): boolean => SEALED[table].isMutable
+
+/**
+ * Returns the SHA-256 of the rows that never change and that of the rows that may, one after the other: a later change
+ * must not make the first unprovable. Null where there is no row.
+ */
+export function digestOf(rows: readonly SealedRow[]): Buffer | null {
+  if (rows.length === 0) return null
+  const mutable = rows.filter(isMutable)
+  const fixed = mutable.length === 0 ? rows : rows.filter((row) => !isMutable(row))
+  const digests = [fixed, mutable]
+    .filter((group) => group.length > 0)
+    .map((group) => hash('sha256', rowsText(group), 'buffer'))
+  return digests.length === 1 ? digests[0]! : Buffer.concat(digests)
+}
+
+/** Returns the part of a digest that is of the rows that never change; null where there is none. */
+export const fixedDigestOf = (digest: Buffer | null, rows: readonly SealedRow[]): Buffer | null =>
+  rows.every(isMutable) ? null : (digest?.subarray(0, DIGEST) ?? null)
+
+/** Returns the rows that never change. */
+export const fixedRows = (rows: readonly SealedRow[]): SealedRow[] => rows.filter((row) => !isMutable(row))
 
 /** The bytes of a mark. */
 const MARK = 2
@@ -133,7 +155,7 @@ export const nameMarkOf = ({ table, key }: Pick<SealedRow, 'table' | 'key'>): nu
  * Writes marks as bytes: the number of the trail's columns and a mark for each; then for each row the number of its
  * columns, the mark of its name and a mark for each.
  */
-function marksOf(trail: Texts, rows: readonly SealedRow[]): Buffer {
+export function marksOf(trail: Texts, rows: readonly SealedRow[]): Buffer {
   const size = rows.reduce((sum, { values }) => sum + 1 + MARK * (values.length + 1), 1 + MARK * trail.length)
   const marks = Buffer.allocUnsafe(size)
   let at = marks.writeUInt8(trail.length, 0)

@@ -76,7 +76,7 @@ describe('the rows that changes made true', () => {
     expect(await read(1, [odd])).toEqual(new Map([[1n, [nulls('customer', 'asha')]]]))
     const scored = (await trailOf(1)).find(({ action }) => action === 'score')!
     expect(await read(1, [{ ...scored, entityId: 'asha' }])).toEqual(
-      new Map([[scored.id, [nulls('credit_decision', '')]]]),
+      new Map([[scored.id, [nulls('credit_decision', `of customer ${scored.entityId}`)]]]),
     )
   })
 

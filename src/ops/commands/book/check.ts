@@ -1,52 +1,67 @@
-import type { Command } from 'commander'
-import { currencyOf, minorToText } from '../../../domain/money.ts'
+import { type Command, InvalidArgumentError } from 'commander'
+import { currencyCodes, currencyOf, minorToText } from '../../../domain/money.ts'
 import { type Checked, checkBook } from '../../../services/book/bookCheck.ts'
+import { type Head, parseHead } from '../../../services/events/chainHeads.ts'
 import { wholeNumber } from '../../options.ts'
 import { perform, type Shell } from '../../perform.ts'
 import { type Printer, toTable } from '../../terminal/format.ts'
-import type { Io, Progress } from '../../terminal/terminalIo.ts'
-
-/** Facts that are proven when a check finds nothing. */
-const PROVES = [
-  "each loan's balances, status and instalments, and the sums of the book, are what its entries make of it",
-  'currency, rate, principal, instalments, dates and penalty of a loan follow from its product, or from what the record system sent',
-  'no entry is dated before disbursement or after the day it was posted, and each charge-off and write-off has the amount that was owed',
-  'each loan, entry, reversal and customer is in the audit trail, once and with the same content, and nothing else is',
-  'each Idempotency-Key names what is there, and no row refers to one that is not',
-] as const
-
-/** Facts that a check cannot prove. */
-const DOES_NOT_PROVE = [
-  'a change made in every place at once, in the book, the trail and the keys, so that all of them agree',
-  'that money was paid: hold the entries against the statements of the bank or the wallet',
-  'details of customers, accounts and signing keys; credit decisions (credit-decisions show makes each again)',
-] as const
+import { type Io, type Progress, UsageError } from '../../terminal/terminalIo.ts'
+import { proofsOf, provenBy } from './proofs.ts'
+import { waitingNote } from './seal.ts'
 
 const listed = (lines: readonly string[]) => lines.map((line) => `  - ${line}`).join('\n')
 
 export function checkCommand(book: Command, shell: Shell): void {
   book
     .command('check')
-    .description('replay every loan, and hold figures, totals, terms, the audit trail and keys against it')
+    .description(
+      'replay every loan, and compare figures, totals, terms, the audit trail, keys and the chain of changes',
+    )
     .option('-o, --organization <id>', 'only this one; all when left out', wholeNumber)
+    .option('--head <text>', 'a line of book seal that was kept elsewhere; may be given for several', head, [])
     .addHelpText(
       'after',
       `\nReads one snapshot in bounded batches while the service is running. Exits with 1 and names what differs, if anything does.
 
 Where nothing differs, this is proven:
-${listed(PROVES)}
+${listed(proofsOf(true).proves)}
 And this is not:
-${listed(DOES_NOT_PROVE)}`,
+${listed(proofsOf(true).doesNot)}`,
     )
-    .action((options: { organization?: number }, command: Command) =>
+    .action((options: { organization?: number; head: readonly Head[] }, command: Command) =>
       perform(shell, command, async ({ io, deps, printer }) => {
+        const { organization: organizationId, head: heads } = options
+        requireChecked(heads, organizationId)
         const begun = performance.now()
         const checked = await withProgress(io, 'loans', (onProgress) =>
-          checkBook(deps, { organizationId: options.organization, stopping: io.stopping, onProgress }),
+          withProgress(io, 'changes', (onSealProgress) =>
+            checkBook(deps, { organizationId, heads, stopping: io.stopping, onProgress, onSealProgress }),
+          ),
         )
-        printResult(printer, io, checked, (performance.now() - begun) / 1000)
+        printResult(printer, io, checked, { seconds: (performance.now() - begun) / 1000, heads })
         return checked.found > 0 || checked.stopped ? 1 : 0
       }),
+    )
+}
+
+/** The most heads that are given at once. */
+const MOST_HEADS = 1_000
+
+/** Collects the heads of several `--head`. */
+function head(text: string, before: readonly Head[]): Head[] {
+  const read = parseHead(text)
+  if (!read)
+    throw new InvalidArgumentError('It must be a line of "book seal": mkopo-head-1:1:250:180:<64 hexadecimal digits>.')
+  if (before.length === MOST_HEADS) throw new InvalidArgumentError(`There must be ${MOST_HEADS} at most.`)
+  return [...before, read]
+}
+
+/** @throws UsageError for a head of another organization than the one that is checked */
+function requireChecked(heads: readonly Head[], organizationId: number | undefined): void {
+  const other = heads.find((one) => organizationId !== undefined && one.organizationId !== organizationId)
+  if (other)
+    throw new UsageError(
+      `--head is of organization ${other.organizationId}, and only organization ${organizationId} is checked`,
     )
 }
 
@@ -67,9 +82,16 @@ async function withProgress<T>(
   }
 }
 
-function printResult(printer: Printer, io: Io, checked: Checked, seconds: number): void {
+function printResult(
+  printer: Printer,
+  io: Io,
+  checked: Checked,
+  { seconds, heads }: { readonly seconds: number; readonly heads: readonly Head[] },
+): void {
   const totals = checked.totals.map((total) => {
-    const money = (minor: bigint) => minorToText(minor, currencyOf(total.currency))
+    // A damaged code has no decimals: its sums are shown in minor units.
+    const isKnown = currencyCodes.includes(total.currency)
+    const money = (minor: bigint) => (isKnown ? minorToText(minor, currencyOf(total.currency)) : String(minor))
     const { organizationId, currency, loans, entries } = total
     return {
       organizationId,
@@ -82,7 +104,7 @@ function printResult(printer: Printer, io: Io, checked: Checked, seconds: number
       overpaid: money(total.overpaid),
     }
   })
-  const { loans, entries, waitingForSweep, found, stopped, differences } = checked
+  const { loans, entries, waitingForSweep, sealed, unsealed, found, stopped, differences } = checked
   const rate = Math.round(loans / Math.max(seconds, 0.001))
   const verdict = stopped ? 'stopped before the end' : found === 0 ? 'nothing differs' : `${found} differences`
   if (!printer.json) {
@@ -102,14 +124,14 @@ function printResult(printer: Printer, io: Io, checked: Checked, seconds: number
       ])}\n`,
     )
     if (waitingForSweep > 0) printer.note(`${waitingForSweep} loans wait for the sweep.`)
+    if (unsealed > 0) printer.note(waitingNote(unsealed))
   }
-  const isProven = found === 0 && !stopped
-  const proven = isProven ? PROVES : []
+  const { isProven, proven, notProven } = provenBy(checked, heads.length > 0)
   printer.done(
     {
-      ...{ loans, entries, waitingForSweep, seconds, totals, found, stopped, differences },
-      ...{ proven, notProven: isProven ? DOES_NOT_PROVE : [...PROVES, ...DOES_NOT_PROVE] },
+      ...{ loans, entries, waitingForSweep, sealed, unsealed, seconds, totals, found, stopped, differences },
+      ...{ proven, notProven },
     },
-    `${isProven ? `Proven:\n${listed(PROVES)}\nNot proven:\n${listed(DOES_NOT_PROVE)}\n` : ''}${loans} loans and ${entries} entries replayed, ${rate} loans a second: ${verdict}.`,
+    `${isProven ? `Proven:\n${listed(proven)}\nNot proven:\n${listed(notProven)}\n` : ''}${loans} loans and ${entries} entries replayed, ${rate} loans a second, ${sealed} seals checked: ${verdict}.`,
   )
 }

@@ -1,0 +1,191 @@
+import type { Transaction } from '../postgres/transaction.ts'
+import { statement } from '../queries/statement.ts'
+import { SEALED, SEALED_TRAIL, type Texts, textsOf } from './sealedColumns.ts'
+import type { SealedRow, TrailedChange } from './sealedRows.ts'
+
+/** The head of a chain: the last change that was sealed. */
+export interface ChainHead {
+  readonly organizationId: number
+  /** 0: nothing is sealed yet. */
+  readonly changeId: bigint
+  /** The last number of an event. */
+  readonly sequence: bigint
+  readonly hash: Buffer
+  /** Names the secret of the chain; empty while nothing is sealed. */
+  readonly keyId: string
+}
+
+const HEADS = `
+  SELECT o.id AS "organizationId", coalesce(c.change_id, 0) AS "changeId", coalesce(c.sequence, 0) AS sequence,
+    coalesce(c.hash, '') AS hash, coalesce(c.key_id, '') AS "keyId"
+  FROM (SELECT id FROM organization UNION SELECT organization_id FROM event_chain UNION SELECT 0) AS o
+  LEFT JOIN event_chain c ON c.organization_id = o.id
+  WHERE $1::int IS NULL OR o.id = $1 ORDER BY o.id`
+
+/** Reads the head of each organization, or of one; of an organization without a chain, a head with nothing sealed. */
+export async function readChainHeads(
+  transaction: Transaction,
+  organizationId: number | undefined,
+): Promise<ChainHead[]> {
+  return (await transaction.query<ChainHead>(HEADS, [organizationId ?? null])).rows
+}
+
+const countAfter = statement<{ organizationId: number; changeId: bigint }>(
+  'count-unsealed',
+  (p) => `SELECT count(*) AS changes FROM audit_entry
+    WHERE organization_id = ${p('organizationId')} AND id > ${p('changeId')}`,
+)
+
+/** The number of rows of the trail after a change. */
+export async function countChangesAfter(
+  transaction: Transaction,
+  organizationId: number,
+  changeId: bigint,
+): Promise<number> {
+  const { rows } = await transaction.query<{ changes: bigint }>(countAfter({ organizationId, changeId }))
+  return Number(rows[0]!.changes)
+}
+
+/** A row of the trail, as it is sealed. */
+export interface ReadChange extends TrailedChange {
+  /** By the columns of `SEALED_TRAIL`. */
+  readonly trail: Texts
+}
+
+/** A row of `event`. */
+export interface StoredPart {
+  readonly changeId: bigint
+  readonly part: number
+  readonly sequence: bigint | null
+  readonly type: string
+  readonly digest: Buffer | null
+  readonly marks: Buffer
+  readonly hash: Buffer
+}
+
+/** The next rows of the trail, and the events up to the last of them. */
+export interface ChainBatch {
+  readonly changes: readonly ReadChange[]
+  readonly parts: readonly StoredPart[]
+  /** Up to which change the batch goes. */
+  readonly end: bigint
+}
+
+/** Before every change. */
+export const BEFORE_ALL = -(2n ** 63n)
+/** The rows of the trail that are read at once. */
+const CHANGES = 1_000
+/** The events that are read at once: some changes have several. A thousand changes with more are not of the service. */
+const PARTS = 50_000
+
+interface Span {
+  readonly organizationId: number
+  readonly after: bigint
+  readonly end: bigint
+}
+
+const readTrail = statement<Span>(
+  'read-sealed-trail',
+  (p) => `
+  SELECT a.id, a.entity, a.entity_id AS "entityId", a.action, a.after #>> '{posted,id}' AS "postedId",
+    ${textsOf(SEALED_TRAIL, 'a')} AS trail
+  FROM audit_entry a WHERE a.organization_id = ${p('organizationId')} AND a.id > ${p('after')} AND a.id <= ${p('end')}
+  ORDER BY a.id LIMIT ${CHANGES}`,
+)
+
+const readParts = statement<Span>(
+  'read-sealed-parts',
+  (p) => `
+  SELECT e.change_id AS "changeId", e.part, e.sequence, e.type, e.digest, e.marks, e.hash
+  FROM event e WHERE e.organization_id = ${p('organizationId')} AND e.change_id > ${p('after')} AND e.change_id <= ${p('end')}
+  ORDER BY e.change_id, e.part LIMIT ${PARTS}`,
+)
+
+/** Reads the changes after one and up to another, some at a time, with their events. */
+export async function readChain(transaction: Transaction, span: Span): Promise<ChainBatch> {
+  const changes = (await transaction.query<ReadChange>(readTrail(span))).rows
+  const end = changes.length < CHANGES ? span.end : changes.at(-1)!.id
+  return { changes, parts: (await transaction.query<StoredPart>(readParts({ ...span, end }))).rows, end }
+}
+
+const readLater = statement<{ organizationId: number; changeId: bigint }>(
+  'read-parts-after-head',
+  (p) => `SELECT e.change_id AS "changeId", e.part FROM event e
+    WHERE e.organization_id = ${p('organizationId')} AND e.change_id > ${p('changeId')}
+    ORDER BY e.change_id, e.part LIMIT ${CHANGES}`,
+)
+
+/** Reads events after the last change that was sealed, of which there should be none; 1,000 at most. */
+export async function readPartsAfter(
+  transaction: Transaction,
+  organizationId: number,
+  changeId: bigint,
+): Promise<Pick<StoredPart, 'changeId' | 'part'>[]> {
+  return (await transaction.query<StoredPart>(readLater({ organizationId, changeId }))).rows
+}
+
+/** Actions of a customer that change the customer's own row. */
+const OF_CUSTOMER = `('create', 'update', 'activate', 'close')`
+
+/** Whether `e` changes the row again that the change `k` made true, where the row can be changed. */
+const CHANGES_AGAIN = `CASE k.entity
+    WHEN 'loan' THEN e.action = 'update'
+    WHEN 'organization' THEN e.action = 'update'
+    WHEN 'customer' THEN CASE WHEN k.action = 'boost' THEN e.action = 'boost' AND e.after ->> 'boostStatus' = 'raised'
+      ELSE e.action IN ${OF_CUSTOMER} END
+    ELSE true END`
+
+const findLater = statement<{
+  organizationId: number
+  ids: readonly bigint[]
+  entities: readonly string[]
+  entityIds: readonly string[]
+  actions: readonly string[]
+}>(
+  'find-changed-later',
+  (p) => `
+  SELECT k.id FROM unnest((SELECT ${p('ids')}::bigint[]), ${p('entities')}::text[], ${p('entityIds')}::text[],
+    ${p('actions')}::text[]) AS k (id, entity, entity_id, action)
+  WHERE EXISTS (
+    SELECT FROM audit_entry e WHERE e.organization_id = ${p('organizationId')} AND e.entity = k.entity
+      AND e.entity_id = k.entity_id AND e.id > k.id AND ${CHANGES_AGAIN})`,
+)
+
+/** Returns those of the changes after which another change of the same row is in the trail. */
+export async function findChangedLater(
+  transaction: Transaction,
+  organizationId: number,
+  changes: readonly TrailedChange[],
+): Promise<ReadonlySet<bigint>> {
+  if (changes.length === 0) return new Set()
+  const { rows } = await transaction.query<{ id: bigint }>(
+    findLater({
+      organizationId,
+      ids: changes.map(({ id }) => id),
+      entities: changes.map(({ entity }) => entity),
+      entityIds: changes.map(({ entityId }) => entityId),
+      actions: changes.map(({ action }) => action),
+    }),
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+const findDecisions = statement<{ organizationId: number; customerId: string; at: string | null }>(
+  'find-decisions-like',
+  (p) => `
+  SELECT d.id::text AS key, ${textsOf(SEALED.credit_decision.columns, 'd')} AS values FROM credit_decision d
+  WHERE d.organization_id = ${p('organizationId')}
+    AND (d.customer_id::text = ${p('customerId')} OR d.at = ${p('at')}::timestamptz) ORDER BY d.id LIMIT 1000`,
+)
+
+/** Reads decisions that a change may have made, where none is the customer's and of that time: 1,000 at most. */
+export async function readDecisionsLike(
+  transaction: Transaction,
+  organizationId: number,
+  { entityId, trail }: ReadChange,
+): Promise<SealedRow[]> {
+  const { rows } = await transaction.query<Omit<SealedRow, 'table'>>(
+    findDecisions({ organizationId, customerId: entityId, at: trail[0] ?? null }),
+  )
+  return rows.map((row) => ({ table: 'credit_decision', ...row }))
+}

@@ -1,0 +1,195 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { chainSecret } from '../../src/services/events/seal.ts'
+import { sequenceAll } from '../../src/services/events/sequencer.ts'
+import { opsOn } from '../support/ops.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const HEAD = /^mkopo-head-1:1:\d+:\d+:[0-9a-f]{64}$/
+const TABLES = ['loan_entry', 'loan', 'audit_entry', 'event', 'event_chain', 'signing_key', 'account']
+
+let service: TestService
+let loan: string
+beforeAll(async () => {
+  service = await startService()
+  await service.post('/v1/customers', { body: { externalId: 'asha' } })
+  const application = { customerId: 'asha', productId: 3, principal: 60_000 }
+  loan = (await service.post('/v1/loans', { body: application })).body.id
+})
+afterAll(() => service.close())
+
+const ops = (command: string) => opsOn(service)(command)
+const sql = (text: string) => service.owner.pool.query(text)
+const repay = async () => {
+  const answer = await service.post(`/v1/loans/${loan}/repayments`, { body: { transactionAmount: 100 } })
+  expect(answer.status).toBe(200)
+}
+/** What a check finds. */
+interface Found {
+  readonly found: number
+  readonly differences: readonly { readonly of: string; readonly message: string }[]
+}
+
+/** The head of the demonstration's lender. */
+const head = async (): Promise<string> => {
+  const { out } = await ops('book seal')
+  return out.split('\n').find((line) => HEAD.test(line))!
+}
+const check = async (more = '') => {
+  const { code, json } = await opsOn(service)<Found>(`book check --json${more}`)
+  return {
+    code,
+    found: (json.differences as { of: string; message: string }[]).map((one) => `${one.of}: ${one.message}`),
+  }
+}
+const CLEAN = { code: 0, found: [] }
+
+describe('a book of which nothing is sealed yet', () => {
+  it('says so, in place of each head', async () => {
+    const { code, out, err } = await ops('book seal')
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: 'organization 0: nothing is sealed yet\norganization 1: nothing is sealed yet\n',
+    })
+    expect(err).toMatch(/^\d+ changes are not sealed yet\.\n$/)
+  })
+
+  it('is no fault of it, and the check counts what waits', async () => {
+    const { code, json, err } = await ops('book check --json')
+    expect({ code, sealed: json.sealed, found: json.found }).toEqual({ code: 0, sealed: 0, found: 0 })
+    expect(json.unsealed).toBeGreaterThan(5)
+    expect(err).toBe('')
+    expect((await ops('book check')).err).toContain(`${json.unsealed} changes are not sealed yet.`)
+  })
+})
+
+describe('the head of a chain', () => {
+  beforeAll(async () => {
+    await repay()
+    await sequenceAll(service.deps)
+    for (const table of TABLES) await sql(`CREATE TABLE whole_${table} AS TABLE ${table}`)
+  })
+
+  it('is a line for each organization and for the service, and JSON', async () => {
+    const { out, err } = await ops('book seal')
+    expect({
+      lines: out
+        .trim()
+        .split('\n')
+        .map((line) => line.slice(0, 15)),
+      err,
+    }).toEqual({
+      lines: ['mkopo-head-1:0:', 'mkopo-head-1:1:'],
+      err: '',
+    })
+    const { json } = await opsOn(service)<{ heads: object[] }>('book seal --json')
+    expect(json.heads[1]).toMatchObject({ organizationId: 1, text: await head(), unsealed: 0 })
+    const stored = await sql(`SELECT change_id::text, sequence::text, encode(hash, 'hex') AS hash FROM event_chain
+      WHERE organization_id = 1`)
+    const { change_id, sequence, hash } = stored.rows[0]!
+    expect(await head()).toBe(`mkopo-head-1:1:${change_id}:${sequence}:${hash}`)
+  })
+
+  it('stands while the chain grows', async () => {
+    const kept = await head()
+    await repay()
+    await sequenceAll(service.deps)
+    expect(await head()).not.toBe(kept)
+    expect(await check(` --head ${kept} --head ${await head()}`)).toEqual(CLEAN)
+    expect((await ops(`book check --head ${kept}`)).out).toMatch(/nothing before it was rewritten\nNot proven/)
+    expect((await ops('book check')).out).not.toMatch(/nothing before it was rewritten/)
+  })
+
+  it.each([
+    ['mkopo-head-1:1:5', /It must be a line of "book seal"/],
+    [`mkopo-head-2:1:5:5:${'0'.repeat(64)}`, /It must be a line of "book seal"/],
+    [`mkopo-head-1:2:5:5:${'0'.repeat(64)} -o 1`, /--head is of organization 2, and only organization 1 is checked/],
+  ])('that is none is refused: %s', async (text, said) => {
+    const { code, err } = await ops(`book check --head ${text}`)
+    expect(code).toBe(2)
+    expect(err).toMatch(said)
+  })
+
+  it('of an organization that is not there is a fault', async () => {
+    const { code, found } = await check(` --head mkopo-head-1:9:5:5:${'0'.repeat(64)}`)
+    expect({ code, found }).toEqual({ code: 1, found: ['head 5: no organization has that number'] })
+  })
+})
+
+describe('found with a head that was kept, and not without', () => {
+  let kept: string
+  beforeEach(async () => {
+    kept = await head()
+  })
+  afterEach(async () => {
+    const mend = TABLES.map(
+      (table) => `DELETE FROM ${table}; INSERT INTO ${table} OVERRIDING SYSTEM VALUE SELECT * FROM whole_${table}`,
+    )
+    await sql(`BEGIN; SET LOCAL session_replication_role = replica; ${mend.join('; ')}; COMMIT`)
+  })
+
+  it('the end of the chain cut off, with its changes', async () => {
+    const last = `SELECT max(change_id) FROM event WHERE organization_id = 1`
+    const before = `(SELECT e.change_id, e.sequence, e.hash FROM event e WHERE e.organization_id = 1 AND e.change_id < (${last})
+      ORDER BY e.change_id DESC, e.part DESC LIMIT 1)`
+    await sql(`UPDATE event_chain SET (change_id, sequence, hash) = ${before} WHERE organization_id = 1`)
+    await sql(`DELETE FROM audit_entry WHERE organization_id = 1 AND id = (${last})`)
+    await sql(`DELETE FROM event WHERE organization_id = 1 AND change_id = (${last})`)
+    await sql('DELETE FROM loan_entry WHERE ordinal = (SELECT max(ordinal) FROM loan_entry)')
+    const without = await check()
+    expect(without.found.filter((line) => /event|head|audit/.test(line))).toEqual([])
+    const { code, found } = await check(` --head ${kept}`)
+    expect(code).toBe(1)
+    expect(found.join('\n')).toMatch(/^head \d+: the chain ends at change \d+, before the head: its end was cut off/m)
+  })
+
+  it('the whole chain made again with the right secret', async () => {
+    await sql(`UPDATE audit_entry SET request_id = 'another' WHERE after ? 'posted'`)
+    await sql('TRUNCATE event, event_chain')
+    await sequenceAll(service.deps)
+    expect(await check()).toEqual(CLEAN)
+    const { code, found } = await check(` --head ${kept}`)
+    expect(code).toBe(1)
+    expect(found).toEqual([
+      expect.stringMatching(
+        /^head (\d+): the chain was rewritten up to change \1 or before it: it is mkopo-head-1:1:\1:/,
+      ),
+    ])
+  })
+
+  it('the chain made again, in the same words: the numbers of events are others', async () => {
+    await sql(
+      'UPDATE event_chain SET opened_at_change = 1000, change_id = 0, sequence = 0, hash = $$$$ WHERE organization_id = 1',
+    )
+    await sql('DELETE FROM event WHERE organization_id = 1')
+    await sequenceAll(service.deps)
+    expect(await check()).toEqual(CLEAN)
+    expect((await check(` --head ${kept}`)).code).toBe(1)
+  })
+})
+
+describe('another secret', () => {
+  const other = chainSecret('another secret of the tests')
+  const withSecret = () => ({ ...service, deps: { ...service.deps, chainSecret: other } })
+
+  it('is one message for a chain, and what needs no secret is still checked', async () => {
+    const run = opsOn(withSecret())
+    const { code, json } = await run<Found>('book check --json')
+    const said = 'event_chain: was sealed with the secret'
+    const lines = json.differences.map((one) => `${one.of}: ${one.message}`)
+    expect({ code, lines: lines.map((line) => line.slice(0, said.length)) }).toEqual({ code: 1, lines: [said, said] })
+    await sql(`UPDATE account SET roles = '{ADMIN}' WHERE email = 'partner@example.com'`)
+    const changed = await run<Found>('book check --json')
+    await sql(`UPDATE account SET roles = '{USER}' WHERE email = 'partner@example.com'`)
+    expect(changed.json.found).toBe(3)
+  })
+
+  it('is found also where the chain says that it is the right one', async () => {
+    await sql(`UPDATE event_chain SET key_id = '${other.keyId}'`)
+    const { json } = await opsOn(withSecret())<Found>('book check --json')
+    await sql(`UPDATE event_chain SET key_id = '${service.deps.chainSecret.keyId}'`)
+    expect(json.found).toBeGreaterThan(5)
+    expect(json.differences[0]).toMatchObject({
+      message: expect.stringMatching(/^does not follow from the part before/),
+    })
+  })
+})

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { SEALED } from '../../../src/db/events/sealedColumns.ts'
+import type { SealedRow } from '../../../src/db/events/sealedRows.ts'
+import { differencesOfRows } from '../../../src/services/book/sealDifferences.ts'
+import { digestOf, marksOf, readMarks } from '../../../src/services/events/seal.ts'
+
+const row = (table: SealedRow['table'], key: string, changes: Record<string, string | null> = {}): SealedRow => ({
+  table,
+  key,
+  values: SEALED[table].columns.map((column) => (column in changes ? changes[column]! : `${key} ${column}`)),
+})
+
+/** The differences between rows now and the seal of rows then. */
+const differences = (then: readonly SealedRow[], now: readonly SealedRow[], isChangedLater = false) => {
+  const marks = readMarks(marksOf([], then))!
+  return differencesOfRows(9n, now, { digest: digestOf(then), marks, isChangedLater }).map(
+    ({ of, message }) => `${of}: ${message}`,
+  )
+}
+
+const schedule = (...periods: number[]): SealedRow[] => [
+  row('loan', '5'),
+  ...periods.map((period) => row('loan_period', `5/${period}`)),
+]
+
+describe('a row compared with its seal', () => {
+  it('is the same, or its changed columns are named', () => {
+    expect(differences([row('customer', '7')], [row('customer', '7')])).toEqual([])
+    expect(differences([row('customer', '7')], [row('customer', '7', { phone: '1', email: null })])).toEqual([
+      'customer 7: phone is not what change 9 sealed',
+      'customer 7: email is not what change 9 sealed',
+    ])
+  })
+
+  it('is compared over the columns that were known when it was sealed', () => {
+    const now = row('loan_entry', '3')
+    const then = { ...now, values: now.values.slice(0, -2) }
+    expect(differences([then], [now])).toEqual([])
+    expect(differences([then], [row('loan_entry', '3', { amount: '1' })])).toEqual([
+      'loan_entry 3: amount is not what change 9 sealed',
+    ])
+  })
+
+  it('may have got an account number since, and no other', () => {
+    const [then, now] = [row('loan', '5', { account_no: null }), row('loan', '5', { account_no: '17' })]
+    expect(differences([then], [now])).toEqual([])
+    expect(differences([now], [row('loan', '5', { account_no: '18' })])).toEqual([
+      'loan 5: account_no is not what change 9 sealed',
+    ])
+    expect(differences([now], [then])).toEqual(['loan 5: account_no is not what change 9 sealed'])
+  })
+
+  it('is gone, or was added', () => {
+    const nulls = { ...row('loan_entry', '3'), values: SEALED.loan_entry.columns.map(() => null) }
+    expect(differences([row('loan_entry', '3')], [nulls])).toEqual([
+      'loan_entry 3: is not there, and change 9 sealed it',
+    ])
+    expect(differences([nulls], [nulls])).toEqual([])
+    expect(differences(schedule(1, 2, 3), schedule(1, 3))).toEqual([
+      'loan_period 5/2: is not there, and change 9 sealed it',
+    ])
+    expect(differences(schedule(1, 2), schedule(1, 2, 3))).toEqual([
+      'loan_period 5/3: is not among the rows that change 9 sealed',
+    ])
+  })
+
+  it('that changed so that no mark is another is named without a column', () => {
+    const then = [row('loan_entry', '3')]
+    const marks = readMarks(marksOf([], then))!
+    const digest = Buffer.alloc(32)
+    expect(differencesOfRows(9n, then, { digest, marks, isChangedLater: false })).toEqual([
+      { of: 'loan_entry 3', message: expect.stringMatching(/^is not what change 9 sealed, and the marks do not tell/) },
+    ])
+  })
+
+  it('that a later change made is not compared; those beside it that never change are', () => {
+    const raised = (limit: string, decided = 'a') => [
+      row('credit_decision', '1', { result: decided }),
+      row('credit_standing', '7', { boosted_limit: limit }),
+    ]
+    expect(differences(raised('5'), raised('6'), true)).toEqual([])
+    expect(differences(raised('5'), raised('6', 'b'), true)).toEqual([
+      'credit_decision 1: result is not what change 9 sealed',
+    ])
+    expect(differences(raised('5'), raised('6'))).toEqual([
+      'credit_standing 7: boosted_limit is not what change 9 sealed',
+    ])
+    expect(differences([row('customer', '7')], [row('customer', '7', { phone: '1' })], true)).toEqual([])
+  })
+})

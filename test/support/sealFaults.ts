@@ -1,0 +1,145 @@
+import { SEALED, SEALED_TRAIL, type SealedName } from '../../src/db/events/sealedColumns.ts'
+
+/**
+ * What is planted, by SQL, and what `book check` says of it. In the SQL `{table.column}` is another value for the column; in
+ * what is said `:row` is the name of the row.
+ */
+export interface SealFault {
+  readonly name: string
+  readonly spoil: string
+  readonly said: RegExp
+  /** The table whose first row is spoilt, and named. */
+  readonly table?: SealedName
+}
+
+const TABLES = Object.keys(SEALED) as SealedName[]
+
+/** A value of another kind for each type of column. */
+const OTHER: Readonly<Record<string, (column: string) => string>> = {
+  text: (column) => `coalesce(${column}, '') || 'x'`,
+  bigint: (column) => `coalesce(${column}, 0) + 1000`,
+  integer: (column) => `coalesce(${column}, 0) + 1000`,
+  date: (column) => `coalesce(${column}, '2026-01-31') + 1`,
+  'timestamp with time zone': (column) => `coalesce(${column}, '2026-01-31Z') + interval '1 s'`,
+  jsonb: (column) => `coalesce(${column}, '{}') || '{"changed": true}'`,
+  boolean: (column) => `NOT coalesce(${column}, false)`,
+  ARRAY: (column) => `array_append(${column}, 'X')`,
+}
+
+/** The types of columns, as a test reads them: `table.column` → type. */
+export type Types = ReadonlyMap<string, string>
+
+/** Puts another value of the column's type in the place of each `{table.column}`. */
+export const withValues = (types: Types, spoil: string): string =>
+  spoil.replace(/\{(\w+\.(\w+))\}/g, (_, name, column) => OTHER[types.get(name)!]!(column))
+
+const FIRST: Readonly<Partial<Record<SealedName, string>>> = { credit_standing: 'WHERE boosts > 0' }
+
+/** SQL for the first row of a table, by its key. */
+export const firstRow = (table: SealedName): string =>
+  `SELECT ctid FROM ${table} ${FIRST[table] ?? ''} ORDER BY ${SEALED[table].key.join(', ')} LIMIT 1`
+
+/** Each covered column of each table with another value. */
+export const COLUMNS: readonly SealFault[] = TABLES.flatMap((table) =>
+  SEALED[table].columns.map((column) => ({
+    name: `another ${table}.${column}`,
+    spoil: `UPDATE ${table} SET ${column} = {${table}.${column}} WHERE ctid = (${firstRow(table)})`,
+    said: new RegExp(`^:row: ${column} is not what change \\d+ sealed$`, 'm'),
+    table,
+  })),
+)
+
+/** Each column of the trail with another value. */
+export const TRAIL: readonly SealFault[] = SEALED_TRAIL.map((column) => ({
+  name: `another audit_entry.${column}`,
+  spoil: `UPDATE audit_entry SET ${column} = {audit_entry.${column}} WHERE id = :change`,
+  said: new RegExp(`^audit_entry :change: ${column} is not what was sealed$`, 'm'),
+}))
+
+const GONE = /^:row: is not there, and change \d+ sealed it$/m
+
+/** A key of each table with another value. */
+export const KEYS: readonly SealFault[] = TABLES.flatMap((table) =>
+  SEALED[table].key.map((column) => ({
+    name: `another ${table}.${column}`,
+    spoil: `UPDATE ${table} SET ${column} = {${table}.${column}} WHERE ctid = (${firstRow(table)})`,
+    said: table === 'credit_decision' ? /^credit_decision 1001: id is not what change \d+ sealed$/m : GONE,
+    table,
+  })),
+)
+
+export const REMOVED: readonly SealFault[] = TABLES.map((table) => ({
+  name: `a row of ${table} removed`,
+  spoil: `DELETE FROM ${table} WHERE ctid = (${firstRow(table)})`,
+  said: table === 'credit_decision' ? /^credit_decision of customer \d+: is not there, and change/m : GONE,
+  table,
+}))
+
+/** The columns that have to differ between two rows. */
+const UNIQUE = ['email', 'hash', 'external_id', 'fingerprint', 'ordinal', 'arrival', 'token', 'account_no']
+
+const MADE = /is not in the trail: nothing says that it was/
+const ADDED: Readonly<Record<SealedName, RegExp>> = {
+  organization: /^organization 1001: is not in the trail/m,
+  account: new RegExp(`^account \\d+: ${MADE.source}`, 'm'),
+  api_key: new RegExp(`^api_key \\d+: ${MADE.source}`, 'm'),
+  signing_key: new RegExp(`^signing_key \\S+x: ${MADE.source}`, 'm'),
+  loan_product: /^loan_product 1001: is not in the trail/m,
+  customer: /^customer \d+: is not in the trail/m,
+  loan: /^loan 1001: the trail says 0 times that it was made/m,
+  loan_period: /^loan_period 1\/1001: is not among the rows that change \d+ sealed/m,
+  loan_entry: /^loan 1: entry 1001 is not in the trail/m,
+  credit_policy: /^credit_policy 2026-07x: is not in the trail/m,
+  credit_decision: /^credit_decision \d+: is not in the trail/m,
+  credit_standing: /^credit_standing \d+: boosts is 1, and the trail has 0 raises/m,
+  credit_statement: /^credit_statement \S+x: is not in the trail/m,
+}
+
+/** The schedule of the loan that is added. */
+const LINES = `INSERT INTO loan_period SELECT organization_id, 1001, period, from_date, due_date, principal, interest, fees
+  FROM loan_period WHERE loan_id = 1`
+
+/** A row of each table added: the first once more, under another key. */
+export const ADDED_ROWS: readonly SealFault[] = TABLES.map((table) => {
+  const owner = table === 'organization' || table === 'signing_key' ? [] : ['organization_id']
+  const { key, columns, leftOut } = SEALED[table]
+  const changed = new Set([...key.slice(-1), ...UNIQUE])
+  const names = [...owner, ...key, ...columns, ...Object.keys(leftOut)]
+  const values = names.map((name) => (changed.has(name) ? `{${table}.${name}}` : name))
+  return {
+    name: `a row of ${table} added`,
+    spoil: `INSERT INTO ${table} (${names.join(', ')}) OVERRIDING SYSTEM VALUE
+      SELECT ${values.join(', ')} FROM ${table} WHERE ctid = (${firstRow(table)});
+      ${table === 'loan' ? LINES : ''}`,
+    said: ADDED[table],
+    table,
+  }
+})
+
+const figure = (column: string, said = new RegExp(`^loan :plain: ${column} is `, 'm'), value?: string): SealFault => ({
+  name: `another cached loan.${column}`,
+  spoil: `UPDATE loan SET ${column} = ${value ?? `coalesce(${column}, 0) + 1`} WHERE id = :plain`,
+  said,
+})
+
+/** Columns that no seal covers, because another check does. */
+export const CACHED_COLUMNS: readonly SealFault[] = [
+  ...['principal_outstanding', 'interest_outstanding', 'fees_outstanding', 'penalty_outstanding', 'total_paid'].map(
+    (column) => figure(column),
+  ),
+  ...['total_overpaid', 'total_overdue', 'total_written_off', 'total_recovered'].map((column) => figure(column)),
+  ...['next_due_on', 'overdue_since', 'charged_off_on', 'closed_on'].map((column) =>
+    figure(column, undefined, `'2027-01-01'`),
+  ),
+  figure('next_change_at', undefined, `'2030-01-01Z'`),
+  figure('status', undefined, `'Overpaid'`),
+  figure('version'),
+  figure('entry_count'),
+  figure('updated_at', undefined, `updated_at + interval '1 s'`),
+  figure('carried_forward', undefined, `overlay(carried_forward PLACING '2026-01-30' FROM 3)`),
+  {
+    name: 'a reversal taken off',
+    spoil: 'UPDATE loan_entry SET reversed_at = NULL WHERE id = :reversed',
+    said: /^loan :plain: the trail says that entry :reversed was reversed/m,
+  },
+]

@@ -3,7 +3,9 @@ import manifest from '../../package.json' with { type: 'json' }
 import { isCustomerRepayment } from '../domain/loan/entry.ts'
 import { currencyOf, minorToNumber } from '../domain/money.ts'
 import type { BookTotals } from '../services/book/totals.ts'
+import type { Head } from '../services/events/chainHeads.ts'
 import type { Listener, Movement } from '../services/listener.ts'
+import { showHeads } from './sealMetrics.ts'
 
 /** From half a millisecond, the time of a read, to ten seconds, which no request should take. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -20,6 +22,7 @@ export interface Sources {
   readonly stopping: () => boolean
   readonly lagMs: () => number
   readonly totals: () => readonly BookTotals[]
+  readonly heads: () => readonly Head[]
 }
 
 /** The metrics of this instance. */
@@ -54,6 +57,7 @@ export function createMetrics(now: () => number): Metrics {
     observe: (sources) => {
       showState(registers, sources)
       showBook(registers, sources.totals)
+      showHeads(registers, sources.heads)
     },
     page: async () => ({ type: registry.contentType, text: await registry.metrics() }),
   }

@@ -92,6 +92,7 @@ export async function startServing(serving: Serving, options: ServingOptions): P
     stopping: guard.stopping,
     lagMs: guard.lagMs,
     totals: totals.latest,
+    heads: totals.heads,
   })
   return { origin: app.listeningOrigin, opsOrigin: monitor.listeningOrigin }
 }

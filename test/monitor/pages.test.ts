@@ -10,6 +10,7 @@ import { rememberRecent } from '../../src/monitor/recent.ts'
 import { buildMonitor } from '../../src/monitor/server.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { keepTotals, type Totals } from '../../src/services/book/totals.ts'
+import { sequenceAll } from '../../src/services/events/sequencer.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
 import { combineListeners, noListener } from '../../src/services/listener.ts'
 import { opsOn } from '../support/ops.ts'
@@ -158,6 +159,17 @@ describe('the page of the book', () => {
     expect(text).toMatch(/unauthenticated.*\/v1\/customers\/external\/:externalId.*…: is not a known field/s)
     expect(text).toContain('Last sweep of this instance')
     expect(text).not.toMatch(/asha|Asha|712345678|<script/i)
+  })
+
+  it('shows the head of the chain, and what waits to be sealed', async () => {
+    const waiting = (await look('/')).text
+    expect(waiting).toMatch(/Last change sealed<\/dt><dd>none yet<.*Changes not sealed yet<\/dt><dd>\d+</s)
+    expect(waiting).not.toContain('mkopo-head')
+    await sequenceAll(service.deps)
+    const { text } = await look('/')
+    const head = (await opsOn(service)('book seal')).out.split('\n')[1]
+    expect(text).toContain(`<code>${head}</code>`)
+    expect(text).toMatch(/Changes not sealed yet<\/dt><dd>0</)
   })
 
   it('loads nothing but its own style, runs no script, and is not kept', async () => {

@@ -6,6 +6,7 @@ import { buildApp } from '../../src/app/app.ts'
 import type { Deps } from '../../src/app/deps.ts'
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts'
 import { keepTotals } from '../../src/services/book/totals.ts'
+import { sequenceAll } from '../../src/services/events/sequencer.ts'
 import { type Family, readExposition } from '../support/exposition.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -61,6 +62,7 @@ beforeAll(async () => {
   metrics.listener.swept(3)
   metrics.listener.sweepFailed()
   metrics.listener.limited('account')
+  await sequenceAll(deps)
   const totals = keepTotals(deps, { warn: () => undefined })
   await totals.look()
   metrics.observe({
@@ -71,6 +73,7 @@ beforeAll(async () => {
     stopping: () => false,
     lagMs: () => 1.5,
     totals: totals.latest,
+    heads: totals.heads,
   })
   await totals.stop()
   await app.close()
@@ -119,6 +122,9 @@ describe('the metrics page', () => {
     expect(value('mkopo_db_up')).toBe(1)
     expect(value('mkopo_db_well')).toBe(0)
     expect(value('mkopo_db_clock_ahead_seconds')).toBe(-1.5)
+    expect(value('mkopo_sealed_change', { organization: '1' })).toBeGreaterThan(10)
+    expect(value('mkopo_sealed_sequence', { organization: '1' })).toBeGreaterThanOrEqual(8)
+    expect(value('mkopo_sealed_sequence', { organization: '0' })).toBe(0)
     expect(value('mkopo_event_loop_late_seconds')).toBe(0.0015)
     expect(value('mkopo_sweep_last_success_timestamp_seconds')).toBe(service.clock.now() / 1000)
   })

@@ -30,19 +30,23 @@ export async function readChainHeads(
   return (await transaction.query<ChainHead>(HEADS, [organizationId ?? null])).rows
 }
 
-const countAfter = statement<{ organizationId: number; changeId: bigint }>(
+const countAfter = statement<{ organizationId: number; changeId: bigint; most: number | null }>(
   'count-unsealed',
-  (p) => `SELECT count(*) AS changes FROM audit_entry
-    WHERE organization_id = ${p('organizationId')} AND id > ${p('changeId')}`,
+  (p) => `SELECT count(*) AS changes FROM (SELECT FROM audit_entry
+    WHERE organization_id = ${p('organizationId')} AND id > ${p('changeId')} LIMIT ${p('most')}) AS later`,
 )
 
-/** The number of rows of the trail after a change. */
+/**
+ * Counts the rows of the trail after a change.
+ * @param most where counting ends; null: at the last row
+ */
 export async function countChangesAfter(
   transaction: Transaction,
   organizationId: number,
   changeId: bigint,
+  most: number | null = null,
 ): Promise<number> {
-  const { rows } = await transaction.query<{ changes: bigint }>(countAfter({ organizationId, changeId }))
+  const { rows } = await transaction.query<{ changes: bigint }>(countAfter({ organizationId, changeId, most }))
   return Number(rows[0]!.changes)
 }
 

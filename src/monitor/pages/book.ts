@@ -9,6 +9,7 @@ import {
   type ProductTotals,
   type Totals,
 } from '../../services/book/totals.ts'
+import { type ListedHead, listHeads, MOST_COUNTED } from '../../services/events/chainHeads.ts'
 import { countDue } from '../../services/loans/sweep.ts'
 import type { Recent } from '../recent.ts'
 import { ago, money, percent } from './figures.ts'
@@ -28,11 +29,12 @@ export interface Seen {
 
 /**
  * Builds the page of one organization's book: amounts out and at risk, recent movements, refusals, and the state of the
- * sweep.
+ * sweep and of the seal.
  */
 export async function bookPage(deps: Deps, organizationId: number, { recent, totals }: Seen): Promise<string> {
   const now = deps.now()
   const due = await countDue(deps.db, now, MOST_DUE)
+  const [head] = await listHeads(deps, organizationId)
   const book = totals.latest().find((one) => one.organizationId === organizationId)
   const body = html`<h1>The book</h1>
 ${book ? html`<p>As of ${ago(book.computedAt, now)}; summed up in ${book.tookMs} ms.</p>` : html`<p>Not summed up yet.</p>`}
@@ -40,6 +42,7 @@ ${book ? html`<p>As of ${ago(book.computedAt, now)}; summed up in ${book.tookMs}
 ${book && portfolio(book)}
 ${book && moved(book, dateIn(deps.config.zone, now))}
 ${sweepState(recent, due, now)}
+${head && sealState(head)}
 ${refusals(recent, organizationId, deps.config.zone)}`
   return page('The book', body, { renew: RENEW_SECONDS })
 }
@@ -116,8 +119,17 @@ function moved({ days }: BookTotals, today: string): Html {
   return html`${plots}${plots.length === 0 && html`<p>Nothing was disbursed or collected in the last ${DAYS_SHOWN} days.</p>`}`
 }
 
+const tile = (name: string, value: Html | string | number) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
+
+function sealState({ changeId, sequence, unsealed, text }: ListedHead): Html {
+  return html`<section><dl class="tiles">
+${tile('Last change sealed', text === null ? 'none yet' : String(changeId))}
+${tile('Events numbered', String(sequence))}
+${tile('Changes not sealed yet', unsealed > MOST_COUNTED ? `more than ${MOST_COUNTED}` : unsealed)}
+</dl>${text !== null && html`<p>Head of the chain, to keep elsewhere: <code>${text}</code></p>`}</section>`
+}
+
 function sweepState({ sweep }: Recent, due: number, now: number): Html {
-  const tile = (name: string, value: Html | string | number) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
   return html`<section><dl class="tiles">
 ${tile('Last sweep of this instance', sweep.lastAt === undefined ? 'none yet' : ago(sweep.lastAt, now))}
 ${tile('Loans it brought up to date', sweep.loans)}

@@ -1,5 +1,6 @@
 import type { Deps } from '../../app/deps.ts'
 import { type BookTotals, computeBookTotals, readBookTotals } from '../../db/book/totals.ts'
+import { type Head, readHeads } from '../events/chainHeads.ts'
 
 export {
   type BookTotals,
@@ -18,6 +19,8 @@ const SHARE = 50
 export interface Totals {
   /** Returns the totals that were read last, without a round trip. */
   latest(): readonly BookTotals[]
+  /** Returns the heads of the chains that were read last, without a round trip. */
+  heads(): readonly Head[]
   /** Reads the totals now, and computes them before where that is due. */
   look(): Promise<void>
   stop(): Promise<void>
@@ -30,6 +33,7 @@ export interface Totals {
 export function keepTotals(deps: Deps, log: { warn(context: object, message: string): void }): Totals {
   const every = deps.config.figuresEverySeconds * 1000
   let latest: readonly BookTotals[] = []
+  let heads: readonly Head[] = []
   let looking: Promise<void> | undefined
 
   async function lookNow(): Promise<void> {
@@ -40,6 +44,7 @@ export function keepTotals(deps: Deps, log: { warn(context: object, message: str
         return last === undefined || deps.now() - last.computedAt >= wait || deps.now() < last.computedAt
       })
       latest = await readBookTotals(deps.db)
+      heads = await readHeads(deps)
     } catch (error) {
       log.warn({ err: error }, 'the totals of the book could not be computed; it will be tried again')
     }
@@ -56,6 +61,7 @@ export function keepTotals(deps: Deps, log: { warn(context: object, message: str
   void look()
   return {
     latest: () => latest,
+    heads: () => heads,
     look,
     async stop() {
       clearInterval(timer)

@@ -15,7 +15,7 @@ export interface Head {
 export interface ListedHead extends Head {
   /** Null while nothing is sealed. */
   readonly text: string | null
-  /** Changes that wait to be sealed. */
+  /** Changes that wait to be sealed; counting ends after 100,000. */
   readonly unsealed: number
 }
 
@@ -33,12 +33,19 @@ export function parseHead(text: string): Head | undefined {
 }
 
 /** Returns a head without its bytes. */
-export const toHead = ({ organizationId, changeId, sequence, hash }: ChainHead): Head => ({
+const toHead = ({ organizationId, changeId, sequence, hash }: ChainHead): Head => ({
   organizationId,
   changeId,
   sequence,
   hash: hash.toString('hex'),
 })
+
+/** Counting of what waits ends after so many changes. */
+export const MOST_COUNTED = 100_000
+
+/** Reads the heads of all organizations, of which something is sealed. */
+export const readHeads = async ({ db }: Pick<Deps, 'db'>): Promise<Head[]> =>
+  (await readChainHeads(db.pool, undefined)).filter(({ changeId }) => changeId > 0n).map(toHead)
 
 /** Lists the heads of all organizations, or of one; organization 0 is the service's own. */
 export const listHeads = ({ db }: Pick<Deps, 'db'>, organizationId?: number): Promise<ListedHead[]> =>
@@ -46,7 +53,7 @@ export const listHeads = ({ db }: Pick<Deps, 'db'>, organizationId?: number): Pr
     const heads: ListedHead[] = []
     for (const stored of await readChainHeads(snapshot, organizationId)) {
       const head = toHead(stored)
-      const unsealed = await countChangesAfter(snapshot, head.organizationId, head.changeId)
+      const unsealed = await countChangesAfter(snapshot, head.organizationId, head.changeId, MOST_COUNTED + 1)
       heads.push({ ...head, text: head.changeId === 0n ? null : headText(head), unsealed })
     }
     return heads

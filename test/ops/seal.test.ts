@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { chainSecret } from '../../src/services/events/seal.ts'
 import { sequenceAll } from '../../src/services/events/sequencer.ts'
@@ -181,6 +182,27 @@ describe('another secret', () => {
     const changed = await run<Found>('book check --json')
     await sql(`UPDATE account SET roles = '{USER}' WHERE email = 'partner@example.com'`)
     expect(changed.json.found).toBe(3)
+  })
+
+  it('seals nothing onto the chain, until the chain begins again as docs/operating/access.md says', async () => {
+    const { deps } = withSecret()
+    await repay()
+    await expect(sequenceAll(deps)).rejects.toThrow(/KEY_ENCRYPTION_SECRET: is not the one/)
+    await service.owner.pool.query(
+      'CREATE TABLE kept_event AS TABLE event; CREATE TABLE kept_chain AS TABLE event_chain',
+    )
+    const document = readFileSync(new URL('../../docs/operating/access.md', import.meta.url), 'utf8')
+    await sql(/```sql\n(BEGIN;\nDELETE FROM event;[^`]*)```/.exec(document)![1]!)
+    await sequenceAll(deps)
+    const run = opsOn(withSecret())
+    expect((await run<Found>('book check --json')).json).toMatchObject({ found: 0, unsealed: 0 })
+    const told = await sql(
+      'SELECT count(*)::int AS told, max(sequence)::int AS last FROM event WHERE sequence IS NOT NULL',
+    )
+    expect(told.rows).toEqual([{ told: 1, last: 1 }])
+    await sql('DELETE FROM event; DELETE FROM event_chain; INSERT INTO event SELECT * FROM kept_event')
+    await sql('INSERT INTO event_chain SELECT * FROM kept_chain')
+    await sequenceAll(service.deps)
   })
 
   it('is found also where the chain says that it is the right one', async () => {

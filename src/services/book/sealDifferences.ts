@@ -1,4 +1,11 @@
-import { absent, FILLED_LATER, SEALED, SEALED_TRAIL, type Texts } from '../../db/events/sealedColumns.ts'
+import {
+  absent,
+  FILLED_LATER,
+  SEALED,
+  SEALED_TRAIL,
+  type SealedName,
+  type Texts,
+} from '../../db/events/sealedColumns.ts'
 import type { SealedRow } from '../../db/events/sealedRows.ts'
 import { digestOf, fixedDigestOf, fixedRows, markOf, nameMarkOf, type ReadMarks } from '../events/seal.ts'
 
@@ -29,11 +36,12 @@ export function differencesOfRows(
   of: { readonly digest: Buffer | null; readonly marks: ReadMarks; readonly isChangedLater: boolean },
 ): RowDifference[] {
   const pairs = pairsOf(of.marks.rows, rows)
-  const asSealed = pairs.flatMap(({ marks, row }) => (row ? [likeSealed(row, marks)] : []))
-  const isSame = of.isChangedLater
-    ? equal(fixedDigestOf(of.digest, asSealed), digestOf(fixedRows(asSealed)))
-    : equal(of.digest, digestOf(asSealed))
-  if (isSame) return []
+  const there = pairs.flatMap(({ marks, row }) => (row ? [{ marks, row: cutTo(row, marks) }] : []))
+  const isSealed = (asSealed: readonly SealedRow[]) =>
+    of.isChangedLater
+      ? equal(fixedDigestOf(of.digest, asSealed), digestOf(fixedRows(asSealed)))
+      : equal(of.digest, digestOf(asSealed))
+  if (isSealed(there.map(({ row }) => row)) || isSealed(there.map(({ row, marks }) => unfilled(row, marks)))) return []
   const compared = of.isChangedLater ? pairs.filter(({ row }) => row && !SEALED[row.table].isMutable) : pairs
   const differences = compared.flatMap(({ marks, row }) => differencesOf(changeId, marks, row, rows))
   if (differences.length > 0) return differences
@@ -63,19 +71,23 @@ function pairsOf(marks: readonly RowMarks[], rows: readonly SealedRow[]): Pair[]
   return [...paired, ...left.map((one) => ({ marks: one, row: undefined }))]
 }
 
-/** Returns a row with the columns that the seal has, and without what was filled later. */
-function likeSealed(row: SealedRow, marks: RowMarks | undefined): SealedRow {
-  if (marks === undefined) return row
-  const { columns } = SEALED[row.table]
-  const isFilled = (value: string | null, index: number) =>
-    value !== null &&
-    FILLED_LATER.has(columns[index] ?? '') &&
-    marks.values[index] === markOf(columns[index] ?? '', null)
-  const values = row.values.slice(0, marks.values.length)
-  return values.some(isFilled) || values.length < row.values.length
-    ? { ...row, values: values.map((value, index) => (isFilled(value, index) ? null : value)) }
-    : row
+/** Returns a row with the columns that the seal has. */
+const cutTo = (row: SealedRow, marks: RowMarks | undefined): SealedRow =>
+  marks === undefined || marks.values.length >= row.values.length
+    ? row
+    : { ...row, values: row.values.slice(0, marks.values.length) }
+
+/** Returns whether a value was filled in later: the mark is that of an empty column. */
+const isFilled = (table: SealedName, marks: RowMarks, index: number): boolean => {
+  const column = SEALED[table].columns[index] ?? ''
+  return FILLED_LATER.has(column) && marks.values[index] === markOf(column, null)
 }
+
+/** Returns a row without what was filled in later. */
+const unfilled = (row: SealedRow, marks: RowMarks | undefined): SealedRow =>
+  marks === undefined
+    ? row
+    : { ...row, values: row.values.map((value, index) => (isFilled(row.table, marks, index) ? null : value)) }
 
 /** Returns whether a row is not there. */
 export const isAbsent = ({ values }: SealedRow): boolean => values.every((value) => value === null)
@@ -94,11 +106,11 @@ function differencesOf(
     return [{ of: nameOf(row), message: `is not among the rows that change ${changeId} sealed` }]
   }
   const { table } = row
-  const values = likeSealed(row, marks).values
+  const { values } = cutTo(row, marks)
   const wasAbsent = absent(table).every((_, index) => sealedAs(table, marks, index, null))
   if (isAbsent(row)) return wasAbsent ? [] : [{ of: nameOf(row), message: goneMessage(changeId) }]
   return values.flatMap((value, index) =>
-    sealedAs(table, marks, index, value)
+    sealedAs(table, marks, index, value) || isFilled(table, marks, index)
       ? []
       : [{ of: nameOf(row), message: changedMessage(SEALED[table].columns[index]!, changeId) }],
   )

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { SEALED } from '../../../src/db/events/sealedColumns.ts'
 import type { SealedRow } from '../../../src/db/events/sealedRows.ts'
 import { differencesOfRows } from '../../../src/services/book/sealDifferences.ts'
-import { digestOf, marksOf, readMarks } from '../../../src/services/events/seal.ts'
+import { digestOf, markOf, marksOf, readMarks } from '../../../src/services/events/seal.ts'
 
 const row = (table: SealedRow['table'], key: string, changes: Record<string, string | null> = {}): SealedRow => ({
   table,
@@ -48,6 +48,16 @@ describe('a row compared with its seal', () => {
       'loan 5: account_no is not what change 9 sealed',
     ])
     expect(differences([now], [then])).toEqual(['loan 5: account_no is not what change 9 sealed'])
+  })
+
+  it('is the same also where the mark of its account number is that of none', () => {
+    const numbers = Array.from({ length: 1_000_000 }, (_, index) => String(index))
+    const like = numbers.find((one) => markOf('account_no', one) === markOf('account_no', null))!
+    const now = row('loan', '5', { account_no: like })
+    expect(differences([now], [now])).toEqual([])
+    expect(differences([now], [row('loan', '5', { account_no: like, currency: 'KES' })])).toEqual([
+      'loan 5: currency is not what change 9 sealed',
+    ])
   })
 
   it('is gone, or was added', () => {

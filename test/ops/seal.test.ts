@@ -215,3 +215,25 @@ describe('another secret', () => {
     })
   })
 })
+
+describe('a chain of thousands of changes', () => {
+  const EXPORTS = `INSERT INTO audit_entry (organization_id, at, action, entity, entity_id)
+    SELECT 1, now(), 'export', 'organization', '1' FROM generate_series(1, 2500)`
+
+  it('is walked in batches, to its end', async () => {
+    await sql(EXPORTS)
+    await sequenceAll(service.deps)
+    const { json } = await ops('book check --json')
+    expect(json).toMatchObject({ found: 0, unsealed: 0 })
+    expect(json.sealed).toBeGreaterThan(2500)
+    await sql(`UPDATE audit_entry SET action = 'exported' WHERE id = (SELECT max(id) - 300 FROM audit_entry)`)
+    const { found } = await check()
+    await sql(`UPDATE audit_entry SET action = 'export' WHERE action = 'exported'`)
+    expect(found).toEqual([expect.stringMatching(/^audit_entry \d+: action is not what was sealed/)])
+  })
+
+  it('is left where the check is stopped', async () => {
+    const { code, json } = await opsOn(service)('book check --json', { stopping: AbortSignal.abort() })
+    expect({ code, sealed: json.sealed, stopped: json.stopped }).toEqual({ code: 1, sealed: 0, stopped: true })
+  })
+})

@@ -49,7 +49,7 @@ describe('help', () => {
       ],
     ])
     const commands = (await Promise.all(top.map(below))).flat()
-    expect(commands).toHaveLength(31)
+    expect(commands).toHaveLength(32)
     expect((await Promise.all(commands.map(below))).flat()).toEqual([])
   })
 })

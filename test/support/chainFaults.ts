@@ -82,6 +82,22 @@ export const CHAIN_FAULTS: readonly SealFault[] = [
       SELECT organization_id, -3, at, action, entity, entity_id FROM audit_entry WHERE id = :change`,
     said: /^event -3\/0: is not there: the change is in the trail, and has no seal/m,
   },
+  ...['loan', 'customer', 'account', 'loan product'].map((entity) => ({
+    name: `the id of a ${entity} that was made, in the trail`,
+    spoil: `UPDATE audit_entry SET entity_id = entity_id || 'x' WHERE id =
+      (SELECT min(id) FROM audit_entry WHERE entity = '${entity}' AND action = 'create')`,
+    said: /^audit_entry \d+: entity_id is not what was sealed/m,
+  })),
+  {
+    name: 'the number of a row of the trail',
+    spoil: 'UPDATE audit_entry SET id = -9 WHERE id = :change',
+    said: /^audit_entry :change: is not there, and it is sealed/m,
+  },
+  {
+    name: 'the organization of a row of the trail',
+    spoil: 'UPDATE audit_entry SET organization_id = 2 WHERE id = :change',
+    said: /^audit_entry :change: is not there, and it is sealed/m,
+  },
   head('change_id', 'change_id - 1', /^event \d+\/\d+: is after the head of the chain/m),
   head('change_id', '0', /^event \d+\/0: is after the head of the chain, change 0/m),
   head('change_id', 'change_id + 1', /^event_chain: change_id is \d+, and the last event is of change \d+/m),

@@ -18,6 +18,9 @@ export interface Orphans {
 /** Rows of a kind that are described; all of them are counted. */
 const MOST = 100
 
+/** The id of a row of the trail; null where it is damaged and no number. */
+const NUMBER = `CASE WHEN e.entity_id ~ '^[0-9]{1,18}$' THEN e.entity_id::bigint END`
+
 /** Each finds `organization_id`, `of_row` and `message`; all if all is well find nothing. `$1` is the organization. */
 const FAULTS: readonly string[] = [
   `SELECT e.organization_id, 'loan ' || e.loan_id AS of_row, 'is not there, and entry ' || e.id || ' is of it' AS message
@@ -56,7 +59,7 @@ const FAULTS: readonly string[] = [
     (
       table,
     ) => `SELECT e.organization_id, '${table} ' || e.entity_id, 'is not there, and the trail says that it was made'
-   FROM audit_entry e WHERE e.entity = '${table}' AND e.action = 'create' AND ${gone(table, 'e.entity_id::bigint')}`,
+   FROM audit_entry e WHERE e.entity = '${table}' AND e.action = 'create' AND ${gone(table, NUMBER)}`,
   ),
   ...['customer', 'loan'].map(
     (table) => `SELECT e.organization_id, '${table} ' || e.entity_id, 'is not there, and an Idempotency-Key of account '

@@ -1,4 +1,5 @@
 import type { ReadChange, StoredPart } from '../../db/events/sealedChain.ts'
+import type { Texts } from '../../db/events/sealedColumns.ts'
 import type { SealedRow } from '../../db/events/sealedRows.ts'
 import { untoldTypeOf } from '../../domain/events/changeEvents.ts'
 import { EVENT_TYPES } from '../../domain/events/eventTypes.ts'
@@ -23,6 +24,8 @@ export interface PartWalk {
   /** The last number of an event. */
   sequence: bigint
   doubtful: Doubtful | undefined
+  /** The number that a part had before it was changed. */
+  former: Pick<StoredPart, 'sequence'>
 }
 
 export const startWalk = (of: Pick<PartWalk, 'organizationId' | 'secret' | 'fault'>): PartWalk => ({
@@ -30,6 +33,7 @@ export const startWalk = (of: Pick<PartWalk, 'organizationId' | 'secret' | 'faul
   before: new Uint8Array(0),
   sequence: 0n,
   doubtful: undefined,
+  former: { sequence: null },
 })
 
 /** The columns of `event` that a hash covers. */
@@ -56,8 +60,8 @@ export function checkPart(
   if (stored.sequence !== null && stored.sequence !== due && changed !== 'sequence')
     walk.fault(partName(stored), `sequence is ${stored.sequence}, and ${due} is the next`)
   // A number that was changed is counted as what it was, so that the parts after it are not named, too.
-  if (changed === 'sequence') walk.sequence = stored.sequence === null ? due : walk.sequence
-  else walk.sequence = stored.sequence ?? walk.sequence
+  const { sequence } = changed === 'sequence' ? walk.former : stored
+  walk.sequence = sequence ?? walk.sequence
   walk.before = stored.hash
   return changed
 }
@@ -69,11 +73,11 @@ function checkHash(
   rows: readonly SealedRow[],
 ): Column | undefined {
   const { secret, before } = walk
-  const trail = stored.part === 0 ? change?.trail : null
-  if (trail === undefined) return skip(walk)
+  if (stored.part === 0 && change === undefined) return skip(walk)
+  const made = (key: ChainSecret, hash: Uint8Array, part: StoredPart) =>
+    hashOf(key, hash, { ...walk, changeId: stored.changeId, trail: trailOf(part, change) }, part)
   const makes = (hash: Uint8Array, part: StoredPart) =>
-    secret !== undefined &&
-    hashOf(secret, hash, { ...walk, changeId: stored.changeId, trail }, part).equals(stored.hash)
+    secret !== undefined && made(secret, hash, part).equals(stored.hash)
   if (before !== undefined && makes(before, stored)) return settle(walk, 'stands')
   if (walk.doubtful && makes(walk.doubtful.computed, stored)) return settle(walk, 'hash')
   settle(walk, 'unknown')
@@ -84,14 +88,17 @@ function checkHash(
     return known
   }
   const marks = readMarks(stored.marks)
-  const columns = trail && marks ? changedTrailColumns(trail, marks) : []
+  const columns = change && stored.part === 0 && marks ? changedTrailColumns(change.trail, marks) : []
   for (const column of columns) walk.fault(`audit_entry ${stored.changeId}`, `${column} is not what was sealed`)
   if (columns.length === 0 && before && secret)
-    walk.doubtful = {
-      name: partName(stored),
-      computed: hashOf(secret, before, { ...walk, changeId: stored.changeId, trail }, stored),
-    }
+    walk.doubtful = { name: partName(stored), computed: made(secret, before, stored) }
   return undefined
+}
+
+/** Returns the columns of the trail that the seal has: those that were known when the change was sealed. */
+function trailOf({ part, marks }: StoredPart, change: ReadChange | undefined): Texts | null {
+  if (part > 0 || change === undefined) return null
+  return marks.length === 0 ? change.trail : change.trail.slice(0, marks[0])
 }
 
 /** Passes a part whose row of the trail is gone: its hash cannot be computed. */
@@ -110,7 +117,7 @@ export function settle(walk: PartWalk, shown: 'hash' | 'stands' | 'unknown'): un
 
 /** Finds the one column of a part with whose former value the hash is right. */
 function changedColumn(
-  { sequence }: PartWalk,
+  walk: PartWalk,
   stored: StoredPart,
   {
     rows,
@@ -122,7 +129,11 @@ function changedColumn(
     readonly makes: (part: StoredPart) => boolean
   },
 ): Column | undefined {
-  if ([sequence + 1n, null].some((one) => makes({ ...stored, sequence: one }))) return 'sequence'
+  const former = [walk.sequence + 1n, null].find((sequence) => makes({ ...stored, sequence }))
+  if (former !== undefined) {
+    walk.former = { sequence: former }
+    return 'sequence'
+  }
   const types = change ? [...EVENT_TYPES, untoldTypeOf(change)] : EVENT_TYPES
   if (types.some((type) => makes({ ...stored, type }))) return 'type'
   if (stored.part > 0 || change === undefined) {

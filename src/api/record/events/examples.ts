@@ -44,9 +44,9 @@ const told = <Data extends object>(sequence: number, type: EventType, timestamp:
 
 export const borrowerCreated = told(1, 'customer.created', story.borrower.created_at, { borrower })
 
-export const repaymentPosted = told(3, 'repayment.posted', story.repayment.created_at, {
+export const repaymentPosted = told(4, 'repayment.posted', story.repayment.created_at, {
   loan_version: 2,
-  loan: story.loan,
+  loan: { ...story.loan, updated_at: story.repayment.created_at },
   balances,
   repayment: story.repayment,
 })

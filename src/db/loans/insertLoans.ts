@@ -1,3 +1,4 @@
+import { consequencesOf } from '../../domain/events/consequences.ts'
 import { balancesToText } from '../../domain/events/keptBalances.ts'
 import { carriedForward, type LoanState } from '../../domain/loan/replay.ts'
 import type { LoanTerms } from '../../domain/loan/terms.ts'
@@ -151,9 +152,16 @@ export const periodRows = (organizationId: number, loanId: bigint, schedule: rea
     fees,
   ])
 
+/** A loan of which nothing is late: one that is booked late may be overdue at once. */
+const FRESH = {
+  ...{ status: 'Active' as const, penaltyRaised: false, overdueSince: null, totalOverdue: 0n, totalOverpaid: 0n },
+  chargedOffOn: null,
+}
+
 const trailOf = (loan: NewLoan): unknown[] => {
   const { author, id, customerId, productId, state, at } = loan
   const after = { ...figures(state), customerId, productId }
   const balances = balancesToText(state, { version: 1, terms: keptTermsOf(loan) })
-  return trailRow(author, at, id, { action: 'create', before: null, after, balances }, null)
+  const trace = { action: 'create', before: null, after, balances, consequences: consequencesOf(FRESH, state) }
+  return trailRow(author, at, id, trace, null)
 }

@@ -2,6 +2,7 @@ import type { CustomerStatus } from '../../domain/customer/customer.ts'
 import { invariant } from '../../domain/errors.ts'
 import { consequencesOf } from '../../domain/events/consequences.ts'
 import { balancesToText } from '../../domain/events/keptBalances.ts'
+import type { Balances } from '../../domain/loan/balances.ts'
 import { summaryOf } from '../../domain/recordStyle/modifyTerms.ts'
 import { type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import { findCustomer } from '../customers/customers.ts'
@@ -58,6 +59,7 @@ const modify = statement<ModifiedValues & Record<string, unknown>>(
 
 /**
  * Saves the modified terms of a loan, with its schedule, in one statement.
+ * @param stored the balances that the columns of the loan say, which time may have changed since
  * @returns `stale` when another change was saved first, and the borrower's status when a borrower who is lent more is no
  *   longer Active; nothing was saved then
  */
@@ -65,6 +67,7 @@ export async function modifyStoredTerms(
   db: Db,
   loan: StoredLoan,
   { author, decision, at }: LoanChange,
+  stored: Balances,
 ): Promise<'saved' | 'stale' | { readonly borrowerIs: CustomerStatus }> {
   const { before, modifiedTerms, state } = decision
   invariant(modifiedTerms, 'modified terms')
@@ -77,7 +80,7 @@ export async function modifyStoredTerms(
     before: { ...figures(before), ...summaryOf(loan.terms), customerId: loan.customerId, record: loan.record },
     after: { ...figures(state), ...summaryOf(terms), customerId: borrowerId, record },
     balances: balancesToText(state, { version: loan.version + 1, terms: { ...terms, customerId: borrowerId } }),
-    consequences: consequencesOf(before, state),
+    consequences: consequencesOf(stored, state),
   }
   const columns = {
     principal: terms.principal,

@@ -1,4 +1,4 @@
-import { consequencesOf } from '../../domain/events/consequences.ts'
+import { consequencesOf, eventsOfTime } from '../../domain/events/consequences.ts'
 import { balancesToText } from '../../domain/events/keptBalances.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import type { Decision } from '../../domain/loan/loan.ts'
@@ -193,6 +193,6 @@ function traceOf(loan: StoredRow, { decision, posted }: LoanChange, version: num
       ...(reversed && { reversed: { id: reversed.id, type: reversed.type, amount: reversed.amount, reason } }),
     },
     balances: balancesToText(state, { version, outcome, terms: keptTermsOf(loan) }),
-    consequences: consequencesOf(before, state),
+    consequences: (posted || reversed ? consequencesOf : eventsOfTime)(before, state),
   }
 }

@@ -195,10 +195,8 @@ export function apply(
   const { reversed, state } = decision
   const nextChangeAt = nextReviewAt(loan.nextChangeAt, state.nextChangeAt, now)
   const change = { version: loan.version + 1, updatedAt: now, nextChangeAt }
-  if (isHead(loan)) {
-    invariant(posted, 'a decision on a head posts an entry')
-    return advanceHead({ ...loan, ...change }, decision, posted)
-  }
+  // Without an entry, only time has passed.
+  if (isHead(loan)) return posted ? advanceHead({ ...loan, ...change }, decision, posted) : { ...loan, ...change }
   const entries = reversed
     ? loan.entries.map((entry) => (entry.id === reversed.id ? { ...entry, reversedAt: now } : entry))
     : (loan.entries as Entry[])

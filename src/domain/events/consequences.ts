@@ -39,6 +39,6 @@ function statusEvent(before: Standing['status'], after: Standing['status']): Eve
  */
 export function eventsOfTime(before: Standing, after: Standing): EventType[] {
   const types = consequencesOf(before, after)
-  if (types.length > 0) return types
-  return [after.totalOverdue > before.totalOverdue ? 'loan.overdue' : 'loan.restated']
+  if (after.totalOverdue > before.totalOverdue && !types.includes('loan.overdue')) types.push('loan.overdue')
+  return types.length > 0 ? types : ['loan.restated']
 }

@@ -74,6 +74,10 @@ function balancesOfHead(head: LoanHead, asOf: Instant): Balances {
   return known && stillHolds(head.terms, known, asOf) ? known : balancesAt(head.terms, head.end, asOf)
 }
 
+/** Returns the balances of a loan or of a head at a moment; of a head, at a moment that `needsHistory` allows. */
+export const balancesNow = (loan: Loan | LoanHead, asOf: Instant): Balances =>
+  isHead(loan) ? balancesOfHead(loan, asOf) : stateOf(loan, asOf)
+
 /** Caches the state that a decision computed with the loan that the decision makes, for the next decision. */
 export function remember(loan: Loan, { state }: Decision): void {
   if (isLoanState(state)) states.set(loan, state)

@@ -12,6 +12,7 @@ import { type Decision, findByToken, post } from '../../domain/loan/loan.ts'
 import type { LoanState } from '../../domain/loan/replay.ts'
 import { type Decimal, toMinor } from '../../domain/money.ts'
 import { getOrganization } from '../lenders/organizations.ts'
+import { timePassed } from '../loans/timePassed.ts'
 import { type Importer, type LineResult, lineResultOf, otherThere } from './bookImport.ts'
 
 /** A line of an import of transactions. */
@@ -95,6 +96,11 @@ function postLine(
   const method = line.paymentMethod ?? paymentMethod
   const decision = post(loan.after, { type, amount, valueDate, token, note, paymentMethod: method }, at)
   const posted = decision.posted && { ...decision.posted, id: nextId() }
+  const passed = loan.changes.length > 0 ? undefined : timePassed(loan.after, at)
+  if (passed) {
+    loan.changes.push({ ...passed, decision: inBalances(passed.decision) })
+    loan.after = apply(loan.after, passed.decision, null, at)
+  }
   loan.changes.push({ author, decision: inBalances(decision), posted, at })
   loan.after = apply(loan.after, decision, posted, at)
   return 'imported'

@@ -11,6 +11,7 @@ import { isHead } from '../../domain/loan/carriedForward/loanHead.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import { type Decision, needsHistoryFor, type Posting } from '../../domain/loan/loan.ts'
 import { entryIdTaken, saveChanges } from './saveChanges.ts'
+import { timePassed } from './timePassed.ts'
 
 /** The objects that a change of a loan works with. */
 export type ChangeDeps = Pick<Deps, 'db' | 'idBlocks' | 'loanBatches' | 'loanQueues' | 'config' | 'now' | 'listener'>
@@ -236,6 +237,11 @@ function decideAll(
       if (decision.posted?.id !== undefined && elsewhere.has(decision.posted.id)) throw entryIdTaken()
       const posted = decision.posted && { ...decision.posted, id: decision.posted.id ?? id }
       results.push({ job, changed: { loan: after, saved: decision, posted, at: now } })
+      const passed = changes.length > 0 || decision.modifiedTerms ? undefined : timePassed(after, now)
+      if (passed) {
+        changes.push(passed)
+        after = apply(after, passed.decision, null, now)
+      }
       changes.push({ author: job.author, decision, posted, at: now })
       after = apply(after, decision, posted, now)
     } catch (refused) {

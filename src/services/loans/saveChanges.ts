@@ -8,6 +8,7 @@ import { alreadyExists, invariant } from '../../domain/errors.ts'
 import { isHead } from '../../domain/loan/carriedForward/loanHead.ts'
 import { lentNoMore } from '../../domain/recordStyle/modifyTerms.ts'
 import { keyTaken } from '../access/idempotency.ts'
+import { balancesAsStored } from './timePassed.ts'
 
 /** The refusal for an entry whose id, chosen by a client, another entry has. */
 export const entryIdTaken = () =>
@@ -25,16 +26,17 @@ export async function saveChanges(
   changes: readonly LoanChange[],
   isSingle: boolean,
 ): Promise<'saved' | 'stale' | 'taken'> {
-  const [first] = changes
+  // What time has changed comes first.
+  const last = changes.at(-1)
   try {
-    if (first?.decision.modifiedTerms) return await saveTerms(db, loan, first)
+    if (last?.decision.modifiedTerms) return await saveTerms(db, loan, last)
     return (await loanBatches.saveLoan({ loan, changes })) ? 'saved' : 'stale'
   } catch (error) {
     // Of several changes, each is tried again alone.
     if (isSingle) {
       if (isKeyTaken(error)) throw keyTaken()
       // An entry of this loan with the id would have been found: the entry is on another loan.
-      if (first?.decision.posted?.id !== undefined && isUniqueViolation(error, 'loan_entry_pkey')) throw entryIdTaken()
+      if (last?.decision.posted?.id !== undefined && isUniqueViolation(error, 'loan_entry_pkey')) throw entryIdTaken()
     }
     if (isUniqueViolation(error)) return 'taken'
     throw error
@@ -47,7 +49,8 @@ async function saveTerms(
   change: LoanChange,
 ): Promise<'saved' | 'stale'> {
   invariant(!isHead(loan), 'terms are modified on the whole loan')
-  const saved = await modifyStoredTerms(db, loan, change)
+  const stored = balancesAsStored(loan, change.at) ?? change.decision.before
+  const saved = await modifyStoredTerms(db, loan, change, stored)
   if (typeof saved === 'object') throw lentNoMore(saved.borrowerIs)
   return saved
 }

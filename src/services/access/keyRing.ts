@@ -1,24 +1,20 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createPublicKey,
-  generateKeyPair,
-  randomBytes,
-  randomUUID,
-  scryptSync,
-} from 'node:crypto'
+import { createPublicKey, generateKeyPair, randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import { insertFirstSigningKey, listVerifyingKeys, type SigningKey } from '../../db/access/signingKeys.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import { invariant, LendingError } from '../../domain/errors.ts'
+import { openSecretBox } from '../secretBox.ts'
 import { isFresh } from './credentialCache.ts'
+
+export { WrongSecretError } from '../secretBox.ts'
 
 /** The shortest time between two readings for unknown keys. */
 const REREAD_EVERY_MS = 100
 /** The most tokens of unknown keys that wait for such a reading. */
 const MOST_WAITING = 10
+const THINGS = 'signing keys'
 /** The most ids of no key that are kept, so that a client that repeats one waits only the first time. */
 const MOST_UNKNOWN = 1_000
 
@@ -61,17 +57,12 @@ export interface KeyRing {
   published(): Promise<readonly PublishedKey[]>
 }
 
-/** Thrown where the secret does not decrypt the stored keys. */
-export class WrongSecretError extends Error {
-  override readonly name = 'WrongSecretError'
-}
-
 /**
  * Opens the key ring; makes the service's first key pair where there is none.
  * @throws WrongSecretError when the stored key was encrypted with another secret
  */
 export async function openKeyRing(db: Db, secret: string, now: () => number): Promise<KeyRing> {
-  const decrypt = decrypterOf(secret)
+  const { decrypt } = openSecretBox(secret, THINGS)
   const readNow = () => readRing(db, decrypt, now())
   let first = await readNow()
   if (!first) {
@@ -189,42 +180,12 @@ export async function makeSigningKey(secret: string): Promise<SigningKey> {
     publicKeyEncoding: { type: 'spki', format: 'pem' },
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   })
-  return { kid: randomUUID(), publicPem: pair.publicKey, privateEncrypted: encrypt(pair.privateKey, secret) }
+  return {
+    kid: randomUUID(),
+    publicPem: pair.publicKey,
+    privateEncrypted: openSecretBox(secret, THINGS).encrypt(pair.privateKey),
+  }
 }
 
 /** Makes a KEY_ENCRYPTION_SECRET. */
 export const makeSecret = (): string => randomBytes(32).toString('base64url')
-
-const CIPHER = 'aes-256-gcm'
-const wrappingKey = (secret: string, salt: Buffer) => scryptSync(secret, salt, 32)
-
-/** Encrypts a text with AES-256-GCM under a key derived from the secret: `salt.iv.tag.text`, base64url. */
-function encrypt(text: string, secret: string): string {
-  const salt = randomBytes(16)
-  const iv = randomBytes(12)
-  const cipher = createCipheriv(CIPHER, wrappingKey(secret, salt), iv)
-  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-  return [salt, iv, cipher.getAuthTag(), sealed].map((part) => part.toString('base64url')).join('.')
-}
-
-/** Returns a function that decrypts texts and caches them, because deriving a key is slow on purpose. */
-function decrypterOf(secret: string): (text: string) => string {
-  const opened = new Map<string, string>()
-  return (text) => {
-    const known = opened.get(text)
-    if (known !== undefined) return known
-    const [salt, iv, tag, sealed] = text.split('.').map((part) => Buffer.from(part, 'base64url'))
-    invariant(salt && iv && tag && sealed, 'a stored key of four parts')
-    const decipher = createDecipheriv(CIPHER, wrappingKey(secret, salt), iv)
-    decipher.setAuthTag(tag)
-    try {
-      const plain = Buffer.concat([decipher.update(sealed), decipher.final()]).toString('utf8')
-      opened.set(text, plain)
-      return plain
-    } catch {
-      throw new WrongSecretError(
-        'KEY_ENCRYPTION_SECRET: is not the one that the stored signing keys were encrypted with',
-      )
-    }
-  }
-}

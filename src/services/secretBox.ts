@@ -1,0 +1,56 @@
+import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { invariant } from '../domain/errors.ts'
+
+const CIPHER = 'aes-256-gcm'
+/** The most keys that are kept; deriving one is slow on purpose. */
+const MOST_KEYS = 100
+
+/** Thrown where the secret does not decrypt what is stored. */
+export class WrongSecretError extends Error {
+  override readonly name = 'WrongSecretError'
+}
+
+/** Encrypts texts for the database, and decrypts them, with a key derived from KEY_ENCRYPTION_SECRET. */
+export interface SecretBox {
+  /** Encrypts a text with AES-256-GCM: `salt.iv.tag.text`, base64url. */
+  encrypt(text: string): string
+  /** @throws WrongSecretError */
+  decrypt(text: string): string
+}
+
+/**
+ * Opens a secret box. A key is derived once for each salt, and kept.
+ * @param things what is encrypted, for the error: `signing keys`
+ * @param salt of what is encrypted here; a random one when left out. One salt for many texts saves deriving a key for each
+ */
+export function openSecretBox(secret: string, things: string, salt: Buffer = randomBytes(16)): SecretBox {
+  const keys = new LRUCache<string, Buffer>({ max: MOST_KEYS })
+  const keyOf = (given: Buffer): Buffer => {
+    const name = given.toString('base64url')
+    const key = keys.get(name) ?? scryptSync(secret, given, 32)
+    keys.set(name, key)
+    return key
+  }
+  return {
+    encrypt(text) {
+      const iv = randomBytes(12)
+      const cipher = createCipheriv(CIPHER, keyOf(salt), iv)
+      const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+      return [salt, iv, cipher.getAuthTag(), sealed].map((part) => part.toString('base64url')).join('.')
+    },
+    decrypt(text) {
+      const [saltUsed, iv, tag, sealed] = text.split('.').map((part) => Buffer.from(part, 'base64url'))
+      invariant(saltUsed && iv && tag && sealed, 'an encrypted text of four parts')
+      const decipher = createDecipheriv(CIPHER, keyOf(saltUsed), iv)
+      decipher.setAuthTag(tag)
+      try {
+        return Buffer.concat([decipher.update(sealed), decipher.final()]).toString('utf8')
+      } catch {
+        throw new WrongSecretError(
+          `KEY_ENCRYPTION_SECRET: is not the one that the stored ${things} were encrypted with`,
+        )
+      }
+    },
+  }
+}

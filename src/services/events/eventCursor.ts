@@ -44,9 +44,13 @@ export function requireEventCursor(field: FaultRole, text: string): EventCursor 
  * @param event the event with the number of the cursor
  * @throws LendingError `failed_precondition`
  */
-export function requireSameEvent(cursor: EventCursor, event: { sequence: bigint; hash: Uint8Array } | undefined): void {
+export function requireSameEvent(
+  field: FaultRole,
+  cursor: EventCursor,
+  event: { sequence: bigint; hash: Uint8Array } | undefined,
+): void {
   if (cursor.sequence === 0n || (event && afterEvent(event).mark === cursor.mark)) return
   throw failedPrecondition(
-    'after: is of an event that this book does not have, because it was restored to an earlier moment; read the lists again, and then follow the events from a new cursor',
+    `${field}: is of an event that this book does not have, because it was restored to an earlier moment; read the lists again, and then follow the events from a new cursor`,
   )
 }

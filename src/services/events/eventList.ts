@@ -9,7 +9,7 @@ import {
   readHeads,
   type SubjectKey,
 } from '../../db/events/eventList.ts'
-import { failedPrecondition, notFound } from '../../domain/errors.ts'
+import { type FaultRole, failedPrecondition, notFound } from '../../domain/errors.ts'
 import type { EventType } from '../../domain/events/eventTypes.ts'
 import type { Caller } from '../access/caller.ts'
 import { afterEvent, BEGINNING, encodeEventCursor, requireEventCursor, requireSameEvent } from './eventCursor.ts'
@@ -100,34 +100,51 @@ export async function cursorAfter({ db }: Pick<Deps, 'db'>, organizationId: numb
  * @throws LendingError `invalid_argument` for a text that is no cursor; `failed_precondition` for one of an event that the
  *   book does not have, or that is older than the events that are kept
  */
-export async function positionOf(deps: EventDeps, organizationId: number, after: string): Promise<bigint> {
-  const cursor = requireEventCursor('after', after)
+export async function positionOf(
+  deps: KeptDeps,
+  organizationId: number,
+  after: string,
+  field: FaultRole = 'after',
+): Promise<bigint> {
+  const cursor = requireEventCursor(field, after)
   const { sequence } = cursor
   const [event, next] = await Promise.all([
     sequence === 0n ? undefined : firstEventFrom(deps.db, organizationId, sequence),
     firstEventFrom(deps.db, organizationId, sequence + 1n),
   ])
-  requireSameEvent(cursor, event)
+  requireSameEvent(field, cursor, event)
   if (next === undefined || next.sealedAt >= keptSince(deps)) return sequence
   const oldest = await cursorAfter(deps, organizationId, await beginningOf(deps, organizationId))
   throw failedPrecondition(
-    `after: is older than the events that are kept, ${deps.config.eventsKeptDays} days; the oldest cursor is ${oldest}`,
+    `${field}: is older than the events that are kept, ${deps.config.eventsKeptDays} days; the oldest cursor is ${oldest}`,
   )
 }
 
-/** The instant before which events are no longer kept. */
-const keptSince = ({ config, now }: EventDeps) => now() - config.eventsKeptDays * DAY_MS
+type KeptDeps = Pick<Deps, 'db' | 'config' | 'now'>
 
-/** Returns the number before the oldest event that is kept, by halving the numbers. */
-export async function beginningOf(deps: EventDeps, organizationId: number): Promise<bigint> {
-  const since = keptSince(deps)
+/** The instant before which events are no longer kept. */
+const keptSince = ({ config, now }: KeptDeps) => now() - config.eventsKeptDays * DAY_MS
+
+/** Returns the number before the oldest event that is kept. */
+export const beginningOf = (deps: KeptDeps, organizationId: number): Promise<bigint> =>
+  lastEventBefore(deps, organizationId, keptSince(deps))
+
+/**
+ * Returns the number of the last event that was sealed before an instant, by halving the numbers: events are sealed in
+ * their order, each after its change. 0 where there is none.
+ */
+export async function lastEventBefore(
+  { db }: Pick<Deps, 'db'>,
+  organizationId: number,
+  since: number,
+): Promise<bigint> {
   let low = 0n
-  let high = await headOf(deps, organizationId)
-  const first = await firstEventFrom(deps.db, organizationId, 1n)
+  let high = await headOf({ db }, organizationId)
+  const first = await firstEventFrom(db, organizationId, 1n)
   if (first === undefined || first.sealedAt >= since) return 0n
   while (low < high) {
     const middle = (low + high + 1n) / 2n
-    const event = await firstEventFrom(deps.db, organizationId, middle)
+    const event = await firstEventFrom(db, organizationId, middle)
     if (event !== undefined && event.sealedAt < since) low = middle
     else high = middle - 1n
   }

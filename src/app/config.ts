@@ -130,6 +130,7 @@ export const settings = z.object({
   STOP_WITHIN_MS: count(25_000, { min: 100 }),
   FIGURES_EVERY_S: count(60, { min: 1 }),
   BOOST_COOLDOWN_DAYS: count(30, { max: 3_660 }),
+  WEBHOOKS_TO_PRIVATE: flag.default(false),
   EVENTS_KEPT_DAYS: count(90, { min: 1, max: 36_600 }),
 })
 
@@ -144,10 +145,7 @@ export interface Config {
   readonly opsNames: readonly string[]
   /** Undefined: every client that reaches the port may read the metrics. */
   readonly metricsToken: string | undefined
-  /**
-   * Processes that share the clients' port; the operators' port of the first is `opsPort`, the others take the ports
-   * after it.
-   */
+  /** Processes that share the clients' port; the operators' port of the first is `opsPort`, the others take the next. */
   readonly webConcurrency: number
   /** Empty: the embedded database, with its data in `dataDir`. */
   readonly databaseUrl: string
@@ -183,6 +181,8 @@ export interface Config {
   readonly figuresEverySeconds: number
   /** Days between two raises of a credit limit, for organizations without a policy of their own. */
   readonly boostCooldownDays: number
+  /** Whether webhooks may be sent by `http:` and to addresses that are not on the internet. */
+  readonly webhooksToPrivate: boolean
   /** Days for which events are told after they were numbered. */
   readonly eventsKeptDays: number
 }
@@ -258,6 +258,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     stopWithinMs: value.STOP_WITHIN_MS,
     figuresEverySeconds: value.FIGURES_EVERY_S,
     boostCooldownDays: value.BOOST_COOLDOWN_DAYS,
+    webhooksToPrivate: value.WEBHOOKS_TO_PRIVATE,
     eventsKeptDays: value.EVENTS_KEPT_DAYS,
   })
 }

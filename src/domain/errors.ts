@@ -85,6 +85,12 @@ export type FaultRole =
   | 'orderBy'
   | 'sortOrder'
   | 'updatedSince'
+  // Webhook endpoints.
+  | 'url'
+  | 'types'
+  | 'overlapHours'
+  | 'from'
+  | 'since'
   // A credit policy, and a figure of it by its path (`policy.score.base`).
   | 'policy'
   | `policy.${string}`

@@ -15,6 +15,7 @@ describe('settings', () => {
       opsNames: [],
       metricsToken: undefined,
       webConcurrency: 1,
+      webhooksToPrivate: false,
       databaseUrl: '',
       databaseOwnerUrl: '',
       dataDir: '.data',

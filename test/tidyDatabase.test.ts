@@ -42,6 +42,9 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
     ...['audit/audit', 'audit/auditTail', 'book/bookCheck', 'book/bookExport', 'book/bookOrphans', 'book/bookTrail'],
     ...['book/totals', 'events/sealedChain', 'events/sealedCredit', 'events/sealedRows'],
   ],
+  'the endpoints of webhooks and what waits for them, under a lease': [
+    ...['webhooks/attempts', 'webhooks/endpointViews', 'webhooks/endpoints', 'webhooks/leases'],
+  ],
   'the chain of changes, off the money path': ['events/chain', 'events/eventFacts', 'events/eventList'],
   'lists with filters, in an order that an index gives': [
     'audit/changes',

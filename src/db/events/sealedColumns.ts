@@ -154,6 +154,10 @@ export const UNSEALED: LeftOut = {
   book_figures: 'figures that are computed from the book',
   rate_limit: 'counters of minutes',
   access_entry: 'the access trail: who signed in, and not what was changed',
+  webhook_endpoint:
+    'where events are sent, and how far; its secret is encrypted, and nothing in the book follows from it',
+  webhook_parked: 'events that wait for an endpoint',
+  webhook_attempt: 'what was sent to an endpoint',
 }
 
 /** The values of columns as texts of Postgres, in the order of their list. */

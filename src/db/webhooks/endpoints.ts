@@ -1,0 +1,201 @@
+import { type Author, type Trace, type TrailValues, trail, trailValues } from '../audit/trail.ts'
+import type { Db } from '../postgres/client.ts'
+import { inTransaction, type Transaction } from '../postgres/transaction.ts'
+import { moment } from '../queries/rows.ts'
+import { type Parameter, statement } from '../queries/statement.ts'
+import { IS_WANTED } from './endpointViews.ts'
+import type { EventStyle, Progress } from './leases.ts'
+
+/** The kind of thing that the trail says was changed. */
+export const ENDPOINT = 'webhook endpoint'
+
+/** An endpoint, as operators manage it. */
+export interface Endpoint extends Progress {
+  readonly organizationId: number
+  readonly id: bigint
+  readonly url: string
+  readonly types: readonly string[]
+  readonly style: EventStyle
+  readonly description: string
+  /** Encrypted. */
+  readonly secret: string
+  readonly previousSecret: string | null
+  readonly previousUntil: number | null
+  readonly createdAt: number
+}
+
+/** An endpoint about to be stored. */
+export type NewEndpoint = Pick<Endpoint, 'url' | 'types' | 'style' | 'description' | 'secret' | 'position'>
+
+/** What can be changed of an endpoint. */
+export type EndpointChange = Partial<Omit<Endpoint, 'organizationId' | 'id' | 'style' | 'createdAt'>>
+
+const COLUMNS = `organization_id AS "organizationId", id, url, types, style, description, secret,
+  previous_secret AS "previousSecret", previous_until AS "previousUntil", position, state, state_reason AS "stateReason",
+  failures, step, next_attempt_at AS "nextAttemptAt", created_at AS "createdAt"`
+
+const insert = statement<TrailValues & NewEndpoint & { most: number }>(
+  'webhook-insert',
+  (p) => `
+  WITH made AS (
+    INSERT INTO webhook_endpoint (organization_id, url, types, style, description, state, secret, position, failures, step,
+      version, created_at, updated_at)
+    SELECT ${p('organizationId')}, ${p('url')}, ${p('types')}::text[], ${p('style')}, ${p('description')}, 'active',
+      ${p('secret')}, ${p('position')}, 0, 0, 1, ${p('changedAt')}, ${p('changedAt')}
+    WHERE (SELECT count(*) FROM webhook_endpoint WHERE organization_id = ${p('organizationId')}) < ${p('most')}
+    RETURNING *
+  ), ${trail(p as Parameter<TrailValues>, 'made', ENDPOINT)}
+  SELECT ${COLUMNS} FROM made`,
+)
+
+/**
+ * Stores an endpoint, one after the other in an organization: its number is above those of all that can be seen.
+ * @returns undefined where the organization has as many as it may have
+ */
+export async function insertEndpoint(
+  db: Db,
+  author: Author,
+  endpoint: NewEndpoint,
+  { most, now }: { readonly most: number; readonly now: number },
+): Promise<Endpoint | undefined> {
+  const { url, types, style, description } = endpoint
+  const trace = { action: 'create', before: null, after: { url, types, style, description } }
+  return inTransaction(db, async (transaction) => {
+    await transaction.query("SELECT pg_advisory_xact_lock(hashtext('mkopo webhook endpoints'), $1)", [
+      author.organizationId,
+    ])
+    const values = { ...endpoint, most, ...trailValues(author, now, trace) }
+    return (await transaction.query<Endpoint>(insert(values))).rows[0]
+  })
+}
+
+const lock = statement<{ organizationId: number; id: bigint }>(
+  'webhook-lock',
+  (p) => `
+  SELECT ${COLUMNS} FROM webhook_endpoint
+  WHERE organization_id = ${p('organizationId')} AND id = ${p('id')} FOR UPDATE`,
+)
+
+type Written = Omit<Endpoint, 'previousUntil' | 'nextAttemptAt' | 'createdAt' | 'style' | 'organizationId'> & {
+  readonly previousUntil: string | null
+  readonly nextAttemptAt: string | null
+  /** The place of the key of a request that no answer can be built for again, beside the number of the endpoint. */
+  readonly marked: bigint | null
+}
+
+const update = statement<TrailValues & Written>(
+  'webhook-update',
+  (p) => `
+  WITH changed AS (
+    UPDATE webhook_endpoint SET url = ${p('url')}, types = ${p('types')}::text[], description = ${p('description')},
+      secret = ${p('secret')}, previous_secret = ${p('previousSecret')}, previous_until = ${p('previousUntil')},
+      position = ${p('position')}, state = ${p('state')}, state_reason = ${p('stateReason')}, failures = ${p('failures')},
+      step = ${p('step')}, next_attempt_at = ${p('nextAttemptAt')}, version = version + 1, updated_at = ${p('changedAt')}
+    WHERE organization_id = ${p('organizationId')} AND id = ${p('id')}
+    RETURNING *
+  ), ${trail(p as Parameter<TrailValues>, 'changed', ENDPOINT, `${p('marked')}::bigint`)}
+  SELECT ${COLUMNS} FROM changed`,
+)
+
+/** A change of an endpoint, as it was decided. */
+export interface DecidedChange {
+  readonly change: EndpointChange
+  readonly trace: Trace
+  /** Events above this number that wait are not waited for any more: they are sent again. */
+  readonly unparkAbove?: bigint
+}
+
+/**
+ * Changes an endpoint. The process that sends to it reads it again.
+ * @param decide called with the endpoint as it is, which nothing else changes meanwhile; undefined changes nothing
+ * @returns undefined where the organization has no such endpoint
+ */
+export async function changeEndpoint(
+  db: Db,
+  author: Author,
+  { id, now }: { readonly id: bigint; readonly now: number },
+  decide: (current: Endpoint, transaction: Transaction) => Promise<DecidedChange | undefined>,
+): Promise<Endpoint | undefined> {
+  const { organizationId } = author
+  return inTransaction(db, async (transaction) => {
+    const current = (await transaction.query<Endpoint>(lock({ organizationId, id }))).rows[0]
+    if (!current) return undefined
+    const decided = await decide(current, transaction)
+    if (!decided) return current
+    const { change, trace, unparkAbove } = decided
+    if (unparkAbove !== undefined) await unpark(transaction, { organizationId, id, above: unparkAbove })
+    const next = { ...current, ...change }
+    const values = {
+      ...next,
+      previousUntil: moment(next.previousUntil),
+      nextAttemptAt: moment(next.nextAttemptAt),
+      marked: unparkAbove ?? null,
+      ...trailValues(author, now, trace),
+    }
+    return (await transaction.query<Endpoint>(update(values))).rows[0]
+  })
+}
+
+const countEvents = statement<{ organizationId: number; id: bigint; above: bigint; upTo: bigint }>(
+  'webhook-count-wanted',
+  (p) => `
+  SELECT count(*) AS queued FROM webhook_endpoint e JOIN event v ON v.organization_id = e.organization_id
+  WHERE e.organization_id = ${p('organizationId')} AND e.id = ${p('id')}
+    AND v.sequence > ${p('above')} AND v.sequence <= ${p('upTo')} AND ${IS_WANTED}`,
+)
+
+/** Counts the events that an endpoint wants, above one number and up to another. */
+export async function countWanted(
+  transaction: Transaction,
+  range: { readonly organizationId: number; readonly id: bigint; readonly above: bigint; readonly upTo: bigint },
+): Promise<number> {
+  const { rows } = await transaction.query<{ queued: bigint }>(countEvents(range))
+  return Number(rows[0]!.queued)
+}
+
+/** The secrets of an endpoint, encrypted. */
+export type StoredSecrets = Pick<Endpoint, 'secret' | 'previousSecret' | 'previousUntil'>
+
+/** Finds the secrets of an endpoint. */
+export async function findSecrets(db: Db, organizationId: number, id: bigint): Promise<StoredSecrets | undefined> {
+  const row = await db.prisma.webhookEndpoint.findUnique({
+    where: { organizationId_id: { organizationId, id } },
+    select: { secret: true, previousSecret: true, previousUntil: true },
+  })
+  return row ? { ...row, previousUntil: row.previousUntil?.getTime() ?? null } : undefined
+}
+
+const unparkEvents = statement<{ organizationId: number; id: bigint; above: bigint }>(
+  'webhook-unpark',
+  (p) => `
+  WITH again AS (
+    UPDATE webhook_attempt SET state = 'retried'
+    WHERE organization_id = ${p('organizationId')} AND endpoint_id = ${p('id')} AND state = 'waiting' AND sequence > ${p('above')}
+  )
+  DELETE FROM webhook_parked
+  WHERE organization_id = ${p('organizationId')} AND endpoint_id = ${p('id')} AND sequence > ${p('above')}`,
+)
+
+const unpark = (transaction: Transaction, values: { organizationId: number; id: bigint; above: bigint }) =>
+  transaction.query(unparkEvents(values))
+
+const remove = statement<TrailValues & { id: bigint }>(
+  'webhook-delete',
+  (p) => `
+  WITH removed AS (
+    DELETE FROM webhook_endpoint WHERE organization_id = ${p('organizationId')} AND id = ${p('id')} RETURNING id
+  ), ${trail(p as Parameter<TrailValues>, 'removed', ENDPOINT)}
+  SELECT id FROM removed`,
+)
+
+/** Deletes an endpoint with all that waits for it and was attempted. @returns false where there is no such endpoint */
+export async function deleteEndpoint(
+  db: Db,
+  author: Author,
+  endpoint: Pick<Endpoint, 'id' | 'url' | 'types' | 'style' | 'description'>,
+  now: number,
+): Promise<boolean> {
+  const { id, url, types, style, description } = endpoint
+  const trace = { action: 'delete', before: { url, types, style, description }, after: null }
+  return (await db.pool.query(remove({ id, ...trailValues(author, now, trace) }))).rowCount === 1
+}

@@ -67,6 +67,8 @@ declare module 'fastify' {
     public?: boolean
     /** A POST that changes nothing and answers as of now: no Idempotency-Key is kept for it. */
     changesNothing?: boolean
+    /** The answer has a secret that is shown once: it is not stored under the Idempotency-Key. */
+    answersSecret?: boolean
     /** For the document: the role that the operation needs, if a USER may not call it. The service enforces it. */
     role?: 'ADMIN'
     /** For the document: codes that the operation can refuse with, besides those that follow from its schema. */

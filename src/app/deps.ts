@@ -13,6 +13,7 @@ import type { Listener } from '../services/listener.ts'
 import type { LoanQueues } from '../services/loans/changeLoan.ts'
 import type { HeavyReads } from '../services/loans/heavyReads.ts'
 import type { StatementReader } from '../services/statements/reader.ts'
+import type { Poster } from '../services/webhooks/poster.ts'
 import type { Config } from './config.ts'
 
 /** The parts of the service, made once in `app/service.ts` and passed to all rooms. */
@@ -38,6 +39,8 @@ export interface Deps {
   readonly longPolls: LongPolls
   /** The key of the chain of changes. */
   readonly chainSecret: ChainSecret
+  /** Sends requests to the receivers of webhooks. */
+  readonly webhookPoster: Poster
   /** Listens to what happens in the service, such as its metrics do. */
   readonly listener: Listener
   readonly statements: StatementReader

@@ -19,6 +19,7 @@ import { type Listener, noListener } from '../services/listener.ts'
 import { createLoanQueues } from '../services/loans/changeLoan.ts'
 import { createHeavyReads } from '../services/loans/heavyReads.ts'
 import { openStatementReader } from '../services/statements/reader.ts'
+import { createPoster } from '../services/webhooks/poster.ts'
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
 import { withSetting } from './explain.ts'
@@ -72,6 +73,7 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     const organizations = cacheOrganizations(db, now)
     const reading = { settledPlaces: createSettledPlaces(), heavyReads: createHeavyReads() }
     const statements = openStatementReader()
+    const webhookPoster = createPoster({ toPrivate: config.webhooksToPrivate })
     const telling = { eventHeads: createEventHeads(), longPolls: createLongPolls(), chainSecret: chainSecret(secret) }
     const writing = { idBlocks: createIdBlocks(), loanBatches: createLoanBatches(db), loanQueues: createLoanQueues() }
     return {
@@ -87,6 +89,7 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
       signIn,
       organizations,
       statements,
+      webhookPoster,
     }
   } catch (error) {
     await db.close()

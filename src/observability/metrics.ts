@@ -5,7 +5,9 @@ import { currencyOf, minorToNumber } from '../domain/money.ts'
 import type { BookTotals } from '../services/book/totals.ts'
 import type { Head } from '../services/events/chainHeads.ts'
 import type { Listener, Movement } from '../services/listener.ts'
-import { showHeads } from './sealMetrics.ts'
+import type { WebhookFigures } from '../services/webhooks/figures.ts'
+import { countSealed, showHeads } from './sealMetrics.ts'
+import { countWebhooks, showWebhooks } from './webhookMetrics.ts'
 
 /** From half a millisecond, the time of a read, to ten seconds, which no request should take. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -23,6 +25,7 @@ export interface Sources {
   readonly lagMs: () => number
   readonly totals: () => readonly BookTotals[]
   readonly heads: () => readonly Head[]
+  readonly webhooks: () => WebhookFigures
 }
 
 /** The metrics of this instance. */
@@ -49,15 +52,16 @@ export function createMetrics(now: () => number): Metrics {
 
   return {
     listener: {
-      ...countRequests(registers),
-      ...countMoney(registers),
+      ...{ ...countRequests(registers), ...countMoney(registers) },
       ...countSweeps(registers, now),
       ...countSealed(registers, now),
+      ...countWebhooks(registers),
     },
     observe: (sources) => {
       showState(registers, sources)
       showBook(registers, sources.totals)
       showHeads(registers, sources.heads)
+      showWebhooks(registers, sources.webhooks)
     },
     page: async () => ({ type: registry.contentType, text: await registry.metrics() }),
   }
@@ -191,25 +195,6 @@ function countSweeps(registers: Registry[], now: () => number) {
       last.set(now() / 1000)
     },
     sweepFailed: () => failed.inc(),
-  } satisfies Partial<Listener>
-}
-
-function countSealed(registers: Registry[], now: () => number) {
-  const sealed = new Counter({
-    name: 'mkopo_changes_sealed_total',
-    help: 'Changes that were sealed into the chain, and whose events were numbered, by this process.',
-    registers,
-  })
-  const last = new Gauge({
-    name: 'mkopo_sequencer_last_success_timestamp_seconds',
-    help: 'When the sequencer last found every change sealed, or sealed some.',
-    registers,
-  })
-  return {
-    sealed: (changes) => {
-      sealed.inc(changes)
-      last.set(now() / 1000)
-    },
   } satisfies Partial<Listener>
 }
 

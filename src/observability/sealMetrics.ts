@@ -1,5 +1,6 @@
-import { Gauge, type Registry } from 'prom-client'
+import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Head } from '../services/events/chainHeads.ts'
+import type { Listener } from '../services/listener.ts'
 
 /** Shows how far the chain of each organization is sealed; organization 0 is the service itself. */
 export function showHeads(registers: Registry[], heads: () => readonly Head[]): void {
@@ -16,4 +17,24 @@ export function showHeads(registers: Registry[], heads: () => readonly Head[]): 
     })
   show('mkopo_sealed_change', 'The last change that is sealed: its id in the audit trail.', ({ changeId }) => changeId)
   show('mkopo_sealed_sequence', 'The number of the last event.', ({ sequence }) => sequence)
+}
+
+/** Counts the changes that are sealed. @param now milliseconds since 1970 */
+export function countSealed(registers: Registry[], now: () => number) {
+  const sealed = new Counter({
+    name: 'mkopo_changes_sealed_total',
+    help: 'Changes that were sealed into the chain, and whose events were numbered, by this process.',
+    registers,
+  })
+  const last = new Gauge({
+    name: 'mkopo_sequencer_last_success_timestamp_seconds',
+    help: 'When the sequencer last found every change sealed, or sealed some.',
+    registers,
+  })
+  return {
+    sealed: (changes) => {
+      sealed.inc(changes)
+      last.set(now() / 1000)
+    },
+  } satisfies Partial<Listener>
 }

@@ -5,6 +5,7 @@ import { buildApp } from '../app/app.ts'
 import type { Config } from '../app/config.ts'
 import type { Deps } from '../app/deps.ts'
 import { withSetting } from '../app/explain.ts'
+import { renderEvents } from '../app/renderEvents.ts'
 import { openService } from '../app/service.ts'
 import { rememberRecent } from '../monitor/recent.ts'
 import { buildMonitor } from '../monitor/server.ts'
@@ -15,6 +16,7 @@ import { keepTotals, type Totals } from '../services/book/totals.ts'
 import { type SequencerJob, startSequencer } from '../services/events/sequencer.ts'
 import { combineListeners } from '../services/listener.ts'
 import { type Sweeper, startSweeper } from '../services/loans/sweep.ts'
+import { type DeliveryJob, startDelivery } from '../services/webhooks/startDelivery.ts'
 import { type Drainable, makeDrainable } from './drain.ts'
 import { type Vitals, watchVitals } from './vitals.ts'
 
@@ -28,6 +30,7 @@ export interface Serving {
   monitor?: FastifyInstance
   sweeper?: Sweeper
   sequencer?: SequencerJob
+  delivery?: DeliveryJob
   app?: FastifyInstance
   drainable?: Drainable
 }
@@ -84,6 +87,8 @@ export async function startServing(serving: Serving, options: ServingOptions): P
   await app.listen({ host, port }).catch(withSetting('PORT'))
   serving.sweeper = startSweeper(deps, log)
   serving.sequencer = startSequencer(deps, log)
+  const delivery = startDelivery(deps, { render: renderEvents(config.zone), log })
+  serving.delivery = delivery
   metrics.observe({
     pool: deps.db.pool,
     databaseUp: guard.reachable,
@@ -93,6 +98,7 @@ export async function startServing(serving: Serving, options: ServingOptions): P
     lagMs: guard.lagMs,
     totals: totals.latest,
     heads: totals.heads,
+    webhooks: delivery.figures,
   })
   return { origin: app.listeningOrigin, opsOrigin: monitor.listeningOrigin }
 }
@@ -103,7 +109,7 @@ export async function startServing(serving: Serving, options: ServingOptions): P
  * @param mayClose awaited before the process accepts nothing new
  */
 export async function stopServing(serving: Serving, graceMs: number, mayClose?: () => Promise<void>): Promise<void> {
-  const { app, drainable, sweeper, sequencer, limits, access, totals, vitals, monitor, deps } = serving
+  const { app, drainable, sweeper, sequencer, delivery, limits, access, totals, vitals, monitor, deps } = serving
   if (app?.server.listening) {
     await pause(graceMs)
     await mayClose?.()
@@ -114,6 +120,7 @@ export async function stopServing(serving: Serving, graceMs: number, mayClose?: 
   await Promise.all([
     sweeper?.stop(),
     sequencer?.stop(),
+    delivery?.stop(),
     limits?.stop(),
     access?.stop(),
     totals?.stop(),
@@ -121,5 +128,6 @@ export async function stopServing(serving: Serving, graceMs: number, mayClose?: 
   ])
   await monitor?.close()
   deps?.statements.close()
+  deps?.webhookPoster.close()
   await deps?.db.close()
 }

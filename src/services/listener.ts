@@ -61,6 +61,8 @@ export interface Listener {
   sweepFailed(): void
   /** Changes were sealed, and their events numbered. */
   sealed(changes: number): void
+  /** An event was sent to an endpoint of a webhook; `exhausted` is given up. */
+  webhookAttempted(outcome: 'delivered' | 'failed' | 'exhausted'): void
 }
 
 /** Listens to nothing. */
@@ -78,6 +80,7 @@ export const noListener: Listener = {
   swept() {},
   sweepFailed() {},
   sealed() {},
+  webhookAttempted() {},
 }
 
 /** Combines listeners into one that calls each of them. */

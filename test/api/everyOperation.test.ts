@@ -19,7 +19,7 @@ import type { Document } from '../support/wire.ts'
 interface Called {
   readonly host: string
   readonly style: 'auth' | 'partner' | 'record'
-  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly role: string | undefined
   readonly isPublic: boolean

@@ -63,6 +63,8 @@ beforeAll(async () => {
   metrics.listener.sweepFailed()
   metrics.listener.limited('account')
   await sequenceAll(deps)
+  metrics.listener.webhookAttempted('delivered')
+  const endpoints = { active: 2, backing_off: 1, disabled: 0 }
   const totals = keepTotals(deps, { warn: () => undefined })
   await totals.look()
   metrics.observe({
@@ -74,6 +76,7 @@ beforeAll(async () => {
     lagMs: () => 1.5,
     totals: totals.latest,
     heads: totals.heads,
+    webhooks: () => ({ endpoints, behind: 7, worst: 5, oldestSeconds: 1.5 }),
   })
   await totals.stop()
   await app.close()
@@ -97,6 +100,15 @@ describe('the metrics page', () => {
     expect(value('mkopo_refusals_total', { style: 'partner', code: 'not_found' })).toBe(2)
     const routes = [...families.values()].flatMap(({ samples }) => samples.map(({ labels }) => labels.route ?? ''))
     expect(routes.filter((one) => /asha|quoted|\d{4}/.test(one))).toEqual([])
+  })
+
+  it('has the attempts of webhooks by what came of them, and how far the endpoints are behind', () => {
+    expect(value('mkopo_webhook_attempts_total', { outcome: 'delivered' })).toBe(1)
+    expect(value('mkopo_webhook_attempts_total', { outcome: 'exhausted' })).toBe(0)
+    expect(value('mkopo_webhook_endpoints', { state: 'backing_off' })).toBe(1)
+    expect(value('mkopo_webhook_behind_events')).toBe(7)
+    expect(value('mkopo_webhook_worst_behind_events')).toBe(5)
+    expect(value('mkopo_webhook_oldest_undelivered_seconds')).toBe(1.5)
   })
 
   it('has the money that moved in both styles, in units of its currency', () => {

@@ -6,7 +6,7 @@ import type { Document, Operation } from './wire.ts'
 /** What the reference sends when nothing of what it fills in is changed. */
 export interface Prefilled {
   readonly name: string
-  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly body: unknown
   readonly isUpload: boolean
@@ -51,5 +51,5 @@ export function sendPrefilled(
     ...(forOperators && { token: service.tokens.operator }),
     headers: { ...('headers' in content ? content.headers : {}), ...headers },
   }
-  return service[method.toLowerCase() as 'get' | 'post' | 'put'](path, call)
+  return service[method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete'](path, call)
 }

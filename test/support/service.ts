@@ -75,6 +75,8 @@ export interface TestService {
   readonly get: Send
   readonly post: Send
   readonly put: Send
+  readonly patch: Send
+  readonly delete: Send
   /** Another instance of the service, on the same database. */
   another(): Promise<TestService>
   close(): Promise<void>
@@ -105,7 +107,7 @@ async function open(
   const signIn = ({ email, password }: typeof DEMO_PARTNER) => deps.signIn.issueToken(email, password, '127.0.0.1')
   const tokens = { partner: await signIn(DEMO_PARTNER), operator: await signIn(DEMO_OPERATOR) }
   const send =
-    (method: 'GET' | 'POST' | 'PUT'): Send =>
+    (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'): Send =>
     async (path, call = {}) =>
       answerOf(await app.inject(requestOf(method, path, call, tokens.partner, config)))
   const others: TestService[] = []
@@ -119,6 +121,8 @@ async function open(
     get: send('GET'),
     post: send('POST'),
     put: send('PUT'),
+    patch: send('PATCH'),
+    delete: send('DELETE'),
     another: async () => {
       const other = await open(database, clock, options)
       others.push(other)
@@ -127,6 +131,7 @@ async function open(
     close: async () => {
       for (const other of others) await other.close()
       await app.close()
+      deps.webhookPoster.close()
       await deps.db.close()
       await drop?.()
     },
@@ -134,7 +139,7 @@ async function open(
 }
 
 function requestOf(
-  method: 'GET' | 'POST' | 'PUT',
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
   call: Call,
   token: string,

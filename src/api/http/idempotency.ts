@@ -49,7 +49,8 @@ export function acceptIdempotencyKeys(app: StyleApp, deps: Deps, replayResponse:
     if (!turn) return payload
     try {
       // The change is saved whether or not its answer is kept: without the kept answer, it is built again.
-      if (reply.statusCode < 400) await turn.keep({ status: reply.statusCode, body: String(payload) })
+      const isKept = reply.statusCode < 400 && !request.routeOptions.config.answersSecret
+      if (isKept) await turn.keep({ status: reply.statusCode, body: String(payload) })
     } catch (error) {
       request.log.warn({ err: error }, 'an answer could not be kept for its key')
     } finally {

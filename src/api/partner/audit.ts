@@ -10,7 +10,7 @@ import { instant, text } from '../wire.ts'
 import * as examples from './document/examples.ts'
 import { named, pageOf, toPage } from './registry.ts'
 
-const ENTITIES = ['customer', 'loan', 'account', 'loan product', 'api key', 'organization'] as const
+const ENTITIES = ['customer', 'loan', 'account', 'loan product', 'api key', 'organization', 'webhook endpoint'] as const
 
 /** What is kept of a thing depends on its kind. */
 const state = z.unknown().meta({ type: ['object', 'null'], additionalProperties: true })

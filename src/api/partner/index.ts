@@ -15,6 +15,7 @@ import { productRoutes } from './products.ts'
 import { registry } from './registry.ts'
 import { replayResponse } from './replayResponse.ts'
 import { transactionRoutes } from './transactions.ts'
+import { webhookRoutes } from './webhooks/webhooks.ts'
 
 /** The partner style: camelCase, customers (contract 4). */
 export const partnerStyle: Style = {
@@ -37,6 +38,7 @@ export const partnerStyle: Style = {
     transactionListRoutes(app, deps)
     creditRoutes(app, deps)
     eventRoutes(app, deps)
+    webhookRoutes(app, deps)
     auditRoutes(app, deps)
   },
 }

@@ -28,6 +28,10 @@ export const TAGS = [
   { name: 'credit', description: 'Read the score and the limit of a customer, and raise the limit by a statement.' },
   { name: 'customer status', description: 'Activate a customer that is Pending, and close one that has no open loan.' },
   { name: 'events', description: 'Follow what becomes of the book, in order and without a gap.' },
+  {
+    name: 'webhooks',
+    description: 'Have the events sent to you as they happen, signed. Every operation needs the role ADMIN.',
+  },
   { name: 'audit trail', description: 'Read who changed what, and when.' },
 ] as const
 

@@ -1,0 +1,41 @@
+import type { Deps } from '../../app/deps.ts'
+import { readEndpointFigures } from '../../db/webhooks/endpointViews.ts'
+import { ENDPOINT_STATES, type EndpointState } from '../../db/webhooks/leases.ts'
+
+/** How far the endpoints of all organizations are behind. Those that are disabled count by their state only. */
+export interface WebhookFigures {
+  readonly endpoints: Readonly<Record<EndpointState, number>>
+  readonly behind: number
+  /** Events that the endpoint furthest behind has not taken. */
+  readonly worst: number
+  /** The age of the oldest event that was not taken; 0 where there is none. */
+  readonly oldestSeconds: number
+}
+
+/** The most endpoints that are looked at. */
+const MOST_ENDPOINTS = 1_000
+
+/** Figures of no endpoint. */
+export const noFigures: WebhookFigures = {
+  endpoints: { active: 0, backing_off: 0, disabled: 0 },
+  ...{ behind: 0, worst: 0, oldestSeconds: 0 },
+}
+
+/** Reads how far the endpoints are behind. */
+export async function readFigures({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<WebhookFigures> {
+  const all = await readEndpointFigures(db, MOST_ENDPOINTS)
+  const sending = all.filter(({ state }) => state !== 'disabled')
+  const behind = sending.map((endpoint) => endpoint.behind)
+  const ages = sending.map(({ oldestUndeliveredAt }) =>
+    oldestUndeliveredAt === null ? 0 : now() - oldestUndeliveredAt,
+  )
+  const countOf = (state: EndpointState) => all.filter((endpoint) => endpoint.state === state).length
+  return {
+    endpoints: Object.fromEntries(
+      ENDPOINT_STATES.map((state) => [state, countOf(state)]),
+    ) as WebhookFigures['endpoints'],
+    behind: behind.reduce((sum, one) => sum + one, 0),
+    worst: Math.max(0, ...behind),
+    oldestSeconds: Math.max(0, ...ages) / 1000,
+  }
+}

@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto'
+import type { Deps } from '../../app/deps.ts'
+import { findSecrets } from '../../db/webhooks/endpoints.ts'
+import { toRfc3339 } from '../../domain/dates.ts'
+import { LendingError, notFound } from '../../domain/errors.ts'
+import type { Caller } from '../access/caller.ts'
+import { getEndpoint } from './endpoints.ts'
+import type { Posted } from './poster.ts'
+import { secretsOf, signedHeaders } from './signing.ts'
+
+/** Deliveries of tests under way at once, in a process: each may take as long as a receiver may. */
+const MOST_AT_ONCE = 8
+const RETRY_AFTER_SECONDS = 5
+
+/** The type of the event of a test; no change of the book has it. */
+export const TEST_TYPE = 'webhook.test'
+
+let underWay = 0
+
+/** What came of the delivery of a test. */
+export type Tested = Pick<Posted, 'status' | 'ms' | 'text' | 'error'> & { readonly eventId: string }
+
+/**
+ * Sends an event of a test to an endpoint now, whatever the state of the endpoint is. It is no event of the book: it has no
+ * number, and is not sent again.
+ * @throws LendingError `permission_denied`, `not_found`; `unavailable` where many tests are under way
+ */
+export async function testEndpoint(
+  deps: Pick<Deps, 'db' | 'now' | 'config' | 'webhookPoster'>,
+  caller: Caller,
+  id: bigint,
+): Promise<Tested> {
+  const { url } = await getEndpoint(deps, caller, id)
+  const stored = await findSecrets(deps.db, caller.organizationId, id)
+  if (!stored) throw notFound('no webhook endpoint has that id')
+  if (underWay >= MOST_AT_ONCE)
+    throw new LendingError('unavailable', 'many tests are under way; try again', [], RETRY_AFTER_SECONDS)
+  underWay++
+  try {
+    const at = deps.now()
+    const eventId = `evt_${caller.organizationId}_test_${randomUUID()}`
+    const event = { id: eventId, type: TEST_TYPE, timestamp: toRfc3339(at, deps.config.zone), data: {} }
+    const body = JSON.stringify(event)
+    const headers = signedHeaders(secretsOf(deps.config, stored)(at), { id: eventId, at, body })
+    const { status, ms, text, error } = await deps.webhookPoster.post({ url, headers, body })
+    return { eventId, status, ms, text, error }
+  } finally {
+    underWay--
+  }
+}

@@ -1,0 +1,49 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { renderEvents } from '../../../src/app/renderEvents.ts'
+import { sequenceAll } from '../../../src/services/events/sequencer.ts'
+import { startDelivery } from '../../../src/services/webhooks/startDelivery.ts'
+import { within } from '../../support/patience.ts'
+import { type Receiver, startReceiver } from '../../support/receiver.ts'
+import { startService, type TestService } from '../../support/service.ts'
+import { lendTo, operatorOf } from '../../support/webhooks.ts'
+
+let service: TestService
+let receiver: Receiver
+beforeAll(async () => {
+  service = await startService({ WEBHOOKS_TO_PRIVATE: 'true' })
+  receiver = await startReceiver()
+})
+afterAll(async () => {
+  await receiver.close()
+  await service.close()
+})
+
+describe('the job that sends webhooks', () => {
+  it('sends on its own until it is stopped, survives a failure, and gives its leases back', {
+    timeout: within(60_000),
+  }, async () => {
+    const errors: string[] = []
+    const log = { warn: () => undefined, error: (_: object, message: string) => void errors.push(message) }
+    const options = { render: renderEvents(service.deps.config.zone), log }
+    const { id } = await operatorOf(service).create(receiver.url)
+    const job = startDelivery(service.deps, options)
+    await lendTo(service, ['asha'])
+    await sequenceAll(service.deps)
+    while (receiver.taken.length < 2) await pause(20)
+    await job.stop()
+    expect(errors).toEqual([])
+    expect(job.figures().endpoints).toEqual({ active: 1, backing_off: 0, disabled: 0 })
+    await lendTo(service, ['juma'])
+    await sequenceAll(service.deps)
+    await service.owner.pool.query('ALTER TABLE webhook_parked RENAME TO nothing')
+    const failing = startDelivery(service.deps, options)
+    while (errors.length === 0) await pause(20)
+    await failing.stop()
+    expect(errors[0]).toBe('a round of the webhooks failed; it will be tried again')
+    expect(receiver.taken).toHaveLength(2)
+    await service.owner.pool.query('ALTER TABLE nothing RENAME TO webhook_parked')
+    const { rows } = await service.owner.pool.query('SELECT position FROM webhook_endpoint WHERE id = $1', [id])
+    expect(rows).toEqual([{ position: 2n }])
+  })
+})

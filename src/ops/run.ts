@@ -15,6 +15,7 @@ import { migrateCommand } from './commands/migrate.ts'
 import { organizationCommands } from './commands/organizations.ts'
 import { productCommands } from './commands/products.ts'
 import { signingKeyCommands } from './commands/signingKeys.ts'
+import { webhookCommands } from './commands/webhooks.ts'
 import type { Shell } from './perform.ts'
 import { type Io, UsageError } from './terminal/terminalIo.ts'
 import { visibleJson, visibleLines } from './terminal/visible.ts'
@@ -73,6 +74,7 @@ function programOf(shell: Shell, json: boolean): Command {
     bookCommands,
     auditCommand,
     accessCommand,
+    webhookCommands,
     migrateCommand,
   ])
     add(program, shell)

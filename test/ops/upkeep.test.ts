@@ -45,11 +45,12 @@ describe('help', () => {
         'book',
         'audit',
         'access',
+        'webhooks',
         'migrate',
       ],
     ])
     const commands = (await Promise.all(top.map(below))).flat()
-    expect(commands).toHaveLength(32)
+    expect(commands).toHaveLength(37)
     expect((await Promise.all(commands.map(below))).flat()).toEqual([])
   })
 })

@@ -15,7 +15,9 @@ interface AuditOptions extends Omit<TrailFilter, 'organizationId' | 'accountId' 
 }
 
 /** The kinds of things that the trail has changes of. */
-const ENTITIES = ['customer', 'loan', 'loan product', 'account', 'api key', 'signing key', 'organization']
+const ENTITIES = [
+  ...['customer', 'loan', 'loan product', 'account', 'api key', 'signing key', 'organization', 'webhook endpoint'],
+]
 
 export function auditCommand(program: Command, shell: Shell): void {
   const moment = momentBefore(Date.now)

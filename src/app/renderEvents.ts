@@ -5,5 +5,5 @@ import type { Render } from '../services/webhooks/delivery.ts'
 /** Returns what writes an event in the words of each style. */
 export const renderEvents = (zone: string): Render => ({
   partner: (event, organization) => toPartnerEvent(event, organization, zone),
-  record: (event) => toRecordEvent(event, zone),
+  record: (event, organization) => toRecordEvent(event, organization, zone),
 })

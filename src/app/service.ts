@@ -74,7 +74,11 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     const reading = { settledPlaces: createSettledPlaces(), heavyReads: createHeavyReads() }
     const statements = openStatementReader()
     const webhookPoster = createPoster({ toPrivate: config.webhooksToPrivate })
-    const telling = { eventHeads: createEventHeads(), longPolls: createLongPolls(), chainSecret: chainSecret(secret) }
+    const telling = {
+      eventHeads: createEventHeads(),
+      longPolls: createLongPolls(config),
+      chainSecret: chainSecret(secret),
+    }
     const writing = { idBlocks: createIdBlocks(), loanBatches: createLoanBatches(db), loanQueues: createLoanQueues() }
     return {
       config,

@@ -31,7 +31,19 @@ export function countSealed(registers: Registry[], now: () => number) {
     help: 'When the sequencer last found every change sealed, or sealed some.',
     registers,
   })
+  const failed = new Counter({
+    name: 'mkopo_sequencer_failures_total',
+    help: 'Rounds in which the changes of an organization, or all, could not be sealed.',
+    registers,
+  })
+  const damaged = new Counter({
+    name: 'mkopo_events_damaged_total',
+    help: 'Events that were told without their details, because a row of the book is damaged; book check names it.',
+    registers,
+  })
   return {
+    sealFailed: () => failed.inc(),
+    eventDamaged: () => damaged.inc(),
     sealed: (changes) => {
       sealed.inc(changes)
       last.set(now() / 1000)

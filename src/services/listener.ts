@@ -61,6 +61,10 @@ export interface Listener {
   sweepFailed(): void
   /** Changes were sealed, and their events numbered. */
   sealed(changes: number): void
+  /** The changes of an organization, or all, could not be sealed. */
+  sealFailed(): void
+  /** An event could not be told as a whole, because a row of the book is damaged. */
+  eventDamaged(): void
   /** An event was sent to an endpoint of a webhook; `exhausted` is given up. */
   webhookAttempted(outcome: 'delivered' | 'failed' | 'exhausted'): void
 }
@@ -80,6 +84,8 @@ export const noListener: Listener = {
   swept() {},
   sweepFailed() {},
   sealed() {},
+  sealFailed() {},
+  eventDamaged() {},
   webhookAttempted() {},
 }
 

@@ -134,11 +134,14 @@ const EVENTS = 'event.'
 const extend = statement<ExtendValues & Record<string, unknown>>(
   'extend-chain',
   (p) => `
-  WITH added AS (
+  WITH last AS (
+    SELECT max(sealed_at) AS sealed_at FROM (SELECT sealed_at FROM event
+      WHERE organization_id = ${p('organizationId')} ORDER BY change_id DESC, part DESC LIMIT 1) AS before
+  ), added AS (
     INSERT INTO event (organization_id, sealed_at, change_id, part, sequence, type, digest, marks, hash)
-    SELECT ${p('organizationId')}::int, ${p('sealedAt')}::timestamptz, e.change_id, e.part, e.sequence, e.type,
+    SELECT ${p('organizationId')}::int, greatest(${p('sealedAt')}::timestamptz, last.sealed_at), e.change_id, e.part, e.sequence, e.type,
       decode(e.digest, 'hex'), decode(e.marks, 'hex'), decode(e.hash, 'hex')
-    FROM ${tableOf('e', EVENT, (column) => p(EVENTS + column))}
+    FROM ${tableOf('e', EVENT, (column) => p(EVENTS + column))} CROSS JOIN last
   )
   UPDATE event_chain SET change_id = ${p('changeId')}, sequence = ${p('sequence')}, hash = ${p('hash')}, key_id = ${p('keyId')}
   WHERE organization_id = ${p('organizationId')}`,
@@ -146,7 +149,7 @@ const extend = statement<ExtendValues & Record<string, unknown>>(
 
 const hex = (bytes: Uint8Array | null) => bytes && Buffer.from(bytes).toString('hex')
 
-/** Adds events to a claimed chain, and moves its end. */
+/** Adds events to a claimed chain, and moves its end. Where a clock went back, the time of the last event is kept. */
 export async function extendChain(
   transaction: Transaction,
   organizationId: number,

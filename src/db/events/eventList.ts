@@ -64,47 +64,49 @@ export async function readEvents(
   return rows.map(toEvent)
 }
 
-/** A customer or a loan, by the name and number that the trail has for it. */
-export interface SubjectKey {
-  readonly entity: 'customer' | 'loan'
-  readonly id: bigint
+/** The loan, or the customer with its loans of now, whose events are asked for; a loan of a customer, where both are named. */
+export interface SubjectFilter {
+  readonly loanId: bigint | null
+  readonly customerId: bigint | null
 }
 
-interface OfSubjects extends EventRange {
-  readonly entities: readonly string[]
-  readonly ids: readonly string[]
+interface OfSubjects extends EventRange, SubjectFilter {
   readonly types: readonly string[] | null
 }
 
-/** The trail has an index by subject, and its rows are in the order of the events. */
+/** The trail has an index by subject, and its rows are in the order of the events: of each subject the first are read. */
 const readOf = statement<OfSubjects>(
   'read-events-of',
   (p) => `
   WITH start AS (
     SELECT coalesce(max(change_id), 0) AS id FROM event
     WHERE organization_id = ${p('organizationId')} AND sequence = ${p('after')}
+  ), subject (entity, id) AS (
+    SELECT 'loan', ${p('loanId')}::bigint::text WHERE ${p('customerId')}::bigint IS NULL
+    UNION ALL
+    SELECT 'customer', ${p('customerId')}::bigint::text WHERE ${p('loanId')}::bigint IS NULL
+    UNION ALL
+    SELECT 'loan', l.id::text FROM loan l WHERE l.organization_id = ${p('organizationId')}
+      AND l.customer_id = ${p('customerId')}::bigint AND (${p('loanId')}::bigint IS NULL OR l.id = ${p('loanId')}::bigint)
   )
-  SELECT ${COLUMNS} FROM unnest(${p('entities')}::text[], ${p('ids')}::text[]) AS s (entity, id) CROSS JOIN start
+  SELECT found.* FROM subject s CROSS JOIN start
   CROSS JOIN LATERAL (
-    SELECT t.* FROM audit_entry t
-    WHERE t.organization_id = ${p('organizationId')} AND t.entity = s.entity AND t.entity_id = s.id AND t.id >= start.id
-    ORDER BY t.id
-  ) AS a
-  JOIN event e ON e.organization_id = a.organization_id AND e.change_id = a.id
-  WHERE e.sequence > ${p('after')} AND e.sequence <= ${p('to')}
-    AND (${p('types')}::text[] IS NULL OR e.type = ANY (${p('types')}::text[]))
-  ORDER BY e.sequence LIMIT ${p('most')}`,
+    SELECT ${COLUMNS} FROM audit_entry a JOIN event e ON e.organization_id = a.organization_id AND e.change_id = a.id
+    WHERE a.organization_id = ${p('organizationId')} AND a.entity = s.entity AND a.entity_id = s.id AND a.id >= start.id
+      AND e.sequence > ${p('after')} AND e.sequence <= ${p('to')}
+      AND (${p('types')}::text[] IS NULL OR e.type = ANY (${p('types')}::text[]))
+    ORDER BY a.id, e.part LIMIT ${p('most')}
+  ) AS found
+  ORDER BY found.sequence LIMIT ${p('most')}`,
 )
 
-/** Reads the events of some customers and loans, in their order. */
+/** Reads the events of a loan, or of a customer and its loans, in their order. */
 export async function readEventsOf(
   { pool }: Pick<Db, 'pool'>,
   range: EventRange,
-  { subjects, types }: { readonly subjects: readonly SubjectKey[]; readonly types: readonly string[] | undefined },
+  { subjects, types }: { readonly subjects: SubjectFilter; readonly types: readonly string[] | undefined },
 ): Promise<StoredEvent[]> {
-  const entities = subjects.map(({ entity }) => entity)
-  const ids = subjects.map(({ id }) => String(id))
-  const { rows } = await pool.query<EventRow>(readOf({ ...range, entities, ids, types: types ?? null }))
+  const { rows } = await pool.query<EventRow>(readOf({ ...range, ...subjects, types: types ?? null }))
   return rows.map(toEvent)
 }
 
@@ -144,18 +146,18 @@ export async function firstEventFrom(
   return rows[0]
 }
 
-const loansOf = statement<{ organizationId: number; customerId: bigint; most: number }>(
-  'loans-of-customer',
-  (p) => `SELECT id FROM loan WHERE organization_id = ${p('organizationId')} AND customer_id = ${p('customerId')}
-    ORDER BY id LIMIT ${p('most')}`,
+const countChanges = statement<{ organizationId: number; entityId: string; changeId: bigint }>(
+  'count-changes-of-loan',
+  (p) => `SELECT count(*)::int AS changes FROM audit_entry WHERE organization_id = ${p('organizationId')}
+    AND entity = 'loan' AND entity_id = ${p('entityId')} AND id <= ${p('changeId')}`,
 )
 
-/** Returns the ids of the loans of a customer. */
-export async function findLoanIdsOf(
+/** Counts the changes of a loan up to one of them: the version of the loan after it. */
+export async function countChangesOf(
   { pool }: Pick<Db, 'pool'>,
   organizationId: number,
-  { customerId, most }: { readonly customerId: bigint; readonly most: number },
-): Promise<bigint[]> {
-  const { rows } = await pool.query<{ id: bigint }>(loansOf({ organizationId, customerId, most }))
-  return rows.map(({ id }) => id)
+  { entityId, id: changeId }: Pick<AuditEntry, 'entityId' | 'id'>,
+): Promise<number> {
+  const { rows } = await pool.query<{ changes: number }>(countChanges({ organizationId, entityId, changeId }))
+  return rows[0]!.changes
 }

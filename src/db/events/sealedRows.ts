@@ -23,7 +23,7 @@ export interface TrailedChange {
 }
 
 /** The lines of schedules that are read at once, besides those of one loan. */
-const MOST_LINES = 100_000
+const MOST_LINES = 10_000
 
 /** Tables whose row a change names by the id of its entity, or of the entry that it posted. */
 type ByKey = keyof typeof KEY_TYPES
@@ -81,19 +81,21 @@ interface Named {
   readonly key: string
 }
 
-const ROW_OF: Readonly<Record<string, readonly [table: ByKey, actions?: readonly string[]]>> = {
-  loan: ['loan', ['create', 'update']],
-  customer: ['customer', ['create', 'update', 'activate', 'close']],
-  organization: ['organization', ['create', 'update']],
-  'loan product': ['loan_product'],
-  account: ['account'],
-  'api key': ['api_key'],
-  'signing key': ['signing_key'],
-}
+const ROW_OF: ReadonlyMap<string, readonly [table: ByKey, actions?: readonly string[]]> = new Map(
+  Object.entries({
+    loan: ['loan', ['create', 'update']],
+    customer: ['customer', ['create', 'update', 'activate', 'close']],
+    organization: ['organization', ['create', 'update']],
+    'loan product': ['loan_product'],
+    account: ['account'],
+    'api key': ['api_key'],
+    'signing key': ['signing_key'],
+  } satisfies Record<string, readonly [table: ByKey, actions?: readonly string[]]>),
+)
 
 /** Returns the rows that a change names by its key; those of credit are found by `readCreditRows`. */
 function namedBy({ entity, entityId, action, postedId }: TrailedChange): Named[] {
-  const [table, actions] = ROW_OF[entity] ?? []
+  const [table, actions] = ROW_OF.get(entity) ?? []
   const named: Named[] = []
   if (table && (actions === undefined || actions.includes(action))) named.push({ table, key: entityId })
   if (entity === 'loan' && postedId !== null) named.push({ table: 'loan_entry', key: postedId })

@@ -14,14 +14,14 @@ export interface ToldChange {
   readonly consequences: string | null
 }
 
-const OF_CUSTOMERS: Readonly<Record<string, readonly EventType[]>> = {
-  create: ['customer.created'],
-  update: ['customer.updated'],
-  activate: ['customer.activated'],
-  close: ['customer.closed'],
-  score: ['credit.decided'],
-  boost: ['credit.decided'],
-}
+const OF_CUSTOMERS: ReadonlyMap<string, readonly EventType[]> = new Map([
+  ['create', ['customer.created']],
+  ['update', ['customer.updated']],
+  ['activate', ['customer.activated']],
+  ['close', ['customer.closed']],
+  ['score', ['credit.decided']],
+  ['boost', ['credit.decided']],
+])
 
 const IS_REPAYMENT: ReadonlyMap<string | null, boolean> = new Map(
   ENTRY_TYPES.map((type) => [type, isCustomerRepayment(type)]),
@@ -34,7 +34,7 @@ const IS_REPAYMENT: ReadonlyMap<string | null, boolean> = new Map(
 export function eventTypesOf(change: ToldChange): readonly EventType[] | undefined {
   const { entity, action, isRaised } = change
   if (entity === 'loan') return [...causesOf(change), ...consequencesIn(change)]
-  const types = entity === 'customer' ? OF_CUSTOMERS[action] : undefined
+  const types = entity === 'customer' ? OF_CUSTOMERS.get(action) : undefined
   return types && isRaised ? [...types, 'credit.limit_raised'] : types
 }
 

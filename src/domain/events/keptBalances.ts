@@ -1,4 +1,4 @@
-import type { Instant, LocalDate } from '../dates.ts'
+import { type Instant, isCalendarDate, type LocalDate } from '../dates.ts'
 import { type Portions, subtract, totalOf } from '../loan/allocation.ts'
 import type { Balances } from '../loan/balances.ts'
 import { amountFromText, amountToText, portionsFromText, portionsToText } from '../loan/carriedForward/portionsText.ts'
@@ -59,12 +59,13 @@ export function balancesToText(
  * @returns undefined for a text of another format version, and for a damaged one
  */
 export function balancesFromText(text: string): KeptBalances | undefined {
-  const [format, version, status = '', charged, paid, waived, writtenOff, sums, marks, outcome, terms] = text.split(';')
+  const [format, version = '', status = '', charged, paid, waived, writtenOff, sums, marks, outcome, terms] =
+    text.split(';')
   if (format !== FORMAT_VERSION || terms === undefined) return undefined
   try {
     const buckets = [charged, paid, waived, writtenOff].map((portions = '') => portionsFromText(portions))
     return {
-      version: Number(version),
+      version: countFromText(version),
       ...totalsOf(buckets as [Portions, Portions, Portions, Portions]),
       status: statusAt(Number(status)),
       ...sumsFromText(sums),
@@ -103,11 +104,11 @@ function sumsFromText(text = '') {
 function marksFromText(text = '') {
   const [nextDueOn, nextDueAmount, overdueSince, chargedOffOn, closedOn, penaltyRaised] = text.split(',')
   return {
-    nextDueOn: nextDueOn || null,
+    nextDueOn: dayFromText(nextDueOn),
     nextDueAmount: nextDueAmount ? BigInt(nextDueAmount) : null,
-    overdueSince: overdueSince || null,
-    chargedOffOn: chargedOffOn || null,
-    closedOn: closedOn || null,
+    overdueSince: dayFromText(overdueSince),
+    chargedOffOn: dayFromText(chargedOffOn),
+    closedOn: dayFromText(closedOn),
     penaltyRaised: penaltyRaised === '1',
   }
 }
@@ -141,13 +142,25 @@ function termsFromText(text: string): KeptTerms {
   }
 }
 
+/** @throws SyntaxError */
 function toInstant(text: string | undefined): Instant {
   const instant = Number(text)
-  if (!text || Number.isNaN(instant)) throw new SyntaxError('an instant')
+  if (!text || !Number.isSafeInteger(instant)) throw new SyntaxError('an instant')
   return instant
 }
 
+/** @throws SyntaxError */
 function toDay(text: string): LocalDate {
-  if (text === '') throw new SyntaxError('a day')
+  if (!isCalendarDate(text)) throw new SyntaxError('a day')
   return text
+}
+
+/** Reads a day; null for an empty text. @throws SyntaxError */
+const dayFromText = (text = ''): LocalDate | null => (text === '' ? null : toDay(text))
+
+/** @throws SyntaxError for a text that is no whole number from 1 on */
+function countFromText(text: string): number {
+  const count = Number(text)
+  if (!Number.isSafeInteger(count) || count < 1) throw new SyntaxError('a count')
+  return count
 }

@@ -7,7 +7,7 @@ import {
   readNamedCustomers,
   readNamedLoans,
 } from '../../db/events/eventFacts.ts'
-import type { StoredEvent } from '../../db/events/eventList.ts'
+import { countChangesOf, type StoredEvent } from '../../db/events/eventList.ts'
 import { dateIn, dayAfter, daysBetween } from '../../domain/dates.ts'
 import type { EventType } from '../../domain/events/eventTypes.ts'
 import { balancesFromText, balancesToText, type KeptBalances } from '../../domain/events/keptBalances.ts'
@@ -16,7 +16,7 @@ import { replay } from '../../domain/loan/replay.ts'
 import { withAccountNumbers } from '../lenders/withAccountNumbers.ts'
 import type { Subject, ToldEvent, ToldLoan, ToldTransaction } from './toldEvent.ts'
 
-type FactDeps = Pick<Deps, 'db' | 'config' | 'loanBatches'>
+type FactDeps = Pick<Deps, 'db' | 'config' | 'loanBatches' | 'listener'>
 
 /** What the rows of the trail name: the loans, entries and customers of some events, by id. */
 interface Facts {
@@ -25,21 +25,34 @@ interface Facts {
   readonly customers: ReadonlyMap<bigint, NamedCustomer>
 }
 
-/** An entry that the trail names in what was posted or reversed; its id is a number or, beyond 2^53, raw JSON. */
-interface NamedEntry {
-  readonly id: unknown
+/** No customer, loan or entry has this id. */
+const NOBODY = 0n
+
+const LARGEST = 2n ** 63n - 1n
+
+/** Reads an id of the trail, a number or, beyond 2^53, raw JSON; a damaged one is that of nobody. */
+function idOf(value: unknown): bigint {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const id = /^[1-9]\d{0,18}$/.test(text ?? '') ? BigInt(text) : NOBODY
+  return id <= LARGEST ? id : NOBODY
 }
 
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null
+
 /** Returns the entry that a change posted, or the one that it reversed. */
-function entryOf(event: StoredEvent): { readonly id: bigint; readonly isReversed: boolean } | undefined {
-  const { posted, reversed } = (event.change.after ?? {}) as { posted?: NamedEntry; reversed?: NamedEntry }
-  const isReversal = event.type.endsWith('.reversed')
+function entryOf({ type, change }: StoredEvent): { readonly id: bigint; readonly isReversed: boolean } | undefined {
+  const { posted, reversed } = isObject(change.after) ? change.after : {}
+  const isReversal = type.endsWith('.reversed')
   const named = isReversal ? reversed : (posted ?? reversed)
-  return named && { id: BigInt(JSON.stringify(named.id)), isReversed: named === reversed }
+  return isObject(named) ? { id: idOf(named.id), isReversed: named === reversed } : undefined
 }
 
 const subjectOf = ({ change }: StoredEvent): Subject =>
-  change.entity === 'loan' ? { loanId: BigInt(change.entityId) } : { customerId: BigInt(change.entityId) }
+  change.entity === 'loan' ? { loanId: idOf(change.entityId) } : { customerId: idOf(change.entityId) }
+
+/** The last instant that a date can hold. */
+const LAST_INSTANT = 8.64e15
 
 /** Events that are read and viewed before other requests get their turn. */
 const SLICE = 50
@@ -56,11 +69,29 @@ export async function withFacts<View>(
 ): Promise<View[]> {
   const views: View[] = []
   for (let from = 0; from < events.length; from += SLICE) {
-    for (const event of await sliceWithFacts(deps, organizationId, events.slice(from, from + SLICE)))
-      views.push(view(event))
+    const slice = events.slice(from, from + SLICE).map(withInstant)
+    for (const event of await sliceWithFacts(deps, organizationId, slice)) views.push(viewOf(deps, event, view))
     await turn()
   }
   return views
+}
+
+/** Gives an event whose row has a damaged time, such as infinity, the time at which it was sealed. */
+const withInstant = (event: StoredEvent): StoredEvent =>
+  Math.abs(event.change.at) <= LAST_INSTANT ? event : { ...event, change: { ...event.change, at: event.sealedAt } }
+
+/**
+ * Views an event. Where a row of the book is damaged, so that this is not possible, the event is told without what its row
+ * of the trail says: one row must not keep a receiver from all events after it.
+ */
+function viewOf<View>({ listener }: FactDeps, event: ToldEvent, view: (event: ToldEvent) => View): View {
+  try {
+    return view(event)
+  } catch {
+    listener.eventDamaged()
+    const change = { ...event.change, before: null, after: null }
+    return view({ ...event, change, loan: undefined, transaction: undefined, customer: undefined })
+  }
 }
 
 async function sliceWithFacts(
@@ -90,7 +121,11 @@ async function readFacts(deps: FactDeps, organizationId: number, events: readonl
   const subjects = events.map(subjectOf)
   const unique = (ids: readonly bigint[]) => [...new Set(ids)]
   const loanIds = unique(subjects.flatMap((subject) => ('loanId' in subject ? subject.loanId : [])))
-  const customerIds = unique(subjects.flatMap((subject) => ('customerId' in subject ? subject.customerId : [])))
+  // A record system may have given a loan to another borrower since.
+  const customerIds = unique([
+    ...subjects.flatMap((subject) => ('customerId' in subject ? subject.customerId : [])),
+    ...events.flatMap((event) => keptOf(event)?.terms?.customerId ?? []),
+  ])
   const entryIds = unique(events.flatMap((event) => entryOf(event)?.id ?? []))
   const loansNow = () => readNamedLoans(db, { organizationId, ids: loanIds }, config.zone)
   const customersNow = () => readNamedCustomers(db, { organizationId, ids: customerIds })
@@ -108,22 +143,23 @@ async function readFacts(deps: FactDeps, organizationId: number, events: readonl
 /** Returns the loan as the change left it. */
 async function toldLoan(
   deps: FactDeps,
-  { loans }: Facts,
+  { loans, customers }: Facts,
   event: StoredEvent,
   subject: Subject,
 ): Promise<ToldLoan | undefined> {
   const loan = 'loanId' in subject ? loans.get(subject.loanId) : undefined
   if (!loan) return undefined
-  const kept = event.balances === null ? await replayed(deps, loan, event) : balancesFromText(event.balances)
+  const kept = event.balances === null ? await replayed(deps, loan, event) : keptOf(event)
   if (!kept) return undefined
   const { overdueSince, terms } = kept
   const today = dateIn(deps.config.zone, event.change.at)
   const daysOverdue = overdueSince === null ? 0 : daysBetween(overdueSince, dayAfter(today))
   const asOf = { ...loan, version: kept.version, updatedAt: event.change.at }
-  return {
-    loan: terms ? { ...asOf, customerId: terms.customerId, terms: { ...loan.terms, ...terms } } : asOf,
-    state: { ...kept, daysOverdue },
-  }
+  const state = { ...kept, daysOverdue }
+  if (!terms) return { loan: asOf, state }
+  const { externalId = null, businessName = null, status = loan.customerStatus } = customers.get(terms.customerId) ?? {}
+  const borrower = { customerExternalId: externalId, customerBusinessName: businessName, customerStatus: status }
+  return { loan: { ...asOf, ...borrower, customerId: terms.customerId, terms: { ...loan.terms, ...terms } }, state }
 }
 
 /**
@@ -140,8 +176,12 @@ async function replayed(deps: FactDeps, named: NamedLoan, { change }: StoredEven
   const state = replay(loan.terms, then, change.at)
   const posted = then.findLast(({ postedAt }) => postedAt === change.at)
   const outcome = posted && state.outcomes.get(posted.ordinal)
-  return balancesFromText(balancesToText(state, { version: loan.version, outcome }))
+  const version = await countChangesOf(deps.db, organizationId, change)
+  return balancesFromText(balancesToText(state, { version, outcome }))
 }
+
+const keptOf = ({ balances }: StoredEvent): KeptBalances | undefined =>
+  balances === null ? undefined : balancesFromText(balances)
 
 function toldTransaction(
   { entries }: Facts,

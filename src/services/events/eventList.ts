@@ -2,12 +2,11 @@ import type { Deps } from '../../app/deps.ts'
 import { findCustomer } from '../../db/customers/customers.ts'
 import {
   type EventRange,
-  findLoanIdsOf,
   firstEventFrom,
   readEvents,
   readEventsOf,
   readHeads,
-  type SubjectKey,
+  type SubjectFilter,
 } from '../../db/events/eventList.ts'
 import { type FaultRole, failedPrecondition, notFound } from '../../domain/errors.ts'
 import type { EventType } from '../../domain/events/eventTypes.ts'
@@ -16,7 +15,7 @@ import { afterEvent, BEGINNING, encodeEventCursor, requireEventCursor, requireSa
 import { withFacts } from './eventFacts.ts'
 import { sequenceOf, type ToldEvent } from './toldEvent.ts'
 
-export type EventDeps = Pick<Deps, 'db' | 'config' | 'now' | 'loanBatches' | 'eventHeads'>
+export type EventDeps = Pick<Deps, 'db' | 'config' | 'now' | 'loanBatches' | 'eventHeads' | 'listener'>
 
 /** Events that one step with a filter looks at: a bounded walk through many that nobody asked for. */
 const SPAN = 20_000n
@@ -64,14 +63,13 @@ export async function listEvents<View>(
   const { organizationId } = caller
   const { after, waitMs, signal, rows } = request
   let from = await startOf(deps, organizationId, after)
-  const subjects = await subjectsOf(deps, organizationId, request)
   const until = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
   for (;;) {
-    const step = { after: from, most: rows, subjects, types: request.types, view }
+    const step = { after: from, most: rows, filter: request, types: request.types, view }
     const { events, readTo, isEnd } = await readEventsAfter(deps, organizationId, step)
     from = readTo
-    const isMore =
-      events.length === 0 && isEnd && waitMs > 0 && (await deps.eventHeads.after(organizationId, readTo, until))
+    const mayWait = events.length === 0 && isEnd && waitMs > 0 && !until.aborted
+    const isMore = mayWait && (await deps.eventHeads.after(organizationId, readTo, until))
     if (!isMore) return { events, next: await cursorAfter(deps, organizationId, readTo), hasMore: !isEnd }
   }
 }
@@ -151,27 +149,17 @@ export async function lastEventBefore(
   return low
 }
 
-/** The most loans of a customer whose events are asked for. */
-const MOST_LOANS = 1_000
-
-/** Returns the loans and customers that a filter names; of unknown ones none, and undefined where it names none. */
+/** Returns the loan or customer that a filter names; `none` for a customer that is not there, undefined without a filter. */
 async function subjectsOf(
-  deps: EventDeps,
+  { db }: Pick<Deps, 'db'>,
   organizationId: number,
   filter: EventFilter,
-): Promise<SubjectKey[] | undefined> {
-  const { loanId, customerExternalId } = filter
-  const loan = loanId === undefined ? [] : [{ entity: 'loan' as const, id: loanId }]
-  let { customerId } = filter
-  if (customerExternalId !== undefined) {
-    const customer = await findCustomer(deps.db, organizationId, { externalId: customerExternalId })
-    if (!customer) return []
-    customerId = customer.id
-  }
-  if (customerId === undefined) return loanId === undefined ? undefined : loan
-  const loanIds = await findLoanIdsOf(deps.db, organizationId, { customerId, most: MOST_LOANS })
-  if (loanId !== undefined) return loanIds.includes(loanId) ? loan : []
-  return [{ entity: 'customer', id: customerId }, ...loanIds.map((id) => ({ entity: 'loan' as const, id }))]
+): Promise<SubjectFilter | 'none' | undefined> {
+  const { customerExternalId: externalId } = filter
+  const [loanId, customerId] = [filter.loanId ?? null, filter.customerId ?? null]
+  if (externalId === undefined) return loanId === null && customerId === null ? undefined : { loanId, customerId }
+  const customer = await findCustomer(db, organizationId, { externalId })
+  return customer ? { loanId, customerId: customer.id } : 'none'
 }
 
 /** A step through the events: those after a number, and what is asked of them. */
@@ -181,7 +169,8 @@ export interface Step<View> {
   /** Makes what is kept of an event. */
   readonly view: (event: ToldEvent) => View
   readonly types?: readonly EventType[] | undefined
-  readonly subjects?: readonly SubjectKey[] | undefined
+  /** The loan or customer whose events are asked for. */
+  readonly filter?: EventFilter | undefined
 }
 
 /** Events in their order, and how far was read: all that were asked for up to `readTo` are there. */
@@ -192,15 +181,20 @@ export interface ReadEvents<View> {
   readonly isEnd: boolean
 }
 
-/** Reads the next events of an organization. With a filter it looks at a bounded number of events. */
+/**
+ * Reads the next events of an organization. With a filter by type it looks at a bounded number of events. The end is read
+ * first: a loan or a customer that is made after it has no event up to it.
+ */
 export async function readEventsAfter<View>(
   deps: Omit<EventDeps, 'now'>,
   organizationId: number,
-  { after, most, types, subjects, view }: Step<View>,
+  { after, most, types, filter = {}, view }: Step<View>,
 ): Promise<ReadEvents<View>> {
   const head = await headOf(deps, organizationId)
   deps.eventHeads.note(organizationId, head)
   if (head <= after) return { events: [], readTo: after, isEnd: true }
+  const subjects = await subjectsOf(deps, organizationId, filter)
+  if (subjects === 'none') return { events: [], readTo: head, isEnd: true }
   // An index finds the events of a subject; those of a type are looked for one by one.
   const end = types && !subjects && head - after > SPAN ? after + SPAN : head
   const range: EventRange = { organizationId, after, to: end, most }

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { Deps } from '../../app/deps.ts'
 import {
   type ChainEnd,
@@ -12,6 +12,7 @@ import {
 } from '../../db/events/chain.ts'
 import { readHeads } from '../../db/events/eventList.ts'
 import { readSealed, type SealedRow } from '../../db/events/sealedRows.ts'
+import { isUnavailable } from '../../db/postgres/errors.ts'
 import { inTransaction } from '../../db/postgres/transaction.ts'
 import { readMoment } from '../../db/queries/moment.ts'
 import { moment } from '../../db/queries/rows.ts'
@@ -27,16 +28,33 @@ const EVERY_MS = 100
 const SHARE = 4
 /** The pause after a failure, for the database to recover. */
 const AFTER_FAILURE_MS = 2_000
+/** The pause after an organization's changes could not be sealed. */
+const LEFT_ALONE_MS = 10_000
+/** Changes that are sealed before requests get their turn. */
+const SLICE = 100
 
 type SequencerDeps = Pick<Deps, 'db' | 'now' | 'chainSecret' | 'eventHeads'>
 
+/** The changes of an organization that could not be sealed, and why. */
+export interface Unsealed {
+  readonly organizationId: number
+  readonly error: unknown
+}
+
+/** The result of a round. */
+export interface Round {
+  /** The number of changes that were sealed. */
+  readonly sealed: number
+  /** Whether all changes that are settled are sealed. */
+  readonly isDone: boolean
+  /** The organizations that failed; they keep no other from its turn. */
+  readonly failed: readonly Unsealed[]
+}
+
 /** Seals changes and numbers events, round by round. */
 export interface Sequencer {
-  /**
-   * Seals what is settled: rows of the trail up to which none can appear any more.
-   * @returns the number of changes that were sealed, and whether all that are settled were
-   */
-  round(): Promise<{ readonly sealed: number; readonly isDone: boolean }>
+  /** Seals what is settled: rows of the trail up to which none can appear any more. */
+  round(): Promise<Round>
 }
 
 /** A row of the trail up to which all is settled once every transaction below a number has ended. */
@@ -63,20 +81,36 @@ export function createSequencer(deps: SequencerDeps): Sequencer {
     next = undefined
   }
 
+  /** Organizations that failed, and until when they are left alone. */
+  const leftAlone = new Map<number, number>()
+
   return {
     async round() {
       await look()
-      if (done === settled) return { sealed: 0, isDone: next === undefined }
+      const failed: Unsealed[] = []
+      if (done === settled) return { sealed: 0, isDone: next === undefined, failed }
       const upTo = settled
       let sealed = 0
       let isDone = true
       for (const organizationId of await findUnsealed(deps.db, upTo)) {
-        const found = await sealNext(deps, organizationId, upTo)
-        if (!found?.isDone) isDone = false
-        sealed += found?.count ?? 0
+        if ((leftAlone.get(organizationId) ?? 0) > performance.now()) {
+          isDone = false
+          continue
+        }
+        leftAlone.delete(organizationId)
+        try {
+          const found = await sealNext(deps, organizationId, upTo)
+          if (!found?.isDone) isDone = false
+          sealed += found?.count ?? 0
+        } catch (error) {
+          if (isUnavailable(error)) throw error
+          failed.push({ organizationId, error })
+          leftAlone.set(organizationId, performance.now() + LEFT_ALONE_MS)
+          isDone = false
+        }
       }
       if (isDone) done = upTo
-      return { sealed, isDone: isDone && next === undefined }
+      return { sealed, isDone: isDone && next === undefined, failed }
     },
   }
 }
@@ -97,7 +131,7 @@ async function sealNext(deps: SequencerDeps, organizationId: number, settled: bi
     const subjects = await readSealed(transaction, organizationId, found)
     // The last of them are left for the next round where their schedules have very many lines.
     const changes = found.filter(({ id }) => subjects.has(id))
-    const { events, after } = sealAll(chainSecret, organizationId, { end, changes, subjects })
+    const { events, after } = await sealAll(chainSecret, organizationId, { end, changes, subjects })
     await extendChain(transaction, organizationId, events, { end: after, sealedAt: moment(now()) })
     return {
       count: changes.length,
@@ -127,10 +161,11 @@ interface ToSeal {
 }
 
 /** Numbers the events of changes, and seals each change onto the one before. */
-function sealAll(secret: ChainSecret, organizationId: number, { end, changes, subjects }: ToSeal) {
+async function sealAll(secret: ChainSecret, organizationId: number, { end, changes, subjects }: ToSeal) {
   let { sequence, hash } = end
   const events: EventRow[] = []
-  for (const change of changes) {
+  for (const [index, change] of changes.entries()) {
+    if (index % SLICE === SLICE - 1) await turn()
     const types = eventTypesOf(change)
     const isTold = types !== undefined && !change.isUnannounced && change.id > end.openedAtChange
     const sealed = sealChange(secret, hash, {
@@ -146,10 +181,20 @@ function sealAll(secret: ChainSecret, organizationId: number, { end, changes, su
   return { events, after: { changeId: changes.at(-1)?.id ?? end.changeId, sequence, hash, keyId: secret.keyId } }
 }
 
-/** Seals all changes that are committed by now. */
+/**
+ * Seals all changes that are committed by now.
+ * @throws the error of an organization whose changes cannot be sealed, once those of the others are
+ */
 export async function sequenceAll(deps: SequencerDeps): Promise<void> {
   const sequencer = createSequencer(deps)
-  for (let { isDone } = await sequencer.round(); !isDone; { isDone } = await sequencer.round()) await pause(1)
+  let failure: Unsealed | undefined
+  for (;;) {
+    const { sealed, isDone, failed } = await sequencer.round()
+    failure ??= failed[0]
+    if (isDone || (failure && sealed === 0 && failed.length === 0)) break
+    await pause(1)
+  }
+  if (failure) throw failure.error
 }
 
 /** Reads the last events of the organizations for which somebody waits: another instance may have numbered them. */
@@ -173,26 +218,33 @@ export function startSequencer(
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
   let round: Promise<void> = Promise.resolve()
-  let lastFailure = ''
+  /** The failures that were logged last, by organization: the same failure again is one line in the log. */
+  const logged = new Map<number | 'all', string>()
 
   const next = (delay: number) => {
     if (!isStopped) timer = setTimeout(() => (round = run()), delay)
   }
 
+  function logFailure(of: number | 'all', error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error)
+    deps.listener.sealFailed()
+    if (logged.get(of) === message) return
+    logged.set(of, message)
+    const whose = of === 'all' ? 'changes' : `changes of organization ${of}`
+    log.error({ err: error }, `${whose} could not be sealed, and no event is told of them; it will be tried again`)
+  }
+
   async function run(): Promise<void> {
     const began = performance.now()
     try {
-      const { sealed, isDone } = await sequencer.round()
+      const { sealed, isDone, failed } = await sequencer.round()
+      for (const { organizationId, error } of failed) logFailure(organizationId, error)
+      if (isDone) logged.clear()
       await refreshHeads(deps)
       if (isDone || sealed > 0) deps.listener.sealed(sealed)
-      lastFailure = ''
       next(Math.max(EVERY_MS, (performance.now() - began) * (SHARE - 1)))
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
-      // The same failure again is one line in the log.
-      if (message !== lastFailure)
-        log.error({ err: error }, 'changes could not be sealed, and no event is told of them; it will be tried again')
-      lastFailure = message
+      logFailure('all', error)
       next(AFTER_FAILURE_MS)
     }
   }

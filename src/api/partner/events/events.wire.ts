@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { CUSTOMER_STATUSES, displayName } from '../../../domain/customer/customer.ts'
 import { toRfc3339 } from '../../../domain/dates.ts'
-import { type Currency, currencyOf, minorToNumber } from '../../../domain/money.ts'
+import { type Currency, currencyOf } from '../../../domain/money.ts'
 import { eventIdOf, type NamedCustomer, type ToldEvent } from '../../../services/events/toldEvent.ts'
 import type { Organization } from '../../../services/lenders/organizations.ts'
 import { count } from '../../document/answers.ts'
+import { changedBefore, digitsOf, type Kept, keptOf, renamed, replacedBy, toMoney } from '../../lists/changeFacts.ts'
 import { eventMembers, eventQuery, feedMembers } from '../../lists/eventFeed.ts'
 import { queryId } from '../../lists/query.ts'
 import { externalId, instant, money } from '../../wire.ts'
@@ -65,6 +66,7 @@ const previous = named(
     dueDate: z.iso.date().optional(),
     activationDate: z.iso.date().nullable().optional(),
     externalId: z.string().nullable().optional(),
+    customerId: z.string().optional(),
     creditLimit: money.optional(),
     transactionId: z.string().optional().describe('Of an adjustment: the transaction that was reversed.'),
     transactionAmount: money.optional().describe('Of an adjustment: the amount of the transaction that was reversed.'),
@@ -127,11 +129,6 @@ export function toEvent(event: ToldEvent, organization: Pick<Organization, 'curr
   }
 }
 
-/** The columns of the trail about a thing, whatever it is. */
-type Kept = Readonly<Record<string, unknown>>
-
-const keptOf = (json: unknown): Kept => (typeof json === 'object' && json !== null ? (json as Kept) : {})
-
 /** Builds a customer: with the state that the change gave it, and the names of now. */
 function toToldCustomer(customer: NamedCustomer, after: unknown): z.input<typeof toldCustomer> {
   const { status = customer.status, activationDate = customer.activationDate, closedOn } = keptOf(after)
@@ -170,26 +167,15 @@ const AMOUNTS = Object.fromEntries(
 
 /** Returns what the change changed, as it was before: of what the trail keeps. */
 function previousOf({ change }: ToldEvent, currency: Currency): Kept {
-  const [before, after] = [keptOf(change.before), keptOf(change.after)]
-  const changed = Object.fromEntries(
-    Object.entries(before).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(after[name])),
-  )
-  const reversed = keptOf(after.reversed)
-  const isAdjusted = after.reversed !== undefined && after.posted !== undefined
+  const changed = changedBefore(change)
+  const replaced = replacedBy(change)
   return {
     ...renamed(changed, { ...STATE, ...OF_CUSTOMER }),
     ...renamed(changed, AMOUNTS, toMoney(currency)),
-    ...(isAdjusted && {
-      transactionId: JSON.stringify(reversed.id),
-      transactionAmount: toMoney(currency)(reversed.amount),
+    ...renamed(changed, { customerId: 'customerId' }, digitsOf),
+    ...(replaced && {
+      transactionId: digitsOf(replaced.id),
+      transactionAmount: toMoney(currency)(replaced.amount),
     }),
   }
 }
-
-const toMoney = (currency: Currency) => (minor: unknown) => minorToNumber(BigInt(JSON.stringify(minor)), currency)
-
-/** Returns the members of `kept` that `names` has, by their new names. */
-const renamed = (kept: Kept, names: Readonly<Record<string, string>>, toValue = (value: unknown): unknown => value) =>
-  Object.fromEntries(
-    Object.entries(names).flatMap(([name, wire]) => (kept[name] === undefined ? [] : [[wire, toValue(kept[name])]])),
-  )

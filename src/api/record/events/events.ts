@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Deps } from '../../../app/deps.ts'
 import { getEvent } from '../../../services/events/eventList.ts'
 import type { ToldEvent } from '../../../services/events/toldEvent.ts'
+import { getOrganization } from '../../../services/lenders/organizations.ts'
 import { feedOf } from '../../lists/eventFeed.ts'
 import type { StyleApp } from '../../style.ts'
 import { text } from '../../wire.ts'
@@ -41,7 +42,8 @@ export function eventRoutes(app: StyleApp, deps: Deps): void {
     },
     async (request, reply) => {
       const { loan_id: loanId, borrower_id: customerId, ...query } = request.query
-      const view = (event: ToldEvent) => toEvent(event, deps.config.zone)
+      const organization = await getOrganization(deps, request.caller)
+      const view = (event: ToldEvent) => toEvent(event, organization, deps.config.zone)
       const feed = await feedOf(deps, { request, reply }, { ...query, loanId, customerId }, view)
       return { ...feed, success: true as const }
     },
@@ -63,6 +65,9 @@ export function eventRoutes(app: StyleApp, deps: Deps): void {
         response: { 200: eventItem },
       },
     },
-    async ({ caller, params: { id } }) => toItem(toEvent(await getEvent(deps, caller, id), deps.config.zone)),
+    async ({ caller, params: { id } }) => {
+      const organization = await getOrganization(deps, caller)
+      return toItem(toEvent(await getEvent(deps, caller, id), organization, deps.config.zone))
+    },
   )
 }

@@ -3,7 +3,7 @@ import { displayName } from '../../../domain/customer/customer.ts'
 import { toRfc3339 } from '../../../domain/dates.ts'
 import { isCustomerRepayment } from '../../../domain/loan/entry.ts'
 import { LOAN_STATUSES } from '../../../domain/loan/lifecycle.ts'
-import { minorToNumber } from '../../../domain/money.ts'
+import { type Currency, currencyOf, minorToNumber } from '../../../domain/money.ts'
 import {
   eventIdOf,
   type NamedCustomer,
@@ -11,8 +11,10 @@ import {
   type ToldLoan,
   type ToldTransaction,
 } from '../../../services/events/toldEvent.ts'
+import type { Organization } from '../../../services/lenders/organizations.ts'
 import { wireInteger } from '../../body/json.ts'
 import { count } from '../../document/answers.ts'
+import { changedBefore, digitsOf, type Kept, keptOf, renamed, replacedBy, toMoney } from '../../lists/changeFacts.ts'
 import { eventMembers, eventQuery, feedMembers } from '../../lists/eventFeed.ts'
 import { queryInt64 } from '../../lists/query.ts'
 import { instant, money } from '../../wire.ts'
@@ -39,6 +41,8 @@ const balances = named(
     total_overpaid: money,
     total_overdue: money,
     total_written_off: money,
+    total_recovered: money.describe('What borrowers paid of what was written off.'),
+    charged_off_on: z.iso.date().optional().describe('Absent where the loan is not charged off.'),
     next_due_date: z.iso.date().optional().describe('Absent once nothing is owed.'),
     overdue_since: z.iso.date().optional().describe('Absent where nothing is overdue.'),
   }),
@@ -70,6 +74,45 @@ const toldBorrower = named(
   { example: examples.borrower },
 )
 
+const credit = named(
+  'EventCredit',
+  z.object({
+    grade: z.string().optional(),
+    credit_score: count.optional(),
+    credit_limit: money.optional(),
+    available_credit_limit: money.optional(),
+    boost_status: z.string().optional().describe('Of a statement: whether it raised the limit.'),
+  }),
+  { example: examples.credit },
+)
+
+/** What changed, as it was; each event has some of it. */
+const previous = named(
+  'EventPrevious',
+  z.object({
+    status: z.string().optional(),
+    total_outstanding: money.optional(),
+    total_paid: money.optional(),
+    total_overpaid: money.optional(),
+    total_written_off: money.optional(),
+    total_recovered: money.optional(),
+    charged_off_on: z.iso.date().nullable().optional(),
+    principal_amount: money.optional(),
+    released_date: z.iso.date().optional(),
+    due_date: z.iso.date().optional(),
+    borrower_id: wireId.optional(),
+    business_name: z.string().nullable().optional(),
+    phone: z.string().nullable().optional(),
+    region: z.string().nullable().optional(),
+    credit_limit: money.optional(),
+    repayment_id: wireId
+      .optional()
+      .describe('Of an adjustment: the repayment that was reversed, and counts no longer.'),
+    amount: money.optional().describe('Of an adjustment: the amount of the repayment that was reversed.'),
+  }),
+  { example: examples.previous },
+)
+
 const eventData = named(
   'EventData',
   z.object({
@@ -84,7 +127,9 @@ const eventData = named(
     balances: balances.optional().describe('The balances of the loan right after the change.'),
     repayment: repaymentSchema.optional().describe('The repayment that was posted or reversed.'),
     transaction: toldTransaction.optional().describe('Another transaction that was posted or reversed.'),
-    borrower: toldBorrower.optional().describe('Who was changed, as known now.'),
+    borrower: toldBorrower.optional().describe('The borrower, as known now.'),
+    credit: credit.optional().describe('What was decided.'),
+    previous: previous.optional().describe('What changed, as it was.'),
   }),
   { example: examples.repaymentPosted.data },
 )
@@ -108,8 +153,10 @@ export const eventFeed = named('EventFeed', z.object({ items: z.array(eventSchem
 export type EventView = z.infer<typeof eventSchema>
 
 /** Builds the record style's view of an event. */
-export function toEvent(event: ToldEvent, zone: string): EventView {
+export function toEvent(event: ToldEvent, organization: Pick<Organization, 'currency'>, zone: string): EventView {
   const { change, loan, transaction, customer } = event
+  const currency = loan?.loan.terms.currency ?? currencyOf(organization.currency)
+  const before = previousOf(event, currency)
   return {
     id: eventIdOf(event),
     type: event.type,
@@ -123,7 +170,42 @@ export function toEvent(event: ToldEvent, zone: string): EventView {
       ...(loan && { loan: toToldLoan(loan, zone), balances: toBalances(loan) }),
       ...(transaction && toTransaction(transaction, zone)),
       ...(customer && { borrower: toBorrower(customer) }),
+      ...(event.type.startsWith('credit.') && { credit: creditOf(event, currency) }),
+      ...(Object.keys(before).length > 0 && { previous: before }),
     },
+  }
+}
+
+function creditOf({ change }: ToldEvent, currency: Currency): z.input<typeof credit> {
+  const after = keptOf(change.after)
+  const limits = { creditLimit: 'credit_limit', availableLimit: 'available_credit_limit' }
+  return {
+    ...renamed(after, { grade: 'grade', score: 'credit_score', boostStatus: 'boost_status' }),
+    ...renamed(after, limits, toMoney(currency)),
+  }
+}
+
+/** The names of what the trail keeps, as the record style says them. */
+const WORDS = {
+  ...{ status: 'status', chargedOffOn: 'charged_off_on', disbursedOn: 'released_date', dueOn: 'due_date' },
+  ...{ businessName: 'business_name', phone: 'phone', region: 'region' },
+}
+const AMOUNTS = {
+  ...{ totalOutstanding: 'total_outstanding', totalPaid: 'total_paid', totalOverpaid: 'total_overpaid' },
+  ...{ totalWrittenOff: 'total_written_off', totalRecovered: 'total_recovered' },
+  ...{ principal: 'principal_amount', creditLimit: 'credit_limit' },
+}
+
+/** Returns what the change changed, as it was before: of what the trail keeps. */
+function previousOf({ change }: ToldEvent, currency: Currency): Kept {
+  const changed = changedBefore(change)
+  const replaced = replacedBy(change)
+  const toId = (id: unknown) => wireInteger(BigInt(digitsOf(id)))
+  return {
+    ...renamed(changed, WORDS),
+    ...renamed(changed, AMOUNTS, toMoney(currency)),
+    ...renamed(changed, { customerId: 'borrower_id' }, toId),
+    ...(replaced && { repayment_id: toId(replaced.id), amount: toMoney(currency)(replaced.amount) }),
   }
 }
 
@@ -155,6 +237,8 @@ function toBalances({ loan, state }: ToldLoan): z.infer<typeof balances> {
     total_overpaid: number(state.totalOverpaid),
     total_overdue: number(state.totalOverdue),
     total_written_off: number(state.totalWrittenOff),
+    total_recovered: number(state.totalRecovered),
+    ...(state.chargedOffOn !== null && { charged_off_on: state.chargedOffOn }),
     ...(state.nextDueOn !== null && { next_due_date: state.nextDueOn }),
     ...(state.overdueSince !== null && { overdue_since: state.overdueSince }),
   }

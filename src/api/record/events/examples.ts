@@ -14,8 +14,13 @@ export const balances = {
   total_overpaid: 0,
   total_overdue: 0,
   total_written_off: 0,
+  total_recovered: 0,
   next_due_date: story.loan.due_date,
 }
+
+export const previous = { total_outstanding: 250_000, total_paid: 0 }
+
+export const credit = { grade: 'C', credit_score: 440, credit_limit: 100_000, available_credit_limit: 100_000 }
 
 export const borrower = {
   id: story.borrower.id,
@@ -49,6 +54,7 @@ export const repaymentPosted = told(4, 'repayment.posted', story.repayment.creat
   loan: { ...story.loan, updated_at: story.repayment.created_at },
   balances,
   repayment: story.repayment,
+  previous,
 })
 
 const ofLoan = (loan_version: number, changes: object) => ({
@@ -78,7 +84,11 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
   'loan.restated': told(7, 'loan.restated', story.changedLoan.updated_at, ofLoan(3, {})),
   'repayment.posted': repaymentPosted,
   'repayment.reversed': told(8, 'repayment.reversed', booked, { ...ofLoan(4, whole), repayment: reversedRepayment }),
-  'repayment.adjusted': told(8, 'repayment.adjusted', booked, { ...ofLoan(4, {}), repayment: story.repayment }),
+  'repayment.adjusted': told(8, 'repayment.adjusted', booked, {
+    ...ofLoan(4, {}),
+    repayment: story.repayment,
+    previous: { repayment_id: 2, amount: 40_000 },
+  }),
   'transaction.posted': told(9, 'transaction.posted', booked, { ...ofLoan(5, {}), transaction }),
   'transaction.reversed': told(10, 'transaction.reversed', booked, {
     ...ofLoan(6, {}),
@@ -92,6 +102,6 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
   'loan.reopened': told(16, 'loan.reopened', booked, ofLoan(12, {})),
   'loan.charged_off': told(17, 'loan.charged_off', booked, ofLoan(13, overdue)),
   'loan.written_off': told(18, 'loan.written_off', booked, ofLoan(14, { status: 'Closed (written off)' })),
-  'credit.decided': told(4, 'credit.decided', booked, { borrower }),
-  'credit.limit_raised': told(5, 'credit.limit_raised', booked, { borrower }),
+  'credit.decided': told(4, 'credit.decided', booked, { borrower, credit }),
+  'credit.limit_raised': told(5, 'credit.limit_raised', booked, { borrower, credit }),
 }

@@ -51,6 +51,6 @@ export function requireSameEvent(
 ): void {
   if (cursor.sequence === 0n || (event && afterEvent(event).mark === cursor.mark)) return
   throw failedPrecondition(
-    `${field}: is of an event that this book does not have, because it was restored to an earlier moment; read the lists again, and then follow the events from a new cursor`,
+    `${field}: is of an event that this book does not have: the book was restored to an earlier moment, its chain began again, or the cursor is of another lender; read the lists again, and then follow the events from a new cursor`,
   )
 }

@@ -235,7 +235,7 @@ describe('a cursor of an event that a restore has lost', () => {
       409,
       {
         code: 'failed_precondition',
-        message: expect.stringMatching(/^after: is of an event that this book does not have, because it was restored/),
+        message: expect.stringMatching(/^after: is of an event that this book does not have: the book was restored/),
       },
     ])
   })

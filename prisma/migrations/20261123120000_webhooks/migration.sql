@@ -31,6 +31,8 @@ CREATE TABLE webhook_endpoint (
   -- The process that sends, and until when no other may.
   leased_by       text,
   leased_until    timestamptz,
+  -- Those that were sent to longest ago come first.
+  last_leased_at  timestamptz,
   created_at      timestamptz NOT NULL,
   updated_at      timestamptz NOT NULL,
   PRIMARY KEY (organization_id, id)

@@ -15,7 +15,7 @@ export interface EndpointView {
   readonly state: EndpointState
   readonly stateReason: string | null
   readonly nextAttemptAt: number | null
-  /** Events that it has not taken yet; counting ends after `MOST_COUNTED`, where it wants only some types. */
+  /** Events that it has not taken yet; where it wants only some types, of the next `MOST_COUNTED`. */
   readonly behind: number
   readonly oldestUndeliveredAt: number | null
   readonly previousUntil: number | null
@@ -25,7 +25,7 @@ export interface EndpointView {
 /** The order of the list of endpoints. */
 export const ENDPOINTS_ORDER = 'webhook-endpoints'
 
-/** The most events that are counted one by one. */
+/** The most events that are looked at, where an endpoint wants only some types. */
 export const MOST_COUNTED = 100_000
 
 /** Whether the endpoint `e` wants the event `v`. */
@@ -35,11 +35,12 @@ const BEHIND = `
   (SELECT count(*) FROM webhook_parked k WHERE k.organization_id = e.organization_id AND k.endpoint_id = e.id)
   + CASE WHEN '*' = ANY (e.types) THEN greatest(coalesce(c.sequence, 0) - e.position, 0) ELSE
     (SELECT count(*) FROM (SELECT FROM event v WHERE v.organization_id = e.organization_id AND v.sequence > e.position
-      AND ${IS_WANTED} LIMIT ${MOST_COUNTED}) AS counted) END`
+      AND v.sequence <= e.position + ${MOST_COUNTED} AND ${IS_WANTED}) AS counted) END`
 
 const FIRST = `
   least((SELECT min(k.sequence) FROM webhook_parked k WHERE k.organization_id = e.organization_id AND k.endpoint_id = e.id),
-    (SELECT v.sequence FROM event v WHERE v.organization_id = e.organization_id AND v.sequence > e.position AND ${IS_WANTED}
+    (SELECT v.sequence FROM event v WHERE v.organization_id = e.organization_id AND v.sequence > e.position
+      AND v.sequence <= e.position + ${MOST_COUNTED} AND ${IS_WANTED}
       ORDER BY v.sequence LIMIT 1))`
 
 /** The endpoints `e`, as `EndpointView`. */

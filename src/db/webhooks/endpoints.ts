@@ -103,6 +103,8 @@ export interface DecidedChange {
   readonly trace: Trace
   /** Events above this number that wait are not waited for any more: they are sent again. */
   readonly unparkAbove?: bigint
+  /** True sends at once what waits for its next attempt. */
+  readonly wakesParked?: boolean
 }
 
 /**
@@ -122,7 +124,8 @@ export async function changeEndpoint(
     if (!current) return undefined
     const decided = await decide(current, transaction)
     if (!decided) return current
-    const { change, trace, unparkAbove } = decided
+    const { change, trace, unparkAbove, wakesParked } = decided
+    if (wakesParked) await transaction.query(wakeEvents({ organizationId, id, now: moment(now) }))
     if (unparkAbove !== undefined) await unpark(transaction, { organizationId, id, above: unparkAbove })
     const next = { ...current, ...change }
     const values = {
@@ -164,6 +167,13 @@ export async function findSecrets(db: Db, organizationId: number, id: bigint): P
   })
   return row ? { ...row, previousUntil: row.previousUntil?.getTime() ?? null } : undefined
 }
+
+const wakeEvents = statement<{ organizationId: number; id: bigint; now: string | null }>(
+  'webhook-wake',
+  (p) => `
+  UPDATE webhook_parked SET next_attempt_at = ${p('now')}
+  WHERE organization_id = ${p('organizationId')} AND endpoint_id = ${p('id')} AND next_attempt_at > ${p('now')}`,
+)
 
 const unparkEvents = statement<{ organizationId: number; id: bigint; above: bigint }>(
   'webhook-unpark',

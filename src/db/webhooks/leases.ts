@@ -67,6 +67,7 @@ const lease = statement<{
   holder: string
   now: string | null
   until: string | null
+  beyond: string | null
   most: number
   organizationIds: number[]
   ids: bigint[]
@@ -75,15 +76,16 @@ const lease = statement<{
   (p) => `
   WITH due AS (
     SELECT e.organization_id, e.id FROM webhook_endpoint e JOIN event_chain c USING (organization_id)
-    WHERE e.state <> 'disabled' AND (e.leased_until IS NULL OR e.leased_until <= ${p('now')} OR e.leased_by = ${p('holder')})
+    WHERE e.state <> 'disabled' AND (e.leased_until IS NULL OR e.leased_until <= ${p('now')} OR e.leased_by = ${p('holder')}
+        OR e.leased_until > ${p('beyond')})
       AND (e.next_attempt_at IS NULL OR e.next_attempt_at <= ${p('now')})
       AND ${isAmong('e')} NOT IN (SELECT * FROM unnest(${p('organizationIds')}::int[], ${p('ids')}::bigint[]))
       AND (c.sequence > e.position OR EXISTS (
         SELECT FROM webhook_parked k WHERE k.organization_id = e.organization_id AND k.endpoint_id = e.id
           AND (k.next_attempt_at <= ${p('now')} OR e.state = 'backing_off')))
-    ORDER BY e.leased_until NULLS FIRST LIMIT ${p('most')} FOR NO KEY UPDATE OF e SKIP LOCKED
+    ORDER BY e.last_leased_at NULLS FIRST LIMIT ${p('most')} FOR NO KEY UPDATE OF e SKIP LOCKED
   )
-  UPDATE webhook_endpoint e SET leased_by = ${p('holder')}, leased_until = ${p('until')}
+  UPDATE webhook_endpoint e SET leased_by = ${p('holder')}, leased_until = ${p('until')}, last_leased_at = ${p('now')}
   FROM due WHERE ${isAmong('e')} = ${isAmong('due')}
   RETURNING e.organization_id AS "organizationId", e.id, e.url, e.types, e.style, e.secret,
     e.previous_secret AS "previousSecret", e.previous_until AS "previousUntil", e.version, e.position, e.state,
@@ -100,13 +102,17 @@ export interface LeaseRequest {
   readonly except: readonly { readonly organizationId: number; readonly id: bigint }[]
 }
 
-/** Leases endpoints that have something to be sent; those that another process holds are left to it. */
+/**
+ * Leases endpoints that have something to be sent, those first that were leased longest ago; those that another process
+ * holds are left to it. A lease that would end later than any can is one of a clock that was ahead, and counts no more.
+ */
 export async function leaseEndpoints(db: Db, { except, ...asked }: LeaseRequest): Promise<LeasedEndpoint[]> {
   const { rows } = await db.pool.query<LeasedEndpoint>(
     lease({
       holder: asked.holder,
       now: moment(asked.now),
       until: moment(asked.until),
+      beyond: moment(asked.until + (asked.until - asked.now)),
       most: asked.most,
       organizationIds: except.map(({ organizationId }) => organizationId),
       ids: except.map(({ id }) => id),
@@ -188,6 +194,7 @@ const save = statement<Record<string, unknown>>(
       leased_until = ${p('leasedUntil')}, leased_by = CASE WHEN ${p('leasedUntil')}::timestamptz IS NULL THEN NULL ELSE leased_by END,
       updated_at = CASE WHEN state = ${p('endpointState')} THEN updated_at ELSE ${p('now')} END
     WHERE organization_id = ${p('organizationId')} AND id = ${p('id')} AND version = ${p('version')} AND leased_by = ${p('holder')}
+      AND ${p('position')}::bigint <= coalesce((SELECT c.sequence FROM event_chain c WHERE c.organization_id = ${p('organizationId')}), 0)
     RETURNING organization_id, id
   ), kept AS (
     INSERT INTO webhook_parked (organization_id, endpoint_id, sequence, subject, type, attempts, next_attempt_at)
@@ -213,7 +220,8 @@ const save = statement<Record<string, unknown>>(
 
 /**
  * Saves how far an endpoint is, in one statement.
- * @returns false where the lease is lost, or the endpoint was changed or deleted: nothing is saved then
+ * @returns false where the lease is lost, the endpoint was changed or deleted, or a restore has lost the events: nothing
+ *   is saved then
  */
 export async function saveProgress(db: Db, progress: ProgressToSave): Promise<boolean> {
   const { parked: kept, unparked, attempts, state, nextAttemptAt, leasedUntil, now, ...rest } = progress

@@ -136,8 +136,10 @@ function recoverCommand(webhooks: Command, shell: Shell): void {
     .action((id: bigint, options: OfOrganization & { readonly since: number | string }, command: Command) =>
       perform(shell, command, async ({ deps, printer, by, organization, confirm }) => {
         const { id: organizationId } = await organization(options.organization)
-        await confirm(`Send all events since ${options.since} to endpoint ${id} again?`)
-        const queued = await recoverEndpoint(deps, by(organizationId), id, options.since)
+        const { since } = options
+        const when = typeof since === 'number' ? toSecond(since, deps.config.zone) : since
+        await confirm(`Send all events since ${when} to endpoint ${id} again?`)
+        const queued = await recoverEndpoint(deps, by(organizationId), id, since)
         printer.done({ id, organizationId, queued }, `${queued} events will be sent to endpoint ${id} again.`)
       }),
     )

@@ -179,6 +179,8 @@ export interface ReadEvents<View> {
   readonly readTo: bigint
   /** Whether `readTo` is the last event of all. */
   readonly isEnd: boolean
+  /** Whether the number to begin after is beyond the last event: the book was restored to an earlier moment. */
+  readonly isBeyond: boolean
 }
 
 /**
@@ -192,9 +194,9 @@ export async function readEventsAfter<View>(
 ): Promise<ReadEvents<View>> {
   const head = await headOf(deps, organizationId)
   deps.eventHeads.note(organizationId, head)
-  if (head <= after) return { events: [], readTo: after, isEnd: true }
+  if (head <= after) return { events: [], readTo: after, isEnd: true, isBeyond: head < after }
   const subjects = await subjectsOf(deps, organizationId, filter)
-  if (subjects === 'none') return { events: [], readTo: head, isEnd: true }
+  if (subjects === 'none') return { events: [], readTo: head, isEnd: true, isBeyond: false }
   // An index finds the events of a subject; those of a type are looked for one by one.
   const end = types && !subjects && head - after > SPAN ? after + SPAN : head
   const range: EventRange = { organizationId, after, to: end, most }
@@ -202,7 +204,8 @@ export async function readEventsAfter<View>(
     ? await readEventsOf(deps.db, range, { subjects, types })
     : await readEvents(deps.db, range, types)
   const readTo = stored.length === most ? stored.at(-1)!.sequence : end
-  return { events: await withFacts(deps, organizationId, { events: stored, view }), readTo, isEnd: readTo === head }
+  const events = await withFacts(deps, organizationId, { events: stored, view })
+  return { events, readTo, isEnd: readTo === head, isBeyond: false }
 }
 
 /**

@@ -8,6 +8,9 @@ export const LONGEST_URL = 2_000
 const GIVEN_OUT = ipaddr.IPv6.parse('2000::')
 const GIVEN_OUT_BITS = 3
 
+/** Names that only a machine or its own network knows (RFC 6761, 6762, 8375); a name of the internet has a dot. */
+const LOCAL_NAME = /^[^.]+\.?$|(^|\.)(localhost|local|internal|home\.arpa|localdomain)\.?$/i
+
 /**
  * Returns whether an address is on the internet: not private, loopback, link-local, shared, multicast, reserved, for
  * documentation, and no IPv6 form that leads to an IPv4 address (mapped, 6to4, NAT64, Teredo).
@@ -44,6 +47,7 @@ export function readEndpointUrl(text: string, toPrivate: boolean): URL {
   if (text.includes('#')) throw fault('must have no fragment: no request sends it')
   if (url.port === '0') throw fault('must have a port of 1 to 65535')
   const address = addressIn(url)
+  if (address === undefined && !toPrivate && LOCAL_NAME.test(url.hostname)) throw fault(NOT_PUBLIC)
   if (address !== undefined && !toPrivate && !isPublicAddress(address)) throw fault(NOT_PUBLIC)
   return url
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Deps } from '../../app/deps.ts'
+import { isUnavailable } from '../../db/postgres/errors.ts'
 import {
   type EventStyle,
   type LeasedEndpoint,
@@ -33,7 +34,9 @@ const KEEP_IDLE_MS = 10_000
  */
 const KEEP_BACKED_OFF_MS = 600_000
 /** How long an endpoint that could not be tended is left alone. */
-const ASIDE_MS = 60_000
+const ASIDE_MS = 5_000
+/** How long an endpoint is sent to while others may wait for its place. */
+const TURN_MS = 30_000
 /** How long a stop waits for what is under way; what has no answer by then is sent again. */
 const STOP_WITHIN_MS = 5_000
 
@@ -77,6 +80,7 @@ export class Delivery {
    */
   async round(): Promise<'more' | 'busy' | 'idle'> {
     await this.#dropChanged()
+    this.#endTurns()
     const isMore = await this.#each(
       [...this.#runs.values()],
       ({ endpoint }) => endpoint,
@@ -96,15 +100,29 @@ export class Delivery {
   async stop(): Promise<void> {
     for (const run of this.#runs.values()) run.finish()
     await Promise.race([this.quiet(), pause(STOP_WITHIN_MS, undefined, { ref: false })])
-    for (const run of this.#runs.values()) if (!run.isDropped()) await this.#save(run, null)
+    const failures: unknown[] = []
+    for (const run of this.#runs.values())
+      if (!run.isDropped()) await this.#save(run, null).catch((error: unknown) => failures.push(error))
+    if (failures.length > 0) throw failures[0]
   }
 
   /** Drops the runs of endpoints that an operator has changed or deleted; they are opened again as they are now. */
   async #dropChanged(): Promise<void> {
     if (this.#runs.size === 0) return
-    const held = await this.#alone(() => listHeld(this.#deps.db, this.#holder))
+    const held = await this.#alone(() => listHeld(this.#deps.db, this.#holder)).catch((error: unknown) => {
+      // A fail-over may have lost changes: what is in memory may be ahead of the book.
+      for (const run of this.#runs.values()) run.drop()
+      throw error
+    })
     const versions = new Map(held.map((endpoint) => [nameOf(endpoint), endpoint.version]))
     for (const [name, run] of this.#runs) if (versions.get(name) !== run.endpoint.version) run.drop()
+  }
+
+  /** Ends the turns of the endpoints that were sent to for longest, where every place is taken: others may wait. */
+  #endTurns(): void {
+    if (this.#runs.size < MOST_RUNS) return
+    const now = this.#deps.now()
+    for (const run of this.#runs.values()) if (now - run.openedAt >= TURN_MS) run.finish()
   }
 
   /** Leases endpoints that have something to be sent. @returns whether there is more to read at once */
@@ -126,7 +144,6 @@ export class Delivery {
     endpointOf: (one: T) => LeasedEndpoint,
     work: (one: T) => Promise<boolean>,
   ): Promise<boolean> {
-    const failures: unknown[] = []
     let isAny = false
     for (const one of all)
       try {
@@ -136,9 +153,10 @@ export class Delivery {
         const name = nameOf({ organizationId, id })
         this.#setAside.set(name, { organizationId, id, until: this.#deps.now() + ASIDE_MS })
         this.#runs.get(name)?.drop()
-        failures.push(error)
+        if (isUnavailable(error)) throw error
+        const context = { err: error, organization: organizationId, endpoint: String(id) }
+        this.#options.log.error(context, 'a webhook endpoint could not be tended; it will be tried again')
       }
-    if (failures.length > 0) throw failures[0]
     return isAny
   }
 
@@ -177,7 +195,8 @@ export class Delivery {
   async #tend(run: EndpointRun): Promise<boolean> {
     const { endpoint, queue } = run
     const now = this.#deps.now()
-    if (!run.isDropped() && queue.underWay() === 0 && isIdle(run, now, this.#runs.size)) await this.#save(run, null)
+    const isOver = run.isFinished() || isIdle(run, now, this.#runs.size)
+    if (!run.isDropped() && queue.underWay() === 0 && isOver) await this.#save(run, null)
     else if (!run.isDropped() && (run.hasChanged() || run.leasedUntil() - now < LEASE_MS / 2))
       await this.#save(run, now + LEASE_MS)
     if (run.isDropped()) {
@@ -205,11 +224,14 @@ export class Delivery {
   }
 
   /** Reads the next events of an endpoint. @returns whether there are more */
-  async #read({ endpoint, queue }: EndpointRun): Promise<boolean> {
+  async #read(run: EndpointRun): Promise<boolean> {
+    const { endpoint, queue } = run
     const asked = { after: queue.readTo(), most: READ_AT_ONCE, types: wantedTypes(endpoint.types), view: asTold }
-    const { events, readTo, isEnd } = await this.#alone(() =>
+    const { events, readTo, isEnd, isBeyond } = await this.#alone(() =>
       readEventsAfter(this.#deps, endpoint.organizationId, asked),
     )
+    // The book was restored to an earlier moment: the endpoint is read again, with its position of then.
+    if (isBeyond) run.drop()
     queue.add(events, readTo)
     return !isEnd
   }

@@ -46,6 +46,7 @@ export class EndpointRun {
   #attempts: NewAttempt[] = []
   #leasedUntil: number
   #lastUsedAt: number
+  readonly openedAt: number
   #isFinished = false
   #isDropped = false
 
@@ -57,7 +58,8 @@ export class EndpointRun {
     this.#progress = { state, stateReason, failures, step, nextAttemptAt }
     this.#saved = { progress: this.#progress, position }
     this.#leasedUntil = leasedUntil
-    this.#lastUsedAt = tools.now()
+    this.openedAt = tools.now()
+    this.#lastUsedAt = this.openedAt
   }
 
   /** Sends what may be sent now. */
@@ -65,7 +67,10 @@ export class EndpointRun {
     for (let at = this.#tools.now(); this.#mayBegin(at); at = this.#tools.now()) {
       const item = this.#next(at)
       if (item === undefined) return
-      void this.#send(item, this.#progress.state !== 'active')
+      this.#send(item, this.#progress.state !== 'active').catch(() => {
+        this.queue.giveBack(item)
+        this.drop()
+      })
     }
   }
 
@@ -109,6 +114,10 @@ export class EndpointRun {
     this.#isFinished = true
   }
 
+  isFinished(): boolean {
+    return this.#isFinished
+  }
+
   /** Sends no more; what is under way ends, and is forgotten. */
   drop(): void {
     this.#isDropped = true
@@ -123,6 +132,11 @@ export class EndpointRun {
     return at >= this.opensAt() && at + ANSWER_WITHIN_MS <= this.#leasedUntil
   }
 
+  /** Returns whether an attempt that begins now ends before the lease, and is still wanted. */
+  #mayStillSend(): boolean {
+    return !this.#isDropped && !this.#isFinished && this.#tools.now() + ANSWER_WITHIN_MS <= this.#leasedUntil
+  }
+
   #next(at: number): Item | undefined {
     const underWay = this.queue.underWay()
     if (this.#progress.state === 'active') return underWay < this.#tools.share() ? this.queue.take(at) : undefined
@@ -134,7 +148,7 @@ export class EndpointRun {
     const at = now()
     const posted = await this.#post(item, at)
     if (posted === undefined) this.#isDropped = true
-    if (posted === undefined || this.#isDropped) this.queue.giveBack(item)
+    if (posted === undefined || posted === 'late' || this.#isDropped) this.queue.giveBack(item)
     else {
       const made = { item, at, now: now(), random: random(), isProbe }
       const { attempt, progress } =
@@ -152,14 +166,18 @@ export class EndpointRun {
     if (this.queue.underWay() === 0) quiet()
   }
 
-  /** Sends an event; returns the answer, or why nothing was sent; undefined where the event cannot be read now. */
-  async #post(item: Item, at: number): Promise<Posted | Hopeless | undefined> {
+  /**
+   * Sends an event; returns the answer, or why nothing was sent; `late` where reading it took so long that the attempt
+   * could end after the lease, and undefined where it cannot be read now.
+   */
+  async #post(item: Item, at: number): Promise<Posted | Hopeless | 'late' | undefined> {
     const { readEvent, render, secrets, poster } = this.#tools
     try {
       item.event ??= await readEvent(item.sequence)
     } catch {
       return undefined
     }
+    if (!this.#mayStillSend()) return 'late'
     if (item.event === undefined) return { hopeless: 'there is no such event any more' }
     let body: string
     try {

@@ -18,7 +18,7 @@ import { positionOf as placeOf, type Range, type Ranged, rangedOf } from '../pag
 import { NOT_PUBLIC, readEndpointUrl } from './address.ts'
 import { PrivateAddressError, publicAddresses } from './lookup.ts'
 import { ACTIVE } from './sending.ts'
-import { makeWebhookSecret, webhookBox } from './signing.ts'
+import { canSign, makeWebhookSecret, webhookBox } from './signing.ts'
 
 export { type EndpointView, MOST_COUNTED } from '../../db/webhooks/endpointViews.ts'
 export { ENDPOINT_STATES, EVENT_STYLES, type EventStyle } from '../../db/webhooks/leases.ts'
@@ -68,7 +68,7 @@ export async function createEndpoint(
   request: NewEndpointRequest,
 ): Promise<ShownEndpoint> {
   requireAdmin(caller)
-  const { url, types = [], style = 'partner', description = '', from = FROM_NOW } = request
+  const { url, types = [EVERY_TYPE], style = 'partner', description = '', from = FROM_NOW } = request
   requireTypes(types)
   requireDescription(description)
   await requireUrl(deps, url)
@@ -89,6 +89,7 @@ export async function createEndpoint(
 
 /** The command line gives any text; the wire has checked it before. */
 function requireTypes(types: readonly string[]): void {
+  if (types.length === 0) throw invalidArgument('types', `must not be empty; ${EVERY_TYPE} is every type`)
   const unknown = types.find((type) => !WANTED_WORDS.includes(type))
   if (unknown !== undefined) throw invalidArgument('types', `must be of ${WANTED_WORDS.join(', ')}`)
 }
@@ -98,8 +99,7 @@ function requireDescription(description: string): void {
     throw invalidArgument('description', `must be at most ${LONGEST_DESCRIPTION} characters long`)
 }
 
-const toWords = (types: readonly string[]): readonly string[] =>
-  types.length === 0 ? [EVERY_TYPE] : [...new Set(types)]
+const toWords = (types: readonly string[]): readonly string[] => [...new Set(types)]
 
 /** Requires a URL to which events may be sent. A name of which nothing is known now is accepted: it is checked again at each delivery. */
 async function requireUrl({ config, webhookPoster }: EndpointDeps, text: string): Promise<void> {
@@ -152,7 +152,7 @@ export interface EndpointRequest {
 const DISABLED_BY_CALLER = 'disabled by an operator'
 
 /**
- * Changes an endpoint. `active` also ends a back-off. New types count from the events that were not looked at yet.
+ * Changes an endpoint. `active` also ends a back-off and every pause, so that what waits is sent at once. New types count from the events that were not looked at yet.
  * @throws LendingError `permission_denied`, `not_found`, `invalid_argument`
  */
 export async function updateEndpoint(
@@ -168,8 +168,9 @@ export async function updateEndpoint(
     const types = request.types ? toWords(request.types) : current.types
     const change = { url, description, types, ...(state && stateChange(current, state)) }
     const [before, after] = [shownOf(current), shownOf({ ...current, ...change })]
-    if (JSON.stringify(before) === JSON.stringify(after)) return undefined
-    return { change, trace: { action: 'update', before, after } }
+    const wakes = state === 'active' && (current.nextAttemptAt !== null || current.failures > 0)
+    if (!wakes && JSON.stringify(before) === JSON.stringify(after)) return undefined
+    return { change, trace: { action: 'update', before, after }, wakesParked: state === 'active' }
   })
   if (!changed) throw noSuchEndpoint()
   return getEndpoint(deps, caller, id)
@@ -206,7 +207,9 @@ export async function rotateSecret(
   const secret = makeWebhookSecret()
   const previousUntil = deps.now() + overlapHours * HOUR_MS
   const rotating = changeRow(deps.db, caller, { id, now: deps.now() }, async (current) => {
-    const previous = overlapHours > 0 ? { previousSecret: current.secret, previousUntil } : NO_PREVIOUS
+    // A secret that was encrypted with another KEY_ENCRYPTION_SECRET cannot sign any more.
+    const signs = overlapHours > 0 && canSign(deps.config, current.secret)
+    const previous = signs ? { previousSecret: current.secret, previousUntil } : NO_PREVIOUS
     const until = overlapHours > 0 ? new Date(previousUntil).toISOString() : null
     return {
       change: { secret: webhookBox(deps.config).encrypt(secret), ...previous },

@@ -1,4 +1,5 @@
 import { lookup as lookupByDns } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import { isPublicAddress } from './address.ts'
 
@@ -11,8 +12,11 @@ export interface NameAddress {
 /** Looks up all addresses of a name. */
 export type ResolveName = (name: string) => Promise<readonly NameAddress[]>
 
-/** Look-ups at once: each occupies one of the few threads of the process that files and passwords need, too. */
-const MOST_AT_ONCE = 2
+/** Look-ups at once, and those that wait for their turn. */
+const MOST_AT_ONCE = 64
+const MOST_WAITING = 1_000
+/** How long a name server may take, and how often it is asked. */
+const ASKING = { timeout: 2_000, tries: 2 }
 
 /** Thrown where a name leads to an address that is not on the internet. */
 export class PrivateAddressError extends Error {
@@ -22,18 +26,31 @@ export class PrivateAddressError extends Error {
   }
 }
 
-const byDns: ResolveName = (name) =>
+/** Looks a name up as the system does, with its own file of names. It occupies one of the few threads of the process. */
+export const bySystem: ResolveName = (name) =>
   new Promise((resolve, reject) =>
     lookupByDns(name, { all: true, order: 'verbatim' }, (error, found) => (error ? reject(error) : resolve(found))),
   )
 
-/** Returns a function that looks names up by the system, few at once; calls for one name share a look-up. */
-export function createResolver(resolve: ResolveName = byDns): ResolveName {
+const resolver = new Resolver(ASKING)
+
+/** Asks the name servers, without a thread: a slow one does not hold up the look-ups of other names. */
+export const byNameServers: ResolveName = async (name) => {
+  const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
+  if (four.status === 'rejected' && six.status === 'rejected') throw four.reason
+  const found = (addresses: PromiseSettledResult<string[]>, family: number) =>
+    addresses.status === 'fulfilled' ? addresses.value.map((address) => ({ address, family })) : []
+  return [...found(four, 4), ...found(six, 6)]
+}
+
+/** Returns a function that looks names up, some at once; calls for one name share a look-up. */
+export function createResolver(resolve: ResolveName, mostAtOnce = MOST_AT_ONCE): ResolveName {
   const underWay = new Map<string, Promise<readonly NameAddress[]>>()
   const waiting: (() => void)[] = []
   let busy = 0
   const inTurn: ResolveName = async (name) => {
-    if (busy >= MOST_AT_ONCE) await new Promise<void>((go) => waiting.push(go))
+    if (waiting.length >= MOST_WAITING) throw new Error('too many names are being looked up')
+    if (busy >= mostAtOnce) await new Promise<void>((go) => waiting.push(go))
     else busy++
     try {
       return await resolve(name)

@@ -3,7 +3,14 @@ import https from 'node:https'
 import manifest from '../../../package.json' with { type: 'json' }
 import { readRetryAfter } from '../../domain/webhooks/schedule.ts'
 import { addressIn, isPublicAddress } from './address.ts'
-import { checkedLookup, createResolver, PrivateAddressError, type ResolveName } from './lookup.ts'
+import {
+  byNameServers,
+  bySystem,
+  checkedLookup,
+  createResolver,
+  PrivateAddressError,
+  type ResolveName,
+} from './lookup.ts'
 
 /** The time within which a receiver has to answer (contract 8). */
 export const ANSWER_WITHIN_MS = 15_000
@@ -56,7 +63,7 @@ export interface PosterOptions {
 /** Creates a poster with connections of its own. */
 export function createPoster(options: PosterOptions): Poster {
   const { toPrivate, answerWithinMs = ANSWER_WITHIN_MS } = options
-  const resolve = createResolver(options.resolve)
+  const resolve = createResolver(options.resolve ?? (toPrivate ? bySystem : byNameServers))
   const pool = { keepAlive: true, scheduling: 'lifo' as const, timeout: KEEP_ALIVE_MS, maxFreeSockets: MOST_KEPT }
   const agents = { 'http:': new http.Agent(pool), 'https:': new https.Agent(pool) }
   const lookup = checkedLookup(resolve, toPrivate)
@@ -73,14 +80,19 @@ export function createPoster(options: PosterOptions): Poster {
         return none(new PrivateAddressError().message)
       const deadline = new AbortController()
       const timer = setTimeout(() => deadline.abort(), answerWithinMs)
+      const { promise: late, reject } = Promise.withResolvers<never>()
+      deadline.signal.addEventListener('abort', () => reject(deadline.signal.reason), { once: true })
+      // Nobody waits for it where the answer comes in time.
+      late.catch(() => undefined)
       try {
         const sending = { method: 'POST', lookup, signal: deadline.signal, headers: headersOf(headers, body) }
         const ask = (agent: http.Agent | false) =>
           answerOf((url.protocol === 'https:' ? https : http).request(url, { ...sending, agent }), body)
-        const answer = await ask(agents[url.protocol as keyof typeof agents]).catch((error: unknown) => {
+        const asked = ask(agents[url.protocol as keyof typeof agents]).catch((error: unknown) => {
           if (error instanceof KeptConnectionError) return ask(false)
           throw error
         })
+        const answer = await Promise.race([asked, late])
         return { ...(await read(answer)), ms: since() }
       } catch (error) {
         return none(deadline.signal.aborted ? `no answer within ${answerWithinMs / 1000} s` : reasonOf(error))
@@ -112,6 +124,12 @@ function answerOf(request: http.ClientRequest, body: string): Promise<IncomingMe
       reject(wasClosed ? new KeptConnectionError() : error)
     })
     request.on('response', resolve)
+    // Without a listener, Node ends the connection and says nothing.
+    request.on('upgrade', (answer, socket) => {
+      socket.destroy()
+      reject(new Error(`answered ${answer.statusCode}: another protocol is not spoken`))
+    })
+    request.on('close', () => reject(new Error('the connection was closed without an answer')))
     request.end(body)
   })
 }
@@ -152,7 +170,11 @@ const wordsOf = (status: number): string =>
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'no address is known for the name',
+  ENODATA: 'no address is known for the name',
   EAI_AGAIN: 'the name could not be looked up now',
+  ETIMEOUT: 'the name could not be looked up now',
+  ESERVFAIL: 'the name could not be looked up now',
+  EREFUSED: 'the name could not be looked up now',
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was closed without an answer',
   ETIMEDOUT: 'the connection could not be made in time',

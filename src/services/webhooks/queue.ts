@@ -112,12 +112,13 @@ export class Queue {
       this.#ahead = others
       for (const one of same) this.#store(this.#putBehind(one), null)
     }
-    this.#store(item, dueAt)
+    this.#forget(this.#store(item, dueAt))
   }
 
   /** Gives an event under way back, as if it had not been taken. */
   giveBack(item: Item): void {
     this.#underWay.delete(item.subject)
+    this.#forget(item)
     this.#quietUntil = Math.min(this.#quietUntil, item.dueAt ?? Number.POSITIVE_INFINITY)
   }
 
@@ -185,12 +186,17 @@ export class Queue {
     return item
   }
 
+  /** Drops what a parked event says, where many are parked: it is read again. */
+  #forget(item: Item): void {
+    if (this.#parkedSequences.size > MOST_HELD && this.#parkedSequences.has(item.sequence)) item.event = undefined
+  }
+
   #putBehind(item: Item): Item {
     const line = this.#parked.get(item.subject) ?? []
     this.#parked.set(item.subject, line)
     line.push(item)
     this.#parkedSequences.add(item.sequence)
-    if (this.#parkedSequences.size > MOST_HELD) item.event = undefined
+    this.#forget(item)
     return item
   }
 }

@@ -27,15 +27,19 @@ export async function recoverEndpoint(
   const target = await targetOf(deps, organizationId, since)
   let queued = 0
   const recovering = changeEndpoint(deps.db, caller, { id, now: deps.now() }, async (current, transaction) => {
-    if (target >= current.position) return undefined
+    const isPaused = current.state !== 'disabled' && (current.state === 'backing_off' || current.nextAttemptAt !== null)
+    const wake = isPaused ? ACTIVE : {}
+    if (target >= current.position) {
+      if (!isPaused) return undefined
+      return { change: wake, trace: { action: 'recover', before: null, after: { position: current.position, queued } } }
+    }
     queued = await countWanted(transaction, { organizationId, id, above: target, upTo: current.position })
     const trace = {
       action: 'recover',
       before: { position: current.position },
       after: { position: target, queued },
     }
-    const isBack = current.state === 'backing_off'
-    return { change: { position: target, ...(isBack && ACTIVE) }, trace, unparkAbove: target }
+    return { change: { position: target, ...wake }, trace, unparkAbove: target }
   })
   if (!(await abortedWhereKeyTaken(recovering))) throw notFound('no webhook endpoint has that id')
   return queued

@@ -41,7 +41,7 @@ export function concludeAttempt(queue: Queue, before: Omit<Progress, 'position'>
     const isBack = before.state === 'backing_off'
     return {
       attempt: { ...stored, state: 'delivered', nextAttemptAt: null },
-      progress: isBack ? ACTIVE : { ...before, failures: 0 },
+      progress: isBack ? ACTIVE : { ...before, failures: 0, nextAttemptAt: stillWaits(before.nextAttemptAt, now) },
     }
   }
   if (posted.status === GONE) {
@@ -60,6 +60,9 @@ export function concludeAttempt(queue: Queue, before: Omit<Progress, 'position'>
   }
   return failedWhileActive(queue, failed, made, stored)
 }
+
+/** Returns the end of a pause, unless it is over. */
+const stillWaits = (until: number | null, now: number) => (until !== null && until > now ? until : null)
 
 /** Gives up an event that cannot be sent, by no fault of the receiver. */
 export function giveUp(

@@ -35,8 +35,22 @@ export interface StoredSecrets {
 export function secretsOf(config: Config, stored: StoredSecrets): (at: number) => readonly string[] {
   const { decrypt } = webhookBox(config)
   const secret = decrypt(stored.secret)
-  const previous = stored.previousSecret === null ? [] : [decrypt(stored.previousSecret)]
-  return (at) => [secret, ...(at < (stored.previousUntil ?? 0) ? previous : [])]
+  const { previousSecret, previousUntil } = stored
+  let previous: string | undefined
+  return (at) => {
+    if (previousSecret === null || at >= (previousUntil ?? 0)) return [secret]
+    previous ??= decrypt(previousSecret)
+    return [secret, previous]
+  }
+}
+
+/** Returns whether a stored secret can be decrypted. */
+export function canSign(config: Config, secret: string): boolean {
+  try {
+    return webhookBox(config).decrypt(secret) !== ''
+  } catch {
+    return false
+  }
 }
 
 /**

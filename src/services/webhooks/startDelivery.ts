@@ -33,7 +33,11 @@ export function startDelivery(deps: Deps, options: DeliveryOptions): DeliveryJob
   async function readNow(): Promise<void> {
     if (Math.abs(deps.now() - readAt) < FIGURES_EVERY_MS) return
     readAt = deps.now()
-    figures = await readFigures(deps)
+    try {
+      figures = await readFigures(deps)
+    } catch (error) {
+      options.log.error({ err: error }, 'how far the webhook endpoints are behind could not be read')
+    }
   }
 
   async function run(): Promise<void> {

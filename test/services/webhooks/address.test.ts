@@ -116,7 +116,7 @@ describe('the addresses of a name', () => {
     const resolve = createResolver((name) => {
       begun.push(name)
       return new Promise((end) => ends.push(() => end([{ address: '8.8.8.8', family: 4 }])))
-    })
+    }, 2)
     const all = ['a', 'a', 'b', 'c', 'd'].map((name) => resolve(name))
     await Promise.resolve()
     expect(begun).toEqual(['a', 'b'])

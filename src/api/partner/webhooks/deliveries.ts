@@ -84,7 +84,7 @@ function recoveryRoutes(app: StyleApp, deps: Deps): void {
         explained: {
           failed_precondition: [
             'The cursor is older than the events that are kept.',
-            'after: is older than the events that are kept, 90 days; the oldest cursor is ZXZlbnRzLjI',
+            'since: is older than the events that are kept, 90 days; the oldest cursor is ZXZlbnRzLjI',
           ],
         },
       },

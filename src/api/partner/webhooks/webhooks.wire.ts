@@ -36,6 +36,7 @@ const url = text({ max: LONGEST_URL }).describe(
 )
 const types = z
   .array(z.enum(WANTED_WORDS as [string, ...string[]]))
+  .min(1)
   .max(WANTED_WORDS.length)
   .describe('The types of events that are sent: types, `loan.*` for all that begin with `loan.`, or `*` for all.')
 const description = text({ min: 0, max: LONGEST_DESCRIPTION }).describe('For people.')
@@ -67,7 +68,7 @@ export const updateEndpointRequest = named(
     state: z
       .enum(['active', 'disabled'])
       .optional()
-      .describe('`active` also ends a back-off, so that the next attempt begins at once. `disabled` sends nothing.'),
+      .describe('`active` also ends a back-off and every pause: what waits is sent at once. `disabled` sends nothing.'),
     description: description.optional(),
   }),
   { example: examples.changeOfEndpoint },
@@ -104,7 +105,7 @@ export const endpointSchema = named(
     state: word('Whether events are sent', ENDPOINT_STATES),
     stateReason: z.string().nullable().describe('Why it is not active.'),
     behind: count.describe(
-      `Events that it has not taken yet, those that wait for another attempt included. Where it wants only some types, counting ends at ${MOST_COUNTED.toLocaleString('en')}.`,
+      `Events that it has not taken yet, those that wait for another attempt included. Where it wants only some types, of the next ${MOST_COUNTED.toLocaleString('en')} events.`,
     ),
     oldestUndeliveredAt: instant
       .nullable()

@@ -19,11 +19,13 @@ import { moment } from '../../db/queries/rows.ts'
 import { eventTypesOf, untoldTypeOf } from '../../domain/events/changeEvents.ts'
 import { type ChainSecret, sealChange } from './seal.ts'
 
-/** Changes that are sealed in one transaction. */
-export const CHANGES_A_ROUND = 1_000
+/** Changes of an organization that are sealed in one transaction: few enough that requests are not delayed. */
+export const CHANGES_A_ROUND = 200
 
-/** The pause between two rounds: changes that arrive meanwhile are sealed together. */
+/** The pause after a round that left nothing: changes that arrive meanwhile are sealed together. */
 const EVERY_MS = 100
+/** The least pause after a round that left something. */
+const AGAIN_MS = 10
 /** One part in so many of the time may go into a long queue of changes, so that the sequencer never crowds out the book. */
 const SHARE = 4
 /** The pause after a failure, for the database to recover. */
@@ -31,7 +33,7 @@ const AFTER_FAILURE_MS = 2_000
 /** The pause after an organization's changes could not be sealed. */
 const LEFT_ALONE_MS = 10_000
 /** Changes that are sealed before requests get their turn. */
-const SLICE = 100
+const SLICE = 50
 
 type SequencerDeps = Pick<Deps, 'db' | 'now' | 'chainSecret' | 'eventHeads'>
 
@@ -242,7 +244,7 @@ export function startSequencer(
       if (isDone) logged.clear()
       await refreshHeads(deps)
       if (isDone || sealed > 0) deps.listener.sealed(sealed)
-      next(Math.max(EVERY_MS, (performance.now() - began) * (SHARE - 1)))
+      next(Math.max(isDone || sealed === 0 ? EVERY_MS : AGAIN_MS, (performance.now() - began) * (SHARE - 1)))
     } catch (error) {
       logFailure('all', error)
       next(AFTER_FAILURE_MS)

@@ -23,7 +23,7 @@ BEYOND_THE_SCHEMA = {
     "a statement is a PDF that can be read": r"^statement: ",
     "one of two fields is needed": r"^(fullName|mobileNumber): is required, unless the other is given$",
     "no pattern says which texts of 19 digits are above the greatest int64": (
-        r"^customerId: must be the number that the service answered as id; "
+        r"^(customerId|loanId): must be the number that the service answered as id; "
     ),
     "it depends on what the loan was made with": (
         r"cannot be changed: leave it out, or send it as the loan has it\b|follows from the other terms of this loan: "
@@ -39,12 +39,17 @@ BEYOND_THE_SCHEMA = {
         r"^loan_interest: must have at most 4 decimals$"
     ),
     "a whole number in a query is written in digits, never as 1.0": (
-        r"^(loan_id|borrower_id|page|rows|productId|accountId): must be a whole number, written in digits$"
+        r"^(loan_id|borrower_id|page|rows|wait|productId|accountId): must be a whole number, written in digits$"
     ),
     "no pattern says which digits are a day and an hour": (
         r"^\w+: must be an instant such as 2026-11-20T14:30:00\+03:00, or a date such as 2026-11-20$"
     ),
-    "a cursor is the next of an answer of the same list": r"^after: must be the next of an answer of this list",
+    "a cursor is the next of an answer of the same list": (
+        r"^after: must be the next of an answer of (this list|the list of events)"
+        r"|^from: must be now, beginning or a cursor of the list of events$"
+        r"|^since: must be an instant such as 2026-11-20T14:30:00\+03:00, or a cursor of the feed of events$"
+    ),
+    "a URL of an endpoint leads to an address of the internet": r"^url: must (be|begin|have|lead|not) ",
     "a page, a cursor and an order of the caller's exclude each other": (
         r"^(page|orderBy|sortOrder): cannot be given together with (after|updatedSince|updated_since)\b"
     ),

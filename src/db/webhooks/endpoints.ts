@@ -142,18 +142,19 @@ export async function changeEndpoint(
 const countEvents = statement<{ organizationId: number; id: bigint; above: bigint; upTo: bigint }>(
   'webhook-count-wanted',
   (p) => `
-  SELECT count(*) AS queued FROM webhook_endpoint e JOIN event v ON v.organization_id = e.organization_id
-  WHERE e.organization_id = ${p('organizationId')} AND e.id = ${p('id')}
-    AND v.sequence > ${p('above')} AND v.sequence <= ${p('upTo')} AND ${IS_WANTED}`,
+  SELECT CASE WHEN '*' = ANY (e.types) THEN ${p('upTo')}::bigint - ${p('above')}::bigint ELSE (
+    SELECT count(*) FROM event v WHERE v.organization_id = e.organization_id
+      AND v.sequence > ${p('above')} AND v.sequence <= ${p('upTo')} AND ${IS_WANTED}) END AS queued
+  FROM webhook_endpoint e WHERE e.organization_id = ${p('organizationId')} AND e.id = ${p('id')}`,
 )
 
 /** Counts the events that an endpoint wants, above one number and up to another. */
 export async function countWanted(
-  transaction: Transaction,
+  { pool }: Pick<Db, 'pool'>,
   range: { readonly organizationId: number; readonly id: bigint; readonly above: bigint; readonly upTo: bigint },
 ): Promise<number> {
-  const { rows } = await transaction.query<{ queued: bigint }>(countEvents(range))
-  return Number(rows[0]!.queued)
+  const { rows } = await pool.query<{ queued: bigint }>(countEvents(range))
+  return Number(rows[0]?.queued ?? 0)
 }
 
 /** The secrets of an endpoint, encrypted. */

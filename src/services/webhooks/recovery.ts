@@ -25,24 +25,21 @@ export async function recoverEndpoint(
   requireAdmin(caller)
   const { organizationId } = caller
   const target = await targetOf(deps, organizationId, since)
-  let queued = 0
-  const recovering = changeEndpoint(deps.db, caller, { id, now: deps.now() }, async (current, transaction) => {
+  let upTo = target
+  const recovering = changeEndpoint(deps.db, caller, { id, now: deps.now() }, async (current) => {
     const isPaused = current.state !== 'disabled' && (current.state === 'backing_off' || current.nextAttemptAt !== null)
     const wake = isPaused ? ACTIVE : {}
     if (target >= current.position) {
       if (!isPaused) return undefined
-      return { change: wake, trace: { action: 'recover', before: null, after: { position: current.position, queued } } }
+      return { change: wake, trace: { action: 'recover', before: null, after: { position: current.position } } }
     }
-    queued = await countWanted(transaction, { organizationId, id, above: target, upTo: current.position })
-    const trace = {
-      action: 'recover',
-      before: { position: current.position },
-      after: { position: target, queued },
-    }
+    upTo = current.position
+    const trace = { action: 'recover', before: { position: current.position }, after: { position: target } }
     return { change: { position: target, ...wake }, trace, unparkAbove: target }
   })
   if (!(await abortedWhereKeyTaken(recovering))) throw notFound('no webhook endpoint has that id')
-  return queued
+  // Counted afterwards: the row is locked no longer than it takes to change it.
+  return target < upTo ? countWanted(deps.db, { organizationId, id, above: target, upTo }) : 0
 }
 
 /** Returns the number of the event after which events are sent again. */

@@ -90,7 +90,7 @@ def accepts_valid_data(ctx, response, case):
     return positive_data_acceptance(ctx, response, case)
 
 
-OF_ANOTHER_TYPE = re.compile(r"in body - (\w+): Incorrect type")
+OF_ANOTHER_TYPE = re.compile(r"in body - (?:violates `type` at /properties/)?(\w+)(?:: Incorrect type| \()")
 
 
 @schemathesis.check

@@ -63,7 +63,7 @@ export const queryBoolean = codec<boolean>(
   { type: 'boolean' },
 )
 
-const oneOf = (words: readonly string[]) => `(${words.map((word) => word.replaceAll(/[()]/g, '\\$&')).join('|')})`
+const oneOf = (words: readonly string[]) => `(${words.map((word) => word.replaceAll(/[().*]/g, '\\$&')).join('|')})`
 
 /**
  * One or several words of a vocabulary in a query, separated by commas.

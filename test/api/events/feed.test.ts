@@ -100,7 +100,7 @@ describe('the feed', () => {
   it('reads one event by its name', async () => {
     const { body } = await service.get<Event>('/v1/events/evt_1_5')
     expect(body).toEqual((await feed()).body.items[4])
-    for (const id of ['evt_1_6', 'evt_1_0', 'evt_2_1', 'evt_1_01', 'evt_1', 'x', '1'])
+    for (const id of ['evt_1_6', 'evt_1_0', 'evt_2_1', 'evt_1_01', 'evt_1', 'x', '1', 'y'.repeat(60)])
       expect([id, (await service.get(`/v1/events/${id}`)).status]).toEqual([id, 404])
   })
 

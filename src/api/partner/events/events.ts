@@ -5,13 +5,16 @@ import type { ToldEvent } from '../../../services/events/toldEvent.ts'
 import { getOrganization } from '../../../services/lenders/organizations.ts'
 import { feedOf } from '../../lists/eventFeed.ts'
 import type { StyleApp } from '../../style.ts'
-import { text } from '../../wire.ts'
+import { externalIdParam } from '../../wire.ts'
 import { eventFeed, eventSchema, partnerEventQuery, toEvent } from './events.wire.ts'
 import * as examples from './examples.ts'
 
 const tags = ['events']
 
-const byId = z.object({ id: text({ max: 40 }).meta({ examples: [examples.customerCreated.id] }) })
+/** The name in a path is never malformed: a text that cannot be one is the name of no event. */
+const byId = z.object({
+  id: externalIdParam.meta({ description: 'The name of the event.', examples: [examples.customerCreated.id] }),
+})
 
 /** Adds the feed of events. */
 export function eventRoutes(app: StyleApp, deps: Deps): void {
@@ -58,7 +61,7 @@ export function eventRoutes(app: StyleApp, deps: Deps): void {
     },
     async ({ caller, params: { id } }) => {
       const { currency } = await getOrganization(deps, caller)
-      const event: ToldEvent = await getEvent(deps, caller, id)
+      const event: ToldEvent = await getEvent(deps, caller, id ?? '')
       return toEvent(event, { currency }, deps.config.zone)
     },
   )

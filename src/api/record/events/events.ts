@@ -5,14 +5,17 @@ import type { ToldEvent } from '../../../services/events/toldEvent.ts'
 import { getOrganization } from '../../../services/lenders/organizations.ts'
 import { feedOf } from '../../lists/eventFeed.ts'
 import type { StyleApp } from '../../style.ts'
-import { text } from '../../wire.ts'
+import { externalIdParam } from '../../wire.ts'
 import { toItem } from '../registry.ts'
 import { eventFeed, eventItem, recordEventQuery, toEvent } from './events.wire.ts'
 import * as examples from './examples.ts'
 
 const tags = ['events']
 
-const byId = z.object({ id: text({ max: 40 }).meta({ examples: [examples.borrowerCreated.id] }) })
+/** The name in a path is never malformed: a text that cannot be one is the name of no event. */
+const byId = z.object({
+  id: externalIdParam.meta({ description: 'The name of the event.', examples: [examples.borrowerCreated.id] }),
+})
 
 const envelope = (item: object) => ({ item, success: true })
 
@@ -67,7 +70,7 @@ export function eventRoutes(app: StyleApp, deps: Deps): void {
     },
     async ({ caller, params: { id } }) => {
       const organization = await getOrganization(deps, caller)
-      return toItem(toEvent(await getEvent(deps, caller, id), organization, deps.config.zone))
+      return toItem(toEvent(await getEvent(deps, caller, id ?? ''), organization, deps.config.zone))
     },
   )
 }

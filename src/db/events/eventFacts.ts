@@ -1,8 +1,7 @@
 import type { BorrowerDetails } from '../../domain/customer/borrower.ts'
 import type { CustomerStatus } from '../../domain/customer/customer.ts'
-import type { Instant, LocalDate, PeriodUnit } from '../../domain/dates.ts'
-import type { Entry, EntryType } from '../../domain/loan/entry.ts'
-import type { RepaymentRecord } from '../../domain/recordStyle/loanRecord.ts'
+import type { Instant, PeriodUnit } from '../../domain/dates.ts'
+import type { Entry } from '../../domain/loan/entry.ts'
 import { READ_DETAILS } from '../customers/borrowers.ts'
 import type { Customer } from '../customers/customers.ts'
 import { BARE_COLUMNS, type BareRow, bareOf, type StoredRow, termsOf } from '../loans/storedLoan.ts'
@@ -61,22 +60,6 @@ export async function readNamedLoans({ pool }: Pick<Db, 'pool'>, ids: Ids, zone:
   }))
 }
 
-interface EntryRow {
-  readonly id: bigint
-  readonly type: EntryType
-  readonly valueDate: LocalDate
-  readonly postedAt: Instant
-  readonly ordinal: number
-  readonly place: number
-  readonly amount: bigint
-  readonly token: string | null
-  readonly note: string | null
-  readonly replaces: bigint | null
-  readonly reversedAt: Instant | null
-  readonly record: RepaymentRecord | null
-  readonly paymentMethod: string | null
-}
-
 const entries = statement<Ids>(
   'entries-of-events',
   (p) => `
@@ -87,7 +70,7 @@ const entries = statement<Ids>(
 
 /** Reads entries of loans of an organization, by id. */
 export async function readEntries({ pool }: Pick<Db, 'pool'>, ids: Ids): Promise<Entry[]> {
-  const { rows } = await pool.query<EntryRow>(entries(ids))
+  const { rows } = await pool.query<Entry>(entries(ids))
   return rows
 }
 

@@ -75,7 +75,7 @@ export async function listEvents<View>(
 }
 
 /** Stands for the end of the feed in place of a cursor. */
-export const NOW = 'now'
+const NOW = 'now'
 
 /** Returns the number of the event after which the feed goes on. */
 async function startOf(deps: EventDeps, organizationId: number, after: string | undefined): Promise<bigint> {

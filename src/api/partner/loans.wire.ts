@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { displayName } from '../../domain/customer/customer.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { type Period, totalOf } from '../../domain/loan/allocation.ts'
-import type { Balances } from '../../domain/loan/balances.ts'
+import type { Balances, Recognition } from '../../domain/loan/balances.ts'
 import { LOAN_STATUSES } from '../../domain/loan/lifecycle.ts'
 import type { HeadTerms } from '../../domain/loan/terms.ts'
 import { type Currency, minorToNumber, rateToNumber } from '../../domain/money.ts'
@@ -154,7 +154,7 @@ export const toLoanSummary = ({ loan, state }: LoanNow): LoanSummaryView => ({
 interface FiguredLoan {
   readonly loan: Omit<LoanNow['loan'], 'terms' | 'entries' | 'productName'> & { readonly terms: HeadTerms }
   readonly productName: string | null
-  readonly state: Omit<Balances, 'nextChangeAt'>
+  readonly state: Omit<Balances, 'nextChangeAt' | keyof Recognition>
 }
 
 /** Builds a loan without its schedule. */

@@ -12,6 +12,8 @@ export interface Author {
   readonly claim?: Claim | undefined
   /** True where no receiver is told of the change, as of an import of an old book. */
   readonly isUnannounced?: boolean
+  /** True for an import of a book that was kept elsewhere: the journal opens what it makes. */
+  readonly isImport?: boolean
 }
 
 /** An Idempotency-Key, and the hash of its request. */

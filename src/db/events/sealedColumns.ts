@@ -152,6 +152,11 @@ export const UNSEALED: LeftOut = {
   idempotency_key: 'kept for a day; book check compares the keys with the book',
   book_import: 'the progress of an import',
   book_figures: 'figures that are computed from the book',
+  journal: 'how far the journal goes',
+  posting: 'follows from the balances in the trail; book check makes each again',
+  posting_day: 'sums of the postings; book check makes them again',
+  accounting_chart: 'set in the trail, with which book check compares it',
+  accounting_period: 'closed in the trail; book check makes the hash of its trial balance again',
   rate_limit: 'counters of minutes',
   access_entry: 'the access trail: who signed in, and not what was changed',
   webhook_endpoint:

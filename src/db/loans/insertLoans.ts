@@ -159,9 +159,10 @@ const FRESH = {
 }
 
 const trailOf = (loan: NewLoan): unknown[] => {
-  const { author, id, customerId, productId, state, at } = loan
+  const { author, id, customerId, productId, terms, state, at } = loan
   const after = { ...figures(state), customerId, productId }
-  const balances = balancesToText(state, { version: 1, terms: keptTermsOf(loan) })
+  const booked = { on: terms.disbursedOn, isImported: author.isImport === true }
+  const balances = balancesToText(state, { version: 1, terms: keptTermsOf(loan), ...booked })
   const trace = { action: 'create', before: null, after, balances, consequences: consequencesOf(FRESH, state) }
   return trailRow(author, at, id, trace, null)
 }

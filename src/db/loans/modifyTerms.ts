@@ -79,7 +79,10 @@ export async function modifyStoredTerms(
     action: 'update',
     before: { ...figures(before), ...summaryOf(loan.terms), customerId: loan.customerId, record: loan.record },
     after: { ...figures(state), ...summaryOf(terms), customerId: borrowerId, record },
-    balances: balancesToText(state, { version: loan.version + 1, terms: { ...terms, customerId: borrowerId } }),
+    balances: balancesToText(state, {
+      ...{ version: loan.version + 1, terms: { ...terms, customerId: borrowerId } },
+      ...{ on: terms.disbursedOn, isImported: false },
+    }),
     consequences: consequencesOf(stored, state),
   }
   const columns = {

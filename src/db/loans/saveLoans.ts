@@ -7,7 +7,14 @@ import { type Author, TRAIL_COLUMNS, type Trace, trailRow, trailRows } from '../
 import type { Queries } from '../queries/queries.ts'
 import { type ColumnTypes, moment, statementOver } from '../queries/rows.ts'
 import { CACHED, CACHED_COLUMNS, cached, figures, nextReviewAt } from './loanColumns.ts'
-import { entryCountOf, keptTermsOf, type StoredHead, type StoredLoan, type StoredRow } from './storedLoan.ts'
+import {
+  dayThatWasOver,
+  entryCountOf,
+  keptTermsOf,
+  type StoredHead,
+  type StoredLoan,
+  type StoredRow,
+} from './storedLoan.ts'
 
 /** A change of a loan: the decision, the entry that it posts with its id, who made it and when. */
 export interface LoanChange {
@@ -174,8 +181,9 @@ const trailOf = ({ loan, changes }: ChangeBatch): unknown[][] =>
  * The content of the audit trail about a change: the figures before and after it, and the entry posted or reversed.
  * @param version of the loan after the change
  */
-function traceOf(loan: StoredRow, { decision, posted }: LoanChange, version: number): Trace {
+function traceOf(loan: StoredRow, { author, decision, posted, at }: LoanChange, version: number): Trace {
   const { before, reason, reversed, state, outcome } = decision
+  const on = (posted ?? reversed)?.valueDate ?? dayThatWasOver(loan, at)
   return {
     action: reversed ? (posted ? 'adjust' : 'reverse') : (posted?.type ?? 'time'),
     before: figures(before),
@@ -192,7 +200,13 @@ function traceOf(loan: StoredRow, { decision, posted }: LoanChange, version: num
       }),
       ...(reversed && { reversed: { id: reversed.id, type: reversed.type, amount: reversed.amount, reason } }),
     },
-    balances: balancesToText(state, { version, outcome, terms: keptTermsOf(loan) }),
+    balances: balancesToText(state, {
+      version,
+      outcome,
+      terms: keptTermsOf(loan),
+      on,
+      isImported: author.isImport === true,
+    }),
     consequences: (posted || reversed ? consequencesOf : eventsOfTime)(before, state),
   }
 }

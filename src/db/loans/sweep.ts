@@ -8,7 +8,7 @@ import { type ColumnTypes, columnsOf, moment, rowsOf } from '../queries/rows.ts'
 import { statement } from '../queries/statement.ts'
 import { CACHED, CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
 import { LOANS_BY } from './loans.ts'
-import { keptTermsOf, type LoanRow, type StoredLoan, toStoredLoan } from './storedLoan.ts'
+import { dayThatWasOver, keptTermsOf, type LoanRow, type StoredLoan, toStoredLoan } from './storedLoan.ts'
 
 /** The result of a round of the sweep. */
 export interface Swept {
@@ -108,7 +108,9 @@ export async function sweepLoans(
       try {
         const loan = toStoredLoan(row, zone)
         const { before, after } = replayed(loan)
-        const balances = balancesToText(after, { version: loan.version + 1, terms: keptTermsOf(loan) })
+        const on = dayThatWasOver(loan, now)
+        const change = { version: loan.version + 1, terms: keptTermsOf(loan), on, isImported: false }
+        const balances = balancesToText(after, change)
         const audited = [
           toJson(figures(before)),
           toJson(figures(after)),

@@ -20,6 +20,7 @@ const LIMITED: Readonly<Record<string, Rights>> = {
   audit_entry: { privileges: ['SELECT', 'INSERT'] },
   event: { privileges: ['SELECT', 'INSERT'] },
   loan_entry: { privileges: ['SELECT', 'INSERT'], columns: ['reversed_at'] },
+  posting: { privileges: ['SELECT', 'INSERT'] },
   _prisma_migrations: { privileges: ['SELECT'] },
 }
 

@@ -1,7 +1,15 @@
 import { type Instant, isCalendarDate, type LocalDate } from '../dates.ts'
 import { type Portions, subtract, totalOf } from '../loan/allocation.ts'
-import type { Balances } from '../loan/balances.ts'
+import type { Balances, Recognition } from '../loan/balances.ts'
 import { amountFromText, amountToText, portionsFromText, portionsToText } from '../loan/carriedForward/portionsText.ts'
+import {
+  atChargeOffFromText,
+  atChargeOffToText,
+  forgoneFromText,
+  forgoneToText,
+  unearnedFromText,
+  unearnedToText,
+} from '../loan/carriedForward/recognitionText.ts'
 import { LOAN_STATUSES, type LoanStatus } from '../loan/lifecycle.ts'
 import type { Outcome } from '../loan/outcomes.ts'
 import type { HeadTerms } from '../loan/terms.ts'
@@ -15,14 +23,32 @@ export interface KeptTerms
 /** The effect of the entry that a change posted. */
 export type KeptOutcome = Pick<Outcome, 'portions' | 'overpayment'>
 
+/** What the journal needs of a change besides the totals. */
+export interface Booking extends Recognition {
+  /** The day from which the change counts: the value date of the entry, or the day that was over. */
+  readonly on: LocalDate
+  /** Whether the change was made by an import of a book that was kept elsewhere. */
+  readonly isImported: boolean
+}
+
 /** The balances of a loan right after a change, as the trail keeps them. Amounts in minor units. */
-export interface KeptBalances extends Omit<Balances, 'daysOverdue' | 'nextChangeAt'> {
+export interface KeptBalances extends Omit<Balances, 'daysOverdue' | 'nextChangeAt' | keyof Recognition> {
   /** The version of the loan: 1 when it was made, one more with each change. */
   readonly version: number
   /** Undefined where the change posted no entry. */
   readonly outcome: KeptOutcome | undefined
   /** Undefined for a loan of a product, whose terms never change. */
   readonly terms: KeptTerms | undefined
+  /** Undefined in a text of the version before this one. */
+  readonly booking: Booking | undefined
+}
+
+/** A change of a loan, as far as the text tells of it besides the balances. */
+export interface KeptChange extends Pick<KeptBalances, 'version'>, Pick<Booking, 'on' | 'isImported'> {
+  /** The effect of the entry that was posted. */
+  readonly outcome?: KeptOutcome | undefined
+  /** The terms of a loan without a product. */
+  readonly terms?: KeptTerms | undefined
 }
 
 /** The first field of the text. A change of how the text is written changes it. */
@@ -30,14 +56,12 @@ const FORMAT_VERSION = '1'
 
 /**
  * Writes the balances of a loan right after a change as text: what events and the journal need of it, without a replay.
- * `1;version;status;charged;paid;waived;writtenOff;recovered,overpaid,overdue;dates and flags;outcome;terms`; amounts by component,
- * empty for 0.
- * @param change.outcome of the entry that was posted
- * @param change.terms of a loan without a product
+ * `1;version;status;charged;paid;waived;writtenOff;recovered,overpaid,overdue;dates and flags;outcome;terms;booking`; amounts by
+ * component, empty for 0.
  */
 export function balancesToText(
   balances: Omit<Balances, 'daysOverdue' | 'nextChangeAt'>,
-  { version, outcome, terms }: Pick<KeptBalances, 'version'> & Partial<Pick<KeptBalances, 'outcome' | 'terms'>>,
+  { version, outcome, terms, on, isImported }: KeptChange,
 ): string {
   const { charged, paid, waived, writtenOff } = balances
   const { nextDueOn, nextDueAmount, overdueSince, chargedOffOn, closedOn, penaltyRaised } = balances
@@ -51,6 +75,7 @@ export function balancesToText(
     [nextDueOn, nextDueAmount, overdueSince, chargedOffOn, closedOn, penaltyRaised ? 1 : ''].join(','),
     outcome ? `${portionsToText(outcome.portions)},${amountToText(outcome.overpayment)}` : '',
     terms ? termsToText(terms) : '',
+    bookingToText({ ...balances, on, isImported }),
   ].join(';')
 }
 
@@ -59,7 +84,7 @@ export function balancesToText(
  * @returns undefined for a text of another format version, and for a damaged one
  */
 export function balancesFromText(text: string): KeptBalances | undefined {
-  const [format, version = '', status = '', charged, paid, waived, writtenOff, sums, marks, outcome, terms] =
+  const [format, version = '', status = '', charged, paid, waived, writtenOff, sums, marks, outcome, terms, booking] =
     text.split(';')
   if (format !== FORMAT_VERSION || terms === undefined) return undefined
   try {
@@ -72,10 +97,29 @@ export function balancesFromText(text: string): KeptBalances | undefined {
       ...marksFromText(marks),
       outcome: outcome ? outcomeFromText(outcome) : undefined,
       terms: terms === '' ? undefined : termsFromText(terms),
+      booking: booking === undefined ? undefined : bookingFromText(booking),
     }
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     throw error
+  }
+}
+
+/** Writes `on/imported/unearned/forgone, waived and written off/at the charge-off`, without what is empty at the end. */
+const bookingToText = ({ on, isImported, unearned, forgone, atChargeOff }: Booking): string =>
+  [on, isImported ? 1 : '', unearnedToText(unearned), forgoneToText(forgone), atChargeOffToText(atChargeOff)]
+    .join('/')
+    .replace(/\/+$/, '')
+
+/** @throws SyntaxError */
+function bookingFromText(text: string): Booking {
+  const [on = '', isImported = '', unearned = '', waived = '', writtenOff = '', ...atChargeOff] = text.split('/')
+  return {
+    on: toDay(on),
+    isImported: isImported === '1',
+    unearned: unearnedFromText(unearned),
+    forgone: forgoneFromText(`${waived}/${writtenOff}`),
+    atChargeOff: atChargeOffFromText(atChargeOff.join('/')),
   }
 }
 

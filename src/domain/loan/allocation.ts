@@ -80,7 +80,7 @@ export const owing = (period: Period, component: Component, amount: bigint): Per
 })
 
 /** Returns what is owed of one component of a period. */
-const roomOwed = (period: Period, component: Component): bigint =>
+export const owedOf = (period: Period, component: Component): bigint =>
   period.due[component] - period.paid[component] - period.waived[component] - period.writtenOff[component]
 
 /** The rule of an allocation: the components in their order, the room of each, and the bucket. */
@@ -93,10 +93,14 @@ export interface AllocationRule {
 }
 
 /** Penalty, fees, interest, principal; oldest instalment first (contract 4.3.5). */
-export const PAYING: AllocationRule = { components: COMPONENTS, room: roomOwed, into: 'paid' }
+export const PAYING: AllocationRule = { components: COMPONENTS, room: owedOf, into: 'paid' }
 /** Interest only, oldest instalment first (contract 4.4). */
-export const WAIVING: AllocationRule = { components: ['interest'], room: roomOwed, into: 'waived' }
-export const WRITING_OFF: AllocationRule = { components: COMPONENTS, room: roomOwed, into: 'writtenOff' }
+export const WAIVING = { components: ['interest'], room: owedOf, into: 'waived' } as const satisfies AllocationRule
+export const WRITING_OFF = {
+  components: COMPONENTS,
+  room: owedOf,
+  into: 'writtenOff',
+} as const satisfies AllocationRule
 export const RECOVERING: AllocationRule = {
   components: COMPONENTS,
   room: (period, component) => period.writtenOff[component] - period.recovered[component],

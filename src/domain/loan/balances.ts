@@ -1,10 +1,20 @@
 import { dateIn, dayAfter, daysBetween, type Instant, type LocalDate, startOfDay } from '../dates.ts'
-import { outstandingOf, type Period, type Portions, type Totals, totalOf } from './allocation.ts'
+import { outstandingOf, owedOf, type Period, type Portions, type Totals, totalOf } from './allocation.ts'
 import { type LoanStatus, statusOf } from './lifecycle.ts'
+import { type AtChargeOff, type Forgone, isNotDue, type Unearned } from './recognition.ts'
 import type { HeadTerms } from './terms.ts'
 
+/** What the books recognise of a loan's charges, besides their totals. Amounts in minor units. */
+export interface Recognition {
+  /** Owed, and not earned yet. */
+  readonly unearned: Unearned
+  readonly forgone: Forgone
+  /** Null for a loan that is not charged off. */
+  readonly atChargeOff: AtChargeOff | null
+}
+
 /** The totals of a loan at a moment. Amounts in minor units. */
-export interface Balances {
+export interface Balances extends Recognition {
   readonly status: LoanStatus
   readonly charged: Readonly<Portions>
   readonly paid: Readonly<Portions>
@@ -33,7 +43,7 @@ export interface Balances {
 }
 
 /** The end of the fold over the entries of a loan. */
-export interface Folded {
+export interface Folded extends Omit<Recognition, 'unearned'> {
   readonly periods: readonly Period[]
   readonly totals: Readonly<Totals>
   readonly owed: bigint
@@ -52,13 +62,19 @@ export function balancesOf(terms: HeadTerms, folded: Folded, asOf: Instant): Bal
   let first: Period | undefined
   let overdue: Period | undefined
   let next: Period | undefined
+  let interest = 0n
+  let fees = 0n
   for (const period of folded.periods) {
     if (period.owed === 0n) continue
     first ??= period
-    if (period.dueDate < today) {
+    if (isNotDue(period, today)) {
+      next ??= period
+      interest += owedOf(period, 'interest')
+      fees += owedOf(period, 'fees')
+    } else {
       overdue ??= period
       totalOverdue += period.owed
-    } else next ??= period
+    }
   }
   const status = statusOf(folded)
   return {
@@ -81,6 +97,9 @@ export function balancesOf(terms: HeadTerms, folded: Folded, asOf: Instant): Bal
     chargedOffOn: folded.chargedOffOn,
     closedOn: status.startsWith('Closed') ? (folded.writtenOffOn ?? folded.paidOffOn) : null,
     penaltyRaised: folded.penaltyRaised,
+    unearned: { interest, fees },
+    forgone: folded.forgone,
+    atChargeOff: folded.atChargeOff,
     nextChangeAt: nextChange(terms, folded, next, asOf),
   }
 }

@@ -26,6 +26,7 @@ import {
 import type { Folded } from './balances.ts'
 import type { Entry, EntryType } from './entry.ts'
 import type { Outcome } from './outcomes.ts'
+import { type AtChargeOff, type Forgone, forgoing, givenUpEarly, NOTHING_FORGONE, unearnedOn } from './recognition.ts'
 import type { LoanTerms } from './terms.ts'
 
 /** The fields of an entry that replay reads, stored or not yet stored. */
@@ -45,6 +46,8 @@ const BEFORE_ANY_ENTRY = {
   writtenOffOn: null,
   paidOffOn: null,
   penaltyRaised: false,
+  forgone: NOTHING_FORGONE,
+  atChargeOff: null,
   hasOpenPeriodsOnly: false,
   firstOwing: 0,
 }
@@ -62,6 +65,8 @@ export class Fold implements FoldedSoFar {
   /** The value date from which nothing is owed. */
   paidOffOn: LocalDate | null
   penaltyRaised: boolean
+  forgone: Forgone
+  atChargeOff: AtChargeOff | null
   readonly hasOpenPeriodsOnly: boolean
   firstOwing: number
 
@@ -75,6 +80,8 @@ export class Fold implements FoldedSoFar {
     this.writtenOffOn = from.writtenOffOn
     this.paidOffOn = from.paidOffOn
     this.penaltyRaised = from.penaltyRaised
+    this.forgone = from.forgone
+    this.atChargeOff = from.atChargeOff
     this.firstOwing = from.firstOwing
   }
 
@@ -132,7 +139,7 @@ export class Fold implements FoldedSoFar {
 
   private waive(entry: Replayable): Outcome {
     const { amount } = entry
-    const { portions, rest } = this.allocate(WAIVING, { amount, on: entry.valueDate, from: this.skipSettled() })
+    const { portions, rest } = this.giveUp(WAIVING, { amount, on: entry.valueDate, from: this.skipSettled() })
     return { amount, portions, overpayment: 0n, credited: 0n, dropped: rest }
   }
 
@@ -174,14 +181,19 @@ export class Fold implements FoldedSoFar {
   /** Marks what is owed as charged off, without changing a balance; marks nothing where nothing is owed. */
   private chargeOff(entry: Replayable): Outcome {
     const isMarked = this.owed > 0n && this.chargedOffOn === null
-    if (isMarked) this.chargedOffOn = entry.valueDate
+    if (isMarked) {
+      this.chargedOffOn = entry.valueDate
+      const unearned = unearnedOn(this.periods, entry.valueDate)
+      const { recovered: _, ...totals } = this.totals
+      this.atChargeOff = { ...totals, unearned, forgone: this.forgone }
+    }
     const portions = isMarked ? outstandingOf(this.totals) : noPortions()
     return { amount: totalOf(portions), portions, overpayment: 0n, credited: 0n, dropped: 0n }
   }
 
   private writeOff(entry: Replayable): Outcome {
     if (this.owed > 0n) this.writtenOffOn = entry.valueDate
-    const { portions } = this.allocate(WRITING_OFF, { amount: this.owed, on: entry.valueDate })
+    const { portions } = this.giveUp(WRITING_OFF, { amount: this.owed, on: entry.valueDate })
     return { amount: totalOf(portions), portions, overpayment: 0n, credited: 0n, dropped: 0n }
   }
 
@@ -198,6 +210,14 @@ export class Fold implements FoldedSoFar {
     const { into, backwards } = rule
     this.totals[into] = (backwards ? subtract : add)(this.totals[into], allocated.portions)
     if (into !== 'recovered') this.owed -= backwards ? allocated.rest - dated.amount : dated.amount - allocated.rest
+    return allocated
+  }
+
+  /** Waives or writes off, and notes what of it had not fallen due. */
+  private giveUp(rule: AllocationRule & { into: keyof Forgone }, dated: DatedAmount): Allocated {
+    const before = givenUpEarly(this.periods, rule.into, dated.on)
+    const allocated = this.allocate(rule, dated)
+    this.forgone = forgoing(this.forgone, rule.into, before, givenUpEarly(this.periods, rule.into, dated.on))
     return allocated
   }
 

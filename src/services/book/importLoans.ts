@@ -24,8 +24,9 @@ export interface LoanLine {
 }
 
 /** Imports loans as `createLoan` makes them, but with the moment of disbursement of each line. */
-export function loanImporter(deps: Deps, author: Author): Importer<LoanLine> {
+export function loanImporter(deps: Deps, importedBy: Author): Importer<LoanLine> {
   const { db, now, config } = deps
+  const author = { ...importedBy, isImport: true }
   const { organizationId } = author
   return {
     keyOf: ({ externalId }) => externalId,

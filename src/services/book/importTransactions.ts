@@ -37,8 +37,9 @@ interface Working {
 }
 
 /** Imports transactions as `postTransaction` posts them, in the order of the file. */
-export function transactionImporter(deps: Deps, author: Author): Importer<TransactionLine> {
+export function transactionImporter(deps: Deps, importedBy: Author): Importer<TransactionLine> {
   const { db, now, config } = deps
+  const author = { ...importedBy, isImport: true }
   const { organizationId } = author
   return {
     keyOf: ({ loanExternalId }) => loanExternalId,

@@ -7,13 +7,13 @@ import {
   readNamedCustomers,
   readNamedLoans,
 } from '../../db/events/eventFacts.ts'
-import { countChangesOf, type StoredEvent } from '../../db/events/eventList.ts'
+import type { StoredEvent } from '../../db/events/eventList.ts'
 import { dateIn, dayAfter, daysBetween } from '../../domain/dates.ts'
 import type { EventType } from '../../domain/events/eventTypes.ts'
-import { balancesFromText, balancesToText, type KeptBalances } from '../../domain/events/keptBalances.ts'
+import { balancesFromText, type KeptBalances } from '../../domain/events/keptBalances.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
-import { replay } from '../../domain/loan/replay.ts'
 import { withAccountNumbers } from '../lenders/withAccountNumbers.ts'
+import { replayChange } from './replayChange.ts'
 import type { Subject, ToldEvent, ToldLoan, ToldTransaction } from './toldEvent.ts'
 
 type FactDeps = Pick<Deps, 'db' | 'config' | 'loanBatches' | 'listener'>
@@ -149,7 +149,7 @@ async function toldLoan(
 ): Promise<ToldLoan | undefined> {
   const loan = 'loanId' in subject ? loans.get(subject.loanId) : undefined
   if (!loan) return undefined
-  const kept = event.balances === null ? await replayed(deps, loan, event) : keptOf(event)
+  const kept = event.balances === null ? await replayChange(deps, loan.organizationId, event.change) : keptOf(event)
   if (!kept) return undefined
   const { overdueSince, terms } = kept
   const today = dateIn(deps.config.zone, event.change.at)
@@ -160,24 +160,6 @@ async function toldLoan(
   const { externalId = null, businessName = null, status = loan.customerStatus } = customers.get(terms.customerId) ?? {}
   const borrower = { customerExternalId: externalId, customerBusinessName: businessName, customerStatus: status }
   return { loan: { ...asOf, ...borrower, customerId: terms.customerId, terms: { ...loan.terms, ...terms } }, state }
-}
-
-/**
- * Computes the balances after a change whose row of the trail does not have them: the version before this one made it,
- * while both were running.
- */
-async function replayed(deps: FactDeps, named: NamedLoan, { change }: StoredEvent): Promise<KeptBalances | undefined> {
-  const { organizationId, id } = named
-  const loan = await deps.loanBatches.readLoan({ organizationId, ref: { id }, zone: deps.config.zone })
-  if (!loan) return undefined
-  const then = loan.entries
-    .filter(({ postedAt }) => postedAt <= change.at)
-    .map((entry) => ({ ...entry, reversedAt: (entry.reversedAt ?? Infinity) <= change.at ? entry.reversedAt : null }))
-  const state = replay(loan.terms, then, change.at)
-  const posted = then.findLast(({ postedAt }) => postedAt === change.at)
-  const outcome = posted && state.outcomes.get(posted.ordinal)
-  const version = await countChangesOf(deps.db, organizationId, change)
-  return balancesFromText(balancesToText(state, { version, outcome }))
 }
 
 const keptOf = ({ balances }: StoredEvent): KeptBalances | undefined =>

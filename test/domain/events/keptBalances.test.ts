@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { balancesFromText, balancesToText, type KeptBalances } from '../../../src/domain/events/keptBalances.ts'
 import { subtract, totalOf } from '../../../src/domain/loan/allocation.ts'
 import { LOAN_STATUSES } from '../../../src/domain/loan/lifecycle.ts'
+import { NOTHING_FORGONE } from '../../../src/domain/loan/recognition.ts'
 
 const anyAmount = fc.oneof(fc.constant(0n), fc.bigInt(1n, 10n ** 17n))
 const anyPortions = fc.record({ penalty: anyAmount, fees: anyAmount, interest: anyAmount, principal: anyAmount })
@@ -18,6 +19,18 @@ const anyTerms = fc.record({
   disbursedOn: anyDay,
   dueOn: anyDay,
   dueAt: anyInstant,
+})
+
+const NOTHING_LOST = { forgone: NOTHING_FORGONE, atChargeOff: null }
+const anyUnearned = fc.record({ interest: anyAmount, fees: anyAmount })
+const anyForgone = fc.record({ waived: anyUnearned, writtenOff: anyUnearned })
+const anyTotals = { due: anyPortions, paid: anyPortions, waived: anyPortions, writtenOff: anyPortions }
+const anyBooking = fc.record({
+  on: anyDay,
+  isImported: fc.boolean(),
+  unearned: anyUnearned,
+  forgone: anyForgone,
+  atChargeOff: fc.option(fc.record({ ...anyTotals, unearned: anyUnearned, forgone: anyForgone }), { nil: null }),
 })
 
 const anyKept = fc
@@ -39,6 +52,7 @@ const anyKept = fc
     penaltyRaised: fc.boolean(),
     outcome: fc.option(fc.record({ portions: anyPortions, overpayment: anyAmount }), { nil: undefined }),
     terms: fc.option(anyTerms, { nil: undefined }),
+    booking: anyBooking,
   })
   .map((kept): KeptBalances => {
     const outstanding = subtract(subtract(subtract(kept.charged, kept.paid), kept.waived), kept.writtenOff)
@@ -51,11 +65,16 @@ const anyKept = fc
     }
   })
 
+const written = (kept: KeptBalances): string => {
+  const { version, outcome, terms, booking } = kept
+  return balancesToText({ ...kept, ...booking! }, { version, outcome, terms, ...booking! })
+}
+
 describe('the balances that the trail keeps of a change', () => {
   it('are read from their text as they were written', () => {
     fc.assert(
       fc.property(anyKept, (kept) => {
-        expect(balancesFromText(balancesToText(kept, kept))).toEqual(kept)
+        expect(balancesFromText(written(kept))).toEqual(kept)
       }),
     )
   })
@@ -63,15 +82,30 @@ describe('the balances that the trail keeps of a change', () => {
   it('take few bytes: the row of a repayment carries them', () => {
     const whole = { penalty: 0n, fees: 0n, interest: 10_000_00n, principal: 100_000_00n }
     const none = { penalty: 0n, fees: 0n, interest: 0n, principal: 0n }
-    const kept = { charged: whole, paid: none, waived: none, writtenOff: none, outstanding: whole, status: 'Active' }
+    const kept = {
+      charged: whole,
+      paid: none,
+      waived: none,
+      writtenOff: none,
+      outstanding: whole,
+      status: 'Active',
+    } as const
     const sums = { totalRecovered: 0n, totalOverpaid: 0n, totalOverdue: 0n, totalPaid: 0n }
     const totals = { ...sums, totalOutstanding: 110_000_00n, totalWrittenOff: 0n }
     const days = { nextDueOn: '2026-02-28', overdueSince: null, chargedOffOn: null, closedOn: null }
     const loan = { ...kept, ...totals, ...days, nextDueAmount: 110_000_00n, penaltyRaised: false } as const
     const outcome = { portions: whole, overpayment: 0n }
-    expect(balancesToText(loan as KeptBalances, { version: 2, outcome })).toBe(
-      '1;2;0;,,1000000,10000000;,,,;,,,;,,,;,,;2026-02-28,11000000,,,,;,,1000000,10000000,;',
+    const booking = { on: '2026-01-31', isImported: false, unearned: { interest: 5_00n, fees: 0n }, ...NOTHING_LOST }
+    expect(written({ ...loan, version: 2, outcome, terms: undefined, booking })).toBe(
+      '1;2;0;,,1000000,10000000;,,,;,,,;,,,;,,;2026-02-28,11000000,,,,;,,1000000,10000000,;;2026-01-31//500,',
     )
+  })
+
+  it('are read from a text of the version before, which says nothing of the journal', () => {
+    expect(balancesFromText('1;2;0;,,10,100;,,,;,,,;,,,;,,;2026-02-28,110,,,,;;')).toMatchObject({
+      version: 2,
+      booking: undefined,
+    })
   })
 
   it.each([
@@ -79,6 +113,8 @@ describe('the balances that the trail keeps of a change', () => {
     ['that ends early', '1;1;0;,,,;,,,'],
     ['with an unknown status', '1;1;9;,,,;,,,;,,,;,,,;,,;,,,,,;;'],
     ['with an amount that is no number', '1;1;0;,,x,;,,,;,,,;,,,;,,;,,,,,;;'],
+    ['with a booking of no day', '1;1;0;,,,;,,,;,,,;,,,;,,;,,,,,;;;x'],
+    ['with a booking that ends early', '1;1;0;,,,;,,,;,,,;,,,;,,;,,,,,;;;2026-01-31//5'],
     ['with terms that end early', '1;1;0;,,,;,,,;,,,;,,,;,,;,,,,,;;12,13'],
     ['that is empty', ''],
   ])('are not read from a text %s', (_what, text) => {

@@ -1,0 +1,64 @@
+import type { Method } from './contribution.ts'
+import type { Slot } from './slots.ts'
+
+/** The types of accounts. */
+export const ACCOUNT_TYPES = ['asset', 'liability', 'equity', 'income', 'expense'] as const
+
+export type AccountType = (typeof ACCOUNT_TYPES)[number]
+
+/** An account of a lender's chart. */
+export interface LedgerAccount {
+  readonly code: string
+  readonly name: string
+  readonly type: AccountType
+}
+
+/** The accounts of a lender, the account of each slot, and how income is recognised. */
+export interface Chart {
+  readonly accounts: readonly LedgerAccount[]
+  /** The code of the account of each slot. */
+  readonly slots: Readonly<Record<Slot, string>>
+  /** The method of products that `productMethods` does not name, and of loans without a product. */
+  readonly method: Method
+  /** The methods of single products, by the id of the product. */
+  readonly productMethods: ReadonlyMap<number, Method>
+}
+
+/** Returns the method by which loans of a product, or of none, are recognised. */
+export const methodOf = ({ method, productMethods }: Chart, productId: number | null): Method =>
+  (productId === null ? undefined : productMethods.get(productId)) ?? method
+
+/** Returns the account of a slot. */
+export function accountOf({ accounts, slots }: Chart, slot: Slot): LedgerAccount {
+  const code = slots[slot]
+  return accounts.find((account) => account.code === code) ?? { code, name: code, type: 'asset' }
+}
+
+/** Returns whether balances of an account of a type are debits, as a rule. */
+export const isDebitType = (type: AccountType): boolean => type === 'asset' || type === 'expense'
+
+const ACCOUNTS: readonly (readonly [slot: Slot, code: string, name: string, type: AccountType])[] = [
+  ['cash', '1000', 'Cash and mobile money', 'asset'],
+  ['loan_portfolio', '1100', 'Loans to customers', 'asset'],
+  ['interest_receivable', '1200', 'Interest receivable', 'asset'],
+  ['fees_receivable', '1210', 'Fees receivable', 'asset'],
+  ['penalties_receivable', '1220', 'Penalties receivable', 'asset'],
+  ['overpayments', '2000', 'Overpayments owed to customers', 'liability'],
+  ['unearned_interest', '2100', 'Unearned interest', 'liability'],
+  ['opening_equity', '3000', 'Opening equity', 'equity'],
+  ['interest_income', '4000', 'Interest income', 'income'],
+  ['fee_income', '4010', 'Fee income', 'income'],
+  ['penalty_income', '4020', 'Penalty income', 'income'],
+  ['recoveries', '4100', 'Recoveries of loans lost', 'income'],
+  ['waivers', '5000', 'Waivers', 'expense'],
+  ['write_offs', '5100', 'Loans written off', 'expense'],
+  ['charge_offs', '5200', 'Loans charged off', 'expense'],
+]
+
+/** The chart of a lender that has set none: version 1. Income is recognised when it is paid. */
+export const DEFAULT_CHART: Chart = {
+  accounts: ACCOUNTS.map(([, code, name, type]) => ({ code, name, type })),
+  slots: Object.fromEntries(ACCOUNTS.map(([slot, code]) => [slot, code])) as Record<Slot, string>,
+  method: 'cash',
+  productMethods: new Map(),
+}

@@ -1,0 +1,50 @@
+import type { EntryType } from '../loan/entry.ts'
+
+/** The kinds of postings: by what changed a loan, and three that change no loan. */
+export const POSTING_KINDS = [
+  'disbursement',
+  'repayment',
+  'recovery_repayment',
+  'waive_interest',
+  'refund',
+  'credit_balance_refund',
+  'charge_off',
+  'write_off',
+  'reversal',
+  'adjustment',
+  'restatement',
+  'time',
+  'opening',
+  'method_changed',
+  'chart_changed',
+] as const
+
+export type PostingKind = (typeof POSTING_KINDS)[number]
+
+const OF_ENTRY: Readonly<Record<EntryType, PostingKind>> = {
+  Repayment: 'repayment',
+  'Recovery Repayment': 'recovery_repayment',
+  'Waive Interest': 'waive_interest',
+  Refund: 'refund',
+  'Credit Balance Refund': 'credit_balance_refund',
+  'Charge-off': 'charge_off',
+  'Write-off': 'write_off',
+}
+
+/** A change of a loan, as far as it decides the kind of its posting. */
+export interface PostedChange {
+  readonly action: string
+  /** The types of the entries that the change posted and reversed; null where it did neither. */
+  readonly postedType: string | null
+  readonly reversedType: string | null
+  readonly isImported: boolean
+}
+
+/** Returns the kind of the posting of a change. */
+export function postingKindOf({ action, postedType, reversedType, isImported }: PostedChange): PostingKind {
+  if (isImported) return 'opening'
+  if (action === 'create') return 'disbursement'
+  if (reversedType !== null) return postedType === null ? 'reversal' : 'adjustment'
+  if (postedType !== null) return OF_ENTRY[postedType as EntryType] ?? 'restatement'
+  return action === 'time' ? 'time' : 'restatement'
+}

@@ -1,0 +1,58 @@
+/** The slots of the journal: the purposes for which a lender's chart names an account. */
+export const SLOTS = [
+  'cash',
+  'loan_portfolio',
+  'interest_receivable',
+  'fees_receivable',
+  'penalties_receivable',
+  'unearned_interest',
+  'interest_income',
+  'fee_income',
+  'penalty_income',
+  'overpayments',
+  'waivers',
+  'write_offs',
+  'charge_offs',
+  'recoveries',
+  'opening_equity',
+] as const
+
+export type Slot = (typeof SLOTS)[number]
+
+/** An amount for each slot, minor units: positive is a debit, negative a credit. Balanced: the amounts sum to zero. */
+export type SlotAmounts = Readonly<Record<Slot, bigint>>
+
+/** No amount in any slot. */
+export const NO_AMOUNTS: SlotAmounts = amountsBy(() => 0n)
+
+/** Returns the amount that a function says of each slot. */
+export function amountsBy(amountOf: (slot: Slot) => bigint): SlotAmounts {
+  const amounts = {} as Record<Slot, bigint>
+  for (const slot of SLOTS) amounts[slot] = amountOf(slot)
+  return amounts
+}
+
+/** Returns `a` less `b`, slot by slot. */
+export const lessAmounts = (a: SlotAmounts, b: SlotAmounts): SlotAmounts => amountsBy((slot) => a[slot] - b[slot])
+
+/** Returns `a` plus `b`, slot by slot. */
+export const plusAmounts = (a: SlotAmounts, b: SlotAmounts): SlotAmounts => amountsBy((slot) => a[slot] + b[slot])
+
+/** Returns whether no slot has an amount. */
+export const isNothing = (amounts: SlotAmounts): boolean => SLOTS.every((slot) => amounts[slot] === 0n)
+
+/** Returns whether debits equal credits. */
+export const isBalanced = (amounts: SlotAmounts): boolean => SLOTS.reduce((sum, slot) => sum + amounts[slot], 0n) === 0n
+
+/** Writes amounts as text: one per slot in the order of `SLOTS`, separated by commas, empty for 0, none after the last. */
+export const amountsToText = (amounts: SlotAmounts): string =>
+  SLOTS.map((slot) => (amounts[slot] === 0n ? '' : String(amounts[slot])))
+    .join(',')
+    .replace(/,+$/, '')
+
+/** Reads amounts from their text. @returns undefined for a text that is none */
+export function amountsFromText(text: string): SlotAmounts | undefined {
+  const parts = text.split(',')
+  if (parts.length > SLOTS.length || !parts.every((part) => /^-?\d{0,30}$/.test(part) && part !== '-')) return undefined
+  return amountsBy((slot) => BigInt(parts[SLOTS.indexOf(slot)] ?? ''))
+}

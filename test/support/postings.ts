@@ -1,0 +1,64 @@
+import type { Db } from '../../src/db/postgres/client.ts'
+import type { LocalDate } from '../../src/domain/dates.ts'
+import type { Chart } from '../../src/domain/journal/chart.ts'
+import { SLOTS, type Slot } from '../../src/domain/journal/slots.ts'
+import { toStoredChart } from '../../src/domain/journal/storedChart.ts'
+
+/** A posting that a test puts into the journal itself; what is left out has a value that is of no matter. */
+export interface GivenPosting {
+  readonly organizationId?: number
+  readonly id: number
+  readonly sequence?: number
+  readonly loanId?: bigint | null
+  readonly productId?: number
+  readonly currency?: string
+  readonly transactionId?: bigint | null
+  readonly kind?: string
+  readonly valueDate?: LocalDate
+  readonly bookedOn: LocalDate
+  readonly moved?: readonly [from: number, to: number]
+  readonly amounts: Partial<Record<Slot, bigint>>
+}
+
+/** Puts a posting into the journal, and into the sums of its day unless it moves amounts between accounts. */
+export async function givePosting(db: Pick<Db, 'pool'>, given: GivenPosting): Promise<void> {
+  const { organizationId = 1, id, sequence = id, productId = 1, currency = 'KES', kind = 'repayment' } = given
+  const { loanId = 7n, transactionId = null, bookedOn, valueDate = bookedOn, moved, amounts } = given
+  const fixed = [organizationId, id, sequence, moved ? null : loanId, productId, currency, transactionId, kind]
+  const values = [...fixed, valueDate, bookedOn, '2026-11-21T09:00:00Z', moved?.[0], moved?.[1]]
+  const slots = SLOTS.map((slot) => amounts[slot] ?? null)
+  await db.pool.query(
+    `INSERT INTO posting (organization_id, id, sequence, loan_id, product_id, currency, transaction_id, kind,
+      value_date, booked_on, posted_at, moved_from, moved_to, ${SLOTS.join(', ')})
+    VALUES (${[...values, ...slots].map((_, index) => `$${index + 1}`).join(', ')})`,
+    [...values, ...slots],
+  )
+  if (moved) return
+  for (const [slot, amount] of Object.entries(amounts))
+    await db.pool.query(
+      `INSERT INTO posting_day AS d (organization_id, booked_on, value_date, currency, product_id, slot, debit, credit)
+      VALUES ($1, $2, $3, $4, $5, $6, greatest($7::bigint, 0), greatest(-$7::bigint, 0))
+      ON CONFLICT (organization_id, booked_on, value_date, currency, product_id, slot)
+        DO UPDATE SET debit = d.debit + excluded.debit, credit = d.credit + excluded.credit`,
+      [organizationId, bookedOn, valueDate, currency, productId, slot, amount],
+    )
+}
+
+/** Puts a chart into the book that the journal has taken up. */
+export async function giveChart(
+  db: Pick<Db, 'pool'>,
+  { organizationId = 1, version, chart, countsFrom = null }: GivenChart,
+): Promise<void> {
+  await db.pool.query(
+    `INSERT INTO accounting_chart (organization_id, version, chart, created_at, change_id, taken_up, counts_from)
+    VALUES ($1, $2, $3, now(), 0, true, $4)`,
+    [organizationId, version, JSON.stringify(toStoredChart(chart)), countsFrom],
+  )
+}
+
+interface GivenChart {
+  readonly organizationId?: number
+  readonly version: number
+  readonly chart: Chart
+  readonly countsFrom?: LocalDate | null
+}

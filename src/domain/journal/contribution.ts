@@ -32,15 +32,18 @@ export function contributionOf(method: Method, loan: Contributing): SlotAmounts 
     const owed = OF_METHOD[method]({ due, paid, waived, writtenOff, unearned, forgone })
     return { ...NO_AMOUNTS, ...owed, ...money, recoveries: -totalRecovered }
   }
-  // The books stand as they were; what was owed is expensed, and money is recovered.
+  // The books stand as they were; what was owed is expensed, and money is recovered. Money that goes out again was
+  // recovered before; beyond that, it is a further loss.
   const then = OF_METHOD[method](atChargeOff)
   const assets = ASSETS.reduce((sum, slot) => sum + (then[slot] ?? 0n), 0n)
+  const received = totalOf(paid) - totalOf(atChargeOff.paid)
+  const recovered = received > 0n ? received : 0n
   const settled = amountsBy((slot) => (ASSETS.includes(slot) ? 0n : (then[slot] ?? 0n)))
   return {
     ...settled,
     ...money,
-    charge_offs: assets + due.principal - atChargeOff.due.principal,
-    recoveries: -(totalRecovered + totalOf(paid) - totalOf(atChargeOff.paid)),
+    charge_offs: assets + due.principal - atChargeOff.due.principal - (received - recovered),
+    recoveries: -(totalRecovered + recovered),
   }
 }
 

@@ -17,6 +17,7 @@ import { inTransaction } from '../../db/postgres/transaction.ts'
 import { readMoment } from '../../db/queries/moment.ts'
 import { moment } from '../../db/queries/rows.ts'
 import { eventTypesOf, untoldTypeOf } from '../../domain/events/changeEvents.ts'
+import { type Failed, type Job, type Round, startRounds, type Work } from '../rounds.ts'
 import { type ChainSecret, sealChange } from './seal.ts'
 
 /** Changes of an organization that are sealed in one transaction: few enough that requests are not delayed. */
@@ -24,34 +25,12 @@ export const CHANGES_A_ROUND = 200
 
 /** The pause after a round that left nothing: changes that arrive meanwhile are sealed together. */
 const EVERY_MS = 100
-/** The least pause after a round that left something. */
-const AGAIN_MS = 10
-/** One part in so many of the time may go into a long queue of changes, so that the sequencer never crowds out the book. */
-const SHARE = 4
-/** The pause after a failure, for the database to recover. */
-const AFTER_FAILURE_MS = 2_000
 /** The pause after an organization's changes could not be sealed. */
 const LEFT_ALONE_MS = 10_000
 /** Changes that are sealed before requests get their turn. */
 const SLICE = 50
 
 type SequencerDeps = Pick<Deps, 'db' | 'now' | 'chainSecret' | 'eventHeads'>
-
-/** The changes of an organization that could not be sealed, and why. */
-export interface Unsealed {
-  readonly organizationId: number
-  readonly error: unknown
-}
-
-/** The result of a round. */
-export interface Round {
-  /** The number of changes that were sealed. */
-  readonly sealed: number
-  /** Whether all changes that are settled are sealed. */
-  readonly isDone: boolean
-  /** The organizations that failed; they keep no other from its turn. */
-  readonly failed: readonly Unsealed[]
-}
 
 /** Seals changes and numbers events, round by round. */
 export interface Sequencer {
@@ -89,10 +68,10 @@ export function createSequencer(deps: SequencerDeps): Sequencer {
   return {
     async round() {
       await look()
-      const failed: Unsealed[] = []
-      if (done === settled) return { sealed: 0, isDone: next === undefined, failed }
+      const failed: Failed[] = []
+      if (done === settled) return { count: 0, isDone: next === undefined, failed }
       const upTo = settled
-      let sealed = 0
+      let count = 0
       let isDone = true
       for (const organizationId of await findUnsealed(deps.db, upTo)) {
         if ((leftAlone.get(organizationId) ?? 0) > performance.now()) {
@@ -103,7 +82,7 @@ export function createSequencer(deps: SequencerDeps): Sequencer {
         try {
           const found = await sealNext(deps, organizationId, upTo)
           if (!found?.isDone) isDone = false
-          sealed += found?.count ?? 0
+          count += found?.count ?? 0
         } catch (error) {
           if (isUnavailable(error)) throw error
           failed.push({ organizationId, error })
@@ -112,7 +91,7 @@ export function createSequencer(deps: SequencerDeps): Sequencer {
         }
       }
       if (isDone) done = upTo
-      return { sealed, isDone: isDone && next === undefined, failed }
+      return { count, isDone: isDone && next === undefined, failed }
     },
   }
 }
@@ -189,11 +168,11 @@ async function sealAll(secret: ChainSecret, organizationId: number, { end, chang
  */
 export async function sequenceAll(deps: SequencerDeps): Promise<void> {
   const sequencer = createSequencer(deps)
-  let failure: Unsealed | undefined
+  let failure: Failed | undefined
   for (;;) {
-    const { sealed, isDone, failed } = await sequencer.round()
+    const { count, isDone, failed } = await sequencer.round()
     failure ??= failed[0]
-    if (isDone || (failure && sealed === 0 && failed.length === 0)) break
+    if (isDone || (failure && count === 0 && failed.length === 0)) break
     await pause(1)
   }
   if (failure) throw failure.error
@@ -206,57 +185,25 @@ async function refreshHeads({ db, eventHeads }: SequencerDeps): Promise<void> {
   for (const [organizationId, sequence] of await readHeads(db, awaited)) eventHeads.note(organizationId, sequence)
 }
 
-/** The background job that seals changes. */
-export interface SequencerJob {
-  stop(): Promise<void>
-}
-
 /** Starts to seal changes and to number events, until it is stopped. */
 export function startSequencer(
   deps: SequencerDeps & Pick<Deps, 'listener'>,
   log: { error(context: object, message: string): void },
-): SequencerJob {
+): Job {
   const sequencer = createSequencer(deps)
-  let timer: NodeJS.Timeout | undefined
-  let isStopped = false
-  let round: Promise<void> = Promise.resolve()
-  /** The failures that were logged last, by organization: the same failure again is one line in the log. */
-  const logged = new Map<number | 'all', string>()
-
-  const next = (delay: number) => {
-    if (!isStopped) timer = setTimeout(() => (round = run()), delay)
-  }
-
-  function logFailure(of: number | 'all', error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error)
-    deps.listener.sealFailed()
-    if (logged.get(of) === message) return
-    logged.set(of, message)
-    const whose = of === 'all' ? 'changes' : `changes of organization ${of}`
-    log.error({ err: error }, `${whose} could not be sealed, and no event is told of them; it will be tried again`)
-  }
-
-  async function run(): Promise<void> {
-    const began = performance.now()
-    try {
-      const { sealed, isDone, failed } = await sequencer.round()
-      for (const { organizationId, error } of failed) logFailure(organizationId, error)
-      if (isDone) logged.clear()
+  const work: Work = {
+    everyMs: EVERY_MS,
+    async round() {
+      const round = await sequencer.round()
       await refreshHeads(deps)
-      if (isDone || sealed > 0) deps.listener.sealed(sealed)
-      next(Math.max(isDone || sealed === 0 ? EVERY_MS : AGAIN_MS, (performance.now() - began) * (SHARE - 1)))
-    } catch (error) {
-      logFailure('all', error)
-      next(AFTER_FAILURE_MS)
-    }
-  }
-
-  next(0)
-  return {
-    async stop() {
-      isStopped = true
-      clearTimeout(timer)
-      await round
+      return round
+    },
+    done: (count) => deps.listener.sealed(count),
+    failed: () => deps.listener.sealFailed(),
+    says: (organizationId) => {
+      const whose = organizationId === undefined ? 'changes' : `changes of organization ${organizationId}`
+      return `${whose} could not be sealed, and no event is told of them; it will be tried again`
     },
   }
+  return startRounds(work, log)
 }

@@ -23,6 +23,12 @@ const OF_CUSTOMERS: ReadonlyMap<string, readonly EventType[]> = new Map([
   ['boost', ['credit.decided']],
 ])
 
+/** The changes of the journal itself, by entity and action. */
+const OF_JOURNAL: ReadonlyMap<string, readonly EventType[]> = new Map([
+  ['accounting_period close', ['accounting.period_closed']],
+  ['accounting_chart set', ['accounting.chart_changed']],
+])
+
 const IS_REPAYMENT: ReadonlyMap<string | null, boolean> = new Map(
   ENTRY_TYPES.map((type) => [type, isCustomerRepayment(type)]),
 )
@@ -34,7 +40,7 @@ const IS_REPAYMENT: ReadonlyMap<string | null, boolean> = new Map(
 export function eventTypesOf(change: ToldChange): readonly EventType[] | undefined {
   const { entity, action, isRaised } = change
   if (entity === 'loan') return [...causesOf(change), ...consequencesIn(change)]
-  const types = entity === 'customer' ? OF_CUSTOMERS.get(action) : undefined
+  const types = entity === 'customer' ? OF_CUSTOMERS.get(action) : OF_JOURNAL.get(`${entity} ${action}`)
   return types && isRaised ? [...types, 'credit.limit_raised'] : types
 }
 

@@ -21,6 +21,8 @@ export const EVENT_TYPES = [
   'loan.written_off',
   'credit.limit_raised',
   'credit.decided',
+  'accounting.period_closed',
+  'accounting.chart_changed',
 ] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]

@@ -13,7 +13,7 @@ import type { EventType } from '../../domain/events/eventTypes.ts'
 import { balancesFromText, type KeptBalances } from '../../domain/events/keptBalances.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import { withAccountNumbers } from '../lenders/withAccountNumbers.ts'
-import { replayChange } from './replayChange.ts'
+import { replayedBalances } from './replayChange.ts'
 import type { Subject, ToldEvent, ToldLoan, ToldTransaction } from './toldEvent.ts'
 
 type FactDeps = Pick<Deps, 'db' | 'config' | 'loanBatches' | 'listener'>
@@ -48,8 +48,13 @@ function entryOf({ type, change }: StoredEvent): { readonly id: bigint; readonly
   return isObject(named) ? { id: idOf(named.id), isReversed: named === reversed } : undefined
 }
 
-const subjectOf = ({ change }: StoredEvent): Subject =>
-  change.entity === 'loan' ? { loanId: idOf(change.entityId) } : { customerId: idOf(change.entityId) }
+/** The beginning of the entities of the journal itself. */
+const JOURNAL = 'accounting_'
+
+function subjectOf({ change: { entity, entityId } }: StoredEvent, organizationId: number): Subject {
+  if (entity === 'loan') return { loanId: idOf(entityId) }
+  return entity.startsWith(JOURNAL) ? { journalOf: organizationId } : { customerId: idOf(entityId) }
+}
 
 /** The last instant that a date can hold. */
 const LAST_INSTANT = 8.64e15
@@ -103,7 +108,7 @@ async function sliceWithFacts(
   return Promise.all(
     events.map(async (event): Promise<ToldEvent> => {
       const { sequence, hash, change } = event
-      const subject = subjectOf(event)
+      const subject = subjectOf(event, organizationId)
       const loan = await toldLoan(deps, facts, event, subject)
       return {
         ...{ organizationId, sequence, hash, subject, change, loan },
@@ -118,7 +123,7 @@ async function sliceWithFacts(
 
 async function readFacts(deps: FactDeps, organizationId: number, events: readonly StoredEvent[]): Promise<Facts> {
   const { db, config } = deps
-  const subjects = events.map(subjectOf)
+  const subjects = events.map((event) => subjectOf(event, organizationId))
   const unique = (ids: readonly bigint[]) => [...new Set(ids)]
   const loanIds = unique(subjects.flatMap((subject) => ('loanId' in subject ? subject.loanId : [])))
   // A record system may have given a loan to another borrower since.
@@ -149,7 +154,7 @@ async function toldLoan(
 ): Promise<ToldLoan | undefined> {
   const loan = 'loanId' in subject ? loans.get(subject.loanId) : undefined
   if (!loan) return undefined
-  const kept = event.balances === null ? await replayChange(deps, loan.organizationId, event.change) : keptOf(event)
+  const kept = event.balances === null ? await replayedBalances(deps, loan.organizationId, event.change) : keptOf(event)
   if (!kept) return undefined
   const { overdueSince, terms } = kept
   const today = dateIn(deps.config.zone, event.change.at)

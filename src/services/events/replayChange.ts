@@ -1,38 +1,59 @@
 import type { Deps } from '../../app/deps.ts'
 import { countChangesOf } from '../../db/events/eventList.ts'
-import { dateIn } from '../../domain/dates.ts'
+import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { balancesFromText, balancesToText, type KeptBalances } from '../../domain/events/keptBalances.ts'
-import { replay } from '../../domain/loan/replay.ts'
+import type { Outcome } from '../../domain/loan/outcomes.ts'
+import { type LoanState, replay } from '../../domain/loan/replay.ts'
 
 /** A row of the trail that tells of a loan. */
 export interface ChangeOfLoan {
   readonly id: bigint
   readonly at: number
-  readonly entity: string
   readonly entityId: string
 }
 
+/** A loan right after a change. */
+export interface ReplayedChange {
+  readonly state: LoanState
+  /** The day from which the change counts. */
+  readonly on: LocalDate
+  /** The effect of the entry that the change posted. */
+  readonly outcome: Outcome | undefined
+}
+
+type ReplayDeps = Pick<Deps, 'db' | 'config' | 'loanBatches'>
+
 /**
- * Computes the balances after a change of a loan whose row of the trail does not have them: the version before this one
- * made the change. What was posted with the change counts from its value date.
+ * Computes the state of a loan after a change whose row of the trail does not tell it: the version before this one made
+ * the change.
  * @returns undefined where the loan is not there
  */
 export async function replayChange(
-  { db, config, loanBatches }: Pick<Deps, 'db' | 'config' | 'loanBatches'>,
+  { config: { zone }, loanBatches }: Pick<ReplayDeps, 'config' | 'loanBatches'>,
+  organizationId: number,
+  { at, entityId }: ChangeOfLoan,
+): Promise<ReplayedChange | undefined> {
+  const loan = await loanBatches.readLoan({ organizationId, ref: { id: BigInt(entityId) }, zone })
+  if (!loan) return undefined
+  const then = loan.entries
+    .filter(({ postedAt }) => postedAt <= at)
+    .map((entry) => ({ ...entry, reversedAt: (entry.reversedAt ?? Infinity) <= at ? entry.reversedAt : null }))
+  const state = replay(loan.terms, then, at)
+  const posted = then.findLast(({ postedAt }) => postedAt === at)
+  const reversed = loan.entries.find(({ reversedAt }) => reversedAt === at)
+  const on = (posted ?? reversed)?.valueDate ?? dateIn(zone, Math.max(loan.terms.disbursedAt, at - 1))
+  return { state, on, outcome: posted && state.outcomes.get(posted.ordinal) }
+}
+
+/** Computes the balances that the trail would keep of a change; see `replayChange`. */
+export async function replayedBalances(
+  deps: ReplayDeps,
   organizationId: number,
   change: ChangeOfLoan,
 ): Promise<KeptBalances | undefined> {
-  const ref = { id: BigInt(change.entityId) }
-  const loan = await loanBatches.readLoan({ organizationId, ref, zone: config.zone })
-  if (!loan) return undefined
-  const then = loan.entries
-    .filter(({ postedAt }) => postedAt <= change.at)
-    .map((entry) => ({ ...entry, reversedAt: (entry.reversedAt ?? Infinity) <= change.at ? entry.reversedAt : null }))
-  const state = replay(loan.terms, then, change.at)
-  const posted = then.findLast(({ postedAt }) => postedAt === change.at)
-  const outcome = posted && state.outcomes.get(posted.ordinal)
-  const reversed = loan.entries.find(({ reversedAt }) => reversedAt === change.at)
-  const on = (posted ?? reversed)?.valueDate ?? dateIn(config.zone, change.at)
-  const version = await countChangesOf(db, organizationId, change)
+  const replayed = await replayChange(deps, organizationId, change)
+  if (!replayed) return undefined
+  const { state, on, outcome } = replayed
+  const version = await countChangesOf(deps.db, organizationId, change)
   return balancesFromText(balancesToText(state, { version, outcome, on, isImported: false }))
 }

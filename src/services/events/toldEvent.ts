@@ -8,8 +8,8 @@ import type { Outcome } from '../../domain/loan/outcomes.ts'
 
 export type { NamedCustomer, NamedLoan } from '../../db/events/eventFacts.ts'
 
-/** The loan or the customer that an event is about. Events of one subject are told in order. */
-export type Subject = { readonly loanId: bigint } | { readonly customerId: bigint }
+/** The loan, the customer or the journal that an event is about. Events of one subject are told in order. */
+export type Subject = { readonly loanId: bigint } | { readonly customerId: bigint } | { readonly journalOf: number }
 
 /** A loan right after a change: its terms of then, and its balances of then. */
 export interface ToldLoan {

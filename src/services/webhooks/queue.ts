@@ -25,8 +25,10 @@ const MOST_HELD = 1_000
 const MOST_PROBED = 10
 
 /** Returns the name of a subject, as it is stored. */
-export const subjectName = (subject: Subject): string =>
-  'loanId' in subject ? `loan ${subject.loanId}` : `customer ${subject.customerId}`
+export function subjectName(subject: Subject): string {
+  if ('loanId' in subject) return `loan ${subject.loanId}`
+  return 'customerId' in subject ? `customer ${subject.customerId}` : 'journal'
+}
 
 /** What one endpoint still has to get, in memory: which event is next, and up to where all is settled. */
 export class Queue {

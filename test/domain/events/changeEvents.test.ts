@@ -17,6 +17,8 @@ describe('the events of a change', () => {
     [change('customer', 'close'), ['customer.closed']],
     [change('customer', 'score'), ['credit.decided']],
     [change('customer', 'boost'), ['credit.decided']],
+    [change('accounting_period', 'close'), ['accounting.period_closed']],
+    [change('accounting_chart', 'set'), ['accounting.chart_changed']],
     [change('customer', 'boost', { isRaised: true }), ['credit.decided', 'credit.limit_raised']],
     [change('loan', 'create'), ['loan.disbursed']],
     [change('loan', 'update'), ['loan.restated']],

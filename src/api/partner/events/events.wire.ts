@@ -50,6 +50,15 @@ const credit = named(
   { example: examples.creditAfter },
 )
 
+const accounting = named(
+  'EventAccounting',
+  z.object({
+    period: z.string().optional().describe('The month that was closed: `2026-01`.'),
+    chartVersion: z.string().optional().describe('The version of the chart that was set.'),
+  }),
+  { example: examples.accounting },
+)
+
 /** What changed, as it was; each event has some of it. */
 const previous = named(
   'EventPrevious',
@@ -88,6 +97,7 @@ const eventData = named(
     transaction: transactionSchema.optional().describe('The transaction that was posted or reversed.'),
     customer: toldCustomer.optional().describe('The customer after the change.'),
     credit: credit.optional().describe('What was decided.'),
+    accounting: accounting.optional().describe('What changed in the accounting.'),
     previous: previous.optional().describe('What changed, as it was.'),
   }),
   { example: examples.repaymentPosted.data },
@@ -124,6 +134,7 @@ export function toEvent(event: ToldEvent, organization: Pick<Organization, 'curr
       ...(transaction && { transaction: toTransaction(transaction) }),
       ...(customer && !event.type.startsWith('credit.') && { customer: toToldCustomer(customer, change.after) }),
       ...(customer && event.type.startsWith('credit.') && creditOf(event, customer, currency)),
+      ...accountingOf(event),
       ...(Object.keys(before).length > 0 && { previous: before }),
     },
   }
@@ -153,6 +164,11 @@ function creditOf({ change }: ToldEvent, customer: NamedCustomer, currency: Curr
     customer: toToldCustomer(customer, undefined),
     credit: { ...renamed(after, CREDIT), ...renamed(after, CREDIT_MONEY, toMoney(currency)) },
   }
+}
+
+function accountingOf({ type, change: { entityId } }: ToldEvent): { accounting?: z.infer<typeof accounting> } {
+  if (type === 'accounting.period_closed') return { accounting: { period: entityId } }
+  return type === 'accounting.chart_changed' ? { accounting: { chartVersion: entityId } } : {}
 }
 
 /** The names of what the trail keeps, as the partner style says them. */

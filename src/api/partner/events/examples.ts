@@ -26,6 +26,8 @@ export const creditAfter = {
   policyVersion: '1',
 }
 
+export const accounting = { period: '2026-01' }
+
 export const previous = { totalOutstanding: 110_000, totalPaid: 0 }
 
 const HASH = 'c0535e4be2b79ffd93291305436bf889314e4a3faec05ecffcbb7df31ad9e51a'
@@ -145,5 +147,9 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
     customer: customerAfter,
     credit: { boostStatus: 'raised', creditLimit: story.boost.creditLimit },
     previous: { creditLimit: story.scorecard.creditLimit },
+  }),
+  'accounting.period_closed': told(41, 'accounting.period_closed', story.closedCustomer.updatedAt, { accounting }),
+  'accounting.chart_changed': told(42, 'accounting.chart_changed', story.closedCustomer.updatedAt, {
+    accounting: { chartVersion: '2' },
   }),
 }

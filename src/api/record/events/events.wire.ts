@@ -86,6 +86,15 @@ const credit = named(
   { example: examples.credit },
 )
 
+const accounting = named(
+  'EventAccounting',
+  z.object({
+    period: z.string().optional().describe('The month that was closed: `2026-01`.'),
+    chart_version: z.string().optional().describe('The version of the chart that was set.'),
+  }),
+  { example: examples.accounting },
+)
+
 /** What changed, as it was; each event has some of it. */
 const previous = named(
   'EventPrevious',
@@ -129,6 +138,7 @@ const eventData = named(
     transaction: toldTransaction.optional().describe('Another transaction that was posted or reversed.'),
     borrower: toldBorrower.optional().describe('The borrower, as known now.'),
     credit: credit.optional().describe('What was decided.'),
+    accounting: accounting.optional().describe('What changed in the accounting.'),
     previous: previous.optional().describe('What changed, as it was.'),
   }),
   { example: examples.repaymentPosted.data },
@@ -171,6 +181,7 @@ export function toEvent(event: ToldEvent, organization: Pick<Organization, 'curr
       ...(transaction && toTransaction(transaction, zone)),
       ...(customer && { borrower: toBorrower(customer) }),
       ...(event.type.startsWith('credit.') && { credit: creditOf(event, currency) }),
+      ...accountingOf(event),
       ...(Object.keys(before).length > 0 && { previous: before }),
     },
   }
@@ -183,6 +194,11 @@ function creditOf({ change }: ToldEvent, currency: Currency): z.input<typeof cre
     ...renamed(after, { grade: 'grade', score: 'credit_score', boostStatus: 'boost_status' }),
     ...renamed(after, limits, toMoney(currency)),
   }
+}
+
+function accountingOf({ type, change: { entityId } }: ToldEvent): { accounting?: z.infer<typeof accounting> } {
+  if (type === 'accounting.period_closed') return { accounting: { period: entityId } }
+  return type === 'accounting.chart_changed' ? { accounting: { chart_version: entityId } } : {}
 }
 
 /** The names of what the trail keeps, as the record style says them. */

@@ -18,6 +18,8 @@ export const balances = {
   next_due_date: story.loan.due_date,
 }
 
+export const accounting = { period: '2026-01' }
+
 export const previous = { total_outstanding: 250_000, total_paid: 0 }
 
 export const credit = { grade: 'C', credit_score: 440, credit_limit: 100_000, available_credit_limit: 100_000 }
@@ -104,4 +106,6 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
   'loan.written_off': told(18, 'loan.written_off', booked, ofLoan(14, { status: 'Closed (written off)' })),
   'credit.decided': told(4, 'credit.decided', booked, { borrower, credit }),
   'credit.limit_raised': told(5, 'credit.limit_raised', booked, { borrower, credit }),
+  'accounting.period_closed': told(19, 'accounting.period_closed', booked, { accounting }),
+  'accounting.chart_changed': told(20, 'accounting.chart_changed', booked, { accounting: { chart_version: '2' } }),
 }

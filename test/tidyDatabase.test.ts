@@ -45,7 +45,16 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
   'the endpoints of webhooks and what waits for them, under a lease': [
     ...['webhooks/attempts', 'webhooks/endpointViews', 'webhooks/endpoints', 'webhooks/leases'],
   ],
-  'the journal, off the money path': ['journal/charts', 'journal/journalHead', 'journal/sums'],
+  'the journal, off the money path': [
+    ...[
+      'journal/charts',
+      'journal/journalHead',
+      'journal/keeping',
+      'journal/periods',
+      'journal/sums',
+      'journal/takenUp',
+    ],
+  ],
   'the chain of changes, off the money path': ['events/chain', 'events/eventFacts', 'events/eventList'],
   'lists with filters, in an order that an index gives': [
     'audit/changes',

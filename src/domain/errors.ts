@@ -85,6 +85,8 @@ export type FaultRole =
   | 'orderBy'
   | 'sortOrder'
   | 'updatedSince'
+  // The journal.
+  | 'period'
   // Webhook endpoints.
   | 'url'
   | 'types'

@@ -50,3 +50,29 @@ export function countSealed(registers: Registry[], now: () => number) {
     },
   } satisfies Partial<Listener>
 }
+
+/** Counts the changes that the journals take in. @param now milliseconds since 1970 */
+export function countKept(registers: Registry[], now: () => number) {
+  const kept = new Counter({
+    name: 'mkopo_journal_changes_total',
+    help: 'Changes and loans that this process has taken into the journals.',
+    registers,
+  })
+  const last = new Gauge({
+    name: 'mkopo_journal_last_success_timestamp_seconds',
+    help: 'When the journals were last found complete, or were continued.',
+    registers,
+  })
+  const failed = new Counter({
+    name: 'mkopo_journal_failures_total',
+    help: 'Rounds in which the journal of an organization, or all, could not be continued.',
+    registers,
+  })
+  return {
+    keepFailed: () => failed.inc(),
+    kept: (changes) => {
+      kept.inc(changes)
+      last.set(now() / 1000)
+    },
+  } satisfies Partial<Listener>
+}

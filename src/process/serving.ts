@@ -13,9 +13,11 @@ import { createMetrics } from '../observability/metrics.ts'
 import { type AccessTrail, keepAccessTrail } from '../services/access/accessTrail.ts'
 import { createLimits, type Limits } from '../services/access/rateLimits.ts'
 import { keepTotals, type Totals } from '../services/book/totals.ts'
-import { type SequencerJob, startSequencer } from '../services/events/sequencer.ts'
+import { startSequencer } from '../services/events/sequencer.ts'
+import { startKeeper } from '../services/journal/keeper.ts'
 import { combineListeners } from '../services/listener.ts'
 import { type Sweeper, startSweeper } from '../services/loans/sweep.ts'
+import type { Job } from '../services/rounds.ts'
 import { type DeliveryJob, startDelivery } from '../services/webhooks/startDelivery.ts'
 import { type Drainable, makeDrainable } from './drain.ts'
 import { type Vitals, watchVitals } from './vitals.ts'
@@ -29,7 +31,8 @@ export interface Serving {
   totals?: Totals
   monitor?: FastifyInstance
   sweeper?: Sweeper
-  sequencer?: SequencerJob
+  sequencer?: Job
+  keeper?: Job
   delivery?: DeliveryJob
   app?: FastifyInstance
   drainable?: Drainable
@@ -87,6 +90,7 @@ export async function startServing(serving: Serving, options: ServingOptions): P
   await app.listen({ host, port }).catch(withSetting('PORT'))
   serving.sweeper = startSweeper(deps, log)
   serving.sequencer = startSequencer(deps, log)
+  serving.keeper = startKeeper(deps, log)
   const delivery = startDelivery(deps, { render: renderEvents(config.zone), log })
   serving.delivery = delivery
   metrics.observe({
@@ -109,7 +113,8 @@ export async function startServing(serving: Serving, options: ServingOptions): P
  * @param mayClose awaited before the process accepts nothing new
  */
 export async function stopServing(serving: Serving, graceMs: number, mayClose?: () => Promise<void>): Promise<void> {
-  const { app, drainable, sweeper, sequencer, delivery, limits, access, totals, vitals, monitor, deps } = serving
+  const { app, drainable, sweeper, sequencer, keeper, delivery, limits, access, totals, vitals, monitor, deps } =
+    serving
   if (app?.server.listening) {
     await pause(graceMs)
     await mayClose?.()
@@ -120,6 +125,7 @@ export async function stopServing(serving: Serving, graceMs: number, mayClose?: 
   await Promise.all([
     sweeper?.stop(),
     sequencer?.stop(),
+    keeper?.stop(),
     delivery?.stop(),
     limits?.stop(),
     access?.stop(),

@@ -63,6 +63,10 @@ export interface Listener {
   sealed(changes: number): void
   /** The changes of an organization, or all, could not be sealed. */
   sealFailed(): void
+  /** Changes were taken into the journals. */
+  kept(changes: number): void
+  /** The journal of an organization, or all, could not be continued. */
+  keepFailed(): void
   /** An event could not be told as a whole, because a row of the book is damaged. */
   eventDamaged(): void
   /** An event was sent to an endpoint of a webhook; `exhausted` is given up. */
@@ -85,6 +89,8 @@ export const noListener: Listener = {
   sweepFailed() {},
   sealed() {},
   sealFailed() {},
+  kept() {},
+  keepFailed() {},
   eventDamaged() {},
   webhookAttempted() {},
 }

@@ -1,0 +1,267 @@
+import type { LocalDate } from '../../domain/dates.ts'
+import type { PostingKind } from '../../domain/journal/postingKinds.ts'
+import { SLOTS, type SlotAmounts } from '../../domain/journal/slots.ts'
+import type { Db } from '../postgres/client.ts'
+import type { Transaction } from '../postgres/transaction.ts'
+import { type ColumnTypes, columnValues, tableOf } from '../queries/rows.ts'
+import { statement } from '../queries/statement.ts'
+import { HEAD_COLUMNS, type JournalHead } from './journalHead.ts'
+
+/** Finds the organizations whose journal has not come to the end of their sealed changes, or whose walk is not over. */
+export async function findUnkept({ pool }: Pick<Db, 'pool'>): Promise<number[]> {
+  const { rows } = await pool.query<{ id: number }>({
+    name: 'find-unkept',
+    text: `SELECT c.organization_id AS id FROM event_chain c LEFT JOIN journal j ON j.organization_id = c.organization_id
+      WHERE c.organization_id <> 0 AND (c.change_id > coalesce(j.change_id, 0) OR c.change_id = j.change_id AND j.walk IS NOT NULL)`,
+  })
+  return rows.map(({ id }) => id)
+}
+
+/** The journal of an organization, claimed, and how far its changes are sealed. */
+export interface ClaimedJournal extends JournalHead {
+  readonly sealedTo: bigint
+}
+
+/**
+ * Claims the journal of an organization until the end of the transaction, and makes one where there is none.
+ * @returns undefined while another instance has claimed it
+ */
+export async function claimJournal(
+  transaction: Transaction,
+  organizationId: number,
+): Promise<ClaimedJournal | undefined> {
+  const claimed = () =>
+    transaction.query<ClaimedJournal>({
+      name: 'claim-journal',
+      text: `SELECT ${HEAD_COLUMNS}, (SELECT c.change_id FROM event_chain c WHERE c.organization_id = $1) AS "sealedTo"
+        FROM journal WHERE organization_id = $1 FOR UPDATE SKIP LOCKED`,
+      values: [organizationId],
+    })
+  const { rows } = await claimed()
+  if (rows[0]) return rows[0]
+  const made = await transaction.query({
+    name: 'open-journal',
+    text: `INSERT INTO journal (organization_id, change_id, sequence, posting_id, chart_version, walked_to)
+      VALUES ($1, 0, 0, 0, 1, 0) ON CONFLICT DO NOTHING`,
+    values: [organizationId],
+  })
+  return made.rowCount === 1 ? (await claimed()).rows[0] : undefined
+}
+
+/** A sealed change that the journal has not come to. */
+export interface UnkeptChange {
+  readonly id: bigint
+  readonly at: number
+  readonly entity: string
+  readonly entityId: string
+  readonly action: string
+  readonly balances: string | null
+  readonly postedId: string | null
+  readonly postedType: string | null
+  readonly reversedId: string | null
+  readonly reversedType: string | null
+  /** The numbers of the first and the last event of the change; null where no receiver is told. */
+  readonly first: bigint | null
+  readonly last: bigint | null
+}
+
+const readUnkeptRows = statement<{ organizationId: number; above: bigint; sealedTo: bigint; most: number }>(
+  'read-unkept',
+  (p) => `
+  SELECT a.id, a.at, a.entity, a.entity_id AS "entityId", a.action, a.balances,
+    a.after #>> '{posted,id}' AS "postedId", a.after #>> '{posted,type}' AS "postedType",
+    a.after #>> '{reversed,id}' AS "reversedId", a.after #>> '{reversed,type}' AS "reversedType", e.first, e.last
+  FROM audit_entry a CROSS JOIN LATERAL (SELECT min(sequence) AS first, max(sequence) AS last FROM event
+    WHERE organization_id = a.organization_id AND change_id = a.id) AS e
+  WHERE a.organization_id = ${p('organizationId')} AND a.id > ${p('above')} AND a.id <= ${p('sealedTo')}
+  ORDER BY a.id LIMIT ${p('most')}`,
+)
+
+/** Reads the next sealed changes of an organization, in their order. */
+export async function readUnkept(
+  transaction: Transaction,
+  organizationId: number,
+  { above, sealedTo, most }: { readonly above: bigint; readonly sealedTo: bigint; readonly most: number },
+): Promise<UnkeptChange[]> {
+  return (await transaction.query<UnkeptChange>(readUnkeptRows({ organizationId, above, sealedTo, most }))).rows
+}
+
+/** A loan as the journal has it. */
+export interface KeptLoan {
+  readonly id: bigint
+  readonly productId: number | null
+  readonly currency: string
+  readonly disbursedOn: LocalDate
+  /** The method and the contribution of its last posting; null where there is none. */
+  readonly method: string | null
+  readonly contribution: string | null
+}
+
+const LAST_POSTING = `LEFT JOIN LATERAL (SELECT method, contribution FROM posting
+    WHERE organization_id = l.organization_id AND loan_id = l.id ORDER BY id DESC LIMIT 1) AS p ON true`
+const LOAN = `l.id, l.product_id AS "productId", l.currency, l.disbursed_on AS "disbursedOn", p.method, p.contribution`
+
+/** Reads loans by their ids, with their last postings. */
+export async function readKeptLoans(
+  transaction: Transaction,
+  organizationId: number,
+  ids: readonly bigint[],
+): Promise<KeptLoan[]> {
+  const { rows } = await transaction.query<KeptLoan>({
+    name: 'read-kept-loans',
+    text: `SELECT ${LOAN} FROM loan l ${LAST_POSTING} WHERE l.organization_id = $1 AND l.id = ANY ($2::bigint[])`,
+    values: [organizationId, ids],
+  })
+  return rows
+}
+
+/** A loan of a walk, with its last change up to the one that the journal has come to. */
+export interface WalkedLoan extends KeptLoan {
+  /** Null for a loan that was made later. */
+  readonly changeId: bigint | null
+  readonly at: number
+  readonly balances: string | null
+}
+
+const readWalkedRows = statement<{ organizationId: number; walkedTo: bigint; changeId: bigint; most: number }>(
+  'read-walked',
+  (p) => `
+  SELECT ${LOAN}, a.id AS "changeId", a.at, a.balances
+  FROM (SELECT * FROM loan WHERE organization_id = ${p('organizationId')} AND id > ${p('walkedTo')}
+    ORDER BY id LIMIT ${p('most')}) AS l ${LAST_POSTING}
+  LEFT JOIN LATERAL (SELECT id, at, balances FROM audit_entry WHERE organization_id = l.organization_id
+    AND entity = 'loan' AND entity_id = l.id::text AND id <= ${p('changeId')} ORDER BY id DESC LIMIT 1) AS a ON true
+  ORDER BY l.id`,
+)
+
+/** Reads the next loans of a walk, by their ids. */
+export async function readWalked(
+  transaction: Transaction,
+  organizationId: number,
+  { walkedTo, changeId, most }: Pick<JournalHead, 'walkedTo' | 'changeId'> & { readonly most: number },
+): Promise<WalkedLoan[]> {
+  return (await transaction.query<WalkedLoan>(readWalkedRows({ organizationId, walkedTo, changeId, most }))).rows
+}
+
+/** A posting about to be made. */
+export interface NewPosting {
+  readonly id: bigint
+  readonly sequence: bigint
+  readonly changeId: bigint | null
+  readonly loanId: bigint | null
+  readonly productId: number
+  readonly currency: string
+  readonly transactionId: bigint | null
+  readonly kind: PostingKind
+  readonly valueDate: LocalDate
+  readonly bookedOn: LocalDate
+  readonly postedAt: string | null
+  readonly amounts: SlotAmounts
+  readonly method: string | null
+  readonly contribution: string | null
+  /** The versions of the chart between which amounts move; null where none do. */
+  readonly moved: { readonly from: number; readonly to: number } | null
+}
+
+const POSTING: ColumnTypes = {
+  id: 'bigint',
+  sequence: 'bigint',
+  change_id: 'bigint',
+  loan_id: 'bigint',
+  product_id: 'int',
+  currency: 'text',
+  transaction_id: 'bigint',
+  kind: 'text',
+  value_date: 'date',
+  booked_on: 'date',
+  posted_at: 'timestamptz',
+  method: 'text',
+  contribution: 'text',
+  moved_from: 'int',
+  moved_to: 'int',
+  ...Object.fromEntries(SLOTS.map((slot) => [slot, 'bigint'])),
+}
+
+const DAY: ColumnTypes = {
+  booked_on: 'date',
+  value_date: 'date',
+  currency: 'text',
+  product_id: 'int',
+  slot: 'text',
+  debit: 'bigint',
+  credit: 'bigint',
+}
+
+const DAYS = 'day.'
+
+const insert = statement<Record<string, unknown> & { organizationId: number }>(
+  'insert-postings',
+  (p) => `
+  WITH added AS (
+    INSERT INTO posting (organization_id, ${Object.keys(POSTING).join(', ')})
+    SELECT ${p('organizationId')}::int, n.* FROM ${tableOf('n', POSTING, (column) => p(column))}
+  )
+  INSERT INTO posting_day AS d (organization_id, ${Object.keys(DAY).join(', ')})
+  SELECT ${p('organizationId')}::int, n.* FROM ${tableOf('n', DAY, (column) => p(DAYS + column))}
+  ON CONFLICT (organization_id, booked_on, value_date, currency, product_id, slot)
+  DO UPDATE SET debit = d.debit + excluded.debit, credit = d.credit + excluded.credit`,
+)
+
+/** Inserts postings, and adds them to the sums of their days; what moves between accounts is in no sum. */
+export async function insertPostings(
+  transaction: Transaction,
+  organizationId: number,
+  postings: readonly NewPosting[],
+): Promise<void> {
+  if (postings.length === 0) return
+  const rows = postings.map(({ moved, amounts, ...one }) => [
+    ...[one.id, one.sequence, one.changeId, one.loanId, one.productId, one.currency, one.transactionId, one.kind],
+    ...[
+      one.valueDate,
+      one.bookedOn,
+      one.postedAt,
+      one.method,
+      one.contribution,
+      moved?.from ?? null,
+      moved?.to ?? null,
+    ],
+    ...SLOTS.map((slot) => (amounts[slot] === 0n ? null : amounts[slot])),
+  ])
+  const days = daysOf(postings.filter(({ moved }) => moved === null))
+  await transaction.query(insert({ organizationId, ...columnValues(POSTING, rows), ...columnValues(DAY, days, DAYS) }))
+}
+
+/** Sums postings by day, currency, product and slot. Sorted: two that add to the same rows never wait in a circle. */
+function daysOf(postings: readonly NewPosting[]): unknown[][] {
+  const sums = new Map<string, { readonly key: unknown[]; debit: bigint; credit: bigint }>()
+  for (const { bookedOn, valueDate, currency, productId, amounts } of postings)
+    for (const slot of SLOTS) {
+      const amount = amounts[slot]
+      if (amount === 0n) continue
+      const key = [bookedOn, valueDate, currency, productId, slot]
+      const name = key.join(' ')
+      const sum = sums.get(name) ?? { key, debit: 0n, credit: 0n }
+      if (amount > 0n) sum.debit += amount
+      else sum.credit -= amount
+      sums.set(name, sum)
+    }
+  return [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, { key, debit, credit }]) => [...key, debit, credit])
+}
+
+const move = statement<JournalHead & { organizationId: number }>(
+  'move-journal',
+  (p) => `
+  UPDATE journal SET change_id = ${p('changeId')}, sequence = ${p('sequence')}, posting_id = ${p('postingId')},
+    open_from = ${p('openFrom')}::date, chart_version = ${p('chartVersion')}, walk = ${p('walk')}, walked_to = ${p('walkedTo')}
+  WHERE organization_id = ${p('organizationId')}`,
+)
+
+/** Moves a claimed journal on. */
+export async function moveJournal(
+  transaction: Transaction,
+  organizationId: number,
+  { changeId, sequence, postingId, openFrom, chartVersion, walk, walkedTo }: JournalHead,
+): Promise<void> {
+  const head = { changeId, sequence, postingId, openFrom, chartVersion, walk, walkedTo }
+  await transaction.query(move({ organizationId, ...head }))
+}

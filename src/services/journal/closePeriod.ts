@@ -1,0 +1,87 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Deps } from '../../app/deps.ts'
+import { findPeriod, firstBookedDay, isTimeSaved, type Period, requestClose } from '../../db/journal/periods.ts'
+import { type Instant, isCalendarDate, type LocalDate, startOfDay } from '../../domain/dates.ts'
+import { failedPrecondition, invalidArgument, LendingError } from '../../domain/errors.ts'
+import { firstDayAfter, firstDayOf, monthOf } from '../../domain/journal/months.ts'
+import { type Caller, requireAdmin } from '../access/caller.ts'
+import { journalCaughtUp } from './caughtUp.ts'
+
+/** A month that is closed. */
+export interface ClosedPeriod {
+  /** `2026-01` */
+  readonly month: string
+  /** The number of the event of the close; what comes after it is booked later. */
+  readonly closeSequence: bigint
+  readonly trialBalanceHash: string
+  readonly closedAt: Instant
+}
+
+/** The longest that an answer waits for the journal to come to a close. */
+const MOST_MS = 10_000
+const AGAIN_MS = 25
+
+/**
+ * Closes the oldest open month, once its last day is over. A month that is closed is answered as it was closed.
+ * @param month `2026-01`
+ * @throws LendingError `permission_denied`, `invalid_argument`, `failed_precondition` for another month, `unavailable` while
+ *   what time changed on the last day is not saved, or the journal has not come to the close
+ */
+export async function closePeriod(deps: Deps, caller: Caller, month: string): Promise<ClosedPeriod> {
+  requireAdmin(caller)
+  const { db, now, config } = deps
+  const { organizationId } = caller
+  const firstDay = firstDayOf(month)
+  if (firstDay === undefined || !isCalendarDate(firstDay))
+    throw invalidArgument('period', 'must be a month, such as 2026-01')
+  const known = await findPeriod(db, organizationId, firstDay)
+  if (!known) {
+    const end = startOfDay(firstDayAfter(firstDay), config.zone)
+    if (now() < end)
+      throw failedPrecondition(`${month} is not over: it can be closed from ${firstDayAfter(firstDay)} on`)
+    await requireOldest(deps, organizationId, firstDay)
+    if (!(await isTimeSaved(db, organizationId, end)))
+      throw new LendingError(
+        'unavailable',
+        `what the end of ${month} changed in loans is still being saved; try again in some seconds`,
+        [],
+        5,
+      )
+    await requestClose(db, caller, { firstDay, month, now: now() })
+  }
+  return waitForClose(deps, organizationId, firstDay)
+}
+
+/** @throws LendingError `failed_precondition` for a month that is not the oldest open one */
+async function requireOldest(deps: Deps, organizationId: number, firstDay: LocalDate): Promise<void> {
+  const { openFrom } = await journalCaughtUp(deps, organizationId)
+  const oldest = openFrom ?? (await firstBookedDay(deps.db, organizationId))
+  if (oldest === null) throw failedPrecondition('there is nothing to close: the journal has no posting')
+  const asked = monthOf(firstDay)
+  const open = monthOf(oldest)
+  if (asked < open) throw failedPrecondition(`${asked} has nothing to close: the oldest open month is ${open}`)
+  if (asked > open) throw failedPrecondition(`${asked} cannot be closed before ${open}, the oldest open month`)
+}
+
+/** Waits until the journal has come to a close. @throws LendingError `unavailable` after 10 s */
+async function waitForClose({ db }: Deps, organizationId: number, firstDay: LocalDate): Promise<ClosedPeriod> {
+  const until = performance.now() + MOST_MS
+  for (;;) {
+    const period = await findPeriod(db, organizationId, firstDay)
+    const closed = period && closedOf(period)
+    if (closed) return closed
+    if (performance.now() >= until)
+      throw new LendingError(
+        'unavailable',
+        'the month is being closed, and the journal has not come to the close yet; the same request will answer later',
+        [],
+        5,
+      )
+    await pause(AGAIN_MS)
+  }
+}
+
+function closedOf({ month, closedAt, closeSequence, trialBalanceHash }: Period): ClosedPeriod | undefined {
+  if (closedAt === null || closeSequence === null || trialBalanceHash === null) return undefined
+  return { month: monthOf(month), closedAt, closeSequence, trialBalanceHash }
+}

@@ -1,0 +1,88 @@
+import type { JournalHead } from '../../db/journal/journalHead.ts'
+import { insertPostings, type NewPosting, type UnkeptChange } from '../../db/journal/keeping.ts'
+import { CLOSING, closeMonth } from '../../db/journal/periods.ts'
+import { CHARTING, readBookedBefore, readChart, takeUpChart } from '../../db/journal/takenUp.ts'
+import { moment } from '../../db/queries/rows.ts'
+import type { LocalDate } from '../../domain/dates.ts'
+import type { Chart } from '../../domain/journal/chart.ts'
+import { firstDayAfter, firstDayOf, lastDayOf } from '../../domain/journal/months.ts'
+import { amountsBy, isNothing } from '../../domain/journal/slots.ts'
+import type { Keeping } from './keepChanges.ts'
+import { closingHash } from './trialBalance.ts'
+
+/** Returns whether a change is one of the journal itself: a close, or a new chart. */
+export const isControl = ({ entity }: Pick<UnkeptChange, 'entity'>): boolean =>
+  entity === CLOSING || entity === CHARTING
+
+/** Takes a close or a new chart into the journal. @returns the head of the journal after it */
+export async function keepControl(keeping: Keeping, head: JournalHead, change: UnkeptChange): Promise<JournalHead> {
+  const { id: changeId, last, entity } = change
+  const moved = { ...head, changeId, sequence: last ?? head.sequence }
+  return entity === CLOSING ? close(keeping, moved, change) : setChart(keeping, moved, change)
+}
+
+/** Closes a month: what comes later is booked from the first day after it on. */
+async function close(
+  { transaction, organizationId }: Keeping,
+  head: JournalHead,
+  { entityId, at }: UnkeptChange,
+): Promise<JournalHead> {
+  const month = firstDayOf(entityId)
+  if (month === undefined) return head
+  const trialBalanceHash = await closingHash({ pool: transaction }, organizationId, lastDayOf(month))
+  const closed = { month, closedAt: at, closeSequence: head.sequence, trialBalanceHash }
+  await closeMonth(transaction, organizationId, closed)
+  return { ...head, openFrom: firstDayAfter(month) }
+}
+
+/**
+ * Sets the chart that counts from the first open day on. What was booked before on accounts that the new chart replaces
+ * moves to the new ones; loans whose method changes are walked through next.
+ */
+async function setChart(keeping: Keeping, head: JournalHead, change: UnkeptChange): Promise<JournalHead> {
+  const { transaction, organizationId, chart: old } = keeping
+  const version = Number(change.entityId)
+  const chart = await readChart({ pool: transaction }, organizationId, version)
+  const { openFrom: countsFrom } = head
+  await takeUpChart(transaction, organizationId, { version, countsFrom })
+  const moves = countsFrom === null ? [] : await movesOf(keeping, { head, change, chart, version, on: countsFrom })
+  await insertPostings(transaction, organizationId, moves)
+  const isWalk = methodsOf(old) !== methodsOf(chart)
+  return {
+    ...head,
+    chartVersion: version,
+    postingId: head.postingId + BigInt(moves.length),
+    walk: isWalk ? 'method_changed' : null,
+    walkedTo: 0n,
+  }
+}
+
+const methodsOf = ({ method, productMethods }: Chart): string =>
+  JSON.stringify([method, [...productMethods].toSorted(([a], [b]) => a - b)])
+
+interface Moved {
+  readonly head: JournalHead
+  readonly change: UnkeptChange
+  readonly chart: Chart
+  readonly version: number
+  readonly on: LocalDate
+}
+
+/** Returns the postings that move what was booked before a day to the accounts of a new chart. */
+async function movesOf(
+  { transaction, organizationId, chart: old }: Keeping,
+  { head, change, chart, version, on }: Moved,
+): Promise<NewPosting[]> {
+  const booked = await readBookedBefore(transaction, organizationId, on)
+  const moving = booked.flatMap(({ currency, productId, amounts: sums }) => {
+    const amounts = amountsBy((slot) => (old.slots[slot] === chart.slots[slot] ? 0n : (sums[slot] ?? 0n)))
+    return isNothing(amounts) ? [] : [{ currency, productId, amounts }]
+  })
+  return moving.map((one, index) => ({
+    ...one,
+    id: head.postingId + BigInt(index) + 1n,
+    ...{ sequence: head.sequence, changeId: change.id, loanId: null, transactionId: null, kind: 'chart_changed' },
+    ...{ valueDate: on, bookedOn: on, postedAt: moment(change.at), method: null, contribution: null },
+    moved: { from: head.chartVersion, to: version },
+  }))
+}

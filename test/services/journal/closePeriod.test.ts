@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { operator } from '../../../src/services/access/caller.ts'
+import { startSequencer } from '../../../src/services/events/sequencer.ts'
+import { type ClosedPeriod, closePeriod } from '../../../src/services/journal/closePeriod.ts'
+import { startKeeper } from '../../../src/services/journal/keeper.ts'
+import { closingText } from '../../../src/services/journal/trialBalance.ts'
+import { DEMO_OPERATOR } from '../../../src/services/lenders/seedDemo.ts'
+import { startService, type TestService } from '../../support/service.ts'
+import { sweepAll } from '../../support/sweepAll.ts'
+
+// Months are closed one after the other, and money that belongs before is booked later (contract 9.2, 9.3).
+
+const quiet = { error: (context: object, message: string) => expect([context, message]).toEqual([]) }
+const caller = operator(1, 'test')
+
+async function openBooks() {
+  const service: TestService = await startService()
+  const jobs = [startSequencer(service.deps, quiet), startKeeper(service.deps, quiet)]
+  let token = service.tokens.operator
+  const at = async (day: string) => {
+    service.clock.set(day)
+    token = await service.deps.signIn.issueToken(DEMO_OPERATOR.email, DEMO_OPERATOR.password, '127.0.0.1')
+  }
+  await service.post('/v1/customers', { body: { externalId: 'asha' } })
+  const send = async (path: string, body: object) => {
+    const answer = await service.post<{ id: string }>(path, { token, body })
+    expect(answer.status).toBe(200)
+    return answer.body.id
+  }
+  const lend = (principal = 6_000) => send('/v1/loans', { customerId: 'asha', productId: 1, principal })
+  const pay = (loan: string, transactionAmount: number, transactionDate?: string) =>
+    send(`/v1/loans/${loan}/repayments`, { transactionAmount, transactionDate })
+  const close = (month: string): Promise<ClosedPeriod> => closePeriod(service.deps, caller, month)
+  const text = (day: string) => closingText(service.deps.db, 1, day)
+  const bookings = async (loan: string) =>
+    (
+      await service.deps.db.pool.query(
+        'SELECT kind, value_date, booked_on FROM posting WHERE loan_id = $1 ORDER BY id',
+        [loan],
+      )
+    ).rows
+  const end = async () => {
+    for (const job of jobs) await job.stop()
+    await service.close()
+  }
+  return { service, at, lend, pay, close, text, bookings, end }
+}
+
+let books: Awaited<ReturnType<typeof openBooks>>
+let january: string
+beforeAll(async () => {
+  books = await openBooks()
+  january = await books.lend()
+})
+afterAll(() => books.end())
+
+describe('a month', () => {
+  it('is closed once its last day is over, and not before', async () => {
+    await expect(books.close('2026-01')).rejects.toThrow('2026-01 is not over: it can be closed from 2026-02-01 on')
+    await expect(books.close('2026-13')).rejects.toThrow('must be a month, such as 2026-01')
+  })
+
+  it('is closed in its turn: the oldest open one first', async () => {
+    await books.at('2026-03-01')
+    await sweepAll(books.service.deps)
+    await expect(books.close('2026-02')).rejects.toThrow(
+      '2026-02 cannot be closed before 2026-01, the oldest open month',
+    )
+    await expect(books.close('2025-12')).rejects.toThrow(
+      '2025-12 has nothing to close: the oldest open month is 2026-01',
+    )
+    const closed = await books.close('2026-01')
+    expect(closed).toMatchObject({ month: '2026-01', closedAt: books.service.clock.now() })
+    expect(closed.trialBalanceHash).toMatch(/^[0-9a-f]{64}$/)
+    const { body } = await books.service.get(`/v1/events/evt_1_${closed.closeSequence}`)
+    expect(body).toMatchObject({ type: 'accounting.period_closed', data: { accounting: { period: '2026-01' } } })
+  })
+
+  it('that is closed is answered as it was closed', async () => {
+    const closed = await books.close('2026-01')
+    expect(await books.close('2026-01')).toEqual(closed)
+  })
+
+  it('stays to the byte what it was, and money that belongs to it is booked on the first open day', async () => {
+    const before = await books.text('2026-01-31')
+    expect(before).toContain('TZS,1000,0.00,6000.00\n')
+    await books.pay(january, 100, '2026-01-31')
+    const { trialBalanceHash } = await books.close('2026-02')
+    expect(trialBalanceHash).not.toBe((await books.close('2026-01')).trialBalanceHash)
+    expect(await books.text('2026-01-31')).toBe(before)
+    expect(await books.bookings(january)).toEqual([
+      { kind: 'disbursement', value_date: '2026-01-31', booked_on: '2026-01-31' },
+      { kind: 'repayment', value_date: '2026-01-31', booked_on: '2026-02-01' },
+    ])
+  })
+
+  it('waits until what its last day changed is saved', async () => {
+    await books.lend()
+    await books.at('2026-04-01')
+    await sweepAll(books.service.deps)
+    await books.close('2026-03')
+    await books.at('2026-05-01')
+    await expect(books.close('2026-04')).rejects.toMatchObject({ code: 'unavailable', retryAfter: 5 })
+    await sweepAll(books.service.deps)
+    expect(await books.close('2026-04')).toMatchObject({ month: '2026-04' })
+  })
+
+  it('is closed once, however many ask at once', async () => {
+    await books.at('2026-06-01')
+    await sweepAll(books.service.deps)
+    const closes = await Promise.all(Array.from({ length: 8 }, () => books.close('2026-05')))
+    expect(new Set(closes.map(({ closeSequence }) => closeSequence)).size).toBe(1)
+  })
+
+  it('is closed by an operator alone', async () => {
+    const partner = { ...caller, roles: ['USER' as const] }
+    await expect(closePeriod(books.service.deps, partner, '2026-06')).rejects.toMatchObject({
+      code: 'permission_denied',
+    })
+  })
+})

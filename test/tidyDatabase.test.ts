@@ -39,7 +39,15 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
     'loans/sweep',
   ],
   'sums, and reading through the whole book': [
-    ...['audit/audit', 'audit/auditTail', 'book/bookCheck', 'book/bookExport', 'book/bookOrphans', 'book/bookTrail'],
+    ...[
+      'audit/audit',
+      'audit/auditTail',
+      'book/bookCheck',
+      'book/bookExport',
+      'book/bookOrphans',
+      'book/bookPostings',
+      'book/bookTrail',
+    ],
     ...['book/totals', 'events/sealedChain', 'events/sealedCredit', 'events/sealedRows'],
   ],
   'the endpoints of webhooks and what waits for them, under a lease': [

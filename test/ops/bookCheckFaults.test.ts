@@ -1,15 +1,14 @@
-import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BOOK_FAULTS, TERM_FAULTS } from '../support/bookFaults.ts'
-import { opsOn } from '../support/ops.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { copyBook, type WholeBook } from '../support/wholeBook.ts'
 
 const RECORDS = 'records.localhost'
 const TABLES = ['organization', 'account', 'loan_product', 'customer', 'loan', 'loan_period', 'loan_entry']
 const ALL = [...TABLES, 'audit_entry', 'idempotency_key', 'credit_decision']
 
 let service: TestService
-let client: pg.PoolClient
+let book: WholeBook
 /** Loans by what they are, and the entries of the first. */
 const ids: Record<string, string> = {}
 
@@ -49,46 +48,29 @@ beforeAll(async () => {
   await service.put('/v1/loans/2', { body: { principal_amount: 13_000 }, ...record })
   Object.assign(ids, { basic: '1', extended: '2' })
 
-  client = await service.owner.pool.connect()
-  // As the server's owner may: past every foreign key.
-  await client.query('SET session_replication_role = replica')
-  await client.query('CREATE SCHEMA whole')
-  for (const table of ALL) await client.query(`CREATE TABLE whole.${table} AS TABLE ${table}`)
+  book = await copyBook(service, ALL)
 })
 afterAll(async () => {
-  client.release(true)
+  book.client.release(true)
   await service.close()
 })
 
-async function mend(): Promise<void> {
-  for (const table of ALL) {
-    await client.query(`DELETE FROM ${table}`)
-    await client.query(`INSERT INTO ${table} OVERRIDING SYSTEM VALUE SELECT * FROM whole.${table}`)
-  }
-}
-
-const check = async () => {
-  const { code, json } = await opsOn(service)('book check --json')
-  const found = (json.differences as { of: string; message: string }[]).map(({ of, message }) => `${of}: ${message}`)
-  return { code, found }
-}
-
 it('finds nothing on a book that nobody has touched', async () => {
-  expect(await check()).toEqual({ code: 0, found: [] })
+  expect(await book.check()).toEqual({ code: 0, found: [] })
 })
 
 describe('names what was planted', () => {
   it.each([...TERM_FAULTS, ...BOOK_FAULTS])('%s', async (_, spoil, message) => {
     const named = (text: string) =>
       text.replace(/:('?)([a-zA-Z]+)\1/g, (all, quote, name) => (ids[name] ? quote + ids[name] + quote : all))
-    await client.query(named(spoil))
-    const { code, found } = await check()
-    await mend()
+    await book.client.query(named(spoil))
+    const { code, found } = await book.check()
+    await book.mend()
     expect(code).toBe(1)
     expect(found.join('\n')).toMatch(new RegExp(`^${named(message.source)}`, 'm'))
   })
 
   it('and nothing is left of it', async () => {
-    expect(await check()).toEqual({ code: 0, found: [] })
+    expect(await book.check()).toEqual({ code: 0, found: [] })
   })
 })

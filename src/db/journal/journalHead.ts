@@ -50,3 +50,13 @@ export async function lastChange({ pool }: Pick<Db, 'pool'>, organizationId: num
   })
   return rows[0]!.id
 }
+
+/** Reads how far the journals of all organizations go. */
+export async function readJournalHeads(
+  queries: Queries['pool'],
+): Promise<(JournalHead & { readonly organizationId: number })[]> {
+  const { rows } = await queries.query<JournalHead & { readonly organizationId: number }>(
+    `SELECT organization_id AS "organizationId", ${HEAD_COLUMNS} FROM journal`,
+  )
+  return rows
+}

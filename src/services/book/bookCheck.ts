@@ -11,17 +11,20 @@ import {
   type StoredTotals,
 } from '../../db/book/bookCheck.ts'
 import { findOrphans } from '../../db/book/bookOrphans.ts'
+import { type LoanPostings, readLoanPostings } from '../../db/book/bookPostings.ts'
 import { readLoanTrails } from '../../db/book/bookTrail.ts'
 import { agrees, CACHED, cached } from '../../db/loans/loanColumns.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import { inSnapshot, type Snapshot } from '../../db/postgres/transaction.ts'
 import { brokenByMarks } from '../../domain/bookCheck/entryMarks.ts'
 import { brokenRules } from '../../domain/bookCheck/invariants.ts'
+import { brokenByJournal, type CheckedJournal } from '../../domain/bookCheck/journalRules.ts'
 import { brokenByAgreement } from '../../domain/bookCheck/loanAgreement.ts'
 import { brokenByTrail, type LoanTrail } from '../../domain/bookCheck/trailRules.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
 import { carriedForward, endFrom, type LoanState } from '../../domain/loan/replay.ts'
 import type { Head } from '../events/chainHeads.ts'
+import { checkJournals, NO_JOURNAL, readJournals } from './journalCheck.ts'
 import { checkSeals, type SealsChecked } from './sealCheck.ts'
 
 /** The number of loans that are read and replayed at once. */
@@ -41,6 +44,7 @@ export interface Difference {
 export interface Checked extends SealsChecked {
   readonly loans: number
   readonly entries: number
+  readonly postings: number
   /** Loans that the sweep has yet to update: no fault. They are checked as of the moment before the update was due. */
   readonly waitingForSweep: number
   readonly totals: readonly StoredTotals[]
@@ -67,10 +71,12 @@ type Sums = { -readonly [Name in keyof StoredTotals]: StoredTotals[Name] }
 interface Walk {
   readonly asOf: number
   readonly grounds: StoredGrounds
+  readonly journals: ReadonlyMap<number, CheckedJournal>
   readonly sums: Map<string, Sums>
   readonly add: (difference: Difference) => void
   loans: number
   entries: number
+  postings: number
   waitingForSweep: number
 }
 
@@ -90,19 +96,26 @@ export async function checkBook({ db, config, now, chainSecret }: Deps, options:
   return inSnapshot(db, async (snapshot) => {
     const total = await countLoans(snapshot, organizationId)
     const grounds = await readGrounds(snapshot)
-    const walk: Walk = { asOf: now(), grounds, sums: new Map(), add, loans: 0, entries: 0, waitingForSweep: 0 }
+    const journals = await readJournals(snapshot, config.zone)
+    const none = { loans: 0, entries: 0, postings: 0, waitingForSweep: 0 }
+    const walk: Walk = { asOf: now(), grounds, journals, sums: new Map(), add, ...none }
     const read = async (after: typeof START) => {
       const batch = await readChecked(snapshot, config.zone, after, organizationId, BATCH)
-      return { batch, trails: await readLoanTrails(snapshot, batch) }
+      const trails = await readLoanTrails(snapshot, batch)
+      return { batch, trails, posted: await readLoanPostings(snapshot, batch) }
     }
     let next = read(START)
-    for (let { batch, trails } = await next; batch.length > 0 && !stopping?.aborted; { batch, trails } = await next) {
+    for (let part = await next; part.batch.length > 0 && !stopping?.aborted; part = await next) {
+      const { batch, trails, posted } = part
       const last = batch.at(-1)!
       // The next batch is read while this one is replayed.
-      next = batch.length < BATCH ? Promise.resolve({ batch: [], trails: new Map() }) : read(last)
+      next = batch.length < BATCH ? Promise.resolve({ batch: [], trails: new Map(), posted: new Map() }) : read(last)
       // A failure is thrown where `next` is awaited; where this round fails first, it is never awaited.
       next.catch(() => undefined)
-      for (const one of batch) checkLoan(walk, one, trails.get(`${one.organizationId} ${one.id}`) ?? [])
+      for (const one of batch) {
+        const key = `${one.organizationId} ${one.id}`
+        checkLoan(walk, one, { trail: trails.get(key) ?? [], posted: posted.get(key) })
+      }
       onProgress?.(walk.loans, total)
     }
     await next
@@ -114,15 +127,20 @@ export async function checkBook({ db, config, now, chainSecret }: Deps, options:
         })
     const sealing = { secret: chainSecret, organizationId, heads, stopping, add, onProgress: onSealProgress }
     const seals = stopped ? { sealed: 0, unsealed: 0 } : await checkSeals(snapshot, sealing)
-    const { loans, entries, waitingForSweep } = walk
+    const { loans, entries, postings, waitingForSweep } = walk
     const isStopped = stopping?.aborted ?? false
-    return { loans, entries, waitingForSweep, totals, differences, found, stopped: isStopped, ...seals }
+    return { loans, entries, postings, waitingForSweep, totals, differences, found, stopped: isStopped, ...seals }
   })
 }
 
-function checkLoan(walk: Walk, one: CheckedLoan, trail: readonly LoanTrail[]): void {
+interface Told {
+  readonly trail: readonly LoanTrail[]
+  readonly posted: LoanPostings | undefined
+}
+
+function checkLoan(walk: Walk, one: CheckedLoan, { trail, posted }: Told): void {
   const { organizationId, id } = one
-  const { grounds, add, sums } = walk
+  const { grounds, journals, add, sums } = walk
   const fault = (message: string) => add({ organizationId, of: `loan ${id}`, message })
   walk.loans++
   try {
@@ -134,7 +152,11 @@ function checkLoan(walk: Walk, one: CheckedLoan, trail: readonly LoanTrail[]): v
     brokenByAgreement(loan, { product, currency: grounds.currencies.get(organizationId) }).forEach(fault)
     brokenByMarks(loan).forEach(fault)
     brokenByTrail(loan, trail).forEach(fault)
+    const { postings, lastChangeId } = posted ?? { postings: [], lastChangeId: 0n }
+    const facts = { productId: loan.productId, lastChangeId, state }
+    brokenByJournal(facts, postings, journals.get(organizationId) ?? NO_JOURNAL).forEach(fault)
     addTo(sums, loan, state)
+    walk.postings += postings.length
     walk.entries += loan.entries.length
   } catch (error) {
     fault(`cannot be replayed: ${error instanceof Error ? error.message : error}`)
@@ -165,6 +187,7 @@ async function checkWhole(
     rows.forEach(add)
     more(found - rows.length)
   }
+  await checkJournals(snapshot, organizationId, add)
   return totals
 }
 

@@ -104,7 +104,7 @@ function printResult(
       overpaid: money(total.overpaid),
     }
   })
-  const { loans, entries, waitingForSweep, sealed, unsealed, found, stopped, differences } = checked
+  const { loans, entries, postings, waitingForSweep, sealed, unsealed, found, stopped, differences } = checked
   const rate = Math.round(loans / Math.max(seconds, 0.001))
   const verdict = stopped ? 'stopped before the end' : found === 0 ? 'nothing differs' : `${found} differences`
   if (!printer.json) {
@@ -129,9 +129,9 @@ function printResult(
   const { isProven, proven, notProven } = provenBy(checked, heads.length > 0)
   printer.done(
     {
-      ...{ loans, entries, waitingForSweep, sealed, unsealed, seconds, totals, found, stopped, differences },
+      ...{ loans, entries, postings, waitingForSweep, sealed, unsealed, seconds, totals, found, stopped, differences },
       ...{ proven, notProven },
     },
-    `${isProven ? `Proven:\n${listed(proven)}\nNot proven:\n${listed(notProven)}\n` : ''}${loans} loans and ${entries} entries replayed, ${rate} loans a second, ${sealed} seals checked: ${verdict}.`,
+    `${isProven ? `Proven:\n${listed(proven)}\nNot proven:\n${listed(notProven)}\n` : ''}${loans} loans and ${entries} entries replayed, ${rate} loans a second, ${postings} postings and ${sealed} seals checked: ${verdict}.`,
   )
 }

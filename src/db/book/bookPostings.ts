@@ -1,0 +1,168 @@
+import type { CheckedPosting } from '../../domain/bookCheck/journalRules.ts'
+import type { LocalDate } from '../../domain/dates.ts'
+import { amountsBy, SLOTS, type Slot } from '../../domain/journal/slots.ts'
+import type { Snapshot } from '../postgres/transaction.ts'
+
+/** A loan, by its organization and its id. */
+interface LoanKey {
+  readonly organizationId: number
+  readonly id: bigint
+}
+
+/** The postings of a loan, and the last row of the trail about it. */
+export interface LoanPostings {
+  readonly lastChangeId: bigint
+  readonly postings: readonly CheckedPosting[]
+}
+
+const READ = `
+  SELECT k.organization_id, k.id AS loan_id, last.id AS "lastChangeId", p.id, p.change_id AS "changeId", p.kind, p.method, p.contribution,
+    p.value_date AS "valueDate", p.booked_on AS "bookedOn", p.posted_at AS "postedAt", ${SLOTS.map((slot) => `p.${slot}`).join(', ')}, a.balances
+  FROM unnest($1::int[], $2::bigint[]) AS k (organization_id, id)
+  LEFT JOIN LATERAL (SELECT id FROM audit_entry e WHERE e.organization_id = k.organization_id AND e.entity = 'loan'
+    AND e.entity_id = k.id::text ORDER BY e.id DESC LIMIT 1) AS last ON true
+  LEFT JOIN LATERAL (SELECT * FROM posting WHERE organization_id = k.organization_id AND loan_id = k.id ORDER BY id) AS p ON true
+  LEFT JOIN audit_entry a ON a.organization_id = k.organization_id AND a.id = p.change_id AND a.entity = 'loan'
+    AND a.entity_id = k.id::text`
+
+type PostingRow = Record<Slot, bigint | null> &
+  Omit<CheckedPosting, 'id' | 'amounts'> & {
+    readonly organization_id: number
+    readonly loan_id: bigint
+    readonly lastChangeId: bigint | null
+    readonly id: bigint | null
+  }
+
+/** Reads the postings of loans, by `organization id`. */
+export async function readLoanPostings(
+  snapshot: Snapshot,
+  loans: readonly LoanKey[],
+): Promise<Map<string, LoanPostings>> {
+  const { rows } = await snapshot.query<PostingRow>({
+    name: 'read-loan-postings',
+    text: READ,
+    values: [loans.map(({ organizationId }) => organizationId), loans.map(({ id }) => id)],
+  })
+  const groups = Map.groupBy(rows, ({ organization_id, loan_id }) => `${organization_id} ${loan_id}`)
+  return new Map(
+    [...groups].map(([key, group]) => {
+      const postings = group.flatMap(({ id, ...row }) => (id === null ? [] : [toPosting({ id, ...row })]))
+      return [key, { lastChangeId: group[0]!.lastChangeId ?? 0n, postings: postings.toSorted(byId) }]
+    }),
+  )
+}
+
+const byId = (a: CheckedPosting, b: CheckedPosting): number => (a.id < b.id ? -1 : 1)
+
+const toPosting = (row: PostingRow & { readonly id: bigint }): CheckedPosting => ({
+  ...row,
+  amounts: amountsBy((slot) => row[slot] ?? 0n),
+})
+
+/** A close of a month, as the trail has it. */
+export interface TrailedClose {
+  readonly organizationId: number
+  readonly changeId: bigint
+  /** `2026-01` */
+  readonly month: string
+}
+
+/** Reads all closes from the trail, oldest first. */
+export async function readCloses(snapshot: Snapshot): Promise<TrailedClose[]> {
+  const { rows } = await snapshot.query<TrailedClose>(
+    `SELECT organization_id AS "organizationId", id AS "changeId", entity_id AS month FROM audit_entry
+     WHERE entity = 'accounting_period' AND action = 'close' ORDER BY id`,
+  )
+  return rows
+}
+
+/** Reads, by organization, the first day that was open when the loans of before were taken into its journal. */
+export async function readOpenings(snapshot: Snapshot, zone: string): Promise<Map<number, LocalDate>> {
+  const { rows } = await snapshot.query<{ organizationId: number; openFrom: LocalDate }>({
+    text: `SELECT organization_id AS "organizationId", date_trunc('month', min(posted_at) AT TIME ZONE $1)::date AS "openFrom"
+      FROM posting WHERE change_id IS NULL AND kind = 'opening' GROUP BY organization_id`,
+    values: [zone],
+  })
+  return new Map(rows.map(({ organizationId, openFrom }) => [organizationId, openFrom]))
+}
+
+/** A row of the journal that does not follow from the others. */
+export interface JournalFault {
+  readonly organizationId: number
+  readonly of: string
+  readonly message: string
+}
+
+/** The sums of the days, made again from the postings; those that differ. */
+const DAYS = `
+  SELECT organization_id AS "organizationId", 'the sum of ' || slot || ' booked on ' || booked_on AS of,
+    'is ' || coalesce(d.debit::text, 'not there') || ' in debits and ' || coalesce(d.credit::text, 'not there')
+    || ' in credits, and the postings sum to ' || coalesce(p.debit::text, 'nothing') || ' and ' || coalesce(p.credit::text, 'nothing') AS message
+  FROM (
+    SELECT organization_id, booked_on, value_date, currency, product_id, s.slot, sum(greatest(s.amount, 0)) AS debit, sum(greatest(-s.amount, 0)) AS credit
+    FROM posting CROSS JOIN LATERAL (VALUES ${SLOTS.map((slot) => `('${slot}', ${slot})`).join(', ')}) AS s (slot, amount)
+    WHERE s.amount IS NOT NULL AND moved_from IS NULL AND ($1::int IS NULL OR organization_id = $1)
+    GROUP BY 1, 2, 3, 4, 5, 6
+  ) AS p FULL JOIN (SELECT * FROM posting_day WHERE $1::int IS NULL OR organization_id = $1) AS d
+    USING (organization_id, booked_on, value_date, currency, product_id, slot)
+  WHERE p.debit IS DISTINCT FROM d.debit OR p.credit IS DISTINCT FROM d.credit`
+
+/** Numbers of postings that are missing, and postings of loans that are not there or have another product or currency. */
+const NUMBERS = `
+  SELECT j.organization_id AS "organizationId", 'the journal' AS of,
+    'has ' || p.count || ' postings, the last of which is ' || p.last || ', and its head says ' || j.posting_id AS message
+  FROM journal j CROSS JOIN LATERAL (SELECT count(*) AS count, coalesce(max(id), 0) AS last FROM posting
+    WHERE organization_id = j.organization_id) AS p
+  WHERE (p.count <> j.posting_id OR p.last <> j.posting_id) AND ($1::int IS NULL OR j.organization_id = $1)`
+
+const LOANS = `
+  SELECT p.organization_id AS "organizationId", 'posting ' || p.id AS of,
+    'is of loan ' || p.loan_id || ' in ' || p.currency || ', which is not there or is another' AS message
+  FROM posting p LEFT JOIN loan l ON l.organization_id = p.organization_id AND l.id = p.loan_id
+  WHERE p.loan_id IS NOT NULL AND (l.id IS NULL OR l.currency <> p.currency OR coalesce(l.product_id, 0) <> p.product_id)
+    AND ($1::int IS NULL OR p.organization_id = $1)`
+
+/** Charts that are not what the trail says was set. */
+const CHARTS = `
+  SELECT c.organization_id AS "organizationId", 'version ' || c.version || ' of the chart' AS of,
+    'is not what the trail says was set' AS message
+  FROM accounting_chart c LEFT JOIN audit_entry a ON a.organization_id = c.organization_id
+    AND a.entity = 'accounting_chart' AND a.entity_id = c.version::text AND a.action = 'set'
+  WHERE a.after IS DISTINCT FROM c.chart AND ($1::int IS NULL OR c.organization_id = $1)`
+
+/** Milliseconds that one of the statements may take on a large book. */
+const PATIENCE_MS = 3_600_000
+/** Faults of a kind that are described. */
+const MOST = 100
+
+/** Finds rows of the journal that do not follow from the others, of an organization or of all. */
+export async function findJournalFaults(
+  snapshot: Snapshot,
+  organizationId: number | undefined,
+): Promise<JournalFault[]> {
+  await snapshot.query('SET LOCAL statement_timeout = 0')
+  const faults: JournalFault[] = []
+  for (const text of [DAYS, NUMBERS, LOANS, CHARTS]) {
+    const query = { text: `${text} LIMIT ${MOST}`, values: [organizationId ?? null], query_timeout: PATIENCE_MS }
+    faults.push(...(await snapshot.query<JournalFault>(query as { text: string; values: unknown[] })).rows)
+  }
+  return faults
+}
+
+/** A month that is closed, with the hash that was given for it. */
+export interface ClosedMonth {
+  readonly organizationId: number
+  /** The first day. */
+  readonly month: LocalDate
+  readonly trialBalanceHash: string
+}
+
+/** Reads the months that are closed, of an organization or of all. */
+export async function readClosedMonths(snapshot: Snapshot, organizationId: number | undefined): Promise<ClosedMonth[]> {
+  const { rows } = await snapshot.query<ClosedMonth>({
+    text: `SELECT organization_id AS "organizationId", month, trial_balance_hash AS "trialBalanceHash" FROM accounting_period
+      WHERE trial_balance_hash IS NOT NULL AND ($1::int IS NULL OR organization_id = $1) ORDER BY organization_id, month`,
+    values: [organizationId ?? null],
+  })
+  return rows
+}

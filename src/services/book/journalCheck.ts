@@ -1,0 +1,54 @@
+import { findJournalFaults, readClosedMonths, readCloses, readOpenings } from '../../db/book/bookPostings.ts'
+import { readJournalHeads } from '../../db/journal/journalHead.ts'
+import { readChart } from '../../db/journal/takenUp.ts'
+import type { Snapshot } from '../../db/postgres/transaction.ts'
+import type { CheckedJournal } from '../../domain/bookCheck/journalRules.ts'
+import type { LocalDate } from '../../domain/dates.ts'
+import { DEFAULT_CHART } from '../../domain/journal/chart.ts'
+import { firstDayAfter, firstDayOf, lastDayOf, monthOf } from '../../domain/journal/months.ts'
+import { closingHash } from '../journal/trialBalance.ts'
+import type { Difference } from './bookCheck.ts'
+
+/** Reads what decides the postings of loans, by organization. */
+export async function readJournals(snapshot: Snapshot, zone: string): Promise<ReadonlyMap<number, CheckedJournal>> {
+  const closes = Map.groupBy(await readCloses(snapshot), ({ organizationId }) => organizationId)
+  const openings = await readOpenings(snapshot, zone)
+  const journals = new Map<number, CheckedJournal>()
+  for (const { organizationId, changeId, walk, chartVersion } of await readJournalHeads(snapshot)) {
+    const chart = await readChart({ pool: snapshot }, organizationId, chartVersion)
+    const own = closes.get(organizationId) ?? []
+    const openFromAt = (change: bigint): LocalDate | null => {
+      const last = own.findLast((close) => close.changeId < change)
+      const closed = last && firstDayOf(last.month)
+      return closed ? firstDayAfter(closed) : (openings.get(organizationId) ?? null)
+    }
+    journals.set(organizationId, { changeId, isWalked: walk === null, chart, openFromAt })
+  }
+  return journals
+}
+
+/** The journal of an organization that has none yet. */
+export const NO_JOURNAL: CheckedJournal = {
+  changeId: 0n,
+  isWalked: false,
+  chart: DEFAULT_CHART,
+  openFromAt: () => null,
+}
+
+/** Checks what no loan shows alone: sums of days, numbers of postings, charts, and the hashes of closed months. */
+export async function checkJournals(
+  snapshot: Snapshot,
+  organizationId: number | undefined,
+  add: (difference: Difference) => void,
+): Promise<void> {
+  for (const fault of await findJournalFaults(snapshot, organizationId)) add(fault)
+  for (const closed of await readClosedMonths(snapshot, organizationId)) {
+    const hash = await closingHash({ pool: snapshot }, closed.organizationId, lastDayOf(closed.month))
+    if (hash === closed.trialBalanceHash) continue
+    add({
+      organizationId: closed.organizationId,
+      of: `month ${monthOf(closed.month)}`,
+      message: `was closed with the hash ${closed.trialBalanceHash}, and its trial balance has ${hash}`,
+    })
+  }
+}

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { requestClose } from '../../src/db/journal/periods.ts'
+import { CHARTING } from '../../src/db/journal/takenUp.ts'
+import { DEFAULT_CHART } from '../../src/domain/journal/chart.ts'
+import { toStoredChart } from '../../src/domain/journal/storedChart.ts'
+import { keepJournal } from '../support/journal.ts'
+import { JOURNAL_FAULTS } from '../support/journalFaults.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { sweepAll } from '../support/sweepAll.ts'
+import { copyBook, type WholeBook } from '../support/wholeBook.ts'
+
+// What is planted in the journal is named by `book check` (contract 9.1, 9.3).
+
+const author = { organizationId: 1, accountId: null, requestId: null }
+const TABLES = ['posting', 'posting_day', 'accounting_period', 'accounting_chart', 'journal']
+
+let service: TestService
+let book: WholeBook
+let loan: string
+
+beforeAll(async () => {
+  service = await startService()
+  const post = async (path: string, body: object): Promise<string> => {
+    const answer = await service.post<{ id: string }>(path, { body })
+    expect(answer.status).toBe(200)
+    return answer.body.id
+  }
+  await post('/v1/customers', { externalId: 'asha' })
+  loan = await post('/v1/loans', { customerId: 'asha', productId: 3, principal: 6_000 })
+  await post(`/v1/loans/${loan}/repayments`, { transactionAmount: 700 })
+  service.clock.set('2026-02-01')
+  await sweepAll(service.deps)
+  await requestClose(service.deps.db, author, { firstDay: '2026-01-01', month: '2026-01', now: service.clock.now() })
+  await post(`/v1/loans/${loan}/repayments`, { transactionAmount: 50, transactionDate: '2026-01-31' })
+  const chart = JSON.stringify(toStoredChart({ ...DEFAULT_CHART, method: 'accrual_upfront' }))
+  await service.deps.db.pool.query(
+    `WITH set AS (INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, after)
+       VALUES (1, now(), 'set', '${CHARTING}', '2', $1::jsonb))
+     INSERT INTO accounting_chart (organization_id, version, chart, created_at, change_id, taken_up)
+     VALUES (1, 2, $1::jsonb, now(), 0, false)`,
+    [chart],
+  )
+  await post(`/v1/loans/${loan}/repayments`, { transactionAmount: 10, transactionDate: '2026-01-31' })
+  await keepJournal(service.deps)
+  book = await copyBook(service, TABLES)
+})
+afterAll(async () => {
+  book.client.release(true)
+  await service.close()
+})
+
+describe('book check', () => {
+  it('finds nothing in a journal that nobody has touched, with a closed month and another method', async () => {
+    const { rows } = await service.deps.db.pool.query('SELECT kind FROM posting WHERE loan_id = $1 ORDER BY id', [loan])
+    const kinds = ['disbursement', 'repayment', 'repayment', 'method_changed', 'repayment']
+    expect(rows.map(({ kind }) => kind)).toEqual(kinds)
+    expect(await book.check()).toEqual({ code: 0, found: [] })
+  })
+
+  it.each(JOURNAL_FAULTS)('names %s', async (_, spoil, said) => {
+    const named = (text: string) => text.replaceAll(':loan', loan)
+    await book.client.query(named(spoil))
+    const { code, found } = await book.check()
+    await book.mend()
+    expect(code).toBe(1)
+    expect(found.join('\n')).toMatch(new RegExp(`^(${named(said.source)})`, 'm'))
+  })
+
+  it('finds nothing once all is mended', async () => {
+    expect(await book.check()).toEqual({ code: 0, found: [] })
+  })
+})

@@ -1,0 +1,34 @@
+import type pg from 'pg'
+import { opsOn } from './ops.ts'
+import type { TestService } from './service.ts'
+
+/** A book in which a test plants faults, and the copy from which it is mended. */
+export interface WholeBook {
+  readonly client: pg.PoolClient
+  /** Makes the tables what they were when they were copied. */
+  mend(): Promise<void>
+  /** Runs `book check`. @returns what differs, each as `of: message` */
+  check(): Promise<{ readonly code: number; readonly found: string[] }>
+}
+
+/** Copies tables of a book. A fault may then be planted in them past every foreign key, as the server's owner may do. */
+export async function copyBook(service: TestService, tables: readonly string[]): Promise<WholeBook> {
+  const client = await service.owner.pool.connect()
+  await client.query('SET session_replication_role = replica')
+  await client.query('CREATE SCHEMA whole')
+  for (const table of tables) await client.query(`CREATE TABLE whole.${table} AS TABLE ${table}`)
+  return {
+    client,
+    async mend() {
+      for (const table of tables) {
+        await client.query(`DELETE FROM ${table}`)
+        await client.query(`INSERT INTO ${table} OVERRIDING SYSTEM VALUE SELECT * FROM whole.${table}`)
+      }
+    },
+    async check() {
+      const { code, json } = await opsOn(service)('book check --json')
+      const differences = json.differences as { of: string; message: string }[]
+      return { code, found: differences.map(({ of, message }) => `${of}: ${message}`) }
+    },
+  }
+}

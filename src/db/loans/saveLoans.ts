@@ -1,3 +1,4 @@
+import { dateIn } from '../../domain/dates.ts'
 import { consequencesOf, eventsOfTime } from '../../domain/events/consequences.ts'
 import { balancesToText } from '../../domain/events/keptBalances.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
@@ -183,7 +184,8 @@ const trailOf = ({ loan, changes }: ChangeBatch): unknown[][] =>
  */
 function traceOf(loan: StoredRow, { author, decision, posted, at }: LoanChange, version: number): Trace {
   const { before, reason, reversed, state, outcome } = decision
-  const on = (posted ?? reversed)?.valueDate ?? dayThatWasOver(loan, at)
+  const isImported = author.isImport === true
+  const on = isImported ? dateIn(loan.terms.zone, at) : ((posted ?? reversed)?.valueDate ?? dayThatWasOver(loan, at))
   return {
     action: reversed ? (posted ? 'adjust' : 'reverse') : (posted?.type ?? 'time'),
     before: figures(before),
@@ -205,7 +207,7 @@ function traceOf(loan: StoredRow, { author, decision, posted, at }: LoanChange, 
       outcome,
       terms: keptTermsOf(loan),
       on,
-      isImported: author.isImport === true,
+      isImported,
     }),
     consequences: (posted || reversed ? consequencesOf : eventsOfTime)(before, state),
   }

@@ -25,7 +25,10 @@ export type KeptOutcome = Pick<Outcome, 'portions' | 'overpayment'>
 
 /** What the journal needs of a change besides the totals. */
 export interface Booking extends Recognition {
-  /** The day from which the change counts: the value date of the entry, or the day that was over. */
+  /**
+   * The day from which the change counts: the value date of the entry, the day of disbursement, the day that was over, or
+   * the day of an import.
+   */
   readonly on: LocalDate
   /** Whether the change was made by an import of a book that was kept elsewhere. */
   readonly isImported: boolean

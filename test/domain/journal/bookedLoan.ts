@@ -1,0 +1,94 @@
+import { dateIn, type LocalDate } from '../../../src/domain/dates.ts'
+import { balancesFromText, balancesToText } from '../../../src/domain/events/keptBalances.ts'
+import { contributionOf, METHODS, type Method } from '../../../src/domain/journal/contribution.ts'
+import { lessAmounts, NO_AMOUNTS, type SlotAmounts } from '../../../src/domain/journal/slots.ts'
+import type { Balances } from '../../../src/domain/loan/balances.ts'
+import type { Entry } from '../../../src/domain/loan/entry.ts'
+import { type Decision, type Loan, stateOf } from '../../../src/domain/loan/loan.ts'
+import { type LoanState, replay } from '../../../src/domain/loan/replay.ts'
+import type { LoanTerms } from '../../../src/domain/loan/terms.ts'
+
+/** The amounts of a posting or of a loan by each method. */
+export type ByMethod = Readonly<Record<Method, SlotAmounts>>
+
+/** Returns what a function says of each method. */
+export const byMethod = (amountsOf: (method: Method) => SlotAmounts): ByMethod =>
+  Object.fromEntries(METHODS.map((method) => [method, amountsOf(method)])) as unknown as ByMethod
+
+/** A change of a loan, as the journal sees it. */
+export interface BookedChange {
+  /** The day from which the change counts. */
+  readonly on: LocalDate
+  readonly postings: ByMethod
+}
+
+/** Returns the balances as the journal reads them: from the text that the trail keeps. */
+export function keptOf(state: Balances, on: LocalDate) {
+  const text = balancesToText(state, { version: 1, on, isImported: false })
+  const kept = balancesFromText(text)
+  if (kept?.booking === undefined) throw new Error(`${text} cannot be read`)
+  return { ...kept, ...kept.booking }
+}
+
+/**
+ * A loan to which the domain's own commands happen, and what the journal posts of each: the difference of what the loan
+ * contributes before and after it.
+ */
+export class BookedLoan {
+  terms: LoanTerms
+  entries: Entry[] = []
+  /** What the loan contributes so far: the sum of all postings. */
+  booked: ByMethod = byMethod(() => NO_AMOUNTS)
+  private loan: Loan
+
+  constructor(terms: LoanTerms) {
+    this.terms = terms
+    this.loan = { terms, entries: this.entries }
+  }
+
+  /** Returns the loan for a command; the list of its entries must not be changed. */
+  whole(): Loan {
+    return this.loan
+  }
+
+  stateAt(now: number): LoanState {
+    return stateOf(this.loan, now)
+  }
+
+  /** Returns the state by a replay of all entries, without anything that was computed before. */
+  replayed(now: number): LoanState {
+    return replay(this.terms, this.entries, now)
+  }
+
+  /** Books the loan as it was made. */
+  disbursed(now: number): BookedChange {
+    return this.book(this.stateAt(now), this.terms.disbursedOn)
+  }
+
+  /** Books what time has changed by a moment. @param on the day that was over */
+  timePassed(now: number, on: LocalDate): BookedChange {
+    return this.book(this.stateAt(now), on)
+  }
+
+  /** Takes over a decision and books it. */
+  decided(decision: Decision, now: number): BookedChange {
+    const { posted, reversed, modifiedTerms, state } = decision
+    if (modifiedTerms) this.terms = modifiedTerms.terms
+    const entries = this.entries.map((entry) => (entry === reversed ? { ...entry, reversedAt: now } : entry))
+    if (posted) entries.push({ ...posted, id: BigInt(entries.length + 1) })
+    this.entries = entries
+    this.loan = { terms: this.terms, entries }
+    return this.book(state, (posted ?? reversed)?.valueDate ?? this.terms.disbursedOn)
+  }
+
+  private book(state: Balances, on: LocalDate): BookedChange {
+    const kept = keptOf(state, on)
+    const after = byMethod((method) => contributionOf(method, kept))
+    const before = this.booked
+    this.booked = after
+    return { on, postings: byMethod((method) => lessAmounts(after[method], before[method])) }
+  }
+}
+
+/** Returns the day that is over when time changes a loan at a moment: the day before. */
+export const dayBefore = (zone: string, now: number): LocalDate => dateIn(zone, now - 86_400_000)

@@ -2,6 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { dateIn, startOfDay } from '../../../src/domain/dates.ts'
 import { LendingError } from '../../../src/domain/errors.ts'
+import { contributionOf, METHODS } from '../../../src/domain/journal/contribution.ts'
+import type { Balances } from '../../../src/domain/loan/balances.ts'
 import type { LoanHead } from '../../../src/domain/loan/carriedForward/loanHead.ts'
 import { ENTRY_TYPES, type Entry, type EntryType } from '../../../src/domain/loan/entry.ts'
 import {
@@ -28,14 +30,16 @@ const anyTerms = fc
     principal: fc.bigInt(1_000_00n, 9_000_00n),
     numberOfRepayments: fc.integer({ min: 1, max: 8 }),
     penaltyRate: fc.constantFrom(null, 10_000_000n),
+    fee: fc.constantFrom(0n, 0n, 25_00n),
   })
-  .map(({ principal, ...rest }): LoanTerms => {
+  .map(({ principal, fee, ...rest }): LoanTerms => {
     const product = {
       ...{ id: 1, name: 'Flat', currency: currencyOf('TZS'), principalMin: 1n, principalMax: 10n ** 14n },
       ...{ repayEvery: 1, repayUnit: 'weeks' as const, ratePerPeriod: 5_000_000n, totalMultipleOf: null },
       ...{ enforceCreditLimit: false, retired: false },
     }
-    return termsOf({ ...product, ...rest }, { units: principal, scale: 2 }, DISBURSED, ZONE)
+    const terms = termsOf({ ...product, ...rest }, { units: principal, scale: 2 }, DISBURSED, ZONE)
+    return { ...terms, schedule: terms.schedule.map((line) => ({ ...line, fees: fee })) }
   })
 
 /** What is posted, how many half hours after the one before it by a clock of its own, and how many days ago it was. */
@@ -64,6 +68,12 @@ const balancesOf = ({ before, state }: Decision) =>
     ),
   )
 
+/** What the books recognise of a loan, and what it contributes to them by each method. */
+const recognised = (state: Balances) => {
+  const { unearned, forgone, atChargeOff } = state
+  return { unearned, forgone, atChargeOff, contributions: METHODS.map((method) => contributionOf(method, state)) }
+}
+
 /** The head that is read of a loan which stored that text. */
 function headOf({ terms: { schedule: _, ...terms }, entries }: Loan, text: string, asOf: number): LoanHead {
   const count = entries.length
@@ -77,8 +87,8 @@ const afterPosting = (head: LoanHead, decision: Decision): LoanHead =>
   advanceHead(head, decision, { ...decision.posted!, id: BigInt(decision.posted!.ordinal) })
 
 describe('the head of a loan', () => {
-  it('takes each entry that needs no history as the whole loan does, and stores the same', () => {
-    const seen = { same: 0, needsHistory: 0 }
+  it('takes each entry that needs no history as the whole loan does, and stores and recognises the same', () => {
+    const seen = { same: 0, needsHistory: 0, forgone: 0, chargedOff: 0, unearned: 0 }
     fc.assert(
       fc.property(anyTerms, fc.array(anyStep, { minLength: 1, maxLength: 12 }), (terms, steps) => {
         let entries: Entry[] = []
@@ -117,6 +127,12 @@ describe('the head of a loan', () => {
             expect(decision.outcome).toEqual(whole.outcome)
             expect(balancesOf(decision)).toEqual(balancesOf(whole))
             expect(carriedForward(decision.state)).toBe(carriedForward(whole.state))
+            expect(recognised(decision.state)).toEqual(
+              recognised(replay(terms, [...entries, { ...whole.posted!, id: 0n }], now)),
+            )
+            if (decision.state.forgone.waived.interest > 0n) seen.forgone++
+            if (decision.state.atChargeOff !== null) seen.chargedOff++
+            if (decision.state.unearned.fees > 0n) seen.unearned++
             if (head === newest) older = afterPosting(head, decision)
           }
           if (typeof whole === 'string') continue
@@ -131,6 +147,7 @@ describe('the head of a loan', () => {
     // Most entries come in the order of their dates; both kinds have to have been there.
     expect(seen.same).toBeGreaterThan(seen.needsHistory)
     expect(seen.needsHistory).toBeGreaterThan(0)
+    for (const times of [seen.forgone, seen.chargedOff, seen.unearned]) expect(times).toBeGreaterThan(0)
   })
 
   const terms = weeklyTerms
@@ -162,6 +179,17 @@ describe('the head of a loan', () => {
     expect(endFrom(text, 2, now)).toBeDefined()
     expect(endFrom(damage(text), 2, now)).toBeUndefined()
   })
+
+  it.each([['Waive Interest', 450_00n] as const, ['Charge-off', 1n] as const])(
+    'is not read after a %s where the text says nothing of what the books had recognised',
+    (type, amount) => {
+      const text = carriedForward(replay(terms, [entry(1, { type, amount })], now))!
+      const [version, ...fields] = text.split(';')
+      expect(version).toBe('2')
+      expect(endFrom(text, 1, now)).toBeDefined()
+      expect(endFrom(['1', ...fields.toSpliced(4, 2)].join(';'), 1, now)).toBeUndefined()
+    },
+  )
 
   it('is nothing of a loan with a write-off, or with more open instalments than are worth it', () => {
     const writeOff = entry(1, { type: 'Write-off', amount: 1n })

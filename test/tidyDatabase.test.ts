@@ -59,6 +59,8 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
       'journal/journalHead',
       'journal/keeping',
       'journal/periods',
+      'journal/postings',
+      'journal/setChart',
       'journal/sums',
       'journal/takenUp',
     ],

@@ -96,6 +96,15 @@ export type FaultRole =
   // A credit policy, and a figure of it by its path (`policy.score.base`).
   | 'policy'
   | `policy.${string}`
+  // A chart of accounts, and a part of it by its path (`slots.cash`), and the questions to the journal.
+  | 'accounts'
+  | 'slots'
+  | 'method'
+  | `accounts[${number}]${string}`
+  | `slots.${string}`
+  | `method.${string}`
+  | 'period'
+  | 'to'
 
 /** An edge's names for roles, where they differ from the roles themselves. */
 export type FaultNames = Readonly<Partial<Record<FaultRole, string>>>

@@ -44,14 +44,25 @@ export async function givePosting(db: Pick<Db, 'pool'>, given: GivenPosting): Pr
     )
 }
 
+/** Says that the journal of an organization has all changes and postings up to now, as of an event. */
+export const journalIsUpToDate = (db: Pick<Db, 'pool'>, organizationId = 1, sequence = 0) =>
+  db.pool.query(
+    `INSERT INTO journal (organization_id, change_id, sequence, posting_id, open_from, chart_version, walk, walked_to)
+    SELECT $1, (SELECT coalesce(max(id), 0) FROM audit_entry WHERE organization_id = $1), $2,
+      (SELECT coalesce(max(id), 0) FROM posting WHERE organization_id = $1), NULL, 1, NULL, 0
+    ON CONFLICT (organization_id) DO UPDATE SET change_id = excluded.change_id, sequence = excluded.sequence,
+      posting_id = excluded.posting_id, walk = NULL`,
+    [organizationId, sequence],
+  )
+
 /** Puts a chart into the book that the journal has taken up. */
 export async function giveChart(
   db: Pick<Db, 'pool'>,
   { organizationId = 1, version, chart, countsFrom = null }: GivenChart,
 ): Promise<void> {
   await db.pool.query(
-    `INSERT INTO accounting_chart (organization_id, version, chart, created_at, change_id, taken_up, counts_from)
-    VALUES ($1, $2, $3, now(), 0, true, $4)`,
+    `INSERT INTO accounting_chart (organization_id, version, chart, created_at, taken_up, counts_from)
+    VALUES ($1, $2, $3, now(), true, $4)`,
     [organizationId, version, JSON.stringify(toStoredChart(chart)), countsFrom],
   )
 }

@@ -25,8 +25,6 @@ CREATE TABLE accounting_chart (
   version         integer NOT NULL,
   chart           jsonb NOT NULL,
   created_at      timestamptz NOT NULL,
-  -- The row of the trail in which the chart was set.
-  change_id       bigint NOT NULL,
   -- Whether the journal has come to it; and the booked day from which it counts, null: from the beginning.
   taken_up        boolean NOT NULL,
   counts_from     date,
@@ -94,7 +92,7 @@ CREATE TABLE posting (
 );
 CREATE INDEX posting_loan ON posting (organization_id, loan_id, id) WHERE loan_id IS NOT NULL;
 CREATE INDEX posting_transfer ON posting (organization_id, id) WHERE loan_id IS NULL;
-CREATE INDEX posting_booked ON posting USING brin (booked_on) WITH (pages_per_range = 16);
+CREATE INDEX posting_booked ON posting (organization_id, booked_on, id);
 
 -- The sums of the postings by the days from which they count, for the trial balance: no posting is read for it.
 CREATE TABLE posting_day (

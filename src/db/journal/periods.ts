@@ -3,6 +3,7 @@ import { type Author, auditRow } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import { isUniqueViolation } from '../postgres/errors.ts'
 import type { Transaction } from '../postgres/transaction.ts'
+import type { Queries } from '../queries/queries.ts'
 import { moment } from '../queries/rows.ts'
 import { statement } from '../queries/statement.ts'
 
@@ -38,7 +39,7 @@ export async function findPeriod(
 }
 
 /** Finds the months of an organization that are closed, or are to be; the latest first. */
-export async function findPeriods({ pool }: Pick<Db, 'pool'>, organizationId: number): Promise<Period[]> {
+export async function findPeriods({ pool }: Queries, organizationId: number): Promise<Period[]> {
   const { rows } = await pool.query<Period>({
     name: 'find-periods',
     text: `SELECT ${PERIOD} FROM accounting_period WHERE organization_id = $1 ORDER BY month DESC`,
@@ -48,7 +49,7 @@ export async function findPeriods({ pool }: Pick<Db, 'pool'>, organizationId: nu
 }
 
 /** Returns the first day on which anything is booked; null where nothing is. */
-export async function firstBookedDay({ pool }: Pick<Db, 'pool'>, organizationId: number): Promise<LocalDate | null> {
+export async function firstBookedDay({ pool }: Queries, organizationId: number): Promise<LocalDate | null> {
   const { rows } = await pool.query<{ day: LocalDate | null }>({
     name: 'first-booked-day',
     text: 'SELECT min(booked_on) AS day FROM posting_day WHERE organization_id = $1',

@@ -36,6 +36,12 @@ export async function findProducts(db: Db, organizationId: number, position: Pos
   return { items: items.map(toProduct), next: cursorAt(PRODUCT_ORDER, items.at(-1)?.id) }
 }
 
+/** Finds the ids of an organization's products. */
+export async function findProductIds(db: Db, organizationId: number): Promise<number[]> {
+  const rows = await db.prisma.loanProduct.findMany({ where: { organizationId }, select: { id: true } })
+  return rows.map(({ id }) => id)
+}
+
 /** @throws a unique violation when the organization has a product of that id */
 export async function insertProduct(db: Db, author: Author, product: Product, now: number): Promise<void> {
   const { currency, retired: _, ...terms } = product

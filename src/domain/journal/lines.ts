@@ -1,5 +1,5 @@
 import type { LocalDate } from '../dates.ts'
-import { type Charts, type ChartVersion, chartOfVersion, chartOn } from './chartsInForce.ts'
+import { type Charts, chartOfVersion, chartOn } from './chartsInForce.ts'
 import { SLOTS, type Slot } from './slots.ts'
 
 /** Amounts of a posting by slot, as they are stored: minor units, a debit above zero, null where there is none. */
@@ -43,7 +43,3 @@ export function linesOf(charts: Charts, { bookedOn, amounts, move }: Lined): Lin
     return from ? [lineOf(from.slots[slot], -amount), entered] : [entered]
   })
 }
-
-/** Returns the slots whose account is the one with a code in a chart. */
-export const slotsOn = ({ chart }: ChartVersion, code: string): Slot[] =>
-  SLOTS.filter((slot) => chart.slots[slot] === code)

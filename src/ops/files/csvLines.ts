@@ -2,10 +2,10 @@ import type { ReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { CsvError, type Parser, parse } from 'csv-parse'
 import { LendingError } from '../../domain/errors.ts'
+import { unmarkText } from '../../domain/spreadsheetText.ts'
 import type { Line } from '../../services/book/bookImport.ts'
 import { BYTES, decode, notUtf8, unreadable } from './bytes.ts'
 import { recordOfCsv } from './lines.ts'
-import { unmarkText } from './spreadsheetText.ts'
 
 /**
  * Bytes of a line; no real line is as long, and all text after a quote that is never closed would be held in memory.

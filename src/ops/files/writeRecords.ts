@@ -2,11 +2,11 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'csv-stringify/sync'
 import { makeDirectory } from '../../db/embedded/makeDirectory.ts'
+import { markText } from '../../domain/spreadsheetText.ts'
 import { Amount, type ExportKind, type ExportRecord, type ExportSink } from '../../services/book/bookExport.ts'
 import type { Io, Progress } from '../terminal/terminalIo.ts'
 import { Declined } from '../terminal/terminalIo.ts'
 import type { Format } from './readLines.ts'
-import { markText } from './spreadsheetText.ts'
 
 /**
  * Writes the files of an export into a folder. Each gets its name when it is complete; only their owner may read them,

@@ -1,0 +1,71 @@
+import type { Deps } from '../../app/deps.ts'
+import { readCharts } from '../../db/journal/charts.ts'
+import { readNewestChart, type SetChart, setChart as saveChart } from '../../db/journal/setChart.ts'
+import { findProductIds } from '../../db/lenders/products.ts'
+import type { Queries } from '../../db/queries/queries.ts'
+import { LAST_DATE, type LocalDate } from '../../domain/dates.ts'
+import { failedPrecondition, LendingError } from '../../domain/errors.ts'
+import type { Chart } from '../../domain/journal/chart.ts'
+import { accountsAsOf, FIRST_CHART } from '../../domain/journal/chartsInForce.ts'
+import { chartOf, conflictOf, type NewChart } from '../../domain/journal/newChart.ts'
+import { fromStoredChart, toStoredChart } from '../../domain/journal/storedChart.ts'
+import { type Caller, requireAdmin } from '../access/caller.ts'
+import { journalCaughtUp } from './caughtUp.ts'
+import { readTurnovers } from './trialBalance.ts'
+
+/** The chart of an organization, and since when it counts. */
+export interface ChartView {
+  readonly version: number
+  readonly chart: Chart
+  /** Whether the journal has come to the chart. */
+  readonly inForce: boolean
+  /** The first booked day for which the chart counts; null: from the beginning, or not known yet. */
+  readonly countsFrom: LocalDate | null
+}
+
+const viewOf = (newest: SetChart | undefined): ChartView => {
+  if (!newest) return { version: FIRST_CHART.version, chart: FIRST_CHART.chart, inForce: true, countsFrom: null }
+  const { version, chart, takenUp, countsFrom } = newest
+  return { version, chart: fromStoredChart(chart), inForce: takenUp, countsFrom }
+}
+
+/** Returns the newest chart of the caller's organization. @throws LendingError `permission_denied` */
+export async function getChart({ db }: Pick<Deps, 'db'>, caller: Caller): Promise<ChartView> {
+  requireAdmin(caller)
+  return viewOf(await readNewestChart(db, caller.organizationId))
+}
+
+const AGAIN_SECONDS = 1
+
+/**
+ * Sets the chart of the caller's organization. The journal takes the chart up soon after. The same chart again makes no new version.
+ * @throws LendingError `permission_denied`, `invalid_argument`; `failed_precondition` for an account with postings that is
+ *   removed or changes its type; `unavailable` while the journal is behind
+ */
+export async function setChart(deps: Pick<Deps, 'db' | 'now'>, caller: Caller, request: NewChart): Promise<ChartView> {
+  requireAdmin(caller)
+  const { organizationId } = caller
+  const chart = chartOf(request, new Set(await findProductIds(deps.db, organizationId)))
+  await journalCaughtUp(deps, organizationId)
+  const stored = toStoredChart(chart)
+  await saveChart(deps.db, caller, deps.now(), async (newest, queries) => {
+    const { version, chart: before, inForce } = viewOf(newest)
+    const was = toStoredChart(before)
+    if (JSON.stringify(was) === JSON.stringify(stored)) return undefined
+    if (!inForce)
+      throw new LendingError('unavailable', 'another chart was set at the same time; try again', [], AGAIN_SECONDS)
+    await requireAccounts(queries, organizationId, chart)
+    return { version: version + 1, chart: stored, before: was }
+  })
+  return getChart(deps, caller)
+}
+
+/** Requires that each account with postings is in a chart, with the type that it has. */
+async function requireAccounts(queries: Queries, organizationId: number, chart: Chart): Promise<void> {
+  const charts = await readCharts(queries, organizationId)
+  const asked = { organizationId, basis: 'booked', asOf: LAST_DATE, productId: null } as const
+  const turnovers = await readTurnovers(queries, asked, charts)
+  const posted = new Set([...turnovers.values()].flatMap((accounts) => [...accounts.keys()]))
+  const conflict = conflictOf(chart, accountsAsOf(charts, LAST_DATE), [...posted].toSorted())
+  if (conflict !== undefined) throw failedPrecondition(conflict, 'accounts')
+}

@@ -1,0 +1,62 @@
+import { stringify } from 'csv-stringify/sync'
+import { toRfc3339 } from '../../domain/dates.ts'
+import type { LedgerAccount } from '../../domain/journal/chart.ts'
+import type { ControlTotal } from '../../domain/journal/hledger.ts'
+import { currencyOf, minorToText } from '../../domain/money.ts'
+import { markText } from '../../domain/spreadsheetText.ts'
+import type { Posting } from './postings.ts'
+
+/** The byte order mark: without it a spreadsheet reads the file in the encoding of its country. */
+const BYTE_ORDER_MARK = '\uFEFF'
+
+/** The columns of the file: a row for each line of a posting. */
+const COLUMNS = [
+  ...['posting', 'sequence', 'bookedOn', 'valueDate', 'late', 'postedAt', 'kind', 'loanId', 'transactionId'],
+  ...['account', 'accountName', 'currencyCode', 'debit', 'credit'],
+] as const
+
+type CsvRow = Partial<Record<(typeof COLUMNS)[number], string>>
+
+const rowsText = (rows: readonly CsvRow[]): string => stringify(rows as CsvRow[], { columns: [...COLUMNS] })
+
+/** Writes the names of the columns. */
+export const csvHead = (): string => `${BYTE_ORDER_MARK}${COLUMNS.join(',')}\n`
+
+/** Writes postings, a row for each line. Texts that a spreadsheet would run or change have an apostrophe before them. */
+export const csvRows = (
+  postings: readonly Posting[],
+  accounts: ReadonlyMap<string, LedgerAccount>,
+  zone: string,
+): string =>
+  rowsText(
+    postings.flatMap(({ lines, currency, ...posting }) =>
+      lines.map(({ account, debit, credit }): CsvRow => {
+        const { id, sequence, bookedOn, valueDate, late, postedAt, kind, loanId, transactionId } = posting
+        return {
+          ...{ posting: String(id), sequence: String(sequence), bookedOn, valueDate, late: String(late), kind },
+          postedAt: toRfc3339(postedAt, zone),
+          loanId: idText(loanId),
+          transactionId: idText(transactionId),
+          account: markText(account),
+          accountName: markText(accounts.get(account)?.name ?? ''),
+          currencyCode: currency.code,
+          debit: minorToText(debit, currency),
+          credit: minorToText(credit, currency),
+        }
+      }),
+    ),
+  )
+
+const idText = (id: bigint | null): string => (id === null ? '' : markText(String(id)))
+
+/** Writes the control totals, a row for each currency. */
+export const csvEnd = (postings: number, totals: readonly ControlTotal[]): string =>
+  rowsText(
+    totals.map(({ currency: code, debit, credit }): CsvRow => {
+      const text = (amount: bigint) => minorToText(amount, currencyOf(code))
+      return {
+        ...{ posting: 'control totals', kind: `${postings} postings`, currencyCode: code },
+        ...{ debit: text(debit), credit: text(credit) },
+      }
+    }),
+  )

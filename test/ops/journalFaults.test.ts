@@ -36,8 +36,8 @@ beforeAll(async () => {
   await service.deps.db.pool.query(
     `WITH set AS (INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, after)
        VALUES (1, now(), 'set', '${CHARTING}', '2', $1::jsonb))
-     INSERT INTO accounting_chart (organization_id, version, chart, created_at, change_id, taken_up)
-     VALUES (1, 2, $1::jsonb, now(), 0, false)`,
+     INSERT INTO accounting_chart (organization_id, version, chart, created_at, taken_up)
+     VALUES (1, 2, $1::jsonb, now(), false)`,
     [chart],
   )
   await post(`/v1/loans/${loan}/repayments`, { transactionAmount: 10, transactionDate: '2026-01-31' })

@@ -23,7 +23,8 @@ export interface ClaimedJournal extends JournalHead {
 }
 
 /**
- * Claims the journal of an organization until the end of the transaction, and makes one where there is none.
+ * Claims the journal of an organization until the end of the transaction, and makes one where there is none. The commit
+ * does not wait for the disk: the journal follows from the trail, and what a crash takes is posted again, the same.
  * @returns undefined while another instance has claimed it
  */
 export async function claimJournal(
@@ -33,7 +34,8 @@ export async function claimJournal(
   const claimed = () =>
     transaction.query<ClaimedJournal>({
       name: 'claim-journal',
-      text: `SELECT ${HEAD_COLUMNS}, (SELECT c.change_id FROM event_chain c WHERE c.organization_id = $1) AS "sealedTo"
+      text: `SELECT ${HEAD_COLUMNS}, (SELECT c.change_id FROM event_chain c WHERE c.organization_id = $1) AS "sealedTo",
+          set_config('synchronous_commit', 'off', true)
         FROM journal WHERE organization_id = $1 FOR UPDATE SKIP LOCKED`,
       values: [organizationId],
     })

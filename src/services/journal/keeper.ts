@@ -14,7 +14,7 @@ import { walkLoans } from './walkLoans.ts'
 export const CHANGES_A_ROUND = 200
 
 /** The pause after a round that left nothing. */
-const EVERY_MS = 150
+const EVERY_MS = 250
 /** The pause after a failure of an organization's journal. */
 const LEFT_ALONE_MS = 10_000
 

@@ -67,6 +67,12 @@ export const JOURNAL_FAULTS: readonly Fault[] = [
     /the sum of cash booked on 2026-01-31: is 5 in debits and 5 in credits, and the postings sum to nothing/,
   ],
   [
+    'an amount moved to another account by hand',
+    `INSERT INTO posting (organization_id, id, sequence, product_id, currency, kind, value_date, booked_on, posted_at, moved_from, moved_to, cash)
+     VALUES (1, 99, 1, 3, 'TZS', 'chart_changed', '2026-02-01', '2026-02-01', now(), 1, 2, 500)`,
+    /transfers between accounts: are to version 2 on 2026-02-01, TZS, product 3: 500, and .* must be none/,
+  ],
+  [
     'another hash of a closed month',
     `UPDATE accounting_period SET trial_balance_hash = repeat('0', 64)`,
     /month 2026-01: was closed with the hash 0{64}, and its trial balance has [0-9a-f]{64}/,

@@ -1,6 +1,6 @@
 import type { CheckedPosting } from '../../domain/bookCheck/journalRules.ts'
 import type { LocalDate } from '../../domain/dates.ts'
-import { amountsBy, SLOTS, type Slot } from '../../domain/journal/slots.ts'
+import { amountsBy, SLOTS, type Slot, type SlotAmounts } from '../../domain/journal/slots.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
 
 /** A loan, by its organization and its id. */
@@ -147,6 +147,31 @@ export async function findJournalFaults(
     faults.push(...(await snapshot.query<JournalFault>(query as { text: string; values: unknown[] })).rows)
   }
   return faults
+}
+
+/** A posting that moves amounts to the accounts of another chart. */
+export interface CheckedTransfer {
+  readonly id: bigint
+  readonly organizationId: number
+  readonly movedTo: number
+  readonly currency: string
+  readonly productId: number
+  readonly bookedOn: LocalDate
+  readonly amounts: SlotAmounts
+}
+
+/** Reads the postings that move amounts between accounts, of an organization or of all. */
+export async function readTransfers(
+  snapshot: Snapshot,
+  organizationId: number | undefined,
+): Promise<CheckedTransfer[]> {
+  const { rows } = await snapshot.query<Omit<CheckedTransfer, 'amounts'> & Record<Slot, bigint | null>>({
+    text: `SELECT id, organization_id AS "organizationId", moved_to AS "movedTo", currency, product_id AS "productId",
+      booked_on AS "bookedOn", ${SLOTS.join(', ')} FROM posting
+      WHERE loan_id IS NULL AND ($1::int IS NULL OR organization_id = $1) ORDER BY organization_id, id`,
+    values: [organizationId ?? null],
+  })
+  return rows.map((row) => ({ ...row, amounts: amountsBy((slot) => row[slot] ?? 0n) }))
 }
 
 /** A month that is closed, with the hash that was given for it. */

@@ -1,7 +1,8 @@
 import type { LocalDate } from '../dates.ts'
 import type { Booking, KeptBalances } from '../events/keptBalances.ts'
+import type { Chart } from './chart.ts'
 import { type Contributing, contributionOf, type Method, openingOf } from './contribution.ts'
-import { lessAmounts, NO_AMOUNTS, type SlotAmounts } from './slots.ts'
+import { amountsBy, lessAmounts, NO_AMOUNTS, type SlotAmounts } from './slots.ts'
 
 /** A loan after a change, as far as the journal needs it. */
 export interface LoanAfter extends Pick<Booking, 'on' | 'isImported'> {
@@ -37,6 +38,10 @@ export function postedBy(
   const isOpened = isImported || (before === undefined && !isFirst)
   return { contribution, isOpened, amounts: isOpened ? openingOf(change) : change }
 }
+
+/** Returns the amounts that move where a chart replaces another: those booked before on slots whose account is another. */
+export const movedBetween = (from: Chart, to: Chart, booked: Readonly<Partial<SlotAmounts>>): SlotAmounts =>
+  amountsBy((slot) => (from.slots[slot] === to.slots[slot] ? 0n : (booked[slot] ?? 0n)))
 
 /** Returns the day on which a change is booked: its own, or the first that is open (contract 9.2). */
 export const bookedDay = (on: LocalDate, openFrom: LocalDate | null): LocalDate =>

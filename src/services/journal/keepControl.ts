@@ -6,7 +6,8 @@ import { moment } from '../../db/queries/rows.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import type { Chart } from '../../domain/journal/chart.ts'
 import { firstDayAfter, firstDayOf, lastDayOf } from '../../domain/journal/months.ts'
-import { amountsBy, isNothing } from '../../domain/journal/slots.ts'
+import { movedBetween } from '../../domain/journal/posted.ts'
+import { isNothing } from '../../domain/journal/slots.ts'
 import type { Keeping } from './keepChanges.ts'
 import { closingHash } from './trialBalance.ts'
 
@@ -75,7 +76,7 @@ async function movesOf(
 ): Promise<NewPosting[]> {
   const booked = await readBookedBefore(transaction, organizationId, on)
   const moving = booked.flatMap(({ currency, productId, amounts: sums }) => {
-    const amounts = amountsBy((slot) => (old.slots[slot] === chart.slots[slot] ? 0n : (sums[slot] ?? 0n)))
+    const amounts = movedBetween(old, chart, sums)
     return isNothing(amounts) ? [] : [{ currency, productId, amounts }]
   })
   return moving.map((one, index) => ({

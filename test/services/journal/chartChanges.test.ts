@@ -106,13 +106,41 @@ describe('another chart', () => {
     expect(await balances('2026-02-10')).toMatchObject({ '1200': 1_500, '4000': 1_800 })
   })
 
+  it('of interest that is earned as it falls due posts the interest of each instalment on the day that was over', async () => {
+    const method = { default: 'cash', products: { '3': 'accrual_periodic' } }
+    await setChart(service.deps, caller, { ...request, method })
+    const periodic = await post('/v1/loans', { customerId: 'asha', productId: 3, principal: 6_000 })
+    await at('2026-03-20')
+    await post(`/v1/loans/${periodic}/repayments`, { transactionAmount: 50, transactionDate: '2026-02-20' })
+    const { id } = (await service.get<{ id: string }>(`/v1/loans/${periodic}`, { token })).body
+    await keepJournal(service.deps)
+    const { rows } = await service.deps.db.pool.query(
+      `SELECT kind, booked_on AS on, interest_receivable / 100 AS receivable, unearned_interest / 100 AS unearned,
+         interest_income / 100 AS income FROM posting WHERE loan_id = $1 ORDER BY id`,
+      [id],
+    )
+    expect(
+      rows.map((row) => ({
+        ...row,
+        receivable: Number(row.receivable),
+        unearned: Number(row.unearned),
+        income: Number(row.income),
+      })),
+    ).toEqual([
+      { kind: 'disbursement', on: '2026-02-10', receivable: 1_800, unearned: -1_800, income: 0 },
+      { kind: 'time', on: '2026-03-10', receivable: 0, unearned: 300, income: -300 },
+      { kind: 'repayment', on: '2026-02-20', receivable: -50, unearned: 0, income: 0 },
+    ])
+  })
+
   it('is refused where it has no account that has postings, and takes the same chart again as no change', async () => {
     const without = accounts.filter(({ code }) => code !== '4000')
     await expect(
       setChart(service.deps, caller, { ...request, accounts: without, slots: { ...slots, interest_income: '4010' } }),
     ).rejects.toMatchObject({ code: 'failed_precondition' })
-    const { version } = await setChart(service.deps, caller, { ...request, method: 'accrual_upfront' })
-    expect(version).toBe(4)
+    const method = { default: 'cash', products: { '3': 'accrual_periodic' } }
+    const { version } = await setChart(service.deps, caller, { ...request, method })
+    expect(version).toBe(5)
   })
 
   it('leaves a book in which the check finds nothing', async () => {

@@ -3,6 +3,7 @@ import { dateIn, dayAfter, startOfDay } from '../../../src/domain/dates.ts'
 import { contributionOf, METHODS } from '../../../src/domain/journal/contribution.ts'
 import { lessAmounts, NO_AMOUNTS, plusAmounts, type SlotAmounts } from '../../../src/domain/journal/slots.ts'
 import { ENTRY_TYPES } from '../../../src/domain/loan/entry.ts'
+import { randomFrom } from '../../support/random.ts'
 import { DayJournal, keyOf } from './dayJournal.ts'
 import { BEGIN, type Command, DAY_MS, decide, loanOf, type NewLoan, type RandomLoan, ZONE } from './randomLoans.ts'
 
@@ -14,17 +15,6 @@ const SEED = Number(process.env.MKOPO_SEED ?? 1)
 const COMMANDS_A_DAY = 50
 const OPEN_LOANS = 150
 const COMMANDS_A_LOAN = 40
-
-/** Random numbers from a seed (mulberry32). @returns a function that returns whole numbers from 0, below `below` */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296) * below)
-  }
-}
 
 const random = randomFrom(SEED)
 const oneOf = <T>(list: readonly T[]): T => list[random(list.length)]!

@@ -71,7 +71,7 @@ export interface TrailedClose {
 export async function readCloses(snapshot: Snapshot): Promise<TrailedClose[]> {
   const { rows } = await snapshot.query<TrailedClose>(
     `SELECT organization_id AS "organizationId", id AS "changeId", entity_id AS month FROM audit_entry
-     WHERE entity = 'accounting_period' AND action = 'close' ORDER BY id`,
+     WHERE entity = 'accounting period' AND action = 'close' ORDER BY id`,
   )
   return rows
 }
@@ -127,7 +127,7 @@ const CHARTS = `
   SELECT c.organization_id AS "organizationId", 'version ' || c.version || ' of the chart' AS of,
     'is not what the trail says was set' AS message
   FROM accounting_chart c LEFT JOIN audit_entry a ON a.organization_id = c.organization_id
-    AND a.entity = 'accounting_chart' AND a.entity_id = c.version::text AND a.action = 'set'
+    AND a.entity = 'accounting chart' AND a.entity_id = c.version::text AND a.action = 'set'
   WHERE a.after IS DISTINCT FROM c.chart AND ($1::int IS NULL OR c.organization_id = $1)`
 
 /** Milliseconds that one of the statements may take on a large book. */

@@ -8,7 +8,7 @@ import { moment } from '../queries/rows.ts'
 import { statement } from '../queries/statement.ts'
 
 /** The entity of the trail of which a close is a change. */
-export const CLOSING = 'accounting_period'
+export const CLOSING = 'accounting period'
 
 /** A month of the books that is closed, or is to be. */
 export interface Period {

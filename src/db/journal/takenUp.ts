@@ -10,7 +10,7 @@ import type { Queries } from '../queries/queries.ts'
 export const FIRST_VERSION = 1
 
 /** The entity of the trail of which a new chart is a change. */
-export const CHARTING = 'accounting_chart'
+export const CHARTING = 'accounting chart'
 
 /**
  * Reads a version of the chart.

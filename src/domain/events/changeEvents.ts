@@ -25,8 +25,8 @@ const OF_CUSTOMERS: ReadonlyMap<string, readonly EventType[]> = new Map([
 
 /** The changes of the journal itself, by entity and action. */
 const OF_JOURNAL: ReadonlyMap<string, readonly EventType[]> = new Map([
-  ['accounting_period close', ['accounting.period_closed']],
-  ['accounting_chart set', ['accounting.chart_changed']],
+  ['accounting period close', ['accounting.period_closed']],
+  ['accounting chart set', ['accounting.chart_changed']],
 ])
 
 const IS_REPAYMENT: ReadonlyMap<string | null, boolean> = new Map(

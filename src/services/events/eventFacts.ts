@@ -49,7 +49,7 @@ function entryOf({ type, change }: StoredEvent): { readonly id: bigint; readonly
 }
 
 /** The beginning of the entities of the journal itself. */
-const JOURNAL = 'accounting_'
+const JOURNAL = 'accounting '
 
 function subjectOf({ change: { entity, entityId } }: StoredEvent, organizationId: number): Subject {
   if (entity === 'loan') return { loanId: idOf(entityId) }

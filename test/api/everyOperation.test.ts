@@ -4,8 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccount } from '../../src/services/access/accounts.ts'
 import { createApiKey, revokeApiKey } from '../../src/services/access/apiKeys.ts'
 import { operator } from '../../src/services/access/caller.ts'
+import { startSequencer } from '../../src/services/events/sequencer.ts'
+import { startKeeper } from '../../src/services/journal/keeper.ts'
 import { examplesOf, operationsOf } from '../support/document.ts'
 import { anotherLender } from '../support/lenders.ts'
+import { queryOf } from '../support/prefilled.ts'
 import { aBasicLoan, aBorrower, aRepayment } from '../support/recordBodies.ts'
 import { recordsOf } from '../support/records.ts'
 import { type Answer, startService, type TestService } from '../support/service.ts'
@@ -30,6 +33,7 @@ interface Called {
 const HOSTS = { auth: 'auth.localhost:3000', partner: 'api.localhost:3000', record: 'records.localhost:3000' } as const
 
 let service: TestService
+let jobs: { stop(): Promise<void> }[]
 let operations: Called[]
 /** By the name of a parameter: something that organization 1 has, of each kind. */
 let ids: Record<string, string>
@@ -37,6 +41,8 @@ let tokens: Record<string, string>
 
 beforeAll(async () => {
   service = await startService()
+  const quiet = { error: (context: object, message: string) => expect([context, message]).toEqual([]) }
+  jobs = [startSequencer(service.deps, quiet), startKeeper(service.deps, quiet)]
   const records = recordsOf(service)
   await service.post('/v1/customers', { body: { externalId: 'asha' } })
   const { body: loan } = await service.post('/v1/loans', {
@@ -56,7 +62,10 @@ beforeAll(async () => {
   operations = documents.flat()
   tokens = await credentials()
 })
-afterAll(() => service.close())
+afterAll(async () => {
+  for (const job of jobs) await job.stop()
+  await service.close()
+})
 
 function calledOf(style: Called['style'], host: string, document: Document, loanId: string): Called[] {
   return operationsOf(document).map(([name, operation]): Called => {
@@ -69,6 +78,7 @@ function calledOf(style: Called['style'], host: string, document: Document, loan
     const isCustomer = path.startsWith('/v1/customers')
     const named = (parameter: string): string => {
       if (parameter === 'externalId') return isCustomer ? 'asha' : 'l-1'
+      if (parameter === 'period') return '2026-01'
       if (parameter !== 'id') return ids[parameter]!
       if (style === 'record') return '71'
       return path.startsWith('/v1/loan-products') ? '1' : isCustomer ? 'asha' : loanId
@@ -77,7 +87,7 @@ function calledOf(style: Called['style'], host: string, document: Document, loan
       host,
       style,
       method: method as Called['method'],
-      path: path.replace(/\{(\w+)\}/g, (_, parameter: string) => named(parameter)),
+      path: path.replace(/\{(\w+)\}/g, (_, parameter: string) => named(parameter)) + queryOf(operation),
       role,
       isPublic: security !== undefined && !security.some((scheme) => 'bearer' in scheme),
       isUpload: 'multipart/form-data' in content,

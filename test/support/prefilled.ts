@@ -14,14 +14,26 @@ export interface Prefilled {
   readonly operation: Operation
 }
 
+const parametersOf = ({ parameters = [] }: Operation) =>
+  parameters as readonly { in: string; name: string; required?: boolean; example?: unknown }[]
+
+/** The query that the reference fills in, from its question mark on; empty for none. */
+export function queryOf(operation: Operation): string {
+  const query = parametersOf(operation).filter((one) => one.in === 'query' && one.example !== undefined)
+  const search = new URLSearchParams(query.map((one): [string, string] => [one.name, String(one.example)])).toString()
+  return search === '' ? '' : `?${search}`
+}
+
+/** Whether an operation takes a parameter that may not be left out besides its path. */
+export const needsQuery = (operation: Operation): boolean =>
+  parametersOf(operation).some((one) => one.in === 'query' && one.required)
+
 /** Every operation of a document, in its order, with the values that the reference fills in. */
 export const prefilledOf = (document: Document): Prefilled[] =>
   operationsOf(document).map(([name, operation]) => {
     const [method = '', path = ''] = name.split(' ')
     const [[type, media] = []] = Object.entries(operation.requestBody?.content ?? {})
-    const parameters = (operation.parameters ?? []) as readonly { in: string; name: string; example?: unknown }[]
-    const query = parameters.filter((one) => one.in === 'query' && one.example !== undefined)
-    const search = new URLSearchParams(query.map((one): [string, string] => [one.name, String(one.example)])).toString()
+    const parameters = parametersOf(operation)
     const filled = path.replace(/\{(\w+)\}/g, (_, parameter: string) => {
       const example = parameters.find((one) => one.in === 'path' && one.name === parameter)?.example
       return encodeURIComponent(String(example))
@@ -29,7 +41,7 @@ export const prefilledOf = (document: Document): Prefilled[] =>
     return {
       name,
       method: method as Prefilled['method'],
-      path: search === '' ? filled : `${filled}?${search}`,
+      path: filled + queryOf(operation),
       body: media && shownIn(document, media)[0],
       isUpload: type === 'multipart/form-data',
       forOperators: 'x-required-role' in operation,

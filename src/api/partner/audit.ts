@@ -10,7 +10,10 @@ import { instant, text } from '../wire.ts'
 import * as examples from './document/examples.ts'
 import { named, pageOf, toPage } from './registry.ts'
 
-const ENTITIES = ['customer', 'loan', 'account', 'loan product', 'api key', 'organization', 'webhook endpoint'] as const
+const ENTITIES = [
+  ...(['customer', 'loan', 'account', 'loan product', 'api key', 'organization', 'webhook endpoint'] as const),
+  ...(['accounting_chart', 'accounting_period'] as const),
+] as const
 
 /** What is kept of a thing depends on its kind. */
 const state = z.unknown().meta({ type: ['object', 'null'], additionalProperties: true })

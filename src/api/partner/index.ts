@@ -4,6 +4,7 @@ import { requireBearer } from '../http/bearer.ts'
 import { failureWords } from '../http/failure.ts'
 import { acceptIdempotencyKeys } from '../http/idempotency.ts'
 import type { Style } from '../style.ts'
+import { accountingRoutes } from './accounting/accounting.ts'
 import { auditRoutes } from './audit.ts'
 import { creditRoutes } from './credit.ts'
 import { customerRoutes } from './customers.ts'
@@ -39,6 +40,7 @@ export const partnerStyle: Style = {
     creditRoutes(app, deps)
     eventRoutes(app, deps)
     webhookRoutes(app, deps)
+    accountingRoutes(app, deps)
     auditRoutes(app, deps)
   },
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operationsOf, shownIn } from '../../support/document.ts'
+import { queryOf } from '../../support/prefilled.ts'
 import { type Call, startService, type TestService } from '../../support/service.ts'
 import { showing } from '../../support/upload.ts'
 import type { Document, Operation } from '../../support/wire.ts'
@@ -76,7 +77,11 @@ describe.each(['api.localhost', 'records.localhost'])('a refusal is what the doc
 
   it('403 permission_denied: what only an operator may do, and another organization’s id', async () => {
     const elsewhere = host === 'records.localhost' ? { headers: { 'x-user-id': '2' } } : {}
-    await askedEach('permission_denied', (_, operation) => ({ ...exampleFor(operation), ...elsewhere }))
+    await askedEach('permission_denied', (_, operation) => ({
+      ...exampleFor(operation),
+      query: queryOf(operation),
+      ...elsewhere,
+    }))
   })
 
   it('404 not_found: nothing has that id', async () => {

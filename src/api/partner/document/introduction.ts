@@ -32,6 +32,11 @@ export const TAGS = [
     name: 'webhooks',
     description: 'Have the events sent to you as they happen, signed. Every operation needs the role ADMIN.',
   },
+  {
+    name: 'accounting',
+    description:
+      'The journal of the loans on your chart of accounts, its balances, and the close of months. Every operation needs the role ADMIN.',
+  },
   { name: 'audit trail', description: 'Read who changed what, and when.' },
 ] as const
 

@@ -82,8 +82,10 @@ async function nextOf(deps: KeeperDeps, keeping: Keeping, head: JournalHead, sea
   const { transaction, organizationId } = keeping
   const found = await readUnkept(transaction, organizationId, { above: head.changeId, sealedTo, most: CHANGES_A_ROUND })
   const [first] = found
-  if (first && isControl(first))
-    return { head: await keepControl(keeping, head, first), count: 1, isDone: found.length === 1 }
+  if (first && isControl(first)) {
+    const after = await keepControl(keeping, head, first)
+    return { head: after, count: 1, isDone: found.length === 1 && after.walk === null }
+  }
   const end = found.findIndex(isControl)
   const changes = end === -1 ? found : found.slice(0, end)
   const after = await keepChanges(deps, keeping, head, changes)

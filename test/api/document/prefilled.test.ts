@@ -14,6 +14,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   activateCustomer: 'a customer is Active at once; only an import makes one Pending',
   activateCustomerByExternalId: 'a customer is Active at once; only an import makes one Pending',
   closeCustomerByExternalId: 'the operation before it, by the number, has closed the customer',
+  closePeriod: 'what was lent a moment ago is booked in a month that is not over',
 }
 
 const basic = `Basic ${Buffer.from(`${DEMO_PARTNER.email}:${DEMO_PARTNER.password}`).toString('base64')}`

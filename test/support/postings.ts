@@ -44,6 +44,35 @@ export async function givePosting(db: Pick<Db, 'pool'>, given: GivenPosting): Pr
     )
 }
 
+/**
+ * Fills the journal of an organization with so many postings, and the sums of their days: some 1,000 of a day, from 2024
+ * on, every 997th of them on the first day, every 10,000th a write-off, on 100,000 loans at most.
+ */
+export async function fillJournal(db: Pick<Db, 'pool'>, organizationId: number, postings: number): Promise<void> {
+  await db.pool.query({
+    text: `INSERT INTO posting (organization_id, id, sequence, change_id, loan_id, product_id, currency, kind, value_date,
+        booked_on, posted_at, cash, loan_portfolio, interest_income, write_offs, method, contribution)
+      SELECT $1, n, n, n, 1 + n % 100000, 1, 'KES', 'repayment', day, day, day,
+        CASE WHEN n % 10000 = 0 THEN NULL ELSE 110 END, -100, CASE WHEN n % 10000 = 0 THEN NULL ELSE -10 END,
+        CASE WHEN n % 10000 = 0 THEN 100 END, 'cash', '-110,100,,,,,10'
+      FROM generate_series(1, $2::int) AS n,
+        LATERAL (SELECT date '2024-01-01' + CASE WHEN n % 997 = 0 THEN 0 ELSE n / 1000 END AS day) AS d`,
+    values: [organizationId, postings],
+  })
+  const slots = ['cash', 'loan_portfolio', 'interest_income', 'write_offs']
+  for (const slot of slots)
+    await db.pool.query(
+      `INSERT INTO posting_day (organization_id, booked_on, value_date, currency, product_id, slot, debit, credit)
+      SELECT organization_id, booked_on, value_date, currency, product_id, '${slot}',
+        sum(greatest(${slot}, 0)), sum(greatest(-${slot}, 0))
+      FROM posting WHERE organization_id = $1 AND ${slot} IS NOT NULL
+      GROUP BY organization_id, booked_on, value_date, currency, product_id`,
+      [organizationId],
+    )
+  await db.pool.query('ANALYZE posting, posting_day')
+  await journalIsUpToDate(db, organizationId, postings)
+}
+
 /** Says that the journal of an organization has all changes and postings up to now, as of an event. */
 export const journalIsUpToDate = (db: Pick<Db, 'pool'>, organizationId = 1, sequence = 0) =>
   db.pool.query(

@@ -34,30 +34,42 @@ export async function closePeriod(deps: Deps, caller: Caller, month: string): Pr
   const firstDay = firstDayOf(month)
   if (firstDay === undefined || !isCalendarDate(firstDay))
     throw invalidArgument('period', 'must be a month, such as 2026-01')
-  const known = await findPeriod(db, organizationId, firstDay)
-  if (!known) {
+  if (!(await findPeriod(db, organizationId, firstDay))) {
     const end = startOfDay(firstDayAfter(firstDay), config.zone)
     if (now() < end)
       throw failedPrecondition(`${month} is not over: it can be closed from ${firstDayAfter(firstDay)} on`)
-    await requireOldest(deps, organizationId, firstDay)
-    if (!(await isTimeSaved(db, organizationId, end)))
-      throw new LendingError(
-        'unavailable',
-        `what the end of ${month} changed in loans is still being saved; try again in some seconds`,
-        [],
-        5,
-      )
-    await requestClose(db, caller, { firstDay, month, now: now() })
+    await ask(deps, caller, { month, firstDay, end })
   }
   return waitForClose(deps, organizationId, firstDay)
 }
 
-/** @throws LendingError `failed_precondition` for a month that is not the oldest open one */
-async function requireOldest(deps: Deps, organizationId: number, firstDay: LocalDate): Promise<void> {
+/** A month to close. */
+interface Asked {
+  readonly month: string
+  readonly firstDay: LocalDate
+  readonly end: Instant
+}
+
+/** Asks for the close of the oldest open month, unless another request has asked for it meanwhile. */
+async function ask(deps: Deps, caller: Caller, { month, firstDay, end }: Asked): Promise<void> {
+  const { db, now } = deps
+  const { organizationId } = caller
   const { openFrom } = await journalCaughtUp(deps, organizationId)
-  const oldest = openFrom ?? (await firstBookedDay(deps.db, organizationId))
+  if (await findPeriod(db, organizationId, firstDay)) return
+  requireOldest(month, openFrom ?? (await firstBookedDay(db, organizationId)))
+  if (!(await isTimeSaved(db, organizationId, end)))
+    throw new LendingError(
+      'unavailable',
+      `what the end of ${month} changed in loans is still being saved; try again in some seconds`,
+      [],
+      5,
+    )
+  await requestClose(db, caller, { firstDay, month, now: now() })
+}
+
+/** @throws LendingError `failed_precondition` for a month that is not the oldest open one */
+function requireOldest(asked: string, oldest: LocalDate | null): void {
   if (oldest === null) throw failedPrecondition('there is nothing to close: the journal has no posting')
-  const asked = monthOf(firstDay)
   const open = monthOf(oldest)
   if (asked < open) throw failedPrecondition(`${asked} has nothing to close: the oldest open month is ${open}`)
   if (asked > open) throw failedPrecondition(`${asked} cannot be closed before ${open}, the oldest open month`)

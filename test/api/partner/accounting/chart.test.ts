@@ -162,7 +162,7 @@ describe('a new chart', () => {
     const of = (code: string) => body.accounts.find((account) => account.code === code)
     expect([of('1000'), of('1001')]).toMatchObject([{ debit: 0, credit: 0 }, { balance: -100_000 }])
     const { operator } = books.service.tokens
-    const trail = await books.service.get('/v1/audit-trail?entity=accounting_chart', { token: operator })
+    const trail = await books.service.get('/v1/audit-trail?entity=accounting%20chart', { token: operator })
     expect(trail.body).toMatchObject({
       items: [
         { action: 'set', entityId: '2', before: { slots: { cash: '1000' } }, after: { slots: { cash: '1001' } } },

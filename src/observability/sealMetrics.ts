@@ -68,8 +68,14 @@ export function countKept(registers: Registry[], now: () => number) {
     help: 'Rounds in which the journal of an organization, or all, could not be continued.',
     registers,
   })
+  const left = new Counter({
+    name: 'mkopo_changes_not_posted_total',
+    help: 'Changes that were left out of a journal, because a row of the book is damaged; book check names it.',
+    registers,
+  })
   return {
     keepFailed: () => failed.inc(),
+    changeNotPosted: () => left.inc(),
     kept: (changes) => {
       kept.inc(changes)
       last.set(now() / 1000)

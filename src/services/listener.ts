@@ -67,6 +67,8 @@ export interface Listener {
   kept(changes: number): void
   /** The journal of an organization, or all, could not be continued. */
   keepFailed(): void
+  /** A change was left out of the journal, because its loan or the last posting of the loan is damaged. */
+  changeNotPosted(): void
   /** An event could not be told as a whole, because a row of the book is damaged. */
   eventDamaged(): void
   /** An event was sent to an endpoint of a webhook; `exhausted` is given up. */
@@ -91,6 +93,7 @@ export const noListener: Listener = {
   sealFailed() {},
   kept() {},
   keepFailed() {},
+  changeNotPosted() {},
   eventDamaged() {},
   webhookAttempted() {},
 }

@@ -8,6 +8,7 @@ import {
   readKeptLoans,
   type UnkeptChange,
 } from '../../db/journal/keeping.ts'
+import { isUnavailable } from '../../db/postgres/errors.ts'
 import type { Transaction } from '../../db/postgres/transaction.ts'
 import { moment } from '../../db/queries/rows.ts'
 import { balancesFromText } from '../../domain/events/keptBalances.ts'
@@ -43,10 +44,10 @@ export interface Keeping {
   readonly chart: Chart
 }
 
-type KeepDeps = Pick<Deps, 'config' | 'loanBatches'>
+type KeepDeps = Pick<Deps, 'config' | 'loanBatches' | 'listener'>
 
 /** A loan while its changes are posted, one after the other. */
-type Working = Omit<KeptLoan, 'contribution'> & { contribution: SlotAmounts | undefined }
+type Working = Omit<KeptLoan, 'contribution'> & { contribution: Contributed }
 
 /**
  * Posts changes of loans, in their order. A change that moves no amount has no posting.
@@ -63,7 +64,7 @@ export async function keepChanges(
   const loans = new Map<bigint, Working>()
   if (ids.length > 0)
     for (const loan of await readKeptLoans(transaction, organizationId, ids))
-      loans.set(loan.id, { ...loan, contribution: contributionFrom(loan) })
+      loans.set(loan.id, { ...loan, contribution: contributionFrom(loan.contribution) })
   const postings: NewPosting[] = []
   let { sequence } = head
   for (const [index, change] of changes.entries()) {
@@ -73,8 +74,11 @@ export async function keepChanges(
     sequence = change.last ?? sequence
     if (!loan) continue
     const after = afterKept(keptOf(change)) ?? (await replayedAfter(deps, organizationId, change))
-    if (!after) continue
-    const posting = postingOf(keeping.chart, head, { loan, change, after, sequence: at })
+    if (!after || loan.contribution === 'damaged') {
+      deps.listener.changeNotPosted()
+      continue
+    }
+    const posting = postingOf(keeping.chart, head, { loan, before: loan.contribution, change, after, sequence: at })
     if (posting) postings.push({ ...posting, id: head.postingId + BigInt(postings.length) + 1n })
   }
   await insertPostings(transaction, organizationId, postings)
@@ -84,21 +88,35 @@ export async function keepChanges(
 
 const keptOf = ({ balances }: UnkeptChange) => (balances === null ? undefined : balancesFromText(balances))
 
-export const contributionFrom = ({ contribution }: Pick<KeptLoan, 'contribution'>): SlotAmounts | undefined =>
-  contribution === null ? undefined : amountsFromText(contribution)
+/** What a loan contributes by its last posting; undefined where it has none. */
+type Contributed = SlotAmounts | undefined | 'damaged'
 
-/** Returns a loan after a change of which the trail does not keep enough; undefined where the loan cannot be replayed. */
+/** Reads what a loan contributes by its last posting. */
+export const contributionFrom = (text: string | null): Contributed =>
+  text === null ? undefined : (amountsFromText(text) ?? 'damaged')
+
+/**
+ * Returns a loan after a change of which the trail does not keep enough. Undefined where the loan cannot be replayed: a
+ * damaged loan must not keep the others of its lender out of the journal; book check names it.
+ */
 export async function replayedAfter(
   deps: KeepDeps,
   organizationId: number,
   change: Pick<UnkeptChange, 'id' | 'at' | 'entityId'>,
 ): Promise<LoanAfter | undefined> {
-  const replayed = await replayChange(deps, organizationId, change)
-  return replayed && { balances: replayed.state, on: replayed.on, isImported: false }
+  try {
+    const replayed = await replayChange(deps, organizationId, change)
+    return replayed && { balances: replayed.state, on: replayed.on, isImported: false }
+  } catch (error) {
+    if (isUnavailable(error)) throw error
+    return undefined
+  }
 }
 
 interface ToPost {
   readonly loan: Working
+  /** What the loan contributed before the change. */
+  readonly before: SlotAmounts | undefined
   readonly change: UnkeptChange
   readonly after: LoanAfter
   readonly sequence: bigint
@@ -107,13 +125,13 @@ interface ToPost {
 function postingOf(
   chart: Chart,
   head: JournalHead,
-  { loan, change, after, sequence }: ToPost,
+  { loan, before, change, after, sequence }: ToPost,
 ): Omit<NewPosting, 'id'> | undefined {
   const method = methodOf(chart, loan.productId)
   const isFirst = change.action === 'create'
-  const { amounts, contribution, isOpened } = postedBy(method, after, loan.contribution, isFirst)
+  const { amounts, contribution, isOpened } = postedBy(method, after, before, isFirst)
   // An opening that moves no amount is kept, too: the next posting continues from its contribution.
-  if (isNothing(lessAmounts(contribution, loan.contribution ?? NO_AMOUNTS))) return undefined
+  if (isNothing(lessAmounts(contribution, before ?? NO_AMOUNTS))) return undefined
   loan.contribution = contribution
   const transactionId = change.postedId ?? change.reversedId
   return {

@@ -18,7 +18,7 @@ const EVERY_MS = 250
 /** The pause after a failure of an organization's journal. */
 const LEFT_ALONE_MS = 10_000
 
-export type KeeperDeps = Pick<Deps, 'db' | 'config' | 'loanBatches' | 'now'>
+export type KeeperDeps = Pick<Deps, 'db' | 'config' | 'loanBatches' | 'listener' | 'now'>
 
 /** Continues the journals, round by round. */
 export interface Keeper {
@@ -107,10 +107,7 @@ export async function keepJournals(deps: KeeperDeps): Promise<void> {
 }
 
 /** Starts to continue the journals, until it is stopped. */
-export function startKeeper(
-  deps: KeeperDeps & Pick<Deps, 'listener'>,
-  log: { error(context: object, message: string): void },
-): Job {
+export function startKeeper(deps: KeeperDeps, log: { error(context: object, message: string): void }): Job {
   const keeper = createKeeper(deps)
   const work: Work = {
     everyMs: EVERY_MS,

@@ -13,7 +13,7 @@ import { contributionFrom, type Keeping, replayedAfter } from './keepChanges.ts'
 /** Loans of a walk that are posted in one transaction. */
 export const LOANS_A_ROUND = 200
 
-type WalkDeps = Pick<Deps, 'config' | 'loanBatches' | 'now'>
+type WalkDeps = Pick<Deps, 'config' | 'loanBatches' | 'listener' | 'now'>
 
 /**
  * Posts the next loans of a walk: those that were there before the journal, against `opening_equity`; or those whose
@@ -61,9 +61,12 @@ async function postingOf(
   const after =
     afterKept(loan.balances === null ? undefined : balancesFromText(loan.balances)) ??
     (await replayedAfter(deps, organizationId, change))
-  if (!after) return undefined
+  const before = contributionFrom(loan.contribution)
+  if (!after || before === 'damaged') {
+    deps.listener.changeNotPosted()
+    return undefined
+  }
   const contribution = contributionOf(method, after.balances)
-  const before = contributionFrom(loan)
   const amounts = before ? lessAmounts(contribution, before) : openingOf(contribution)
   if (isNothing(contribution) && isNothing(amounts)) return undefined
   const on = bookedDay(loan.disbursedOn, head.openFrom)

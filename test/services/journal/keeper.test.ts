@@ -104,6 +104,18 @@ describe('the journal', () => {
     ])
   })
 
+  it('leaves out a loan that is damaged, and posts the others', async () => {
+    const [damaged, whole] = [await lend(), await lend()]
+    await service.owner.pool.query(`UPDATE audit_entry SET balances = 'x' WHERE entity = 'loan' AND entity_id = $1`, [
+      damaged,
+    ])
+    await service.owner.pool.query('DELETE FROM loan_period WHERE loan_id = $1', [damaged])
+    await post(whole, 'repayments', { transactionAmount: 100 })
+    expect(await linesOf(whole)).toHaveLength(2)
+    expect(await linesOf(damaged)).toEqual([])
+    await service.owner.pool.query('DELETE FROM loan WHERE id = $1', [damaged])
+  })
+
   it('is continued by several keepers at once, each change once', async () => {
     const loans = await Promise.all(Array.from({ length: 8 }, () => lend()))
     await Promise.all(

@@ -1,7 +1,8 @@
 import { dateIn, type LocalDate } from '../../../src/domain/dates.ts'
 import { balancesFromText, balancesToText } from '../../../src/domain/events/keptBalances.ts'
-import { contributionOf, METHODS, type Method } from '../../../src/domain/journal/contribution.ts'
-import { lessAmounts, NO_AMOUNTS, type SlotAmounts } from '../../../src/domain/journal/slots.ts'
+import { METHODS, type Method } from '../../../src/domain/journal/contribution.ts'
+import { afterKept, postedBy } from '../../../src/domain/journal/posted.ts'
+import { amountsFromText, amountsToText, NO_AMOUNTS, type SlotAmounts } from '../../../src/domain/journal/slots.ts'
 import type { Balances } from '../../../src/domain/loan/balances.ts'
 import type { Entry } from '../../../src/domain/loan/entry.ts'
 import { type Decision, type Loan, stateOf } from '../../../src/domain/loan/loan.ts'
@@ -23,22 +24,20 @@ export interface BookedChange {
 }
 
 /** Returns the balances as the journal reads them: from the text that the trail keeps. */
-export function keptOf(state: Balances, on: LocalDate) {
-  const text = balancesToText(state, { version: 1, on, isImported: false })
-  const kept = balancesFromText(text)
-  if (kept?.booking === undefined) throw new Error(`${text} cannot be read`)
-  return { ...kept, ...kept.booking }
-}
+const keptOf = (state: Balances, on: LocalDate, isImported: boolean) =>
+  balancesFromText(balancesToText(state, { version: 1, on, isImported }))
 
 /**
- * A loan to which the domain's own commands happen, and what the journal posts of each: the difference of what the loan
- * contributes before and after it.
+ * A loan to which the domain's own commands happen, and what the journal posts of each, with the functions of the
+ * keeper.
  */
 export class BookedLoan {
   terms: LoanTerms
   entries: Entry[] = []
-  /** What the loan contributes so far: the sum of all postings. */
-  booked: ByMethod = byMethod(() => NO_AMOUNTS)
+  /** Whether what happens to the loan is imported: it opens, where it would be posted. */
+  isImporting = false
+  /** What the loan contributes so far by each method, as the journal keeps it. */
+  private readonly contributions = new Map<Method, string>()
   private loan: Loan
 
   constructor(terms: LoanTerms) {
@@ -53,6 +52,11 @@ export class BookedLoan {
 
   stateAt(now: number): LoanState {
     return stateOf(this.loan, now)
+  }
+
+  /** Returns what the loan contributes so far: the sum of its postings, and of what was opened. */
+  get booked(): ByMethod {
+    return byMethod((method) => amountsFromText(this.contributions.get(method) ?? '') ?? NO_AMOUNTS)
   }
 
   /** Returns the state by a replay of all entries, without anything that was computed before. */
@@ -82,11 +86,16 @@ export class BookedLoan {
   }
 
   private book(state: Balances, on: LocalDate): BookedChange {
-    const kept = keptOf(state, on)
-    const after = byMethod((method) => contributionOf(method, kept))
-    const before = this.booked
-    this.booked = after
-    return { on, postings: byMethod((method) => lessAmounts(after[method], before[method])) }
+    const after = afterKept(keptOf(state, on, this.isImporting))
+    if (!after) throw new Error('the text of the balances does not tell enough')
+    const isFirst = this.contributions.size === 0
+    const postings = byMethod((method) => {
+      const before = this.contributions.get(method)
+      const posted = postedBy(method, after, before === undefined ? undefined : amountsFromText(before), isFirst)
+      this.contributions.set(method, amountsToText(posted.contribution))
+      return posted.amounts
+    })
+    return { on: after.on, postings }
   }
 }
 

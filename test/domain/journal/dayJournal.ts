@@ -1,5 +1,6 @@
 import { dayAfter, type LocalDate } from '../../../src/domain/dates.ts'
 import { METHODS, type Method } from '../../../src/domain/journal/contribution.ts'
+import { bookedDay } from '../../../src/domain/journal/posted.ts'
 import { isBalanced, isNothing, SLOTS, type Slot, type SlotAmounts } from '../../../src/domain/journal/slots.ts'
 import type { BookedChange } from './bookedLoan.ts'
 
@@ -55,16 +56,16 @@ export class DayJournal {
   private openFrom: LocalDate | null = null
   private readonly days = new Map<LocalDate, Map<string, Turnover>>()
 
-  /** Books a change on the later of its value date and the first open day. @throws for one that does not balance */
+  /** Books a change on the day on which the keeper books it. @throws for one in a closed month, or not balanced */
   book({ on, postings }: BookedChange, currency: string): void {
-    const isLate = this.openFrom !== null && on < this.openFrom
-    const bookedOn = isLate ? this.openFrom! : on
+    const bookedOn = bookedDay(on, this.openFrom)
+    if (this.openFrom !== null && bookedOn < this.openFrom) throw new Error(`${bookedOn} is closed`)
     for (const method of METHODS) {
       const amounts = postings[method]
       if (isNothing(amounts)) continue
       if (!isBalanced(amounts)) throw new Error(`a posting of ${on} does not balance`)
       this.postings++
-      if (isLate) this.late++
+      if (bookedOn > on) this.late++
       addTo(turnoverOf(this.sumsOf(bookedOn), keyOf(method, currency)), amounts)
     }
   }

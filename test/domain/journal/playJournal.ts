@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { openingOf } from '../../../src/domain/journal/contribution.ts'
 import { isNothing, SLOTS, type SlotAmounts } from '../../../src/domain/journal/slots.ts'
 import type { EntryType } from '../../../src/domain/loan/entry.ts'
 import { adjust, post, reverse } from '../../../src/domain/loan/loan.ts'
@@ -8,7 +7,7 @@ import { replay } from '../../../src/domain/loan/replay.ts'
 import type { LoanTerms } from '../../../src/domain/loan/terms.ts'
 import { currencyOf, type Decimal, minorToText, parseDecimal, toMinor } from '../../../src/domain/money.ts'
 import type { Instalment } from '../../../src/domain/schedule/schedule.ts'
-import { type BookedChange, BookedLoan, type ByMethod, byMethod, dayBefore } from './bookedLoan.ts'
+import { type BookedChange, BookedLoan, type ByMethod, dayBefore } from './bookedLoan.ts'
 
 // Worked examples of the journal, as text: a loan, what happens to it, and the posting of each step by each method. A step
 // without postings only leads to the next one: other examples have it.
@@ -128,8 +127,10 @@ function take(loan: BookedLoan, now: number, does: string): BookedChange {
   if (act === 'disburse') return loan.disbursed(now)
   if (act === 'time') return loan.timePassed(now, dayBefore(ZONE, now))
   if (act === 'open') {
-    const { on, postings } = words.length > 0 ? take(loan, now, words.join(' ')) : loan.disbursed(now)
-    return { on, postings: byMethod((method) => openingOf(postings[method])) }
+    loan.isImporting = true
+    const change = words.length > 0 ? take(loan, now, words.join(' ')) : loan.disbursed(now)
+    loan.isImporting = false
+    return change
   }
   // What time has changed is a posting of its own, before that of a command; an import opens all that it finds.
   const time = loan.timePassed(now, dayBefore(ZONE, now))

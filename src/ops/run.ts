@@ -10,6 +10,7 @@ import { auditCommand } from './commands/audit.ts'
 import { bookCommands } from './commands/book/index.ts'
 import { creditDecisionCommands } from './commands/creditDecisions.ts'
 import { creditPolicyCommands } from './commands/creditPolicies.ts'
+import { journalCommands } from './commands/journal.ts'
 import { loanCommands } from './commands/loans.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { organizationCommands } from './commands/organizations.ts'
@@ -75,6 +76,7 @@ function programOf(shell: Shell, json: boolean): Command {
     auditCommand,
     accessCommand,
     webhookCommands,
+    journalCommands,
     migrateCommand,
   ])
     add(program, shell)

@@ -80,7 +80,8 @@ function accountFaults(accounts: readonly LedgerAccount[]): Fault[] {
     if (!CODE.test(code))
       fault('code', `must be 1 to ${LONGEST_CODE} letters without accents, digits, dots, hyphens and underscores`)
     else if (at !== index) fault('code', `is the code of accounts[${at}], too: each account has a code of its own`)
-    if (name.trim() === '' || [...name].length > LONGEST_NAME) fault('name', `must be 1 to ${LONGEST_NAME} characters`)
+    if (name.trim() === '' || [...name].length > LONGEST_NAME || /\p{Cc}/u.test(name))
+      fault('name', `must be 1 to ${LONGEST_NAME} characters, and no control characters`)
     return faults
   })
 }

@@ -63,6 +63,7 @@ export async function listPostings(
     const queries = { pool: snapshot }
     const charts = await readCharts(queries, organizationId)
     const onIt = account === undefined ? null : onAccount(charts, account)
+    if (onIt?.spans.length === 0 && onIt.versions.length === 0) return { items: [] }
     const filter = { organizationId, from, to, loanId, account: onIt }
     const { found, readTo } = await readAfter(queries, filter, { after, rows })
     const place = readTo ?? found.at(-1)?.id

@@ -35,7 +35,7 @@ describe('a chart that is asked for', () => {
     })
     expect(faults).toEqual([
       'accounts[15].code: must be 1 to 20 letters without accents, digits, dots, hyphens and underscores',
-      'accounts[15].name: must be 1 to 100 characters',
+      'accounts[15].name: must be 1 to 100 characters, and no control characters',
       `slots.profit: is no slot; the slots are ${SLOTS.join(', ')}`,
       'slots.cash: must be an account of the type asset, and the type of that account is liability',
       'slots.write_offs: must be the code of one of the accounts',

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ACCOUNT_TYPES } from '../../../domain/journal/chart.ts'
 import { METHODS } from '../../../domain/journal/contribution.ts'
 import { CODE_PATTERN, LONGEST_CODE, LONGEST_NAME, MOST_ACCOUNTS } from '../../../domain/journal/newChart.ts'
+import { chartToJson } from '../../../domain/journal/newChartJson.ts'
 import { SLOTS, type Slot } from '../../../domain/journal/slots.ts'
 import type { ChartView } from '../../../services/journal/charts.ts'
 import { count, word } from '../../document/answers.ts'
@@ -126,7 +127,5 @@ export const chartSchema = named(
 /** Builds the view of a chart. */
 export const toChart = ({ version, inForce, countsFrom, chart }: ChartView): z.input<typeof chartSchema> => ({
   ...{ version, inForce, countsFrom },
-  accounts: chart.accounts.map(({ code, name, type }) => ({ code, name, type })),
-  slots: { ...chart.slots },
-  method: { default: chart.method, products: Object.fromEntries(chart.productMethods) },
+  ...chartToJson(chart),
 })

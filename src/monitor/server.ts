@@ -11,6 +11,7 @@ import { bookPage } from './pages/book.ts'
 import { loanPage } from './pages/loan.ts'
 import { messagePage } from './pages/page.ts'
 import { style } from './pages/style.ts'
+import { type TrialBalanceQuery, trialBalancePage } from './pages/trialBalance.ts'
 import type { Recent } from './recent.ts'
 import { signInOperators } from './signedIn.ts'
 
@@ -86,6 +87,12 @@ export function buildMonitor({ deps, metrics, recent, totals, log }: MonitorDeps
   app.get<{ Params: { id: string } }>('/loans/:id', async (request, reply) => {
     const operator = await signedIn(request.headers.authorization, request.ip)
     const page = await loanPage(deps, { ...operator, requestId: request.id }, request.params.id)
+    return reply.type(HTML).send(page)
+  })
+
+  app.get<{ Querystring: TrialBalanceQuery }>('/trial-balance', async (request, reply) => {
+    const operator = await signedIn(request.headers.authorization, request.ip)
+    const page = await trialBalancePage(deps, { ...operator, requestId: request.id }, request.query)
     return reply.type(HTML).send(page)
   })
 

@@ -176,7 +176,11 @@ describe('the page of the book', () => {
     const { headers, text } = await look('/')
     expect(headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
     expect(headers['content-security-policy']).toContain("default-src 'none'")
-    expect([...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, link]) => link)).toEqual(['/style.css', '/'])
+    expect([...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, link]) => link)).toEqual([
+      '/style.css',
+      '/',
+      '/trial-balance',
+    ])
     expect((await monitor.inject('/style.css')).headers['content-type']).toMatch(/^text\/css/)
   })
 

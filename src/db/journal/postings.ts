@@ -109,6 +109,19 @@ export async function findPostings(
   return rows.map(toPosting)
 }
 
+const LATEST = `SELECT ${COLUMNS} FROM posting
+  WHERE organization_id = $1 AND loan_id = $2 AND (${MASK}) <> 0 ORDER BY id DESC LIMIT `
+
+/** Finds the latest postings of a loan, newest first, without those that have no amount. @param most a bound of the program */
+export async function latestOfLoan(
+  { pool }: Queries,
+  { organizationId, loanId }: { readonly organizationId: number; readonly loanId: bigint },
+  most: number,
+): Promise<StoredPosting[]> {
+  const { rows } = await pool.query<Row>(`${LATEST}${Math.trunc(most)}`, [organizationId, loanId])
+  return rows.map(toPosting)
+}
+
 /** Goes from one booked day that has a posting to the next, and looks in each for the first id above one. */
 const next = statement<BookedDays & { after: bigint }>('next-posting', (p) => {
   const firstDay = (condition: string) => `(

@@ -39,6 +39,7 @@ export async function bookPage(deps: Deps, organizationId: number, { recent, tot
   const body = html`<h1>The book</h1>
 ${book ? html`<p>As of ${ago(book.computedAt, now)}; summed up in ${book.tookMs} ms.</p>` : html`<p>Not summed up yet.</p>`}
 <form action="/loans"><label>Loan <input name="id" inputmode="numeric" placeholder="its id" required></label> <button>Show</button></form>
+<p><a href="/trial-balance">Trial balance</a> and the months of the books</p>
 ${book && portfolio(book)}
 ${book && moved(book, dateIn(deps.config.zone, now))}
 ${sweepState(recent, due, now)}

@@ -7,6 +7,7 @@ import { totalOf } from '../../domain/loan/allocation.ts'
 import { owedByDay } from '../../domain/loan/replay.ts'
 import { minorToNumber } from '../../domain/money.ts'
 import type { Caller } from '../../services/access/caller.ts'
+import { latestPostings, type Posting } from '../../services/journal/postings.ts'
 import { getLoan, type LoanNow } from '../../services/loans/loans.ts'
 import { money } from './figures.ts'
 import { page, table } from './page.ts'
@@ -16,6 +17,8 @@ import { stepPlot } from './plot.ts'
 const MOST_POINTS = 200
 /** The most entries in the list: ten thousand rows take a tenth of a second, in which no other request is answered. */
 const MOST_ENTRIES = 1_000
+/** The most postings in the list. */
+const MOST_POSTINGS = 200
 /** Spans between the days that are named below the plot. */
 const SPANS = 4
 
@@ -43,7 +46,9 @@ ${state.totalOverpaid > 0n ? tile('Overpaid', of(state.totalOverpaid)) : tile('D
 </dl>
 ${balance(found, now)}
 ${schedule(found)}
-${entries(found)}`
+${entries(found)}
+${journal(await latestPostings(deps, operator, { loanId: loan.id, most: MOST_POSTINGS }))}
+<p><a href="/trial-balance">Trial balance</a></p>`
   return page(`Loan ${loan.id}`, body)
 }
 
@@ -95,6 +100,23 @@ function entries({ loan, state }: LoanNow): Html {
     [['Id'], ['Type'], ['Value date'], ['Posted'], ...figures.map((name): [string, 'figure'] => [name, 'figure'])],
     rows,
     'Nothing has happened to it yet.',
+  )
+}
+
+function journal(postings: readonly Posting[]): Html {
+  const rows = postings.flatMap(({ id, kind, bookedOn, valueDate, currency, lines }) =>
+    lines.map(({ account, debit, credit }, index) => [
+      ...(index === 0 ? [String(id), kind, bookedOn, valueDate] : ['', '', '', '']),
+      account,
+      debit === 0n ? '' : money(debit, currency),
+      credit === 0n ? '' : money(credit, currency),
+    ]),
+  )
+  return table(
+    `Journal, newest first${postings.length === MOST_POSTINGS ? `: the latest ${MOST_POSTINGS} postings` : ''}`,
+    [['Posting'], ['Kind'], ['Booked'], ['Value date'], ['Account'], ['Debit', 'figure'], ['Credit', 'figure']],
+    rows,
+    'The journal has nothing of it yet.',
   )
 }
 

@@ -26,7 +26,7 @@ tbody tr:hover, tbody tr:hover td { background: var(--raised) }
 .message { font-size: 18px; margin-top: 32px }
 .bad { color: var(--bad) }
 form { margin: 12px 0 0 }
-input, button { font: inherit; padding: 4px 10px; border: 1px solid var(--rule); border-radius: 6px; background: var(--raised); color: var(--ink) }
+input, select, button { font: inherit; padding: 4px 10px; border: 1px solid var(--rule); border-radius: 6px; background: var(--raised); color: var(--ink) }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; margin: 16px 0 0; padding: 0 }
 .tiles div { background: var(--raised); border-radius: 8px; padding: 12px 16px }
 .tiles dt { color: var(--soft); font-size: 13px }

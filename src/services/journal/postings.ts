@@ -1,7 +1,13 @@
 import type { Deps } from '../../app/deps.ts'
 import { readCharts } from '../../db/journal/charts.ts'
 import { readJournalHead } from '../../db/journal/journalHead.ts'
-import { findPostings, nextPosting, type PostingFilter, type StoredPosting } from '../../db/journal/postings.ts'
+import {
+  findPostings,
+  latestOfLoan,
+  nextPosting,
+  type PostingFilter,
+  type StoredPosting,
+} from '../../db/journal/postings.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
 import type { Queries } from '../../db/queries/queries.ts'
 import type { LocalDate } from '../../domain/dates.ts'
@@ -95,6 +101,25 @@ async function readAfter(
     readTo = next - 1n
   }
   return { found, readTo }
+}
+
+/**
+ * Returns the latest postings of a loan of the caller's organization, newest first, as far as the journal is: it is not
+ * waited for.
+ * @throws LendingError `permission_denied`
+ */
+export async function latestPostings(
+  { db }: Pick<Deps, 'db'>,
+  caller: Caller,
+  { loanId, most }: { readonly loanId: bigint; readonly most: number },
+): Promise<Posting[]> {
+  requireAdmin(caller)
+  const { organizationId } = caller
+  return inSnapshot(db, async (snapshot) => {
+    const charts = await readCharts({ pool: snapshot }, organizationId)
+    const found = await latestOfLoan({ pool: snapshot }, { organizationId, loanId }, most)
+    return found.map((posting) => toPosting(charts, posting))
+  })
 }
 
 /** Returns a posting with its lines on the accounts of the charts in force. */

@@ -1,0 +1,81 @@
+import type { FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { rememberRecent } from '../../src/monitor/recent.ts'
+import { buildMonitor } from '../../src/monitor/server.ts'
+import { createMetrics } from '../../src/observability/metrics.ts'
+import { DEMO_OPERATOR } from '../../src/services/lenders/seedDemo.ts'
+import { type Books, type ChartWire, openBooks } from '../support/books.ts'
+
+// The books on the operators' pages.
+
+let books: Books
+let monitor: FastifyInstance
+let loan: string
+beforeAll(async () => {
+  books = await openBooks()
+  const { deps, clock } = books.service
+  const log = { error: (context: object) => expect.unreachable(JSON.stringify(context)) }
+  const recent = rememberRecent(clock.now)
+  monitor = buildMonitor({ deps, metrics: createMetrics(clock.now), recent, totals: { latest: () => [] }, log })
+  await books.customer('asha')
+  loan = await books.lend('asha', 100_000)
+  await books.pay(loan, 10_000)
+  await books.at('2026-02-03')
+  const { accounts, slots, method } = (await books.get<ChartWire>('chart')).body
+  const named = accounts.map((one) => (one.code === '1000' ? { ...one, name: '<b>Till</b>' } : one))
+  expect(await books.put('chart', { accounts: named, slots, method })).toMatchObject({ status: 200 })
+})
+afterAll(async () => {
+  await monitor.close()
+  await books.end()
+})
+
+const look = async (url: string) => {
+  const { email, password } = DEMO_OPERATOR
+  const authorization = `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
+  const answer = await monitor.inject({ url, headers: { authorization } })
+  return { status: answer.statusCode, text: answer.body }
+}
+
+describe('the page of the trial balance', () => {
+  it('has the accounts, their totals and the months, and is linked from the book', async () => {
+    expect((await look('/')).text).toContain('<a href="/trial-balance">')
+    const { status, text } = await look('/trial-balance')
+    expect(status).toBe(200)
+    expect(text).toContain('TZS, as booked, up to 2026-02-03')
+    expect(text).toContain('&lt;b&gt;Till&lt;/b&gt;')
+    expect(text).toMatch(/All accounts<\/td>.*110,000\.00.*110,000\.00/)
+    expect(text).toContain('<a href="/trial-balance?asOf=2026-01-31">2026-01</a></td><td>open')
+  })
+
+  it('is as of the day, the basis and the currency of its form', async () => {
+    const { text } = await look('/trial-balance?asOf=2026-01-30&basis=economic&currency=UGX')
+    expect(text).toContain('UGX, by value date, up to 2026-01-30')
+    expect(text).toMatch(/<option value="economic" selected>/)
+    expect(text).not.toContain('110,000')
+    expect((await look('/trial-balance?asOf=&basis=&currency=')).text).toContain('up to 2026-02-03')
+  })
+
+  it('shows what was closed, with its hash', async () => {
+    const closed = await books.post<{ trialBalanceHash: string }>('periods/2026-01/close')
+    expect((await look('/trial-balance')).text).toContain(closed.body.trialBalanceHash)
+  })
+
+  it.each(['asOf=2026-02-30', 'asOf=a&asOf=b', 'basis=cash', 'currency=EUR'])('refuses %s', async (query) => {
+    expect(await look(`/trial-balance?${query}`)).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('must be'),
+    })
+  })
+
+  it('is for those who signed in', async () => {
+    expect((await monitor.inject({ url: '/trial-balance' })).statusCode).toBe(401)
+  })
+})
+
+it('the page of a loan has its journal, newest first', async () => {
+  const { text } = await look(`/loans/${loan}`)
+  const journal = text.slice(text.indexOf('Journal, newest first'))
+  expect(journal.indexOf('repayment')).toBeLessThan(journal.indexOf('disbursement'))
+  expect(journal).toMatch(/disbursement<\/td><td>2026-01-31<\/td><td>2026-01-31<\/td><td>1000<\/td>.*100,000\.00/)
+})

@@ -23,7 +23,7 @@ BEYOND_THE_SCHEMA = {
     "a statement is a PDF that can be read": r"^statement: ",
     "one of two fields is needed": r"^(fullName|mobileNumber): is required, unless the other is given$",
     "no pattern says which texts of 19 digits are above the greatest int64": (
-        r"^(customerId|loanId): must be the number that the service answered as id; "
+        r"^(customerId|loanId): must be (the number that the service answered as id; |the number of a loan$)"
     ),
     "it depends on what the loan was made with": (
         r"cannot be changed: leave it out, or send it as the loan has it\b|follows from the other terms of this loan: "
@@ -45,10 +45,14 @@ BEYOND_THE_SCHEMA = {
         r"^\w+: must be an instant such as 2026-11-20T14:30:00\+03:00, or a date such as 2026-11-20$"
     ),
     "a cursor is the next of an answer of the same list": (
-        r"^after: must be the next of an answer of (this list|the list of events)"
+        r"^after: must be the next of an answer of (this list|the list of events|the journal)"
         r"|^from: must be now, beginning or a cursor of the list of events$"
         r"|^since: must be an instant such as 2026-11-20T14:30:00\+03:00, or a cursor of the feed of events$"
     ),
+    "the parts of a chart name each other, and products that there are": (
+        r"^(slots\.\w+: must be |accounts\[\d+\]\.code: is the code of |method\.products)"
+    ),
+    "the last day is not before the first": r"^to: must not be before from$",
     "a URL of an endpoint leads to an address of the internet": r"^url: must (be|begin|have|lead|not) ",
     "a page, a cursor and an order of the caller's exclude each other": (
         r"^(page|orderBy|sortOrder): cannot be given together with (after|updatedSince|updated_since)\b"

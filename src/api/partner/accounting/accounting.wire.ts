@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { toRfc3339 } from '../../../domain/dates.ts'
+import { firstDayOf } from '../../../domain/journal/months.ts'
 import { POSTING_KINDS } from '../../../domain/journal/postingKinds.ts'
 import { BASES } from '../../../domain/journal/trialBalance.ts'
 import { type Currency, currencyCodes, minorToNumber } from '../../../domain/money.ts'
@@ -117,11 +118,10 @@ export const postingPage = named(
   { example: { items: [examples.posting], next: 'am91cm5hbC4y' } },
 )
 
-const MONTH = { type: 'string', pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$', examples: ['2026-01'] }
+const MONTH = { type: 'string', pattern: '^(19|2[0-9])[0-9]{2}-(0[1-9]|1[0-2])$', examples: ['2026-01'] }
 
 /** Reads a month; undefined for any other text. */
-const readMonth = (value: unknown) =>
-  typeof value === 'string' && /^(19|2\d)\d{2}-(0[1-9]|1[0-2])$/.test(value) ? value : undefined
+const readMonth = (value: unknown) => (typeof value === 'string' && firstDayOf(value) !== undefined ? value : undefined)
 
 export const exportQuery = z.strictObject({
   period: codec<string>((value) => readMonth(value) ?? new Refused('must be a month, such as 2026-01'), {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operator } from '../../../src/services/access/caller.ts'
 import { exportJournal, type JournalFormat } from '../../../src/services/journal/exportJournal.ts'
@@ -72,6 +73,27 @@ it('reads a month in parts, each once, also where many postings are of one day',
   const ids = [...(await write('2026-05', 'hledger')).matchAll(/^\S+ \((\d+)\)/gm)].map(([, id]) => Number(id))
   expect(ids.length).toBe(2501)
   expect(ids.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 2501 }, (_, index) => index + 8))
+})
+
+it('reads the next part when the one before was taken, and nothing more for a client that has gone', async () => {
+  const { db } = service.deps
+  const sent: string[] = []
+  const counting = (statement: { name?: string }, ...rest: unknown[]) => {
+    if (statement.name === 'read-booked') sent.push(statement.name)
+    return (db.pool.query as (...all: unknown[]) => unknown)(statement, ...rest)
+  }
+  const pool = new Proxy(db.pool, { get: (target, name) => (name === 'query' ? counting : Reflect.get(target, name)) })
+  const deps = { ...service.deps, db: { ...db, pool } }
+  const parts = await exportJournal(deps, operator(7, 'test'), { period: '2026-05', format: 'csv' })
+  const file = Readable.from(parts, { objectMode: false, highWaterMark: 1 })
+  const reader = file[Symbol.asyncIterator]()
+  for (let taken = 0; taken < 3; taken++) await reader.next()
+  expect(sent.length).toBeLessThan(5)
+  file.destroy()
+  await new Promise((closed) => file.once('close', closed))
+  const asked = sent.length
+  await write('2026-05', 'csv')
+  expect(sent.length).toBe(asked)
 })
 
 it('is for an ADMIN', async () => {

@@ -46,12 +46,16 @@ describe('help', () => {
         'audit',
         'access',
         'webhooks',
+        'journal',
         'migrate',
       ],
     ])
     const commands = (await Promise.all(top.map(below))).flat()
-    expect(commands).toHaveLength(37)
-    expect((await Promise.all(commands.map(below))).flat()).toEqual([])
+    expect(commands).toHaveLength(42)
+    expect((await Promise.all(commands.map(below))).flat()).toEqual([
+      ['journal', 'chart', 'show'],
+      ['journal', 'chart', 'set'],
+    ])
   })
 })
 

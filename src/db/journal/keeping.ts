@@ -117,22 +117,45 @@ export async function readKeptLoans(
   return rows
 }
 
+/** Finds those of some loans that were opened: their first posting was an opening. */
+export async function findOpened(
+  transaction: Transaction,
+  organizationId: number,
+  ids: readonly bigint[],
+): Promise<bigint[]> {
+  const { rows } = await transaction.query<{ id: bigint }>({
+    name: 'find-opened',
+    text: `SELECT k.id FROM unnest($2::bigint[]) AS k (id) CROSS JOIN LATERAL (SELECT kind FROM posting
+      WHERE organization_id = $1 AND loan_id = k.id ORDER BY id LIMIT 1) AS p WHERE p.kind = 'opening'`,
+    values: [organizationId, ids],
+  })
+  return rows.map(({ id }) => id)
+}
+
 /** A loan of a walk, with its last change up to the one that the journal has come to. */
 export interface WalkedLoan extends KeptLoan {
   /** Null for a loan that was made later. */
   readonly changeId: bigint | null
   readonly at: number
   readonly balances: string | null
+  /** The value date of its first posting; null where there is none. */
+  readonly firstOn: LocalDate | null
+  /** When it was opened; null for a loan that was made in this book. */
+  readonly openedAt: number | null
 }
 
 const readWalkedRows = statement<{ organizationId: number; walkedTo: bigint; changeId: bigint; most: number }>(
   'read-walked',
   (p) => `
-  SELECT ${LOAN}, a.id AS "changeId", a.at, a.balances
+  SELECT ${LOAN}, a.id AS "changeId", a.at, a.balances, f.value_date AS "firstOn", o.posted_at AS "openedAt"
   FROM (SELECT * FROM loan WHERE organization_id = ${p('organizationId')} AND id > ${p('walkedTo')}
     ORDER BY id LIMIT ${p('most')}) AS l ${LAST_POSTING}
   LEFT JOIN LATERAL (SELECT id, at, balances FROM audit_entry WHERE organization_id = l.organization_id
     AND entity = 'loan' AND entity_id = l.id::text AND id <= ${p('changeId')} ORDER BY id DESC LIMIT 1) AS a ON true
+  LEFT JOIN LATERAL (SELECT value_date, kind FROM posting
+    WHERE organization_id = l.organization_id AND loan_id = l.id ORDER BY id LIMIT 1) AS f ON true
+  LEFT JOIN LATERAL (SELECT posted_at FROM posting WHERE organization_id = l.organization_id AND loan_id = l.id
+    AND kind = 'opening' AND f.kind = 'opening' ORDER BY id DESC LIMIT 1) AS o ON true
   ORDER BY l.id`,
 )
 

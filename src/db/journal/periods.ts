@@ -7,6 +7,9 @@ import type { Queries } from '../queries/queries.ts'
 import { moment } from '../queries/rows.ts'
 import { statement } from '../queries/statement.ts'
 
+/** Loans that `findWaiting` finds at most. */
+export const MOST_WAITING = 20
+
 /** The entity of the trail of which a close is a change. */
 export const CLOSING = 'accounting period'
 
@@ -58,18 +61,18 @@ export async function firstBookedDay({ pool }: Queries, organizationId: number):
   return rows[0]!.day
 }
 
-/** Returns whether the sweep has saved what time changed in the loans of an organization up to a moment. */
-export async function isTimeSaved(
+/** Finds loans of an organization that the sweep has to review before a moment is over, oldest first. */
+export async function findWaiting(
   { pool }: Pick<Db, 'pool'>,
   organizationId: number,
   until: Instant,
-): Promise<boolean> {
-  const { rows } = await pool.query<{ due: boolean }>({
-    name: 'is-time-saved',
-    text: 'SELECT EXISTS (SELECT FROM loan WHERE organization_id = $1 AND next_change_at <= $2) AS due',
+): Promise<bigint[]> {
+  const { rows } = await pool.query<{ id: bigint }>({
+    name: 'find-waiting',
+    text: `SELECT id FROM loan WHERE organization_id = $1 AND next_change_at <= $2 LIMIT ${MOST_WAITING}`,
     values: [organizationId, moment(until)],
   })
-  return !rows[0]!.due
+  return rows.map(({ id }) => id)
 }
 
 /**

@@ -1,4 +1,3 @@
-import { dateIn } from '../../domain/dates.ts'
 import { consequencesOf } from '../../domain/events/consequences.ts'
 import { balancesToText } from '../../domain/events/keptBalances.ts'
 import { carriedForward, type LoanState } from '../../domain/loan/replay.ts'
@@ -162,8 +161,7 @@ const FRESH = {
 const trailOf = (loan: NewLoan): unknown[] => {
   const { author, id, customerId, productId, terms, state, at } = loan
   const after = { ...figures(state), customerId, productId }
-  const isImported = author.isImport === true
-  const booked = { on: isImported ? dateIn(terms.zone, at) : terms.disbursedOn, isImported }
+  const booked = { on: terms.disbursedOn, isImported: author.isImport === true }
   const balances = balancesToText(state, { version: 1, terms: keptTermsOf(loan), ...booked })
   const trace = { action: 'create', before: null, after, balances, consequences: consequencesOf(FRESH, state) }
   return trailRow(author, at, id, trace, null)

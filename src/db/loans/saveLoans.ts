@@ -1,6 +1,5 @@
-import { dateIn } from '../../domain/dates.ts'
 import { consequencesOf, eventsOfTime } from '../../domain/events/consequences.ts'
-import { balancesToText } from '../../domain/events/keptBalances.ts'
+import { adjustedToText, balancesToText } from '../../domain/events/keptBalances.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import type { Decision } from '../../domain/loan/loan.ts'
 import { carriedForward } from '../../domain/loan/replay.ts'
@@ -183,9 +182,10 @@ const trailOf = ({ loan, changes }: ChangeBatch): unknown[][] =>
  * @param version of the loan after the change
  */
 function traceOf(loan: StoredRow, { author, decision, posted, at }: LoanChange, version: number): Trace {
-  const { before, reason, reversed, state, outcome } = decision
-  const isImported = author.isImport === true
-  const on = isImported ? dateIn(loan.terms.zone, at) : ((posted ?? reversed)?.valueDate ?? dayThatWasOver(loan, at))
+  const { before, between, reason, reversed, state, outcome } = decision
+  const on = (posted ?? reversed)?.valueDate ?? dayThatWasOver(loan, at)
+  const kept = { version, on, isImported: author.isImport === true }
+  const balances = balancesToText(state, { ...kept, outcome, terms: keptTermsOf(loan) })
   return {
     action: reversed ? (posted ? 'adjust' : 'reverse') : (posted?.type ?? 'time'),
     before: figures(before),
@@ -202,13 +202,10 @@ function traceOf(loan: StoredRow, { author, decision, posted, at }: LoanChange, 
       }),
       ...(reversed && { reversed: { id: reversed.id, type: reversed.type, amount: reversed.amount, reason } }),
     },
-    balances: balancesToText(state, {
-      version,
-      outcome,
-      terms: keptTermsOf(loan),
-      on,
-      isImported,
-    }),
+    balances:
+      between && reversed
+        ? adjustedToText(balances, balancesToText(between, { ...kept, on: reversed.valueDate }))
+        : balances,
     consequences: (posted || reversed ? consequencesOf : eventsOfTime)(before, state),
   }
 }

@@ -1,8 +1,8 @@
-import type { Instant, LocalDate } from '../dates.ts'
+import { dateIn, type Instant, type LocalDate } from '../dates.ts'
 import { balancesFromText } from '../events/keptBalances.ts'
 import { type Chart, methodOf } from '../journal/chart.ts'
-import { type Contributing, contributionOf, METHODS, type Method, openingOf } from '../journal/contribution.ts'
-import { afterKept, bookedDay } from '../journal/posted.ts'
+import { type Contributing, contributionOf, isMethod, type Method, openingOf } from '../journal/contribution.ts'
+import { bookedDay, type LoanAfter, stepsOf } from '../journal/posted.ts'
 import {
   amountsFromText,
   isBalanced,
@@ -34,6 +34,8 @@ export interface CheckedJournal {
   /** Whether all loans have been walked through. */
   readonly isWalked: boolean
   readonly chart: Chart
+  /** The time zone of the service. */
+  readonly zone: string
   /** Returns the first day that was open when the journal came to a change; null where nothing was closed by then. */
   readonly openFromAt: (changeId: bigint) => LocalDate | null
 }
@@ -58,15 +60,17 @@ export function brokenByJournal(
   journal: CheckedJournal,
 ): string[] {
   let before: SlotAmounts = NO_AMOUNTS
+  const isOpenedLoan = postings[0]?.kind === 'opening'
   const broken: string[] = []
-  for (const posting of postings) {
+  for (const [index, posting] of postings.entries()) {
     const contribution = amountsFromText(posting.contribution ?? 'none')
     const fault = (message: string) => broken.push(`posting ${posting.id} ${message}`)
     if (!contribution || !isMethod(posting.method)) {
       fault('does not say what the loan contributes')
       return broken
     }
-    faultsOf(posting, { method: posting.method, before, contribution, journal }).forEach(fault)
+    const making = { method: posting.method, before, contribution, journal, isOpenedLoan, isFirst: index === 0 }
+    faultsOf(posting, making).forEach(fault)
     before = contribution
   }
   // The journal comes to the last changes a moment later.
@@ -77,35 +81,66 @@ export function brokenByJournal(
   return difference === undefined ? broken : [...broken, `its postings sum to ${difference} by replay`]
 }
 
-const isMethod = (method: string | null): method is Method => METHODS.some((one) => one === method)
-
 interface Making {
   readonly method: Method
   readonly before: SlotAmounts
   readonly contribution: SlotAmounts
   readonly journal: CheckedJournal
+  /** Whether the first posting of the loan is an opening, and whether the posting is the first. */
+  readonly isOpenedLoan: boolean
+  readonly isFirst: boolean
 }
 
-function faultsOf(posting: CheckedPosting, { method, before, contribution, journal }: Making): string[] {
+function faultsOf(posting: CheckedPosting, making: Making): string[] {
+  const { method, before, contribution, journal, isOpenedLoan } = making
   const { amounts, kind, changeId, valueDate, bookedOn } = posting
   const change = lessAmounts(contribution, before)
-  const expected = kind === 'opening' ? openingOf(change) : change
-  const difference = differenceOf(amounts, expected)
+  const steps = changeId === null || posting.balances === null ? [] : stepsOf(balancesFromText(posting.balances))
+  const isOpening = isOpeningOf(posting, steps[0], making)
+  const expected = isOpening ? openingOf(change) : change
+  // What an opened loan had earned before is in opening_equity, also by another method.
+  const [is, shouldBe] =
+    kind === 'method_changed' && isOpenedLoan ? [amounts, expected].map(withEquity) : [amounts, expected]
+  const difference = differenceOf(is!, shouldBe!)
   const faults = [
     ...(isBalanced(amounts) ? [] : ['has other debits than credits']),
     ...(difference === undefined ? [] : [`has ${difference} by what the loan contributes`]),
+    ...((kind === 'opening') === isOpening
+      ? []
+      : [`is of the kind ${kind}, and ${isOpening ? 'opens' : 'does not open'} the loan`]),
   ]
   if (changeId === null) return faults
-  const after = afterKept(posting.balances === null ? undefined : balancesFromText(posting.balances))
   const day = bookedDay(valueDate, journal.openFromAt(changeId))
   if (bookedOn !== day) faults.push(`is booked on ${bookedOn}, and it must be on ${day}`)
   // Of a change of an older program, the trail does not tell enough.
-  if (!after) return faults
-  const told = differenceOf(contribution, contributionOf(method, after.balances))
-  if (told !== undefined) faults.push(`leaves a contribution of ${told} by the balances in the trail`)
-  if (after.on !== valueDate) faults.push(`counts from ${valueDate}, and by the trail from ${after.on}`)
+  const told = steps.map(({ balances, on }) => ({ contribution: contributionOf(method, balances), on }))
+  const last = told.at(-1)
+  if (!last || told.some((step) => differenceOf(contribution, step.contribution) === undefined && agreesOn(step.on)))
+    return faults
+  const left = differenceOf(contribution, last.contribution)
+  if (left !== undefined) faults.push(`leaves a contribution of ${left} by the balances in the trail`)
+  if (!agreesOn(last.on)) faults.push(`counts from ${valueDate}, and by the trail from ${last.on}`)
   return faults
+
+  /** Returns whether the posting counts from the day of a change: what is imported, from the day of the import. */
+  function agreesOn(on: LocalDate): boolean {
+    const isImported = isOpening && steps[0]?.isImported
+    return valueDate === (isImported ? dateIn(journal.zone, posting.postedAt) : on)
+  }
 }
+
+/** Returns whether a posting has to be an opening: of a walk, what is stored; of an import, on a loan that was opened. */
+function isOpeningOf(
+  { kind, changeId }: CheckedPosting,
+  after: LoanAfter | undefined,
+  { isFirst, isOpenedLoan }: Making,
+): boolean {
+  if (changeId === null || !after || isFirst) return kind === 'opening'
+  return after.isImported && isOpenedLoan
+}
+
+/** The slots of what is owed to the lender and by the lender, and of money. */
+const withEquity = (amounts: SlotAmounts): SlotAmounts => ({ ...openingOf({ ...amounts }), cash: amounts.cash })
 
 /** Returns the first slot in which amounts differ, in words, minor units; undefined where none does. */
 function differenceOf(is: SlotAmounts, shouldBe: SlotAmounts): string | undefined {

@@ -25,10 +25,7 @@ export type KeptOutcome = Pick<Outcome, 'portions' | 'overpayment'>
 
 /** What the journal needs of a change besides the totals. */
 export interface Booking extends Recognition {
-  /**
-   * The day from which the change counts: the value date of the entry, the day of disbursement, the day that was over, or
-   * the day of an import.
-   */
+  /** The day from which the change counts: the value date of the entry, the day of disbursement, or the day that was over. */
   readonly on: LocalDate
   /** Whether the change was made by an import of a book that was kept elsewhere. */
   readonly isImported: boolean
@@ -44,6 +41,8 @@ export interface KeptBalances extends Omit<Balances, 'daysOverdue' | 'nextChange
   readonly terms: KeptTerms | undefined
   /** Undefined in a text of the version before this one. */
   readonly booking: Booking | undefined
+  /** Of an adjustment to another value date: the loan without the original entry, on the day of that entry. */
+  readonly between?: Omit<KeptBalances, 'between'>
 }
 
 /** A change of a loan, as far as the text tells of it besides the balances. */
@@ -53,6 +52,12 @@ export interface KeptChange extends Pick<KeptBalances, 'version'>, Pick<Booking,
   /** The terms of a loan without a product. */
   readonly terms?: KeptTerms | undefined
 }
+
+/** Stands between the text of a loan and that of the loan without the original of an adjustment. */
+const BETWEEN = '|'
+
+/** Writes the text of an adjustment to another value date: of the loan after it, and of the loan without the original. */
+export const adjustedToText = (after: string, between: string): string => `${after}${BETWEEN}${between}`
 
 /** The first field of the text. A change of how the text is written changes it. */
 const FORMAT_VERSION = '1'
@@ -87,6 +92,14 @@ export function balancesToText(
  * @returns undefined for a text of another format version, and for a damaged one
  */
 export function balancesFromText(text: string): KeptBalances | undefined {
+  const [after = '', before] = text.split(BETWEEN)
+  const kept = keptFromText(after)
+  if (before === undefined) return kept
+  const between = keptFromText(before)
+  return kept && between && { ...kept, between }
+}
+
+function keptFromText(text: string): Omit<KeptBalances, 'between'> | undefined {
   const [format, version = '', status = '', charged, paid, waived, writtenOff, sums, marks, outcome, terms, booking] =
     text.split(';')
   if (format !== FORMAT_VERSION || terms === undefined) return undefined

@@ -7,6 +7,9 @@ export const METHODS = ['cash', 'accrual_upfront', 'accrual_periodic'] as const
 
 export type Method = (typeof METHODS)[number]
 
+/** Returns whether a text is the name of a method. */
+export const isMethod = (text: string | null): text is Method => METHODS.some((method) => method === text)
+
 /** The balances of a loan that decide what it contributes to the accounts. */
 export type Contributing = Pick<
   Balances,

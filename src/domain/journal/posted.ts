@@ -2,15 +2,25 @@ import type { LocalDate } from '../dates.ts'
 import type { Booking, KeptBalances } from '../events/keptBalances.ts'
 import type { Chart } from './chart.ts'
 import { type Contributing, contributionOf, type Method, openingOf } from './contribution.ts'
-import { amountsBy, lessAmounts, NO_AMOUNTS, type SlotAmounts } from './slots.ts'
+import { amountsBy, lessAmounts, NO_AMOUNTS, plusAmounts, type SlotAmounts } from './slots.ts'
 
 /** A loan after a change, as far as the journal needs it. */
 export interface LoanAfter extends Pick<Booking, 'on' | 'isImported'> {
   readonly balances: Contributing
 }
 
+/**
+ * Returns a loan after each step of a change, from the balances of the trail: of an adjustment to another value date,
+ * without the original entry first. Empty where the trail does not tell enough.
+ */
+export function stepsOf(kept: KeptBalances | undefined): LoanAfter[] {
+  if (!kept) return []
+  const steps = [kept.between, kept].map((step) => step && afterKept(step))
+  return kept.booking ? steps.filter((step) => step !== undefined) : []
+}
+
 /** Returns a loan after a change from the balances of the trail; undefined where the trail does not tell enough. */
-export const afterKept = (kept: KeptBalances | undefined): LoanAfter | undefined =>
+export const afterKept = (kept: Omit<KeptBalances, 'between'> | undefined): LoanAfter | undefined =>
   kept?.booking && { balances: { ...kept, ...kept.booking }, on: kept.booking.on, isImported: kept.booking.isImported }
 
 /** The posting of a change: its amounts, and what the loan contributes from then on. */
@@ -21,22 +31,41 @@ export interface Posted {
   readonly isOpened: boolean
 }
 
+/** A loan before a change, as far as the journal needs it. */
+export interface LoanBefore {
+  /** The contribution of the last posting; undefined where the loan has none. */
+  readonly contribution: SlotAmounts | undefined
+  /** Whether the first posting of the loan was an opening. */
+  readonly isOpened: boolean
+}
+
 /**
  * Returns the posting of a change: A after it less A before it (contract 9.1). What is opened has no money of its own, and
- * no income.
- * @param before the contribution of the last posting; undefined where the loan has none
+ * no income: a loan that was made elsewhere, and what an import posts on such a loan.
  * @param isFirst whether the change made the loan
  */
-export function postedBy(
-  method: Method,
-  { balances, isImported }: LoanAfter,
-  before: SlotAmounts | undefined,
-  isFirst: boolean,
-): Posted {
-  const contribution = contributionOf(method, balances)
-  const change = lessAmounts(contribution, before ?? NO_AMOUNTS)
-  const isOpened = isImported || (before === undefined && !isFirst)
+export function postedBy(method: Method, after: LoanAfter, before: LoanBefore, isFirst: boolean): Posted {
+  const contribution = contributionOf(method, after.balances)
+  const change = lessAmounts(contribution, before.contribution ?? NO_AMOUNTS)
+  const isOpened =
+    before.contribution === undefined ? after.isImported || !isFirst : after.isImported && before.isOpened
   return { contribution, isOpened, amounts: isOpened ? openingOf(change) : change }
+}
+
+/**
+ * Returns the amounts of a change of method, from the contribution by the old one to that by the new one. Of a loan that was
+ * opened, the part that was there at the opening is no income of this book.
+ * @param atOpening the contributions by the new and by the old method when the loan was opened; undefined: it was not
+ */
+export function changedMethod(
+  contribution: SlotAmounts,
+  before: SlotAmounts,
+  atOpening: { readonly now: SlotAmounts; readonly before: SlotAmounts } | undefined,
+): SlotAmounts {
+  const change = lessAmounts(contribution, before)
+  if (!atOpening) return change
+  const then = lessAmounts(atOpening.now, atOpening.before)
+  return plusAmounts(lessAmounts(change, then), openingOf(then))
 }
 
 /** Returns the amounts that move where a chart replaces another: those booked before on slots whose account is another. */

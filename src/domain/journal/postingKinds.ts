@@ -37,12 +37,10 @@ export interface PostedChange {
   /** The types of the entries that the change posted and reversed; null where it did neither. */
   readonly postedType: string | null
   readonly reversedType: string | null
-  readonly isImported: boolean
 }
 
-/** Returns the kind of the posting of a change. */
-export function postingKindOf({ action, postedType, reversedType, isImported }: PostedChange): PostingKind {
-  if (isImported) return 'opening'
+/** Returns the kind of the posting of a change of a loan of this book. */
+export function postingKindOf({ action, postedType, reversedType }: PostedChange): PostingKind {
   if (action === 'create') return 'disbursement'
   if (reversedType !== null) return postedType === null ? 'reversal' : 'adjustment'
   if (postedType !== null) return OF_ENTRY[postedType as EntryType] ?? 'restatement'

@@ -49,6 +49,8 @@ export interface Decision {
   readonly outcome: Outcome | undefined
   readonly reversed: Entry | null
   readonly state: Balances
+  /** Of an adjustment to another value date: the balances without the original, before its replacement. */
+  readonly between?: Balances
   /** The terms from now on, where the decision modifies them. */
   readonly modifiedTerms?: ModifiedTerms
 }
@@ -188,8 +190,10 @@ export function adjust(loan: Loan, entryId: bigint, adjustment: Adjustment, now:
     record: original.record ?? null,
     paymentMethod: original.paymentMethod ?? null,
   }
+  const appended = append(without(loan, original, now), replacement, now)
   return {
-    ...append(without(loan, original, now), replacement, now),
+    ...appended,
+    ...(valueDate !== original.valueDate && { between: appended.before }),
     before: stateOf(loan, now),
     reason: adjustment.note,
     reversed: original,

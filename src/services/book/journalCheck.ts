@@ -33,7 +33,7 @@ export async function readJournals(snapshot: Snapshot, zone: string): Promise<Re
       const closed = last && firstDayOf(last.month)
       return closed ? firstDayAfter(closed) : (openings.get(organizationId) ?? null)
     }
-    journals.set(organizationId, { changeId, isWalked: walk === null, chart, openFromAt })
+    journals.set(organizationId, { changeId, isWalked: walk === null, chart, zone, openFromAt })
   }
   return journals
 }
@@ -43,6 +43,7 @@ export const NO_JOURNAL: CheckedJournal = {
   changeId: 0n,
   isWalked: false,
   chart: DEFAULT_CHART,
+  zone: 'UTC',
   openFromAt: () => null,
 }
 

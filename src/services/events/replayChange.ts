@@ -1,14 +1,16 @@
 import type { Deps } from '../../app/deps.ts'
 import { countChangesOf } from '../../db/events/eventList.ts'
-import { dateIn, type LocalDate } from '../../domain/dates.ts'
+import { dateIn, type Instant, type LocalDate } from '../../domain/dates.ts'
 import { balancesFromText, balancesToText, type KeptBalances } from '../../domain/events/keptBalances.ts'
 import type { Outcome } from '../../domain/loan/outcomes.ts'
 import { type LoanState, replay } from '../../domain/loan/replay.ts'
+import type { LoanTerms } from '../../domain/loan/terms.ts'
 
 /** A row of the trail that tells of a loan. */
 export interface ChangeOfLoan {
-  readonly id: bigint
   readonly at: number
+  /** What the trail calls it, such as `create` or `time`. */
+  readonly action: string
   readonly entityId: string
 }
 
@@ -31,7 +33,7 @@ type ReplayDeps = Pick<Deps, 'db' | 'config' | 'loanBatches'>
 export async function replayChange(
   { config: { zone }, loanBatches }: Pick<ReplayDeps, 'config' | 'loanBatches'>,
   organizationId: number,
-  { at, entityId }: ChangeOfLoan,
+  { at, action, entityId }: ChangeOfLoan,
 ): Promise<ReplayedChange | undefined> {
   const loan = await loanBatches.readLoan({ organizationId, ref: { id: BigInt(entityId) }, zone })
   if (!loan) return undefined
@@ -41,15 +43,22 @@ export async function replayChange(
   const state = replay(loan.terms, then, at)
   const posted = then.findLast(({ postedAt }) => postedAt === at)
   const reversed = loan.entries.find(({ reversedAt }) => reversedAt === at)
-  const on = (posted ?? reversed)?.valueDate ?? dateIn(zone, Math.max(loan.terms.disbursedAt, at - 1))
+  const on = (posted ?? reversed)?.valueDate ?? dayOf(loan.terms, action, at)
   return { state, on, outcome: posted && state.outcomes.get(posted.ordinal) }
+}
+
+/** Returns the day from which a change counts that posted and reversed nothing: of time, the last due date that was over. */
+function dayOf({ zone, schedule, disbursedOn }: LoanTerms, action: string, at: Instant): LocalDate {
+  if (action !== 'time') return disbursedOn
+  const today = dateIn(zone, at)
+  return schedule.findLast(({ dueDate }) => dueDate < today)?.dueDate ?? disbursedOn
 }
 
 /** Computes the balances that the trail would keep of a change; see `replayChange`. */
 export async function replayedBalances(
   deps: ReplayDeps,
   organizationId: number,
-  change: ChangeOfLoan,
+  change: ChangeOfLoan & { readonly id: bigint },
 ): Promise<KeptBalances | undefined> {
   const replayed = await replayChange(deps, organizationId, change)
   if (!replayed) return undefined

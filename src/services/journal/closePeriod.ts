@@ -1,9 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Deps } from '../../app/deps.ts'
-import { findPeriod, firstBookedDay, isTimeSaved, type Period, requestClose } from '../../db/journal/periods.ts'
+import {
+  findPeriod,
+  findWaiting,
+  firstBookedDay,
+  MOST_WAITING,
+  type Period,
+  requestClose,
+} from '../../db/journal/periods.ts'
+import type { StoredLoan } from '../../db/loans/storedLoan.ts'
+import { isUnavailable } from '../../db/postgres/errors.ts'
 import { type Instant, isCalendarDate, type LocalDate, startOfDay } from '../../domain/dates.ts'
 import { failedPrecondition, invalidArgument, LendingError } from '../../domain/errors.ts'
 import { firstDayAfter, firstDayOf, monthOf } from '../../domain/journal/months.ts'
+import { stateOf } from '../../domain/loan/loan.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
 import { journalCaughtUp } from './caughtUp.ts'
 
@@ -57,14 +67,49 @@ async function ask(deps: Deps, caller: Caller, { month, firstDay, end }: Asked):
   const { openFrom } = await journalCaughtUp(deps, organizationId)
   if (await findPeriod(db, organizationId, firstDay)) return
   requireOldest(month, openFrom ?? (await firstBookedDay(db, organizationId)))
-  if (!(await isTimeSaved(db, organizationId, end)))
+  await requireTimeSaved(deps, organizationId, { month, end })
+  await requestClose(db, caller, { firstDay, month, now: now() })
+}
+
+/**
+ * Requires that the sweep has saved what time changed in loans up to the end of a month. A loan that cannot be replayed is
+ * left out, as the sweep and the journal leave it out; book check names it.
+ * @throws LendingError `unavailable`; `failed_precondition` where many loans are damaged
+ */
+async function requireTimeSaved(
+  { db, config, loanBatches }: Deps,
+  organizationId: number,
+  { month, end }: Pick<Asked, 'month' | 'end'>,
+): Promise<void> {
+  const waiting = await findWaiting(db, organizationId, end)
+  for (const id of waiting) {
+    const loan = await loanBatches.readLoan({ organizationId, ref: { id }, zone: config.zone }).catch(damaged)
+    if (!loan || isDamaged(loan, end)) continue
     throw new LendingError(
       'unavailable',
       `what the end of ${month} changed in loans is still being saved; try again in some seconds`,
       [],
       5,
     )
-  await requestClose(db, caller, { firstDay, month, now: now() })
+  }
+  if (waiting.length === MOST_WAITING)
+    throw failedPrecondition(
+      `${MOST_WAITING} loans and more cannot be replayed: run book check before you close a month`,
+    )
+}
+
+/** Returns undefined for the error of a damaged row. @throws the error of a database that is not there */
+function damaged(error: unknown): undefined {
+  if (isUnavailable(error)) throw error
+}
+
+function isDamaged(loan: StoredLoan, at: Instant): boolean {
+  try {
+    stateOf(loan, at)
+    return false
+  } catch {
+    return true
+  }
 }
 
 /** @throws LendingError `failed_precondition` for a month that is not the oldest open one */

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Deps } from '../../app/deps.ts'
 import type { JournalHead } from '../../db/journal/journalHead.ts'
 import {
+  findOpened,
   insertPostings,
   type KeptLoan,
   type NewPosting,
@@ -11,9 +12,10 @@ import {
 import { isUnavailable } from '../../db/postgres/errors.ts'
 import type { Transaction } from '../../db/postgres/transaction.ts'
 import { moment } from '../../db/queries/rows.ts'
-import { balancesFromText } from '../../domain/events/keptBalances.ts'
+import { dateIn } from '../../domain/dates.ts'
+import { balancesFromText, type KeptBalances } from '../../domain/events/keptBalances.ts'
 import { type Chart, methodOf } from '../../domain/journal/chart.ts'
-import { afterKept, bookedDay, type LoanAfter, postedBy } from '../../domain/journal/posted.ts'
+import { bookedDay, type LoanAfter, type LoanBefore, postedBy, stepsOf } from '../../domain/journal/posted.ts'
 import { postingKindOf } from '../../domain/journal/postingKinds.ts'
 import {
   amountsFromText,
@@ -23,7 +25,7 @@ import {
   NO_AMOUNTS,
   type SlotAmounts,
 } from '../../domain/journal/slots.ts'
-import { replayChange } from '../events/replayChange.ts'
+import { type ChangeOfLoan, replayChange } from '../events/replayChange.ts'
 
 /** Changes that are posted before requests get their turn. */
 const SLICE = 50
@@ -47,7 +49,7 @@ export interface Keeping {
 type KeepDeps = Pick<Deps, 'config' | 'loanBatches' | 'listener'>
 
 /** A loan while its changes are posted, one after the other. */
-type Working = Omit<KeptLoan, 'contribution'> & { contribution: Contributed }
+type Working = Omit<KeptLoan, 'contribution'> & { contribution: Contributed; isOpened: boolean }
 
 /**
  * Posts changes of loans, in their order. A change that moves no amount has no posting.
@@ -59,34 +61,64 @@ export async function keepChanges(
   head: JournalHead,
   changes: readonly UnkeptChange[],
 ): Promise<JournalHead> {
-  const { transaction, organizationId } = keeping
-  const ids = [...new Set(changes.flatMap((change) => loanIdOf(change) ?? []))]
-  const loans = new Map<bigint, Working>()
-  if (ids.length > 0)
-    for (const loan of await readKeptLoans(transaction, organizationId, ids))
-      loans.set(loan.id, { ...loan, contribution: contributionFrom(loan.contribution) })
+  const read = changes.map((change) => ({ change, kept: keptOf(change) }))
+  const loans = await readLoans(keeping, read)
   const postings: NewPosting[] = []
   let { sequence } = head
-  for (const [index, change] of changes.entries()) {
+  for (const [index, { change, kept }] of read.entries()) {
     if (index % SLICE === SLICE - 1) await turn()
     const loan = loans.get(loanIdOf(change) ?? 0n)
     const at = change.first ?? sequence
     sequence = change.last ?? sequence
     if (!loan) continue
-    const after = afterKept(keptOf(change)) ?? (await replayedAfter(deps, organizationId, change))
-    if (!after || loan.contribution === 'damaged') {
+    const steps = await stepsAfter(deps, keeping.organizationId, { change, kept })
+    if (steps.length === 0 || loan.contribution === 'damaged') {
       deps.listener.changeNotPosted()
       continue
     }
-    const posting = postingOf(keeping.chart, head, { loan, before: loan.contribution, change, after, sequence: at })
-    if (posting) postings.push({ ...posting, id: head.postingId + BigInt(postings.length) + 1n })
+    for (const [step, after] of steps.entries()) {
+      const before = { contribution: loan.contribution, isOpened: loan.isOpened }
+      const isLast = step === steps.length - 1
+      const posting = postingOf(deps, keeping.chart, head, { loan, before, change, after, isLast, sequence: at })
+      if (posting) postings.push({ ...posting, id: head.postingId + BigInt(postings.length) + 1n })
+    }
   }
-  await insertPostings(transaction, organizationId, postings)
+  await insertPostings(keeping.transaction, keeping.organizationId, postings)
   const changeId = changes.at(-1)?.id ?? head.changeId
   return { ...head, changeId, sequence, postingId: head.postingId + BigInt(postings.length) }
 }
 
+/** A change, and what the trail keeps of its loan. */
+interface ReadChange {
+  readonly change: UnkeptChange
+  readonly kept: KeptBalances | undefined
+}
+
 const keptOf = ({ balances }: UnkeptChange) => (balances === null ? undefined : balancesFromText(balances))
+
+/** Reads the loans of changes, as the journal has them. */
+async function readLoans({ transaction, organizationId }: Keeping, read: readonly ReadChange[]) {
+  const idsOf = (some: readonly ReadChange[]) => [...new Set(some.flatMap(({ change }) => loanIdOf(change) ?? []))]
+  const ids = idsOf(read)
+  // Only what an import posts is posted otherwise on a loan that was opened.
+  const imported = idsOf(read.filter(({ kept }) => kept?.booking?.isImported))
+  const found = ids.length > 0 ? await readKeptLoans(transaction, organizationId, ids) : []
+  const opened = imported.length > 0 ? await findOpened(transaction, organizationId, imported) : []
+  return new Map(
+    found.map((loan): [bigint, Working] => {
+      const contribution = contributionFrom(loan.contribution)
+      return [loan.id, { ...loan, contribution, isOpened: opened.includes(loan.id) }]
+    }),
+  )
+}
+
+/** Returns a loan after each step of a change; none where it cannot be replayed. */
+async function stepsAfter(deps: KeepDeps, organizationId: number, { change, kept }: ReadChange): Promise<LoanAfter[]> {
+  const steps = stepsOf(kept)
+  if (steps.length > 0) return steps
+  const replayed = await replayedAfter(deps, organizationId, change)
+  return replayed ? [replayed] : []
+}
 
 /** What a loan contributes by its last posting; undefined where it has none. */
 type Contributed = SlotAmounts | undefined | 'damaged'
@@ -102,7 +134,7 @@ export const contributionFrom = (text: string | null): Contributed =>
 export async function replayedAfter(
   deps: KeepDeps,
   organizationId: number,
-  change: Pick<UnkeptChange, 'id' | 'at' | 'entityId'>,
+  change: ChangeOfLoan,
 ): Promise<LoanAfter | undefined> {
   try {
     const replayed = await replayChange(deps, organizationId, change)
@@ -115,31 +147,35 @@ export async function replayedAfter(
 
 interface ToPost {
   readonly loan: Working
-  /** What the loan contributed before the change. */
-  readonly before: SlotAmounts | undefined
+  readonly before: LoanBefore
   readonly change: UnkeptChange
   readonly after: LoanAfter
+  /** False for the loan without the original of an adjustment. */
+  readonly isLast: boolean
   readonly sequence: bigint
 }
 
 function postingOf(
+  { config }: KeepDeps,
   chart: Chart,
   head: JournalHead,
-  { loan, before, change, after, sequence }: ToPost,
+  { loan, before, change, after, isLast, sequence }: ToPost,
 ): Omit<NewPosting, 'id'> | undefined {
   const method = methodOf(chart, loan.productId)
-  const isFirst = change.action === 'create'
-  const { amounts, contribution, isOpened } = postedBy(method, after, before, isFirst)
+  const { amounts, contribution, isOpened } = postedBy(method, after, before, change.action === 'create')
   // An opening that moves no amount is kept, too: the next posting continues from its contribution.
-  if (isNothing(lessAmounts(contribution, before ?? NO_AMOUNTS))) return undefined
+  if (isNothing(lessAmounts(contribution, before.contribution ?? NO_AMOUNTS))) return undefined
+  if (before.contribution === undefined) loan.isOpened = isOpened
   loan.contribution = contribution
-  const transactionId = change.postedId ?? change.reversedId
+  // What was made elsewhere is in these books from its import on.
+  const on = isOpened && after.isImported ? dateIn(config.zone, change.at) : after.on
+  const transactionId = isLast ? (change.postedId ?? change.reversedId) : change.reversedId
   return {
     ...{ sequence, changeId: change.id, loanId: loan.id, productId: loan.productId ?? 0, currency: loan.currency },
     transactionId: transactionId === null ? null : BigInt(transactionId),
-    kind: isOpened ? 'opening' : postingKindOf({ ...change, isImported: false }),
-    valueDate: after.on,
-    bookedOn: bookedDay(after.on, head.openFrom),
+    kind: isOpened ? 'opening' : postingKindOf(change),
+    valueDate: on,
+    bookedOn: bookedDay(on, head.openFrom),
     postedAt: moment(change.at),
     ...{ amounts, method, contribution: amountsToText(contribution), moved: null },
   }

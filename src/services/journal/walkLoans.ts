@@ -5,9 +5,9 @@ import { moment } from '../../db/queries/rows.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { balancesFromText } from '../../domain/events/keptBalances.ts'
 import { methodOf } from '../../domain/journal/chart.ts'
-import { contributionOf, openingOf } from '../../domain/journal/contribution.ts'
-import { afterKept, bookedDay } from '../../domain/journal/posted.ts'
-import { amountsToText, isNothing, lessAmounts } from '../../domain/journal/slots.ts'
+import { contributionOf, isMethod, type Method, openingOf } from '../../domain/journal/contribution.ts'
+import { afterKept, bookedDay, changedMethod } from '../../domain/journal/posted.ts'
+import { amountsToText, isNothing } from '../../domain/journal/slots.ts'
 import { contributionFrom, type Keeping, replayedAfter } from './keepChanges.ts'
 
 /** Loans of a walk that are posted in one transaction. */
@@ -57,7 +57,7 @@ async function postingOf(
   const isOpening = head.walk === 'opening'
   const method = methodOf(chart, loan.productId)
   if (isOpening ? loan.contribution !== null : loan.method === method) return undefined
-  const change = { id: loan.changeId, at: loan.at, entityId: String(loan.id) }
+  const change = { at: loan.at, action: OPENED, entityId: String(loan.id) }
   const after =
     afterKept(loan.balances === null ? undefined : balancesFromText(loan.balances)) ??
     (await replayedAfter(deps, organizationId, change))
@@ -67,13 +67,29 @@ async function postingOf(
     return undefined
   }
   const contribution = contributionOf(method, after.balances)
-  const amounts = before ? lessAmounts(contribution, before) : openingOf(contribution)
+  const atOpening = before && (await contributionsAtOpening(deps, organizationId, loan, method))
+  const amounts = before ? changedMethod(contribution, before, atOpening) : openingOf(contribution)
   if (isNothing(contribution) && isNothing(amounts)) return undefined
-  const on = bookedDay(loan.disbursedOn, head.openFrom)
+  const on = bookedDay(loan.firstOn ?? loan.disbursedOn, head.openFrom)
   return {
     ...{ sequence: head.sequence, changeId: null, loanId: loan.id, productId: loan.productId ?? 0 },
-    ...{ currency: loan.currency, transactionId: null, kind: isOpening ? 'opening' : 'method_changed' },
+    ...{ currency: loan.currency, transactionId: null, kind: before ? 'method_changed' : 'opening' },
     ...{ valueDate: on, bookedOn: on, postedAt: moment(deps.now()) },
     ...{ amounts, method, contribution: amountsToText(contribution), moved: null },
   }
 }
+
+/** Returns what an opened loan contributed when it was opened, by a new method and by the one that it had; undefined for another loan. */
+async function contributionsAtOpening(
+  deps: WalkDeps,
+  organizationId: number,
+  { id, openedAt, method }: WalkedLoan,
+  now: Method,
+) {
+  if (openedAt === null || !isMethod(method)) return undefined
+  const then = await replayedAfter(deps, organizationId, { at: openedAt, action: OPENED, entityId: String(id) })
+  return then && { now: contributionOf(now, then.balances), before: contributionOf(method, then.balances) }
+}
+
+/** Stands for the action of the change up to which a loan is replayed. */
+const OPENED = 'opening'

@@ -146,6 +146,15 @@ describe('what only an ADMIN may do', () => {
         '/v1/loans/{id}/repayments/{transactionId}/adjust',
         '/v1/loans/{id}/repayments/{transactionId}/reverse',
         '/v1/audit-trail',
+        ...[
+          'chart',
+          'journal',
+          'journal.csv',
+          'journal.hledger',
+          'periods',
+          'periods/{period}/close',
+          'trial-balance',
+        ].map((path) => `/v1/accounting/${path}`),
       ].sort(),
     )
     for (const path of marked)

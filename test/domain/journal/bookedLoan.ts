@@ -37,6 +37,7 @@ export class BookedLoan {
   /** Whether what happens to the loan is imported: it opens, where it would be posted. */
   isImporting = false
   /** What the loan contributes so far by each method, as the journal keeps it. */
+  private isOpened = false
   private readonly contributions = new Map<Method, string>()
   private loan: Loan
 
@@ -91,7 +92,9 @@ export class BookedLoan {
     const isFirst = this.contributions.size === 0
     const postings = byMethod((method) => {
       const before = this.contributions.get(method)
-      const posted = postedBy(method, after, before === undefined ? undefined : amountsFromText(before), isFirst)
+      const contribution = before === undefined ? undefined : amountsFromText(before)
+      const posted = postedBy(method, after, { contribution, isOpened: this.isOpened }, isFirst)
+      if (isFirst) this.isOpened = posted.isOpened
       this.contributions.set(method, amountsToText(posted.contribution))
       return posted.amounts
     })

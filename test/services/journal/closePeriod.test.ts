@@ -112,9 +112,19 @@ describe('a month', () => {
     expect(new Set(closes.map(({ closeSequence }) => closeSequence)).size).toBe(1)
   })
 
+  it('is closed also where a loan cannot be replayed', async () => {
+    const broken = await books.lend()
+    await books.at('2026-07-20')
+    await books.service.owner.pool.query('DELETE FROM loan_period WHERE loan_id = $1', [broken])
+    await books.service.owner.pool.query(`UPDATE loan SET next_change_at = '2026-06-10' WHERE id = $1`, [broken])
+    await sweepAll(books.service.deps).catch(() => 0)
+    expect(await books.close('2026-06')).toMatchObject({ month: '2026-06' })
+    await books.service.owner.pool.query('UPDATE loan SET next_change_at = NULL WHERE id = $1', [broken])
+  })
+
   it('is closed by an operator alone', async () => {
     const partner = { ...caller, roles: ['USER' as const] }
-    await expect(closePeriod(books.service.deps, partner, '2026-06')).rejects.toMatchObject({
+    await expect(closePeriod(books.service.deps, partner, '2026-07')).rejects.toMatchObject({
       code: 'permission_denied',
     })
   })

@@ -2,7 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DEFAULT_CHART } from '../../../src/domain/journal/chart.ts'
 import { SLOTS } from '../../../src/domain/journal/slots.ts'
+import { operator } from '../../../src/services/access/caller.ts'
+import { setChart } from '../../../src/services/journal/charts.ts'
 import { keepJournal } from '../../support/journal.ts'
 import { opsOn } from '../../support/ops.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -59,6 +62,38 @@ describe('an import', () => {
       opening,
       { kind: 'opening', on: '2026-11-20', loan_portfolio: -100, opening_equity: 100 },
     ])
+  })
+
+  it('of transactions on a loan of this book is money of this book, on its own day', async () => {
+    await service.post('/v1/loans', { body: { customerId: 'asha', productId: 1, principal: 2_000, externalId: 'own' } })
+    service.clock.set('2026-11-25')
+    const transactions = await file('statement.ndjson', [
+      { loanExternalId: 'own', transactionAmount: 500, transactionDate: '2026-11-21', idempotencyKey: 's1' },
+    ])
+    expect((await opsOn(service)(['book', 'import', '--transactions', transactions], { says: true })).code).toBe(0)
+    expect((await postingsOf('own')).at(-1)).toEqual({
+      ...{ kind: 'repayment', on: '2026-11-21', cash: 500, loan_portfolio: -300, interest_income: -200 },
+    })
+    expect((await opsOn(service)('book check')).code).toBe(0)
+    service.clock.set('2026-11-20')
+  })
+
+  it('is not income of this book by another method either, nor before the day of the import', async () => {
+    const asked = operator(1, 'test')
+    await setChart(service.deps, asked, { ...DEFAULT_CHART, method: 'accrual_upfront' })
+    await keepJournal(service.deps)
+    expect((await postingsOf('l2')).at(-1)).toEqual({
+      ...{ kind: 'method_changed', on: '2026-11-20', interest_receivable: 600, opening_equity: -600 },
+    })
+    // Its interest was paid, and is income by either method.
+    expect((await postingsOf('own')).at(-1)).toEqual({ kind: 'method_changed', on: '2026-11-20' })
+    expect((await opsOn(service)('book check')).code).toBe(0)
+    await setChart(service.deps, asked, DEFAULT_CHART)
+    await keepJournal(service.deps)
+    expect((await postingsOf('l2')).at(-1)).toEqual({
+      ...{ kind: 'method_changed', on: '2026-11-20', interest_receivable: -600, opening_equity: 600 },
+    })
+    expect((await opsOn(service)('book check')).code).toBe(0)
   })
 
   it('is followed by money of this book as any other loan', async () => {

@@ -3,6 +3,7 @@ import { SLOTS, type Slot } from '../../../src/domain/journal/slots.ts'
 import { createKeeper } from '../../../src/services/journal/keeper.ts'
 import { DEMO_OPERATOR } from '../../../src/services/lenders/seedDemo.ts'
 import { keepJournal } from '../../support/journal.ts'
+import { opsOn } from '../../support/ops.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { sweepAll } from '../../support/sweepAll.ts'
 
@@ -75,6 +76,35 @@ describe('the journal', () => {
       transaction_id: BigInt(id),
       value_date: '2026-02-03',
       booked_on: '2026-02-03',
+    })
+  })
+
+  it('posts an adjustment to another day on both days: without the original, and with its replacement', async () => {
+    const loan = await lend()
+    await at('2026-02-20')
+    const { id } = await post(loan, 'repayments', { transactionAmount: 700, transactionDate: '2026-02-03' })
+    await post(loan, `repayments/${id}/adjust`, { transactionAmount: 700, transactionDate: '2026-02-10' })
+    const adjusted = (await postingsOf(loan)).slice(-2)
+    expect(
+      adjusted.map(({ kind, value_date, transaction_id, lines }) => [
+        kind,
+        value_date,
+        transaction_id === BigInt(id),
+        lines,
+      ]),
+    ).toEqual([
+      ['adjustment', '2026-02-03', true, { cash: -700, loan_portfolio: 100, interest_income: 600 }],
+      ['adjustment', '2026-02-10', false, { cash: 700, loan_portfolio: -100, interest_income: -600 }],
+    ])
+    expect((await opsOn(service)('book check')).code).toBe(0)
+  })
+
+  it('posts an adjustment of the amount alone as one difference', async () => {
+    const loan = await lend()
+    const { id } = await post(loan, 'repayments', { transactionAmount: 700 })
+    await post(loan, `repayments/${id}/adjust`, { transactionAmount: 500 })
+    expect((await linesOf(loan)).at(-1)).toEqual({
+      ...{ kind: 'adjustment', cash: -200, loan_portfolio: 100, interest_income: 100 },
     })
   })
 

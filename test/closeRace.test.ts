@@ -6,6 +6,7 @@ import { startKeeper } from '../src/services/journal/keeper.ts'
 import { closingText } from '../src/services/journal/trialBalance.ts'
 import { DEMO_PARTNER } from '../src/services/lenders/seedDemo.ts'
 import { keepJournal } from './support/journal.ts'
+import { sealAndBeKilled } from './support/killedSequencers.ts'
 import { opsOn } from './support/ops.ts'
 import { startService, type TestService } from './support/service.ts'
 import { sweepAll } from './support/sweepAll.ts'
@@ -15,6 +16,8 @@ import { sweepAll } from './support/sweepAll.ts'
 /** Repayments that race the closes, and as many again that come after them; `npm run closes:try` sends 10,000. */
 const REPAYMENTS = Number(process.env.MKOPO_REPAYMENTS ?? 600)
 const LOANS = 40
+/** Processes that seal and keep the journal, each of which is killed. */
+const KILLS = Math.ceil(REPAYMENTS / 300)
 /** Requests of an instance at once. */
 const AT_ONCE = 16
 
@@ -76,11 +79,15 @@ it(`of ${REPAYMENTS} repayments that race twelve closes, each is in one month, n
       closed.push(await closePeriod((index % 2 === 0 ? one : other).deps, operator(1, 'test'), month))
     return closed
   }
+  let isOver = false
+  const killing = sealAndBeKilled(one.url, KILLS, () => isOver)
   const racing = repay(REPAYMENTS, 0)
   const closed = await closes()
   const before = await texts()
   await racing
   await repay(REPAYMENTS, REPAYMENTS)
+  isOver = true
+  const kills = await killing
   await keepJournal(one.deps)
   expect(await texts()).toEqual(before)
 
@@ -103,4 +110,5 @@ it(`of ${REPAYMENTS} repayments that race twelve closes, each is in one month, n
   expect(closed.map(({ month }) => month)).toEqual(months)
   const { code, json } = await opsOn(one)('book check --json')
   expect({ code, differences: json.differences }).toEqual({ code: 0, differences: [] })
+  console.log(`${2 * REPAYMENTS} repayments, 12 closes, ${kills} keepers killed`)
 })

@@ -1,10 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sequenceAll } from '../src/services/events/sequencer.ts'
+import { sealAndBeKilled } from './support/killedSequencers.ts'
 import { within } from './support/patience.ts'
 import { startService, type TestService } from './support/service.ts'
 
@@ -50,24 +48,6 @@ async function write(changes: number): Promise<bigint[]> {
   return committed
 }
 
-/** Starts a process that seals, kills it after a moment, and starts the next. */
-async function sealAndBeKilled(isOver: () => boolean): Promise<number> {
-  let kills = 0
-  while (kills < KILLS || !isOver()) {
-    const child: ChildProcess = spawn(
-      process.execPath,
-      [fileURLToPath(new URL('support/sequencerProcess.ts', import.meta.url)), service.url],
-      { stdio: ['ignore', 'pipe', 'inherit'] },
-    )
-    await once(child.stdout!, 'data')
-    await pause(Math.random() * 400)
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-    kills++
-  }
-  return kills
-}
-
 interface Feed {
   readonly items: readonly { readonly data: { readonly sequence: string } }[]
   readonly next: string
@@ -94,7 +74,7 @@ it(`${CHANGES} changes, ${KILLS} killed sequencers: every event once and in orde
 }, async () => {
   let isWritten = false
   let isSealed = false
-  const killing = [sealAndBeKilled(() => isWritten), sealAndBeKilled(() => isWritten)]
+  const killing = [1, 2].map(() => sealAndBeKilled(service.url, KILLS, () => isWritten))
   const following = [
     follow(service, 0, () => isSealed),
     follow(other, 0, () => isSealed),

@@ -1,10 +1,17 @@
 import { openService } from '../../src/app/service.ts'
 import { startSequencer } from '../../src/services/events/sequencer.ts'
+import { startKeeper } from '../../src/services/journal/keeper.ts'
 import { testConfig } from './service.ts'
 
-// A process that does nothing but seal changes of a database, until it is killed: `node sequencerProcess.ts <url>`.
+// A process that does nothing but seal changes of a database and keep its journals, until it is killed: `node sequencerProcess.ts <url>`.
 
 const [, , databaseUrl = ''] = process.argv
-const deps = await openService({ config: testConfig(), databaseUrl, now: Date.now, skipMigrations: true })
-startSequencer(deps, { error: (context, message) => process.stdout.write(`${message} ${JSON.stringify(context)}\n`) })
+// Few connections: a killed process leaves its own open until the server notices, and tests share the server.
+const config = testConfig({ DATABASE_CONNECTIONS: '4' })
+const deps = await openService({ config, databaseUrl, now: Date.now, skipMigrations: true })
+const log = {
+  error: (context: object, message: string) => void process.stdout.write(`${message} ${JSON.stringify(context)}\n`),
+}
+startSequencer(deps, log)
+startKeeper(deps, log)
 process.stdout.write('seals\n')

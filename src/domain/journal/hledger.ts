@@ -52,10 +52,15 @@ export function ledgerNames({ charts, firstDay }: Pick<Ledger, 'charts' | 'first
   return (code) => ledgerName(accounts.get(code) ?? { code, name: '', type: 'asset' })
 }
 
-/** Returns the names that an account had in earlier charts, without the one that it has. */
+/**
+ * Returns the names that an account had in charts before the one in force at the end of the month, without the one that it
+ * has. A later chart changes nothing in the file of a closed month.
+ */
 function earlierNames({ charts, firstDay }: Ledger, code: string): string[] {
   const now = ledgerNames({ charts, firstDay })(code)
-  const names = charts.flatMap(({ chart }) => chart.accounts.filter((one) => one.code === code).map(ledgerName))
+  const { version } = chartOn(charts, lastDayOf(firstDay))
+  const upToNow = charts.filter((one) => one.version <= version)
+  const names = upToNow.flatMap(({ chart }) => chart.accounts.filter((one) => one.code === code).map(ledgerName))
   return [...new Set(names)].filter((name) => name !== now)
 }
 

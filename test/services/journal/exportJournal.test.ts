@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DEFAULT_CHART } from '../../../src/domain/journal/chart.ts'
 import { operator } from '../../../src/services/access/caller.ts'
 import { exportJournal, type JournalFormat } from '../../../src/services/journal/exportJournal.ts'
 import { giveLedger } from '../../support/ledgerBook.ts'
 import { anotherLender } from '../../support/lenders.ts'
-import { givePosting, journalIsUpToDate } from '../../support/postings.ts'
+import { giveChart, givePosting, journalIsUpToDate } from '../../support/postings.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 let service: TestService
@@ -94,6 +95,18 @@ it('reads the next part when the one before was taken, and nothing more for a cl
   const asked = sent.length
   await write('2026-05', 'csv')
   expect(sent.length).toBe(asked)
+})
+
+it('writes a month as before once a later chart calls an account otherwise', async () => {
+  const chart = {
+    ...DEFAULT_CHART,
+    accounts: DEFAULT_CHART.accounts.map((one) => ({ ...one, name: `New ${one.name}` })),
+  }
+  const csv = await write('2026-02', 'csv')
+  await giveChart(service.owner, { organizationId: 7, version: 3, chart, countsFrom: '2026-03-01' })
+  expect(await write('2026-03', 'hledger')).toContain('account assets:1100 New Loans to customers')
+  expect(await write('2026-02', 'hledger')).toBe(FEBRUARY)
+  expect(await write('2026-02', 'csv')).toBe(csv)
 })
 
 it('is for an ADMIN', async () => {

@@ -44,6 +44,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
       'audit/auditTail',
       'book/bookCheck',
       'book/bookExport',
+      'book/bookJournals',
       'book/bookOrphans',
       'book/bookPostings',
       'book/bookTrail',

@@ -180,7 +180,7 @@ export const failedPrecondition = (wording: Wording, role?: FaultRole) =>
   new LendingError('failed_precondition', wording, role === undefined ? [] : [{ role, wording }])
 
 /** A bug of the service: the client gets the code `internal`, and the log the expectation that did not hold. */
-class InvariantError extends Error {
+export class InvariantError extends Error {
   override readonly name = 'InvariantError'
 }
 

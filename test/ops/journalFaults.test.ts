@@ -69,4 +69,14 @@ describe('book check', () => {
   it('finds nothing once all is mended', async () => {
     expect(await book.check()).toEqual({ code: 0, found: [] })
   })
+
+  it('finds nothing while the journal has not come to the last changes, a close among them', async () => {
+    service.clock.set('2026-03-01')
+    await sweepAll(service.deps)
+    await requestClose(service.deps.db, author, { firstDay: '2026-02-01', month: '2026-02', now: service.clock.now() })
+    expect((await service.post('/v1/customers', { body: { externalId: 'juma' } })).status).toBe(200)
+    expect(await book.check()).toEqual({ code: 0, found: [] })
+    await keepJournal(service.deps)
+    expect(await book.check()).toEqual({ code: 0, found: [] })
+  })
 })

@@ -82,4 +82,129 @@ export const JOURNAL_FAULTS: readonly Fault[] = [
     `UPDATE accounting_chart SET chart = jsonb_set(chart, '{slots,cash}', '"1100"')`,
     /version 2 of the chart: is not what the trail says was set/,
   ],
+  [
+    'another first open day',
+    `UPDATE journal SET open_from = '2026-03-01'`,
+    /the journal: is open from 2026-03-01, and by the closes from 2026-02-01/,
+  ],
+  [
+    'no first open day',
+    'UPDATE journal SET open_from = NULL',
+    /the journal: is open from the beginning, and by the closes from 2026-02-01/,
+  ],
+  [
+    'a journal beyond the seal',
+    'UPDATE journal SET change_id = change_id + 100',
+    /the journal: has come to change \d+, and the seal to \d+/,
+  ],
+  [
+    'a journal that goes back',
+    `UPDATE journal SET change_id = (SELECT min(change_id) FROM posting)`,
+    /the journal: has come to change \d+, and has a posting of change \d+/,
+  ],
+  [
+    'another number of the last event',
+    'UPDATE journal SET sequence = sequence - 1',
+    /the journal: has come to event \d+, and the last one up to its last change is \d+/,
+  ],
+  ['a walk that nothing began', `UPDATE journal SET walk = 'opening'`, /the journal: is at the walk opening/],
+  ['a walk of another name', `UPDATE journal SET walk = 'x'`, /the journal: is at the walk x/],
+  ['a loan of no walk', 'UPDATE journal SET walked_to = 5', /the journal: has come to loan 5 of a walk/],
+  [
+    'another chart that counts',
+    'UPDATE journal SET chart_version = 1',
+    /the journal: has version 1 of the chart, and the trail has version 2/,
+  ],
+  ['a journal that is gone', 'DELETE FROM journal', /the journal: has postings, and no head/],
+  [
+    'a closed month that is gone',
+    'DELETE FROM accounting_period',
+    /month 2026-01: was closed by the trail, and is not among the months/,
+  ],
+  [
+    'a closed month without its hash',
+    'UPDATE accounting_period SET trial_balance_hash = NULL',
+    /month 2026-01: is closed, and has no hash/,
+  ],
+  [
+    'another number of a close',
+    'UPDATE accounting_period SET close_sequence = close_sequence + 1',
+    /month 2026-01: was closed at event \d+, and the event of its close is \d+/,
+  ],
+  [
+    'another moment of a close',
+    `UPDATE accounting_period SET closed_at = closed_at + interval '1 second'`,
+    /month 2026-01: was closed at .*, and by the trail at/,
+  ],
+  [
+    'a month closed by hand',
+    `INSERT INTO accounting_period VALUES (1, '2026-02-01', now(), now(), 9, repeat('0', 64))`,
+    /month 2026-02-01: has no close in the trail/,
+  ],
+  [
+    'another day from which a chart counts',
+    `UPDATE accounting_chart SET counts_from = NULL`,
+    /version 2 of the chart: counts from the beginning, and by the closes it must count from 2026-02-01/,
+  ],
+  [
+    'a chart that is not taken up',
+    'UPDATE accounting_chart SET taken_up = false',
+    /version 2 of the chart: is not taken up, and the journal has come to it/,
+  ],
+  ['a chart that is gone', 'DELETE FROM accounting_chart', /version 2 of the chart: was set by the trail/],
+  [
+    'a chart that is gone, and what closed months show with it',
+    `DELETE FROM accounting_chart; UPDATE posting SET moved_from = 2, moved_to = 3, loan_id = NULL, booked_on = '2026-01-31' WHERE ${LAST}`,
+    /the charts: are missing or damaged/,
+  ],
+  [
+    'another number of a posting',
+    `UPDATE posting SET sequence = sequence + 1 WHERE ${FIRST}`,
+    /loan :loan: posting \d+ is numbered \d+, and the event of its change \d+/,
+  ],
+  [
+    'a posting numbered before an earlier one',
+    `UPDATE posting SET sequence = 0 WHERE kind = 'method_changed'`,
+    /posting \d+: is numbered 0, and the one before it \d+/,
+  ],
+  [
+    'another transaction of a posting',
+    `UPDATE posting SET transaction_id = transaction_id + 1 WHERE ${LAST}`,
+    /loan :loan: posting \d+ is of transaction \d+, and by the trail of \d+/,
+  ],
+  [
+    'another moment of a posting',
+    `UPDATE posting SET posted_at = posted_at + interval '1 second' WHERE ${FIRST}`,
+    /loan :loan: posting \d+ was posted at .*, and by the trail the change was made at/,
+  ],
+  [
+    'another kind of a posting',
+    `UPDATE posting SET kind = 'refund' WHERE ${LAST}`,
+    /loan :loan: posting \d+ is a refund, and by the trail a repayment/,
+  ],
+  [
+    'a repayment of no change, moved to another open day',
+    `UPDATE posting SET change_id = NULL, booked_on = '2026-02-20' WHERE ${LAST}`,
+    /loan :loan: posting \d+ is a repayment of no change/,
+  ],
+  [
+    'a repayment of no change as one of another method',
+    `UPDATE posting SET change_id = NULL, kind = 'method_changed' WHERE ${LAST}`,
+    /loan :loan: posting \d+ is of another method, and the method is that of the posting before it/,
+  ],
+  [
+    'a repayment of no change as an opening',
+    `UPDATE posting SET change_id = NULL, kind = 'opening' WHERE ${LAST}`,
+    /loan :loan: posting \d+ opens the loan without a change, and is not its first posting/,
+  ],
+  [
+    'a posting of a change of something else',
+    `UPDATE posting SET change_id = (SELECT min(id) FROM audit_entry WHERE organization_id = 1) WHERE ${LAST}`,
+    /loan :loan: posting \d+ is of change \d+, which is no change of the loan/,
+  ],
+  [
+    'two postings of the same change',
+    `UPDATE posting SET change_id = (SELECT change_id FROM posting WHERE ${FIRST}) WHERE ${LAST}`,
+    /loan :loan: posting \d+ is of change \d+, and a posting before it of that one or a later one/,
+  ],
 ]

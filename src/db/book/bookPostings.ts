@@ -1,4 +1,5 @@
 import type { CheckedPosting } from '../../domain/bookCheck/journalRules.ts'
+import type { TrailedChange, TrailedPosting } from '../../domain/bookCheck/journalTrail.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import { amountsBy, SLOTS, type Slot, type SlotAmounts } from '../../domain/journal/slots.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
@@ -12,12 +13,18 @@ interface LoanKey {
 /** The postings of a loan, and the last row of the trail about it. */
 export interface LoanPostings {
   readonly lastChangeId: bigint
-  readonly postings: readonly CheckedPosting[]
+  readonly postings: readonly StoredPosting[]
 }
+
+type StoredPosting = CheckedPosting & TrailedPosting
 
 const READ = `
   SELECT k.organization_id, k.id AS loan_id, last.id AS "lastChangeId", p.id, p.change_id AS "changeId", p.kind, p.method, p.contribution,
-    p.value_date AS "valueDate", p.booked_on AS "bookedOn", p.posted_at AS "postedAt", ${SLOTS.map((slot) => `p.${slot}`).join(', ')}, a.balances
+    p.value_date AS "valueDate", p.booked_on AS "bookedOn", p.posted_at AS "postedAt", ${SLOTS.map((slot) => `p.${slot}`).join(', ')}, a.balances,
+    p.sequence, p.transaction_id AS "transactionId", a.at, a.action,
+    a.after #>> '{posted,id}' AS "postedId", a.after #>> '{posted,type}' AS "postedType",
+    a.after #>> '{reversed,id}' AS "reversedId", a.after #>> '{reversed,type}' AS "reversedType",
+    (SELECT min(sequence) FROM event e WHERE e.organization_id = k.organization_id AND e.change_id = p.change_id) AS first
   FROM unnest($1::int[], $2::bigint[]) AS k (organization_id, id)
   LEFT JOIN LATERAL (SELECT id FROM audit_entry e WHERE e.organization_id = k.organization_id AND e.entity = 'loan'
     AND e.entity_id = k.id::text ORDER BY e.id DESC LIMIT 1) AS last ON true
@@ -26,7 +33,10 @@ const READ = `
     AND a.entity_id = k.id::text`
 
 type PostingRow = Record<Slot, bigint | null> &
-  Omit<CheckedPosting, 'id' | 'amounts'> & {
+  Omit<StoredPosting, 'id' | 'amounts' | 'change'> &
+  Omit<TrailedChange, 'action'> & {
+    /** Null where the trail has no such change of the loan. */
+    readonly action: string | null
     readonly organization_id: number
     readonly loan_id: bigint
     readonly lastChangeId: bigint | null
@@ -52,11 +62,12 @@ export async function readLoanPostings(
   )
 }
 
-const byId = (a: CheckedPosting, b: CheckedPosting): number => (a.id < b.id ? -1 : 1)
+const byId = (a: StoredPosting, b: StoredPosting): number => (a.id < b.id ? -1 : 1)
 
-const toPosting = (row: PostingRow & { readonly id: bigint }): CheckedPosting => ({
+const toPosting = ({ action, ...row }: PostingRow & { readonly id: bigint }): StoredPosting => ({
   ...row,
   amounts: amountsBy((slot) => row[slot] ?? 0n),
+  change: action === null ? null : { ...row, action },
 })
 
 /** A close of a month, as the trail has it. */
@@ -130,6 +141,30 @@ const CHARTS = `
     AND a.entity = 'accounting chart' AND a.entity_id = c.version::text AND a.action = 'set'
   WHERE a.after IS DISTINCT FROM c.chart AND ($1::int IS NULL OR c.organization_id = $1)`
 
+/** Postings that are numbered before one that came earlier, or in a journal that has no head. */
+const ORDER = `
+  SELECT organization_id AS "organizationId", 'posting ' || id AS of,
+    'is numbered ' || sequence || ', and the one before it ' || earlier AS message
+  FROM (SELECT organization_id, id, sequence, lag(sequence) OVER (PARTITION BY organization_id ORDER BY id) AS earlier
+    FROM posting WHERE $1::int IS NULL OR organization_id = $1) AS p
+  WHERE earlier > sequence`
+
+const HEADLESS = `
+  SELECT p.organization_id AS "organizationId", 'the journal' AS of, 'has postings, and no head' AS message
+  FROM posting p WHERE p.id = 1 AND ($1::int IS NULL OR p.organization_id = $1)
+    AND NOT EXISTS (SELECT FROM journal j WHERE j.organization_id = p.organization_id)`
+
+/** Postings of no loan that are not of the chart which the trail says was set. */
+const MOVES = `
+  SELECT p.organization_id AS "organizationId", 'posting ' || p.id AS of,
+    'moves amounts to version ' || coalesce(p.moved_to::text, 'none') || ' of the chart otherwise than the trail says' AS message
+  FROM posting p LEFT JOIN audit_entry a ON a.organization_id = p.organization_id AND a.id = p.change_id
+    AND a.entity = 'accounting chart' AND a.action = 'set' AND a.entity_id = p.moved_to::text
+  WHERE p.loan_id IS NULL AND ($1::int IS NULL OR p.organization_id = $1)
+    AND (a.id IS NULL OR p.kind <> 'chart_changed' OR p.transaction_id IS NOT NULL
+      OR p.posted_at <> date_trunc('milliseconds', a.at)
+      OR p.sequence <> (SELECT max(sequence) FROM event e WHERE e.organization_id = a.organization_id AND e.change_id = a.id))`
+
 /** Milliseconds that one of the statements may take on a large book. */
 const PATIENCE_MS = 3_600_000
 /** Faults of a kind that are described. */
@@ -142,7 +177,7 @@ export async function findJournalFaults(
 ): Promise<JournalFault[]> {
   await snapshot.query('SET LOCAL statement_timeout = 0')
   const faults: JournalFault[] = []
-  for (const text of [DAYS, NUMBERS, LOANS, CHARTS]) {
+  for (const text of [DAYS, NUMBERS, LOANS, CHARTS, ORDER, HEADLESS, MOVES]) {
     const query = { text: `${text} LIMIT ${MOST}`, values: [organizationId ?? null], query_timeout: PATIENCE_MS }
     faults.push(...(await snapshot.query<JournalFault>(query as { text: string; values: unknown[] })).rows)
   }

@@ -19,6 +19,7 @@ import { inSnapshot, type Snapshot } from '../../db/postgres/transaction.ts'
 import { brokenByMarks } from '../../domain/bookCheck/entryMarks.ts'
 import { brokenRules } from '../../domain/bookCheck/invariants.ts'
 import { brokenByJournal, type CheckedJournal } from '../../domain/bookCheck/journalRules.ts'
+import { brokenByChanges } from '../../domain/bookCheck/journalTrail.ts'
 import { brokenByAgreement } from '../../domain/bookCheck/loanAgreement.ts'
 import { brokenByTrail, type LoanTrail } from '../../domain/bookCheck/trailRules.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
@@ -155,6 +156,7 @@ function checkLoan(walk: Walk, one: CheckedLoan, { trail, posted }: Told): void 
     const { postings, lastChangeId } = posted ?? { postings: [], lastChangeId: 0n }
     const facts = { productId: loan.productId, lastChangeId, state }
     brokenByJournal(facts, postings, journals.get(organizationId) ?? NO_JOURNAL).forEach(fault)
+    brokenByChanges(postings).forEach(fault)
     addTo(sums, loan, state)
     walk.postings += postings.length
     walk.entries += loan.entries.length
@@ -170,7 +172,7 @@ function checkLoan(walk: Walk, one: CheckedLoan, { trail, posted }: Told): void 
  */
 async function checkWhole(
   snapshot: Snapshot,
-  { sums, add }: Walk,
+  { sums, journals, add }: Walk,
   organizationId: number | undefined,
   more: (found: number) => void,
 ): Promise<readonly StoredTotals[]> {
@@ -187,7 +189,7 @@ async function checkWhole(
     rows.forEach(add)
     more(found - rows.length)
   }
-  await checkJournals(snapshot, organizationId, add)
+  await checkJournals(snapshot, journals, organizationId, add)
   return totals
 }
 

@@ -1,5 +1,7 @@
+import { readTrailedJournals } from '../../db/book/bookJournals.ts'
 import {
   type CheckedTransfer,
+  type ClosedMonth,
   findJournalFaults,
   readClosedMonths,
   readCloses,
@@ -11,7 +13,9 @@ import { readJournalHeads } from '../../db/journal/journalHead.ts'
 import { readBookedBefore, readChart } from '../../db/journal/takenUp.ts'
 import type { Snapshot } from '../../db/postgres/transaction.ts'
 import type { CheckedJournal } from '../../domain/bookCheck/journalRules.ts'
+import { brokenByHead, brokenChart, brokenMonth } from '../../domain/bookCheck/journalTrail.ts'
 import type { LocalDate } from '../../domain/dates.ts'
+import { InvariantError } from '../../domain/errors.ts'
 import { DEFAULT_CHART } from '../../domain/journal/chart.ts'
 import type { ChartVersion } from '../../domain/journal/chartsInForce.ts'
 import { firstDayAfter, firstDayOf, lastDayOf, monthOf } from '../../domain/journal/months.ts'
@@ -26,16 +30,28 @@ export async function readJournals(snapshot: Snapshot, zone: string): Promise<Re
   const openings = await readOpenings(snapshot, zone)
   const journals = new Map<number, CheckedJournal>()
   for (const { organizationId, changeId, walk, chartVersion } of await readJournalHeads(snapshot)) {
-    const chart = await readChart({ pool: snapshot }, organizationId, chartVersion)
+    const chart = await readable(() => readChart({ pool: snapshot }, organizationId, chartVersion))
     const own = closes.get(organizationId) ?? []
     const openFromAt = (change: bigint): LocalDate | null => {
       const last = own.findLast((close) => close.changeId < change)
       const closed = last && firstDayOf(last.month)
       return closed ? firstDayAfter(closed) : (openings.get(organizationId) ?? null)
     }
-    journals.set(organizationId, { changeId, isWalked: walk === null, chart, zone, openFromAt })
+    // By a chart that cannot be read, no loan can be compared; `checkJournals` says so.
+    const isWalked = walk === null && chart !== undefined
+    journals.set(organizationId, { changeId, isWalked, chart: chart ?? DEFAULT_CHART, zone, openFromAt })
   }
   return journals
+}
+
+/** Returns what can be read; undefined where rows of the book are missing or damaged. */
+async function readable<Found>(read: () => Promise<Found>): Promise<Found | undefined> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof InvariantError || error instanceof TypeError) return undefined
+    throw error
+  }
 }
 
 /** The journal of an organization that has none yet. */
@@ -47,43 +63,81 @@ export const NO_JOURNAL: CheckedJournal = {
   openFromAt: () => null,
 }
 
-/** Checks what no loan shows alone: sums of days, numbers of postings, charts, and the hashes of closed months. */
+/**
+ * Checks what no loan shows alone: sums of days, numbers of postings, charts, how far each journal goes, and the hashes
+ * of closed months. A lender whose charts cannot be read keeps nothing of the others from being checked.
+ */
 export async function checkJournals(
   snapshot: Snapshot,
+  journals: ReadonlyMap<number, CheckedJournal>,
   organizationId: number | undefined,
   add: (difference: Difference) => void,
 ): Promise<void> {
   for (const fault of await findJournalFaults(snapshot, organizationId)) add(fault)
-  await checkTransfers(snapshot, organizationId, add)
-  for (const closed of await readClosedMonths(snapshot, organizationId)) {
-    const hash = await closingHash({ pool: snapshot }, closed.organizationId, lastDayOf(closed.month))
-    if (hash === closed.trialBalanceHash) continue
-    add({
-      organizationId: closed.organizationId,
-      of: `month ${monthOf(closed.month)}`,
-      message: `was closed with the hash ${closed.trialBalanceHash}, and its trial balance has ${hash}`,
+  await checkTrailed(snapshot, journals, organizationId, add)
+  const stored = Map.groupBy(await readTransfers(snapshot, organizationId), (transfer) => transfer.organizationId)
+  const closed = Map.groupBy(await readClosedMonths(snapshot, organizationId), (month) => month.organizationId)
+  for (const { organizationId: own } of await readJournalHeads(snapshot)) {
+    if (organizationId !== undefined && own !== organizationId) continue
+    const fault = (of: string, message: string) => add({ organizationId: own, of, message })
+    const checked = await readable(async () => {
+      await checkTransfers(snapshot, own, { transfers: stored.get(own) ?? [], fault })
+      await checkHashes(snapshot, closed.get(own) ?? [], fault)
+      return true
     })
+    if (!checked) fault('the charts', 'are missing or damaged: what closed months show cannot be checked')
+  }
+}
+
+/** Compares the heads, the months and the charts with the trail. */
+async function checkTrailed(
+  snapshot: Snapshot,
+  journals: ReadonlyMap<number, CheckedJournal>,
+  organizationId: number | undefined,
+  add: (difference: Difference) => void,
+): Promise<void> {
+  const openFromAt = (own: number, change: bigint) => journals.get(own)?.openFromAt(change) ?? null
+  const { heads, months, charts } = await readTrailedJournals(snapshot, organizationId)
+  for (const { organizationId: own, ...head } of heads)
+    for (const message of brokenByHead(head, openFromAt(own, head.changeId + 1n)))
+      add({ organizationId: own, of: 'the journal', message })
+  for (const { organizationId: own, ...month } of months) {
+    const message = brokenMonth(month)
+    if (message !== undefined) add({ organizationId: own, of: `month ${month.month}`, message })
+  }
+  for (const { organizationId: own, ...chart } of charts) {
+    const message = brokenChart(chart, openFromAt(own, chart.changeId))
+    if (message !== undefined) add({ organizationId: own, of: `version ${chart.version} of the chart`, message })
+  }
+}
+
+type Fault = (of: string, message: string) => void
+
+/** Makes the hashes of closed months again. */
+async function checkHashes(snapshot: Snapshot, months: readonly ClosedMonth[], fault: Fault): Promise<void> {
+  for (const { organizationId, month, trialBalanceHash } of months) {
+    const hash = await closingHash({ pool: snapshot }, organizationId, lastDayOf(month))
+    if (hash === trialBalanceHash) continue
+    fault(`month ${monthOf(month)}`, `was closed with the hash ${trialBalanceHash}, and its trial balance has ${hash}`)
   }
 }
 
 /** Makes again what moved between the accounts of charts. */
 async function checkTransfers(
   snapshot: Snapshot,
-  organizationId: number | undefined,
-  add: (difference: Difference) => void,
+  organizationId: number,
+  { transfers, fault }: { readonly transfers: readonly CheckedTransfer[]; readonly fault: Fault },
 ): Promise<void> {
-  const stored = Map.groupBy(await readTransfers(snapshot, organizationId), (transfer) => transfer.organizationId)
-  for (const head of await readJournalHeads(snapshot)) {
-    if (organizationId !== undefined && head.organizationId !== organizationId) continue
-    const charts = await readCharts({ pool: snapshot }, head.organizationId)
-    const expected: string[] = []
-    for (const [index, chart] of charts.slice(1).entries())
-      expected.push(...(await movesTo(snapshot, head.organizationId, charts[index]!, chart)))
-    const found = (stored.get(head.organizationId) ?? []).map(transferText)
-    if (expected.toSorted().join() === found.toSorted().join()) continue
-    const message = `are ${found.join('; ') || 'none'}, and by the charts and the sums they must be ${expected.join('; ') || 'none'}`
-    add({ organizationId: head.organizationId, of: 'transfers between accounts', message })
-  }
+  const charts = await readCharts({ pool: snapshot }, organizationId)
+  const expected: string[] = []
+  for (const [index, chart] of charts.slice(1).entries())
+    expected.push(...(await movesTo(snapshot, organizationId, charts[index]!, chart)))
+  const found = transfers.map(transferText)
+  if (expected.toSorted().join() === found.toSorted().join()) return
+  fault(
+    'transfers between accounts',
+    `are ${found.join('; ') || 'none'}, and by the charts and the sums they must be ${expected.join('; ') || 'none'}`,
+  )
 }
 
 type Transferred = Pick<CheckedTransfer, 'movedTo' | 'bookedOn' | 'currency' | 'productId' | 'amounts'>

@@ -5,6 +5,7 @@ import { LOANS_A_ROUND } from '../../../src/services/journal/walkLoans.ts'
 import { DEMO_OPERATOR } from '../../../src/services/lenders/seedDemo.ts'
 import { asBookOfBefore } from '../../support/bookOfBefore.ts'
 import { keepJournal } from '../../support/journal.ts'
+import { opsOn } from '../../support/ops.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 // A book that is older than its journal is opened: each loan by one posting against opening_equity (contract 9.1).
@@ -32,6 +33,13 @@ const lend = () => send('/v1/loans', { customerId: 'asha', productId: 1, princip
 const pay = (loan: string, transactionAmount: number, transactionDate?: string) =>
   send(`/v1/loans/${loan}/repayments`, { transactionAmount, transactionDate })
 
+/** Requires that `book check` finds nothing but the rows of the trail that were made those of before. */
+async function requireWhole(checked: TestService): Promise<void> {
+  const { json } = await opsOn(checked)('book check --json')
+  const differences = json.differences as { readonly of: string }[]
+  expect(differences.filter(({ of }) => !of.startsWith('audit_entry'))).toEqual([])
+}
+
 async function postingsOf(loan: string) {
   const { rows } = await service.deps.db.pool.query('SELECT * FROM posting WHERE loan_id = $1 ORDER BY id', [loan])
   return rows.map((row) => ({
@@ -56,7 +64,9 @@ describe('a book of before', () => {
     await pay(paid, 1_000)
     await pay(quiet, 50, '2026-01-31')
     const late = await lend()
+    await requireWhole(service)
     await keepJournal(service.deps)
+    await requireWhole(service)
     expect(await postingsOf(quiet)).toEqual([
       { kind: 'opening', on: '2026-02-01', loan_portfolio: 6_000, opening_equity: -6_000 },
       // The months before the journal are closed: what belongs to them is booked after the opening.
@@ -78,6 +88,7 @@ describe('a book of before', () => {
     const repayment = await pay(loan, 6_600)
     await asBookOfBefore(service)
     await keepJournal(service.deps)
+    await requireWhole(service)
     expect(await postingsOf(loan)).toEqual([{ kind: 'opening', on: '2026-02-14' }])
     await send(`/v1/loans/${loan}/repayments/${repayment}/reverse`, {})
     await keepJournal(service.deps)
@@ -90,6 +101,7 @@ describe('a book of before', () => {
     const empty: TestService = await startService()
     await asBookOfBefore(empty)
     await keepJournal(empty.deps)
+    await requireWhole(empty)
     expect(await journalCaughtUp(empty.deps, 1)).toMatchObject({ walk: null, openFrom: null })
     await empty.close()
   })

@@ -1,0 +1,63 @@
+import type { CheckedChart, CheckedHead, CheckedMonth } from '../../domain/bookCheck/journalTrail.ts'
+import type { Snapshot } from '../postgres/transaction.ts'
+
+interface OfOrganization {
+  readonly organizationId: number
+}
+
+/** What the trail says was set and closed; ids that no keeper reads are left out. */
+const SET = `SELECT organization_id, id, at, after, entity_id::int AS version FROM audit_entry
+  WHERE entity = 'accounting chart' AND action = 'set' AND entity_id ~ '^[1-9][0-9]{0,8}$'`
+const CLOSED = `SELECT organization_id, id, at, entity_id AS month FROM audit_entry
+  WHERE entity = 'accounting period' AND action = 'close' AND entity_id ~ '^[0-9]{4}-(0[1-9]|1[0-2])$'`
+
+const HEADS = `
+  SELECT j.organization_id AS "organizationId", j.change_id AS "changeId", j.sequence, j.open_from AS "openFrom",
+    j.chart_version AS "chartVersion", j.walk, j.walked_to AS "walkedTo", coalesce(c.change_id, 0) AS "sealedTo",
+    coalesce((SELECT e.sequence FROM event e WHERE e.organization_id = j.organization_id AND e.change_id <= j.change_id
+      AND e.sequence IS NOT NULL ORDER BY e.change_id DESC, e.part DESC LIMIT 1), 0) AS told,
+    (SELECT a.entity FROM audit_entry a WHERE a.organization_id = j.organization_id AND a.id = j.change_id) AS entity,
+    coalesce(p.change_id, 0) AS "postedTo", coalesce(p.sequence, 0) AS "postedSequence",
+    coalesce((SELECT max(close_sequence) FROM accounting_period WHERE organization_id = j.organization_id), 0) AS "closedSequence",
+    coalesce((SELECT max(version) FROM (${SET}) AS s WHERE s.organization_id = j.organization_id AND s.id <= j.change_id), 1) AS "chartSet"
+  FROM journal j LEFT JOIN event_chain c ON c.organization_id = j.organization_id
+  LEFT JOIN LATERAL (SELECT max(change_id) AS change_id, max(sequence) AS sequence FROM posting
+    WHERE organization_id = j.organization_id) AS p ON true
+  WHERE $1::int IS NULL OR j.organization_id = $1`
+
+const MONTHS = `
+  SELECT coalesce(a.organization_id, p.organization_id) AS "organizationId", coalesce(a.month, p.month::text) AS month,
+    a.id AS "changeId", a.at, p.month IS NOT NULL AS "isThere", p.closed_at AS "closedAt", p.close_sequence AS "closeSequence",
+    p.trial_balance_hash AS "trialBalanceHash", coalesce(j.change_id, 0) AS "keptTo",
+    (SELECT max(e.sequence) FROM event e WHERE e.organization_id = a.organization_id AND e.change_id = a.id) AS told
+  FROM (${CLOSED}) AS a FULL JOIN accounting_period p
+    ON p.organization_id = a.organization_id AND p.month = (a.month || '-01')::date
+  LEFT JOIN journal j ON j.organization_id = coalesce(a.organization_id, p.organization_id)
+  WHERE $1::int IS NULL OR coalesce(a.organization_id, p.organization_id) = $1 ORDER BY 1, 2`
+
+const CHARTS = `
+  SELECT a.organization_id AS "organizationId", a.version, a.id AS "changeId", c.taken_up AS "takenUp",
+    c.counts_from AS "countsFrom", coalesce(j.change_id, 0) AS "keptTo"
+  FROM (${SET}) AS a LEFT JOIN accounting_chart c ON c.organization_id = a.organization_id AND c.version = a.version
+  LEFT JOIN journal j ON j.organization_id = a.organization_id
+  WHERE $1::int IS NULL OR a.organization_id = $1 ORDER BY 1, 2`
+
+/** The rows of the journals of an organization or of all, each with what the trail says of it. */
+export interface TrailedJournals {
+  readonly heads: readonly (CheckedHead & OfOrganization)[]
+  readonly months: readonly (CheckedMonth & OfOrganization)[]
+  readonly charts: readonly (CheckedChart & OfOrganization)[]
+}
+
+/** Reads the heads of journals, the months and the charts, each with what the trail says of it. */
+export async function readTrailedJournals(
+  snapshot: Snapshot,
+  organizationId: number | undefined,
+): Promise<TrailedJournals> {
+  const values = [organizationId ?? null]
+  return {
+    heads: (await snapshot.query<CheckedHead & OfOrganization>({ text: HEADS, values })).rows,
+    months: (await snapshot.query<CheckedMonth & OfOrganization>({ text: MONTHS, values })).rows,
+    charts: (await snapshot.query<CheckedChart & OfOrganization>({ text: CHARTS, values })).rows,
+  }
+}

@@ -18,7 +18,7 @@ import {
 import { firstDayOf, lastDayOf } from '../../domain/journal/months.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
 import { getOrganization } from '../lenders/organizations.ts'
-import { journalCaughtUp } from './caughtUp.ts'
+import { caughtUpTo } from './caughtUp.ts'
 import { csvEnd, csvHead, csvRows } from './csv.ts'
 import { type Posting, toPosting } from './postings.ts'
 import { readTurnovers } from './trialBalance.ts'
@@ -40,7 +40,7 @@ type ExportDeps = Pick<Deps, 'db' | 'config' | 'organizations'>
  * part is read when one was taken. The control totals at its end come from the sums of the days, and not from the postings
  * that were written.
  * @param request the month, `2026-01`, and the form of the file
- * @throws LendingError `permission_denied`, `invalid_argument`; `unavailable` while the journal is behind
+ * @throws LendingError `permission_denied`, `invalid_argument`; `unavailable` while the journal is behind in an open month
  */
 export async function exportJournal(
   deps: ExportDeps,
@@ -51,7 +51,7 @@ export async function exportJournal(
   const firstDay = firstDayOf(period)
   if (firstDay === undefined) throw invalidArgument('period', 'must be a month, such as 2026-01')
   const { organizationId } = caller
-  await journalCaughtUp(deps, organizationId)
+  await caughtUpTo(deps, organizationId, lastDayOf(firstDay))
   const { postingId, ...read } = await inSnapshot(deps.db, async (snapshot) => {
     const queries = { pool: snapshot }
     const charts = await readCharts(queries, organizationId)

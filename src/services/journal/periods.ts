@@ -1,10 +1,10 @@
 import type { Deps } from '../../app/deps.ts'
+import { readJournalHead } from '../../db/journal/journalHead.ts'
 import { findPeriods, firstBookedDay, type Period as StoredPeriod } from '../../db/journal/periods.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
 import { dateIn, type Instant, type LocalDate } from '../../domain/dates.ts'
 import { firstDayAfter, firstDayOf, lastDayOf, monthOf } from '../../domain/journal/months.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
-import { journalCaughtUp } from './caughtUp.ts'
 
 export const PERIOD_STATES = ['open', 'closing', 'closed'] as const
 
@@ -21,23 +21,24 @@ export interface Period {
 
 /**
  * Returns the months of the books of the caller's organization, newest first: from the current month back to that of the
- * first posting.
- * @throws LendingError `permission_denied`; `unavailable` while the journal is behind
+ * first posting, as far as the journal is; it is not waited for. A month that was over before the lender had a journal is
+ * left out: it is not open, and has no close.
+ * @throws LendingError `permission_denied`
  */
 export async function listPeriods(deps: Pick<Deps, 'db' | 'config' | 'now'>, caller: Caller): Promise<Period[]> {
   requireAdmin(caller)
   const { organizationId } = caller
-  await journalCaughtUp(deps, organizationId)
-  const { stored, first } = await inSnapshot(deps.db, async (snapshot) => ({
+  const { stored, first, openFrom } = await inSnapshot(deps.db, async (snapshot) => ({
     stored: await findPeriods({ pool: snapshot }, organizationId),
     first: await firstBookedDay({ pool: snapshot }, organizationId),
+    openFrom: (await readJournalHead({ pool: snapshot }, organizationId)).openFrom,
   }))
   const known = new Map(stored.map((period) => [period.month, period]))
   const today = dateIn(deps.config.zone, deps.now())
   const oldest = [today, ...known.keys(), ...(first === null ? [] : [first])].toSorted()[0]!
   const periods: Period[] = []
   for (let day = firstDayOf(monthOf(oldest))!; day <= today; day = firstDayAfter(day))
-    periods.push(periodOf(monthOf(day), known.get(day)))
+    if (known.has(day) || openFrom === null || day >= openFrom) periods.push(periodOf(monthOf(day), known.get(day)))
   return periods.reverse()
 }
 

@@ -17,7 +17,7 @@ import type { Charts } from '../../domain/journal/chartsInForce.ts'
 import { type Line, linesOf } from '../../domain/journal/lines.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
-import { journalCaughtUp } from './caughtUp.ts'
+import { caughtUpTo } from './caughtUp.ts'
 
 /** A request for postings. */
 export interface PostingsRequest {
@@ -52,7 +52,7 @@ const MOST_SPANS = 5
 
 /**
  * Returns the postings of the caller's organization that are booked on some days, in the order in which they came.
- * @throws LendingError `permission_denied`, `invalid_argument`; `unavailable` while the journal is behind
+ * @throws LendingError `permission_denied`, `invalid_argument`; `unavailable` while the journal is behind, but for days that are all in closed months
  */
 export async function listPostings(
   deps: Pick<Deps, 'db'>,
@@ -64,7 +64,7 @@ export async function listPostings(
   if (from > to) throw invalidArgument('to', 'must not be before from')
   const after = request.after === undefined ? 0n : readCursor(request.after)
   const { organizationId } = caller
-  await journalCaughtUp(deps, organizationId)
+  await caughtUpTo(deps, organizationId, to)
   return inSnapshot(deps.db, async (snapshot) => {
     const queries = { pool: snapshot }
     const charts = await readCharts(queries, organizationId)

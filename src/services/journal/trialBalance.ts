@@ -19,7 +19,7 @@ import {
 import { type Currency, currencyOf } from '../../domain/money.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
 import { getOrganization } from '../lenders/organizations.ts'
-import { journalCaughtUp } from './caughtUp.ts'
+import { caughtUpTo, journalCaughtUp } from './caughtUp.ts'
 import { closedAsOf } from './periods.ts'
 
 /** The trial balance that is asked for. */
@@ -47,7 +47,7 @@ type ReadDeps = Pick<Deps, 'db' | 'config' | 'now' | 'organizations'>
 
 /**
  * Returns the trial balance of the caller's organization.
- * @throws LendingError `permission_denied`; `unavailable` while the journal is behind
+ * @throws LendingError `permission_denied`; `unavailable` while the journal is behind, but for a closed month as booked
  */
 export async function getTrialBalance(
   deps: ReadDeps,
@@ -56,8 +56,8 @@ export async function getTrialBalance(
 ): Promise<TrialBalanceView> {
   requireAdmin(caller)
   const { organizationId } = caller
-  await journalCaughtUp(deps, organizationId)
   const { asOf = dateIn(deps.config.zone, deps.now()), basis = 'booked', productId = null } = request
+  await (basis === 'booked' ? caughtUpTo(deps, organizationId, asOf) : journalCaughtUp(deps, organizationId))
   const currency = request.currency ?? (await getOrganization(deps, caller)).currency
   return inSnapshot(deps.db, async (snapshot) => {
     const queries = { pool: snapshot }
@@ -93,7 +93,7 @@ export async function closingText(queries: Queries, organizationId: number, last
  */
 export async function getClosingText(deps: Pick<Deps, 'db'>, caller: Caller, lastDay: LocalDate): Promise<string> {
   requireAdmin(caller)
-  await journalCaughtUp(deps, caller.organizationId)
+  await caughtUpTo(deps, caller.organizationId, lastDay)
   return inSnapshot(deps.db, (snapshot) => closingText({ pool: snapshot }, caller.organizationId, lastDay))
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { FIRST_DATE, isCalendarDate, LAST_DATE } from '../domain/dates.ts'
 import { type Decimal, parseDecimal } from '../domain/money.ts'
+import { hasInvisible } from '../domain/visibleText.ts'
 import { JsonNumber } from './body/json.ts'
 import { EMAIL_OR_EMPTY, NEW_EXTERNAL_ID, textPattern } from './document/patterns.ts'
 
@@ -184,9 +185,6 @@ export const emailOrEmpty = ({ max }: Pick<TextRules, 'max'>) =>
 
 const EXTERNAL_ID: TextRules = { max: 100 }
 
-/** Format characters and line separators: with them, two ids that look alike could differ (Unicode, UTS 39). */
-const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}]/u
-
 /** The partner's own id of a customer or a loan. */
 export const externalId = text(EXTERNAL_ID).meta({
   description: 'Your own id, 1 to 100 characters.',
@@ -202,7 +200,7 @@ export const newExternalId = codec<string>(
     const read = readText(value, EXTERNAL_ID)
     if (read instanceof Refused) return read
     if (read === '.' || read === '..') return new Refused('must not be . or .., which no path can name')
-    if (INVISIBLE.test(read))
+    if (hasInvisible(read))
       return new Refused('must not contain invisible characters, or characters that turn the text around')
     return read
   },

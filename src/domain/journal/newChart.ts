@@ -1,4 +1,5 @@
 import { type Fault, LendingError } from '../errors.ts'
+import { hasInvisible, hasVisible } from '../visibleText.ts'
 import type { AccountType, Chart, LedgerAccount } from './chart.ts'
 import { METHODS, type Method } from './contribution.ts'
 import { SLOTS, type Slot } from './slots.ts'
@@ -23,6 +24,8 @@ export const LONGEST_NAME = 100
 /** The characters of a code. */
 export const CODE_PATTERN = `^[A-Za-z0-9._-]{1,${LONGEST_CODE}}$`
 const CODE = new RegExp(CODE_PATTERN)
+
+const NAME_WORDS = `must be 1 to ${LONGEST_NAME} characters that can be seen, and spaces: no control characters, no invisible ones, and none that turn the text around`
 
 /** The faults that a refusal lists at most. */
 const MOST_FAULTS = 20
@@ -80,8 +83,8 @@ function accountFaults(accounts: readonly LedgerAccount[]): Fault[] {
     if (!CODE.test(code))
       fault('code', `must be 1 to ${LONGEST_CODE} letters without accents, digits, dots, hyphens and underscores`)
     else if (at !== index) fault('code', `is the code of accounts[${at}], too: each account has a code of its own`)
-    if (name.trim() === '' || [...name].length > LONGEST_NAME || /\p{Cc}/u.test(name))
-      fault('name', `must be 1 to ${LONGEST_NAME} characters, and no control characters`)
+    if (!hasVisible(name) || hasInvisible(name) || [...name].length > LONGEST_NAME || /\p{Cc}/u.test(name))
+      fault('name', NAME_WORDS)
     return faults
   })
 }

@@ -19,6 +19,9 @@ function faultsOf(chart: NewChart): string[] {
   }
 }
 
+const NAME_WORDS =
+  'must be 1 to 100 characters that can be seen, and spaces: no control characters, no invisible ones, and none that turn the text around'
+
 describe('a chart that is asked for', () => {
   it('is taken where each slot has an account of its type', () => {
     const chart = chartOf({ ...GOOD, method: { default: 'accrual_periodic', products: { 2: 'cash' } } }, PRODUCTS)
@@ -35,7 +38,7 @@ describe('a chart that is asked for', () => {
     })
     expect(faults).toEqual([
       'accounts[15].code: must be 1 to 20 letters without accents, digits, dots, hyphens and underscores',
-      'accounts[15].name: must be 1 to 100 characters, and no control characters',
+      `accounts[15].name: ${NAME_WORDS}`,
       `slots.profit: is no slot; the slots are ${SLOTS.join(', ')}`,
       'slots.cash: must be an account of the type asset, and the type of that account is liability',
       'slots.write_offs: must be the code of one of the accounts',
@@ -92,4 +95,18 @@ it('a chart is stored and read as what it is', () => {
     }),
   )
   expect(() => fromStoredChart({ ...toStoredChart(DEFAULT_CHART), method: 'now' })).toThrow('a stored chart')
+})
+
+it.each(['\u202e evil', 'a\u2066b', '\u200b', '\u00a0', '\u3164', '\u2800', 'a\u2028b', 'a\tb', 'x'.repeat(101)])(
+  'refuses the name %j of an account',
+  (name) => {
+    const accounts = [...GOOD.accounts, { code: '9', name, type: 'asset' as const }]
+    expect(faultsOf({ ...GOOD, accounts })).toEqual([`accounts[15].name: ${NAME_WORDS}`])
+  },
+)
+
+it('takes names of every script', () => {
+  const names = ['Comptes à recevoir', 'حساب القروض', '貸付金', '😀'.repeat(100), '#']
+  const more = names.map((name, index) => ({ code: `9${index}`, name, type: 'asset' as const }))
+  expect(chartOf({ ...GOOD, accounts: [...GOOD.accounts, ...more] }, new Set()).accounts).toHaveLength(20)
 })

@@ -1,0 +1,11 @@
+/** Format characters and line separators: with them, two texts that look alike could differ (Unicode, UTS 39). */
+const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}]/u
+
+/** A character that is seen: no space, no control, no filler. U+2800 is a pattern of Braille without a dot. */
+const VISIBLE = /[^\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u
+
+/** Returns whether a text has characters that cannot be seen, or that turn the text around. */
+export const hasInvisible = (text: string): boolean => INVISIBLE.test(text)
+
+/** Returns whether a text has a character that can be seen. */
+export const hasVisible = (text: string): boolean => VISIBLE.test(text)

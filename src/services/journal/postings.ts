@@ -36,7 +36,7 @@ export interface PostingsRequest {
 export interface Posting extends Omit<StoredPosting, 'amounts' | 'move' | 'currency'> {
   readonly currency: Currency
   readonly lines: readonly Line[]
-  /** Whether the posting belongs to a period that was closed before it came. */
+  /** Whether its value date was before the first open day when it came. */
   readonly late: boolean
 }
 

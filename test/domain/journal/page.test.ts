@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { DEFAULT_CHART } from '../../../src/domain/journal/chart.ts'
 import { METHODS } from '../../../src/domain/journal/contribution.ts'
 import { POSTING_KINDS } from '../../../src/domain/journal/postingKinds.ts'
 import { SLOTS } from '../../../src/domain/journal/slots.ts'
+import { turnoversText } from '../../../src/domain/journal/trialBalance.ts'
 import { play, workedByFile } from './playJournal.ts'
 
 // docs/accounting.md says to accountants what the journal posts; here its tables are held against the journal.
@@ -71,4 +73,16 @@ it('the page has every kind of posting, and the chart of a lender who has set no
   })
   const bySlot = (a: { slot: string }, b: { slot: string }) => a.slot.localeCompare(b.slot)
   expect(accounts.toSorted(bySlot)).toEqual(expected.toSorted(bySlot))
+})
+
+it('has an example of the hash of a close that the service makes, too', () => {
+  const [, text, hash] = /printf '([^']+)' \| sha256sum\n# ([0-9a-f]{64})\n/.exec(page)!
+  const lent = new Map([
+    ['1100', { debit: 10_000_000n, credit: 0n }],
+    ['1000', { debit: 0n, credit: 10_000_000n }],
+    ['2000', { debit: 0n, credit: 0n }],
+  ])
+  const made = turnoversText(new Map([['TZS', lent]]))
+  expect(made).toBe(text!.replaceAll('\\n', '\n'))
+  expect(createHash('sha256').update(made).digest('hex')).toBe(hash)
 })

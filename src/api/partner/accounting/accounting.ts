@@ -182,7 +182,8 @@ function periodRoutes(app: StyleApp, deps: Deps): void {
         tags,
         operationId: 'listPeriods',
         summary: 'List the months of the books',
-        description: 'From the current month back to that of the first posting.',
+        description:
+          'From the current month back to that of the first posting, without months that were over before the journal began.',
         response: { 200: periodList },
       },
     },

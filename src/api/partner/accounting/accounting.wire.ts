@@ -28,7 +28,9 @@ export const trialBalanceQuery = z.strictObject({
     .enum(currencyCodes as [string, ...string[]])
     .optional()
     .describe("Default: the organization's."),
-  productId: queryInt({ min: 1, max: LARGEST_ID }).optional().describe('Only what loans of this product contribute.'),
+  productId: queryInt({ min: 1, max: LARGEST_ID })
+    .optional()
+    .describe('Only what loans of this product contribute: zeros where no product has the id.'),
 })
 
 export const trialBalanceSchema = named(
@@ -91,7 +93,9 @@ const postingSchema = named(
     sequence: z.string().describe('The last event up to the change.'),
     bookedOn: z.iso.date().describe('The day from which the posting counts in the books.'),
     valueDate: z.iso.date().describe('The day to which the change belongs.'),
-    late: z.boolean().describe('True: it belongs to a month that was closed before it came.'),
+    late: z
+      .boolean()
+      .describe('True: the value date is before the booked day, because it was before the first open day.'),
     postedAt: instant,
     kind: word('What the posting is of', POSTING_KINDS),
     loanId: z.string().nullable().describe('Null: of no loan, but a move between accounts.'),
@@ -147,7 +151,9 @@ export const periodSchema = named(
     trialBalanceHash: z
       .string()
       .nullable()
-      .describe('SHA-256 of the trial balance of the last day, in all currencies, as hex digits.'),
+      .describe(
+        'SHA-256, in hex digits, of a line `currency,code,debit,credit` and a line feed for each account with a posting up to the last day, as booked: amounts with all decimals of the currency, sorted by currency and code as ASCII.',
+      ),
     closedAt: instant.nullable(),
   }),
   { example: examples.closedPeriod },

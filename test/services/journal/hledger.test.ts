@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { HLEDGER } from '../../../src/api/partner/accounting/examples.ts'
 import { DEFAULT_CHART, isDebitType } from '../../../src/domain/journal/chart.ts'
 import { ledgerName } from '../../../src/domain/journal/hledger.ts'
 import { lastDayOf } from '../../../src/domain/journal/months.ts'
@@ -172,6 +173,15 @@ describe.skipIf(!hasHledger())('hledger (skipped where it is not installed and c
     const alone = files[MONTHS.indexOf(month)]!
     hledger(alone, 'check', '--strict')
     expect(balancesByHledger(alone)).toMatchObject(await balancesByService(month))
+  })
+
+  it('accepts the example of the document', () => {
+    hledger(HLEDGER, 'check', '--strict')
+    expect(balancesByHledger(HLEDGER)).toEqual({
+      'assets:1000 Cash and mobile money': '-90000.00 TZS',
+      'assets:1100 Loans to customers': '100000.00 TZS',
+      'income:4000 Interest income': '-10000.00 TZS',
+    })
   })
 
   it('refuses a journal of which an amount was changed', () => {

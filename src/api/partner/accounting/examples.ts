@@ -1,4 +1,17 @@
-import { DEFAULT_CHART } from '../../../domain/journal/chart.ts'
+import { DEFAULT_CHART, isDebitType } from '../../../domain/journal/chart.ts'
+import { FIRST_CHART } from '../../../domain/journal/chartsInForce.ts'
+import {
+  controlTotals,
+  type Ledger,
+  ledgerEnd,
+  ledgerHead,
+  ledgerNames,
+  ledgerTransaction,
+} from '../../../domain/journal/hledger.ts'
+import type { Turnovers } from '../../../domain/journal/trialBalance.ts'
+import { currencyOf } from '../../../domain/money.ts'
+import { csvEnd, csvHead, csvRows } from '../../../services/journal/csv.ts'
+import type { Posting } from '../../../services/journal/postings.ts'
 import * as story from '../document/examples.ts'
 
 const METHOD = { default: 'cash' as const, products: { '1': 'accrual_upfront' as const } }
@@ -16,66 +29,83 @@ export const chart = { version: 2, inForce: true, countsFrom: null, ...newChart 
 
 export const ledgerAccount = { code: '1100', name: 'Loans to customers', type: 'asset' as const }
 
-export const account = {
-  ...ledgerAccount,
-  ...{ debit: 100_000, credit: 9_000, balance: 91_000 },
-}
+const turnover = (debit: number, credit: number) => ({ debit, credit })
+
+/** What the story has posted by the end of February: 100,000 lent on 31 January, and the interest repaid. */
+const POSTED = new Map([
+  ['1000', turnover(10_000, 100_000)],
+  ['1100', turnover(100_000, 0)],
+  ['4000', turnover(0, 10_000)],
+])
+
+const accountsPosted = newChart.accounts.map((one) => {
+  const { debit, credit } = POSTED.get(one.code) ?? turnover(0, 0)
+  return { ...one, debit, credit, balance: isDebitType(one.type) ? debit - credit : credit - debit }
+})
+
+export const account = accountsPosted.find(({ code }) => code === ledgerAccount.code)!
 
 export const trialBalance = {
   ...{ asOf: '2026-02-28', basis: 'booked' as const, currencyCode: story.product.currencyCode, sequence: '4' },
-  accounts: [
-    {
-      ...{ code: '1000', name: 'Cash and mobile money', type: 'asset' as const },
-      ...{ debit: 10_000, credit: 100_000, balance: -90_000 },
-    },
-    account,
-    {
-      ...{ code: '4000', name: 'Interest income', type: 'income' as const },
-      ...{ debit: 0, credit: 1_000, balance: 1_000 },
-    },
-  ],
+  accounts: accountsPosted,
   totalDebit: 110_000,
   totalCredit: 110_000,
 }
 
+const { repayment } = story
+
 export const posting = {
-  ...{ id: '2', sequence: '4', bookedOn: '2026-02-10', valueDate: '2026-02-10', late: false },
-  ...{ postedAt: '2026-02-10T09:30:00.000+03:00', kind: 'repayment', loanId: story.customer.id },
-  ...{ transactionId: story.customer.id, currencyCode: story.product.currencyCode },
+  ...{ id: '2', sequence: '4', bookedOn: repayment.date, valueDate: repayment.date, late: false },
+  ...{ postedAt: repayment.createdAt, kind: 'repayment' as const, loanId: story.newLoan.id },
+  ...{ transactionId: repayment.id, currencyCode: story.product.currencyCode },
   lines: [
     { account: '1000', debit: 10_000, credit: 0 },
-    { account: '1100', debit: 0, credit: 9_000 },
-    { account: '4000', debit: 0, credit: 1_000 },
+    { account: '4000', debit: 0, credit: 10_000 },
   ],
 }
 
 export const closedPeriod = {
   ...{ month: '2026-01', state: 'closed' as const, closeSequence: '4' },
-  trialBalanceHash: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+  // Of the disbursement alone, as docs/accounting.md shows it.
+  trialBalanceHash: '186292ec351da45c037061f2a7bd3b07689acc2ee64ef700542383811b31ab63',
   closedAt: '2026-02-01T09:30:00.000+03:00',
 }
 
-export const CSV = `posting,sequence,bookedOn,valueDate,late,postedAt,kind,loanId,transactionId,account,accountName,currencyCode,debit,credit
-2,4,2026-02-10,2026-02-10,false,2026-02-10T09:30:00.000+03:00,repayment,'4000000000000001,'4000000000000001,1000,Cash and mobile money,TZS,10000.00,0.00
-2,4,2026-02-10,2026-02-10,false,2026-02-10T09:30:00.000+03:00,repayment,'4000000000000001,'4000000000000001,1100,Loans to customers,TZS,0.00,10000.00
-control totals,,,,,,1 postings,,,,,TZS,10000.00,10000.00
-`
+const CURRENCY = currencyOf(posting.currencyCode)
+const inMinor = ({ debit, credit }: { readonly debit: number; readonly credit: number }) => ({
+  debit: BigInt(debit) * 100n,
+  credit: BigInt(credit) * 100n,
+})
 
-export const HLEDGER = `; The journal of 2026-02, organization 1
-decimal-mark .
-commodity 1000.00 TZS
-account assets:1000 Cash and mobile money
-account assets:1100 Loans to customers
+const february: Ledger = {
+  ...{ organizationId: 1, firstDay: '2026-02-01', charts: [FIRST_CHART] },
+  opening: turnoversIn([
+    ['1000', turnover(0, 100_000)],
+    ['1100', turnover(100_000, 0)],
+  ]),
+  closing: turnoversIn([...POSTED]),
+}
 
-2026-02-10 (2) repayment  ; loan:4000000000000001, transaction:4000000000000001, sequence:4, valueDate:2026-02-10
-    assets:1000 Cash and mobile money  10000.00 TZS
-    assets:1100 Loans to customers  -10000.00 TZS
+function turnoversIn(accounts: readonly (readonly [code: string, sums: ReturnType<typeof turnover>])[]): Turnovers {
+  return new Map([[CURRENCY.code, new Map(accounts.map(([code, sums]) => [code, inMinor(sums)]))]])
+}
 
-2026-02-28 closing balances
-    assets:1000 Cash and mobile money  0.00 TZS = 10000.00 TZS
-    assets:1100 Loans to customers  0.00 TZS = -10000.00 TZS
+const stored: Posting = {
+  ...posting,
+  ...{ id: BigInt(posting.id), sequence: BigInt(posting.sequence), currency: CURRENCY },
+  ...{ loanId: BigInt(posting.loanId), transactionId: BigInt(posting.transactionId) },
+  postedAt: Date.parse(posting.postedAt),
+  lines: posting.lines.map(({ account: code, ...sums }) => ({ account: code, ...inMinor(sums) })),
+}
 
-; control totals
-; postings 1
-; debit 10000.00 TZS, credit 10000.00 TZS
-`
+const totals = controlTotals(february.opening, february.closing)
+const named = new Map(newChart.accounts.map((one) => [one.code, one]))
+
+/** The files are written as the service writes them; without the byte order mark, which no reader would see. */
+export const CSV = [csvHead().slice(1), csvRows([stored], named, 'Africa/Dar_es_Salaam'), csvEnd(1, totals)].join('')
+
+export const HLEDGER = [
+  ledgerHead(february, [CURRENCY.code]),
+  ledgerTransaction(stored, ledgerNames(february)),
+  ledgerEnd(february, 1, totals),
+].join('')

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Deps } from '../../app/deps.ts'
 import { readCharts } from '../../db/journal/charts.ts'
 import { readNewestChart, type SetChart, setChart as saveChart } from '../../db/journal/setChart.ts'
@@ -37,18 +38,30 @@ export async function getChart({ db }: Pick<Deps, 'db'>, caller: Caller): Promis
 
 const AGAIN_SECONDS = 1
 
+/** The longest that an answer waits for the journal to come to a chart. */
+const MOST_MS = 10_000
+/** The first pause between two looks; the pauses double up to the longest. */
+const FIRST_PAUSE_MS = 25
+const LONGEST_PAUSE_MS = 200
+
 /**
- * Sets the chart of the caller's organization. The journal takes the chart up soon after. The same chart again makes no new version.
+ * Sets the chart of the caller's organization, and waits until the journal has come to it: after 10 s, the answer says
+ * that it has not. The same chart again makes no new version.
  * @throws LendingError `permission_denied`, `invalid_argument`; `failed_precondition` for an account with postings that is
  *   removed or changes its type; `unavailable` while the journal is behind
  */
-export async function setChart(deps: Pick<Deps, 'db' | 'now'>, caller: Caller, request: NewChart): Promise<ChartView> {
+export async function setChart(
+  deps: Pick<Deps, 'db' | 'now'>,
+  caller: Caller,
+  request: NewChart,
+  mostMs = MOST_MS,
+): Promise<ChartView> {
   requireAdmin(caller)
   const { organizationId } = caller
   const chart = chartOf(request, new Set(await findProductIds(deps.db, organizationId)))
   await journalCaughtUp(deps, organizationId)
   const stored = toStoredChart(chart)
-  await saveChart(deps.db, caller, deps.now(), async (newest, queries) => {
+  const saved = await saveChart(deps.db, caller, deps.now(), async (newest, queries) => {
     const { version, chart: before, inForce } = viewOf(newest)
     const was = toStoredChart(before)
     if (JSON.stringify(was) === JSON.stringify(stored)) return undefined
@@ -57,7 +70,25 @@ export async function setChart(deps: Pick<Deps, 'db' | 'now'>, caller: Caller, r
     await requireAccounts(queries, organizationId, chart)
     return { version: version + 1, chart: stored, before: was }
   })
-  return getChart(deps, caller)
+  const set = saved
+    ? { version: saved.version, chart: fromStoredChart(saved.chart), inForce: false, countsFrom: null }
+    : await getChart(deps, caller)
+  return whenInForce(deps, organizationId, { set, mostMs })
+}
+
+/** Returns a chart that was set, once the journal has come to it; after the time as it is. */
+async function whenInForce(
+  { db }: Pick<Deps, 'db'>,
+  organizationId: number,
+  { set, mostMs }: { readonly set: ChartView; readonly mostMs: number },
+): Promise<ChartView> {
+  const until = performance.now() + mostMs
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    const taken = (await readCharts(db, organizationId)).find(({ version }) => version === set.version)
+    if (taken) return { ...taken, inForce: true }
+    if (performance.now() >= until) return set
+    await pause(pauseMs)
+  }
 }
 
 /** Requires that each account with postings is in a chart, with the type that it has. */

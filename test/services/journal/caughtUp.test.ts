@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { requestClose } from '../../../src/db/journal/periods.ts'
+import { DEFAULT_CHART } from '../../../src/domain/journal/chart.ts'
 import { operator } from '../../../src/services/access/caller.ts'
 import { journalCaughtUp } from '../../../src/services/journal/caughtUp.ts'
+import { setChart } from '../../../src/services/journal/charts.ts'
 import { exportJournal } from '../../../src/services/journal/exportJournal.ts'
 import { listPeriods } from '../../../src/services/journal/periods.ts'
 import { listPostings } from '../../../src/services/journal/postings.ts'
@@ -68,6 +70,26 @@ describe('while the journal is behind', () => {
     expect((await economic).sequence).toBe(head!.sequence)
     // Each looks once itself.
     expect(looks.count - REQUESTS).toBeLessThan(REQUESTS)
+  })
+})
+
+it('answers a chart that the journal does not come to in time as one that is not in force', async () => {
+  const { accounts, slots } = DEFAULT_CHART
+  const request = {
+    accounts: [...accounts, { code: '1001', name: 'M-PESA', type: 'asset' as const }],
+    slots,
+    method: 'cash',
+  }
+  expect(await setChart(service.deps, caller, request, 1)).toMatchObject({
+    version: 2,
+    inForce: false,
+    countsFrom: null,
+  })
+  await keepJournal(service.deps)
+  expect(await setChart(service.deps, caller, request)).toMatchObject({
+    version: 2,
+    inForce: true,
+    countsFrom: '2026-02-01',
   })
 })
 

@@ -110,7 +110,7 @@ export const chartSchema = named(
   'Chart',
   z.object({
     version: count.describe('1 is the chart that every lender begins with.'),
-    inForce: z.boolean().describe('False: the journal comes to the chart in a moment.'),
+    inForce: z.boolean().describe('False: the journal comes to the chart later. An answer waits 10 s for it.'),
     countsFrom: z.iso
       .date()
       .nullable()

@@ -149,9 +149,15 @@ export function brokenByChanges(postings: readonly TrailedPosting[]): string[] {
   let last = 0n
   return postings.flatMap((posting, index) => {
     const { id, changeId, change } = posting
-    const isLater = changeId === null || changeId > last
+    // An adjustment to another day has two: without the original entry, and with its replacement.
+    const isSecond = changeId === last && change?.action === ADJUST && postings[index - 2]?.changeId !== changeId
+    const isFirst = change?.action === ADJUST && postings[index + 1]?.changeId === changeId
+    const isLater = changeId === null || changeId > last || isSecond
     last = changeId ?? last
-    const faults = change === null ? unchanged(posting, postings[index - 1]) : differencesFrom(posting, change)
+    const faults =
+      change === null
+        ? unchanged(posting, postings[index - 1])
+        : differencesFrom(posting, isFirst ? { ...change, postedId: null } : change)
     if (!isLater) faults.push(`is of change ${changeId}, and a posting before it of that one or a later one`)
     return faults.map((message) => `posting ${id} ${message}`)
   })
@@ -165,10 +171,13 @@ function unchanged({ changeId, kind, method }: TrailedPosting, before: TrailedPo
   return before?.method === method ? ['is of another method, and the method is that of the posting before it'] : []
 }
 
+/** The action of the trail that reverses an entry and posts another. */
+const ADJUST = 'adjust'
+
 function differencesFrom(posting: TrailedPosting, change: TrailedChange): string[] {
   const { kind, sequence, transactionId, postedAt } = posting
   const faults: string[] = []
-  const expected = postingKindOf({ ...change, isImported: false })
+  const expected = postingKindOf(change)
   // The rules of the amounts say whether an opening is one.
   if (kind !== 'opening' && kind !== expected) faults.push(`is a ${kind}, and by the trail a ${expected}`)
   const transaction = change.postedId ?? change.reversedId

@@ -58,6 +58,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
     ...[
       'journal/charts',
       'journal/journalHead',
+      'journal/insertPostings',
       'journal/keeping',
       'journal/periods',
       'journal/postings',

@@ -1,14 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Deps } from '../../app/deps.ts'
+import { insertPostings, type NewPosting } from '../../db/journal/insertPostings.ts'
 import type { JournalHead } from '../../db/journal/journalHead.ts'
-import {
-  findOpened,
-  insertPostings,
-  type KeptLoan,
-  type NewPosting,
-  readKeptLoans,
-  type UnkeptChange,
-} from '../../db/journal/keeping.ts'
+import { findOpened, type KeptLoan, readKeptLoans, type UnkeptChange } from '../../db/journal/keeping.ts'
 import { isUnavailable } from '../../db/postgres/errors.ts'
 import type { Transaction } from '../../db/postgres/transaction.ts'
 import { moment } from '../../db/queries/rows.ts'

@@ -1,5 +1,6 @@
+import { insertPostings, type NewPosting } from '../../db/journal/insertPostings.ts'
 import type { JournalHead } from '../../db/journal/journalHead.ts'
-import { insertPostings, type NewPosting, type UnkeptChange } from '../../db/journal/keeping.ts'
+import type { UnkeptChange } from '../../db/journal/keeping.ts'
 import { CLOSING, closeMonth } from '../../db/journal/periods.ts'
 import { CHARTING, readBookedBefore, readChart, takeUpChart } from '../../db/journal/takenUp.ts'
 import { moment } from '../../db/queries/rows.ts'

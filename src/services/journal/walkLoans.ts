@@ -1,6 +1,7 @@
 import type { Deps } from '../../app/deps.ts'
+import { insertPostings, type NewPosting } from '../../db/journal/insertPostings.ts'
 import type { JournalHead } from '../../db/journal/journalHead.ts'
-import { insertPostings, type NewPosting, readWalked, type WalkedLoan } from '../../db/journal/keeping.ts'
+import { lastEventUpTo, readWalked, type WalkedLoan } from '../../db/journal/keeping.ts'
 import { moment } from '../../db/queries/rows.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { balancesFromText } from '../../domain/events/keptBalances.ts'
@@ -23,9 +24,13 @@ type WalkDeps = Pick<Deps, 'config' | 'loanBatches' | 'listener' | 'now'>
 export async function walkLoans(
   deps: WalkDeps,
   keeping: Keeping,
-  head: JournalHead & { readonly walk: 'opening' | 'method_changed' },
+  before: JournalHead & { readonly walk: 'opening' | 'method_changed' },
 ): Promise<JournalHead> {
   const { transaction, organizationId } = keeping
+  // The journal of a book of before begins after the events that were told by then.
+  const isFirst = before.walkedTo === 0n && before.sequence === 0n
+  const sequence = isFirst ? await lastEventUpTo(transaction, organizationId, before.changeId) : before.sequence
+  const head = { ...before, sequence }
   const openFrom = head.openFrom ?? (head.walk === 'opening' ? firstOfMonth(deps) : null)
   const walked = await readWalked(transaction, organizationId, { ...head, most: LOANS_A_ROUND })
   const found = await Promise.all(walked.map((loan) => postingOf(deps, keeping, { ...head, openFrom }, loan)))

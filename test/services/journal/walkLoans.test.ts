@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SLOTS, type Slot } from '../../../src/domain/journal/slots.ts'
+import { headOf } from '../../../src/services/events/eventList.ts'
+import { sequenceAll } from '../../../src/services/events/sequencer.ts'
 import { journalCaughtUp } from '../../../src/services/journal/caughtUp.ts'
 import { LOANS_A_ROUND } from '../../../src/services/journal/walkLoans.ts'
 import { DEMO_OPERATOR } from '../../../src/services/lenders/seedDemo.ts'
@@ -59,6 +61,8 @@ describe('a book of before', () => {
     const closed = await lend()
     await pay(closed, 6_600)
     const more = await Promise.all(Array.from({ length: LOANS_A_ROUND + 10 }, lend))
+    await sequenceAll(service.deps)
+    const opened = await headOf(service.deps, 1)
     await asBookOfBefore(service)
     await at('2026-02-14')
     await pay(paid, 1_000)
@@ -81,6 +85,8 @@ describe('a book of before', () => {
     ])
     for (const loan of more) expect(await postingsOf(loan)).toHaveLength(1)
     expect(await journalCaughtUp(service.deps, 1)).toMatchObject({ walk: null, openFrom: '2026-02-01' })
+    const { rows } = await service.deps.db.pool.query(`SELECT DISTINCT sequence FROM posting WHERE change_id IS NULL`)
+    expect(rows).toEqual([{ sequence: opened }])
   })
 
   it('that was paid off has an opening without an amount, and is reopened by a reversal as any other loan', async () => {

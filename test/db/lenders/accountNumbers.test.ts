@@ -83,9 +83,11 @@ describe('rows without a number, as a version of before makes them', () => {
     ['a page of loans', '/v1/loans', 'loan'],
   ])('%s is numbered when it is read, and keeps its number', async (_, path, table) => {
     await sql(`UPDATE ${table} SET account_no = NULL WHERE external_id IN ('asha', 'l-1') AND organization_id = 1`)
-    const read = await service.get(path)
+    const read = await service.get<Record<string, unknown>>(path)
     expect(read.status).toBe(200)
-    expect((await service.get(path)).text).toBe(read.text)
+    // How far a list is settled, and with it the cursor, moves on with what other tests of the server do.
+    const again = await service.get<Record<string, unknown>>(path)
+    expect({ ...again.body, next: read.body.next }).toEqual(read.body)
     expect(await sql(`SELECT FROM ${table} WHERE account_no IS NULL`)).toEqual([])
   })
 

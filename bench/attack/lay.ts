@@ -34,7 +34,7 @@ export async function layAttack(deps: Deps, { longLoans, instalments, repayments
     principalMax: whole(100_000_000),
     repayEvery: 1,
     repayUnit: 'days',
-    ratePerPeriod: whole(0),
+    interestRate: whole(0),
   } as const
   await createOrganization(deps, honest, { id: 2, name: 'Honest', currency: 'TZS', officeId: '1', officeName: 'Here' })
   await createProduct(deps, honest, { ...daily, id: 1, name: 'Short', numberOfRepayments: 12 })

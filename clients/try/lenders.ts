@@ -40,7 +40,7 @@ export async function layLenders(
         numberOfRepayments: 1,
         repayEvery: 1,
         repayUnit: 'months',
-        ratePerPeriod: whole(10n),
+        interestRate: whole(10n),
       })
       const credentials = { email: `job-${id}@example.com`, password: PASSWORD }
       await createAccount(deps, author, { ...credentials, roles: ['USER'] })

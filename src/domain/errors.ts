@@ -76,9 +76,17 @@ export type FaultRole =
   | 'numberOfRepayments'
   | 'repayEvery'
   | 'repayUnit'
-  | 'ratePerPeriod'
+  | 'interestRate'
   | 'totalMultipleOf'
   | 'penaltyRate'
+  // The terms of a product, and a member of one by its path (`fees[0].rate`).
+  | 'ratePer'
+  | 'dayCount'
+  | 'grace'
+  | `grace.${string}`
+  | 'fees'
+  | `fees[${number}]${string}`
+  | 'maxRatePerMonth'
   // Lists.
   | 'page'
   | 'after'

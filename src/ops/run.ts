@@ -89,7 +89,7 @@ const OPTIONS: FaultNames = {
   principalMin: '--min',
   principalMax: '--max',
   numberOfRepayments: '--instalments',
-  ratePerPeriod: '--rate',
+  interestRate: '--rate',
   repayEvery: '--every',
   repayUnit: '--unit',
   totalMultipleOf: '--multiple-of',

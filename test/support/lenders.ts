@@ -16,7 +16,7 @@ export async function anotherLender({ deps }: TestService, id: number, currency:
     numberOfRepayments: 1,
     repayEvery: 1,
     repayUnit: 'months',
-    ratePerPeriod: { units: 10n, scale: 0 },
+    interestRate: { units: 10n, scale: 0 },
   })
   const email = `partner@lender-${id}.example`
   await createAccount(deps, author, { email, password: 'a long enough secret', roles: ['USER'] })

@@ -10,7 +10,7 @@ export const weeklyTerms = termsOf(
   {
     ...{ id: 1, name: 'Flat', currency: currencyOf('TZS'), principalMin: 1n, principalMax: 10n ** 14n },
     ...{ repayEvery: 1, repayUnit: 'weeks', ratePerPeriod: 5_000_000n, totalMultipleOf: null, penaltyRate: null },
-    ...{ enforceCreditLimit: false, retired: false, numberOfRepayments: 3 },
+    ...{ enforceCreditLimit: false, retired: false, terms: null, numberOfRepayments: 3 },
   },
   { units: 9_000_00n, scale: 2 },
   DISBURSED,

@@ -176,6 +176,12 @@ export const auditRow = (author: Author, now: number, entity: string, id: number
   ...toldOf(author, trace),
 })
 
+/** The row of the change's Idempotency-Key, if it has one; to be created in the same transaction. */
+export const keyRows = ({ organizationId, accountId, claim }: Author, now: number, entity: string, id: number) =>
+  claim && accountId !== null
+    ? [{ organizationId, accountId, ...claim, entity, entityId: BigInt(id), createdAt: new Date(now) }]
+    : []
+
 /** Bigints are written as JSON numbers, digit by digit. */
 export const toJson = (value: object): string => JSON.stringify(withNumbers(value))
 

@@ -59,7 +59,7 @@ export const SEALED = {
     key: ['id'],
     columns: [
       ...['name', 'currency', ...LIMITS, 'rate_per_period', 'total_multiple_of', 'penalty_rate'],
-      ...['enforce_credit_limit', 'retired_at', 'created_at'],
+      ...['enforce_credit_limit', 'retired_at', 'created_at', 'terms'],
     ],
     leftOut: {},
     isMutable: true,

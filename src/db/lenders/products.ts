@@ -2,7 +2,8 @@ import type { PeriodUnit } from '../../domain/dates.ts'
 import { currencyOf } from '../../domain/money.ts'
 import type { Product } from '../../domain/product/product.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'
-import { type Author, auditRow } from '../audit/trail.ts'
+import { fromStoredTerms, toStoredTerms } from '../../domain/product/storedTerms.ts'
+import { type Author, auditRow, keyRows } from '../audit/trail.ts'
 import type { LoanProduct as ProductRow } from '../generated/client.ts'
 import type { Db } from '../postgres/client.ts'
 import { cursorAt } from '../queries/cursor.ts'
@@ -12,6 +13,9 @@ export async function findProduct(db: Db, organizationId: number, id: number): P
   const row = await db.prisma.loanProduct.findUnique({ where: { organizationId_id: { organizationId, id } } })
   return row ? toProduct(row) : undefined
 }
+
+/** The name of a product in the audit trail and of its Idempotency-Keys. */
+const ENTITY = 'loan product'
 
 /** The order of the list of products: by id, of which each new product has the next one. */
 export const PRODUCT_ORDER = 'loan-products'
@@ -44,13 +48,14 @@ export async function findProductIds(db: Db, organizationId: number): Promise<nu
 
 /** @throws a unique violation when the organization has a product of that id */
 export async function insertProduct(db: Db, author: Author, product: Product, now: number): Promise<void> {
-  const { currency, retired: _, ...terms } = product
-  const columns = { ...terms, currency: currency.code }
+  const { currency, retired: _, terms, ...rest } = product
+  const columns = { ...rest, currency: currency.code, ...(terms && { terms: { ...toStoredTerms(terms) } as object }) }
   const { organizationId } = author
-  const audited = auditRow(author, now, 'loan product', product.id, { action: 'create', before: null, after: columns })
+  const audited = auditRow(author, now, ENTITY, product.id, { action: 'create', before: null, after: columns })
   await db.prisma.$transaction([
     db.prisma.loanProduct.create({ data: { organizationId, ...columns, createdAt: new Date(now) } }),
     db.prisma.auditEntry.create({ data: audited }),
+    db.prisma.idempotencyKey.createMany({ data: keyRows(author, now, ENTITY, product.id) }),
   ])
 }
 
@@ -71,7 +76,8 @@ export async function markProductRetired(db: Db, author: Author, id: number, now
     const { count } = await tx.loanProduct.updateMany({ where, data: { retiredAt: new Date(now) } })
     if (count === 0) return false
     const trace = { action: 'retire', before: { retired: false }, after: { retired: true } }
-    await tx.auditEntry.create({ data: auditRow(author, now, 'loan product', id, trace) })
+    await tx.auditEntry.create({ data: auditRow(author, now, ENTITY, id, trace) })
+    await tx.idempotencyKey.createMany({ data: keyRows(author, now, ENTITY, id) })
     return true
   })
 }
@@ -89,6 +95,7 @@ export const toProduct = (row: ProductRow): Product => ({
   ratePerPeriod: row.ratePerPeriod,
   totalMultipleOf: row.totalMultipleOf,
   penaltyRate: row.penaltyRate,
+  terms: fromStoredTerms(row.terms),
   enforceCreditLimit: row.enforceCreditLimit,
   retired: row.retiredAt !== null,
 })

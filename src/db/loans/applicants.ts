@@ -2,6 +2,7 @@ import type { CustomerStatus } from '../../domain/customer/customer.ts'
 import type { LocalDate, PeriodUnit } from '../../domain/dates.ts'
 import { currencyOf } from '../../domain/money.ts'
 import type { Product } from '../../domain/product/product.ts'
+import { fromStoredTerms } from '../../domain/product/storedTerms.ts'
 import type { Customer } from '../customers/customers.ts'
 import type { Queries } from '../queries/queries.ts'
 import { type ColumnTypes, statementOver } from '../queries/rows.ts'
@@ -30,7 +31,8 @@ const find = statementOver(
   (keys) => `
   SELECT k.place, c.id AS customer_id, c.external_id, c.status, c.activation_date, c.business_name,
     p.id AS product_id, p.name, p.currency, p.principal_min, p.principal_max, p.number_of_repayments, p.repay_every,
-    p.repay_unit, p.rate_per_period, p.total_multiple_of, p.penalty_rate, p.enforce_credit_limit, p.retired_at IS NOT NULL AS retired
+    p.repay_unit, p.rate_per_period, p.total_multiple_of, p.penalty_rate, p.terms,
+    p.enforce_credit_limit, p.retired_at IS NOT NULL AS retired
   FROM ${keys('k')}
   LEFT JOIN customer c ON c.organization_id = k.organization_id AND c.external_id = k.external_id
   LEFT JOIN loan_product p ON p.organization_id = k.organization_id AND p.id = k.product_id`,
@@ -67,6 +69,7 @@ interface ApplicantsRow {
   rate_per_period: bigint
   total_multiple_of: bigint | null
   penalty_rate: bigint | null
+  terms: unknown
   enforce_credit_limit: boolean
   retired: boolean
 }
@@ -97,6 +100,7 @@ const toParties = (row: ApplicantsRow): Applicants => ({
           ratePerPeriod: row.rate_per_period,
           totalMultipleOf: row.total_multiple_of,
           penaltyRate: row.penalty_rate,
+          terms: fromStoredTerms(row.terms),
           enforceCreditLimit: row.enforce_credit_limit,
           retired: row.retired,
         },

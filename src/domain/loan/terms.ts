@@ -2,7 +2,7 @@ import type { Instant, LocalDate } from '../dates.ts'
 import { dateIn, sameTimeOn } from '../dates.ts'
 import { applyRate, type Currency, type Decimal, type Rate } from '../money.ts'
 import { type Product, principalFor } from '../product/product.ts'
-import { flatSchedule, type Instalment } from '../schedule/schedule.ts'
+import { type Instalment, productSchedule } from '../schedule/schedule.ts'
 
 /** The terms of a loan, fixed at disbursement. Amounts in minor units. */
 export interface LoanTerms {
@@ -39,7 +39,7 @@ export const termsOf = (product: Product, requested: Decimal, disbursedAt: Insta
 /** Returns the terms that a product makes of a principal, in minor units, even where the product is retired. */
 export function termsFor(product: Product, principal: bigint, disbursedAt: Instant, zone: string): LoanTerms {
   const disbursedOn = dateIn(zone, disbursedAt)
-  const schedule = flatSchedule({ ...product, principal, disbursedOn })
+  const schedule = productSchedule({ ...product, principal, disbursedOn })
   const dueOn = schedule.at(-1)!.dueDate
   const penalty = product.penaltyRate === null ? 0n : applyRate(principal, product.penaltyRate)
   return {

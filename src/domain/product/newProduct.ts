@@ -1,20 +1,24 @@
 import { PERIOD_UNITS, type PeriodUnit } from '../dates.ts'
 import { type FaultRole, invalidArgument } from '../errors.ts'
 import {
-  applyRate,
   type Currency,
   currencyCodes,
   currencyOf,
   type Decimal,
-  largestIn,
-  type Rate,
+  divideHalfEven,
+  min,
+  RATE_UNIT,
   toMinor,
 } from '../money.ts'
+import { exactRatePerPeriod } from '../schedule/periodRates.ts'
+import { requireLendable } from './lendable.ts'
+import { type NewTerms, newTermsOf, requireAllowed } from './newTerms.ts'
 import type { Product } from './product.ts'
+import { rateOf } from './rate.ts'
 import { LARGEST_ID } from './smallId.ts'
 
 /** An operator's request for a new product; rates in percent. */
-export interface NewProduct {
+export interface NewProduct extends NewTerms {
   /** Undefined: the next one. */
   readonly id?: number | undefined
   readonly name: string
@@ -24,7 +28,8 @@ export interface NewProduct {
   readonly numberOfRepayments: number
   readonly repayEvery: number
   readonly repayUnit: string
-  readonly ratePerPeriod: Decimal
+  /** Per `ratePer`; per period where that is left out. */
+  readonly interestRate: Decimal
   readonly totalMultipleOf?: Decimal | undefined
   readonly penaltyRate?: Decimal | undefined
   /** Keeps its loans to the customer's credit limit. */
@@ -34,9 +39,6 @@ export interface NewProduct {
 const LONGEST_NAME = 100
 const MOST_REPAYMENTS = 2_000
 const MOST_EVERY = 3_650
-/** Decimals of a percentage, which is held in millionths. */
-const RATE_DECIMALS = 6
-const MOST_PERCENT = 10_000n
 /** The longest loan in each unit: a century. */
 const LONGEST: Readonly<Record<PeriodUnit, number>> = { days: 36_500, weeks: 5_200, months: 1_200, years: 100 }
 
@@ -61,33 +63,36 @@ export function productOf(request: NewProduct, id: number): Product {
   const { numberOfRepayments, repayEvery, penaltyRate, totalMultipleOf } = request
   if (numberOfRepayments * repayEvery > LONGEST[unit])
     throw invalidArgument('numberOfRepayments', 'must be so few that a loan ends within a hundred years')
+  const multiple = totalMultipleOf ? toMinor(totalMultipleOf, currency, 'totalMultipleOf') : null
+  const interestRate = rateOf('interestRate', request.interestRate)
+  const terms = newTermsOf(request, interestRate, { currency, numberOfRepayments, totalMultipleOf: multiple })
+  const rated = { ratePerPeriod: interestRate, repayEvery, repayUnit: unit, terms }
   const product: Product = {
+    ...rated,
     id,
     name,
     currency,
     principalMin,
     principalMax,
     numberOfRepayments,
-    repayEvery,
-    repayUnit: unit,
-    ratePerPeriod: rate('ratePerPeriod', request.ratePerPeriod),
-    totalMultipleOf: totalMultipleOf ? toMinor(totalMultipleOf, currency, 'totalMultipleOf') : null,
-    penaltyRate: penaltyRate ? rate('penaltyRate', penaltyRate, 1n) : null,
+    ratePerPeriod: roundedRate(rated),
+    totalMultipleOf: multiple,
+    penaltyRate: penaltyRate ? rateOf('penaltyRate', penaltyRate, 1n) : null,
     retired: false,
     enforceCreditLimit: request.enforceCreditLimit ?? false,
   }
+  requireAllowed(product)
   requireLendable(product)
   return product
 }
 
-/** Requires that the costs of the largest loan fit an amount. */
-function requireLendable(product: Product): void {
-  const { currency, principalMax, ratePerPeriod, numberOfRepayments, penaltyRate } = product
-  const most = largestIn(currency)
-  const tooDear = 'must be so low that the largest principal costs at most 999999999999.99'
-  if (applyRate(principalMax, ratePerPeriod, BigInt(numberOfRepayments)) > most)
-    throw invalidArgument('ratePerPeriod', tooDear)
-  if (applyRate(principalMax, penaltyRate ?? 0n) > most) throw invalidArgument('penaltyRate', tooDear)
+/** The largest rate that the database holds (int64). */
+const LARGEST_RATE = 2n ** 63n - 1n
+
+/** Returns the rate per period in millionths of a percent, rounded: the schedule is computed from the exact one. */
+function roundedRate(product: Parameters<typeof exactRatePerPeriod>[0]): bigint {
+  const { over, under } = exactRatePerPeriod(product)
+  return min(divideHalfEven(over * RATE_UNIT, under), LARGEST_RATE)
 }
 
 function currencyFor(code: string): Currency {
@@ -98,13 +103,4 @@ function currencyFor(code: string): Currency {
 function whole(role: FaultRole, value: number, most: number): void {
   if (!Number.isInteger(value) || value < 1 || value > most)
     throw invalidArgument(role, `must be a whole number, 1 to ${most}`)
-}
-
-/** Percent → millionths of a percent, exactly. */
-function rate(role: FaultRole, { units, scale }: Decimal, least: Rate = 0n): Rate {
-  if (scale > RATE_DECIMALS) throw invalidArgument(role, `must have at most ${RATE_DECIMALS} decimals`)
-  const millionths = units * 10n ** BigInt(RATE_DECIMALS - scale)
-  if (millionths < least || millionths > MOST_PERCENT * 1_000_000n)
-    throw invalidArgument(role, `must be ${least > 0n ? 'above 0' : '0'} to ${MOST_PERCENT} percent`)
-  return millionths
 }

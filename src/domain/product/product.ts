@@ -1,6 +1,7 @@
 import type { PeriodUnit } from '../dates.ts'
 import { failedPrecondition, invalidArgument } from '../errors.ts'
 import { type Currency, type Decimal, minorToText, type Rate, toMinor } from '../money.ts'
+import type { ProductTerms } from './terms.ts'
 
 /** The terms that a lender offers. Every term of a partner-style loan comes from its product (contract 4.2). */
 export interface Product {
@@ -13,8 +14,10 @@ export interface Product {
   readonly numberOfRepayments: number
   readonly repayEvery: number
   readonly repayUnit: PeriodUnit
-  /** Flat interest per period. */
+  /** Interest per period: of a product with terms, what its rate comes to, rounded. */
   readonly ratePerPeriod: Rate
+  /** What the product has beyond flat interest per period (contract 10); null: nothing. */
+  readonly terms: ProductTerms | null
   /** Each instalment's total is rounded to a multiple of this many minor units; null: not rounded. */
   readonly totalMultipleOf: bigint | null
   /** Share of the principal raised once as a penalty at the last due time; null: none. */

@@ -1,13 +1,8 @@
 import { min } from '../money.ts'
-import { dividedBy, type Fraction, fraction, growth, restOf, times, wholePart } from './fraction.ts'
+import { type Fraction, fraction, growth, restOf, times, wholePart } from './fraction.ts'
+import { type BalanceTerms, type Cells, cellsOnBalance, levelPayment, sameRates } from './onBalance.ts'
 import type { InterestMethod } from './recordTerms.ts'
 import type { CellRounding } from './scheduleRounding.ts'
-
-/** The principal and the interest of one instalment, in minor units. */
-export interface Cells {
-  readonly principal: bigint
-  readonly interest: bigint
-}
 
 /** The terms that a method of interest needs, without dates and units. */
 export interface Pricing {
@@ -74,21 +69,16 @@ function compoundInterest(pricing: Pricing): Fraction | undefined {
 /** Computes instalments of interest on the full principal, with the principal in the last one. */
 function interestOnly(pricing: Pricing): Cells[] {
   const { principal, count, round, forWholeLoan } = pricing
+  if (!forWholeLoan) return cellsOnBalance({ ...onBalance(pricing), principalOf: () => 0n })
   const total = share(pricing, pricing.periodsInLoan)
-  const each = round(share(pricing, pricing.periodsInCycle))
-  const interests = forWholeLoan ? shareOut(round(total), total, pricing) : Array<bigint>(count).fill(each)
+  const interests = shareOut(round(total), total, pricing)
   return interests.map((interest, index) => ({ principal: index === count - 1 ? principal : 0n, interest }))
 }
 
 /** Computes instalments of P / n, with interest on the balance. */
 function equalPrincipal(pricing: Pricing): Cells[] {
-  const interestOn = onBalance(pricing)
-  let balance = pricing.principal
-  return principalParts(pricing).map((principal) => {
-    const interest = interestOn(balance)
-    balance -= principal
-    return { principal, interest }
-  })
+  const each = pricing.round({ over: pricing.principal, under: BigInt(pricing.count) })
+  return cellsOnBalance({ ...onBalance(pricing), principalOf: () => each })
 }
 
 /**
@@ -97,30 +87,17 @@ function equalPrincipal(pricing: Pricing): Cells[] {
  * the balance only falls; rounded far up it reaches 0 before the end, rounded far down the last is the larger.
  */
 function equalInstalments(pricing: Pricing): Cells[] {
-  const { principal, count, round } = pricing
-  const interestOn = onBalance(pricing)
-  const instalment = round(annuity(principal, times(pricing.rate, pricing.periodsInCycle), count))
-  let balance = principal
-  return Array.from({ length: count }, (_, index) => {
-    const interest = interestOn(balance)
-    const repaid = index === count - 1 ? balance : min(instalment - interest, balance)
-    balance -= repaid
-    return { principal: repaid, interest }
-  })
+  const terms = onBalance(pricing)
+  const instalment = pricing.round(levelPayment(pricing.principal, terms.rates))
+  return cellsOnBalance({ ...terms, principalOf: (_, interest) => instalment - interest })
 }
 
-/** Returns the exact level payment per cycle; P / n at a rate of 0, where the formula divides by 0. */
-function annuity(principal: bigint, rate: Fraction, count: number): Fraction {
-  if (rate.over === 0n) return dividedBy(fraction(principal), count)
-  const grown = (rate.under + rate.over) ** BigInt(count)
-  return { over: principal * rate.over * grown, under: rate.under * (grown - rate.under ** BigInt(count)) }
-}
-
-/** Returns a function that computes the interest of one cycle on a balance, rounded. */
-function onBalance({ rate, periodsInCycle, round }: Pricing): (balance: bigint) => bigint {
-  const { over, under } = times(rate, periodsInCycle)
-  return (balance) => round({ over: balance * over, under })
-}
+/** Returns the terms of interest on the balance, at the rate of one cycle. */
+const onBalance = ({ principal, rate, periodsInCycle, count, round }: Pricing): Omit<BalanceTerms, 'principalOf'> => ({
+  principal,
+  rates: sameRates(times(rate, periodsInCycle), count),
+  round,
+})
 
 const principalParts = (pricing: Pricing): bigint[] => shareOut(pricing.principal, fraction(pricing.principal), pricing)
 

@@ -48,7 +48,7 @@ const UNIT_OF: Readonly<Record<Exclude<InterestPeriod, 'Loan'>, PeriodUnit>> = {
  * Converts a number of units to another unit, exactly (contract 5.3) and in one step: by way of months, 52 weeks would
  * be 13 months and not a year.
  */
-const convert = (count: Fraction, from: PeriodUnit, to: PeriodUnit): Fraction =>
+export const convert = (count: Fraction, from: PeriodUnit, to: PeriodUnit): Fraction =>
   times(count, fraction(...UNITS[from][to]))
 
 /** Returns the interest periods in the loan's duration; 1 where the interest is for the whole loan. */

@@ -100,7 +100,7 @@ const asked = (options: ProductOptions): NewProduct => ({
   numberOfRepayments: options.instalments,
   repayEvery: options.every,
   repayUnit: options.unit,
-  ratePerPeriod: options.rate,
+  interestRate: options.rate,
   totalMultipleOf: options.multipleOf,
   penaltyRate: options.penalty,
   enforceCreditLimit: options.enforceLimit,

@@ -10,11 +10,12 @@ import {
   PRODUCT_ORDER,
 } from '../../db/lenders/products.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
-import { failedPrecondition, LendingError, notFound } from '../../domain/errors.ts'
+import { alreadyExists, failedPrecondition, notFound } from '../../domain/errors.ts'
 import { type NewProduct, productOf } from '../../domain/product/newProduct.ts'
 import type { Product } from '../../domain/product/product.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import type { Caller } from '../access/caller.ts'
+import { keyTaken } from '../access/idempotency.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 
 /** Returns a loan product. @throws LendingError `not_found` */
@@ -36,7 +37,8 @@ export async function listProducts(deps: Deps, { organizationId }: Caller, range
 
 /**
  * Creates a product of the author's organization.
- * @throws LendingError `invalid_argument`, `not_found` for the organization, `already_exists` for the id
+ * @throws LendingError `invalid_argument`, `not_found` for the organization, `already_exists` for the id, `aborted` when its
+ *   Idempotency-Key was taken meanwhile
  */
 export async function createProduct(
   { db, now }: Pick<Deps, 'db' | 'now'>,
@@ -53,9 +55,10 @@ export async function createProduct(
       return product
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
+      // Prisma does not name the index: where the id is free, it was the Idempotency-Key.
+      if (!(await findProduct(db, author.organizationId, id))) throw keyTaken()
       // Of two requests that take the next id at once, one tries again.
-      if (request.id !== undefined)
-        throw new LendingError('already_exists', 'a loan product with that id exists already')
+      if (request.id !== undefined) throw alreadyExists('id', 'a loan product with that id exists already')
     }
   }
 }
@@ -71,6 +74,9 @@ export async function retireProduct(
 ): Promise<Product> {
   const product = await findProduct(db, author.organizationId, id)
   if (!product) throw notFound('no loan product has that id')
-  if (!(await markProductRetired(db, author, id, now()))) throw failedPrecondition('the product is retired already')
+  const isMarked = await markProductRetired(db, author, id, now()).catch((error: unknown) => {
+    throw isUniqueViolation(error) ? keyTaken() : error
+  })
+  if (!isMarked) throw failedPrecondition('the product is retired already')
   return { ...product, retired: true }
 }

@@ -33,6 +33,7 @@ const monthly: Product = {
   ratePerPeriod: 10n * PERCENT,
   totalMultipleOf: null,
   penaltyRate: null,
+  terms: null,
   enforceCreditLimit: false,
   retired: false,
 }

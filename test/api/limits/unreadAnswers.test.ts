@@ -17,7 +17,7 @@ beforeAll(async () => {
   service = await startService()
   other = await anotherLender(service, 2, 'UGX')
   const whole = (units: number) => ({ units: BigInt(units), scale: 0 })
-  const bounds = { principalMin: whole(1), principalMax: whole(100_000_000), ratePerPeriod: whole(0) }
+  const bounds = { principalMin: whole(1), principalMax: whole(100_000_000), interestRate: whole(0) }
   const daily = { id: 77, name: 'Daily', numberOfRepayments: 2_000, repayEvery: 1, repayUnit: 'days' } as const
   await createProduct(service.deps, operator(1, 'test'), { ...bounds, ...daily })
   await service.post('/v1/customers', { body: { externalId: 'asha' } })

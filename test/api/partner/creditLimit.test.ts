@@ -16,7 +16,7 @@ let other: TestService
 beforeAll(async () => {
   service = await startService()
   other = await service.another()
-  const keeps = { principalMin: whole(1_000n), principalMax: whole(10_000_000n), ratePerPeriod: whole(10n) }
+  const keeps = { principalMin: whole(1_000n), principalMax: whole(10_000_000n), interestRate: whole(10n) }
   const terms = { ...keeps, numberOfRepayments: 1, repayEvery: 1, repayUnit: 'months', enforceCreditLimit: true }
   await createProduct(service.deps, operator(1, 'test'), { ...terms, id: KEEPS, name: 'Up to the limit' })
   await createProduct(service.deps, operator(1, 'test'), { ...terms, id: 6, name: 'In Kenya', currency: 'KES' })

@@ -44,7 +44,7 @@ describe('a page of long schedules', () => {
       numberOfRepayments: 1_200,
       repayEvery: 1,
       repayUnit: 'days',
-      ratePerPeriod: { units: 0n, scale: 0 },
+      interestRate: { units: 0n, scale: 0 },
     })
     for (let index = 0; index < 6; index++)
       await service.post('/v1/loans', { body: { customerId: 'asha', productId: 77, principal: 120_000 } })

@@ -27,6 +27,7 @@ const product: Product = {
   ratePerPeriod: 10_000_000n,
   totalMultipleOf: null,
   penaltyRate: null,
+  terms: null,
   enforceCreditLimit: false,
   retired: false,
 }

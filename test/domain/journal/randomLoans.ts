@@ -53,7 +53,7 @@ export function loanOf(made: NewLoan, at: number): RandomLoan {
     const product = {
       ...{ id: 1, name: 'Any', currency, principalMin: 1n, principalMax: 10n ** 14n, retired: false },
       ...{ repayEvery: 1, repayUnit: made.unit, ratePerPeriod: BigInt(made.ratePercent) * 1_000_000n },
-      ...{ totalMultipleOf: null, enforceCreditLimit: false, numberOfRepayments: made.instalments },
+      ...{ totalMultipleOf: null, terms: null, enforceCreditLimit: false, numberOfRepayments: made.instalments },
       penaltyRate: made.penaltyPercent === 0 ? null : BigInt(made.penaltyPercent) * 1_000_000n,
     }
     const terms = termsFor(product, principal, at, ZONE)

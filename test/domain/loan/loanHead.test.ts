@@ -36,7 +36,7 @@ const anyTerms = fc
     const product = {
       ...{ id: 1, name: 'Flat', currency: currencyOf('TZS'), principalMin: 1n, principalMax: 10n ** 14n },
       ...{ repayEvery: 1, repayUnit: 'weeks' as const, ratePerPeriod: 5_000_000n, totalMultipleOf: null },
-      ...{ enforceCreditLimit: false, retired: false },
+      ...{ enforceCreditLimit: false, retired: false, terms: null },
     }
     const terms = termsOf({ ...product, ...rest }, { units: principal, scale: 2 }, DISBURSED, ZONE)
     return { ...terms, schedule: terms.schedule.map((line) => ({ ...line, fees: fee })) }

@@ -24,6 +24,7 @@ const product: Product = {
   ratePerPeriod: 10n * PERCENT,
   totalMultipleOf: null,
   penaltyRate: null,
+  terms: null,
   enforceCreditLimit: false,
   retired: false,
 }

@@ -19,7 +19,7 @@ const products = fc.record<NewProduct>({
   numberOfRepayments: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 2_000 })),
   repayEvery: fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 3_650 })),
   repayUnit: fc.constantFrom('days', 'weeks', 'months', 'years'),
-  ratePerPeriod: fc.oneof(decimal(0, 2_000, 2), decimal(0, 10_000, 0)),
+  interestRate: fc.oneof(decimal(0, 2_000, 2), decimal(0, 10_000, 0)),
   totalMultipleOf: fc.option(decimal(1, 1_000, 0), { nil: undefined }),
   penaltyRate: fc.option(decimal(1, 10_000, 0), { nil: undefined }),
 })

@@ -1,24 +1,25 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { currencyOf, minorToText, sum } from '../../../src/domain/money.ts'
-import { type FlatTerms, flatSchedule } from '../../../src/domain/schedule/schedule.ts'
+import { productSchedule, type ScheduleTerms } from '../../../src/domain/schedule/schedule.ts'
 
 const TZS = currencyOf('TZS')
 const PERCENT = 1_000_000n
 
-const base: FlatTerms = {
+const base: ScheduleTerms = {
   principal: 100_000_00n,
   ratePerPeriod: 10n * PERCENT,
   numberOfRepayments: 1,
   repayEvery: 1,
   repayUnit: 'months',
   totalMultipleOf: null,
+  terms: null,
   disbursedOn: '2026-01-31',
 }
 
 /** A schedule as a table: due date, principal, interest. */
-const table = (terms: Partial<FlatTerms>) =>
-  flatSchedule({ ...base, ...terms }).map(
+const table = (terms: Partial<ScheduleTerms>) =>
+  productSchedule({ ...base, ...terms }).map(
     (line) => `${line.dueDate} ${minorToText(line.principal, TZS)} ${minorToText(line.interest, TZS)}`,
   )
 
@@ -68,7 +69,7 @@ describe('flat interest, fixed at disbursement', () => {
         fc.constantFrom('days' as const, 'weeks' as const, 'months' as const, 'years' as const),
         fc.option(fc.bigInt(1n, 100_000n), { nil: null }),
         (principal, ratePerPeriod, numberOfRepayments, repayUnit, totalMultipleOf) => {
-          const lines = flatSchedule({
+          const lines = productSchedule({
             ...base,
             principal,
             ratePerPeriod,

@@ -1,0 +1,68 @@
+import type { LocalDate, PeriodUnit } from '../dates.ts'
+import { RATE_UNIT, type Rate } from '../money.ts'
+import type { ProductTerms } from '../product/terms.ts'
+import { PARTS_OF_YEAR, partsBetween } from './dayCount.ts'
+import { dividedBy, type Fraction, fraction, times } from './fraction.ts'
+import type { PeriodRates } from './onBalance.ts'
+import { convert } from './scheduleUnits.ts'
+
+/** The rate of a product and the distance of its instalments. */
+export interface RatedProduct {
+  /** Of a product with terms, what its rate comes to, rounded. */
+  readonly ratePerPeriod: Rate
+  readonly repayEvery: number
+  readonly repayUnit: PeriodUnit
+  readonly terms: ProductTerms | null
+}
+
+/** The units into which a distance is converted for a rate per month or year (contract 10.2). */
+const UNIT_OF = { month: 'months', year: 'years' } as const
+
+/**
+ * Returns the interest of a period as a share, exactly. A rate per month or year is converted with 30 days or 4 weeks a
+ * month, and 360 days, 52 weeks or 12 months a year: the calendar plays no part.
+ */
+export function exactRatePerPeriod(product: RatedProduct): Fraction {
+  const { terms, ratePerPeriod, repayEvery, repayUnit } = product
+  if (terms === null) return fraction(ratePerPeriod, RATE_UNIT)
+  const rate = fraction(terms.interestRate, RATE_UNIT)
+  if (terms.ratePer === 'period') return rate
+  return times(rate, convert(fraction(BigInt(repayEvery)), repayUnit, UNIT_OF[terms.ratePer]))
+}
+
+/** Returns the interest of a month as a share, as the rate is named: by days it may come to a little more (contract 10.5). */
+export function ratePerMonth({ terms, ratePerPeriod, repayEvery, repayUnit }: RatedProduct): Fraction {
+  const { interestRate = ratePerPeriod, ratePer = 'period' } = terms ?? {}
+  const rate = fraction(interestRate, RATE_UNIT)
+  if (ratePer === 'month') return rate
+  if (ratePer === 'year') return dividedBy(rate, 12)
+  return dividedBy(times(rate, convert(fraction(1n), 'months', repayUnit)), repayEvery)
+}
+
+/** Returns the length of the first period in periods: 1 unless the first due date has a distance of its own. */
+export function firstPeriods({ terms, repayEvery, repayUnit }: RatedProduct): Fraction {
+  const first = terms?.firstDueAfter
+  if (!first) return fraction(1n)
+  return dividedBy(convert(fraction(BigInt(first.every)), first.unit, repayUnit), repayEvery)
+}
+
+/**
+ * Returns the interest of each period as a share of the balance: by its days, or each period alike, and the first as many
+ * times as it has periods.
+ * @param dates the day of disbursement, and the due dates
+ */
+export function periodRates(product: RatedProduct, dates: readonly LocalDate[]): PeriodRates {
+  const { dayCount, interestRate, ratePer } = product.terms!
+  const count = dates.length - 1
+  if (dayCount !== 'periods') {
+    const aYear = ratePer === 'month' ? 12n : 1n
+    const overs = Array.from({ length: count }, (_, index) => {
+      return interestRate * aYear * partsBetween(dayCount, dates[index]!, dates[index + 1]!)
+    })
+    return { overs, under: RATE_UNIT * PARTS_OF_YEAR[dayCount] }
+  }
+  const { over, under } = exactRatePerPeriod(product)
+  const first = firstPeriods(product)
+  const overs = Array.from({ length: count }, (_, index) => over * (index === 0 ? first.over : first.under))
+  return { overs, under: under * first.under }
+}

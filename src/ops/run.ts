@@ -14,7 +14,7 @@ import { journalCommands } from './commands/journal.ts'
 import { loanCommands } from './commands/loans.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { organizationCommands } from './commands/organizations.ts'
-import { productCommands } from './commands/products.ts'
+import { productCommands } from './commands/products/index.ts'
 import { signingKeyCommands } from './commands/signingKeys.ts'
 import { webhookCommands } from './commands/webhooks.ts'
 import type { Shell } from './perform.ts'
@@ -94,6 +94,13 @@ const OPTIONS: FaultNames = {
   repayUnit: '--unit',
   totalMultipleOf: '--multiple-of',
   penaltyRate: '--penalty',
+  interestMethod: '--method',
+  ratePer: '--rate-per',
+  dayCount: '--day-count',
+  'grace.principalPeriods': '--grace-principal',
+  'grace.interestPeriods': '--grace-interest',
+  'grace.firstDueAfter.every': '--first-due-after',
+  maxRatePerMonth: '--max-rate-per-month',
 }
 
 function inWords(error: unknown): string {

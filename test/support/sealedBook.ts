@@ -99,6 +99,8 @@ async function makeCredentials(service: TestService): Promise<void> {
     'SELECT kid FROM signing_key ORDER BY activated_at LIMIT 1',
   )
   await run(`keys retire ${old.rows[0]!.kid} --yes`)
-  await run('products create -o 1 --name Market --min 50000 --max 2000000 --instalments 4 --unit weeks --rate 2.5')
+  await run(
+    'products create -o 1 --name Market --min 50000 --max 2000000 --instalments 4 --unit weeks --rate 2.5 --method interest_only',
+  )
   await run('products retire 5 -o 1 --yes')
 }

@@ -1,3 +1,4 @@
+import type { FaultNames } from '../../domain/errors.ts'
 import { KEY_HEADER } from '../../services/access/idempotency.ts'
 import { partnerHints } from '../body/hints.ts'
 import { requireBearer } from '../http/bearer.ts'
@@ -12,11 +13,25 @@ import { CHAPTERS, TAGS } from './document/introduction.ts'
 import { eventRoutes } from './events/events.ts'
 import { transactionListRoutes } from './lists/transactionList.ts'
 import { loanRoutes } from './loans.ts'
-import { productRoutes } from './products.ts'
+import { productRoutes } from './products/products.ts'
 import { registry } from './registry.ts'
 import { replayResponse } from './replayResponse.ts'
 import { transactionRoutes } from './transactions.ts'
 import { webhookRoutes } from './webhooks/webhooks.ts'
+
+const FAULT_NAMES: FaultNames = {
+  amount: 'transactionAmount',
+  valueDate: 'transactionDate',
+  idempotencyKey: KEY_HEADER,
+  currency: 'currencyCode',
+  principalMin: 'minPrincipal',
+  principalMax: 'maxPrincipal',
+  repayEvery: 'repaymentEvery',
+  repayUnit: 'repaymentFrequencyType',
+  totalMultipleOf: 'installmentAmountInMultiplesOf',
+  penaltyRate: 'penaltyPercentOfPrincipal',
+  maxRatePerMonth: 'regulation.maxRatePerMonth',
+}
 
 /** The partner style: camelCase, customers (contract 4). */
 export const partnerStyle: Style = {
@@ -26,7 +41,7 @@ export const partnerStyle: Style = {
   tags: TAGS,
   chapters: CHAPTERS,
   registry,
-  faultNames: { amount: 'transactionAmount', valueDate: 'transactionDate', idempotencyKey: KEY_HEADER },
+  faultNames: FAULT_NAMES,
   hints: partnerHints,
   failureBody: failureWords,
   routes(app, deps) {

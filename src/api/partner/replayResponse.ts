@@ -2,6 +2,7 @@ import type { Deps } from '../../app/deps.ts'
 import { getBoost } from '../../services/credit/creditBoosts.ts'
 import { getCustomer } from '../../services/customers/customers.ts'
 import { getOrganization } from '../../services/lenders/organizations.ts'
+import { getProduct } from '../../services/lenders/products.ts'
 import { getLoan } from '../../services/loans/loans.ts'
 import { getTransaction } from '../../services/loans/transactions.ts'
 import { getShownEndpoint } from '../../services/webhooks/endpoints.ts'
@@ -9,6 +10,7 @@ import { cannotReplayResponse, type ReplayResponse } from '../http/idempotency.t
 import { toBoost } from './credit.wire.ts'
 import { toCustomer } from './customers.wire.ts'
 import { toLoanSummary } from './loans.wire.ts'
+import { toProduct } from './products/products.wire.ts'
 import { toTransaction } from './transactions.wire.ts'
 import { toShownEndpoint } from './webhooks/webhooks.wire.ts'
 
@@ -26,6 +28,7 @@ export const replayResponse =
     // With a number, it was a recovery, whose answer is not known any more.
     if (entity === 'webhook endpoint' && transactionId === null)
       return toShownEndpoint(await getShownEndpoint(deps, caller, entityId), deps.config.zone)
+    if (entity === 'loan product') return toProduct(await getProduct(deps, caller, entityId))
     if (entity !== 'loan') return cannotReplayResponse()
     if (transactionId === null) return toLoanSummary(await getLoan(deps, caller, ref))
     return toTransaction(await getTransaction(deps, caller, ref, transactionId))

@@ -45,7 +45,9 @@ export interface NewTerms {
 export const MOST_FEES = 10
 export const LONGEST_FEE_NAME = 100
 /** The treatments of a fee that a request can name; only the first is supported. */
-export const FEE_TREATMENTS = ['added', 'deducted'] as const
+const FEE_TREATMENTS = ['added', 'deducted'] as const
+/** The refusal of a fee that is deducted. */
+export const NO_DEDUCTION = 'must be added: fees that are deducted from what is paid out are not supported'
 
 /** The longest time to the first due date in each unit: ten years. */
 export const LONGEST_FIRST: Readonly<Record<PeriodUnit, number>> = { days: 3_650, weeks: 520, months: 120, years: 10 }
@@ -151,11 +153,7 @@ function feesOf(fees: readonly NewFee[], currency: Currency): Fee[] {
 
 function feeOf({ name, treatment, ...asked }: NewFee, index: number, currency: Currency): Fee {
   const role = (member: string) => `fees[${index}].${member}` as const
-  if (treatment === 'deducted')
-    throw invalidArgument(
-      role('treatment'),
-      'must be added: fees that are deducted from what is paid out are not supported',
-    )
+  if (treatment === 'deducted') throw invalidArgument(role('treatment'), NO_DEDUCTION)
   oneOf(role('treatment'), FEE_TREATMENTS, treatment)
   const base = oneOf(role('base'), FEE_BASES, asked.base)
   const when = oneOf(role('when'), FEE_TIMES, asked.when)

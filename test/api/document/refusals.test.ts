@@ -86,7 +86,7 @@ describe.each(['api.localhost', 'records.localhost'])('a refusal is what the doc
 
   it('404 not_found: nothing has that id', async () => {
     const token = service.tokens.operator
-    await askedEach('not_found', (_, operation) => ({ ...exampleFor(operation), token }))
+    await askedEach('not_found', (_, operation) => ({ ...exampleFor(operation), query: queryOf(operation), token }))
   })
 
   it('413 payload_too_large, 415 unsupported_media_type', async () => {

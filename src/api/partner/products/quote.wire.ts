@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { type Decimal, minorToNumber, parseDecimal } from '../../../domain/money.ts'
+import type { Quote } from '../../../domain/product/quote.ts'
+import type { Instalment } from '../../../domain/schedule/schedule.ts'
+import { count } from '../../document/answers.ts'
+import { codec, localDate, money, Refused } from '../../wire.ts'
+import { named } from '../registry.ts'
+import * as examples from './examples.ts'
+
+const queryAmount = codec<Decimal>(
+  (value) =>
+    (typeof value === 'string' ? parseDecimal(value) : undefined) ??
+    new Refused('must be an amount such as 1500 or 99.95'),
+  { type: 'number', format: 'double', exclusiveMinimum: 0, maximum: 999_999_999_999.99, examples: [100_000] },
+)
+
+export const quoteQuery = z.strictObject({
+  principal: queryAmount.describe("Within the product's bounds, in its currency."),
+  disbursedOn: localDate.meta({ examples: undefined }).optional().describe('The day of disbursement. Default: today.'),
+})
+
+const quoteLine = named(
+  'QuoteInstalment',
+  z.object({
+    period: count.describe('1, 2, 3 …'),
+    fromDate: z.iso.date(),
+    dueDate: z.iso.date(),
+    principalDue: money,
+    interestDue: money,
+    feesDue: money,
+    totalDue: money.describe('Principal, interest and fees of this instalment.'),
+    principalBalance: money.describe('Principal owed after this instalment.'),
+  }),
+  { example: examples.quoteLine },
+)
+
+export const quoteSchema = named(
+  'LoanQuote',
+  z.object({
+    productId: count,
+    currencyCode: z.string(),
+    principal: money,
+    disbursedOn: z.iso.date(),
+    totalInterest: money,
+    totalFees: money,
+    totalCostOfCredit: money.describe('Interest and fees.'),
+    totalDue: money.describe('Principal, interest and fees.'),
+    apr: z
+      .number()
+      .nullable()
+      .meta({ minimum: 0 })
+      .describe(
+        'Percent a year: the rate at which what is due, discounted by days / 365 with yearly compounding, is worth the principal. Null above a million percent.',
+      ),
+    repaymentSchedule: z.array(quoteLine).describe('The instalments, the first one first.'),
+  }),
+  { example: examples.quote },
+)
+
+/** Builds the view of a quote. */
+export function toQuote(quote: Quote): z.infer<typeof quoteSchema> {
+  const { product, principal, disbursedOn, totalInterest, totalFees, apr } = quote
+  const number = (minor: bigint) => minorToNumber(minor, product.currency)
+  let balance = principal
+  const lineOf = (line: Instalment) => {
+    balance -= line.principal
+    return {
+      ...{ period: line.period, fromDate: line.fromDate, dueDate: line.dueDate },
+      ...{ principalDue: number(line.principal), interestDue: number(line.interest), feesDue: number(line.fees) },
+      totalDue: number(line.principal + line.interest + line.fees),
+      principalBalance: number(balance),
+    }
+  }
+  return {
+    ...{ productId: product.id, currencyCode: product.currency.code, principal: number(principal), disbursedOn },
+    ...{ totalInterest: number(totalInterest), totalFees: number(totalFees) },
+    totalCostOfCredit: number(totalInterest + totalFees),
+    totalDue: number(principal + totalInterest + totalFees),
+    apr,
+    repaymentSchedule: quote.schedule.map(lineOf),
+  }
+}

@@ -38,6 +38,18 @@ BEYOND_THE_SCHEMA = {
     "a rate has at most four decimals, which multipleOf cannot say of a double": (
         r"^loan_interest: must have at most 4 decimals$"
     ),
+    "terms of a product depend on each other": (
+        r"^dayCount: must be periods where |^grace\.\w+: must be a whole number from 0 and less than "
+        r"|^grace\.principalPeriods: must be 0 where |^grace\.firstDueAfter\.every: must be a whole number, 1 to "
+        r"|^installmentAmountInMultiplesOf: cannot be given where |^maxPrincipal: must not be less than minPrincipal$"
+        r"|^fees\[\d+\]\.(rate|amount): (is required where|cannot be given where) "
+        r"|^fees\[\d+\]\.(when: must be each_instalment where|name: is the name of) "
+        r"|^interestRate: must not come to more per month than |^numberOfRepayments: must be so few that "
+        r"|^(interestRate|penaltyPercentOfPrincipal|fees): must be so low that the "
+    ),
+    "a rate of a product has at most six decimals": (
+        r"^(interestRate|penaltyPercentOfPrincipal|fees\[\d+\]\.rate|regulation\.maxRatePerMonth): must have at most 6 decimals$"
+    ),
     "a whole number in a query is written in digits, never as 1.0": (
         r"^(loan_id|borrower_id|page|rows|wait|productId|accountId): must be a whole number, written in digits$"
     ),

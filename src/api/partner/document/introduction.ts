@@ -5,7 +5,8 @@ export const TAGS = [
   { name: 'customers', description: 'Make and find customers. A customer is Active at once.' },
   {
     name: 'loan products',
-    description: 'What can be lent. Every term of a loan but its principal comes from a product.',
+    description:
+      'What can be lent, and what it would cost. Every term of a loan but its principal comes from a product. Creating and retiring one needs the role ADMIN.',
   },
   { name: 'loans', description: 'Lend, and read what a loan has become.' },
   {

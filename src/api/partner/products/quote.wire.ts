@@ -8,9 +8,11 @@ import { named } from '../registry.ts'
 import * as examples from './examples.ts'
 
 const queryAmount = codec<Decimal>(
-  (value) =>
-    (typeof value === 'string' ? parseDecimal(value) : undefined) ??
-    new Refused('must be an amount such as 1500 or 99.95'),
+  (value) => {
+    if (typeof value !== 'string' || value.trim() === '' || !Number.isFinite(Number(value)))
+      return new Refused('must be an amount such as 1500 or 99.95')
+    return parseDecimal(value) ?? new Refused('is too large, or has too many digits')
+  },
   { type: 'number', format: 'double', exclusiveMinimum: 0, maximum: 999_999_999_999.99, examples: [100_000] },
 )
 

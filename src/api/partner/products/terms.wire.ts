@@ -23,6 +23,16 @@ export const rateAboveZero = rate.meta({ minimum: undefined, exclusiveMinimum: 0
 
 const MOST_GRACE = 1_999
 
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Takes an object within a body, with null for members that are left out, as a body itself does. */
+const within = <T extends z.ZodType>(schema: T) =>
+  z.preprocess(
+    (value) => (isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, one]) => one !== null)) : value),
+    schema,
+  )
+
 const newFirstDueAfter = named(
   'FirstDueAfterRequest',
   z.strictObject({ every: smallInt({ min: 1, max: 3_650 }), unit: z.enum(PERIOD_UNITS) }),
@@ -38,7 +48,7 @@ const newGrace = named(
     interestPeriods: smallInt({ min: 0, max: MOST_GRACE })
       .optional()
       .describe('Instalments at the beginning without interest, which is due with the one after them. Default 0.'),
-    firstDueAfter: newFirstDueAfter
+    firstDueAfter: within(newFirstDueAfter)
       .optional()
       .describe('From disbursement to the first due date, at most ten years. Default: the distance of instalments.'),
   }),
@@ -84,9 +94,13 @@ export const termsOfRequest = {
     .describe(
       'How days become interest. Default `periods`: each period alike. Any other needs interest on the balance and a rate per month or year.',
     ),
-  grace: newGrace.optional(),
-  fees: z.array(newFee).max(MOST_FEES).optional().describe('Fees that the schedule has; each with a name of its own.'),
-  regulation: newRegulation.optional(),
+  grace: within(newGrace).optional(),
+  fees: z
+    .array(within(newFee))
+    .max(MOST_FEES)
+    .optional()
+    .describe('Fees that the schedule has; each with a name of its own.'),
+  regulation: within(newRegulation).optional(),
 }
 
 const firstDueAfter = named('FirstDueAfter', z.object({ every: count, unit: z.enum(PERIOD_UNITS) }), {

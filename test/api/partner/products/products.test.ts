@@ -61,6 +61,15 @@ describe('POST /v1/loan-products', () => {
     expect((await service.get('/v1/loan-products/77')).body).toEqual(body)
   })
 
+  it('takes null for what is left out, also within terms', async () => {
+    const fees = [{ name: 'Card', base: 'fixed', rate: null, amount: 5, when: 'due_date', treatment: null }]
+    const grace = { principalPeriods: 1, interestPeriods: null, firstDueAfter: null }
+    const { status, body } = await create({ ...plain, id: null, dayCount: null, grace, fees, regulation: null })
+    expect([status, body]).toMatchObject([200, { grace: { principalPeriods: 1 }, fees: [{ name: 'Card', amount: 5 }] }])
+    const unnamed = await create({ ...plain, fees: [{ ...fees[0], name: null }] })
+    expect(unnamed.body.details).toEqual([{ field: 'fees[0].name', message: 'is required' }])
+  })
+
   it('takes the role ADMIN, and an id that is free', async () => {
     const { status, body } = await service.post('/v1/loan-products', { body: plain })
     expect([status, body.code]).toEqual([403, 'permission_denied'])
@@ -199,6 +208,7 @@ describe('GET …/quote', () => {
     ['principal=999.99', 400, 'principal'],
     ['principal=1500.001', 400, 'principal'],
     ['principal=many', 400, 'principal'],
+    ['principal=1e-99', 400, 'principal'],
     ['principal=1500&disbursedOn=2026-02-30', 400, 'disbursedOn'],
     ['principal=1500&fee=1', 400, 'fee'],
   ])('?%s is refused', async (query, status, field) => {

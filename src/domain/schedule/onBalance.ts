@@ -57,17 +57,27 @@ export function cellsOnBalance({ principal, rates, interestGrace = 0, round, pri
 /**
  * Returns the exact level payment that repays a principal with the interest of each period from `first` on (from 0):
  * A = P × Πf / Σ over j of the product of the f after j, where f = 1 + r of a period. With one r it is the annuity
- * P × r(1 + r)^n / ((1 + r)^n − 1), and at 0 it is P / n.
+ * P × r(1 + r)^n / ((1 + r)^n − 1), and at 0 it is P / n. Periods of the same rate at the end are taken at once.
  */
 export function levelPayment(principal: bigint, { overs, under }: PeriodRates, first = 0): Fraction {
+  const over = overs.at(-1)!
+  let alike = overs.length
+  while (over > 0n && alike > first && overs[alike - 1] === over) alike--
   let grown = 1n
   let power = 1n
   let sums = 0n
-  for (let index = first; index < overs.length; index++) {
+  for (let index = first; index < alike; index++) {
     const factor = under + overs[index]!
     power *= under
     grown *= factor
     sums = sums * factor + power
   }
-  return { over: principal * grown, under: sums }
+  if (over === 0n) return { over: principal * grown, under: sums }
+  const count = BigInt(overs.length - alike)
+  const [factors, unders] = [(under + over) ** count, under ** count]
+  // The sum of the last `count` terms is under × (f^n − under^n) / over, of which the division is left out until the end.
+  return {
+    over: principal * grown * factors * over,
+    under: sums * factors * over + power * under * (factors - unders),
+  }
 }

@@ -137,6 +137,9 @@ export type SealedName = keyof typeof SEALED
 /** Columns of a sealed row that may be empty at first and filled later, by no change: rows of an earlier version. */
 export const FILLED_LATER: ReadonlySet<string> = new Set(['account_no'])
 
+/** Columns that are empty in a row that was sealed before there was such a column. */
+export const EMPTY_BEFORE: ReadonlySet<string> = new Set(['terms'])
+
 /** The columns of the audit trail that a seal covers, besides the key. This list, too, may only grow at its end. */
 export const SEALED_TRAIL = [
   ...['at', 'account_id', 'request_id', 'action', 'entity', 'entity_id', 'before', 'after'],

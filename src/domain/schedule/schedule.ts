@@ -3,7 +3,7 @@ import { invariant } from '../errors.ts'
 import { divideHalfEven, min, roundToMultiple } from '../money.ts'
 import { feesOf } from './fees.ts'
 import type { Fraction } from './fraction.ts'
-import { type Cells, cellsOnBalance, levelPayment } from './onBalance.ts'
+import { type Cells, cellsOnBalance, levelPayment, type PeriodRates } from './onBalance.ts'
 import { exactRatePerPeriod, firstPeriods, periodRates, type RatedProduct } from './periodRates.ts'
 
 /** One line of the agreed schedule, fixed at disbursement. Amounts in minor units. */
@@ -103,6 +103,18 @@ function flatCells(terms: ScheduleTerms): Cells[] {
   })
 }
 
+/**
+ * Returns the level payment of a loan. An instalment whose interest is above the payment has no principal, as after a long
+ * time to the first due date: the payment is that of the instalments after it.
+ */
+function levelOf({ principal, numberOfRepayments, terms }: ScheduleTerms, rates: PeriodRates): Fraction {
+  let from = terms!.principalGrace
+  let level = levelPayment(principal, rates, from)
+  const isBelowInterest = () => principal * rates.overs[from]! * level.under > level.over * rates.under
+  while (from < numberOfRepayments - 1 && isBelowInterest()) level = levelPayment(principal, rates, ++from)
+  return level
+}
+
 /** Computes the methods with interest on the balance. */
 function balanceCells(terms: ScheduleTerms, dates: readonly LocalDate[]): Cells[] {
   const { principal, totalMultipleOf, numberOfRepayments } = terms
@@ -114,7 +126,7 @@ function balanceCells(terms: ScheduleTerms, dates: readonly LocalDate[]): Cells[
       const each = divideHalfEven(principal, BigInt(numberOfRepayments - principalGrace))
       return () => each
     }
-    const { over, under } = levelPayment(principal, rates, principalGrace)
+    const { over, under } = levelOf(terms, rates)
     const step = totalMultipleOf ?? 1n
     const level = divideHalfEven(over, under * step) * step
     return (interest) => level - interest

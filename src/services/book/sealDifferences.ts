@@ -1,5 +1,6 @@
 import {
   absent,
+  EMPTY_BEFORE,
   FILLED_LATER,
   SEALED,
   SEALED_TRAIL,
@@ -41,6 +42,8 @@ export function differencesOfRows(
     of.isChangedLater
       ? equal(fixedDigestOf(of.digest, asSealed), digestOf(fixedRows(asSealed)))
       : equal(of.digest, digestOf(asSealed))
+  const added = of.isChangedLater ? [] : pairs.flatMap(({ marks, row }) => addedTo(changeId, row, marks))
+  if (added.length > 0) return added
   if (isSealed(there.map(({ row }) => row)) || isSealed(there.map(({ row, marks }) => unfilled(row, marks)))) return []
   const compared = of.isChangedLater ? pairs.filter(({ row }) => row && !SEALED[row.table].isMutable) : pairs
   const differences = compared.flatMap(({ marks, row }) => differencesOf(changeId, marks, row, rows))
@@ -76,6 +79,17 @@ const cutTo = (row: SealedRow, marks: RowMarks | undefined): SealedRow =>
   marks === undefined || marks.values.length >= row.values.length
     ? row
     : { ...row, values: row.values.slice(0, marks.values.length) }
+
+/** Names the columns that a seal of before does not have, and that must be empty then, where they are not. */
+const addedTo = (changeId: bigint, row: SealedRow | undefined, marks: RowMarks | undefined): RowDifference[] =>
+  row === undefined || marks === undefined
+    ? []
+    : row.values.slice(marks.values.length).flatMap((value, index) => {
+        const column = SEALED[row.table].columns[marks.values.length + index]!
+        return value === null || !EMPTY_BEFORE.has(column)
+          ? []
+          : [{ of: nameOf(row), message: changedMessage(column, changeId) }]
+      })
 
 /** Returns whether a value was filled in later: the mark is that of an empty column. */
 const isFilled = (table: SealedName, marks: RowMarks, index: number): boolean => {

@@ -140,7 +140,7 @@ function isOpeningOf(
 }
 
 /** The slots of what is owed to the lender and by the lender, and of money. */
-const withEquity = (amounts: SlotAmounts): SlotAmounts => ({ ...openingOf({ ...amounts }), cash: amounts.cash })
+const withEquity = (amounts: SlotAmounts): SlotAmounts => ({ ...openingOf(amounts), cash: amounts.cash })
 
 /** Returns the first slot in which amounts differ, in words, minor units; undefined where none does. */
 function differenceOf(is: SlotAmounts, shouldBe: SlotAmounts): string | undefined {

@@ -96,7 +96,7 @@ describe('an import', () => {
     expect((await opsOn(service)('book check')).code).toBe(0)
   })
 
-  it('is followed by money of this book as any other loan', async () => {
+  it('is followed by money of this book like every other loan', async () => {
     const { body } = await service.get<{ id: string }>('/v1/loans/external/l1')
     await service.post(`/v1/loans/${body.id}/repayments`, { body: { transactionAmount: 1_000 } })
     expect((await postingsOf('l1')).at(-1)).toEqual({

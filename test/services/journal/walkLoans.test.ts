@@ -89,7 +89,7 @@ describe('a book of before', () => {
     expect(rows).toEqual([{ sequence: opened }])
   })
 
-  it('that was paid off has an opening without an amount, and is reopened by a reversal as any other loan', async () => {
+  it('that was paid off has an opening without an amount, and is reopened by a reversal like every other loan', async () => {
     const loan = await lend()
     const repayment = await pay(loan, 6_600)
     await asBookOfBefore(service)

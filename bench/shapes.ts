@@ -95,7 +95,7 @@ function shapeOf(
       due_at: moment(terms.dueAt),
       version: 1 + count,
       entry_count: count,
-      carried_forward: carriedForward(state),
+      carried_forward: carriedForward(terms, state),
       carried_version: 1 + count,
       ...Object.fromEntries(CACHED.map((column, index) => [column, figures[index]])),
       created_at: moment(disbursedAt),

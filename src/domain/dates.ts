@@ -11,6 +11,9 @@ export type Instant = number
 export const PERIOD_UNITS = ['days', 'weeks', 'months', 'years'] as const
 export type PeriodUnit = (typeof PERIOD_UNITS)[number]
 
+/** Returns whether a value is the name of a unit. */
+export const isPeriodUnit = (unit: unknown): unit is PeriodUnit => PERIOD_UNITS.some((one) => one === unit)
+
 const at = (date: LocalDate, zone = 'utc'): DateTime => {
   const moment = DateTime.fromISO(date, { zone })
   invariant(moment.isValid, `a calendar date, not ${date}`)
@@ -119,6 +122,9 @@ export const addPeriods = cached(
 
 /** Returns the day after a date. */
 export const dayAfter = (date: LocalDate): LocalDate => addPeriods(date, 1, 'days')
+
+/** Returns the day before a date. */
+export const dayBefore = (date: LocalDate): LocalDate => addPeriods(date, -1, 'days')
 
 /** Returns the whole days from one date to a later one; 0 on the same day. */
 export const daysBetween = (from: LocalDate, to: LocalDate): number => (Date.parse(to) - Date.parse(from)) / DAY_MS

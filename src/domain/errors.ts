@@ -36,6 +36,14 @@ export type FaultRole =
   | 'disbursedAt'
   | 'amount'
   | 'valueDate'
+  | 'status'
+  // Single charges, and a settlement quote.
+  | 'chargeAmount'
+  | 'chargeDueOn'
+  | 'on'
+  // The arrears of a loan.
+  | 'asOf'
+  | 'knownAt'
   // Loans of record systems.
   | 'releasedOn'
   | 'dueOn'
@@ -86,6 +94,11 @@ export type FaultRole =
   | `grace.${string}`
   | 'fees'
   | `fees[${number}]${string}`
+  | 'penalty'
+  | `penalty.${string}`
+  | 'earlySettlement'
+  | 'totalChargeCap'
+  | 'allocation'
   | 'maxRatePerMonth'
   // Lists.
   | 'page'

@@ -79,8 +79,12 @@ export function toMinor(decimal: Decimal, currency: Currency, role: FaultRole, b
     )
   if (decimal.units * 100n > LARGEST_IN_HUNDREDTHS * 10n ** BigInt(decimal.scale))
     throw invalidArgument(role, 'must be at most 999999999999.99')
-  return decimal.units * 10n ** BigInt(currency.decimals - decimal.scale)
+  return toMinorUnits(decimal, currency)
 }
+
+/** Converts a decimal that has no more decimals than the currency to minor units. */
+export const toMinorUnits = ({ units, scale }: Decimal, { decimals }: Currency): bigint =>
+  units * 10n ** BigInt(decimals - scale)
 
 /** Writes minor units as decimal text with all decimals of the currency: 1050n KES → `10.50`, 7n UGX → `7`. */
 export function minorToText(minor: bigint, currency: Currency): string {

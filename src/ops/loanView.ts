@@ -1,8 +1,9 @@
 import type { LocalDate } from '../domain/dates.ts'
-import { totalOf } from '../domain/loan/allocation.ts'
 import type { Entry } from '../domain/loan/entry.ts'
+import { totalOf } from '../domain/loan/portions.ts'
 import { minorToText } from '../domain/money.ts'
 import type { LoanNow } from '../services/loans/loans.ts'
+import { toRulesView } from './rulesView.ts'
 import { type Column, toSecond, toTable } from './terminal/format.ts'
 
 /** A line of a loan's schedule for operators; amounts are exact texts. */
@@ -32,6 +33,8 @@ interface EntryView {
   readonly penalty: string
   readonly overpayment: string
   readonly reversedAt: string | null
+  /** Of a single charge. */
+  readonly dueDate: LocalDate | null
   readonly token: string | null
   readonly note: string | null
 }
@@ -52,6 +55,7 @@ export function toLoanView({ loan, state }: LoanNow) {
     status: state.status,
     currency: currency.code,
     principal: money(terms.principal),
+    ...toRulesView(terms),
     disbursedAt: toSecond(terms.disbursedAt, zone),
     dueAt: toSecond(terms.dueAt, zone),
     totalPaid: money(state.totalPaid),
@@ -94,6 +98,7 @@ export function toLoanView({ loan, state }: LoanNow) {
         penalty: part(outcome?.portions.penalty),
         overpayment: part(outcome?.overpayment),
         reversedAt: toSecond(entry.reversedAt, zone) || null,
+        dueDate: entry.dueOn ?? null,
         token: entry.token,
         note: entry.note,
       }
@@ -123,6 +128,7 @@ const ENTRIES: readonly Column<EntryView>[] = [
   ['amount', (line) => line.amount, 'right'],
   ['principal', (line) => line.principal, 'right'],
   ['interest', (line) => line.interest, 'right'],
+  ['fees', (line) => line.fees, 'right'],
   ['penalty', (line) => line.penalty, 'right'],
   ['overpayment', (line) => line.overpayment, 'right'],
   ['posted', (line) => line.postedAt],
@@ -140,6 +146,11 @@ export function toLoanText(loan: LoanPicture): string {
     ['product', loan.productId === null ? null : `${loan.productId} ${loan.productName}`],
     ['status', `${loan.status}${loan.chargedOffOn === null ? '' : `, charged off ${loan.chargedOffOn}`}`],
     ['principal', `${loan.principal} ${currency}, disbursed ${loan.disbursedAt}`],
+    ['net', loan.netDisbursed && `${loan.netDisbursed} ${currency}, fees of ${loan.feesDeducted} were deducted`],
+    ['penalty', loan.penalty],
+    ['charge cap', loan.chargeCap && `${loan.chargeCap} ${currency}`],
+    ['settlement', loan.earlySettlement],
+    ['allocation', loan.allocation],
     ['outstanding', loan.totalOutstanding],
     ['paid', loan.totalPaid],
     ['overdue', loan.daysOverdue === 0 ? null : `${loan.totalOverdue}, ${loan.daysOverdue} days`],

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 import { explain } from '../app/explain.ts'
 import { isUnavailable } from '../db/postgres/errors.ts'
-import { type FaultNames, inNames, LendingError, ledByField } from '../domain/errors.ts'
+import { inNames, LendingError, ledByField } from '../domain/errors.ts'
 import { accessCommand } from './commands/access.ts'
 import { accountCommands } from './commands/accounts.ts'
 import { apiKeyCommands } from './commands/apiKeys.ts'
@@ -17,6 +17,7 @@ import { organizationCommands } from './commands/organizations.ts'
 import { productCommands } from './commands/products/index.ts'
 import { signingKeyCommands } from './commands/signingKeys.ts'
 import { webhookCommands } from './commands/webhooks.ts'
+import { OPTION_NAMES } from './optionNames.ts'
 import type { Shell } from './perform.ts'
 import { type Io, UsageError } from './terminal/terminalIo.ts'
 import { visibleJson, visibleLines } from './terminal/visible.ts'
@@ -83,36 +84,16 @@ function programOf(shell: Shell, json: boolean): Command {
   return program
 }
 
-/** Names of roles on the command line: the options that give them a value. */
-const OPTIONS: FaultNames = {
-  valueDate: '--date',
-  principalMin: '--min',
-  principalMax: '--max',
-  numberOfRepayments: '--instalments',
-  interestRate: '--rate',
-  repayEvery: '--every',
-  repayUnit: '--unit',
-  totalMultipleOf: '--multiple-of',
-  penaltyRate: '--penalty',
-  interestMethod: '--method',
-  ratePer: '--rate-per',
-  dayCount: '--day-count',
-  'grace.principalPeriods': '--grace-principal',
-  'grace.interestPeriods': '--grace-interest',
-  'grace.firstDueAfter.every': '--first-due-after',
-  maxRatePerMonth: '--max-rate-per-month',
-}
-
 function inWords(error: unknown): string {
   if (!(error instanceof LendingError)) return explain(error)
-  const { message, details } = inNames(error, OPTIONS)
+  const { message, details } = inNames(error, OPTION_NAMES)
   return ledByField(message, details)
 }
 
 function inJson(error: unknown): object {
   if (error instanceof LendingError) {
     const { code } = error
-    const { message, details } = inNames(error, OPTIONS)
+    const { message, details } = inNames(error, OPTION_NAMES)
     return details.length > 0 ? { code, message, details } : { code, message }
   }
   const usage = error instanceof UsageError

@@ -10,10 +10,10 @@ export async function sweepAll(deps: Deps): Promise<number> {
   let total = 0
   const except: DamagedLoan[] = []
   for (;;) {
-    const { saved, found, damaged } = await sweepOnce(deps, except)
+    const { saved, found, damaged, isBehind } = await sweepOnce(deps, except)
     total += saved
     except.push(...damaged)
     // What was found and not saved had nothing changed, or was changed by somebody else, and says when it is due again.
-    if (found < LOANS_A_ROUND) return total
+    if (found < LOANS_A_ROUND && !isBehind) return total
   }
 }

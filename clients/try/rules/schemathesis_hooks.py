@@ -19,7 +19,9 @@ BEYOND_THE_SCHEMA = {
         r"must not contain invisible characters, or characters that turn the text around$|must not be only spaces$"
     ),
     "an id in a body is that of the path": r"must be that of the path, |is not the id of the path$",
-    "the bounds of the principal are those of the product": r"^principal: must be (between|at least|at most) ",
+    "the bounds of the principal are those of the product": (
+        r"^principal: must be (between|at least|at most|more than the fees|such that) "
+    ),
     "a statement is a PDF that can be read": r"^statement: ",
     "one of two fields is needed": r"^(fullName|mobileNumber): is required, unless the other is given$",
     "no pattern says which texts of 19 digits are above the greatest int64": (
@@ -43,12 +45,16 @@ BEYOND_THE_SCHEMA = {
         r"|^grace\.principalPeriods: must be 0 where |^grace\.firstDueAfter\.every: must be a whole number, 1 to "
         r"|^installmentAmountInMultiplesOf: cannot be given where |^maxPrincipal: must not be less than minPrincipal$"
         r"|^fees\[\d+\]\.(rate|amount): (is required where|cannot be given where) "
-        r"|^fees\[\d+\]\.(when: must be each_instalment where|name: is the name of) "
+        r"|^fees\[\d+\]\.(when: must be (each_instalment|disbursement) where|name: is the name of) "
+        r"|^fees\[\d+\]\.base: must be fixed or principal where |^fees: must leave something to pay out: "
+        r"|^penalty\.(rate|amount|maxTimes): (is required where|cannot be given where) "
+        r"|^penalty: cannot be given together with |^totalChargeCap: must leave room for interest and fees: "
         r"|^interestRate: must not come to more per month than |^numberOfRepayments: must be so few that "
-        r"|^(interestRate|penaltyPercentOfPrincipal|fees): must be so low that the "
+        r"|^(interestRate|penaltyPercentOfPrincipal|penalty\.rate|fees): must be so low that the "
     ),
     "a rate of a product has at most six decimals": (
-        r"^(interestRate|penaltyPercentOfPrincipal|fees\[\d+\]\.rate|regulation\.maxRatePerMonth): must have at most 6 decimals$"
+        r"^(interestRate|penaltyPercentOfPrincipal|fees\[\d+\]\.rate|penalty\.(rate|capPercentOfPrincipal)|totalChargeCap"
+        r"|regulation\.maxRatePerMonth): must have at most 6 decimals$"
     ),
     "a whole number in a query is written in digits, never as 1.0": (
         r"^(loan_id|borrower_id|page|rows|wait|productId|accountId): must be a whole number, written in digits$"

@@ -11,6 +11,9 @@ export function textPattern({ min = 1, lines = false }: { readonly min?: 0 | 1; 
   return min === 0 ? `^[^${control}]*$` : `^[^${control}]*[^\\s${control}][^${control}]*$`
 }
 
+/** The pattern of a text without control characters, and without spaces at its ends. */
+export const TRIMMED = `^[^\\s${CONTROL}](?:[^${CONTROL}]*[^\\s${CONTROL}])?$`
+
 /** The pattern of an externalId that a path can name: not `.`, not `..`, not of spaces only. */
 export const NEW_EXTERNAL_ID = `^(?: +[^\\s${CONTROL}]|[^\\s.${CONTROL}]|\\.[^.${CONTROL}]|\\.\\.[^${CONTROL}])[^${CONTROL}]*$`
 

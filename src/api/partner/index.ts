@@ -22,6 +22,8 @@ import { webhookRoutes } from './webhooks/webhooks.ts'
 const FAULT_NAMES: FaultNames = {
   amount: 'transactionAmount',
   valueDate: 'transactionDate',
+  chargeAmount: 'amount',
+  chargeDueOn: 'dueDate',
   idempotencyKey: KEY_HEADER,
   currency: 'currencyCode',
   principalMin: 'minPrincipal',

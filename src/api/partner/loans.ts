@@ -1,6 +1,8 @@
 import type { Deps } from '../../app/deps.ts'
 import { createLoan, getLoan } from '../../services/loans/loans.ts'
 import type { StyleApp } from '../style.ts'
+import { settlementRoutes } from './charges/settlement.ts'
+import { delinquencyRoutes } from './delinquency/delinquency.ts'
 import * as examples from './document/examples.ts'
 import { addLoanList } from './lists/loanList.ts'
 import { createLoanRequest, loanSchema, loanSummary, toLoan, toLoanSummary } from './loans.wire.ts'
@@ -38,6 +40,9 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
   )
 
   addLoanList(app, deps)
+
+  settlementRoutes(app, deps)
+  delinquencyRoutes(app, deps)
 
   for (const { path, params, named } of LOAN_ADDRESSES)
     app.get(

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { displayName } from '../../domain/customer/customer.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
-import { type Period, totalOf } from '../../domain/loan/allocation.ts'
+import type { Period } from '../../domain/loan/allocation.ts'
 import type { Balances, Recognition } from '../../domain/loan/balances.ts'
 import { LOAN_STATUSES } from '../../domain/loan/lifecycle.ts'
+import { totalOf } from '../../domain/loan/portions.ts'
 import type { HeadTerms } from '../../domain/loan/terms.ts'
 import { type Currency, minorToNumber, rateToNumber } from '../../domain/money.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'
@@ -43,7 +44,7 @@ const periodSchema = named(
     principalDue: money.describe('The principal of this instalment, as it was agreed.'),
     interestDue: money.describe('The interest of this instalment, as it was agreed.'),
     feesDue: money,
-    penaltyDue: money.describe('A late penalty, on the last instalment. 0 while none was raised.'),
+    penaltyDue: money.describe('Late penalties, and single ones that are due with this instalment.'),
     totalDue: money.describe('Principal, interest, fees and penalty of this instalment, paid or not.'),
     principalPaid: money,
     interestPaid: money.describe('The interest that was paid. What was waived is not in it.'),
@@ -71,18 +72,22 @@ export const loanFigures = z.object({
   status: z.enum(LOAN_STATUSES).describe('What its transactions have made of the loan.'),
   principal: money.describe('The amount that was lent.'),
   currencyCode: z.string().describe('ISO 4217, such as `TZS`: the currency of every amount of the loan.'),
-  numberOfRepayments: count.describe('Instalments of the schedule.'),
+  numberOfRepayments: count.describe(
+    'Instalments that were agreed; `repaymentSchedule` may have more, for single charges and refunds.',
+  ),
   interestRatePerPeriod: percent.describe('Percent for each instalment: 10 is 10%.'),
   principalPaid: money,
   principalOutstanding: money.describe('Principal that is owed, whether it is due yet or not.'),
   interestCharged: money.describe('The interest of the whole loan; fixed at disbursement.'),
   interestPaid: money,
-  interestWaived: money.describe('Interest that the lender gave up.'),
+  interestWaived: money.describe('Interest that the lender gave up, in settlements too.'),
   interestOutstanding: money.describe('Interest that is owed: charged less paid, waived and written off.'),
-  feesCharged: money,
+  feesCharged: money.describe('Fees of the schedule and single ones, paid or not. Deducted fees are not in it.'),
   feesPaid: money,
   feesOutstanding: money,
-  penaltyCharged: money.describe('A late penalty, raised once at `dueDateTime` if anything is owed then.'),
+  penaltyCharged: money.describe(
+    'Penalties that were raised, and single penalties that an operator charged, paid or not. The product says when they are raised: `penalty` or `penaltyPercentOfPrincipal`.',
+  ),
   penaltyPaid: money,
   penaltyOutstanding: money,
   totalPaid: money.describe('What was paid of the loan, less what was refunded. Overpayment is not in it.'),
@@ -100,8 +105,14 @@ export const loanFigures = z.object({
   nextDueAmount: money
     .optional()
     .describe('What is owed of that one instalment. Arrears of other instalments are not in it: see `totalOverdue`.'),
-  dueDate: z.iso.date().describe('The due date of the last instalment.'),
+  dueDate: z.iso
+    .date()
+    .describe(
+      'The last due date that was agreed. A single charge or a refund may have added an instalment that is due later: see `repaymentSchedule`.',
+    ),
   dueDateTime: instant.describe('The last due date at the time of day of the disbursement.'),
+  netDisbursed: money.optional().describe('The amount that was paid out, where fees were deducted from the principal.'),
+  feesDeducted: money.optional().describe('Fees that were kept back from the principal; they are in no instalment.'),
   disbursedAt: instant.describe('When the principal was paid out.'),
   overdue: z.boolean().describe('Whether any instalment is overdue, the last one or an earlier one.'),
   daysOverdue: count.describe(
@@ -154,7 +165,7 @@ export const toLoanSummary = ({ loan, state }: LoanNow): LoanSummaryView => ({
 interface FiguredLoan {
   readonly loan: Omit<LoanNow['loan'], 'terms' | 'entries' | 'productName'> & { readonly terms: HeadTerms }
   readonly productName: string | null
-  readonly state: Omit<Balances, 'nextChangeAt' | keyof Recognition>
+  readonly state: Omit<Balances, 'nextChangeAt' | 'penaltyOverdue' | keyof Recognition>
 }
 
 /** Builds a loan without its schedule. */
@@ -163,6 +174,7 @@ export function toLoanFigures({ loan, productName, state }: FiguredLoan): z.infe
   const { currency, zone } = terms
   const number = (minor: bigint) => minorToNumber(minor, currency)
   const { charged, paid, waived, outstanding } = state
+  const deducted = terms.rules?.deducted ?? 0n
   return {
     id: String(loan.id),
     accountNo: toAccountNo(loan.accountNo),
@@ -200,6 +212,7 @@ export function toLoanFigures({ loan, productName, state }: FiguredLoan): z.infe
       : { nextDueDate: state.nextDueOn, nextDueAmount: number(state.nextDueAmount) }),
     dueDate: terms.dueOn,
     dueDateTime: toRfc3339(terms.dueAt, zone),
+    ...(deducted === 0n ? {} : { netDisbursed: number(terms.principal - deducted), feesDeducted: number(deducted) }),
     disbursedAt: toRfc3339(terms.disbursedAt, zone),
     overdue: state.overdueSince !== null,
     daysOverdue: state.daysOverdue,

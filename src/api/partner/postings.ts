@@ -37,7 +37,7 @@ export const POSTINGS = [
     operation: 'postRepayment',
     summary: 'Post a repayment',
     description:
-      'Applied to the oldest instalment first, and within one to penalty, fees, interest, principal; what exceeds the loan is overpayment. A token seen before on the loan answers the original.',
+      'Applied to the oldest instalment first, and within one to penalty, fees, interest, principal, or in the `allocation` of the product; what exceeds the loan is overpayment. Where the repayment settles the loan early, a `Settlement Waiver` is posted with it: see `GET …/transactions`. A token seen before on the loan answers the original.',
   },
   {
     path: '/repayments/waive-interest',
@@ -102,6 +102,9 @@ export const POSTINGS = [
     description: 'Active → Closed (written off).',
   },
 ] as const satisfies readonly Kind[]
+
+/** The description of a refusal by the state of a loan. */
+export const WRONG_STATE = 'The state of the loan or of the transaction does not allow it.'
 
 /** Returns the refusal of a loan whose state takes no such transaction; for the document. */
 export function refusalOf(type: EntryType): string {

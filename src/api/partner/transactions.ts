@@ -13,9 +13,10 @@ import {
 import { markReplayed } from '../http/idempotency.ts'
 import { listQuery, queryInstant, rangeOf, startOfBound } from '../lists/query.ts'
 import type { StyleApp } from '../style.ts'
+import { chargeRoutes } from './charges/charges.ts'
 import * as examples from './document/examples.ts'
 import { STORY } from './document/story.ts'
-import { POSTINGS, refusalOf } from './postings.ts'
+import { POSTINGS, refusalOf, WRONG_STATE } from './postings.ts'
 import { LOAN_ADDRESSES, toPage } from './registry.ts'
 import {
   adjustTransactionRequest,
@@ -37,8 +38,6 @@ const repaymentQuery = listQuery.extend({
     ),
 })
 
-const WRONG_STATE = 'The state of the loan or of the transaction does not allow it.'
-
 type Address = (typeof LOAN_ADDRESSES)[number]
 type Add = (app: StyleApp, deps: Deps, address: Address) => void
 
@@ -58,6 +57,7 @@ export function transactionRoutes(app: StyleApp, deps: Deps): void {
   add(adjustment(byNumber.adjusted), byId)
   add(posting('Credit Balance Refund'), ...LOAN_ADDRESSES)
   add(adjustment(byOwnId.adjusted), byExternalId)
+  chargeRoutes(app, deps)
   add(posting('Charge-off'), byId)
   add(reversal(byNumber.reversed), byId)
   add(posting('Charge-off'), byExternalId)

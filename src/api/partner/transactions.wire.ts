@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { toRfc3339 } from '../../domain/dates.ts'
-import { COMPONENTS } from '../../domain/loan/allocation.ts'
-import { ENTRY_TYPES, type Entry, type EntryType, paymentMethodOf } from '../../domain/loan/entry.ts'
+import { ENTRY_TYPES, type Entry, type EntryType, isCharge, paymentMethodOf } from '../../domain/loan/entry.ts'
 import type { Posting } from '../../domain/loan/loan.ts'
 import type { Outcome } from '../../domain/loan/outcomes.ts'
+import { COMPONENTS } from '../../domain/loan/portions.ts'
 import { type Decimal, minorToNumber } from '../../domain/money.ts'
 import { changedAt, type TransactionNow } from '../../services/loans/transactions.ts'
 import { word } from '../document/answers.ts'
@@ -112,13 +112,15 @@ export const transactionSchema = named(
     id: z.string().describe("The service's number."),
     loanId: z.string().describe("The service's number of the loan."),
     type: word(
-      'What was posted; `Repayment` for all money that a customer paid (a recovery is one too, with `recovery: true`)',
+      'What was posted; `Repayment` for all money that a customer paid (a recovery is one too, with `recovery: true`), `Fee` and `Penalty` for single charges, `Settlement Waiver` for the interest that an early settlement forgave',
       TRANSACTION_TYPES,
     ),
     recovery: z.boolean().optional().describe('True of a repayment that was posted as a recovery, else absent.'),
     date: z.iso.date().describe('The value date.'),
     transactionAt: instant.describe('The instant of posting.'),
-    amount: money.describe('The whole amount, in the currency of the loan.'),
+    amount: money.describe(
+      'The whole amount, in the currency of the loan. Of a charge-off, a write-off or a settlement waiver: as it was when it was posted; the portions say what it is now.',
+    ),
     principal: money
       .optional()
       .describe(
@@ -129,7 +131,9 @@ export const transactionSchema = named(
     penalty: money.optional(),
     overpayment: money
       .optional()
-      .describe('The part that exceeds the loan; of a payout, the part that was overpayment.'),
+      .describe(
+        'The part that exceeds the loan; of a payout, the part that was overpayment; of a single charge, the part that overpayment of the loan paid at once.',
+      ),
     status: z.enum(['posted', 'reversed']).describe('A reversed transaction stays visible and has no effect.'),
     paymentMethod: z
       .string()
@@ -137,6 +141,13 @@ export const transactionSchema = named(
       .describe('How the money was paid: a setting of the lender. Absent where no money moved.'),
     idempotencyKey: z.string().optional().describe('As it was sent.'),
     note: z.string().optional().describe('As it was sent.'),
+    name: z.string().optional().describe('Of a single charge: what is charged.'),
+    dueDate: z.iso
+      .date()
+      .optional()
+      .describe(
+        'Of a single charge: it is due with the first instalment due on or after this day, or with an instalment of its own on this day where there is none.',
+      ),
     createdAt: instant.describe('The instant of posting.'),
     updatedAt: instant.describe('The instant of posting or, of a reversed transaction, of the reversal.'),
   }),
@@ -179,6 +190,9 @@ export function toTransaction({ loan, entry, outcome }: ShownTransaction): Trans
   const paymentMethod = paymentMethodOf(entry)
   if (paymentMethod !== null) view.paymentMethod = paymentMethod
   if (entry.token !== null) view.idempotencyKey = entry.token
-  if (entry.note !== null) view.note = entry.note
+  if (isCharge(entry.type)) {
+    if (entry.note !== null) view.name = entry.note
+    if (entry.dueOn) view.dueDate = entry.dueOn
+  } else if (entry.note !== null) view.note = entry.note
   return { ...view, ...toTimes(entry, zone) }
 }

@@ -19,6 +19,7 @@ const ROWS: Readonly<Record<ExportKind, string>> = {
   loans: `
     SELECT l.id, l.account_no AS "accountNo", l.external_id AS "externalId", c.external_id AS "customerId", l.customer_id AS "customerNumber",
       l.product_id AS "productId", l.currency AS "currencyCode", l.principal, l.disbursed_at AS "disbursedAt",
+      l.principal - coalesce((l.rules->>'deducted')::bigint, 0) AS "netDisbursed",
       l.number_of_repayments AS "numberOfRepayments", l.rate_per_period AS "interestRatePerPeriod",
       l.due_on AS "dueDate", l.due_at AS "dueDateTime", l.status, l.principal_outstanding AS "principalOutstanding",
       l.interest_outstanding AS "interestOutstanding", l.fees_outstanding AS "feesOutstanding",
@@ -36,6 +37,7 @@ const ROWS: Readonly<Record<ExportKind, string>> = {
   transactions: `
     SELECT e.id, e.loan_id AS "loanId", l.external_id AS "loanExternalId", e.ordinal, e.type,
       l.currency AS "currencyCode", e.amount AS "transactionAmount", e.value_date AS "transactionDate",
+      e.due_on AS "dueDate",
       e.posted_at AS "transactionAt", e.token AS "idempotencyKey", e.note,
       CASE WHEN e.type IN ('Repayment', 'Recovery Repayment', 'Refund', 'Credit Balance Refund')
         THEN coalesce(e.record->>'method', e.payment_method) END AS "paymentMethod",

@@ -78,7 +78,7 @@ export const SEALED = {
     columns: [
       ...['arrival', 'customer_id', 'product_id', 'external_id', 'currency', 'principal', 'number_of_repayments'],
       ...['rate_per_period', 'penalty_amount', 'disbursed_at', 'disbursed_on', 'due_on', 'due_at', 'record'],
-      ...['created_at', 'account_no'],
+      ...['created_at', 'account_no', 'rules'],
     ],
     leftOut: {
       ...Object.fromEntries(FIGURES.map((column) => [column, CACHED])),
@@ -99,7 +99,7 @@ export const SEALED = {
     key: ['id'],
     columns: [
       ...['arrival', 'loan_id', 'ordinal', 'place', 'type', 'value_date', 'posted_at', 'amount', 'token', 'note'],
-      ...['account_id', 'replaces', 'record', 'payment_method'],
+      ...['account_id', 'replaces', 'record', 'payment_method', 'due_on'],
     ],
     leftOut: {
       reversed_at: 'book check compares the column with the row of the trail about the reversal, which is sealed',
@@ -138,7 +138,7 @@ export type SealedName = keyof typeof SEALED
 export const FILLED_LATER: ReadonlySet<string> = new Set(['account_no'])
 
 /** Columns that are empty in a row that was sealed before there was such a column. */
-export const EMPTY_BEFORE: ReadonlySet<string> = new Set(['terms'])
+export const EMPTY_BEFORE: ReadonlySet<string> = new Set(['terms', 'rules', 'due_on'])
 
 /** The columns of the audit trail that a seal covers, besides the key. This list, too, may only grow at its end. */
 export const SEALED_TRAIL = [

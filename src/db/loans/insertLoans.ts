@@ -1,6 +1,7 @@
 import { consequencesOf } from '../../domain/events/consequences.ts'
 import { balancesToText } from '../../domain/events/keptBalances.ts'
 import { carriedForward, type LoanState } from '../../domain/loan/replay.ts'
+import { toStoredRules } from '../../domain/loan/rules/storedRules.ts'
 import type { LoanTerms } from '../../domain/loan/terms.ts'
 import type { LoanRecord } from '../../domain/recordStyle/loanRecord.ts'
 import type { Instalment } from '../../domain/schedule/schedule.ts'
@@ -41,6 +42,7 @@ const LOAN: ColumnTypes = {
   disbursed_on: 'date',
   due_on: 'date',
   due_at: 'timestamptz',
+  rules: 'jsonb',
   record: 'jsonb',
   created_at: 'timestamptz',
   updated_at: 'timestamptz',
@@ -132,10 +134,11 @@ const loanRow = ({ author, id, customerId, productId, externalId, accountNo, ter
   terms.disbursedOn,
   terms.dueOn,
   moment(terms.dueAt),
+  terms.rules ? JSON.stringify(toStoredRules(terms.rules)) : null,
   loan.record ? JSON.stringify(loan.record) : null,
   moment(loan.at),
   moment(loan.at),
-  carriedForward(state),
+  carriedForward(terms, state),
   ...cached(state),
 ]
 
@@ -154,8 +157,8 @@ export const periodRows = (organizationId: number, loanId: bigint, schedule: rea
 
 /** A loan of which nothing is late: one that is booked late may be overdue at once. */
 const FRESH = {
-  ...{ status: 'Active' as const, penaltyRaised: false, overdueSince: null, totalOverdue: 0n, totalOverpaid: 0n },
-  chargedOffOn: null,
+  ...{ status: 'Active' as const, penaltiesRaised: 0, overdueSince: null, totalOverdue: 0n, penaltyOverdue: 0n },
+  ...{ totalOverpaid: 0n, chargedOffOn: null },
 }
 
 const trailOf = (loan: NewLoan): unknown[] => {

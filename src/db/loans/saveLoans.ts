@@ -1,3 +1,4 @@
+import type { LocalDate } from '../../domain/dates.ts'
 import { consequencesOf, eventsOfTime } from '../../domain/events/consequences.ts'
 import { adjustedToText, balancesToText } from '../../domain/events/keptBalances.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
@@ -22,6 +23,8 @@ export interface LoanChange {
   readonly decision: Decision
   readonly posted: Entry | null
   readonly at: number
+  /** Of a change that time made: the day from which it counts. */
+  readonly on?: LocalDate
 }
 
 /** Decisions on one loan, each taken on what the one before left; saved together or not at all. */
@@ -58,6 +61,7 @@ const POSTED: ColumnTypes = {
   replaces: 'bigint',
   record: 'jsonb',
   payment_method: 'text',
+  due_on: 'date',
 }
 
 const REVERSED: ColumnTypes = { organization_id: 'int', id: 'bigint', loan_id: 'bigint', reversed_at: 'timestamptz' }
@@ -125,7 +129,7 @@ function loanRow({ loan, changes }: ChangeBatch): unknown[] {
   const { decision, at } = changes.at(-1)!
   // The list of the loan that was read has grown since, as may be.
   const entries = changes.findLast(({ posted }) => posted !== null)?.posted?.ordinal ?? entryCountOf(loan)
-  const forward = carriedForward(decision.state)
+  const forward = carriedForward(loan.terms, decision.state)
   const nextReview = nextReviewAt(loan.nextChangeAt, decision.state.nextChangeAt, at)
   return [
     loan.organizationId,
@@ -162,6 +166,7 @@ const postedRows = ({ loan, changes }: ChangeBatch): unknown[][] =>
             posted.replaces,
             jsonOf(posted.record),
             posted.paymentMethod ?? null,
+            posted.dueOn ?? null,
           ],
         ],
   )
@@ -181,9 +186,9 @@ const trailOf = ({ loan, changes }: ChangeBatch): unknown[][] =>
  * The content of the audit trail about a change: the figures before and after it, and the entry posted or reversed.
  * @param version of the loan after the change
  */
-function traceOf(loan: StoredRow, { author, decision, posted, at }: LoanChange, version: number): Trace {
+function traceOf(loan: StoredRow, { author, decision, posted, at, on: counted }: LoanChange, version: number): Trace {
   const { before, between, reason, reversed, state, outcome } = decision
-  const on = (posted ?? reversed)?.valueDate ?? dayThatWasOver(loan, at)
+  const on = (posted ?? reversed)?.valueDate ?? counted ?? dayThatWasOver(loan, at)
   const kept = { version, on, isImported: author.isImport === true }
   const balances = balancesToText(state, { ...kept, outcome, terms: keptTermsOf(loan) })
   return {

@@ -6,6 +6,7 @@ import { isHead, type LoanHead } from '../../domain/loan/carriedForward/loanHead
 import type { Entry, EntryType } from '../../domain/loan/entry.ts'
 import { advanceHead, type Decision, type Loan, remember } from '../../domain/loan/loan.ts'
 import { endFrom } from '../../domain/loan/replay.ts'
+import { fromStoredRules } from '../../domain/loan/rules/storedRules.ts'
 import type { HeadTerms } from '../../domain/loan/terms.ts'
 import { currencyOf } from '../../domain/money.ts'
 import type { LoanRecord, RepaymentRecord } from '../../domain/recordStyle/loanRecord.ts'
@@ -54,14 +55,14 @@ const PERIODS = `
 /** The entries; bigints are text, because JSON has no integers of their size. */
 const ENTRIES = `
   (SELECT json_agg(json_build_array(e.id::text, e.type, e.value_date, e.posted_at, e.ordinal, e.place, e.amount::text,
-                                      e.token, e.note, e.replaces::text, e.reversed_at, e.record, e.payment_method)
+                                      e.token, e.note, e.replaces::text, e.reversed_at, e.record, e.payment_method, e.due_on)
                      ORDER BY e.ordinal)
        FROM loan_entry e WHERE e.organization_id = l.organization_id AND e.loan_id = l.id)`
 
 /** The columns of a loan's own row that `bareOf` and `termsOf` take. */
 export const BARE_COLUMNS = `
   l.organization_id, l.id, l.external_id, l.account_no, l.version, l.updated_at, l.next_change_at, l.customer_id, l.product_id, l.currency, l.principal,
-  l.number_of_repayments, l.rate_per_period, l.penalty_amount, l.disbursed_at, l.disbursed_on, l.due_on, l.due_at, l.record`
+  l.number_of_repayments, l.rate_per_period, l.penalty_amount, l.disbursed_at, l.disbursed_on, l.due_on, l.due_at, l.rules, l.record`
 
 /** The columns that `toStoredLoan` takes. */
 export const LOAN_COLUMNS = `${BARE_COLUMNS},
@@ -96,6 +97,7 @@ export interface BareRow {
   disbursed_on: LocalDate
   due_on: LocalDate
   due_at: Instant
+  rules: unknown
   record: LoanRecord | null
 }
 
@@ -140,6 +142,7 @@ type EntryTuple = [
   reversedAt: string | null,
   record: RepaymentRecord | null,
   paymentMethod: string | null,
+  dueOn: LocalDate | null,
 ]
 
 /** A loan as the service knows it. */
@@ -160,8 +163,9 @@ export function toStoredLoan(row: LoanRow, zone: string): StoredLoan {
 /** The head of a loan; undefined where the text of its totals and open instalments cannot be read. */
 export function toStoredHead(row: CarriedRow, zone: string): StoredHead | undefined {
   const { carried_forward: carried, entry_count: count } = row
-  const end = endFrom(carried, count, row.updated_at)
-  return end && { ...bareOf(row), terms: termsOf(row, zone), end, count, since: [] }
+  const terms = termsOf(row, zone)
+  const end = endFrom(terms, carried, count, row.updated_at)
+  return end && { ...bareOf(row), terms, end, count, since: [] }
 }
 
 /** Returns the terms that the trail keeps with each change: of a loan without a product, which may be changed later. */
@@ -238,6 +242,7 @@ export const termsOf = (row: BareRow, zone: string): HeadTerms => ({
   disbursedOn: row.disbursed_on,
   dueOn: row.due_on,
   dueAt: row.due_at,
+  rules: fromStoredRules(row.rules),
 })
 
 function toInstalment(period: string): Instalment {
@@ -267,6 +272,7 @@ const toEntry = (tuple: EntryTuple): Entry => {
     reversedAt,
     record,
     paymentMethod,
+    dueOn,
   ] = tuple
   return {
     id: BigInt(id),
@@ -282,5 +288,6 @@ const toEntry = (tuple: EntryTuple): Entry => {
     reversedAt: reversedAt === null ? null : Date.parse(reversedAt),
     record,
     paymentMethod,
+    dueOn,
   }
 }

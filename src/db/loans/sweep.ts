@@ -16,6 +16,8 @@ export interface Swept {
   readonly saved: number
   /** Loans whose time had come, also where it changed nothing; as many as the round may have, and there may be more. */
   readonly found: number
+  /** True where a reviewed loan has another moment to review by now: a round reviews one moment of each loan. */
+  readonly isBehind: boolean
   /** Those that could not be replayed: their rows are damaged, and they stay as they are. */
   readonly damaged: readonly DamagedLoan[]
 }
@@ -78,7 +80,7 @@ const SAVE = `
   SELECT count(*) AS saved FROM swept`
 
 /**
- * One round: takes loans whose time has come, lets `replayed` say what they are before and now, and saves that, in one
+ * One round: takes loans whose time has come, lets `replayed` say what they are before and after, and saves that, in one
  * short transaction. Idempotent: what was saved is no longer due; after a crash nothing was.
  * @param most loans in the round, which also bounds how long their rows are locked
  * @param except loans that were found damaged before: due for longest, they would be all that a round finds
@@ -88,7 +90,7 @@ export async function sweepLoans(
   zone: string,
   now: number,
   { most, except }: { readonly most: number; readonly except: readonly DamagedLoan[] },
-  replayed: (loan: StoredLoan) => { before: LoanState; after: LoanState },
+  replayed: (loan: StoredLoan) => { before: LoanState; after: LoanState; isBehind: boolean },
 ): Promise<Swept> {
   return inTransaction(db, async (transaction) => {
     const claimed = await transaction.query<{ organization_id: number; id: bigint }>(
@@ -100,14 +102,16 @@ export async function sweepLoans(
       }),
     )
     const found = claimed.rows.length
-    if (found === 0) return { saved: 0, found, damaged: [] }
+    if (found === 0) return { saved: 0, found, isBehind: false, damaged: [] }
     const keys = claimed.rows.map((row) => [row.organization_id, row.id])
     const { rows } = await transaction.query<LoanRow>(LOANS_BY.id(keys))
     const damaged: DamagedLoan[] = []
+    let isAnyBehind = false
     const changes = rows.flatMap((row) => {
       try {
         const loan = toStoredLoan(row, zone)
-        const { before, after } = replayed(loan)
+        const { before, after, isBehind } = replayed(loan)
+        isAnyBehind ||= isBehind
         const on = dayThatWasOver(loan, now)
         const change = { version: loan.version + 1, terms: keptTermsOf(loan), on, isImported: false }
         const balances = balancesToText(after, change)
@@ -117,7 +121,9 @@ export async function sweepLoans(
           balances,
           eventsOfTime(before, after).join(' '),
         ]
-        return [[loan.organizationId, loan.id, loan.version, ...audited, carriedForward(after), ...cached(after)]]
+        // The text is of the moment of the save: a loan that is reviewed again has none until then.
+        const carried = isBehind ? null : carriedForward(loan.terms, after)
+        return [[loan.organizationId, loan.id, loan.version, ...audited, carried, ...cached(after)]]
       } catch (error) {
         // One of them must not keep time from all the others, of every organization.
         damaged.push({ organizationId: row.organization_id, id: row.id, error })
@@ -129,7 +135,7 @@ export async function sweepLoans(
       text: SAVE,
       values: [moment(now), ...columnsOf(COMPUTED, changes)],
     })
-    return { saved: Number(saved.rows[0]!.saved), found, damaged }
+    return { saved: Number(saved.rows[0]!.saved), found, isBehind: isAnyBehind, damaged }
   })
 }
 

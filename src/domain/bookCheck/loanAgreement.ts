@@ -1,4 +1,5 @@
 import { LendingError } from '../errors.ts'
+import { toStoredRules } from '../loan/rules/storedRules.ts'
 import { type LoanTerms, termsFor } from '../loan/terms.ts'
 import { type Currency, minorToText, parseDecimal } from '../money.ts'
 import type { Product } from '../product/product.ts'
@@ -78,6 +79,7 @@ function differencesOf(terms: LoanTerms, expected: LoanTerms, ground: string): s
     disbursed_at: new Date(of.disbursedAt).toISOString(),
     due_on: of.dueOn,
     due_at: new Date(of.dueAt).toISOString(),
+    rules: of.rules === null ? 'none' : JSON.stringify(toStoredRules(of.rules)),
   })
   const [is, shouldBe] = [facts(terms), facts(expected)]
   const columns = Object.keys(is).filter((name) => is[name] !== shouldBe[name])

@@ -1,6 +1,7 @@
 import { addPeriods, dateIn, daysBetween, type Instant, type LocalDate } from '../dates.ts'
-import { type Period, totalOf } from '../loan/allocation.ts'
+import type { Period } from '../loan/allocation.ts'
 import type { Replayable } from '../loan/fold.ts'
+import { totalOf } from '../loan/portions.ts'
 import { type LoanState, replay } from '../loan/replay.ts'
 import type { LoanTerms } from '../loan/terms.ts'
 import type { Currency } from '../money.ts'

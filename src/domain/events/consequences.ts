@@ -4,7 +4,7 @@ import type { EventType } from './eventTypes.ts'
 /** The part of the balances of a loan that tells what followed from a change. */
 type Standing = Pick<
   Balances,
-  'status' | 'penaltyRaised' | 'overdueSince' | 'totalOverdue' | 'totalOverpaid' | 'chargedOffOn'
+  'status' | 'penaltiesRaised' | 'overdueSince' | 'totalOverdue' | 'penaltyOverdue' | 'totalOverpaid' | 'chargedOffOn'
 >
 
 const OBLIGATIONS_MET = 'Closed (obligations met)'
@@ -12,13 +12,13 @@ const WRITTEN_OFF = 'Closed (written off)'
 
 /**
  * Returns the types of the events that follow from a change of a loan, in the order in which they are told: what became of
- * the penalty, of arrears, of the charge-off and at last of the status.
+ * penalties, of arrears, of the charge-off and at last of the status.
  * @param before the loan at the moment of the change, without it
  */
 export function consequencesOf(before: Standing, after: Standing): EventType[] {
   const types: EventType[] = []
-  if (before.penaltyRaised !== after.penaltyRaised)
-    types.push(after.penaltyRaised ? 'loan.penalty_raised' : 'loan.penalty_cancelled')
+  if (before.penaltiesRaised !== after.penaltiesRaised)
+    types.push(after.penaltiesRaised > before.penaltiesRaised ? 'loan.penalty_raised' : 'loan.penalty_cancelled')
   if (before.overdueSince === null && after.overdueSince !== null) types.push('loan.overdue')
   if (before.chargedOffOn === null && after.chargedOffOn !== null) types.push('loan.charged_off')
   const became = statusEvent(before.status, after.status)
@@ -35,10 +35,11 @@ function statusEvent(before: Standing['status'], after: Standing['status']): Eve
 
 /**
  * Returns the types of the events of what time alone changed in a loan: at least one. Another instalment that was not
- * paid in time is told as `loan.overdue` again.
+ * paid in time is told as `loan.overdue` again; a penalty on one that is overdue already is not.
  */
 export function eventsOfTime(before: Standing, after: Standing): EventType[] {
   const types = consequencesOf(before, after)
-  if (after.totalOverdue > before.totalOverdue && !types.includes('loan.overdue')) types.push('loan.overdue')
+  const besidesPenalties = ({ totalOverdue, penaltyOverdue }: Standing) => totalOverdue - penaltyOverdue
+  if (besidesPenalties(after) > besidesPenalties(before) && !types.includes('loan.overdue')) types.push('loan.overdue')
   return types.length > 0 ? types : ['loan.restated']
 }

@@ -1,5 +1,4 @@
 import { type Instant, isCalendarDate, type LocalDate } from '../dates.ts'
-import { type Portions, subtract, totalOf } from '../loan/allocation.ts'
 import type { Balances, Recognition } from '../loan/balances.ts'
 import { amountFromText, amountToText, portionsFromText, portionsToText } from '../loan/carriedForward/portionsText.ts'
 import {
@@ -12,6 +11,7 @@ import {
 } from '../loan/carriedForward/recognitionText.ts'
 import { LOAN_STATUSES, type LoanStatus } from '../loan/lifecycle.ts'
 import type { Outcome } from '../loan/outcomes.ts'
+import { type Portions, subtract, totalOf } from '../loan/portions.ts'
 import type { HeadTerms } from '../loan/terms.ts'
 
 /** The terms of a loan that a record system may change later, and its borrower. */
@@ -31,8 +31,11 @@ export interface Booking extends Recognition {
   readonly isImported: boolean
 }
 
+/** Balances that no receiver is told of. */
+type Untold = 'daysOverdue' | 'penaltyOverdue' | 'nextChangeAt'
+
 /** The balances of a loan right after a change, as the trail keeps them. Amounts in minor units. */
-export interface KeptBalances extends Omit<Balances, 'daysOverdue' | 'nextChangeAt' | keyof Recognition> {
+export interface KeptBalances extends Omit<Balances, Untold | keyof Recognition> {
   /** The version of the loan: 1 when it was made, one more with each change. */
   readonly version: number
   /** Undefined where the change posted no entry. */
@@ -68,11 +71,11 @@ const FORMAT_VERSION = '1'
  * component, empty for 0.
  */
 export function balancesToText(
-  balances: Omit<Balances, 'daysOverdue' | 'nextChangeAt'>,
+  balances: Omit<Balances, Untold>,
   { version, outcome, terms, on, isImported }: KeptChange,
 ): string {
   const { charged, paid, waived, writtenOff } = balances
-  const { nextDueOn, nextDueAmount, overdueSince, chargedOffOn, closedOn, penaltyRaised } = balances
+  const { nextDueOn, nextDueAmount, overdueSince, chargedOffOn, closedOn, penaltiesRaised } = balances
   const sums = [balances.totalRecovered, balances.totalOverpaid, balances.totalOverdue].map(amountToText)
   return [
     FORMAT_VERSION,
@@ -80,7 +83,7 @@ export function balancesToText(
     LOAN_STATUSES.indexOf(balances.status),
     ...[charged, paid, waived, writtenOff].map(portionsToText),
     sums.join(','),
-    [nextDueOn, nextDueAmount, overdueSince, chargedOffOn, closedOn, penaltyRaised ? 1 : ''].join(','),
+    [nextDueOn, nextDueAmount, overdueSince, chargedOffOn, closedOn, penaltiesRaised || ''].join(','),
     outcome ? `${portionsToText(outcome.portions)},${amountToText(outcome.overpayment)}` : '',
     terms ? termsToText(terms) : '',
     bookingToText({ ...balances, on, isImported }),
@@ -121,18 +124,29 @@ function keptFromText(text: string): Omit<KeptBalances, 'between'> | undefined {
   }
 }
 
-/** Writes `on/imported/unearned/forgone, waived and written off/at the charge-off`, without what is empty at the end. */
-const bookingToText = ({ on, isImported, unearned, forgone, atChargeOff }: Booking): string =>
-  [on, isImported ? 1 : '', unearnedToText(unearned), forgoneToText(forgone), atChargeOffToText(atChargeOff)]
+/**
+ * Writes `on/imported,deducted/unearned/forgone, waived and written off/at the charge-off`, without what is empty at the
+ * end, and without the comma where nothing was deducted.
+ */
+const bookingToText = ({ on, isImported, unearned, forgone, atChargeOff, deducted }: Booking): string =>
+  [
+    on,
+    `${isImported ? 1 : ''}${deducted > 0n ? `,${deducted}` : ''}`,
+    unearnedToText(unearned),
+    forgoneToText(forgone),
+    atChargeOffToText(atChargeOff),
+  ]
     .join('/')
     .replace(/\/+$/, '')
 
 /** @throws SyntaxError */
 function bookingFromText(text: string): Booking {
-  const [on = '', isImported = '', unearned = '', waived = '', writtenOff = '', ...atChargeOff] = text.split('/')
+  const [on = '', marks = '', unearned = '', waived = '', writtenOff = '', ...atChargeOff] = text.split('/')
+  const [isImported, deducted] = marks.split(',')
   return {
     on: toDay(on),
     isImported: isImported === '1',
+    deducted: amountFromText(deducted),
     unearned: unearnedFromText(unearned),
     forgone: forgoneFromText(`${waived}/${writtenOff}`),
     atChargeOff: atChargeOffFromText(atChargeOff.join('/')),
@@ -162,14 +176,14 @@ function sumsFromText(text = '') {
 }
 
 function marksFromText(text = '') {
-  const [nextDueOn, nextDueAmount, overdueSince, chargedOffOn, closedOn, penaltyRaised] = text.split(',')
+  const [nextDueOn, nextDueAmount, overdueSince, chargedOffOn, closedOn, penaltiesRaised] = text.split(',')
   return {
     nextDueOn: dayFromText(nextDueOn),
     nextDueAmount: nextDueAmount ? BigInt(nextDueAmount) : null,
     overdueSince: dayFromText(overdueSince),
     chargedOffOn: dayFromText(chargedOffOn),
     closedOn: dayFromText(closedOn),
-    penaltyRaised: penaltyRaised === '1',
+    penaltiesRaised: Number(penaltiesRaised),
   }
 }
 

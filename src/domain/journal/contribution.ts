@@ -1,5 +1,6 @@
-import { outstandingOf, type Portions, type Totals, totalOf } from '../loan/allocation.ts'
+import { outstandingOf, type Totals } from '../loan/allocation.ts'
 import type { Balances, Recognition } from '../loan/balances.ts'
+import { type Portions, totalOf } from '../loan/portions.ts'
 import { amountsBy, NO_AMOUNTS, type SlotAmounts } from './slots.ts'
 
 /** The ways in which a lender recognises income. */
@@ -18,22 +19,24 @@ export type Contributing = Pick<
   Recognition
 
 /** The totals of a loan that is not charged off. */
-interface Performing extends Omit<Totals, 'recovered'>, Omit<Recognition, 'atChargeOff'> {}
+interface Performing extends Omit<Totals, 'recovered'>, Pick<Recognition, 'unearned' | 'forgone'> {}
 
 /**
  * Returns what a loan contributes to each account: A of its balances (contract 9.1). The posting of a change is A after it
  * less A before it. The amounts always sum to zero: money that came in less money that went out is what is owed, what was
- * lost and what was earned.
+ * lost and what was earned. A fee that is deducted is money that did not go out, and is earned at disbursement.
  */
 export function contributionOf(method: Method, loan: Contributing): SlotAmounts {
   const { charged: due, paid, waived, writtenOff, unearned, forgone, atChargeOff, totalRecovered, totalOverpaid } = loan
+  const { deducted } = loan
   const money = {
-    cash: totalOf(paid) + totalRecovered + totalOverpaid - due.principal,
+    cash: totalOf(paid) + totalRecovered + totalOverpaid - due.principal + deducted,
     overpayments: -totalOverpaid,
   }
   if (atChargeOff === null) {
     const owed = OF_METHOD[method]({ due, paid, waived, writtenOff, unearned, forgone })
-    return { ...NO_AMOUNTS, ...owed, ...money, recoveries: -totalRecovered }
+    const earned = { fee_income: owed.fee_income - deducted }
+    return { ...NO_AMOUNTS, ...owed, ...money, ...earned, recoveries: -totalRecovered }
   }
   // The books stand as they were; what was owed is expensed, and money is recovered. Money that goes out again was
   // recovered before; beyond that, it is a further loss.
@@ -45,6 +48,7 @@ export function contributionOf(method: Method, loan: Contributing): SlotAmounts 
   return {
     ...settled,
     ...money,
+    fee_income: settled.fee_income - deducted,
     charge_offs: assets + due.principal - atChargeOff.due.principal - (received - recovered),
     recoveries: -(totalRecovered + recovered),
   }
@@ -59,7 +63,7 @@ const ASSETS: readonly (keyof SlotAmounts)[] = [
   'unearned_interest',
 ]
 
-const OF_METHOD: Record<Method, (loan: Performing) => Partial<SlotAmounts>> = {
+const OF_METHOD: Record<Method, (loan: Performing) => Partial<SlotAmounts> & Pick<SlotAmounts, 'fee_income'>> = {
   cash: ({ due, paid, waived, writtenOff }) => ({
     loan_portfolio: owedOf({ due, paid, waived, writtenOff }).principal,
     interest_income: -paid.interest,

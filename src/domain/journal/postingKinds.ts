@@ -10,6 +10,9 @@ export const POSTING_KINDS = [
   'credit_balance_refund',
   'charge_off',
   'write_off',
+  'fee',
+  'penalty',
+  'settlement_waiver',
   'reversal',
   'adjustment',
   'restatement',
@@ -29,6 +32,9 @@ const OF_ENTRY: Readonly<Record<EntryType, PostingKind>> = {
   'Credit Balance Refund': 'credit_balance_refund',
   'Charge-off': 'charge_off',
   'Write-off': 'write_off',
+  Fee: 'fee',
+  Penalty: 'penalty',
+  'Settlement Waiver': 'settlement_waiver',
 }
 
 /** A change of a loan, as far as it decides the kind of its posting. */

@@ -1,37 +1,7 @@
 import type { LocalDate } from '../dates.ts'
 import { min } from '../money.ts'
 import type { Instalment } from '../schedule/schedule.ts'
-
-/** Components of a debt, in the order in which money pays them within an instalment (contract 4.3.5). */
-export const COMPONENTS = ['penalty', 'fees', 'interest', 'principal'] as const
-
-export type Component = (typeof COMPONENTS)[number]
-
-/** An amount by component, minor units. */
-export type Portions = Record<Component, bigint>
-
-/** Returns portions of 0, which the caller may add to. */
-export const noPortions = (): Portions => ({ penalty: 0n, fees: 0n, interest: 0n, principal: 0n })
-
-/** Returns the sum of all components, minor units. */
-export const totalOf = (portions: Readonly<Portions>): bigint =>
-  portions.penalty + portions.fees + portions.interest + portions.principal
-
-/** Returns `a` plus `b`, component by component, minor units. */
-export const add = (a: Readonly<Portions>, b: Readonly<Portions>): Portions => ({
-  penalty: a.penalty + b.penalty,
-  fees: a.fees + b.fees,
-  interest: a.interest + b.interest,
-  principal: a.principal + b.principal,
-})
-
-/** Returns `a` less `b`, component by component, minor units; negative where `b` is larger. */
-export const subtract = (a: Readonly<Portions>, b: Readonly<Portions>): Portions => ({
-  penalty: a.penalty - b.penalty,
-  fees: a.fees - b.fees,
-  interest: a.interest - b.interest,
-  principal: a.principal - b.principal,
-})
+import { COMPONENTS, type Component, NONE, noPortions, type Portions, subtract } from './portions.ts'
 
 /** The buckets of a period, each with an amount by component. */
 export type Bucket = 'due' | 'paid' | 'waived' | 'writtenOff' | 'recovered'
@@ -52,10 +22,9 @@ export interface Period extends Readonly<Totals> {
   readonly owed: bigint
   /** The value date from which nothing is owed in the period. */
   readonly completedOn: LocalDate | null
+  /** The number of penalties that were raised with the period for what was unpaid of it. */
+  readonly penalties: number
 }
-
-/** Portions of 0, shared: not to be added to. */
-export const NONE: Readonly<Portions> = noPortions()
 
 /** Returns the period of an instalment to which nothing has happened. */
 export const openPeriod = ({ period, fromDate, dueDate, principal, interest, fees }: Instalment): Period => ({
@@ -69,6 +38,7 @@ export const openPeriod = ({ period, fromDate, dueDate, principal, interest, fee
   recovered: NONE,
   owed: fees + interest + principal,
   completedOn: null,
+  penalties: 0,
 })
 
 /** Returns the period with more of one component due. */
@@ -78,6 +48,19 @@ export const owing = (period: Period, component: Component, amount: bigint): Per
   owed: period.owed + amount,
   completedOn: null,
 })
+
+/** Returns the period after a settlement that forgives a part of its interest, which may be paid already. */
+export function forgiving(period: Period, forgiven: bigint, on: LocalDate): Period {
+  const unpaid = min(owedOf(period, 'interest'), forgiven)
+  const owed = period.owed - unpaid
+  return {
+    ...period,
+    waived: { ...period.waived, interest: period.waived.interest + forgiven },
+    paid: { ...period.paid, interest: period.paid.interest - (forgiven - unpaid) },
+    owed,
+    completedOn: owed > 0n ? null : (period.completedOn ?? on),
+  }
+}
 
 /** Returns what is owed of one component of a period. */
 export const owedOf = (period: Period, component: Component): bigint =>
@@ -93,7 +76,7 @@ export interface AllocationRule {
 }
 
 /** Penalty, fees, interest, principal; oldest instalment first (contract 4.3.5). */
-export const PAYING: AllocationRule = { components: COMPONENTS, room: owedOf, into: 'paid' }
+const PAYING: AllocationRule = { components: COMPONENTS, room: owedOf, into: 'paid' }
 /** Interest only, oldest instalment first (contract 4.4). */
 export const WAIVING = { components: ['interest'], room: owedOf, into: 'waived' } as const satisfies AllocationRule
 export const WRITING_OFF = {
@@ -101,17 +84,36 @@ export const WRITING_OFF = {
   room: owedOf,
   into: 'writtenOff',
 } as const satisfies AllocationRule
-export const RECOVERING: AllocationRule = {
+const RECOVERING: AllocationRule = {
   components: COMPONENTS,
   room: (period, component) => period.writtenOff[component] - period.recovered[component],
   into: 'recovered',
 }
 /** Un-paying: principal, interest, fees, penalty; latest instalment first (contract 4.4, refund). */
-export const UNPAYING: AllocationRule = {
+const UNPAYING: AllocationRule = {
   components: COMPONENTS.toReversed(),
   room: (period, component) => period.paid[component],
   into: 'paid',
   backwards: true,
+}
+
+/** The rules by which the money of a loan is allocated. */
+export interface MoneyRules {
+  readonly paying: AllocationRule
+  readonly recovering: AllocationRule
+  readonly unpaying: AllocationRule
+}
+
+const USUAL: MoneyRules = { paying: PAYING, recovering: RECOVERING, unpaying: UNPAYING }
+
+/** Returns the rules of an order of components (contract 10.10); of the order of contract 4.3.5 without one. */
+export function moneyRulesOf(components: readonly Component[] | undefined): MoneyRules {
+  if (components === undefined) return USUAL
+  return {
+    paying: { ...PAYING, components },
+    recovering: { ...RECOVERING, components },
+    unpaying: { ...UNPAYING, components: components.toReversed() },
+  }
 }
 
 /** An amount as it was allocated: `rest` is what found no room, so that portions and rest sum to the amount. */

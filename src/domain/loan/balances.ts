@@ -1,7 +1,9 @@
 import { dateIn, dayAfter, daysBetween, type Instant, type LocalDate, startOfDay } from '../dates.ts'
-import { outstandingOf, owedOf, type Period, type Portions, type Totals, totalOf } from './allocation.ts'
+import { outstandingOf, owedOf, type Period, type Totals } from './allocation.ts'
 import { type LoanStatus, statusOf } from './lifecycle.ts'
+import { type Portions, totalOf } from './portions.ts'
 import { type AtChargeOff, type Forgone, isNotDue, type Unearned } from './recognition.ts'
+import { nextPenaltyAt } from './rules/penalties.ts'
 import type { HeadTerms } from './terms.ts'
 
 /** What the books recognise of a loan's charges, besides their totals. Amounts in minor units. */
@@ -11,6 +13,8 @@ export interface Recognition {
   readonly forgone: Forgone
   /** Null for a loan that is not charged off. */
   readonly atChargeOff: AtChargeOff | null
+  /** Fees that were kept back from what was paid out: earned at once, and never owed. */
+  readonly deducted: bigint
 }
 
 /** The totals of a loan at a moment. Amounts in minor units. */
@@ -25,6 +29,8 @@ export interface Balances extends Recognition {
   readonly totalOutstanding: bigint
   readonly totalOverpaid: bigint
   readonly totalOverdue: bigint
+  /** The penalties in `totalOverdue`. */
+  readonly penaltyOverdue: bigint
   readonly totalWrittenOff: bigint
   /** The part of what was written off that was recovered. */
   readonly totalRecovered: bigint
@@ -37,13 +43,14 @@ export interface Balances extends Recognition {
   readonly daysOverdue: number
   readonly chargedOffOn: LocalDate | null
   readonly closedOn: LocalDate | null
-  readonly penaltyRaised: boolean
+  /** The number of penalties that time has raised; single charges are not among them. */
+  readonly penaltiesRaised: number
   /** When time alone next changes any field here but `daysOverdue`; null: never. */
   readonly nextChangeAt: Instant | null
 }
 
 /** The end of the fold over the entries of a loan. */
-export interface Folded extends Omit<Recognition, 'unearned'> {
+export interface Folded extends Pick<Recognition, 'forgone' | 'atChargeOff'> {
   readonly periods: readonly Period[]
   readonly totals: Readonly<Totals>
   readonly owed: bigint
@@ -51,7 +58,9 @@ export interface Folded extends Omit<Recognition, 'unearned'> {
   readonly chargedOffOn: LocalDate | null
   readonly writtenOffOn: LocalDate | null
   readonly paidOffOn: LocalDate | null
-  readonly penaltyRaised: boolean
+  readonly penaltiesRaised: number
+  /** The day of the latest penalty that was raised; null: none was. */
+  readonly lastPenaltyOn: LocalDate | null
 }
 
 /** Computes the balances of a fold at a moment. */
@@ -59,6 +68,7 @@ export function balancesOf(terms: HeadTerms, folded: Folded, asOf: Instant): Bal
   const { due: charged, paid, waived, writtenOff, recovered } = folded.totals
   const today = dateIn(terms.zone, asOf)
   let totalOverdue = 0n
+  let penaltyOverdue = 0n
   let first: Period | undefined
   let overdue: Period | undefined
   let next: Period | undefined
@@ -74,6 +84,7 @@ export function balancesOf(terms: HeadTerms, folded: Folded, asOf: Instant): Bal
     } else {
       overdue ??= period
       totalOverdue += period.owed
+      penaltyOverdue += owedOf(period, 'penalty')
     }
   }
   const status = statusOf(folded)
@@ -88,6 +99,7 @@ export function balancesOf(terms: HeadTerms, folded: Folded, asOf: Instant): Bal
     totalOutstanding: folded.owed,
     totalOverpaid: folded.overpaid,
     totalOverdue,
+    penaltyOverdue,
     totalWrittenOff: totalOf(writtenOff),
     totalRecovered: totalOf(recovered),
     nextDueOn: first?.dueDate ?? null,
@@ -96,18 +108,19 @@ export function balancesOf(terms: HeadTerms, folded: Folded, asOf: Instant): Bal
     daysOverdue: overdue ? daysBetween(overdue.dueDate, today) : 0,
     chargedOffOn: folded.chargedOffOn,
     closedOn: status.startsWith('Closed') ? (folded.writtenOffOn ?? folded.paidOffOn) : null,
-    penaltyRaised: folded.penaltyRaised,
+    penaltiesRaised: folded.penaltiesRaised,
     unearned: { interest, fees },
     forgone: folded.forgone,
     atChargeOff: folded.atChargeOff,
+    deducted: terms.rules?.deducted ?? 0n,
     nextChangeAt: nextChange(terms, folded, next, asOf),
   }
 }
 
-/** Returns the earlier of the penalty's instant and the midnight from which the next instalment is overdue. */
+/** Returns the earlier of the next penalty's instant and the midnight from which the next instalment is overdue. */
 function nextChange(terms: HeadTerms, folded: Folded, next: Period | undefined, asOf: Instant) {
   const overdueAt = next ? startOfDay(dayAfter(next.dueDate), terms.zone) : null
-  const penaltyAt = terms.penaltyAmount !== null && folded.owed > 0n && asOf < terms.dueAt ? terms.dueAt : null
+  const penaltyAt = nextPenaltyAt(terms, folded, asOf)
   if (overdueAt === null || penaltyAt === null) return overdueAt ?? penaltyAt
   return Math.min(overdueAt, penaltyAt)
 }

@@ -10,6 +10,9 @@ export const ENTRY_TYPES = [
   'Credit Balance Refund',
   'Charge-off',
   'Write-off',
+  'Fee',
+  'Penalty',
+  'Settlement Waiver',
 ] as const
 
 export type EntryType = (typeof ENTRY_TYPES)[number]
@@ -25,7 +28,8 @@ export interface Entry {
   readonly ordinal: number
   /** Its place among the entries of its value date: its own ordinal, or that of the entry it replaces. */
   readonly place: number
-  /** Minor units. Of a charge-off or write-off: what was owed when it was posted; a replay computes it again. */
+  /** Minor units. Of a charge-off or write-off what was owed, and of a settlement waiver what was forgiven,
+   * when it was posted; a replay computes it again. */
   readonly amount: bigint
   /** The caller's dedupe token, unique on the loan. */
   readonly token: string | null
@@ -37,6 +41,11 @@ export interface Entry {
   readonly record?: RepaymentRecord | null
   /** The lender's payment method at the posting; null or left out where no money moved. */
   readonly paymentMethod?: string | null
+  /**
+   * The day from which a single charge looks for its instalment: it is due with the first one due on or after that day.
+   * Null or left out for any other entry. The note of a single charge is its name.
+   */
+  readonly dueOn?: LocalDate | null
 }
 
 /** An entry that is about to be posted. The database gives the id, unless the client chose one. */
@@ -50,6 +59,13 @@ export const CUSTOMER_REPAYMENTS: readonly EntryType[] = ['Repayment', 'Recovery
  * (contract 4.4.5).
  */
 export const isCustomerRepayment = (type: EntryType): boolean => CUSTOMER_REPAYMENTS.includes(type)
+
+/** The types of entries that are single charges on a loan (contract 10.12). */
+export const CHARGES = ['Fee', 'Penalty'] as const satisfies readonly EntryType[]
+export type ChargeType = (typeof CHARGES)[number]
+
+/** Returns whether entries of the type are single charges. */
+export const isCharge = (type: EntryType): type is ChargeType => CHARGES.some((one) => one === type)
 
 const MOVES_MONEY: readonly EntryType[] = ['Repayment', 'Recovery Repayment', 'Refund', 'Credit Balance Refund']
 

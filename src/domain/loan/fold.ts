@@ -1,33 +1,31 @@
 import type { LocalDate } from '../dates.ts'
 import { invariant } from '../errors.ts'
-import { min } from '../money.ts'
+import { min, sum } from '../money.ts'
 import {
   type Allocated,
   type AllocationRule,
-  add,
   allocate,
-  COMPONENTS,
-  type Component,
   type DatedAmount,
-  noPortions,
+  forgiving,
+  type MoneyRules,
+  moneyRulesOf,
   openPeriod,
   outstandingOf,
+  owedOf,
   owing,
-  PAYING,
   type Period,
-  RECOVERING,
-  subtract,
   type Totals,
-  totalOf,
-  UNPAYING,
   WAIVING,
   WRITING_OFF,
 } from './allocation.ts'
 import type { Folded } from './balances.ts'
 import type { Entry, EntryType } from './entry.ts'
 import type { Outcome } from './outcomes.ts'
+import { add, COMPONENTS, type Component, noPortions, subtract, totalOf } from './portions.ts'
 import { type AtChargeOff, type Forgone, forgoing, givenUpEarly, NOTHING_FORGONE, unearnedOn } from './recognition.ts'
-import type { LoanTerms } from './terms.ts'
+import { chargesLeft, type Raised } from './rules/penalties.ts'
+import { forgivenOn } from './rules/settlement.ts'
+import type { HeadTerms, LoanTerms } from './terms.ts'
 
 /** The fields of an entry that replay reads, stored or not yet stored. */
 export type Replayable = Omit<Entry, 'id'>
@@ -45,7 +43,8 @@ const BEFORE_ANY_ENTRY = {
   chargedOffOn: null,
   writtenOffOn: null,
   paidOffOn: null,
-  penaltyRaised: false,
+  penaltiesRaised: 0,
+  lastPenaltyOn: null,
   forgone: NOTHING_FORGONE,
   atChargeOff: null,
   hasOpenPeriodsOnly: false,
@@ -64,13 +63,18 @@ export class Fold implements FoldedSoFar {
   writtenOffOn: LocalDate | null
   /** The value date from which nothing is owed. */
   paidOffOn: LocalDate | null
-  penaltyRaised: boolean
+  penaltiesRaised: number
+  lastPenaltyOn: LocalDate | null
   forgone: Forgone
   atChargeOff: AtChargeOff | null
   readonly hasOpenPeriodsOnly: boolean
   firstOwing: number
+  private readonly terms: HeadTerms
+  private readonly money: MoneyRules
 
-  private constructor(from: FoldedSoFar) {
+  private constructor(terms: HeadTerms, from: FoldedSoFar) {
+    this.terms = terms
+    this.money = moneyRulesOf(terms.rules?.allocation)
     this.periods = from.periods.slice()
     this.totals = { ...from.totals }
     this.owed = from.owed
@@ -79,29 +83,34 @@ export class Fold implements FoldedSoFar {
     this.chargedOffOn = from.chargedOffOn
     this.writtenOffOn = from.writtenOffOn
     this.paidOffOn = from.paidOffOn
-    this.penaltyRaised = from.penaltyRaised
+    this.penaltiesRaised = from.penaltiesRaised
+    this.lastPenaltyOn = from.lastPenaltyOn
     this.forgone = from.forgone
     this.atChargeOff = from.atChargeOff
     this.firstOwing = from.firstOwing
   }
 
   /** Returns the fold of the loan as it was disbursed, before any entry. */
-  static ofDisbursement({ schedule }: Pick<LoanTerms, 'schedule'>): Fold {
-    const periods = schedule.map(openPeriod)
+  static ofDisbursement(terms: LoanTerms): Fold {
+    const periods = terms.schedule.map(openPeriod)
     const totals = disbursed(periods)
-    return new Fold({ ...BEFORE_ANY_ENTRY, periods, totals, owed: totalOf(totals.due) })
+    return new Fold(terms, { ...BEFORE_ANY_ENTRY, periods, totals, owed: totalOf(totals.due) })
   }
 
   /** Returns a fold that continues from another one, which does not change. */
-  static continuing(from: FoldedSoFar): Fold {
-    return new Fold(from)
+  static continuing(terms: HeadTerms, from: FoldedSoFar): Fold {
+    return new Fold(terms, from)
   }
 
-  /** Raises the penalty, due with the last instalment, where anything is unpaid (contract 4.3.4). */
-  raisePenalty({ penaltyAmount, schedule }: Pick<LoanTerms, 'penaltyAmount' | 'schedule'>): void {
-    if (penaltyAmount === null || this.owed === 0n) return
-    this.penaltyRaised = true
-    this.owe(schedule.length - 1, 'penalty', penaltyAmount)
+  /** Raises penalties, each due with its instalment (contract 10.7). */
+  raise(penalties: readonly Raised[]): void {
+    for (const { index, times, amount, lastOn } of penalties) {
+      this.owe(index, 'penalty', amount)
+      const period = this.periods[index]!
+      this.periods[index] = { ...period, penalties: period.penalties + times }
+      this.penaltiesRaised += times
+      if (this.lastPenaltyOn === null || this.lastPenaltyOn < lastOn) this.lastPenaltyOn = lastOn
+    }
   }
 
   /** Applies the next entry in order. @returns what the entry did */
@@ -121,17 +130,20 @@ export class Fold implements FoldedSoFar {
     'Credit Balance Refund': (fold, entry) => fold.giveBack(entry, false),
     'Charge-off': (fold, entry) => fold.chargeOff(entry),
     'Write-off': (fold, entry) => fold.writeOff(entry),
+    Fee: (fold, entry) => fold.charge(entry, 'fees'),
+    Penalty: (fold, entry) => fold.charge(entry, 'penalty'),
+    'Settlement Waiver': (fold, entry) => fold.settle(entry),
   }
 
   /** Allocates money that comes in: to what is owed, then to what was written off; the rest is overpayment. */
   private receive(entry: Replayable): Outcome {
     const { amount } = entry
-    const paid = this.allocate(PAYING, { amount, on: entry.valueDate, from: this.skipSettled() })
+    const paid = this.allocate(this.money.paying, { amount, on: entry.valueDate, from: this.skipSettled() })
     if (this.writtenOffOn === null || paid.rest === 0n) {
       this.overpaid += paid.rest
       return { amount, portions: paid.portions, overpayment: paid.rest, credited: 0n, dropped: 0n }
     }
-    const recovered = this.allocate(RECOVERING, { amount: paid.rest, on: entry.valueDate })
+    const recovered = this.allocate(this.money.recovering, { amount: paid.rest, on: entry.valueDate })
     this.overpaid += recovered.rest
     const portions = add(paid.portions, recovered.portions)
     return { amount, portions, overpayment: recovered.rest, credited: 0n, dropped: 0n }
@@ -155,7 +167,7 @@ export class Fold implements FoldedSoFar {
     let rest = amount - overpayment
     let portions = noPortions()
     if (fromPaid && rest > 0n) {
-      const allocated = this.allocate(UNPAYING, { amount: rest, on: entry.valueDate })
+      const allocated = this.allocate(this.money.unpaying, { amount: rest, on: entry.valueDate })
       portions = allocated.portions
       rest = allocated.rest
       this.firstOwing = 0
@@ -169,13 +181,57 @@ export class Fold implements FoldedSoFar {
 
   /** Adds principal to the instalment due on or after the date, or to an extra one where none is. */
   private oweAgain(amount: bigint, on: LocalDate): void {
-    let index = this.periods.findIndex((candidate) => candidate.dueDate >= on)
-    if (index === -1) {
-      const last = this.periods.at(-1)!
-      const extra = { period: last.period + 1, fromDate: last.dueDate, dueDate: on }
-      index = this.periods.push(openPeriod({ ...extra, principal: 0n, interest: 0n, fees: 0n })) - 1
+    this.owe(this.indexDueOn(on), 'principal', amount)
+  }
+
+  /** Returns the index of the instalment due on or after a day, or of an extra one where none is. */
+  private indexDueOn(day: LocalDate): number {
+    const index = this.periods.findIndex((candidate) => candidate.dueDate >= day)
+    if (index !== -1) return index
+    const last = this.periods.at(-1)!
+    const extra = { period: last.period + 1, fromDate: last.dueDate, dueDate: day }
+    return this.periods.push(openPeriod({ ...extra, principal: 0n, interest: 0n, fees: 0n })) - 1
+  }
+
+  /** Adds a single charge, as far as the cap leaves room; overpayment pays it at once (contract 10.12). */
+  private charge(entry: Replayable, component: 'fees' | 'penalty'): Outcome {
+    const { amount, valueDate, dueOn } = entry
+    const charged = min(amount, chargesLeft(this.terms, this.totals.due, component) ?? amount)
+    const overpayment = min(charged, this.overpaid)
+    if (charged > 0n) {
+      this.owe(this.indexDueOn(dueOn ?? valueDate), component, charged)
+      this.overpaid -= overpayment
+      this.allocate(this.money.paying, { amount: overpayment, on: valueDate })
     }
-    this.owe(index, 'principal', amount)
+    const portions = { ...noPortions(), [component]: charged - overpayment }
+    return { amount, portions, overpayment, credited: 0n, dropped: amount - charged }
+  }
+
+  /**
+   * Waives the interest that a settlement on the day forgives, where the loan is settled: nothing else is owed. What had
+   * paid that interest pays what else is owed, and the rest is overpayment.
+   */
+  private settle({ valueDate: on }: Replayable): Outcome {
+    invariant(!this.hasOpenPeriodsOnly, 'what was paid of each instalment is known')
+    const forgiven = forgivenOn(this.terms, this.periods, on)
+    const waived = sum(forgiven)
+    const isSettled = waived > 0n && this.owed <= waived && this.writtenOffOn === null
+    if (!isSettled) return { amount: 0n, portions: noPortions(), overpayment: 0n, credited: 0n, dropped: 0n }
+    const before = givenUpEarly(this.periods, 'waived', on)
+    let unpaid = 0n
+    for (const [index, interest] of forgiven.entries()) {
+      if (interest === 0n) continue
+      unpaid += min(owedOf(this.periods[index]!, 'interest'), interest)
+      this.periods[index] = forgiving(this.periods[index]!, interest, on)
+    }
+    const portions = { ...noPortions(), interest: waived }
+    const freed = waived - unpaid
+    this.totals.waived = add(this.totals.waived, portions)
+    this.totals.paid = subtract(this.totals.paid, { ...noPortions(), interest: freed })
+    this.owed -= unpaid
+    this.forgone = forgoing(this.forgone, 'waived', before, givenUpEarly(this.periods, 'waived', on))
+    this.overpaid += this.allocate(this.money.paying, { amount: freed, on }).rest
+    return { amount: waived, portions, overpayment: 0n, credited: 0n, dropped: 0n }
   }
 
   /** Marks what is owed as charged off, without changing a balance; marks nothing where nothing is owed. */

@@ -21,10 +21,14 @@ export function statusOf(folded: {
 /** The status of a loan; of an Active one, whether it is charged off too, because it then takes other entries. */
 type LifecycleState = Exclude<LoanStatus, 'Active'> | 'Active' | 'Active and charged off'
 
-/** The entries that each state takes (contract 4.4). Money that comes in after the loan is paid off is overpayment. */
+/**
+ * The entries that each state takes from a caller (contract 4.4): a settlement waiver follows from another entry. Money that comes in after the loan is paid off is overpayment.
+ */
 const TAKES: Readonly<Record<LifecycleState, readonly EntryType[]>> = {
-  Active: ['Repayment', 'Waive Interest', 'Refund', 'Charge-off', 'Write-off'],
-  'Active and charged off': ['Repayment', 'Recovery Repayment', 'Waive Interest', 'Refund', 'Write-off'],
+  Active: ['Repayment', 'Waive Interest', 'Refund', 'Charge-off', 'Write-off', 'Fee', 'Penalty'],
+  'Active and charged off': [
+    ...(['Repayment', 'Recovery Repayment', 'Waive Interest', 'Refund', 'Write-off', 'Fee', 'Penalty'] as const),
+  ],
   'Closed (obligations met)': ['Repayment'],
   'Closed (written off)': ['Recovery Repayment'],
   Overpaid: ['Repayment', 'Refund', 'Credit Balance Refund'],
@@ -38,6 +42,9 @@ const WORDS: Readonly<Record<EntryType, string>> = {
   'Credit Balance Refund': 'a credit balance refund',
   'Charge-off': 'a charge-off',
   'Write-off': 'a write-off',
+  Fee: 'a single fee',
+  Penalty: 'a single penalty',
+  'Settlement Waiver': 'a settlement waiver',
 }
 
 /**

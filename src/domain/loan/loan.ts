@@ -1,14 +1,14 @@
 import { dateIn, type Instant, type LocalDate } from '../dates.ts'
 import { failedPrecondition, invariant, notFound } from '../errors.ts'
-import { type Decimal, toMinor } from '../money.ts'
+import { type Decimal, toMinor, toMinorUnits } from '../money.ts'
 import type { ModifiedTerms, RepaymentRecord } from '../recordStyle/loanRecord.ts'
 import type { Balances } from './balances.ts'
 import { isHead, type LoanHead, needsHistory } from './carriedForward/loanHead.ts'
-import { type Entry, type EntryType, movesMoney, type NewEntry } from './entry.ts'
+import { type Entry, type EntryType, isCharge, movesMoney, type NewEntry } from './entry.ts'
 import { entryBy } from './entryIndex.ts'
 import { requireTakes } from './lifecycle.ts'
 import type { Outcome } from './outcomes.ts'
-import { requireLeft, requirePlace, requireRoom, requireValueDate } from './postingRules.ts'
+import { requireDueOn, requireLeft, requirePlace, requireRoom, requireValueDate } from './postingRules.ts'
 import { balancesAt, endOf, extend, extendHead, type LoanState, replay, stateAt, stillHolds } from './replay.ts'
 import { cacheOf } from './replayCache.ts'
 import type { LoanTerms } from './terms.ts'
@@ -26,6 +26,8 @@ export interface Posting {
   readonly amount: Decimal | null
   /** Undefined: today. */
   readonly valueDate: LocalDate | undefined
+  /** The day from which a single charge looks for its instalment; left out: the value date. */
+  readonly dueOn?: LocalDate | undefined
   readonly token: string | null
   readonly note: string | null
   /** The id that the client chose; undefined: the service chooses one. */
@@ -106,8 +108,11 @@ export const outcomeAt = (loan: Loan | LoanHead, entry: Entry, asOf: Instant): O
 export const findByToken = entryBy<string>('token', (entry) => entry.token)
 
 /** Returns whether a posting has to be decided on the whole loan; see `needsHistory`. */
-export const needsHistoryFor = (head: LoanHead, { type, valueDate }: Posting, now: Instant): boolean =>
-  needsHistory(head, { type, valueDate: valueDate ?? dateIn(head.terms.zone, now) }, now)
+export function needsHistoryFor(head: LoanHead, { type, valueDate, amount }: Posting, now: Instant): boolean {
+  const { zone, currency } = head.terms
+  const minor = amount && amount.scale <= currency.decimals ? toMinorUnits(amount, currency) : null
+  return needsHistory(head, { type, valueDate: valueDate ?? dateIn(zone, now), amount: minor }, now)
+}
 
 /**
  * Posts an entry. Checks, in this order: the amount, the value date, the loan's state, and the most that the state
@@ -117,23 +122,27 @@ export const needsHistoryFor = (head: LoanHead, { type, valueDate }: Posting, no
  */
 export function post(loan: Loan | LoanHead, posting: Posting, now: Instant): Decision {
   const { terms } = loan
-  const amount = posting.amount === null ? 0n : toMinor(posting.amount, terms.currency, 'amount')
+  const amount = posting.amount === null ? 0n : toMinor(posting.amount, terms.currency, amountRole(posting.type))
   const valueDate = posting.valueDate ?? dateIn(terms.zone, now)
   requireValueDate(terms, valueDate, now)
   const ordinal = (isHead(loan) ? loan.count : loan.entries.length) + 1
   const { type, token, note, id, record = null } = posting
   const paymentMethod = movesMoney(type) ? (posting.paymentMethod ?? null) : null
   const plain = { type, amount, valueDate, token, note, ordinal, place: ordinal, postedAt: now, replaces: null }
-  const entry = { ...plain, ...(id !== undefined && { id }), record, paymentMethod, reversedAt: null }
+  const dueOn = isCharge(type) ? requireDueOn(terms, posting.dueOn ?? valueDate, now) : null
+  const entry = { ...plain, ...(id !== undefined && { id }), record, paymentMethod, dueOn, reversedAt: null }
   return isHead(loan) ? appendToHead(loan, entry, now) : append(loan, entry, now)
 }
 
 /**
  * Marks an entry reversed: the loan becomes what it would be without the entry.
- * @throws LendingError `not_found`, or `failed_precondition` when it is reversed already
+ * @throws LendingError `not_found`, or `failed_precondition` when it is reversed already, or is a waiver that waives nothing
  */
 export function reverse(loan: Loan, entryId: bigint, now: Instant, reason: string | null): Decision {
   const reversed = requireUnreversed(loan, entryId)
+  // A reversed waiver keeps each later one of its day away, which a repayment of the quote counts on.
+  if (reversed.type === 'Settlement Waiver' && outcomeAt(loan, reversed, now)?.amount === 0n)
+    throw failedPrecondition('the settlement waiver waives nothing any more: there is nothing to reverse')
   return {
     before: stateOf(loan, now),
     reason,
@@ -143,6 +152,8 @@ export function reverse(loan: Loan, entryId: bigint, now: Instant, reason: strin
     state: stateOf(without(loan, reversed, now), now),
   }
 }
+
+const amountRole = (type: EntryType) => (isCharge(type) ? 'chargeAmount' : 'amount')
 
 /** The types whose amount comes from the caller, who may correct it. */
 const ADJUSTABLE: readonly EntryType[] = [
@@ -170,7 +181,11 @@ export interface Adjustment {
 export function adjust(loan: Loan, entryId: bigint, adjustment: Adjustment, now: Instant): Decision {
   const original = requireUnreversed(loan, entryId)
   if (!ADJUSTABLE.includes(original.type))
-    throw failedPrecondition(`a ${original.type} has no amount to adjust; it can be reversed`)
+    throw failedPrecondition(
+      isCharge(original.type)
+        ? `the amount of a ${original.type} cannot be adjusted: reverse the charge, and charge the right amount`
+        : `the amount of a ${original.type} follows from the loan and cannot be adjusted`,
+    )
   const amount = toMinor(adjustment.amount, loan.terms.currency, 'amount', { zeroAllowed: true })
   const valueDate = adjustment.valueDate ?? original.valueDate
   requireValueDate(loan.terms, valueDate, now)
@@ -198,6 +213,23 @@ export function adjust(loan: Loan, entryId: bigint, adjustment: Adjustment, now:
     reason: adjustment.note,
     reversed: original,
   }
+}
+
+/**
+ * Posts the waiver of an early settlement (contract 10.11).
+ * @param on a day on which the loan is settled, as `settlementDay` says
+ */
+export function settle(loan: Loan, on: LocalDate, now: Instant): Decision {
+  const before = stateOf(loan, now)
+  const ordinal = loan.entries.length + 1
+  const entry: NewEntry = {
+    ...{ type: 'Settlement Waiver', amount: 0n, valueDate: on, ordinal, place: ordinal, postedAt: now },
+    ...{ token: null, note: null, replaces: null, reversedAt: null, record: null, paymentMethod: null, dueOn: null },
+  }
+  const state = extend(loan.terms, before, entry, now) ?? replay(loan.terms, [...loan.entries, entry], now)
+  const outcome = state.outcomes.get(ordinal)
+  invariant(outcome && outcome.amount > 0n, 'the waiver of a loan that is settled forgives interest')
+  return decisionOf(before, entry, outcome, state)
 }
 
 /** Checks an entry against the balances of a head before and after it. */

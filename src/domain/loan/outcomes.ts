@@ -1,4 +1,4 @@
-import type { Portions } from './allocation.ts'
+import type { Portions } from './portions.ts'
 
 /** The effect of an entry at its place. Portions, overpayment and `dropped` sum to the amount. */
 export interface Outcome {

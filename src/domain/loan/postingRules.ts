@@ -1,8 +1,8 @@
-import { dateIn, type Instant, type LocalDate } from '../dates.ts'
+import { addPeriods, dateIn, type Instant, type LocalDate } from '../dates.ts'
 import { failedPrecondition, invalidArgument } from '../errors.ts'
 import { minorToText } from '../money.ts'
 import type { Balances } from './balances.ts'
-import type { EntryType, NewEntry } from './entry.ts'
+import { type EntryType, isCharge, type NewEntry } from './entry.ts'
 import type { Loan } from './loan.ts'
 import type { Outcome } from './outcomes.ts'
 import type { LoanState } from './replay.ts'
@@ -13,6 +13,10 @@ import type { HeadTerms } from './terms.ts'
  * @throws LendingError `failed_precondition`
  */
 export function requireRoom(terms: HeadTerms, before: Balances, entry: NewEntry, outcome: Outcome): void {
+  if (isCharge(entry.type)) {
+    requireRoomForCharge(terms, outcome)
+    return
+  }
   const most = limitOf(before, entry.type)
   const say = (minor: bigint) => `${minorToText(minor, terms.currency)} ${terms.currency.code}`
   const { amount } = outcome
@@ -26,6 +30,21 @@ export function requireRoom(terms: HeadTerms, before: Balances, entry: NewEntry,
     )
   }
   if (amount === 0n) throw failedPrecondition(`nothing was owed on ${entry.valueDate}`)
+}
+
+/**
+ * Requires that the caps leave room for a single charge, at its place among the penalties (contract 10.9).
+ * @throws LendingError `failed_precondition`
+ */
+function requireRoomForCharge({ currency }: HeadTerms, { amount, dropped }: Outcome): void {
+  if (dropped === 0n) return
+  const say = (minor: bigint) => `${minorToText(minor, currency)} ${currency.code}`
+  const left = amount - dropped
+  throw failedPrecondition(
+    left > 0n
+      ? `${say(amount)} is more than the ${say(left)} that the caps of the product leave for it`
+      : 'the caps of the product leave nothing for another charge of this loan',
+  )
 }
 
 /**
@@ -81,4 +100,18 @@ export function requireValueDate(terms: HeadTerms, valueDate: LocalDate, now: In
     throw invalidArgument('valueDate', `must be on or after the day of disbursement, ${terms.disbursedOn}`)
   const today = dateIn(terms.zone, now)
   if (valueDate > today) throw invalidArgument('valueDate', `must not be in the future: today is ${today}`)
+}
+
+/** How far ahead a single charge may be due. */
+const MOST_YEARS_AHEAD = 10
+
+/**
+ * Requires a due date of a single charge from disbursement to ten years ahead (contract 10.12), and returns the date.
+ * @throws LendingError `invalid_argument`
+ */
+export function requireDueOn(terms: HeadTerms, dueOn: LocalDate, now: Instant): LocalDate {
+  const last = addPeriods(dateIn(terms.zone, now), MOST_YEARS_AHEAD, 'years')
+  if (dueOn < terms.disbursedOn || dueOn > last)
+    throw invalidArgument('chargeDueOn', `must be from the day of disbursement, ${terms.disbursedOn}, to ${last}`)
+  return dueOn
 }

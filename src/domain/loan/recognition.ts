@@ -1,5 +1,6 @@
 import type { LocalDate } from '../dates.ts'
-import { owedOf, type Period, type Portions, type Totals, totalOf } from './allocation.ts'
+import { owedOf, type Period, type Totals } from './allocation.ts'
+import { type Portions, totalOf } from './portions.ts'
 
 /** Interest and fees of instalments that have not fallen due, minor units: they are not earned yet. */
 export interface Unearned {

@@ -1,13 +1,14 @@
-import { dateIn, type Instant, type LocalDate } from '../dates.ts'
+import { dateIn, dayBefore, type Instant, type LocalDate } from '../dates.ts'
 import { invariant } from '../errors.ts'
 import type { Period } from './allocation.ts'
 import { type Balances, balancesOf } from './balances.ts'
 import { foldFromText, foldToText } from './carriedForward/storedFold.ts'
-import { byValueDate, type Entry } from './entry.ts'
+import { byValueDate, type Entry, type EntryType } from './entry.ts'
 import { Fold, type FoldedSoFar, type Replayable } from './fold.ts'
 import { type Outcome, Outcomes } from './outcomes.ts'
 import { cacheOf } from './replayCache.ts'
-import { type HeadTerms, isPenaltyTime, type LoanTerms } from './terms.ts'
+import { type Days, isPostedLate, lastPenaltyDay, nextPenaltyOn, penaltiesOf, penaltyOf } from './rules/penalties.ts'
+import type { HeadTerms, LoanTerms } from './terms.ts'
 
 /** The state of a loan at a moment, computed from its terms and entries. */
 export interface LoanState extends Balances {
@@ -18,64 +19,113 @@ export interface LoanState extends Balances {
 
 /**
  * Computes the state of a loan (contract 4.3.6): applies its entries, ordered by value date and then by posting, to its
- * schedule, and raises the penalty at its place.
- * @param asOf the moment that decides what is overdue and whether the penalty's instant has passed
+ * schedule, and raises each penalty at its place.
+ * @param asOf the moment that decides what is overdue and which penalties' instants have passed
  */
 export function replay(terms: LoanTerms, entries: Iterable<Replayable>, asOf: Instant): LoanState {
   const outcomes: (Outcome | undefined)[] = []
   const unreversed = unreversedInOrder(entries)
-  const fold = foldOf(terms, unreversed, asOf, (_, entry, outcome) => {
-    if (entry) outcomes[entry.ordinal - 1] = outcome
+  const fold = foldOf(terms, unreversed, lastPenaltyDay(terms, asOf), {
+    entry: (_, { ordinal }, outcome) => {
+      outcomes[ordinal - 1] = outcome
+    },
   })
   return stateOfEnd(terms, { fold, asOf, last: unreversed.at(-1) }, new Outcomes(outcomes))
 }
 
 /** Returns the entries that are not reversed, in the order in which a replay applies them. */
-const unreversedInOrder = (entries: Iterable<Replayable>): Replayable[] =>
+export const unreversedInOrder = (entries: Iterable<Replayable>): Replayable[] =>
   [...entries].filter((entry) => entry.reversedAt === null).sort(byValueDate)
 
-/** Called after each entry that was applied to a fold, with what it did; and without an entry after the penalty. */
-type Visit = (fold: Fold, entry?: Replayable, outcome?: Outcome) => void
+/** Called after each entry that was applied to a fold, with what it did. */
+type Visit = (fold: Fold, entry: Replayable, outcome: Outcome) => void
 
-/**
- * Applies entries in their order. The penalty comes after the entries dated up to the due date, or before a charge-off
- * or write-off of the due date that was posted after the due time. It is not raised where the entries dated up to the
- * due date leave nothing unpaid (contract 4.3.4).
- */
-function foldOf(terms: LoanTerms, unreversed: readonly Replayable[], asOf: Instant, visit: Visit): Fold {
-  const late = unreversed.findIndex((entry) => entry.valueDate > terms.dueOn)
-  const end = late === -1 ? unreversed.length : late
-  const hasLateMark = unreversed.some((entry) => isLateMark(terms, entry))
-  const isUnpaid = asOf >= terms.dueAt && (!hasLateMark || isUnpaidIn(terms, unreversed.slice(0, end)))
-  const fold = Fold.ofDisbursement(terms)
-  const raise = () => {
-    if (!isUnpaid || fold.penaltyRaised) return
-    fold.raisePenalty(terms)
-    if (fold.penaltyRaised) visit(fold)
-  }
-  for (const [index, entry] of unreversed.entries()) {
-    if (index === end || isLateMark(terms, entry)) raise()
-    visit(fold, entry, fold.apply(entry))
-  }
-  if (end === unreversed.length) raise()
-  return fold
+/** The functions that see a fold while it is made. */
+interface Visits {
+  /** Called before the first entry. */
+  readonly begun?: (fold: Fold) => void
+  readonly entry?: Visit
+  /** Called after each day on which a penalty was raised; left out, the days between two entries are taken at once. */
+  readonly penalties?: (fold: Fold, day: LocalDate) => void
 }
 
 /**
- * Returns whether an entry is a charge-off or write-off of the due date that was posted after the due time: its amount
- * includes the penalty.
+ * Applies entries in their order, and raises the penalties of each day after the entries dated up to it, or before a
+ * charge-off or write-off of the day that was posted after the day's occurrence (contract 10.7).
+ * @param through the last day whose penalties are raised
  */
-const isLateMark = ({ dueOn, dueAt, penaltyAmount }: LoanTerms, { type, valueDate, postedAt }: Replayable): boolean =>
-  penaltyAmount !== null && valueDate === dueOn && postedAt >= dueAt && (type === 'Charge-off' || type === 'Write-off')
-
-/** Returns whether the entries dated up to the due date, without a late write-off, leave anything unpaid. */
-function isUnpaidIn(terms: LoanTerms, dueBy: readonly Replayable[]): boolean {
+export function foldOf(terms: LoanTerms, unreversed: readonly Replayable[], through: LocalDate, visits: Visits): Fold {
   const fold = Fold.ofDisbursement(terms)
-  for (const entry of dueBy) {
-    if (entry.type === 'Write-off' && isLateMark(terms, entry)) break
+  visits.begun?.(fold)
+  const applyNext = (entry: Replayable) => {
+    const outcome = fold.apply(entry)
+    visits.entry?.(fold, entry, outcome)
+  }
+  if (penaltyOf(terms) === null) {
+    for (const entry of unreversed) applyNext(entry)
+    return fold
+  }
+  let raised = terms.disbursedOn
+  /** The last day whose penalties came before a charge-off or write-off: instalments before `from` have theirs. */
+  let partly: { readonly day: LocalDate; readonly from: number } | undefined
+  const raiseOn = (day: LocalDate, periods: readonly Period[]) => {
+    const from = partly?.day === day ? partly.from : 0
+    const penalties = penaltiesOf(terms, fold, { after: dayBefore(day), through: day }, { periods, from })
+    fold.raise(penalties)
+    if (penalties.length === 0) return
+    partly = { day, from: fold.periods.length }
+    visits.penalties?.(fold, day)
+  }
+  const raiseThrough = (day: LocalDate) => {
+    const last = day < through ? day : through
+    if (last <= raised) return
+    if (partly && partly.day > raised && partly.day <= last) {
+      raiseOn(partly.day, fold.periods)
+      raised = partly.day
+    }
+    raisePenalties(terms, fold, { after: raised, through: last }, visits)
+    raised = last
+  }
+  for (const [index, entry] of unreversed.entries()) {
+    const { valueDate } = entry
+    raiseThrough(dayBefore(valueDate))
+    if (fold.owed > 0n && isLateMark(terms, entry) && raised < valueDate && valueDate <= through)
+      raiseOn(valueDate, unpaidThen(terms, fold, unreversed.slice(index)))
+    applyNext(entry)
+  }
+  raiseThrough(through)
+  return fold
+}
+
+/** Raises the penalties of days between two entries. */
+function raisePenalties(terms: LoanTerms, fold: Fold, { after, through }: Days, { penalties: visit }: Visits): void {
+  if (!visit) {
+    fold.raise(penaltiesOf(terms, fold, { after, through }))
+    return
+  }
+  let day = nextPenaltyOn(terms, fold, after)
+  while (day !== null && day <= through) {
+    fold.raise(penaltiesOf(terms, fold, { after: dayBefore(day), through: day }))
+    visit(fold, day)
+    day = nextPenaltyOn(terms, fold, day)
+  }
+}
+
+/**
+ * Returns whether an entry is a charge-off or write-off that was posted after the occurrence of its value date: its
+ * amount includes the penalty.
+ */
+const isLateMark = (terms: LoanTerms, entry: Replayable): boolean =>
+  (entry.type === 'Charge-off' || entry.type === 'Write-off') && isPostedLate(terms, entry)
+
+/** Returns the instalments as the entries of a day leave them, without a late write-off and those after it. */
+function unpaidThen(terms: LoanTerms, before: Fold, entries: readonly Replayable[]): readonly Period[] {
+  const fold = Fold.continuing(terms, before)
+  for (const entry of entries) {
+    if (entry.valueDate !== entries[0]!.valueDate || (entry.type === 'Write-off' && isLateMark(terms, entry))) break
     fold.apply(entry)
   }
-  return fold.owed > 0n
+  return fold.periods
 }
 
 /** The amount owed at the end of a day, in minor units. */
@@ -90,8 +140,9 @@ export interface Owed {
  */
 export function owedByDay(terms: LoanTerms, entries: Iterable<Replayable>, asOf: Instant): Owed[] {
   const days = new Map([[terms.disbursedOn, Fold.ofDisbursement(terms).owed]])
-  foldOf(terms, unreversedInOrder(entries), asOf, (fold, entry) => {
-    days.set(entry?.valueDate ?? terms.dueOn, fold.owed)
+  foldOf(terms, unreversedInOrder(entries), lastPenaltyDay(terms, asOf), {
+    entry: ({ owed }, { valueDate }) => days.set(valueDate, owed),
+    penalties: ({ owed }, day) => days.set(day, owed),
   })
   return [...days].map(([date, owed]) => ({ date, owed }))
 }
@@ -119,22 +170,28 @@ function balancesOfEnd(terms: HeadTerms, end: End): Balances {
   return balances
 }
 
-/**
- * Returns the state that `replay` computes at another moment, without applying any entry again.
- * @returns undefined where the instant of the penalty lies between the two moments
- */
-export function stateAt(terms: LoanTerms, state: LoanState, asOf: Instant): LoanState | undefined {
-  const end = ends.get(state)
-  if (!end || isPenaltyTime(terms, end.asOf) !== isPenaltyTime(terms, asOf)) return undefined
-  return stateOfEnd(terms, { ...end, asOf }, state.outcomes)
+/** Returns whether a fold has raised at one moment the penalties of another one. */
+function hasPenaltiesOf(terms: HeadTerms, { fold, asOf }: End, moment: Instant): boolean {
+  if (penaltyOf(terms) === null) return true
+  const day = lastPenaltyDay(terms, moment)
+  if (moment < asOf) return fold.lastPenaltyOn === null || fold.lastPenaltyOn <= day
+  const next = nextPenaltyOn(terms, fold, lastPenaltyDay(terms, asOf))
+  return next === null || next > day
 }
 
 /**
- * Returns the balances of a head at a moment; the penalty's instant must not lie between the moment of `end` and this
- * one.
+ * Returns the state that `replay` computes at another moment, without applying any entry again.
+ * @returns undefined where a penalty is raised between the two moments
  */
+export function stateAt(terms: LoanTerms, state: LoanState, asOf: Instant): LoanState | undefined {
+  const end = ends.get(state)
+  if (!end || !hasPenaltiesOf(terms, end, asOf)) return undefined
+  return stateOfEnd(terms, { ...end, asOf }, state.outcomes)
+}
+
+/** Returns the balances of a head at a moment; no penalty must be raised between the moment of `end` and this one. */
 export function balancesAt(terms: HeadTerms, end: End, asOf: Instant): Balances {
-  invariant(isPenaltyTime(terms, end.asOf) === isPenaltyTime(terms, asOf), 'no penalty between the two moments')
+  invariant(hasPenaltiesOf(terms, end, asOf), 'no penalty between the two moments')
   return balancesOfEnd(terms, { ...end, asOf })
 }
 
@@ -144,9 +201,9 @@ export const endOf = (state: Balances): End | undefined => ends.get(state)
 /**
  * Returns the text in which a loan stores the end of its fold; null where each posting has to apply the entries again.
  */
-export function carriedForward(state: Balances): string | null {
+export function carriedForward(terms: HeadTerms, state: Balances): string | null {
   const end = ends.get(state)
-  return end ? foldToText({ fold: end.fold, lastOn: end.last?.valueDate ?? null }) : null
+  return end ? foldToText(terms, { fold: end.fold, lastOn: end.last?.valueDate ?? null }) : null
 }
 
 /**
@@ -155,8 +212,8 @@ export function carriedForward(state: Balances): string | null {
  * @param asOf when it was stored
  * @returns undefined where the text was written in another format, or is damaged
  */
-export function endFrom(text: string, count: number, asOf: Instant): End | undefined {
-  const stored = foldFromText(text)
+export function endFrom(terms: HeadTerms, text: string, count: number, asOf: Instant): End | undefined {
+  const stored = foldFromText(terms, text)
   if (!stored) return undefined
   const { fold, lastOn } = stored
   // The next entry comes after every entry of its date.
@@ -164,24 +221,30 @@ export function endFrom(text: string, count: number, asOf: Instant): End | undef
   return { fold, asOf, last }
 }
 
+/** An entry, as far as its place decides. */
+type Placed = Pick<Entry, 'type' | 'valueDate' | 'place' | 'ordinal'>
+
+/** The types after which more may be owed than before. */
+const MAY_OWE_MORE: ReadonlySet<EntryType> = new Set(['Refund', 'Credit Balance Refund', 'Fee', 'Penalty'])
+
 /**
- * Returns whether an entry comes after everything that the fold has applied: after the last entry, and, where the
- * instant of the penalty has passed, after the penalty, which the fold must then have applied too.
+ * Returns whether an entry comes after everything that the fold has applied: after the last entry and after each penalty
+ * that was raised, those until `asOf` included. An entry after which more is owed comes after each day whose occurrences
+ * have passed, too, because an occurrence that raised nothing may then raise a penalty.
  */
-export function comesLast(
-  terms: HeadTerms,
-  end: End,
-  entry: Pick<Entry, 'valueDate' | 'place' | 'ordinal'>,
-  asOf: Instant,
-): boolean {
-  if (end.last && byValueDate(end.last, entry) > 0) return false
-  const penaltyPassed = isPenaltyTime(terms, asOf)
-  return penaltyPassed === isPenaltyTime(terms, end.asOf) && !(penaltyPassed && entry.valueDate <= terms.dueOn)
+export function comesLast(terms: HeadTerms, end: End, entry: Placed, asOf: Instant): boolean {
+  const { fold, last } = end
+  if (last && byValueDate(last, entry) > 0) return false
+  if (penaltyOf(terms) === null) return true
+  const { type, valueDate } = entry
+  if (fold.lastPenaltyOn !== null && valueDate <= fold.lastPenaltyOn) return false
+  if (!hasPenaltiesOf(terms, end, asOf)) return false
+  return !MAY_OWE_MORE.has(type) || valueDate > lastPenaltyDay(terms, asOf)
 }
 
 /** Applies one more entry, which comes last of all. @returns the new end of the fold, and what the entry did */
-function extendEnd(end: End, entry: Replayable, asOf: Instant): { end: End; outcome: Outcome } {
-  const fold = Fold.continuing(end.fold)
+function extendEnd(terms: HeadTerms, end: End, entry: Replayable, asOf: Instant): { end: End; outcome: Outcome } {
+  const fold = Fold.continuing(terms, end.fold)
   const outcome = fold.apply(entry)
   return { end: { fold, asOf, last: entry }, outcome }
 }
@@ -191,7 +254,7 @@ function extendEnd(end: End, entry: Replayable, asOf: Instant): { end: End; outc
  * @returns the balances, and what the entry did
  */
 export function extendHead(terms: HeadTerms, before: End, entry: Replayable, asOf: Instant) {
-  const { end, outcome } = extendEnd(before, entry, asOf)
+  const { end, outcome } = extendEnd(terms, before, entry, asOf)
   return { state: balancesOfEnd(terms, end), outcome }
 }
 
@@ -203,7 +266,7 @@ export function extendHead(terms: HeadTerms, before: End, entry: Replayable, asO
 export function extend(terms: LoanTerms, before: LoanState, entry: Replayable, asOf: Instant): LoanState | undefined {
   const end = ends.get(before)
   if (!end || !comesLast(terms, end, entry, asOf)) return undefined
-  const next = extendEnd(end, entry, asOf)
+  const next = extendEnd(terms, end, entry, asOf)
   return stateOfEnd(terms, next.end, before.outcomes.and(entry.ordinal, next.outcome))
 }
 

@@ -1,8 +1,10 @@
 import type { Instant, LocalDate } from '../dates.ts'
 import { dateIn, sameTimeOn } from '../dates.ts'
 import { applyRate, type Currency, type Decimal, type Rate } from '../money.ts'
+import { requireWithinCap } from '../product/charges.ts'
 import { type Product, principalFor } from '../product/product.ts'
 import { type Instalment, productSchedule } from '../schedule/schedule.ts'
+import { type LoanRules, rulesOf } from './rules/loanRules.ts'
 
 /** The terms of a loan, fixed at disbursement. Amounts in minor units. */
 export interface LoanTerms {
@@ -19,22 +21,23 @@ export interface LoanTerms {
   /** The last due date, and that day at the disbursement's time of day. */
   readonly dueOn: LocalDate
   readonly dueAt: Instant
+  /** Null: those of contract 4.3. */
+  readonly rules: LoanRules | null
   readonly schedule: readonly Instalment[]
 }
 
 /** The terms of a loan without its schedule. */
 export type HeadTerms = Omit<LoanTerms, 'schedule'>
 
-/** Returns whether the penalty may have been raised by a moment. */
-export const isPenaltyTime = ({ penaltyAmount, dueAt }: HeadTerms, asOf: Instant): boolean =>
-  penaltyAmount !== null && asOf >= dueAt
-
 /**
  * Returns the terms of a partner-style loan: the product's, for the requested principal (contract 4.2, 4.3.1–2).
  * @throws LendingError `failed_precondition` for a retired product, `invalid_argument` for the principal
  */
-export const termsOf = (product: Product, requested: Decimal, disbursedAt: Instant, zone: string): LoanTerms =>
-  termsFor(product, principalFor(product, requested), disbursedAt, zone)
+export function termsOf(product: Product, requested: Decimal, disbursedAt: Instant, zone: string): LoanTerms {
+  const terms = termsFor(product, principalFor(product, requested), disbursedAt, zone)
+  requireWithinCap(product, terms.principal, terms.schedule)
+  return terms
+}
 
 /** Returns the terms that a product makes of a principal, in minor units, even where the product is retired. */
 export function termsFor(product: Product, principal: bigint, disbursedAt: Instant, zone: string): LoanTerms {
@@ -53,6 +56,7 @@ export function termsFor(product: Product, principal: bigint, disbursedAt: Insta
     disbursedOn,
     dueOn,
     dueAt: sameTimeOn(dueOn, disbursedAt, zone),
+    rules: rulesOf(product, principal),
     schedule,
   }
 }

@@ -15,14 +15,15 @@ export interface CashFlow {
 }
 
 /**
- * Returns the annual percentage rate of a loan, with two decimals: the i for which Σ amount / (1 + i)^(days / 365) is the
- * principal, in percent. What is due never sums to less than the principal, so there is one i, of at least 0. The solver
+ * Returns the annual percentage rate of a loan, with two decimals: the i for which Σ amount / (1 + i)^(days / 365) is
+ * what was paid out, in percent. What is due never sums to less than that, so there is one i, of at least 0. The solver
  * halves the interval of ln(1 + i) a fixed number of times.
+ * @param netDisbursed minor units, above 0
  * @returns null where i is above a million percent
  */
-export function aprOf(principal: bigint, disbursedOn: LocalDate, due: readonly CashFlow[]): number | null {
+export function aprOf(netDisbursed: bigint, disbursedOn: LocalDate, due: readonly CashFlow[]): number | null {
   const flows = due.map(({ on, amount }) => [Number(amount), daysBetween(disbursedOn, on) / DAYS_OF_YEAR] as const)
-  const lent = Number(principal)
+  const lent = Number(netDisbursed)
   const excess = (force: number) =>
     flows.reduce((total, [amount, years]) => total + amount * Math.exp(-force * years), -lent)
   let [low, high] = [0, Math.log1p(HIGHEST / 100)]

@@ -9,7 +9,7 @@ const TOO_DEAR = 'must be so low that the largest principal costs at most 999999
 
 /**
  * Requires that the costs of the largest loan fit an amount: interest on the full principal in every period, by the longest
- * days where days count; all fees; the penalty.
+ * days where days count; all fees, deducted ones too; a penalty.
  * @throws LendingError `invalid_argument`
  */
 export function requireLendable(product: Product): void {
@@ -18,6 +18,9 @@ export function requireLendable(product: Product): void {
   const interest = mostInterest(product)
   if (interest > most) throw invalidArgument('interestRate', TOO_DEAR)
   if (applyRate(principalMax, penaltyRate ?? 0n) > most) throw invalidArgument('penaltyRate', TOO_DEAR)
+  const { penalty } = terms ?? { penalty: null }
+  if (penalty && penalty.base !== 'fixed' && applyRate(principalMax, penalty.value) > most)
+    throw invalidArgument('penalty.rate', TOO_DEAR)
   if (terms && mostFees(product, terms.fees, interest) > most)
     throw invalidArgument(
       'fees',

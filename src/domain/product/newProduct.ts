@@ -1,5 +1,5 @@
 import { PERIOD_UNITS, type PeriodUnit } from '../dates.ts'
-import { type FaultRole, invalidArgument } from '../errors.ts'
+import { invalidArgument } from '../errors.ts'
 import {
   type Currency,
   currencyCodes,
@@ -11,10 +11,12 @@ import {
   toMinor,
 } from '../money.ts'
 import { exactRatePerPeriod } from '../schedule/periodRates.ts'
+import { requireBoundsLendable } from './charges.ts'
 import { requireLendable } from './lendable.ts'
+import { newPenaltiesOf } from './newPenalty.ts'
 import { type NewTerms, newTermsOf, requireAllowed } from './newTerms.ts'
+import { rateOf, wholeOf } from './newValues.ts'
 import type { Product } from './product.ts'
-import { rateOf } from './rate.ts'
 import { LARGEST_ID } from './smallId.ts'
 
 /** An operator's request for a new product; rates in percent. */
@@ -31,7 +33,6 @@ export interface NewProduct extends NewTerms {
   /** Per `ratePer`; per period where that is left out. */
   readonly interestRate: Decimal
   readonly totalMultipleOf?: Decimal | undefined
-  readonly penaltyRate?: Decimal | undefined
   /** Keeps its loans to the customer's credit limit. */
   readonly enforceCreditLimit?: boolean | undefined
 }
@@ -48,11 +49,11 @@ const LONGEST: Readonly<Record<PeriodUnit, number>> = { days: 36_500, weeks: 5_2
  */
 export function productOf(request: NewProduct, id: number): Product {
   const { name, repayUnit } = request
-  if (name.trim() === '' || name.length > LONGEST_NAME || /\p{Cc}/u.test(name))
+  if (name.trim() === '' || [...name].length > LONGEST_NAME || /\p{Cc}/u.test(name))
     throw invalidArgument('name', `must be 1 to ${LONGEST_NAME} characters`)
-  whole('id', id, LARGEST_ID)
-  whole('numberOfRepayments', request.numberOfRepayments, MOST_REPAYMENTS)
-  whole('repayEvery', request.repayEvery, MOST_EVERY)
+  wholeOf('id', id, 1, LARGEST_ID)
+  wholeOf('numberOfRepayments', request.numberOfRepayments, 1, MOST_REPAYMENTS)
+  wholeOf('repayEvery', request.repayEvery, 1, MOST_EVERY)
   const unit = PERIOD_UNITS.find((one) => one === repayUnit)
   if (!unit) throw invalidArgument('repayUnit', `must be one of ${PERIOD_UNITS.join(', ')}`)
   const currency = currencyFor(request.currency ?? '')
@@ -60,12 +61,14 @@ export function productOf(request: NewProduct, id: number): Product {
   const principalMax = toMinor(request.principalMax, currency, 'principalMax')
   if (principalMax < principalMin)
     throw invalidArgument('principalMax', (nameOf) => `must not be less than ${nameOf('principalMin')}`)
-  const { numberOfRepayments, repayEvery, penaltyRate, totalMultipleOf } = request
+  const { numberOfRepayments, repayEvery, totalMultipleOf } = request
   if (numberOfRepayments * repayEvery > LONGEST[unit])
     throw invalidArgument('numberOfRepayments', 'must be so few that a loan ends within a hundred years')
   const multiple = totalMultipleOf ? toMinor(totalMultipleOf, currency, 'totalMultipleOf') : null
   const interestRate = rateOf('interestRate', request.interestRate)
-  const terms = newTermsOf(request, interestRate, { currency, numberOfRepayments, totalMultipleOf: multiple })
+  const { penaltyRate, penalty } = newPenaltiesOf(request, currency)
+  const ground = { currency, numberOfRepayments, totalMultipleOf: multiple }
+  const terms = newTermsOf(request, { interestRate, penalty }, ground)
   const rated = { ratePerPeriod: interestRate, repayEvery, repayUnit: unit, terms }
   const product: Product = {
     ...rated,
@@ -77,12 +80,13 @@ export function productOf(request: NewProduct, id: number): Product {
     numberOfRepayments,
     ratePerPeriod: roundedRate(rated),
     totalMultipleOf: multiple,
-    penaltyRate: penaltyRate ? rateOf('penaltyRate', penaltyRate, 1n) : null,
+    penaltyRate,
     retired: false,
     enforceCreditLimit: request.enforceCreditLimit ?? false,
   }
   requireAllowed(product)
   requireLendable(product)
+  requireBoundsLendable(product)
   return product
 }
 
@@ -98,9 +102,4 @@ function roundedRate(product: Parameters<typeof exactRatePerPeriod>[0]): bigint 
 function currencyFor(code: string): Currency {
   if (!currencyCodes.includes(code)) throw invalidArgument('currency', `must be one of ${currencyCodes.join(', ')}`)
   return currencyOf(code)
-}
-
-function whole(role: FaultRole, value: number, most: number): void {
-  if (!Number.isInteger(value) || value < 1 || value > most)
-    throw invalidArgument(role, `must be a whole number, 1 to ${most}`)
 }

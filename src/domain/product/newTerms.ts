@@ -1,32 +1,24 @@
 import { PERIOD_UNITS, type PeriodUnit } from '../dates.ts'
 import { type FaultRole, invalidArgument } from '../errors.ts'
-import { type Currency, type Decimal, RATE_UNIT, type Rate, toMinor } from '../money.ts'
+import { COMPONENTS } from '../loan/portions.ts'
+import { type Decimal, RATE_UNIT } from '../money.ts'
 import { ratePerMonth } from '../schedule/periodRates.ts'
+import { type NewFee, newFeesOf } from './newFees.ts'
+import type { AskedPenalties } from './newPenalty.ts'
+import { oneOf, rateOf } from './newValues.ts'
 import type { Product } from './product.ts'
-import { rateOf } from './rate.ts'
 import {
-  FEE_BASES,
-  FEE_TIMES,
-  type Fee,
+  type AllocationOrder,
+  EARLY_SETTLEMENTS,
+  isUsualOrder,
   PRODUCT_DAY_COUNTS,
   PRODUCT_METHODS,
   type ProductTerms,
   RATE_PERIODS,
 } from './terms.ts'
 
-/** A fee of a request; rates in percent. */
-export interface NewFee {
-  readonly name: string
-  readonly base: string
-  readonly rate?: Decimal | undefined
-  readonly amount?: Decimal | undefined
-  readonly when: string
-  /** Default `added`, the only treatment that there is. */
-  readonly treatment?: string | undefined
-}
-
 /** The terms of a request for a product, beyond flat interest per period. */
-export interface NewTerms {
+export interface NewTerms extends AskedPenalties {
   readonly interestMethod?: string | undefined
   readonly ratePer?: string | undefined
   readonly dayCount?: string | undefined
@@ -38,16 +30,13 @@ export interface NewTerms {
       }
     | undefined
   readonly fees?: readonly NewFee[] | undefined
+  readonly earlySettlement?: string | undefined
+  /** In percent of the principal. */
+  readonly totalChargeCap?: Decimal | undefined
+  /** The components in the order in which money pays them, each once. */
+  readonly allocation?: readonly string[] | undefined
   readonly maxRatePerMonth?: Decimal | undefined
 }
-
-/** The most fees of a product, and the longest name of one. */
-export const MOST_FEES = 10
-export const LONGEST_FEE_NAME = 100
-/** The treatments of a fee that a request can name; only the first is supported. */
-const FEE_TREATMENTS = ['added', 'deducted'] as const
-/** The refusal of a fee that is deducted. */
-export const NO_DEDUCTION = 'must be added: fees that are deducted from what is paid out are not supported'
 
 /** The longest time to the first due date in each unit: ten years. */
 export const LONGEST_FIRST: Readonly<Record<PeriodUnit, number>> = { days: 3_650, weeks: 520, months: 120, years: 10 }
@@ -55,12 +44,19 @@ export const LONGEST_FIRST: Readonly<Record<PeriodUnit, number>> = { days: 3_650
 /** What terms are checked against. */
 type Ground = Pick<Product, 'currency' | 'numberOfRepayments' | 'totalMultipleOf'>
 
+/** Terms that were read before the others. */
+type ReadTerms = Pick<ProductTerms, 'interestRate' | 'penalty'>
+
 /**
  * Returns the terms that a request asks for; null where it asks for none beyond flat interest per period.
  * @throws LendingError `invalid_argument`, also for terms that do not go together
  */
-export function newTermsOf(request: NewTerms, interestRate: Rate, ground: Ground): ProductTerms | null {
-  const { grace = {} } = request
+export function newTermsOf(
+  request: NewTerms,
+  { interestRate, penalty }: ReadTerms,
+  ground: Ground,
+): ProductTerms | null {
+  const { grace = {}, totalChargeCap: cap, maxRatePerMonth } = request
   const terms: ProductTerms = {
     interestMethod: oneOf('interestMethod', PRODUCT_METHODS, request.interestMethod),
     interestRate,
@@ -69,8 +65,12 @@ export function newTermsOf(request: NewTerms, interestRate: Rate, ground: Ground
     principalGrace: graceOf('grace.principalPeriods', grace.principalPeriods, ground),
     interestGrace: graceOf('grace.interestPeriods', grace.interestPeriods, ground),
     firstDueAfter: firstDueAfterOf(grace.firstDueAfter),
-    fees: feesOf(request.fees ?? [], ground.currency),
-    maxRatePerMonth: request.maxRatePerMonth ? rateOf('maxRatePerMonth', request.maxRatePerMonth) : null,
+    fees: newFeesOf(request.fees ?? [], ground.currency),
+    penalty,
+    earlySettlement: oneOf('earlySettlement', EARLY_SETTLEMENTS, request.earlySettlement),
+    totalChargeCap: cap ? rateOf('totalChargeCap', cap, 1n) : null,
+    allocation: allocationOf(request.allocation),
+    maxRatePerMonth: maxRatePerMonth ? rateOf('maxRatePerMonth', maxRatePerMonth) : null,
   }
   requireTogether(terms, ground)
   return isPlain(terms) ? null : terms
@@ -81,13 +81,17 @@ const isPlain = (terms: ProductTerms): boolean =>
   terms.ratePer === 'period' &&
   terms.principalGrace + terms.interestGrace + terms.fees.length === 0 &&
   terms.firstDueAfter === null &&
+  terms.penalty === null &&
+  terms.earlySettlement === 'full_interest' &&
+  terms.totalChargeCap === null &&
+  isUsualOrder(terms.allocation) &&
   terms.maxRatePerMonth === null
 
-/** Returns a word of a vocabulary; the first where it is left out. */
-function oneOf<Word extends string>(role: FaultRole, words: readonly Word[], given: string = words[0]!): Word {
-  const word = words.find((one) => one === given)
-  if (word === undefined) throw invalidArgument(role, `must be one of ${words.join(', ')}`)
-  return word
+function allocationOf(asked: readonly string[] = COMPONENTS): AllocationOrder {
+  const order = asked.flatMap((one) => COMPONENTS.filter((component) => component === one))
+  if (asked.length !== COMPONENTS.length || new Set(order).size !== COMPONENTS.length)
+    throw invalidArgument('allocation', `must have each of ${COMPONENTS.join(', ')} once`)
+  return order
 }
 
 function graceOf(role: FaultRole, count = 0, { numberOfRepayments }: Ground): number {
@@ -136,35 +140,6 @@ function requireTogether(terms: ProductTerms, { totalMultipleOf }: Ground): void
       (nameOf) =>
         `cannot be given where ${nameOf('interestMethod')} is interest_only: an instalment has no principal that could give way`,
     )
-}
-
-function feesOf(fees: readonly NewFee[], currency: Currency): Fee[] {
-  if (fees.length > MOST_FEES) throw invalidArgument('fees', `must have at most ${MOST_FEES} fees`)
-  const first = new Map<string, number>()
-  return fees.map((fee, index) => {
-    const { name } = fee
-    if (name.trim() === '' || [...name].length > LONGEST_FEE_NAME || /\p{Cc}/u.test(name))
-      throw invalidArgument(`fees[${index}].name`, `must be 1 to ${LONGEST_FEE_NAME} characters`)
-    if (first.has(name)) throw invalidArgument(`fees[${index}].name`, `is the name of fees[${first.get(name)}], too`)
-    first.set(name, index)
-    return feeOf(fee, index, currency)
-  })
-}
-
-function feeOf({ name, treatment, ...asked }: NewFee, index: number, currency: Currency): Fee {
-  const role = (member: string) => `fees[${index}].${member}` as const
-  if (treatment === 'deducted') throw invalidArgument(role('treatment'), NO_DEDUCTION)
-  oneOf(role('treatment'), FEE_TREATMENTS, treatment)
-  const base = oneOf(role('base'), FEE_BASES, asked.base)
-  const when = oneOf(role('when'), FEE_TIMES, asked.when)
-  const [wanted, other] = base === 'fixed' ? (['amount', 'rate'] as const) : (['rate', 'amount'] as const)
-  const value = asked[wanted]
-  if (value === undefined) throw invalidArgument(role(wanted), `is required where ${role('base')} is ${base}`)
-  if (asked[other] !== undefined) throw invalidArgument(role(other), `cannot be given where ${role('base')} is ${base}`)
-  if (base === 'instalment' && when !== 'each_instalment')
-    throw invalidArgument(role('when'), `must be each_instalment where ${role('base')} is instalment`)
-  const isFixed = base === 'fixed'
-  return { name, base, when, value: isFixed ? toMinor(value, currency, role(wanted)) : rateOf(role(wanted), value, 1n) }
 }
 
 /** Requires that the rate of a product is allowed. @throws LendingError `invalid_argument` */

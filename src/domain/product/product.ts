@@ -1,6 +1,7 @@
 import type { PeriodUnit } from '../dates.ts'
 import { failedPrecondition, invalidArgument } from '../errors.ts'
 import { type Currency, type Decimal, minorToText, type Rate, toMinor } from '../money.ts'
+import { requirePaidOut } from './charges.ts'
 import type { ProductTerms } from './terms.ts'
 
 /** The terms that a lender offers. Every term of a partner-style loan comes from its product (contract 4.2). */
@@ -29,7 +30,8 @@ export interface Product {
 
 /**
  * Returns the principal of a new loan, in minor units.
- * @throws LendingError `failed_precondition` for a retired product, `invalid_argument` outside the product's bounds.
+ * @throws LendingError `failed_precondition` for a retired product, `invalid_argument` outside the product's bounds,
+ *   or where the fees that are deducted leave nothing to pay out.
  */
 export function principalFor(product: Product, requested: Decimal): bigint {
   if (product.retired) throw failedPrecondition(`loan product ${product.id} is retired and takes no new loans`)
@@ -40,5 +42,6 @@ export function principalFor(product: Product, requested: Decimal): bigint {
       'principal',
       `must be between ${say(product.principalMin)} and ${say(product.principalMax)} for ${product.name}`,
     )
+  requirePaidOut(product, principal)
   return principal
 }

@@ -1,4 +1,5 @@
 import type { PeriodUnit } from '../dates.ts'
+import { COMPONENTS, type Component } from '../loan/portions.ts'
 import type { Rate } from '../money.ts'
 import { DAY_COUNTS, type DayCount } from '../schedule/dayCount.ts'
 
@@ -28,14 +29,55 @@ export type FeeBase = (typeof FEE_BASES)[number]
 export const FEE_TIMES = ['disbursement', 'each_instalment', 'due_date'] as const
 export type FeeTime = (typeof FEE_TIMES)[number]
 
-/** A fee that the schedule has from the beginning. */
+/** How a fee is collected: in the schedule, or kept back from what is paid out. */
+export const FEE_TREATMENTS = ['added', 'deducted'] as const
+export type FeeTreatment = (typeof FEE_TREATMENTS)[number]
+
+/** A fee that a loan has from the beginning. */
 export interface Fee {
   readonly name: string
   readonly base: FeeBase
   /** Minor units for the base `fixed`, else millionths of a percent of the base. */
   readonly value: bigint
   readonly when: FeeTime
+  readonly treatment: FeeTreatment
 }
+
+/** What a penalty is a share of; `fixed` is an amount. */
+export const PENALTY_BASES = ['principal', 'overdue_principal', 'overdue_total', 'fixed'] as const
+export type PenaltyBase = (typeof PENALTY_BASES)[number]
+
+/** How often a penalty is raised while something is unpaid; a period is the distance of instalments. */
+export const PENALTY_REPEATS = ['once', 'day', 'week', 'period'] as const
+export type PenaltyRepeat = (typeof PENALTY_REPEATS)[number]
+
+/** Whether a penalty follows the last due date, or that of each instalment. */
+export const PENALTY_SCOPES = ['loan', 'instalment'] as const
+export type PenaltyScope = (typeof PENALTY_SCOPES)[number]
+
+/** The penalties of a product (contract 10.7). */
+export interface PenaltyTerms {
+  readonly base: PenaltyBase
+  /** Minor units for the base `fixed`, else millionths of a percent of the base. */
+  readonly value: bigint
+  readonly every: PenaltyRepeat
+  readonly graceDays: number
+  /** The most penalties of a loan, or of an instalment; null: no limit. */
+  readonly maxTimes: number | null
+  /** The most penalties of a loan, as a share of its principal; null: no limit. */
+  readonly capOfPrincipal: Rate | null
+  readonly per: PenaltyScope
+}
+
+/** The interest that a loan bears which is paid off early (contract 10.11). */
+export const EARLY_SETTLEMENTS = ['full_interest', 'interest_to_date', 'interest_to_period_end'] as const
+export type EarlySettlement = (typeof EARLY_SETTLEMENTS)[number]
+
+/** The components of an instalment, in the order in which money pays them. */
+export type AllocationOrder = readonly Component[]
+
+/** Returns whether an order is the one of contract 4.3.5. */
+export const isUsualOrder = (order: AllocationOrder): boolean => COMPONENTS.every((one, index) => order[index] === one)
 
 /** A number of units of the calendar. */
 export interface Distance {
@@ -56,6 +98,12 @@ export interface ProductTerms {
   /** From disbursement to the first due date; null: the distance of instalments. */
   readonly firstDueAfter: Distance | null
   readonly fees: readonly Fee[]
+  /** Null: none, or the one-time penalty of `penaltyRate`. */
+  readonly penalty: PenaltyTerms | null
+  readonly earlySettlement: EarlySettlement
+  /** The most interest, fees and penalties together, as a share of the principal; null: no limit. */
+  readonly totalChargeCap: Rate | null
+  readonly allocation: AllocationOrder
   /** The highest rate per month that the product's regulator allows; null: none. */
   readonly maxRatePerMonth: Rate | null
 }

@@ -104,6 +104,7 @@ function termsWith(
     ...agreed,
     numberOfRepayments: schedule.length,
     penaltyAmount: null,
+    rules: null,
     disbursedAt,
     disbursedOn: releasedOn,
     dueOn,

@@ -6,7 +6,7 @@ import { amount, emailOrEmpty, externalId, localDate, newExternalId, note, small
 import { BORROWER_DETAILS, type BorrowerDetail, LONGEST_DETAIL } from '../../domain/customer/borrower.ts'
 import { FIRST_DATE, fromRfc3339, LAST_DATE } from '../../domain/dates.ts'
 import { invalidArgument, LendingError, ledByField } from '../../domain/errors.ts'
-import { ENTRY_TYPES } from '../../domain/loan/entry.ts'
+import { ENTRY_TYPES, isCharge } from '../../domain/loan/entry.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import type { CustomerLine } from '../../services/book/importCustomers.ts'
 import type { LoanLine } from '../../services/book/importLoans.ts'
@@ -55,6 +55,7 @@ const loan = z.strictObject({
     'customerNumber',
     'currencyCode',
     'status',
+    'netDisbursed',
     'numberOfRepayments',
     'interestRatePerPeriod',
   ),
@@ -70,10 +71,12 @@ const transaction = z.strictObject({
   transactionDate: localDate,
   idempotencyKey: text({ max: 100 }),
   note: note.nullable().optional(),
+  dueDate: localDate.nullable().optional(),
   paymentMethod: text({ max: 100 }).nullable().optional(),
-  status: z.literal('posted', { error: 'must be posted: what was reversed is not imported' }).optional(),
+  status: z.enum(['posted', 'reversed']).optional(),
   ...derived('id', 'loanId', 'ordinal', 'transactionAt', 'currencyCode', 'accountId', 'replaces', 'reversedAt'),
-  ...derived('principal', 'interest', 'fees', 'penalty', 'overpayment'),
+  interest: z.unknown().optional(),
+  ...derived('principal', 'fees', 'penalty', 'overpayment'),
 })
 
 /** Columns of a CSV file that are numbers; all others are text. */
@@ -136,26 +139,40 @@ export function toLoanLine(record: unknown): LoanLine {
   return { externalId: id, customerExternalId: customerId, productId, principal, disbursedAt }
 }
 
-/** Types whose amount is the amount that is owed, and not one that the client gives. */
-const WITHOUT_AMOUNT: readonly string[] = ['Charge-off', 'Write-off']
+/** Returns whether the interest of an exported settlement waiver is 0: the waiver waives nothing. */
+const isZero = (given: unknown): boolean =>
+  /^0(\.0+)?$/.test(given instanceof JsonNumber ? given.source : String(given))
+
+/** Types whose amount follows from the loan, and is not one that the client gives. */
+const WITHOUT_AMOUNT: readonly string[] = ['Charge-off', 'Write-off', 'Settlement Waiver']
 
 /**
- * Reads a record of a file as a transaction to import: a repayment when it has no type. The amount of a charge-off or
- * write-off is ignored.
+ * Reads a record of a file as a transaction to import: a repayment when it has no type. The amount of a charge-off, a
+ * write-off or a settlement waiver is ignored. Of reversed
+ * transactions, only settlement waivers are taken: a waiver that an operator reversed must not be posted again. The note of a single charge is its name.
  * @throws LendingError `invalid_argument` as `toCustomerLine` does
  */
 export function toTransactionLine(record: unknown): TransactionLine {
   const line = checked(transaction, record)
   const { type = 'Repayment', transactionAmount = null } = line
+  const isReversed = line.status === 'reversed'
+  if (isReversed && type !== 'Settlement Waiver')
+    throw invalidArgument('status', 'must be posted: what was reversed is not imported')
   const own = !WITHOUT_AMOUNT.includes(type)
   if (own && transactionAmount === null) throw invalidArgument('amount', 'is required')
+  if (isCharge(type) && !line.note) throw invalidArgument('name', `is required of a ${type}: what is charged`)
+  if (!isCharge(type) && line.dueDate)
+    throw invalidArgument('chargeDueOn', `must be empty of a ${type}: only a single charge is due`)
   return {
     loanExternalId: line.loanExternalId,
     type,
     amount: own ? transactionAmount : null,
+    isReversed,
+    waivesNothing: isZero(line.interest),
     valueDate: line.transactionDate,
     token: line.idempotencyKey,
     note: line.note ?? null,
+    dueOn: line.dueDate ?? undefined,
     paymentMethod: line.paymentMethod ?? undefined,
   }
 }

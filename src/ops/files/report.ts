@@ -29,7 +29,10 @@ export async function openReport(path: string): Promise<ReportFile> {
 }
 
 /** The names of fields in a file to import. */
-const FIELDS: FaultNames = { amount: 'transactionAmount', valueDate: 'transactionDate' }
+const FIELDS: FaultNames = {
+  ...{ amount: 'transactionAmount', valueDate: 'transactionDate', chargeAmount: 'transactionAmount' },
+  ...{ chargeDueOn: 'dueDate', name: 'note' },
+}
 
 function inReport({ line, error, record }: Refusal) {
   const { message, details } = inNames(error, FIELDS)

@@ -217,9 +217,9 @@ function differencesOf(
   })
   const { length } = loan.entries
   const count = entryCount === length ? [] : [`entry_count is ${entryCount}, and there are ${length} entries`]
-  const shouldCarry = carriedForward(state)
+  const shouldCarry = carriedForward(loan.terms, state)
   // A text of another format version, or a damaged one, is not used.
-  const isUsed = carried !== null && endFrom(carried, entryCount, loan.updatedAt) !== undefined
+  const isUsed = carried !== null && endFrom(loan.terms, carried, entryCount, loan.updatedAt) !== undefined
   const forward =
     !isUsed || carried === shouldCarry
       ? []

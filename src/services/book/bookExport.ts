@@ -122,7 +122,7 @@ function paidBy(stored: CheckedLoan, asOf: number): Map<unknown, Paid> {
 }
 
 const AMOUNTS =
-  /^(principal|interest|fees|penalty|overpayment|transactionAmount|total[A-Z].*|(principal|interest|fees|penalty)Outstanding)$/
+  /^(principal|netDisbursed|interest|fees|penalty|overpayment|transactionAmount|total[A-Z].*|(principal|interest|fees|penalty)Outstanding)$/
 const INSTANTS = /(At|DateTime)$/
 
 function toRecord(row: ExportRow, zone: string): ExportRecord {

@@ -5,34 +5,46 @@ import { type ChangeBatch, type LoanChange, saveLoans } from '../../db/loans/sav
 import { apply, type StoredLoan } from '../../db/loans/storedLoan.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
 import type { LocalDate } from '../../domain/dates.ts'
-import { LendingError, notFound } from '../../domain/errors.ts'
+import { failedPrecondition, LendingError, notFound } from '../../domain/errors.ts'
 import type { Balances } from '../../domain/loan/balances.ts'
-import type { Entry, EntryType } from '../../domain/loan/entry.ts'
-import { type Decision, findByToken, post } from '../../domain/loan/loan.ts'
+import { type Entry, type EntryType, isCharge } from '../../domain/loan/entry.ts'
+import { type Decision, findByToken, outcomeAt, post, reverse } from '../../domain/loan/loan.ts'
 import type { LoanState } from '../../domain/loan/replay.ts'
 import { type Decimal, toMinor } from '../../domain/money.ts'
 import { getOrganization } from '../lenders/organizations.ts'
-import { timePassed } from '../loans/timePassed.ts'
+import { waiverAfter } from '../loans/changes/settleEarly.ts'
+import { timePassed } from '../loans/changes/timePassed.ts'
 import { type Importer, type LineResult, lineResultOf, otherThere } from './bookImport.ts'
 
 /** A line of an import of transactions. */
 export interface TransactionLine {
   readonly loanExternalId: string
   readonly type: EntryType
-  /** Null for a charge-off or write-off. */
+  /** Null for a charge-off, a write-off or a settlement waiver. */
   readonly amount: Decimal | null
   readonly valueDate: LocalDate
   /** The dedupe token, by which a line that is imported again is recognised. */
   readonly token: string
   readonly note: string | null
+  /** True of a settlement waiver that an operator reversed: there is none for its day. */
+  readonly isReversed: boolean
+  /** True of a settlement waiver that waives nothing any more. */
+  readonly waivesNothing: boolean
+  /** The due date of a single charge; undefined: the value date. */
+  readonly dueOn: LocalDate | undefined
   /** Undefined: the lender's. */
   readonly paymentMethod: string | undefined
 }
 
 /** A loan while the lines of a batch are posted on it, one after the other. */
 interface Working {
-  readonly before: StoredLoan
   after: StoredLoan
+  /** Saved one after the other: a statement cannot reverse an entry that it posts. */
+  readonly steps: Step[]
+}
+
+interface Step {
+  readonly loan: StoredLoan
   readonly changes: LoanChange[]
 }
 
@@ -53,26 +65,33 @@ export function transactionImporter(deps: Deps, importedBy: Author): Importer<Tr
       )
       const loans = new Map<string, Working>()
       for (const [index, loan] of read.entries())
-        if (loan) loans.set(named[index]!, { before: loan, after: loan, changes: [] })
+        if (loan) loans.set(named[index]!, { after: loan, steps: [{ loan, changes: [] }] })
       const { paymentMethod } = await getOrganization(deps, author)
-      const nextId = await reserveIds(deps, 'entry', lines.length)
+      // Each line may settle its loan early, which posts a waiver, too.
+      const nextId = await reserveIds(deps, 'entry', 2 * lines.length)
       const results = values.map(
         (value): LineResult =>
           value instanceof LendingError
             ? value
             : lineResultOf(() => postLine(value, loans, { author, at, nextId, paymentMethod })),
       )
-      const batches: ChangeBatch[] = [...loans.values()]
-        .filter(({ changes }) => changes.length > 0)
-        .map(({ before, changes }) => ({ loan: before, changes }))
+      const rounds = roundsOf([...loans.values()])
       return {
         async save(batch) {
-          if (batches.length === 0) return results
-          return (await saveLoans(batch, batches)).every(Boolean) ? results : undefined
+          for (const round of rounds) if (!(await saveLoans(batch, round)).every(Boolean)) return undefined
+          return results
         },
       }
     },
   }
+}
+
+/** Returns the first steps of all loans, then the second ones, and so on; without loans that do not change. */
+function roundsOf(loans: readonly Working[]): ChangeBatch[][] {
+  const most = Math.max(0, ...loans.map(({ steps }) => steps.length))
+  return Array.from({ length: most }, (_, index) =>
+    loans.flatMap(({ steps }) => steps[index] ?? []).filter(({ changes }) => changes.length > 0),
+  ).filter((round) => round.length > 0)
 }
 
 /** The values that all lines of a batch share. */
@@ -91,19 +110,50 @@ function postLine(
 ): LineResult {
   const loan = loans.get(line.loanExternalId)
   if (!loan) throw notFound((nameOf) => `no loan has that externalId, given as ${nameOf('loanExternalId')}`)
-  const { type, amount, valueDate, token, note } = line
+  const { type, amount, valueDate, token, note, dueOn } = line
   const present = findByToken(loan.after, token)
   if (present) return isSame(line, present, loan.after) ? 'present' : otherThere('the transaction')
+  if (type === 'Settlement Waiver') return postWaiver(line, loan, { author, at })
   const method = line.paymentMethod ?? paymentMethod
-  const decision = post(loan.after, { type, amount, valueDate, token, note, paymentMethod: method }, at)
+  const decision = post(loan.after, { type, amount, valueDate, token, note, dueOn, paymentMethod: method }, at)
   const posted = decision.posted && { ...decision.posted, id: nextId() }
-  const passed = loan.changes.length > 0 ? undefined : timePassed(loan.after, at)
-  if (passed) {
-    loan.changes.push({ ...passed, decision: inBalances(passed.decision) })
-    loan.after = apply(loan.after, passed.decision, null, at)
+  const isFirst = loan.steps.every(({ changes }) => changes.length === 0)
+  for (const passed of isFirst ? timePassed(loan.after, at) : []) add(loan, passed)
+  add(loan, { author, decision, posted, at })
+  const waiver = waiverAfter(loan.after, author, at, nextId)
+  if (waiver) add(loan, waiver)
+  return 'imported'
+}
+
+/** Adds a change to the last step of a loan. */
+function add(loan: Working, change: LoanChange): void {
+  loan.steps.at(-1)!.changes.push({ ...change, decision: inBalances(change.decision) })
+  loan.after = apply(loan.after, change.decision, change.posted, change.at)
+}
+
+/**
+ * Takes a line of a settlement waiver. The lines before it have posted the waiver where they settle the loan on its day;
+ * one that an operator reversed is reversed again, so that none is posted for the day later.
+ */
+function postWaiver(
+  { valueDate, isReversed, waivesNothing }: TransactionLine,
+  loan: Working,
+  { author, at }: Pick<Posted, 'author' | 'at'>,
+): LineResult {
+  const ofDay = loan.after.entries.filter(
+    (entry) => entry.type === 'Settlement Waiver' && entry.valueDate === valueDate,
+  )
+  if (!isReversed) {
+    if (ofDay.length > 0 || waivesNothing) return 'present'
+    throw failedPrecondition(
+      `no transaction before this line settles the loan early on ${valueDate}: put the repayment that does before it`,
+    )
   }
-  loan.changes.push({ author, decision: inBalances(decision), posted, at })
-  loan.after = apply(loan.after, decision, posted, at)
+  const waiver = ofDay.find(({ reversedAt }) => reversedAt === null)
+  // No waiver, or one that waives nothing: there is nothing to reverse.
+  if (!waiver || outcomeAt(loan.after, waiver, at)?.amount === 0n) return 'present'
+  if (loan.steps.at(-1)!.changes.length > 0) loan.steps.push({ loan: loan.after, changes: [] })
+  add(loan, { author, decision: reverse(loan.after, waiver.id, at, null), posted: null, at })
   return 'imported'
 }
 
@@ -120,10 +170,15 @@ function inBalances(decision: Decision): Decision {
 }
 
 /**
- * Returns whether a line equals a posted entry; of a charge-off or write-off, the amount is not compared, because a
- * line has none.
+ * Returns whether a line equals a posted entry: type, value date, amount and, of a single charge, due date and name.
+ * Amounts that follow from the loan (null) are not compared.
  */
-const isSame = ({ type, amount, valueDate }: TransactionLine, entry: Entry, { terms }: StoredLoan): boolean =>
+const isSame = (
+  { type, amount, valueDate, dueOn, note }: TransactionLine,
+  entry: Entry,
+  { terms }: StoredLoan,
+): boolean =>
   type === entry.type &&
   valueDate === entry.valueDate &&
+  (!isCharge(type) || ((dueOn ?? valueDate) === entry.dueOn && note === entry.note)) &&
   (amount === null || toMinor(amount, terms.currency, 'amount') === entry.amount)

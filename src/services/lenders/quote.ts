@@ -15,7 +15,8 @@ export interface QuoteRequest {
 
 /**
  * Returns what a loan of a product would cost.
- * @throws LendingError `not_found`, `failed_precondition` for a retired product, `invalid_argument` for the principal
+ * @throws LendingError `not_found`, `failed_precondition` for a retired product, `invalid_argument` for the principal,
+ *   also where its charges are above the cap of the product
  */
 export async function quoteProduct(
   deps: Deps,

@@ -18,7 +18,7 @@ import type { Caller } from '../access/caller.ts'
 import type { Recorded } from '../customers/borrowers.ts'
 import { getOrganization } from '../lenders/organizations.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
-import { changeLoan } from './changeLoan.ts'
+import { changeLoan } from './changes/changeLoan.ts'
 import { noSuchLoan, notActive } from './loans.ts'
 import { makeLoanAs } from './makeLoan.ts'
 

@@ -23,11 +23,14 @@ const AFTER_FAILURE_MS = 10_000
  */
 export async function sweepOnce(deps: Deps, except: readonly DamagedLoan[]): Promise<Swept> {
   const now = deps.now()
-  return sweepLoans(deps.db, deps.config.zone, now, { most: LOANS_A_ROUND, except }, (loan) => ({
+  return sweepLoans(deps.db, deps.config.zone, now, { most: LOANS_A_ROUND, except }, (loan) => {
+    const review = loan.nextChangeAt ?? now
     // The columns still have the state of the moment before.
-    before: stateOf(loan, Math.max(loan.terms.disbursedAt, (loan.nextChangeAt ?? now) - 1)),
-    after: stateOf(loan, now),
-  }))
+    const before = stateOf(loan, Math.max(loan.terms.disbursedAt, review - 1))
+    const reviewed = stateOf(loan, review)
+    const isBehind = reviewed.nextChangeAt !== null && reviewed.nextChangeAt <= now
+    return { before, after: isBehind ? reviewed : stateOf(loan, now), isBehind }
+  })
 }
 
 /** The background job that sweeps. */
@@ -49,7 +52,7 @@ export function startSweeper(deps: Deps, log: { error(context: object, message: 
 
   async function run(): Promise<void> {
     try {
-      const { found, saved, damaged } = await sweepOnce(deps, except)
+      const { found, saved, damaged, isBehind } = await sweepOnce(deps, except)
       for (const { organizationId, id, error } of damaged) {
         const context = { err: error, organization: organizationId, loan: String(id) }
         log.error(context, 'a loan cannot be replayed, and is left out of the sweep; run `book check`')
@@ -58,7 +61,7 @@ export function startSweeper(deps: Deps, log: { error(context: object, message: 
       except.push(...damaged.slice(0, MOST_DAMAGED - except.length))
       const purged = await purgeKeys(deps.db, KEYS_A_ROUND, deps.now())
       deps.listener.swept(saved)
-      const isMore = found === LOANS_A_ROUND && except.length < MOST_DAMAGED
+      const isMore = (isBehind || found === LOANS_A_ROUND) && except.length < MOST_DAMAGED
       next(isMore || purged === KEYS_A_ROUND ? 0 : IDLE_MS)
     } catch (error) {
       deps.listener.sweepFailed()

@@ -4,7 +4,7 @@ import type { StoredLoan, StoredRow } from '../../db/loans/storedLoan.ts'
 import { cursorAt } from '../../db/queries/cursor.ts'
 import type { Step } from '../../db/queries/paging.ts'
 import { invariant, notFound } from '../../domain/errors.ts'
-import { type Entry, type EntryType, isCustomerRepayment } from '../../domain/loan/entry.ts'
+import { type Entry, type EntryType, isCharge, isCustomerRepayment } from '../../domain/loan/entry.ts'
 import {
   type Adjustment,
   adjust,
@@ -21,7 +21,7 @@ import { type Caller, requireAdmin } from '../access/caller.ts'
 import { getOrganization } from '../lenders/organizations.ts'
 import type { Listener } from '../listener.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
-import { type Changed, changeLoan, postToLoan, type SavedChange } from './changeLoan.ts'
+import { type Changed, changeLoan, postToLoan, type SavedChange } from './changes/changeLoan.ts'
 import { getLoan, type LoanNow, noSuchLoan } from './loans.ts'
 
 /** A transaction of a loan, with its outcome at the moment of the request. */
@@ -41,7 +41,7 @@ export interface TransactionRef {
 }
 
 /** Returns whether only an operator may post the type (contract 4.4). */
-export const isForAdmins = (type: EntryType): boolean => type === 'Write-off'
+export const isForAdmins = (type: EntryType): boolean => type === 'Write-off' || isCharge(type)
 
 /**
  * Posts a transaction of any type. Where the loan has a transaction with the dedupe token, returns that one and posts
@@ -92,6 +92,24 @@ export async function adjustTransaction(
 ): Promise<TransactionNow> {
   requireAdmin(caller)
   return changeTransaction(deps, caller, ref, (loan, now) => adjust(loan, transactionId, adjustment, now))
+}
+
+/**
+ * Marks a single charge of a loan reversed; operators only.
+ * @throws LendingError `permission_denied`, `not_found` also for another transaction, `failed_precondition`
+ */
+export async function reverseCharge(
+  deps: Deps,
+  caller: Caller,
+  { ref, transactionId }: TransactionRef,
+  note: string | null,
+): Promise<TransactionNow> {
+  requireAdmin(caller)
+  return changeTransaction(deps, caller, ref, (loan, now) => {
+    if (!loan.entries.some(({ id, type }) => id === transactionId && isCharge(type)))
+      throw notFound('no charge of this loan has that id')
+    return reverse(loan, transactionId, now, note)
+  })
 }
 
 async function changeTransaction(
@@ -149,7 +167,7 @@ export interface RepaymentsRequest {
 }
 
 /** The order of the list of a loan's repayments, newest first; the id of the loan follows. */
-const NEWEST_FIRST = 'repayments-newest-first'
+const NEWEST_FIRST = 'newest-first'
 
 /** Returns the latest repayments of a loan, newest first, reversed ones included (contract 4.4.5). */
 export function latestRepayments({ loan, state }: LoanNow): TransactionNow[] {
@@ -165,17 +183,30 @@ export function latestRepayments({ loan, state }: LoanNow): TransactionNow[] {
  * back from where it began: repayments that are posted meanwhile are not in it.
  * @throws LendingError `not_found`, `invalid_argument` for a range that names no part
  */
-export async function listRepayments(
+export const listRepayments = (deps: Deps, caller: Caller, ref: LoanRef, request: RepaymentsRequest) =>
+  listEntries(deps, caller, ref, { ...request, of: 'repayments' })
+
+/**
+ * Reads a loan and returns a part of its single charges, newest first, reversed ones included (contract 10.12).
+ * @throws LendingError as `listRepayments` does
+ */
+export const listCharges = (deps: Deps, caller: Caller, ref: LoanRef, range: Range) =>
+  listEntries(deps, caller, ref, { range, updatedSince: undefined, of: 'charges' })
+
+/** The lists of a loan's entries, by name: the entries that each of them has. */
+const LISTED = { repayments: isCustomerRepayment, charges: isCharge } as const
+
+async function listEntries(
   deps: Deps,
   caller: Caller,
   ref: LoanRef,
-  { range, updatedSince }: RepaymentsRequest,
+  { range, updatedSince, of }: RepaymentsRequest & { readonly of: keyof typeof LISTED },
 ): Promise<Ranged<TransactionNow>> {
   const { loan, state } = await getLoan(deps, caller, ref)
-  const order = `${NEWEST_FIRST}-${loan.id}`
+  const order = `${of}-${NEWEST_FIRST}-${loan.id}`
   const position = positionOf(range, { arrival: order })
   const isAsked = (entry: Entry) =>
-    isCustomerRepayment(entry.type) && (updatedSince === undefined || changedAt(entry) >= updatedSince)
+    LISTED[of](entry.type) && (updatedSince === undefined || changedAt(entry) >= updatedSince)
   const all = loan.entries.filter(isAsked).reverse()
   const rest = 'page' in position ? all : all.filter(({ ordinal }) => BigInt(ordinal) < floorOf(position))
   const skipped = 'page' in position ? (position.page - 1) * position.rows : 0

@@ -143,6 +143,8 @@ describe('what only an ADMIN may do', () => {
         ...['/v1/webhook-endpoints', '/v1/webhook-endpoints/{id}', '/v1/webhook-endpoints/{id}/deliveries'],
         ...['recover', 'rotate-secret', 'test'].map((act) => `/v1/webhook-endpoints/{id}/${act}`),
         '/v1/loans/{id}/write-off',
+        '/v1/loans/{id}/charges',
+        '/v1/loans/{id}/charges/{transactionId}/reverse',
         '/v1/loans/{id}/repayments/{transactionId}/adjust',
         '/v1/loans/{id}/repayments/{transactionId}/reverse',
         '/v1/audit-trail',
@@ -162,7 +164,7 @@ describe('what only an ADMIN may do', () => {
     for (const path of marked)
       for (const operation of Object.values(body.paths[path]!)) {
         // A USER may list what an ADMIN creates.
-        if (operation['x-required-role'] === undefined && path === '/v1/loan-products') continue
+        if (operation['x-required-role'] === undefined && /^\/v1\/loan-products$|\/charges$/.test(path)) continue
         expect(operation.description).toMatch(/^\*\*ADMIN only\.\*\*/)
         expect(operation.responses).toHaveProperty('403')
       }

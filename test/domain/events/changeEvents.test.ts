@@ -56,11 +56,11 @@ describe('the events of a change', () => {
 })
 
 const active = {
-  ...{ status: 'Active' as const, penaltyRaised: false, overdueSince: null, totalOverdue: 0n, totalOverpaid: 0n },
-  chargedOffOn: null,
+  ...{ status: 'Active' as const, penaltiesRaised: 0, overdueSince: null, totalOverdue: 0n, penaltyOverdue: 0n },
+  ...{ totalOverpaid: 0n, chargedOffOn: null },
 }
 const late = { ...active, overdueSince: '2026-03-01', totalOverdue: 100n }
-const withPenalty = { ...active, penaltyRaised: true }
+const withPenalty = { ...active, penaltiesRaised: 1 }
 const overpaid = { ...active, status: 'Overpaid' as const, totalOverpaid: 1n }
 const closed = { ...active, status: 'Closed (obligations met)' as const }
 const writtenOff = { ...active, status: 'Closed (written off)' as const }
@@ -72,6 +72,8 @@ describe('what follows from a change of a loan', () => {
     ['arrears', active, late, ['loan.overdue']],
     ['no more arrears: nothing that is told', late, active, []],
     ['a penalty', active, withPenalty, ['loan.penalty_raised']],
+    ['another penalty', withPenalty, { ...active, penaltiesRaised: 2 }, ['loan.penalty_raised']],
+    ['fewer penalties', { ...active, penaltiesRaised: 3 }, withPenalty, ['loan.penalty_cancelled']],
     ['no penalty any more', withPenalty, closed, ['loan.penalty_cancelled', 'loan.closed']],
     ['overpayment', active, overpaid, ['loan.overpaid']],
     ['an overpayment that was paid out', overpaid, closed, ['loan.closed']],
@@ -85,8 +87,14 @@ describe('what follows from a change of a loan', () => {
 
   it('of time is always something: another instalment that was not paid is told as overdue', () => {
     expect(eventsOfTime(late, { ...late, totalOverdue: 200n })).toEqual(['loan.overdue'])
-    expect(eventsOfTime(active, { ...late, penaltyRaised: true })).toEqual(['loan.penalty_raised', 'loan.overdue'])
+    expect(eventsOfTime(active, { ...late, penaltiesRaised: 1 })).toEqual(['loan.penalty_raised', 'loan.overdue'])
     expect(eventsOfTime(late, late)).toEqual(['loan.restated'])
+  })
+
+  it('tells no arrears again where only a penalty has grown them', () => {
+    const grown = { ...late, penaltiesRaised: 1, penaltyOverdue: 40n, totalOverdue: 140n }
+    expect(eventsOfTime(late, grown)).toEqual(['loan.penalty_raised'])
+    expect(eventsOfTime(late, { ...grown, totalOverdue: 141n })).toEqual(['loan.penalty_raised', 'loan.overdue'])
   })
 })
 

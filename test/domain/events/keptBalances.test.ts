@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { balancesFromText, balancesToText, type KeptBalances } from '../../../src/domain/events/keptBalances.ts'
-import { subtract, totalOf } from '../../../src/domain/loan/allocation.ts'
 import { LOAN_STATUSES } from '../../../src/domain/loan/lifecycle.ts'
+import { subtract, totalOf } from '../../../src/domain/loan/portions.ts'
 import { NOTHING_FORGONE } from '../../../src/domain/loan/recognition.ts'
 
 const anyAmount = fc.oneof(fc.constant(0n), fc.bigInt(1n, 10n ** 17n))
@@ -21,13 +21,14 @@ const anyTerms = fc.record({
   dueAt: anyInstant,
 })
 
-const NOTHING_LOST = { forgone: NOTHING_FORGONE, atChargeOff: null }
+const NOTHING_LOST = { forgone: NOTHING_FORGONE, atChargeOff: null, deducted: 0n }
 const anyUnearned = fc.record({ interest: anyAmount, fees: anyAmount })
 const anyForgone = fc.record({ waived: anyUnearned, writtenOff: anyUnearned })
 const anyTotals = { due: anyPortions, paid: anyPortions, waived: anyPortions, writtenOff: anyPortions }
 const anyBooking = fc.record({
   on: anyDay,
   isImported: fc.boolean(),
+  deducted: anyAmount,
   unearned: anyUnearned,
   forgone: anyForgone,
   atChargeOff: fc.option(fc.record({ ...anyTotals, unearned: anyUnearned, forgone: anyForgone }), { nil: null }),
@@ -49,7 +50,7 @@ const anyKept = fc
     overdueSince: anyDayOrNone,
     chargedOffOn: anyDayOrNone,
     closedOn: anyDayOrNone,
-    penaltyRaised: fc.boolean(),
+    penaltiesRaised: fc.nat(800),
     outcome: fc.option(fc.record({ portions: anyPortions, overpayment: anyAmount }), { nil: undefined }),
     terms: fc.option(anyTerms, { nil: undefined }),
     booking: anyBooking,
@@ -93,7 +94,7 @@ describe('the balances that the trail keeps of a change', () => {
     const sums = { totalRecovered: 0n, totalOverpaid: 0n, totalOverdue: 0n, totalPaid: 0n }
     const totals = { ...sums, totalOutstanding: 110_000_00n, totalWrittenOff: 0n }
     const days = { nextDueOn: '2026-02-28', overdueSince: null, chargedOffOn: null, closedOn: null }
-    const loan = { ...kept, ...totals, ...days, nextDueAmount: 110_000_00n, penaltyRaised: false } as const
+    const loan = { ...kept, ...totals, ...days, nextDueAmount: 110_000_00n, penaltiesRaised: 0 } as const
     const outcome = { portions: whole, overpayment: 0n }
     const booking = { on: '2026-01-31', isImported: false, unearned: { interest: 5_00n, fees: 0n }, ...NOTHING_LOST }
     expect(written({ ...loan, version: 2, outcome, terms: undefined, booking })).toBe(

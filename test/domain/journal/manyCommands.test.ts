@@ -2,10 +2,19 @@ import { expect, it } from 'vitest'
 import { dateIn, dayAfter, startOfDay } from '../../../src/domain/dates.ts'
 import { contributionOf, METHODS } from '../../../src/domain/journal/contribution.ts'
 import { lessAmounts, NO_AMOUNTS, plusAmounts, type SlotAmounts } from '../../../src/domain/journal/slots.ts'
-import { ENTRY_TYPES } from '../../../src/domain/loan/entry.ts'
 import { randomFrom } from '../../support/random.ts'
 import { DayJournal, keyOf } from './dayJournal.ts'
-import { BEGIN, type Command, DAY_MS, decide, loanOf, type NewLoan, type RandomLoan, ZONE } from './randomLoans.ts'
+import {
+  BEGIN,
+  type Command,
+  DAY_MS,
+  decide,
+  loanOf,
+  type NewLoan,
+  POSTED_TYPES,
+  type RandomLoan,
+  ZONE,
+} from './randomLoans.ts'
 
 // A book to which random commands happen while its months are closed. `npm run journal:try` has a million accepted;
 // MKOPO_COMMANDS and MKOPO_SEED say otherwise.
@@ -33,7 +42,7 @@ const randomLoan = (): NewLoan => ({
 
 const randomCommand = (): Command => ({
   does: oneOf(['post', 'post', 'post', 'post', 'post', 'reverse', 'adjust', 'restate']),
-  type: oneOf(ENTRY_TYPES),
+  type: oneOf(POSTED_TYPES),
   share: random(random(2) === 0 ? 1200 : 300),
   isToTheCent: random(4) === 0,
   daysAgo: random(3) === 0 ? random(60) : 0,
@@ -158,7 +167,7 @@ it(`keeps the books of ${COMMANDS} random commands, over closed months`, () => {
   const totals = journal.totals()
   for (const [key, contributed] of book.replayed) expect(lessAmounts(totals.get(key)!, contributed)).toEqual(NO_AMOUNTS)
   expect([...totals.keys()].toSorted()).toEqual([...book.replayed.keys()].toSorted())
-  for (const type of [...ENTRY_TYPES, 'reverse', 'adjust', 'restate']) expect(book.done.get(type)).toBeGreaterThan(10)
+  for (const type of [...POSTED_TYPES, 'reverse', 'adjust', 'restate']) expect(book.done.get(type)).toBeGreaterThan(10)
   expect(months.length).toBeGreaterThan(COMMANDS / 3000)
   expect(journal.late).toBeGreaterThan(100)
   const done = [...book.done].map(([what, times]) => `${what} ${times}`).join(', ')

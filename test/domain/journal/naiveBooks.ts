@@ -69,7 +69,15 @@ class Books {
   }
 
   get owes(): bigint {
-    return this.instalments.reduce((sum, { owed }) => sum + PARTS.reduce((all, part) => all + owed[part], 0n), 0n)
+    return this.owesOf(PARTS)
+  }
+
+  get owesBesidesPenalties(): bigint {
+    return this.owesOf(PARTS.filter((part) => part !== 'penalty'))
+  }
+
+  private owesOf(parts: readonly Part[]): bigint {
+    return this.instalments.reduce((sum, { owed }) => sum + parts.reduce((all, part) => all + owed[part], 0n), 0n)
   }
 
   /** Instalments with a due date before the day have fallen due. */
@@ -85,19 +93,21 @@ class Books {
 
   raisePenalty(): void {
     const { penaltyAmount, schedule } = this.terms
-    if (this.hasPenalty || penaltyAmount === null || this.owes === 0n) return
+    if (this.hasPenalty || penaltyAmount === null || this.owesBesidesPenalties === 0n) return
     this.hasPenalty = true
     this.instalments[schedule.length - 1]!.owed.penalty += penaltyAmount
     if (this.method !== 'cash' && !this.isChargedOff) this.move('penalties_receivable', INCOME.penalty, penaltyAmount)
   }
 
-  happens({ type, amount, valueDate }: Entry): void {
+  happens({ type, amount, valueDate, dueOn }: Entry): void {
     this.dayBegins(valueDate)
     if (type === 'Repayment' || type === 'Recovery Repayment') this.moneyIn(amount)
     else if (type === 'Refund') this.moneyOut(amount, valueDate, true)
     else if (type === 'Credit Balance Refund') this.moneyOut(amount, valueDate, false)
     else if (type === 'Waive Interest') this.giveUp(['interest'], amount, 'waivers')
     else if (type === 'Write-off') this.writeOff()
+    else if (type === 'Fee') this.charge('fees', amount, dueOn ?? valueDate)
+    else if (type === 'Penalty') this.charge('penalty', amount, dueOn ?? valueDate)
     else this.chargeOff()
   }
 
@@ -165,13 +175,29 @@ class Books {
     if (rest > 0n) this.lendMore(rest, on)
   }
 
+  /** An instalment due on or after a day; a new one where none is. */
+  private dueFrom(day: string): Instalment {
+    const known = this.instalments.find(({ dueDate }) => dueDate >= day)
+    if (known) return known
+    const instalment = { dueDate: day, owed: zero(), paid: zero(), lost: zero() }
+    this.instalments.push(instalment)
+    return instalment
+  }
+
+  /** A charge is income at once, or a fee of an instalment that is still to come, when it falls due. */
+  private charge(part: 'fees' | 'penalty', amount: bigint, dueOn: string): void {
+    const instalment = this.dueFrom(dueOn)
+    instalment.owed[part] += amount
+    if (this.method !== 'cash' && !this.isChargedOff && !this.isStillToCome(instalment, part))
+      this.move(RECEIVABLE[part], INCOME[part], amount)
+    const x = smaller(amount, this.overpaid)
+    this.overpaid -= x
+    this.move('overpayments', 'cash', x)
+    this.moneyIn(x)
+  }
+
   private lendMore(amount: bigint, on: string): void {
-    let instalment = this.instalments.find(({ dueDate }) => dueDate >= on)
-    if (!instalment) {
-      instalment = { dueDate: on, owed: zero(), paid: zero(), lost: zero() }
-      this.instalments.push(instalment)
-    }
-    instalment.owed.principal += amount
+    this.dueFrom(on).owed.principal += amount
     this.move(this.isChargedOff ? 'charge_offs' : 'loan_portfolio', 'cash', amount)
   }
 
@@ -235,5 +261,5 @@ function owesInTime(terms: LoanTerms, inTime: readonly Entry[], isLate: (entry: 
   const books = new Books(terms, 'cash')
   const writeOff = inTime.findIndex((entry) => entry.type === 'Write-off' && isLate(entry))
   for (const entry of writeOff === -1 ? inTime : inTime.slice(0, writeOff)) books.happens(entry)
-  return books.owes > 0n
+  return books.owesBesidesPenalties > 0n
 }

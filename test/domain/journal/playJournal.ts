@@ -101,6 +101,7 @@ function termsOf(code: string, disbursedOn: string, due: readonly string[], pena
   return {
     ...{ currency, zone: ZONE, principal: schedule.reduce((sum, { principal }) => sum + principal, 0n) },
     ...{ numberOfRepayments: schedule.length, ratePerPeriod: 0n, schedule, disbursedAt, disbursedOn, dueOn },
+    rules: null,
     ...{ penaltyAmount: penalty === undefined ? null : minor(penalty) },
     dueAt: Date.parse(`${dueOn}T09:30:00+03:00`),
   }

@@ -3,11 +3,20 @@ import { describe, expect, it } from 'vitest'
 import { dateIn } from '../../../src/domain/dates.ts'
 import { contributionOf, METHODS, openingOf } from '../../../src/domain/journal/contribution.ts'
 import { isBalanced, plusAmounts, SLOTS, type Slot, type SlotAmounts } from '../../../src/domain/journal/slots.ts'
-import { ENTRY_TYPES } from '../../../src/domain/loan/entry.ts'
 import { post } from '../../../src/domain/loan/loan.ts'
 import { type BookedChange, dayBefore } from './bookedLoan.ts'
 import { naiveBooks } from './naiveBooks.ts'
-import { BEGIN, type Command, DAY_MS, decide, loanOf, type NewLoan, type RandomLoan, ZONE } from './randomLoans.ts'
+import {
+  BEGIN,
+  type Command,
+  DAY_MS,
+  decide,
+  loanOf,
+  type NewLoan,
+  POSTED_TYPES,
+  type RandomLoan,
+  ZONE,
+} from './randomLoans.ts'
 
 const HALF_HOUR_MS = 1_800_000
 
@@ -31,7 +40,7 @@ const anyLoan: fc.Arbitrary<NewLoan> = fc.record({
 
 const anyStep = fc.record({
   does: fc.constantFrom<Command['does'][]>('post', 'post', 'post', 'post', 'reverse', 'adjust', 'restate', 'time'),
-  type: fc.oneof({ weight: 3, arbitrary: fc.constant('Repayment' as const) }, fc.constantFrom(...ENTRY_TYPES)),
+  type: fc.oneof({ weight: 3, arbitrary: fc.constant('Repayment' as const) }, fc.constantFrom(...POSTED_TYPES)),
   share: fc.integer({ min: 0, max: 1200 }),
   isToTheCent: fc.boolean(),
   daysAgo: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.integer({ min: 1, max: 40 })),
@@ -94,7 +103,7 @@ describe('the postings of a loan', () => {
         expect(named(postings.reduce(plusAmounts))).toEqual(named(total))
       }
     })
-    expect([...seen.keys()].toSorted()).toEqual([...ENTRY_TYPES, 'adjust', 'restate', 'reverse'].toSorted())
+    expect([...seen.keys()].toSorted()).toEqual([...POSTED_TYPES, 'adjust', 'restate', 'reverse'].toSorted())
   })
 
   it('are those of a book-keeper who goes through the loan day by day', () => {

@@ -1,6 +1,6 @@
 import { dateIn } from '../../../src/domain/dates.ts'
 import { LendingError } from '../../../src/domain/errors.ts'
-import type { Entry, EntryType } from '../../../src/domain/loan/entry.ts'
+import { ENTRY_TYPES, type Entry, type EntryType } from '../../../src/domain/loan/entry.ts'
 import type { LoanStatus } from '../../../src/domain/loan/lifecycle.ts'
 import { adjust, type Decision, post, reverse } from '../../../src/domain/loan/loan.ts'
 import { type LoanTerms, termsFor } from '../../../src/domain/loan/terms.ts'
@@ -99,9 +99,22 @@ export function decide(loan: RandomLoan, command: Command, now: number): Decisio
   }
 }
 
+/** The types of entries that a caller posts: a settlement waiver follows from another entry. */
+export const POSTED_TYPES = ENTRY_TYPES.filter((type) => type !== 'Settlement Waiver')
+
 /** What a loan takes, by its status: most commands are for that, and a few are refused. */
 const FITTING: Readonly<Record<LoanStatus, readonly EntryType[]>> = {
-  Active: ['Repayment', 'Repayment', 'Repayment', 'Waive Interest', 'Refund', 'Charge-off', 'Write-off'],
+  Active: [
+    'Repayment',
+    'Repayment',
+    'Repayment',
+    'Waive Interest',
+    'Refund',
+    'Charge-off',
+    'Write-off',
+    'Fee',
+    'Penalty',
+  ],
   'Closed (obligations met)': ['Repayment'],
   'Closed (written off)': ['Recovery Repayment'],
   Overpaid: ['Repayment', 'Refund', 'Credit Balance Refund', 'Credit Balance Refund'],
@@ -152,7 +165,8 @@ function amountOf(loan: RandomLoan, { type, share, isToTheCent }: Command, now: 
   const about = {
     ...{ Repayment: totalOutstanding, 'Waive Interest': outstanding.interest, Refund: totalPaid + totalOverpaid },
     ...{ 'Credit Balance Refund': totalOverpaid, 'Recovery Repayment': totalOutstanding + totalWrittenOff },
-    ...{ 'Charge-off': totalOutstanding, 'Write-off': totalOutstanding },
+    ...{ 'Charge-off': totalOutstanding, 'Write-off': totalOutstanding, 'Settlement Waiver': outstanding.interest },
+    ...{ Fee: outstanding.principal, Penalty: outstanding.principal },
   }[type]
   const units = isToTheCent ? about : (about * BigInt(share)) / 1000n + 1n
   return { units: units === 0n ? 1n : units, scale: loan.terms.currency.decimals }

@@ -18,6 +18,7 @@ import {
   reverse,
 } from '../../../src/domain/loan/loan.ts'
 import { balancesAt, carriedForward, endFrom, replay } from '../../../src/domain/loan/replay.ts'
+import { type PenaltyRule, USUAL_RULES } from '../../../src/domain/loan/rules/loanRules.ts'
 import { type LoanTerms, termsOf } from '../../../src/domain/loan/terms.ts'
 import { currencyOf } from '../../../src/domain/money.ts'
 import { DISBURSED, weeklyTerms, ZONE } from '../../support/weeklyTerms.ts'
@@ -77,7 +78,7 @@ const recognised = (state: Balances) => {
 /** The head that is read of a loan which stored that text. */
 function headOf({ terms: { schedule: _, ...terms }, entries }: Loan, text: string, asOf: number): LoanHead {
   const count = entries.length
-  const end = endFrom(text, count, asOf)
+  const end = endFrom(terms, text, count, asOf)
   if (!end) throw new Error(`${text} cannot be read`)
   return { terms, end, count, since: [] }
 }
@@ -94,7 +95,7 @@ describe('the head of a loan', () => {
         let entries: Entry[] = []
         let now = DISBURSED
         let savedAt = now
-        let text = carriedForward(replay(terms, [], now))
+        let text = carriedForward(terms, replay(terms, [], now))
         /** A head that was read earlier, with what was posted on it since. */
         let older: LoanHead | undefined
         for (const { type, amount, after, ago, reverses } of steps) {
@@ -126,7 +127,7 @@ describe('the head of a loan', () => {
             expect(decision.posted).toEqual(whole.posted)
             expect(decision.outcome).toEqual(whole.outcome)
             expect(balancesOf(decision)).toEqual(balancesOf(whole))
-            expect(carriedForward(decision.state)).toBe(carriedForward(whole.state))
+            expect(carriedForward(terms, decision.state)).toBe(carriedForward(terms, whole.state))
             expect(recognised(decision.state)).toEqual(
               recognised(replay(terms, [...entries, { ...whole.posted!, id: 0n }], now)),
             )
@@ -138,7 +139,7 @@ describe('the head of a loan', () => {
           if (typeof whole === 'string') continue
           entries = entries.map((entry) => (entry === whole.reversed ? { ...entry, reversedAt: now } : entry))
           if (whole.posted) entries = [...entries, { ...whole.posted, id: BigInt(whole.posted.ordinal) }]
-          text = carriedForward(whole.state)
+          text = carriedForward(terms, whole.state)
           savedAt = now
         }
       }),
@@ -159,10 +160,45 @@ describe('the head of a loan', () => {
   const now = startOfDay('2026-02-04', ZONE)
 
   it('is the totals, and what is left of each open instalment', () => {
-    const text = carriedForward(replay(terms, [entry(1), entry(2, { amount: 3_500_00n })], now))
+    const text = carriedForward(terms, replay(terms, [entry(1), entry(2, { amount: 3_500_00n })], now))
     expect(text).toBe(
       '1;2026-02-03,,,,;,,135000,900000;,,90000,410000;,,,;2026-02-14,,,,190000;2026-02-21,,,45000,300000',
     )
+  })
+
+  it('has the text of before of a loan with the single penalty: other versions of the program read it, too', () => {
+    const penal = { ...terms, penaltyAmount: 90_000n }
+    const text = carriedForward(penal, replay(penal, [entry(1)], penal.dueAt))
+    expect(text).toBe(
+      '1;2026-02-03,,,1,;90000,,135000,900000;,,45000,105000;,,,;2026-02-07,,,,195000;2026-02-14,,,45000,300000;2026-02-21,90000,,45000,300000',
+    )
+    expect(endFrom(penal, text!, 1, penal.dueAt)?.fold).toMatchObject({
+      penaltiesRaised: 1,
+      lastPenaltyOn: penal.dueOn,
+    })
+  })
+
+  it('has the day of the latest penalty and the penalties of each instalment where they repeat', () => {
+    const penalty: PenaltyRule = {
+      ...{
+        base: 'fixed' as const,
+        value: 500n,
+        every: { every: 1, unit: 'days' as const },
+        graceDays: 0,
+        maxTimes: 9,
+        most: 10n ** 9n,
+      },
+      per: 'instalment',
+    }
+    const own = { ...terms, rules: { ...USUAL_RULES, penalty } }
+    const at = startOfDay('2026-02-10', ZONE)
+    const text = carriedForward(own, replay(own, [entry(1)], at))
+    expect(text).toBe(
+      '3;2026-02-03,,,3,;1500,,135000,900000;,,45000,105000;,,,;/;;2026-02-09;2026-02-07*3,1500,,,195000;2026-02-14,,,45000,300000;2026-02-21,,,45000,300000',
+    )
+    expect(endFrom(own, text!, 1, at)?.fold).toMatchObject({ penaltiesRaised: 3, lastPenaltyOn: '2026-02-09' })
+    expect(endFrom(terms, text!, 1, at)).toBeUndefined()
+    expect(endFrom(own, carriedForward(terms, replay(terms, [entry(1)], at))!, 1, at)).toBeUndefined()
   })
 
   it.each([
@@ -175,36 +211,36 @@ describe('the head of a loan', () => {
     ['with an empty instalment', (text: string) => `${text};`],
     ['with an instalment of one amount', (text: string) => text.replace(',,,45000,300000', ',345000')],
   ])('is not read where the text is %s', (_, damage) => {
-    const text = carriedForward(replay(terms, [entry(1), entry(2, { amount: 3_500_00n })], now))!
-    expect(endFrom(text, 2, now)).toBeDefined()
-    expect(endFrom(damage(text), 2, now)).toBeUndefined()
+    const text = carriedForward(terms, replay(terms, [entry(1), entry(2, { amount: 3_500_00n })], now))!
+    expect(endFrom(terms, text, 2, now)).toBeDefined()
+    expect(endFrom(terms, damage(text), 2, now)).toBeUndefined()
   })
 
   it.each([['Waive Interest', 450_00n] as const, ['Charge-off', 1n] as const])(
     'is not read after a %s where the text says nothing of what the books had recognised',
     (type, amount) => {
-      const text = carriedForward(replay(terms, [entry(1, { type, amount })], now))!
+      const text = carriedForward(terms, replay(terms, [entry(1, { type, amount })], now))!
       const [version, ...fields] = text.split(';')
       expect(version).toBe('2')
-      expect(endFrom(text, 1, now)).toBeDefined()
-      expect(endFrom(['1', ...fields.toSpliced(4, 2)].join(';'), 1, now)).toBeUndefined()
+      expect(endFrom(terms, text, 1, now)).toBeDefined()
+      expect(endFrom(terms, ['1', ...fields.toSpliced(4, 2)].join(';'), 1, now)).toBeUndefined()
     },
   )
 
   it('is nothing of a loan with a write-off, or with more open instalments than are worth it', () => {
     const writeOff = entry(1, { type: 'Write-off', amount: 1n })
-    expect(carriedForward(replay(terms, [writeOff], now))).toBeNull()
+    expect(carriedForward(terms, replay(terms, [writeOff], now))).toBeNull()
     const { schedule } = terms
     const long = {
       ...terms,
       schedule: Array.from({ length: 200 }, (_, index) => ({ ...schedule[0]!, period: index + 1 })),
     }
-    expect(carriedForward(replay(long, [], now))).toBeNull()
-    expect(carriedForward(replay(long, [entry(1, { amount: 10n ** 9n })], now))).not.toBeNull()
+    expect(carriedForward(long, replay(long, [], now))).toBeNull()
+    expect(carriedForward(long, replay(long, [entry(1, { amount: 10n ** 9n })], now))).not.toBeNull()
   })
 
   it('knows the entries that were posted since it was read, and what they did', () => {
-    const read = headOf({ terms, entries: [entry(1)] }, carriedForward(replay(terms, [entry(1)], now))!, now)
+    const read = headOf({ terms, entries: [entry(1)] }, carriedForward(terms, replay(terms, [entry(1)], now))!, now)
     const posting: Posting = {
       type: 'Repayment',
       amount: { units: 5n, scale: 0 },
@@ -223,11 +259,11 @@ describe('the head of a loan', () => {
   })
 
   it('has balances of its own at a later moment, without the penalty between', () => {
-    const free = headOf({ terms, entries: [] }, carriedForward(replay(terms, [], now))!, now)
+    const free = headOf({ terms, entries: [] }, carriedForward(terms, replay(terms, [], now))!, now)
     expect(balancesAt(free.terms, free.end, terms.dueAt)).toMatchObject({ status: 'Active', totalOverdue: 6_900_00n })
     const penal = { ...terms, penaltyAmount: 90_000n }
-    const head = headOf({ terms: penal, entries: [] }, carriedForward(replay(penal, [], now))!, now)
-    expect(balancesAt(head.terms, head.end, terms.dueAt - 1)).toMatchObject({ penaltyRaised: false })
+    const head = headOf({ terms: penal, entries: [] }, carriedForward(penal, replay(penal, [], now))!, now)
+    expect(balancesAt(head.terms, head.end, terms.dueAt - 1)).toMatchObject({ penaltiesRaised: 0 })
     expect(() => balancesAt(head.terms, head.end, terms.dueAt)).toThrow('no penalty between the two moments')
   })
 })

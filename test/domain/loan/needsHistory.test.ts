@@ -13,7 +13,7 @@ const last: Entry = {
 const now = startOfDay('2026-02-04', ZONE)
 const due = terms.dueOn
 const [before, after] = [terms.dueAt - 1, terms.dueAt]
-const table: [string, DatedPosting, { penalty: boolean; storedAt: number; at: number }, boolean][] = [
+const table: [string, Omit<DatedPosting, 'amount'>, { penalty: boolean; storedAt: number; at: number }, boolean][] = [
   [
     'a repayment of the day of the last entry',
     { type: 'Repayment', valueDate: '2026-02-03' },
@@ -87,7 +87,7 @@ const table: [string, DatedPosting, { penalty: boolean; storedAt: number; at: nu
 describe('a posting on a loan whose last entry is of 3 February', () => {
   it.each(table)('%s: %j, %j needs the history: %s', (_, posting, { penalty, storedAt, at }, expected) => {
     const own = { ...terms, penaltyAmount: penalty ? 90_000n : null }
-    const end = endFrom(carriedForward(replay(own, [last], storedAt))!, 1, storedAt)!
-    expect(needsHistory({ terms: own, end, count: 1 }, posting, at)).toBe(expected)
+    const end = endFrom(own, carriedForward(own, replay(own, [last], storedAt))!, 1, storedAt)!
+    expect(needsHistory({ terms: own, end, count: 1 }, { ...posting, amount: 1n }, at)).toBe(expected)
   })
 })

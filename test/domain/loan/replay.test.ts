@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addPeriods, dateIn, startOfDay } from '../../../src/domain/dates.ts'
-import { totalOf } from '../../../src/domain/loan/allocation.ts'
 import type { NewEntry } from '../../../src/domain/loan/entry.ts'
+import { totalOf } from '../../../src/domain/loan/portions.ts'
 import { extend, owedByDay, replay } from '../../../src/domain/loan/replay.ts'
 import { type LoanTerms, termsOf } from '../../../src/domain/loan/terms.ts'
 import { currencyOf, sum } from '../../../src/domain/money.ts'
@@ -253,7 +253,7 @@ describe('laws of replay', () => {
       fc.property(anyTerms, anyRepayments, anyMoment, (terms, entries, now) => {
         const seen = entries.filter((entry) => entry.valueDate <= dateIn(ZONE, now))
         const days = owedByDay(terms, seen, now)
-        const penalty = replay(terms, seen, now).penaltyRaised ? [terms.dueOn] : []
+        const penalty = replay(terms, seen, now).penaltiesRaised > 0 ? [terms.dueOn] : []
         const changed = new Set([terms.disbursedOn, ...seen.map(({ valueDate }) => valueDate), ...penalty])
         expect(days.map(({ date }) => date)).toEqual([...changed].sort())
         for (const { date, owed } of days) {

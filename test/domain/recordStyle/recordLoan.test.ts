@@ -47,6 +47,7 @@ describe('the terms of a record-style loan', () => {
       numberOfRepayments: 1,
       ratePerPeriod: 0n,
       penaltyAmount: null,
+      rules: null,
       disbursedAt: Date.parse('2026-01-15T00:00:00+03:00'),
       disbursedOn: '2026-01-15',
       dueOn: '2026-04-15',

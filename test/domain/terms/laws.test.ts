@@ -1,26 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { daysBetween } from '../../../src/domain/dates.ts'
-import { LendingError } from '../../../src/domain/errors.ts'
 import { divideHalfEven, sum } from '../../../src/domain/money.ts'
 import { productOf } from '../../../src/domain/product/newProduct.ts'
 import type { Product } from '../../../src/domain/product/product.ts'
-import { quoteOf } from '../../../src/domain/product/quote.ts'
+import { type Quote, quoteOf } from '../../../src/domain/product/quote.ts'
 import { productSchedule } from '../../../src/domain/schedule/schedule.ts'
-import { anyRequest } from './anyProduct.ts'
+import { accepted, anyRequest } from './anyProduct.ts'
 import { naiveInterest } from './naiveInterest.ts'
 
 const DAYS = ['2026-01-31', '2027-12-15', '2028-02-29', '2026-08-30']
-
-/** The product of a request; undefined for terms that do not go together, whose refusal has a reason. */
-function accepted(request: Parameters<typeof productOf>[0]): Product | undefined {
-  try {
-    return productOf(request, 1)
-  } catch (error) {
-    expect(error).toBeInstanceOf(LendingError)
-    return undefined
-  }
-}
 
 /** Checks what holds for every product, principal and day. @returns how many products were accepted */
 function forEach(check: (product: Product, principal: bigint, on: string) => void, numRuns = 1_500): number {
@@ -109,8 +98,10 @@ describe('the schedule of any product', () => {
 
 describe('flat interest per period', () => {
   it('is as 4.3.1 says, whatever the product', () => {
-    const products = anyRequest.map(({ grace: _, fees: __, ...request }) => ({
+    const products = anyRequest.map((request) => ({
       ...request,
+      ...{ grace: undefined, fees: [], penalty: undefined, earlySettlement: undefined, totalChargeCap: undefined },
+      allocation: undefined,
       ...{ interestMethod: 'flat', ratePer: 'period', dayCount: 'periods' },
     }))
     fc.assert(
@@ -139,20 +130,61 @@ describe('flat interest per period', () => {
   })
 })
 
+/** A principal that a product may lend on a day, as it was drawn or the smallest; undefined where the cap refuses it. */
+function quoteOfAny(product: Product, drawn: bigint, on: string): Quote | undefined {
+  try {
+    return quoteOf(product, drawn < product.principalMin ? product.principalMin : drawn, on)
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'invalid_argument', faults: [{ role: 'principal' }] })
+    return undefined
+  }
+}
+
 describe('the APR of a quote', () => {
-  it('makes what is due worth the principal, or is beyond a million percent', () => {
-    forEach((product, principal, disbursedOn) => {
-      const { schedule, apr, totalInterest, totalFees } = quoteOf(product, principal, disbursedOn)
+  it('makes what is due worth what was paid out, or is beyond a million percent', () => {
+    forEach((product, drawn, disbursedOn) => {
+      const quote = quoteOfAny(product, drawn, disbursedOn)
+      if (!quote) return
+      const { schedule, apr, totalInterest, totalFees } = quote
+      const lent = Number(quote.netDisbursed)
+      expect(lent).toBeGreaterThan(0)
       if (totalInterest + totalFees === 0n) return expect(apr).toBe(0)
       const worth = (percent: number) =>
         schedule.reduce((total, line) => {
           const due = Number(line.principal + line.interest + line.fees)
           return total + due / (1 + percent / 100) ** (daysBetween(disbursedOn, line.dueDate) / 365)
         }, 0)
-      if (apr === null) return expect(worth(1_000_000)).toBeGreaterThan(Number(principal))
-      const slack = Number(principal) * 1e-9
-      expect(worth(Math.max(0, apr - 0.006))).toBeGreaterThanOrEqual(Number(principal) - slack)
-      expect(worth(apr + 0.006)).toBeLessThanOrEqual(Number(principal) + slack)
+      if (apr === null) return expect(worth(1_000_000)).toBeGreaterThan(lent)
+      const slack = lent * 1e-9
+      expect(worth(Math.max(0, apr - 0.006))).toBeGreaterThanOrEqual(lent - slack)
+      expect(worth(apr + 0.006)).toBeLessThanOrEqual(lent + slack)
     }, 600)
+  })
+})
+
+describe('the charges of a quote', () => {
+  it('are what is due and not principal, and what was not paid out', () => {
+    let deducted = 0
+    forEach((product, drawn, disbursedOn) => {
+      const quote = quoteOfAny(product, drawn, disbursedOn)
+      if (!quote) return
+      expect(quote.netDisbursed + quote.feesDeducted).toBe(quote.principal)
+      expect(quote.totalDue - quote.netDisbursed).toBe(quote.totalInterest + quote.totalFees)
+      if (quote.feesDeducted > 0n) deducted++
+    }, 2_500)
+    expect(deducted).toBeGreaterThan(50)
+  })
+
+  it('are within the cap of the product', () => {
+    let capped = 0
+    forEach((product, drawn, disbursedOn) => {
+      const quote = quoteOfAny(product, drawn, disbursedOn)
+      const cap = product.terms?.totalChargeCap ?? null
+      if (!quote || cap === null) return
+      capped++
+      const most = divideHalfEven(quote.principal * cap, 100_000_000n)
+      expect(quote.totalInterest + quote.totalFees).toBeLessThanOrEqual(most)
+    })
+    expect(capped).toBeGreaterThan(100)
   })
 })

@@ -33,12 +33,13 @@ describe('a row compared with its seal', () => {
   })
 
   it('is compared over the columns that were known when it was sealed', () => {
-    const now = row('loan_entry', '3')
+    const now = row('loan_entry', '3', { due_on: null })
     const then = { ...now, values: now.values.slice(0, -2) }
     expect(differences([then], [now])).toEqual([])
-    expect(differences([then], [row('loan_entry', '3', { amount: '1' })])).toEqual([
+    expect(differences([then], [row('loan_entry', '3', { amount: '1', due_on: null })])).toEqual([
       'loan_entry 3: amount is not what change 9 sealed',
     ])
+    expect(differences([then], [row('loan_entry', '3')])).toEqual(['loan_entry 3: due_on is not what change 9 sealed'])
   })
 
   it('may have got an account number since, and no other', () => {

@@ -4,7 +4,8 @@ import { STORY, transactionId } from './story.ts'
 // What the document shows is one story, so that what is sent and what is answered belong together: a customer takes a
 // loan of product 1 and repays 10,000; there it stands where it is read. Then 500 are refunded and 500 of the interest
 // waived, each by both addresses; the repayment is adjusted to 150,000, 500 of the overpayment are paid out, and it is
-// adjusted to 9,000. In June the loan is charged off, 5,000 are recovered, and the rest is written off.
+// adjusted to 9,000. A fee of 1,500 is charged by both addresses, and reversed. In June the loan is charged off, 5,000 are
+// recovered, and the rest is written off.
 
 const FIRST = '4000000000000001'
 const ACCOUNT_NO = '000000001'
@@ -111,7 +112,7 @@ export const newLoan = {
 }
 
 /** A transaction of the loan, posted at half past nine on its value date by default. */
-const posted = <Type extends Exclude<EntryType, 'Recovery Repayment'>, Rest extends object>(
+export const posted = <Type extends Exclude<EntryType, 'Recovery Repayment'>, Rest extends object>(
   ordinal: number,
   type: Type,
   date: string,
@@ -186,7 +187,7 @@ export const paidOut = posted(8, 'Credit Balance Refund', '2026-02-20', {
 const unreachable = { note: 'Unreachable for 90 days' }
 
 /** What was paid out of the overpayment is principal again, once the repayment is adjusted to 9,000. */
-export const chargeOff = posted(11, 'Charge-off', '2026-06-01', {
+export const chargeOff = posted(15, 'Charge-off', '2026-06-01', {
   ...unreachable,
   amount: 102_000,
   interest: 1_000,
@@ -202,7 +203,7 @@ export const reversed = {
   updatedAt: '2026-06-01T09:30:00.000+03:00',
 }
 
-export const recovery = posted(14, 'Repayment', '2026-06-01', {
+export const recovery = posted(18, 'Repayment', '2026-06-01', {
   recovery: true as const,
   paymentMethod: PAID_BY,
   amount: 5_000,
@@ -212,7 +213,7 @@ export const recovery = posted(14, 'Repayment', '2026-06-01', {
 })
 
 /** After 5,000 more were recovered. */
-export const writeOff = posted(16, 'Write-off', '2026-06-01', {
+export const writeOff = posted(20, 'Write-off', '2026-06-01', {
   ...unreachable,
   amount: 92_000,
   principal: 92_000,

@@ -19,6 +19,10 @@ export const TAGS = [
     description: 'Pay money back, waive interest, and adjust what was posted in error.',
   },
   {
+    name: 'charges',
+    description: 'Charge a loan with a single fee or penalty. Charging and reversing need the role ADMIN.',
+  },
+  {
     name: 'losses and reversals',
     description: 'Charge off and write off a loan, post what is recovered of it, and reverse what was posted in error.',
   },

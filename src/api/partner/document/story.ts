@@ -13,12 +13,14 @@ export const STORY = {
     /** The first repayment. It is now more than the loan, so that an overpayment can be paid out. */
     adjusted: { params: posted(1), body: { transactionAmount: 150_000 } },
     /** The charge-off by the loan's number. Afterwards the loan can be charged off again, by its externalId. */
-    reversed: { params: posted(11) },
+    reversed: { params: posted(15) },
   },
   byOwnId: {
     /** What replaced the first repayment. It is now less than the loan again. */
     adjusted: { params: posted(7), body: { transactionAmount: 9_000 } },
     /** The write-off by the loan's number. Afterwards the loan can be written off again, by its externalId. */
-    reversed: { params: posted(16) },
+    reversed: { params: posted(20) },
   },
+  /** The charges by the loan's number and by its externalId. */
+  charged: [{ params: posted(11) }, { params: posted(12) }],
 } as const

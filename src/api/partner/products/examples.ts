@@ -8,12 +8,22 @@ export const fee = {
   base: 'principal' as const,
   rate: 1.5,
   when: 'disbursement' as const,
-  treatment: 'added' as const,
+  treatment: 'deducted' as const,
 }
 
 export const firstDueAfter = { every: 45, unit: 'days' as const }
 
 export const grace = { principalPeriods: 1, firstDueAfter }
+
+export const penalty = {
+  base: 'overdue_total' as const,
+  rate: 1,
+  every: 'week' as const,
+  graceDays: 3,
+  maxTimes: 10,
+  capPercentOfPrincipal: 20,
+  per: 'instalment' as const,
+}
 
 export const regulation = { maxRatePerMonth: 4 }
 
@@ -31,16 +41,21 @@ export const newProduct = {
   dayCount: 'actual/365' as const,
   grace,
   fees: [fee],
+  penalty,
+  earlySettlement: 'interest_to_date' as const,
+  totalChargeCap: 100,
+  allocation: ['fees' as const, 'interest' as const, 'principal' as const, 'penalty' as const],
   regulation,
 }
 
-const { interestRate, interestMethod, ratePer, dayCount, ...bounds } = newProduct
+const { interestRate, interestMethod, ratePer, dayCount, earlySettlement, totalChargeCap, allocation, ...bounds } =
+  newProduct
 
 /** As it is made: the fifth product of the demonstration data. */
 export const madeProduct = {
   ...{ id: 5, ...bounds },
   ...{ interestRatePerPeriod: 3, interestMethod, interestRate, ratePer, dayCount },
-  ...{ grace, fees: [fee], regulation },
+  ...{ grace, fees: [fee], penalty, earlySettlement, totalChargeCap, allocation, regulation },
   ...{ enforceCreditLimit: false, active: true },
 }
 
@@ -63,9 +78,11 @@ export const quote = {
   productId: product.id,
   currencyCode: product.currencyCode,
   principal: 100_000,
+  netDisbursed: 100_000,
   disbursedOn: '2026-01-31',
   totalInterest: 10_000,
   totalFees: 0,
+  feesDeducted: 0,
   totalCostOfCredit: 10_000,
   totalDue: 110_000,
   apr: 246.4,

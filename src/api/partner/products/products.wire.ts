@@ -9,7 +9,8 @@ import { amount, money, smallInt, text } from '../../wire.ts'
 import { product } from '../document/examples.ts'
 import { named, pageOf } from '../registry.ts'
 import { newProduct } from './examples.ts'
-import { rate, rateAboveZero, termsOfAnswer, termsOfRequest, toTerms } from './terms.wire.ts'
+import { rate, rateAboveZero, termsOfRequest } from './newTerms.wire.ts'
+import { termsOfAnswer, toTerms } from './terms.wire.ts'
 
 export const createProductRequest = named(
   'CreateLoanProductRequest',
@@ -64,6 +65,10 @@ export const toNewProduct = (body: z.output<typeof createProductRequest>): NewPr
   dayCount: body.dayCount,
   grace: body.grace,
   fees: body.fees,
+  penalty: body.penalty,
+  earlySettlement: body.earlySettlement,
+  totalChargeCap: body.totalChargeCap,
+  allocation: body.allocation,
   maxRatePerMonth: body.regulation?.maxRatePerMonth,
 })
 

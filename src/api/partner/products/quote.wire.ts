@@ -9,8 +9,8 @@ import * as examples from './examples.ts'
 
 const queryAmount = codec<Decimal>(
   (value) => {
-    if (typeof value !== 'string' || value.trim() === '' || !Number.isFinite(Number(value)))
-      return new Refused('must be an amount such as 1500 or 99.95')
+    if (typeof value !== 'string' || !/^\d+(\.\d+)?$/.test(value))
+      return new Refused('must be an amount in decimal digits, such as 1500 or 99.95')
     return parseDecimal(value) ?? new Refused('is too large, or has too many digits')
   },
   { type: 'number', format: 'double', exclusiveMinimum: 0, maximum: 999_999_999_999.99, examples: [100_000] },
@@ -42,17 +42,21 @@ export const quoteSchema = named(
     productId: count,
     currencyCode: z.string(),
     principal: money,
+    netDisbursed: money.describe('What is paid out: the principal without the fees that are deducted.'),
     disbursedOn: z.iso.date(),
     totalInterest: money,
-    totalFees: money,
+    totalFees: money.describe('Deducted ones too.'),
+    feesDeducted: money.describe('The fees that are kept back from what is paid out.'),
     totalCostOfCredit: money.describe('Interest and fees.'),
-    totalDue: money.describe('Principal, interest and fees.'),
+    totalDue: money.describe(
+      'What is due in all instalments: principal, interest, and the fees that are not deducted.',
+    ),
     apr: z
       .number()
       .nullable()
       .meta({ minimum: 0 })
       .describe(
-        'Percent a year: the rate at which what is due, discounted by days / 365 with yearly compounding, is worth the principal. Null above a million percent.',
+        'Percent a year: the rate at which what is due, discounted by days / 365 with yearly compounding, is worth what is paid out. Null above a million percent.',
       ),
     repaymentSchedule: z.array(quoteLine).describe('The instalments, the first one first.'),
   }),
@@ -61,7 +65,7 @@ export const quoteSchema = named(
 
 /** Builds the view of a quote. */
 export function toQuote(quote: Quote): z.infer<typeof quoteSchema> {
-  const { product, principal, disbursedOn, totalInterest, totalFees, apr } = quote
+  const { product, principal, disbursedOn, totalInterest, totalFees } = quote
   const number = (minor: bigint) => minorToNumber(minor, product.currency)
   let balance = principal
   const lineOf = (line: Instalment) => {
@@ -74,11 +78,12 @@ export function toQuote(quote: Quote): z.infer<typeof quoteSchema> {
     }
   }
   return {
-    ...{ productId: product.id, currencyCode: product.currency.code, principal: number(principal), disbursedOn },
-    ...{ totalInterest: number(totalInterest), totalFees: number(totalFees) },
+    ...{ productId: product.id, currencyCode: product.currency.code, principal: number(principal) },
+    ...{ netDisbursed: number(quote.netDisbursed), disbursedOn },
+    ...{ totalInterest: number(totalInterest), totalFees: number(totalFees), feesDeducted: number(quote.feesDeducted) },
     totalCostOfCredit: number(totalInterest + totalFees),
-    totalDue: number(principal + totalInterest + totalFees),
-    apr,
+    totalDue: number(quote.totalDue),
+    apr: quote.apr,
     repaymentSchedule: quote.schedule.map(lineOf),
   }
 }

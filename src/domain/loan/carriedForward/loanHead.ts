@@ -2,6 +2,7 @@ import type { Instant } from '../../dates.ts'
 import type { Entry, EntryType } from '../entry.ts'
 import type { Outcome } from '../outcomes.ts'
 import { comesLast, type End } from '../replay.ts'
+import { forgivingRules, mostForgiven } from '../rules/settlement.ts'
 import type { HeadTerms } from '../terms.ts'
 
 /** An entry, and what it did when it was posted. */
@@ -31,24 +32,36 @@ export const isHead = (loan: object): loan is LoanHead => 'since' in loan
 export interface DatedPosting {
   readonly type: EntryType
   readonly valueDate: Entry['valueDate']
+  /** Minor units; null: not known. */
+  readonly amount: bigint | null
 }
 
-/** Types that pay money back, which is taken from the latest instalments paid, or that close the loan. */
-const NEEDS_HISTORY: ReadonlySet<EntryType> = new Set(['Refund', 'Credit Balance Refund', 'Write-off'])
+/**
+ * Types that pay money back, which is taken from the latest instalments paid, that close the loan, or that add to an
+ * instalment, which may be paid.
+ */
+const NEEDS_HISTORY: ReadonlySet<EntryType> = new Set([
+  ...(['Refund', 'Credit Balance Refund', 'Write-off', 'Fee', 'Penalty', 'Settlement Waiver'] as const),
+])
 
 /**
  * Returns whether a posting can be decided only on the whole loan, with its schedule and its entries:
- * - a refund or a write-off always;
+ * - a refund, a write-off or a single charge always;
  * - a posting dated before the last entry, which changes what later entries did;
- * - any posting when the instant of the penalty has passed since the head was stored;
- * - a posting dated up to the due date when the instant of the penalty has passed, because it comes before the penalty.
+ * - any posting when a penalty is raised since the head was stored;
+ * - a posting dated up to the day of the latest penalty, because it comes before that penalty;
+ * - a posting that may settle a loan early: what was paid of each instalment decides what is forgiven.
  */
 export function needsHistory(
   { terms, end, count }: Pick<LoanHead, 'terms' | 'end' | 'count'>,
-  { type, valueDate }: DatedPosting,
+  { type, valueDate, amount }: DatedPosting,
   now: Instant,
 ): boolean {
-  if (NEEDS_HISTORY.has(type)) return true
+  if (NEEDS_HISTORY.has(type) || maySettle(terms, end, amount)) return true
   const ordinal = count + 1
-  return !comesLast(terms, end, { valueDate, place: ordinal, ordinal }, now)
+  return !comesLast(terms, end, { type, valueDate, place: ordinal, ordinal }, now)
 }
+
+/** Returns whether a loan may be settled early after an amount: no more is owed than all interest. */
+const maySettle = (terms: HeadTerms, { fold: { owed, totals } }: End, amount: bigint | null): boolean =>
+  forgivingRules(terms) !== null && (amount === null || owed - amount <= mostForgiven(terms, totals))

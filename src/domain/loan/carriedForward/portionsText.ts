@@ -1,4 +1,4 @@
-import type { Portions } from '../allocation.ts'
+import type { Portions } from '../portions.ts'
 
 /** Writes an amount of each component; empty for 0. */
 export const portionsToText = ({ penalty, fees, interest, principal }: Readonly<Portions>): string =>

@@ -1,12 +1,15 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { PERIOD_UNITS } from '../../../domain/dates.ts'
-import { type Decimal, parseDecimal } from '../../../domain/money.ts'
+import { COMPONENTS } from '../../../domain/loan/portions.ts'
+import type { Decimal } from '../../../domain/money.ts'
+import type { NewFee } from '../../../domain/product/newFees.ts'
+import type { NewPenalty } from '../../../domain/product/newPenalty.ts'
 import type { NewProduct } from '../../../domain/product/newProduct.ts'
-import type { NewFee } from '../../../domain/product/newTerms.ts'
-import { PRODUCT_DAY_COUNTS, PRODUCT_METHODS, RATE_PERIODS } from '../../../domain/product/terms.ts'
+import { EARLY_SETTLEMENTS, PRODUCT_DAY_COUNTS, PRODUCT_METHODS, RATE_PERIODS } from '../../../domain/product/terms.ts'
 import { createProduct } from '../../../services/lenders/products.ts'
 import { currencyOption, decimalNumber, organizationOption, wholeNumber } from '../../options.ts'
 import { performAdding, type Shell } from '../../perform.ts'
+import { fee, penaltyTerms } from './fields.ts'
 import { viewOf } from './view.ts'
 
 /** Adds `products create`. */
@@ -52,8 +55,25 @@ const addTerms = (command: Command): Command =>
     .option('--first-due-after <time>', 'from disbursement to the first due date, as in 45days', distance)
     .option(
       '--fee <fee>',
-      'name=…,base=fixed|principal|instalment,amount=…|rate=…,when=disbursement|each_instalment|due_date; repeat for others',
+      'name=…,base=fixed|principal|instalment,amount=…|rate=…,when=disbursement|each_instalment|due_date[,treatment=added|deducted]; repeat for others',
       fee,
+    )
+    .option(
+      '--penalty-terms <terms>',
+      'in place of --penalty: base=principal|overdue_principal|overdue_total|fixed,amount=…|rate=…,every=once|day|week|period,per=loan|instalment[,graceDays=…][,maxTimes=…][,capPercentOfPrincipal=…]',
+      penaltyTerms,
+    )
+    .addOption(
+      new Option(
+        '--early-settlement <rule>',
+        'the interest of a loan that is paid off early; full_interest when left out',
+      ).choices(EARLY_SETTLEMENTS),
+    )
+    .option('--total-charge-cap <percent>', 'of the principal: the most interest, fees and penalties', decimalNumber)
+    .option(
+      '--allocation <components>',
+      `the order in which money pays an instalment; ${COMPONENTS.join(',')} when left out`,
+      (text: string) => text.split(','),
     )
     .option('--max-rate-per-month <percent>', 'refuse a rate that comes to more', decimalNumber)
 
@@ -78,6 +98,10 @@ interface ProductOptions {
   readonly graceInterest?: number
   readonly firstDueAfter?: { readonly every: number; readonly unit: string }
   readonly fee?: readonly NewFee[]
+  readonly penaltyTerms?: NewPenalty
+  readonly earlySettlement?: string
+  readonly totalChargeCap?: Decimal
+  readonly allocation?: readonly string[]
   readonly maxRatePerMonth?: Decimal
 }
 
@@ -103,6 +127,10 @@ const asked = (options: ProductOptions): NewProduct => ({
     firstDueAfter: options.firstDueAfter,
   },
   fees: options.fee,
+  penalty: options.penaltyTerms,
+  earlySettlement: options.earlySettlement,
+  totalChargeCap: options.totalChargeCap,
+  allocation: options.allocation,
   maxRatePerMonth: options.maxRatePerMonth,
 })
 
@@ -111,33 +139,4 @@ function distance(text: string): { every: number; unit: string } {
   const [, every, unit = ''] = /^(\d{1,4}) ?(days|weeks|months|years)$/.exec(text) ?? []
   if (every === undefined) throw new InvalidArgumentError('It must be a time such as 45days, 6weeks or 2months.')
   return { every: Number(every), unit }
-}
-
-const FEE_FIELDS = ['name', 'base', 'rate', 'amount', 'when', 'treatment']
-
-/** Reads a fee, and adds it to those before. */
-function fee(text: string, before: readonly NewFee[] = []): NewFee[] {
-  const fields = new Map(
-    text.split(',').map((part): [string, string] => {
-      const [name = '', ...value] = part.split('=')
-      if (!FEE_FIELDS.includes(name) || value.length === 0)
-        throw new InvalidArgumentError(`It must be fields such as name=Processing, of ${FEE_FIELDS.join(', ')}.`)
-      return [name, value.join('=')]
-    }),
-  )
-  const of = (name: string): string => fields.get(name) ?? ''
-  const number = (name: string): Decimal | undefined => {
-    const given = fields.get(name)
-    if (given === undefined) return undefined
-    const decimal = parseDecimal(given)
-    if (!decimal) throw new InvalidArgumentError(`Its ${name} must be a number such as 1500 or 2.5.`)
-    return decimal
-  }
-  return [
-    ...before,
-    {
-      ...{ name: of('name'), base: of('base'), when: of('when'), treatment: fields.get('treatment') },
-      ...{ rate: number('rate'), amount: number('amount') },
-    },
-  ]
 }

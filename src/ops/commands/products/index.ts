@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
+import { isUsualOrder } from '../../../domain/product/terms.ts'
 import { listProducts, retireProduct } from '../../../services/lenders/products.ts'
 import { organizationOption, wholeNumber } from '../../options.ts'
 import { perform, type Shell } from '../../perform.ts'
 import { createCommand } from './create.ts'
 import { quoteCommand } from './quote.ts'
-import { viewOf } from './view.ts'
+import { feeInWords, penaltyInWords, viewOf } from './view.ts'
 
 export function productCommands(program: Command, shell: Shell): void {
   const products = program.command('products').description('what can be lent; terms of existing loans never change')
@@ -27,9 +28,15 @@ export function productCommands(program: Command, shell: Shell): void {
           ['instalments', (one) => `${one.instalments}, every ${one.every} ${one.unit}`],
           ['rate', (one) => `${one.rate} %`, 'right'],
           ['method', (one) => one.terms?.interestMethod ?? 'flat'],
-          ['fees', (one) => one.terms?.fees.map(({ name }) => name).join(', ') ?? ''],
+          ['fees', (one) => one.terms?.fees.map(feeInWords).join(', ') ?? ''],
           ['multiple of', (one) => one.multipleOf],
-          ['penalty', (one) => (one.penalty === null ? '' : `${one.penalty} %`), 'right'],
+          ['penalty', penaltyInWords],
+          [
+            'early settlement',
+            ({ terms }) => (terms && terms.earlySettlement !== 'full_interest' ? terms.earlySettlement : ''),
+          ],
+          ['charge cap', ({ terms }) => (terms?.totalChargeCap ? `${terms.totalChargeCap} %` : ''), 'right'],
+          ['allocation', ({ terms }) => (terms && !isUsualOrder(terms.allocation) ? terms.allocation.join(', ') : '')],
           ['credit limit', (one) => (one.enforceCreditLimit ? 'enforced' : '')],
           ['retired', (one) => (one.retired ? 'yes' : '')],
         ])

@@ -28,17 +28,24 @@ export function quoteCommand(products: Command, shell: Shell): void {
           ['fees', (line) => line.fees, 'right'],
           ['total', (line) => line.total, 'right'],
         ])
-        printer.done(view, `Costs ${view.totalCostOfCredit} ${view.currency}; APR ${view.apr ?? 'above 1000000'} %.`)
+        const { currency, totalCostOfCredit, netDisbursed, feesDeducted, apr } = view
+        const paidOut =
+          quote.feesDeducted > 0n
+            ? `Pays out ${netDisbursed} ${currency}, after ${feesDeducted} ${currency} of fees. `
+            : ''
+        printer.done(view, `${paidOut}Costs ${totalCostOfCredit} ${currency}; APR ${apr ?? 'above 1000000'} %.`)
       }),
     )
 }
 
-function viewOf({ product, principal, disbursedOn, schedule, totalInterest, totalFees, apr }: Quote) {
+function viewOf({ product, schedule, disbursedOn, totalInterest, totalFees, apr, ...quote }: Quote) {
   const text = (minor: bigint) => minorToText(minor, product.currency)
   return {
-    ...{ productId: product.id, currency: product.currency.code, principal: text(principal), disbursedOn },
-    ...{ totalInterest: text(totalInterest), totalFees: text(totalFees) },
+    ...{ productId: product.id, currency: product.currency.code, principal: text(quote.principal) },
+    ...{ netDisbursed: text(quote.netDisbursed), disbursedOn },
+    ...{ totalInterest: text(totalInterest), totalFees: text(totalFees), feesDeducted: text(quote.feesDeducted) },
     totalCostOfCredit: text(totalInterest + totalFees),
+    totalDue: text(quote.totalDue),
     apr,
     schedule: schedule.map((line) => ({
       ...{ period: line.period, fromDate: line.fromDate, dueDate: line.dueDate },

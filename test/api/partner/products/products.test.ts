@@ -61,6 +61,11 @@ describe('POST /v1/loan-products', () => {
     expect((await service.get('/v1/loan-products/77')).body).toEqual(body)
   })
 
+  it('counts the characters of a name, also those that take more space than others', async () => {
+    const name = '🏦'.repeat(100)
+    expect((await create({ ...plain, name })).body).toMatchObject({ name })
+  })
+
   it('takes null for what is left out, also within terms', async () => {
     const fees = [{ name: 'Card', base: 'fixed', rate: null, amount: 5, when: 'due_date', treatment: null }]
     const grace = { principalPeriods: 1, interestPeriods: null, firstDueAfter: null }
@@ -115,7 +120,23 @@ describe('terms that do not go together', () => {
       'installmentAmountInMultiplesOf',
       /no principal that could give way/,
     ],
-    [{ fees: [{ ...processing, treatment: 'deducted' }] }, 'fees[0].treatment', /are not supported/],
+    [{ fees: [{ ...processing, treatment: 'refunded' }] }, 'fees[0].treatment', /must be one of added, deducted/],
+    [
+      { fees: [{ ...processing, treatment: 'deducted', when: 'due_date' }] },
+      'fees[0].when',
+      /must be disbursement where fees\[0\].treatment is deducted/,
+    ],
+    [
+      { fees: [{ ...processing, treatment: 'deducted', base: 'instalment', when: 'each_instalment' }] },
+      'fees[0].base',
+      /must be fixed or principal where fees\[0\].treatment is deducted/,
+    ],
+    [
+      { fees: [{ ...processing, treatment: 'deducted', base: 'fixed', rate: undefined, amount: 1_000 }] },
+      'fees',
+      /must leave something to pay out: of a principal of 1000.00 TZS, 1000.00 TZS would be deducted/,
+    ],
+    [{ fees: [{ ...processing, name: ' Processing' }] }, 'fees[0].name', /must not begin or end with a space/],
     [{ fees: [{ ...processing, rate: undefined }] }, 'fees[0].rate', /is required where fees\[0\].base is principal/],
     [{ fees: [{ ...processing, amount: 5 }] }, 'fees[0].amount', /cannot be given/],
     [{ fees: [{ ...processing, base: 'fixed' }] }, 'fees[0].amount', /is required where fees\[0\].base is fixed/],
@@ -139,6 +160,7 @@ describe('terms that do not go together', () => {
       'fees',
       /must be so low/,
     ],
+    [{ name: '🏦'.repeat(101) }, 'name', /must be at most 100 characters/],
     [{ maxPrincipal: 999 }, 'maxPrincipal', /must not be less than minPrincipal/],
     [{ repaymentFrequencyType: 'fortnights' }, 'repaymentFrequencyType', /must be one of days/],
     [{ interestRatePerPeriod: 3 }, 'interestRatePerPeriod', /is not a known field/],
@@ -209,11 +231,21 @@ describe('GET …/quote', () => {
     ['principal=1500.001', 400, 'principal'],
     ['principal=many', 400, 'principal'],
     ['principal=1e-99', 400, 'principal'],
+    ['principal=0x10', 400, 'principal'],
     ['principal=1500&disbursedOn=2026-02-30', 400, 'disbursedOn'],
     ['principal=1500&fee=1', 400, 'fee'],
   ])('?%s is refused', async (query, status, field) => {
     expect(await quote(query)).toMatchObject({ status, body: { details: [{ field }] } })
   })
+
+  it.each(['0x10', '1e5', '-5', '1_500', '1500.', '٣٠٠٠'])(
+    '?principal=%s has to be in decimal digits',
+    async (principal) => {
+      const message = 'must be an amount in decimal digits, such as 1500 or 99.95'
+      const { body } = await quote(`principal=${encodeURIComponent(principal)}`)
+      expect(body.details).toEqual([{ field: 'principal', message }])
+    },
+  )
 
   it('of no product is not found', async () => {
     expect((await quote('principal=1500', 999)).status).toBe(404)

@@ -1,16 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Deps } from '../../app/deps.ts'
-import type { Author } from '../../db/audit/trail.ts'
-import { type LoanKey, type LoanRef, nameOf } from '../../db/loans/loans.ts'
-import type { LoanChange } from '../../db/loans/saveLoans.ts'
-import { apply, type StoredHead, type StoredLoan, type StoredRow } from '../../db/loans/storedLoan.ts'
-import { backoffMs } from '../../db/postgres/backoffMs.ts'
-import { reserveIds } from '../../db/queries/idBlocks.ts'
-import { invariant, LendingError } from '../../domain/errors.ts'
-import { isHead } from '../../domain/loan/carriedForward/loanHead.ts'
-import type { Entry } from '../../domain/loan/entry.ts'
-import { type Decision, needsHistoryFor, type Posting } from '../../domain/loan/loan.ts'
+import type { Deps } from '../../../app/deps.ts'
+import type { Author } from '../../../db/audit/trail.ts'
+import { type LoanKey, type LoanRef, nameOf } from '../../../db/loans/loans.ts'
+import type { LoanChange } from '../../../db/loans/saveLoans.ts'
+import { apply, type StoredHead, type StoredLoan, type StoredRow } from '../../../db/loans/storedLoan.ts'
+import { backoffMs } from '../../../db/postgres/backoffMs.ts'
+import { reserveIds } from '../../../db/queries/idBlocks.ts'
+import { invariant, LendingError } from '../../../domain/errors.ts'
+import { isHead } from '../../../domain/loan/carriedForward/loanHead.ts'
+import type { Entry } from '../../../domain/loan/entry.ts'
+import { type Decision, needsHistoryFor, type Posting } from '../../../domain/loan/loan.ts'
+import { forgivingRules } from '../../../domain/loan/rules/settlement.ts'
 import { entryIdTaken, saveChanges } from './saveChanges.ts'
+import { waiverAfter } from './settleEarly.ts'
 import { timePassed } from './timePassed.ts'
 
 /** The objects that a change of a loan works with. */
@@ -189,10 +191,28 @@ async function decideOn(deps: ChangeDeps, key: LoanKey, jobs: readonly Job[], kn
   const numbered = jobs.map((job) => ({ job, id: nextId() }))
   const wanted = loanBatches.together && !known ? dedupeKeysOf(jobs) : undefined
   const head = wanted && (await loanBatches.readHead({ ...key, wanted }))
-  const onHead = head && decideAll(deps, head, numbered)
+  const onHead = head && decideAll(deps, head, numbered, NOTHING_ELSEWHERE)
   if (onHead) return onHead
   const [loan, elsewhere] = await Promise.all([known ?? loanBatches.readLoan(key), idsElsewhere(deps, key, jobs)])
-  return loan && decideAll(deps, loan, numbered, elsewhere)
+  if (!loan) return undefined
+  // A change may settle the loan early, which posts a waiver, too.
+  const waivers = forgivingRules(loan.terms) === null ? 0 : jobs.length
+  return decideAll(deps, loan, numbered, { elsewhere, nextId: await reserveIds(deps, 'entry', waivers) })
+}
+
+/** What decisions need besides the loan. */
+interface Ground {
+  /** Ids that entries have already, where that was read. */
+  readonly elsewhere: ReadonlySet<bigint>
+  /** Returns the id of a waiver that follows from a change. */
+  readonly nextId: () => bigint
+}
+
+const NOTHING_ELSEWHERE: Ground = {
+  elsewhere: new Set(),
+  nextId: () => {
+    throw new Error('no waiver follows from a change of a head')
+  },
 }
 
 /** The entry ids, of those that clients chose, that an entry of any loan has. */
@@ -211,14 +231,13 @@ function dedupeKeysOf(jobs: readonly Job[]) {
 
 /**
  * Decides job by job, each on the loan that the one before left. Each comes with the id of the entry it may post.
- * @param elsewhere ids that entries have already, where that was read
  * @returns undefined where the loan is a head and one of the jobs needs the history
  */
 function decideAll(
   deps: ChangeDeps,
   loan: StoredLoan | StoredHead,
   jobs: readonly { readonly job: Job; readonly id: bigint }[],
-  elsewhere: ReadonlySet<bigint> = new Set(),
+  { elsewhere, nextId }: Ground,
 ) {
   const changes: LoanChange[] = []
   const results: Result[] = []
@@ -237,13 +256,16 @@ function decideAll(
       if (decision.posted?.id !== undefined && elsewhere.has(decision.posted.id)) throw entryIdTaken()
       const posted = decision.posted && { ...decision.posted, id: decision.posted.id ?? id }
       results.push({ job, changed: { loan: after, saved: decision, posted, at: now } })
-      const passed = changes.length > 0 || decision.modifiedTerms ? undefined : timePassed(after, now)
-      if (passed) {
+      for (const passed of changes.length > 0 || decision.modifiedTerms ? [] : timePassed(after, now)) {
         changes.push(passed)
         after = apply(after, passed.decision, null, now)
       }
       changes.push({ author: job.author, decision, posted, at: now })
       after = apply(after, decision, posted, now)
+      const waiver = waiverAfter(after, job.author, now, nextId)
+      if (!waiver) continue
+      changes.push(waiver)
+      after = apply(after, waiver.decision, waiver.posted, now)
     } catch (refused) {
       results.push({ job, refused })
     }

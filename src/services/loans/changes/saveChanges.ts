@@ -1,13 +1,13 @@
-import type { Deps } from '../../app/deps.ts'
-import { isKeyTaken } from '../../db/audit/trail.ts'
-import { modifyStoredTerms } from '../../db/loans/modifyTerms.ts'
-import type { LoanChange } from '../../db/loans/saveLoans.ts'
-import type { StoredHead, StoredLoan } from '../../db/loans/storedLoan.ts'
-import { isUniqueViolation } from '../../db/postgres/errors.ts'
-import { alreadyExists, invariant } from '../../domain/errors.ts'
-import { isHead } from '../../domain/loan/carriedForward/loanHead.ts'
-import { lentNoMore } from '../../domain/recordStyle/modifyTerms.ts'
-import { keyTaken } from '../access/idempotency.ts'
+import type { Deps } from '../../../app/deps.ts'
+import { isKeyTaken } from '../../../db/audit/trail.ts'
+import { modifyStoredTerms } from '../../../db/loans/modifyTerms.ts'
+import type { LoanChange } from '../../../db/loans/saveLoans.ts'
+import type { StoredHead, StoredLoan } from '../../../db/loans/storedLoan.ts'
+import { isUniqueViolation } from '../../../db/postgres/errors.ts'
+import { alreadyExists, invariant } from '../../../domain/errors.ts'
+import { isHead } from '../../../domain/loan/carriedForward/loanHead.ts'
+import { lentNoMore } from '../../../domain/recordStyle/modifyTerms.ts'
+import { keyTaken } from '../../access/idempotency.ts'
 import { balancesAsStored } from './timePassed.ts'
 
 /** The refusal for an entry whose id, chosen by a client, another entry has. */
@@ -26,7 +26,7 @@ export async function saveChanges(
   changes: readonly LoanChange[],
   isSingle: boolean,
 ): Promise<'saved' | 'stale' | 'taken'> {
-  // What time has changed comes first.
+  // What time has changed comes first, and a settlement waiver last: a change that modifies terms has neither.
   const last = changes.at(-1)
   try {
     if (last?.decision.modifiedTerms) return await saveTerms(db, loan, last)
@@ -36,7 +36,8 @@ export async function saveChanges(
     if (isSingle) {
       if (isKeyTaken(error)) throw keyTaken()
       // An entry of this loan with the id would have been found: the entry is on another loan.
-      if (last?.decision.posted?.id !== undefined && isUniqueViolation(error, 'loan_entry_pkey')) throw entryIdTaken()
+      const isChosen = changes.some(({ decision }) => decision.posted?.id !== undefined)
+      if (isChosen && isUniqueViolation(error, 'loan_entry_pkey')) throw entryIdTaken()
     }
     if (isUniqueViolation(error)) return 'taken'
     throw error

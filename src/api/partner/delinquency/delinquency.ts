@@ -1,0 +1,46 @@
+import type { Deps } from '../../../app/deps.ts'
+import { dateIn, dayAfter, type Instant, startOfDay } from '../../../domain/dates.ts'
+import { getDelinquency } from '../../../services/loans/delinquency.ts'
+import type { DayOrInstant } from '../../lists/query.ts'
+import type { StyleApp } from '../../style.ts'
+import { LOAN_ADDRESSES } from '../registry.ts'
+import { delinquencyQuery, delinquencySchema, toDelinquency } from './delinquency.wire.ts'
+
+/** Adds the history of a loan's arrears (contract 11). */
+export function delinquencyRoutes(app: StyleApp, deps: Deps): void {
+  for (const { path, params, named } of LOAN_ADDRESSES)
+    app.get(
+      `/v1/loans${path}/delinquency`,
+      {
+        config: {
+          refusals: ['failed_precondition'],
+          explained: {
+            failed_precondition: [
+              'A record system has changed the terms of the loan after `knownAt`.',
+              'the terms of the loan were changed at 2026-03-02T09:30:00.000+03:00: what was known before is not kept with it',
+            ],
+          },
+        },
+        schema: {
+          tags: ['loans'],
+          operationId: named('getDelinquency', 'Loan'),
+          summary: 'Read the arrears of a loan',
+          description:
+            'The days past due from disbursement on, in buckets, for any day and as it was known at any instant.',
+          params,
+          querystring: delinquencyQuery,
+          response: { 200: delinquencySchema },
+        },
+      },
+      async ({ caller, params: ref, query: { asOf, knownAt, policy } }) => {
+        const known = knownAt && lastInstantOf(knownAt, deps)
+        return toDelinquency(await getDelinquency(deps, caller, ref, { asOf, policy, knownAt: known }))
+      },
+    )
+}
+
+/** Returns an instant; of a day the last one, of today the present one. */
+function lastInstantOf(asked: DayOrInstant, { config: { zone }, now }: Deps): Instant {
+  if ('instant' in asked) return asked.instant
+  return asked.day === dateIn(zone, now()) ? now() : startOfDay(dayAfter(asked.day), zone) - 1
+}

@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { toRfc3339 } from '../../../domain/dates.ts'
+import { PRESETS } from '../../../domain/delinquency/presets.ts'
+import type { Span } from '../../../domain/delinquency/spans.ts'
+import type { Delinquency } from '../../../services/loans/delinquency.ts'
+import { count, word } from '../../document/answers.ts'
+import { queryInstant } from '../../lists/query.ts'
+import { instant, localDate } from '../../wire.ts'
+import { named } from '../registry.ts'
+import * as examples from './examples.ts'
+
+const POLICIES = PRESETS.map(({ name }) => name)
+
+export const delinquencyQuery = z.strictObject({
+  asOf: localDate
+    .meta({ examples: undefined })
+    .optional()
+    .describe('The last day that is looked at. Default: the day of `knownAt`, or today.'),
+  knownAt: queryInstant
+    .optional()
+    .describe(
+      'Answers by the transactions that were posted, and not reversed, up to this instant; a date stands for its last instant. Default: now.',
+    ),
+  policy: z
+    .string()
+    .max(100)
+    .optional()
+    .describe(`The buckets: ${POLICIES.join(', ')}. Default: ${POLICIES[0]}.`),
+})
+
+const spanSchema = named(
+  'DelinquencySpan',
+  z.object({
+    from: z.iso.date().describe('The first day.'),
+    to: z.iso.date().optional().describe('The last day; absent while the span goes on.'),
+    bucket: z.string().describe('The bucket of the days past due.'),
+    class: z.string().optional().describe('The class of the supervisor, where the policy has one.'),
+    stage: count.optional().describe('The stage of IFRS 9, 1 to 3, where the policy has one.'),
+    daysPastDueFrom: count.describe('Days past due on the first day.'),
+    daysPastDueTo: count.describe('Days past due on the last day, or on the day that is looked at.'),
+    began: z.array(z.string()).describe('What began the span.'),
+    ended: z.array(z.string()).describe('What ended it; empty while it goes on.'),
+  }),
+  { example: examples.span },
+)
+
+export const delinquencySchema = named(
+  'LoanDelinquency',
+  z.object({
+    loanId: z.string().describe("The service's number of the loan."),
+    asOf: z.iso.date(),
+    knownAt: instant.optional().describe('Where it was asked for.'),
+    policy: word('The policy', POLICIES),
+    source: z.string().describe('Where the figures of the policy are from.'),
+    spans: z.array(spanSchema).describe('From disbursement on; none for days on which nothing was owed.'),
+  }),
+  { example: examples.delinquency },
+)
+
+const toSpan = ({ from, to, bucket, daysFrom, daysTo, began, ended }: Span): z.infer<typeof spanSchema> => ({
+  from,
+  ...(to !== null && { to }),
+  bucket: bucket.name,
+  ...(bucket.class !== null && { class: bucket.class }),
+  ...(bucket.stage !== null && { stage: bucket.stage }),
+  daysPastDueFrom: daysFrom,
+  daysPastDueTo: daysTo,
+  began: [...began],
+  ended: [...ended],
+})
+
+/** Builds the view of the arrears of a loan. */
+export const toDelinquency = ({
+  loan,
+  asOf,
+  knownAt,
+  preset,
+  spans,
+}: Delinquency): z.infer<typeof delinquencySchema> => ({
+  loanId: String(loan.id),
+  asOf,
+  ...(knownAt !== undefined && { knownAt: toRfc3339(knownAt, loan.terms.zone) }),
+  policy: preset.name,
+  source: preset.source,
+  spans: spans.map(toSpan),
+})

@@ -1,0 +1,89 @@
+import { applyRate, largestIn } from '../../money.ts'
+import type { Product } from '../../product/product.ts'
+import {
+  type AllocationOrder,
+  type Distance,
+  type EarlySettlement,
+  isUsualOrder,
+  type PenaltyBase,
+  type PenaltyScope,
+  type PenaltyTerms,
+  type ProductTerms,
+} from '../../product/terms.ts'
+import { deductedOf } from '../../schedule/fees.ts'
+import { COMPONENTS } from '../portions.ts'
+
+/** The penalties of a loan (contract 10.7). Amounts in minor units. */
+export interface PenaltyRule {
+  /** What a penalty is a share of; `fixed`: the value is the amount itself. */
+  readonly base: Exclude<PenaltyBase, 'principal'>
+  /** Minor units for the base `fixed`, else millionths of a percent of the base. */
+  readonly value: bigint
+  /** The distance of penalties; null: there is one. */
+  readonly every: Distance | null
+  readonly graceDays: number
+  /** How many penalties may be raised on the loan, or on an instalment; null: any number. */
+  readonly maxTimes: number | null
+  /** The largest sum of the loan's penalties, minor units; single charges are among them. */
+  readonly most: bigint
+  readonly per: PenaltyScope
+}
+
+/** What a loan has of its product's terms besides its schedule and the one-time penalty (contract 10). */
+export interface LoanRules {
+  /** Fees that were kept back from what was paid out, minor units. */
+  readonly deducted: bigint
+  /** Null: none, or the one-time penalty of `penaltyAmount`. */
+  readonly penalty: PenaltyRule | null
+  readonly allocation: AllocationOrder
+  readonly earlySettlement: EarlySettlement
+  /** Instalments at the beginning whose interest is due with the first one after them. */
+  readonly interestGrace: number
+  /** The most interest, fees and penalties together, minor units; null: no limit. */
+  readonly mostCharges: bigint | null
+}
+
+/** Returns the rules that a product makes of a principal, in minor units; null where they are those of contract 4.3. */
+export function rulesOf(product: Product, principal: bigint): LoanRules | null {
+  const { terms } = product
+  if (terms === null || hasUsualRules(terms)) return null
+  return {
+    deducted: deductedOf(terms.fees, principal),
+    penalty: terms.penalty && penaltyRuleOf(product, terms.penalty, principal),
+    allocation: terms.allocation,
+    earlySettlement: terms.earlySettlement,
+    interestGrace: terms.interestGrace,
+    mostCharges: terms.totalChargeCap === null ? null : applyRate(principal, terms.totalChargeCap),
+  }
+}
+
+const hasUsualRules = ({ fees, penalty, allocation, earlySettlement, totalChargeCap }: ProductTerms): boolean =>
+  penalty === null &&
+  totalChargeCap === null &&
+  earlySettlement === 'full_interest' &&
+  isUsualOrder(allocation) &&
+  fees.every(({ treatment }) => treatment === 'added')
+
+function penaltyRuleOf(product: Product, terms: PenaltyTerms, principal: bigint): PenaltyRule {
+  const { base, value, every, graceDays, maxTimes, capOfPrincipal, per } = terms
+  const most = largestIn(product.currency)
+  const cap = capOfPrincipal === null ? most : applyRate(principal, capOfPrincipal)
+  const ofWhat = base === 'principal' ? { base: 'fixed' as const, value: applyRate(principal, value) } : { base, value }
+  return { ...ofWhat, every: distanceOf(product, every), graceDays, maxTimes, most: cap < most ? cap : most, per }
+}
+
+function distanceOf({ repayEvery, repayUnit }: Product, every: PenaltyTerms['every']): Distance | null {
+  if (every === 'once') return null
+  if (every === 'period') return { every: repayEvery, unit: repayUnit }
+  return { every: 1, unit: every === 'day' ? 'days' : 'weeks' }
+}
+
+/** The rules of contract 4.3, for a loan that has no others. */
+export const USUAL_RULES: LoanRules = {
+  deducted: 0n,
+  penalty: null,
+  allocation: COMPONENTS,
+  earlySettlement: 'full_interest',
+  interestGrace: 0,
+  mostCharges: null,
+}

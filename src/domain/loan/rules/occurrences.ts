@@ -1,0 +1,44 @@
+import { addPeriods, daysBetween, type LocalDate } from '../../dates.ts'
+import type { Distance } from '../../product/terms.ts'
+import type { PenaltyRule } from './loanRules.ts'
+
+/** The days on which penalties that follow one due date may be raised. */
+export interface Occurrences {
+  readonly first: LocalDate
+  /** The distance of the days; null: there is one. */
+  readonly every: Distance | null
+}
+
+/** Returns the occurrences of a rule after a due date. */
+export const occurrencesAfter = ({ every, graceDays }: PenaltyRule, dueDate: LocalDate): Occurrences => ({
+  first: graceDays === 0 ? dueDate : addPeriods(dueDate, graceDays, 'days'),
+  every,
+})
+
+/** Returns the number of occurrences up to a day, that day included. */
+export function countThrough({ first, every }: Occurrences, day: LocalDate): number {
+  if (day < first) return 0
+  if (every === null) return 1
+  if (every.unit === 'days' || every.unit === 'weeks') {
+    const days = every.every * (every.unit === 'weeks' ? 7 : 1)
+    return Math.floor(daysBetween(first, day) / days) + 1
+  }
+  // Whole calendar months: the day within the month may not have come yet, so that the estimate may be one too many.
+  const months = every.every * (every.unit === 'years' ? 12 : 1)
+  const passed = Math.floor(monthsBetween(first, day) / months)
+  return occurrenceAt({ first, every }, passed) > day ? passed : passed + 1
+}
+
+/** Returns the occurrence with an index, from 0. */
+export const occurrenceAt = ({ first, every }: Occurrences, index: number): LocalDate =>
+  every === null || index === 0 ? first : addPeriods(first, index * every.every, every.unit)
+
+/** Returns the first occurrence after a day; null where there is none. */
+export function nextAfter(occurrences: Occurrences, day: LocalDate): LocalDate | null {
+  const count = countThrough(occurrences, day)
+  return count > 0 && occurrences.every === null ? null : occurrenceAt(occurrences, count)
+}
+
+/** Returns the calendar months from the month of a date to that of a later one. */
+const monthsBetween = (from: LocalDate, to: LocalDate): number =>
+  (Number(to.slice(0, 4)) - Number(from.slice(0, 4))) * 12 + Number(to.slice(5, 7)) - Number(from.slice(5, 7))

@@ -1,0 +1,65 @@
+import { isPeriodUnit } from '../../dates.ts'
+import { invariant } from '../../errors.ts'
+import { digits, isCount } from '../../product/storedNumbers.ts'
+import { EARLY_SETTLEMENTS, PENALTY_SCOPES } from '../../product/terms.ts'
+import { COMPONENTS } from '../portions.ts'
+import type { LoanRules, PenaltyRule } from './loanRules.ts'
+
+/** Rules as they are stored: amounts and rates in digits, which JSON keeps exactly. */
+export type StoredRules = Omit<LoanRules, 'deducted' | 'penalty' | 'mostCharges'> & {
+  readonly deducted: string
+  readonly penalty: (Omit<PenaltyRule, 'value' | 'most'> & { readonly value: string; readonly most: string }) | null
+  readonly mostCharges: string | null
+}
+
+/** Returns rules in the form in which they are stored, with the members always in the same order. */
+export const toStoredRules = (rules: LoanRules): StoredRules => ({
+  deducted: rules.deducted.toString(),
+  penalty: rules.penalty && toStoredPenalty(rules.penalty),
+  allocation: rules.allocation,
+  earlySettlement: rules.earlySettlement,
+  interestGrace: rules.interestGrace,
+  mostCharges: rules.mostCharges?.toString() ?? null,
+})
+
+const toStoredPenalty = ({ base, value, every, graceDays, maxTimes, most, per }: PenaltyRule) => ({
+  ...{ base, value: value.toString(), every: every && { every: every.every, unit: every.unit } },
+  ...{ graceDays, maxTimes, most: most.toString(), per },
+})
+
+const BASES: readonly string[] = ['fixed', 'overdue_principal', 'overdue_total']
+
+/** Returns the rules of their stored form. @throws InvariantError for a value that `toStoredRules` did not make */
+export function fromStoredRules(stored: unknown): LoanRules | null {
+  if (stored === null || stored === undefined) return null
+  const { deducted, penalty, allocation, earlySettlement, interestGrace, mostCharges } = stored as StoredRules
+  invariant(
+    EARLY_SETTLEMENTS.includes(earlySettlement) &&
+      isCount(interestGrace) &&
+      Array.isArray(allocation) &&
+      allocation.length === COMPONENTS.length &&
+      COMPONENTS.every((one) => allocation.includes(one)),
+    'stored rules with an order of allocation and a rule of settlement',
+  )
+  return {
+    deducted: digits(deducted),
+    penalty: penalty && penaltyFrom(penalty),
+    allocation,
+    earlySettlement,
+    interestGrace,
+    mostCharges: mostCharges === null ? null : digits(mostCharges),
+  }
+}
+
+function penaltyFrom(stored: NonNullable<StoredRules['penalty']>): PenaltyRule {
+  const { base, value, every, graceDays, maxTimes, most, per } = stored
+  invariant(
+    BASES.includes(base) &&
+      PENALTY_SCOPES.includes(per) &&
+      isCount(graceDays) &&
+      (maxTimes === null || isCount(maxTimes)) &&
+      (every === null || (isCount(every.every) && every.every > 0 && isPeriodUnit(every.unit))),
+    'a stored penalty with a base and a time',
+  )
+  return { base, value: digits(value), every, graceDays, maxTimes, most: digits(most), per }
+}

@@ -1,0 +1,78 @@
+import type { Deps } from '../../app/deps.ts'
+import { findAudit } from '../../db/audit/audit.ts'
+import type { LoanRef } from '../../db/loans/loans.ts'
+import type { StoredLoan } from '../../db/loans/storedLoan.ts'
+import { dateIn, dayAfter, type Instant, type LocalDate, startOfDay, toRfc3339 } from '../../domain/dates.ts'
+import { PRESETS, type Preset } from '../../domain/delinquency/presets.ts'
+import { type Span, spansOf } from '../../domain/delinquency/spans.ts'
+import { failedPrecondition, invalidArgument } from '../../domain/errors.ts'
+import type { Entry } from '../../domain/loan/entry.ts'
+import type { Caller } from '../access/caller.ts'
+import { getLoan } from './loans.ts'
+
+/** What is asked about the arrears of a loan. */
+export interface DelinquencyRequest {
+  /** The last day that is looked at; left out: the day of `knownAt`, or today. */
+  readonly asOf?: LocalDate | undefined
+  /** The instant by whose knowledge is answered; left out: now. */
+  readonly knownAt?: Instant | undefined
+  /** The name of a policy; left out: the first preset. */
+  readonly policy?: string | undefined
+}
+
+/** The history of a loan's arrears by a policy. */
+export interface Delinquency {
+  readonly loan: StoredLoan
+  readonly asOf: LocalDate
+  readonly knownAt: Instant | undefined
+  readonly preset: Preset
+  readonly spans: readonly Span[]
+}
+
+/**
+ * Returns how late a loan was on each day up to one, as it was known at an instant (contract 11).
+ * @throws LendingError `not_found`; `invalid_argument` for a day, an instant or a policy; `failed_precondition` where a
+ *   record system has changed the terms of the loan after the instant
+ */
+export async function getDelinquency(
+  deps: Deps,
+  caller: Caller,
+  ref: LoanRef,
+  { asOf, knownAt, policy }: DelinquencyRequest,
+): Promise<Delinquency> {
+  const preset = policy === undefined ? PRESETS[0] : PRESETS.find(({ name }) => name === policy)
+  if (!preset) throw invalidArgument('policy', `must be one of ${PRESETS.map(({ name }) => name).join(', ')}`)
+  const { loan } = await getLoan(deps, caller, ref)
+  const now = deps.now()
+  if (knownAt !== undefined) await requireKnown(deps, loan, knownAt, now)
+  const { terms } = loan
+  const latest = dateIn(terms.zone, knownAt ?? now)
+  const day = asOf ?? latest
+  if (day < terms.disbursedOn || day > latest)
+    throw invalidArgument('asOf', `must be from the day of disbursement, ${terms.disbursedOn}, to ${latest}`)
+  // Today and the day of the knowledge are looked at as they were, each other day at its end.
+  const moment = day === latest ? (knownAt ?? now) : startOfDay(dayAfter(day), terms.zone) - 1
+  const entries = knownThen(loan.entries, knownAt ?? now).filter(({ valueDate }) => valueDate <= day)
+  return { loan, asOf: day, knownAt, preset, spans: spansOf(terms, entries, preset.policy, moment) }
+}
+
+/** Returns the entries that were posted up to an instant; those reversed later count as unreversed. */
+const knownThen = (entries: readonly Entry[], at: Instant): Entry[] =>
+  entries
+    .filter(({ postedAt }) => postedAt <= at)
+    .map((entry) => (entry.reversedAt !== null && entry.reversedAt > at ? { ...entry, reversedAt: null } : entry))
+
+/** Requires that a loan was there at an instant, with the terms that it has now. */
+async function requireKnown({ db }: Deps, loan: StoredLoan, at: Instant, now: Instant): Promise<void> {
+  const { zone } = loan.terms
+  if (at < loan.createdAt || at > now)
+    throw invalidArgument('knownAt', `must be from ${toRfc3339(loan.createdAt, zone)}, when the loan was made, to now`)
+  // The terms of a product's loan never change.
+  if (loan.productId !== null) return
+  const filter = { entity: 'loan', entityId: String(loan.id), action: 'update', since: at + 1 }
+  const { items } = await findAudit(db, loan.organizationId, filter, { page: 1, rows: 1 })
+  if (items[0])
+    throw failedPrecondition(
+      `the terms of the loan were changed at ${toRfc3339(items[0].at, zone)}: what was known before is not kept with it`,
+    )
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { bucketIndex } from '../../../src/domain/delinquency/policy.ts'
+import { PRESETS } from '../../../src/domain/delinquency/presets.ts'
+
+describe.each(PRESETS)('the policy $name', ({ source, policy }) => {
+  it('has buckets without gap or overlap, of which the last has no end, and a source', () => {
+    const { buckets } = policy
+    expect(buckets[0]!.fromDays).toBe(0)
+    for (const [index, { toDays }] of buckets.slice(0, -1).entries())
+      expect(buckets[index + 1]!.fromDays).toBe((toDays ?? Number.NaN) + 1)
+    expect(buckets.at(-1)!.toDays).toBeNull()
+    expect(new Set(buckets.map(({ name }) => name)).size).toBe(buckets.length)
+    expect(source.length).toBeGreaterThan(20)
+  })
+})
+
+describe('days past due', () => {
+  it.each([
+    // CGAP: portfolio at risk over 30, 60 and 90 days.
+    ['par', 0, 'current', null, null, null],
+    ['par', 1, '1-30', null, null, null],
+    ['par', 30, '1-30', null, null, null],
+    ['par', 31, '31-60', null, null, null],
+    ['par', 90, '61-90', null, null, null],
+    ['par', 91, 'over 90', null, null, null],
+    // CBK/PG/04: normal up to 30 days, watch to 90, substandard to 180, doubtful to 360, loss above.
+    ['cbk', 30, 'normal', 'Normal', null, 1],
+    ['cbk', 31, 'watch', 'Watch', null, 3],
+    ['cbk', 90, 'watch', 'Watch', null, 3],
+    ['cbk', 91, 'substandard', 'Substandard', null, 20],
+    ['cbk', 180, 'substandard', 'Substandard', null, 20],
+    ['cbk', 181, 'doubtful', 'Doubtful', null, 100],
+    ['cbk', 360, 'doubtful', 'Doubtful', null, 100],
+    ['cbk', 361, 'loss', 'Loss', null, 100],
+    // IFRS 9: a significant increase above 30 days, default above 90.
+    ['ifrs9', 30, 'stage 1', null, 1, null],
+    ['ifrs9', 31, 'stage 2', null, 2, null],
+    ['ifrs9', 90, 'stage 2', null, 2, null],
+    ['ifrs9', 91, 'stage 3', null, 3, null],
+  ])('%s: %d are %s', (name, days, bucket, ofClass, stage, percent) => {
+    const { policy } = PRESETS.find((preset) => preset.name === name)!
+    const provisionRate = percent === null ? null : BigInt(percent) * 1_000_000n
+    expect(policy.buckets[bucketIndex(policy, days)]).toMatchObject({
+      name: bucket,
+      class: ofClass,
+      stage,
+      provisionRate,
+    })
+  })
+})

@@ -1,0 +1,151 @@
+import { type Day, dayOf } from './calendar.ts'
+import { type Cell, type Debt, lesser, noteWhatIsClear, owed, owedIn, PARTS, type Part, rowDueFrom } from './debt.ts'
+import { cutPenalty, type NaiveLoan, roomForCharges, type Transaction } from './loan.ts'
+import { settle } from './settlement.ts'
+
+/** What a transaction did at its place. */
+export interface Effect {
+  /** By part; of a charge-off or write-off what was owed, of a settlement waiver the interest that was forgiven. */
+  readonly parts: Record<Part, bigint>
+  /** Of a payment what exceeded the debt, of money paid back what came out of the overpayment. */
+  overpayment: bigint
+}
+
+/** Applies a transaction on its day. */
+export function happen(loan: NaiveLoan, debt: Debt, one: Transaction, day: Day): Effect {
+  const effect: Effect = { parts: { penalty: 0n, fees: 0n, interest: 0n, principal: 0n }, overpayment: 0n }
+  apply(loan, debt, one, { day, effect })
+  noteWhatIsClear(debt, day)
+  return effect
+}
+
+/** Where the effect of a transaction goes, and its day. */
+interface Doing {
+  readonly day: Day
+  readonly effect: Effect
+}
+
+function apply(loan: NaiveLoan, debt: Debt, one: Transaction, doing: Doing): void {
+  switch (one.type) {
+    case 'Repayment':
+    case 'Recovery Repayment':
+      receive(loan, debt, one.amount, doing)
+      break
+    case 'Waive Interest':
+      waive(debt, one.amount, doing)
+      break
+    case 'Refund':
+    case 'Credit Balance Refund':
+      giveBack(loan, debt, one, doing)
+      break
+    case 'Charge-off':
+      chargeOff(debt, doing)
+      break
+    case 'Write-off':
+      writeOff(debt, doing)
+      break
+    case 'Fee':
+    case 'Penalty':
+      charge(loan, debt, one, doing)
+      break
+    case 'Settlement Waiver':
+      doing.effect.parts.interest = settle(loan, debt, doing.day)
+      if (doing.effect.parts.interest > 0n) payFromOverpaid(loan, debt)
+  }
+}
+
+type Row = Debt['rows'][number]
+
+/** Moves up to `rest` of `room` into a column of a part. @returns what is left of `rest` */
+function move(
+  { cells }: Row,
+  [part, column]: readonly [Part, keyof Cell],
+  rest: bigint,
+  room: bigint,
+  effect?: Effect,
+) {
+  const moved = lesser(rest, room)
+  cells[part][column] += moved
+  if (effect) effect.parts[part] += moved
+  return rest - moved
+}
+
+/** Pays what is owed, oldest instalment first. @returns what is left of the amount */
+function pay({ order }: NaiveLoan, { rows }: Debt, amount: bigint, effect?: Effect): bigint {
+  let rest = amount
+  for (const row of rows)
+    for (const part of order) rest = move(row, [part, 'paid'], rest, owedIn(row.cells[part]), effect)
+  return rest
+}
+
+/** Pays what is owed, then what was written off; the rest is overpayment. */
+function receive(loan: NaiveLoan, debt: Debt, amount: bigint, { effect }: Doing): void {
+  let rest = pay(loan, debt, amount, effect)
+  for (const row of debt.rows)
+    for (const part of loan.order) {
+      const { writtenOff, recovered } = row.cells[part]
+      rest = move(row, [part, 'recovered'], rest, writtenOff - recovered, effect)
+    }
+  debt.overpaid += rest
+  effect.overpayment = rest
+}
+
+/** Pays what is owed out of the overpayment: both are never there at once (contract 4.3.7). */
+function payFromOverpaid(loan: NaiveLoan, debt: Debt): void {
+  debt.overpaid = pay(loan, debt, debt.overpaid)
+}
+
+function waive({ rows }: Debt, amount: bigint, { effect }: Doing): void {
+  let rest = amount
+  for (const row of rows) rest = move(row, ['interest', 'waived'], rest, owedIn(row.cells.interest), effect)
+}
+
+/**
+ * Pays back from the overpayment; a refund then from what was paid, the latest instalment first and its parts in the
+ * opposite order (contract 10.10); the rest is principal owed again.
+ */
+function giveBack({ order }: NaiveLoan, debt: Debt, { type, amount }: Transaction, { day, effect }: Doing): void {
+  effect.overpayment = lesser(amount, debt.overpaid)
+  debt.overpaid -= effect.overpayment
+  let rest = amount - effect.overpayment
+  if (type === 'Refund')
+    for (const { cells } of debt.rows.toReversed())
+      for (const part of order.toReversed()) {
+        const taken = lesser(rest, cells[part].paid)
+        cells[part].paid -= taken
+        effect.parts[part] += taken
+        rest -= taken
+      }
+  if (rest === 0n) return
+  rowDueFrom(debt, day).cells.principal.due += rest
+  effect.parts.principal += rest
+}
+
+/** Marks what is owed: charged off it is still owed. */
+function chargeOff(debt: Debt, { day, effect }: Doing): void {
+  if (owed(debt) === 0n || debt.chargedOffOn !== null) return
+  for (const { cells } of debt.rows) for (const part of PARTS) effect.parts[part] += owedIn(cells[part])
+  debt.chargedOffOn = day
+}
+
+function writeOff(debt: Debt, { day, effect }: Doing): void {
+  if (owed(debt) === 0n) return
+  for (const row of debt.rows)
+    for (const part of PARTS) {
+      const rest = owedIn(row.cells[part])
+      move(row, [part, 'writtenOff'], rest, rest, effect)
+    }
+  debt.writtenOffOn = day
+}
+
+/** Adds a single charge, cut to the room that is left; overpayment pays it (contract 10.9, 10.12). */
+function charge(loan: NaiveLoan, debt: Debt, { type, amount, dueOn, valueDate }: Transaction, { effect }: Doing): void {
+  const part: Part = type === 'Fee' ? 'fees' : 'penalty'
+  const room = roomForCharges(loan, debt) ?? amount
+  const cut = part === 'fees' ? lesser(amount, room) : cutPenalty(loan, debt, amount)
+  if (cut === 0n) return
+  const row = rowDueFrom(debt, dayOf(dueOn ?? valueDate))
+  move(row, [part, 'due'], cut, cut, effect)
+  row.clearSince = null
+  payFromOverpaid(loan, debt)
+}

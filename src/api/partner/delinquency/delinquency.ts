@@ -1,6 +1,6 @@
 import type { Deps } from '../../../app/deps.ts'
 import { dateIn, dayAfter, type Instant, startOfDay } from '../../../domain/dates.ts'
-import { getDelinquency } from '../../../services/loans/delinquency.ts'
+import { getDelinquency } from '../../../services/delinquency/loanDelinquency.ts'
 import type { DayOrInstant } from '../../lists/query.ts'
 import type { StyleApp } from '../../style.ts'
 import { LOAN_ADDRESSES } from '../registry.ts'

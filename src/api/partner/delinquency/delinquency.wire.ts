@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { toRfc3339 } from '../../../domain/dates.ts'
 import { PRESETS } from '../../../domain/delinquency/presets.ts'
 import type { Span } from '../../../domain/delinquency/spans.ts'
-import type { Delinquency } from '../../../services/loans/delinquency.ts'
+import type { Delinquency } from '../../../services/delinquency/loanDelinquency.ts'
 import { count, word } from '../../document/answers.ts'
 import { queryInstant } from '../../lists/query.ts'
 import { instant, localDate } from '../../wire.ts'
@@ -50,8 +50,8 @@ export const delinquencySchema = named(
     loanId: z.string().describe("The service's number of the loan."),
     asOf: z.iso.date(),
     knownAt: instant.optional().describe('Where it was asked for.'),
-    policy: word('The policy', POLICIES),
-    source: z.string().describe('Where the figures of the policy are from.'),
+    policy: word('The name of the preset, where the policy is one', POLICIES).optional(),
+    source: z.string().optional().describe('Where the figures of the policy are from.'),
     spans: z.array(spanSchema).describe('From disbursement on; none for days on which nothing was owed.'),
   }),
   { example: examples.delinquency },
@@ -74,13 +74,13 @@ export const toDelinquency = ({
   loan,
   asOf,
   knownAt,
-  preset,
+  policy: { name, source },
   spans,
 }: Delinquency): z.infer<typeof delinquencySchema> => ({
   loanId: String(loan.id),
   asOf,
   ...(knownAt !== undefined && { knownAt: toRfc3339(knownAt, loan.terms.zone) }),
-  policy: preset.name,
-  source: preset.source,
+  ...(name !== null && { policy: name }),
+  ...(source !== null && { source }),
   spans: spans.map(toSpan),
 })

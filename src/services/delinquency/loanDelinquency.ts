@@ -3,12 +3,12 @@ import { findAudit } from '../../db/audit/audit.ts'
 import type { LoanRef } from '../../db/loans/loans.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import { dateIn, dayAfter, type Instant, type LocalDate, startOfDay, toRfc3339 } from '../../domain/dates.ts'
-import { PRESETS, type Preset } from '../../domain/delinquency/presets.ts'
 import { type Span, spansOf } from '../../domain/delinquency/spans.ts'
 import { failedPrecondition, invalidArgument } from '../../domain/errors.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import type { Caller } from '../access/caller.ts'
-import { getLoan } from './loans.ts'
+import { getLoan } from '../loans/loans.ts'
+import { findPolicy, type NamedPolicy } from './policies.ts'
 
 /** What is asked about the arrears of a loan. */
 export interface DelinquencyRequest {
@@ -16,7 +16,7 @@ export interface DelinquencyRequest {
   readonly asOf?: LocalDate | undefined
   /** The instant by whose knowledge is answered; left out: now. */
   readonly knownAt?: Instant | undefined
-  /** The name of a policy; left out: the first preset. */
+  /** The name of a preset; left out: the policy in force. */
   readonly policy?: string | undefined
 }
 
@@ -25,7 +25,7 @@ export interface Delinquency {
   readonly loan: StoredLoan
   readonly asOf: LocalDate
   readonly knownAt: Instant | undefined
-  readonly preset: Preset
+  readonly policy: NamedPolicy
   readonly spans: readonly Span[]
 }
 
@@ -38,11 +38,10 @@ export async function getDelinquency(
   deps: Deps,
   caller: Caller,
   ref: LoanRef,
-  { asOf, knownAt, policy }: DelinquencyRequest,
+  { asOf, knownAt, policy: name }: DelinquencyRequest,
 ): Promise<Delinquency> {
-  const preset = policy === undefined ? PRESETS[0] : PRESETS.find(({ name }) => name === policy)
-  if (!preset) throw invalidArgument('policy', `must be one of ${PRESETS.map(({ name }) => name).join(', ')}`)
   const { loan } = await getLoan(deps, caller, ref)
+  const policy = await findPolicy(deps, loan.organizationId, { name, knownAt })
   const now = deps.now()
   if (knownAt !== undefined) await requireKnown(deps, loan, knownAt, now)
   const { terms } = loan
@@ -53,7 +52,7 @@ export async function getDelinquency(
   // Today and the day of the knowledge are looked at as they were, each other day at its end.
   const moment = day === latest ? (knownAt ?? now) : startOfDay(dayAfter(day), terms.zone) - 1
   const entries = knownThen(loan.entries, knownAt ?? now).filter(({ valueDate }) => valueDate <= day)
-  return { loan, asOf: day, knownAt, preset, spans: spansOf(terms, entries, preset.policy, moment) }
+  return { loan, asOf: day, knownAt, policy, spans: spansOf(terms, entries, policy.policy, moment) }
 }
 
 /** Returns the entries that were posted up to an instant; those reversed later count as unreversed. */

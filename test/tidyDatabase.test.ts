@@ -36,7 +36,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
   ],
   'batches, sweeps and counters': [
     ...['access/accessEntries', 'access/attempts', 'access/counters', 'book/bookImport', 'customers/insertCustomers'],
-    'loans/sweep',
+    ...['loans/sweep', 'portfolio/toldBuckets'],
   ],
   'sums, and reading through the whole book': [
     ...[
@@ -49,6 +49,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
       'book/bookPostings',
       'book/bookTrail',
     ],
+    ...['portfolio/keptDays', 'portfolio/moving', 'portfolio/still'],
     ...['book/totals', 'events/sealedChain', 'events/sealedCredit', 'events/sealedRows'],
   ],
   'the endpoints of webhooks and what waits for them, under a lease': [

@@ -46,4 +46,6 @@ export interface Deps {
   readonly statements: StatementReader
   readonly organizations: Organizations
   readonly heavyReads: HeavyReads
+  /** The turns of questions about whole portfolios. */
+  readonly portfolioReads: HeavyReads
 }

@@ -24,6 +24,12 @@ import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
 import { withSetting } from './explain.ts'
 
+/** A question about a whole portfolio takes seconds, so another one waits longer for its turn. */
+const PORTFOLIO_READS = {
+  waitMs: 20_000,
+  refusal: 'too many questions about the portfolio are being answered; try again',
+}
+
 /** Options of the service: its database and its clock. */
 export interface ServiceOptions {
   readonly config: Config
@@ -71,7 +77,11 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     const tokenSigner = signerPlace()
     const signIn = createSignIn({ db, keys, tokenSigner, now, issuer: config.authUrl, listener })
     const organizations = cacheOrganizations(db, now)
-    const reading = { settledPlaces: createSettledPlaces(), heavyReads: createHeavyReads() }
+    const reading = {
+      settledPlaces: createSettledPlaces(),
+      heavyReads: createHeavyReads(),
+      portfolioReads: createHeavyReads(PORTFOLIO_READS),
+    }
     const statements = openStatementReader()
     const webhookPoster = createPoster({ toPrivate: config.webhooksToPrivate })
     const telling = {

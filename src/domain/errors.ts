@@ -41,9 +41,11 @@ export type FaultRole =
   | 'chargeAmount'
   | 'chargeDueOn'
   | 'on'
-  // The arrears of a loan.
+  // Arrears and portfolios.
   | 'asOf'
   | 'knownAt'
+  | 'from'
+  | 'to'
   // Loans of record systems.
   | 'releasedOn'
   | 'dueOn'

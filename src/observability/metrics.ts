@@ -6,7 +6,7 @@ import type { BookTotals } from '../services/book/totals.ts'
 import type { Head } from '../services/events/chainHeads.ts'
 import type { Listener, Movement } from '../services/listener.ts'
 import type { WebhookFigures } from '../services/webhooks/figures.ts'
-import { countKept, countSealed, showHeads } from './sealMetrics.ts'
+import { countKept, countPortfolios, countSealed, showHeads } from './sealMetrics.ts'
 import { countWebhooks, showWebhooks } from './webhookMetrics.ts'
 
 /** From half a millisecond, the time of a read, to ten seconds, which no request should take. */
@@ -56,6 +56,7 @@ export function createMetrics(now: () => number): Metrics {
       ...countSweeps(registers, now),
       ...countSealed(registers, now),
       ...countKept(registers, now),
+      ...countPortfolios(registers, now),
       ...countWebhooks(registers),
     },
     observe: (sources) => {

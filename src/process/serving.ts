@@ -17,6 +17,7 @@ import { startSequencer } from '../services/events/sequencer.ts'
 import { startKeeper } from '../services/journal/keeper.ts'
 import { combineListeners } from '../services/listener.ts'
 import { type Sweeper, startSweeper } from '../services/loans/sweep.ts'
+import { startPortfolioKeeper } from '../services/portfolio/portfolioKeeper.ts'
 import type { Job } from '../services/rounds.ts'
 import { type DeliveryJob, startDelivery } from '../services/webhooks/startDelivery.ts'
 import { type Drainable, makeDrainable } from './drain.ts'
@@ -33,6 +34,7 @@ export interface Serving {
   sweeper?: Sweeper
   sequencer?: Job
   keeper?: Job
+  portfolioKeeper?: Job
   delivery?: DeliveryJob
   app?: FastifyInstance
   drainable?: Drainable
@@ -91,6 +93,7 @@ export async function startServing(serving: Serving, options: ServingOptions): P
   serving.sweeper = startSweeper(deps, log)
   serving.sequencer = startSequencer(deps, log)
   serving.keeper = startKeeper(deps, log)
+  serving.portfolioKeeper = startPortfolioKeeper(deps, log)
   const delivery = startDelivery(deps, { render: renderEvents(config.zone), log })
   serving.delivery = delivery
   metrics.observe({
@@ -113,8 +116,8 @@ export async function startServing(serving: Serving, options: ServingOptions): P
  * @param mayClose awaited before the process accepts nothing new
  */
 export async function stopServing(serving: Serving, graceMs: number, mayClose?: () => Promise<void>): Promise<void> {
-  const { app, drainable, sweeper, sequencer, keeper, delivery, limits, access, totals, vitals, monitor, deps } =
-    serving
+  const { app, drainable, limits, access, totals, vitals, monitor, deps } = serving
+  const { sweeper, sequencer, keeper, portfolioKeeper, delivery } = serving
   if (app?.server.listening) {
     await pause(graceMs)
     await mayClose?.()
@@ -126,6 +129,7 @@ export async function stopServing(serving: Serving, graceMs: number, mayClose?: 
     sweeper?.stop(),
     sequencer?.stop(),
     keeper?.stop(),
+    portfolioKeeper?.stop(),
     delivery?.stop(),
     limits?.stop(),
     access?.stop(),

@@ -71,6 +71,10 @@ export interface Listener {
   changeNotPosted(): void
   /** An event could not be told as a whole, because a row of the book is damaged. */
   eventDamaged(): void
+  /** The portfolios were found kept, or were kept on. */
+  portfolioKept(): void
+  /** The portfolio of an organization, or all, could not be kept. */
+  portfolioKeepFailed(): void
   /** An event was sent to an endpoint of a webhook; `exhausted` is given up. */
   webhookAttempted(outcome: 'delivered' | 'failed' | 'exhausted'): void
 }
@@ -95,6 +99,8 @@ export const noListener: Listener = {
   keepFailed() {},
   changeNotPosted() {},
   eventDamaged() {},
+  portfolioKept() {},
+  portfolioKeepFailed() {},
   webhookAttempted() {},
 }
 

@@ -9,7 +9,7 @@ import { DEMO_OPERATOR } from '../../src/services/lenders/seedDemo.ts'
 import { randomFrom } from './random.ts'
 import { aBasicLoan, aBorrower, anExtendedLoan } from './recordBodies.ts'
 import { recordsOf } from './records.ts'
-import { startService } from './service.ts'
+import { startService, type TestService } from './service.ts'
 import { sweepAll } from './sweepAll.ts'
 
 /** The months in which a random book lives; all but the last are closed. */
@@ -31,8 +31,9 @@ const quiet = { error: (context: object, message: string) => expect([context, me
 /**
  * Lets a lender's book live for four months over HTTP, by random commands in both styles: a third of them is dated back, also
  * into closed months. The sweep, the sequencer and the keeper run beside.
+ * @param onDay called after the commands of each day
  */
-export async function openRandomBook(seed: number) {
+export async function openRandomBook(seed: number, onDay?: (service: TestService, today: string) => Promise<void>) {
   const service = await startService()
   const jobs = [startSequencer(service.deps, quiet), startKeeper(service.deps, quiet)]
   const records = recordsOf(service)
@@ -109,6 +110,7 @@ export async function openRandomBook(seed: number) {
       await at(today)
       await lend(today)
       for (let count = 0; count < 12; count++) await command(today)
+      await onDay?.(service, today)
     }
   }
 

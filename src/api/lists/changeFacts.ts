@@ -45,3 +45,28 @@ export const digitsOf = (number: unknown): string => JSON.stringify(number)
 
 /** Returns a function that writes minor units of the trail as an amount. */
 export const toMoney = (currency: Currency) => (minor: unknown) => minorToNumber(BigInt(digitsOf(minor)), currency)
+
+/** How late a loan is, as the trail keeps it. */
+interface ToldBucket {
+  readonly bucket: string
+  readonly class?: string
+  readonly stage?: number
+  readonly daysPastDue: number
+  readonly since: string
+  readonly policyVersion: string
+  readonly previousBucket: string
+}
+
+/** Returns the bucket that a change of the trail tells; undefined where its row is damaged. */
+export function bucketOf({ before, after }: Change): ToldBucket | undefined {
+  const [previous, told] = [keptOf(before).bucket, keptOf(after)]
+  const { bucket, class: name, stage, daysPastDue, since, policyVersion } = told
+  if (typeof bucket !== 'string' || typeof previous !== 'string' || typeof since !== 'string') return undefined
+  return {
+    bucket,
+    ...(typeof name === 'string' && { class: name }),
+    ...(typeof stage === 'number' && { stage }),
+    daysPastDue: Number(daysPastDue),
+    ...{ since, policyVersion: String(policyVersion), previousBucket: previous },
+  }
+}

@@ -13,6 +13,7 @@ import { CHAPTERS, TAGS } from './document/introduction.ts'
 import { eventRoutes } from './events/events.ts'
 import { transactionListRoutes } from './lists/transactionList.ts'
 import { loanRoutes } from './loans.ts'
+import { portfolioRoutes } from './portfolio/portfolio.ts'
 import { productRoutes } from './products/products.ts'
 import { registry } from './registry.ts'
 import { replayResponse } from './replayResponse.ts'
@@ -57,6 +58,7 @@ export const partnerStyle: Style = {
     creditRoutes(app, deps)
     eventRoutes(app, deps)
     webhookRoutes(app, deps)
+    portfolioRoutes(app, deps)
     accountingRoutes(app, deps)
     auditRoutes(app, deps)
   },

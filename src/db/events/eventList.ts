@@ -74,6 +74,9 @@ interface OfSubjects extends EventRange, SubjectFilter {
   readonly types: readonly string[] | null
 }
 
+/** The entities of the trail whose rows are about a loan. */
+const OF_LOANS = `(VALUES ('loan'), ('delinquency')) AS of_loan (entity)`
+
 /** The trail has an index by subject, and its rows are in the order of the events: of each subject the first are read. */
 const readOf = statement<OfSubjects>(
   'read-events-of',
@@ -82,11 +85,11 @@ const readOf = statement<OfSubjects>(
     SELECT coalesce(max(change_id), 0) AS id FROM event
     WHERE organization_id = ${p('organizationId')} AND sequence = ${p('after')}
   ), subject (entity, id) AS (
-    SELECT 'loan', ${p('loanId')}::bigint::text WHERE ${p('customerId')}::bigint IS NULL
+    SELECT entity, ${p('loanId')}::bigint::text FROM ${OF_LOANS} WHERE ${p('customerId')}::bigint IS NULL
     UNION ALL
     SELECT 'customer', ${p('customerId')}::bigint::text WHERE ${p('loanId')}::bigint IS NULL
     UNION ALL
-    SELECT 'loan', l.id::text FROM loan l WHERE l.organization_id = ${p('organizationId')}
+    SELECT entity, l.id::text FROM loan l CROSS JOIN ${OF_LOANS} WHERE l.organization_id = ${p('organizationId')}
       AND l.customer_id = ${p('customerId')}::bigint AND (${p('loanId')}::bigint IS NULL OR l.id = ${p('loanId')}::bigint)
   )
   SELECT found.* FROM subject s CROSS JOIN start

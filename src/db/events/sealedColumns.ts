@@ -160,6 +160,9 @@ export const UNSEALED: LeftOut = {
   posting_day: 'sums of the postings; book check makes them again',
   accounting_chart: 'set in the trail, with which book check compares it',
   accounting_period: 'closed in the trail; book check makes the hash of its trial balance again',
+  portfolio_day: 'sums that are computed from the book; book check computes them again',
+  portfolio_head: 'how far the portfolio is told and kept',
+  loan_bucket: 'what was told last of a loan; the trail has each change of it',
   rate_limit: 'counters of minutes',
   access_entry: 'the access trail: who signed in, and not what was changed',
   webhook_endpoint:

@@ -47,7 +47,7 @@ export interface StoredHead extends LoanHead, StoredRow {
 }
 
 /** The schedule, as `period,from,due,principal,interest,fees;…`, for which Postgres computes two thirds of what JSON takes. */
-const PERIODS = `
+export const PERIODS = `
   (SELECT string_agg(concat_ws(',', s.period, s.from_date, s.due_date, s.principal, s.interest, s.fees), ';'
                        ORDER BY s.period)
        FROM loan_period s WHERE s.organization_id = l.organization_id AND s.loan_id = l.id)`
@@ -155,7 +155,7 @@ export function toStoredLoan(row: LoanRow, zone: string): StoredLoan {
     customerStatus: row.customer_status,
     productName: row.product_name,
     createdAt: row.created_at,
-    terms: { ...termsOf(row, zone), schedule: row.periods.split(';').map(toInstalment) },
+    terms: { ...termsOf(row, zone), schedule: toSchedule(row.periods) },
     entries: (row.entries ?? []).map(toEntry),
   }
 }
@@ -244,6 +244,9 @@ export const termsOf = (row: BareRow, zone: string): HeadTerms => ({
   dueAt: row.due_at,
   rules: fromStoredRules(row.rules),
 })
+
+/** Reads a schedule from the text of `PERIODS`. */
+export const toSchedule = (text: string): Instalment[] => text.split(';').map(toInstalment)
 
 function toInstalment(period: string): Instalment {
   const [number, fromDate, dueDate, principal, interest, fees] = period.split(',') as PeriodTuple

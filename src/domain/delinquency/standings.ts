@@ -17,16 +17,14 @@ export interface Standing {
   readonly oldestDue: LocalDate | null
   readonly overdue: bigint
   readonly principal: bigint
+  readonly isChargedOff: boolean
   /** What happened on the day, in the order in which it is applied. */
   readonly causes: readonly Cause[]
 }
 
 /** A loan at the end of a day on which something happened. */
-interface Snapshot {
+interface Snapshot extends OwedIn {
   readonly day: LocalDate
-  readonly open: readonly Period[]
-  readonly principal: bigint
-  readonly isWrittenOff: boolean
   readonly causes: Cause[]
 }
 
@@ -48,10 +46,7 @@ function snapshotsOf(terms: LoanTerms, entries: Iterable<Replayable>, asOf: Inst
   const days = new Map<LocalDate, Snapshot>()
   const see = (fold: Fold, day: LocalDate, cause: Cause) => {
     const causes = [...(days.get(day)?.causes ?? []), cause]
-    const { due, paid, waived, writtenOff } = fold.totals
-    const principal = due.principal - paid.principal - waived.principal - writtenOff.principal
-    const open = fold.periods.filter(({ owed }) => owed > 0n)
-    days.set(day, { day, open, principal, isWrittenOff: fold.writtenOffOn !== null, causes })
+    days.set(day, { ...owedIn(fold), day, causes })
   }
   foldOf(terms, unreversedInOrder(entries), through, {
     begun: (fold) => see(fold, terms.disbursedOn, 'disbursement'),
@@ -61,19 +56,59 @@ function snapshotsOf(terms: LoanTerms, entries: Iterable<Replayable>, asOf: Inst
   return [...days.values()]
 }
 
+/** What a fold owes. */
+interface OwedIn {
+  /** The instalments that owe anything. */
+  readonly open: readonly Period[]
+  /** The principal outstanding. */
+  readonly principal: bigint
+  readonly isChargedOff: boolean
+  readonly isWrittenOff: boolean
+}
+
+function owedIn({ periods, totals, chargedOffOn, writtenOffOn }: Fold): OwedIn {
+  const { due, paid, waived, writtenOff } = totals
+  return {
+    open: periods.filter(({ owed }) => owed > 0n),
+    principal: due.principal - paid.principal - waived.principal - writtenOff.principal,
+    isChargedOff: chargedOffOn !== null,
+    isWrittenOff: writtenOffOn !== null,
+  }
+}
+
+/** The arrears on a day: the due date of the oldest instalment that is overdue, null where none is, and their sum. */
+function arrearsOn(open: readonly Period[], day: LocalDate): Pick<Standing, 'oldestDue' | 'overdue'> {
+  let [oldestDue, overdue]: [LocalDate | null, bigint] = [null, 0n]
+  for (const { dueDate, owed } of open) {
+    if (dueDate >= day) continue
+    if (oldestDue === null || dueDate < oldestDue) oldestDue = dueDate
+    overdue += owed
+  }
+  return { oldestDue, overdue }
+}
+
+/**
+ * Returns what a loan owes at a moment of a day: the last of its standings, without those before it.
+ * @param entries dated up to the day
+ */
+export function standingAt(terms: LoanTerms, entries: Iterable<Replayable>, asOf: Instant): Omit<Standing, 'causes'> {
+  const day = dateIn(terms.zone, asOf)
+  const owed = owedIn(foldOf(terms, unreversedInOrder(entries), lastPenaltyDay(terms, asOf), {}))
+  return { ...owed, from: day, state: stateOf(owed), ...arrearsOn(owed.open, day) }
+}
+
+const stateOf = ({ open, isWrittenOff }: OwedIn): Standing['state'] =>
+  open.length > 0 ? 'open' : isWrittenOff ? 'written off' : 'closed'
+
 /** Returns the standings of a snapshot: of its day, and of each day before `next` on which an instalment falls overdue. */
-function standingsFrom({ day, open, principal, isWrittenOff, causes }: Snapshot, next: LocalDate): Standing[] {
-  const state = open.length > 0 ? 'open' : isWrittenOff ? 'written off' : 'closed'
+function standingsFrom({ day, causes, ...owed }: Snapshot, next: LocalDate): Standing[] {
+  const { open, principal, isChargedOff } = owed
+  const state = stateOf(owed)
   const overdueFrom = [...new Set(open.map(({ dueDate }) => dayAfter(dueDate)))].sort()
   const days = [day, ...overdueFrom.filter((from) => from > day && from < next)]
   return days.map((from) => {
-    let [oldestDue, overdue]: [LocalDate | null, bigint] = [null, 0n]
-    for (const { dueDate, owed } of open) {
-      if (dueDate >= from) continue
-      if (oldestDue === null || dueDate < oldestDue) oldestDue = dueDate
-      overdue += owed
-    }
     const passed: Cause[] = overdueFrom.includes(from) ? ['due date passed'] : []
-    return { from, state, oldestDue, overdue, principal, causes: from === day ? [...passed, ...causes] : passed }
+    const all = from === day ? [...passed, ...causes] : passed
+    return { from, state, ...arrearsOn(open, from), principal, isChargedOff, causes: all }
   })
 }

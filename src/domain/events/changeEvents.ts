@@ -23,10 +23,11 @@ const OF_CUSTOMERS: ReadonlyMap<string, readonly EventType[]> = new Map([
   ['boost', ['credit.decided']],
 ])
 
-/** The changes of the journal itself, by entity and action. */
-const OF_JOURNAL: ReadonlyMap<string, readonly EventType[]> = new Map([
+/** The changes of the journal itself and of buckets, by entity and action. */
+const OF_OTHERS: ReadonlyMap<string, readonly EventType[]> = new Map([
   ['accounting period close', ['accounting.period_closed']],
   ['accounting chart set', ['accounting.chart_changed']],
+  ['delinquency change', ['delinquency.changed']],
 ])
 
 const IS_REPAYMENT: ReadonlyMap<string | null, boolean> = new Map(
@@ -40,7 +41,7 @@ const IS_REPAYMENT: ReadonlyMap<string | null, boolean> = new Map(
 export function eventTypesOf(change: ToldChange): readonly EventType[] | undefined {
   const { entity, action, isRaised } = change
   if (entity === 'loan') return [...causesOf(change), ...consequencesIn(change)]
-  const types = entity === 'customer' ? OF_CUSTOMERS.get(action) : OF_JOURNAL.get(`${entity} ${action}`)
+  const types = entity === 'customer' ? OF_CUSTOMERS.get(action) : OF_OTHERS.get(`${entity} ${action}`)
   return types && isRaised ? [...types, 'credit.limit_raised'] : types
 }
 

@@ -23,6 +23,7 @@ export const EVENT_TYPES = [
   'credit.decided',
   'accounting.period_closed',
   'accounting.chart_changed',
+  'delinquency.changed',
 ] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]

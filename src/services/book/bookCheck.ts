@@ -26,6 +26,7 @@ import { stateOf } from '../../domain/loan/loan.ts'
 import { carriedForward, endFrom, type LoanState } from '../../domain/loan/replay.ts'
 import type { Head } from '../events/chainHeads.ts'
 import { checkJournals, NO_JOURNAL, readJournals } from './journalCheck.ts'
+import { checkKeptDays, type KeptDaysCheck } from './keptDaysCheck.ts'
 import { checkSeals, type SealsChecked } from './sealCheck.ts'
 
 /** The number of loans that are read and replayed at once. */
@@ -73,6 +74,7 @@ interface Walk {
   readonly asOf: number
   readonly grounds: StoredGrounds
   readonly journals: ReadonlyMap<number, CheckedJournal>
+  readonly keptDays: KeptDaysCheck
   readonly sums: Map<string, Sums>
   readonly add: (difference: Difference) => void
   loans: number
@@ -99,7 +101,8 @@ export async function checkBook({ db, config, now, chainSecret }: Deps, options:
     const grounds = await readGrounds(snapshot)
     const journals = await readJournals(snapshot, config.zone)
     const none = { loans: 0, entries: 0, postings: 0, waitingForSweep: 0 }
-    const walk: Walk = { asOf: now(), grounds, journals, sums: new Map(), add, ...none }
+    const keptDays = await checkKeptDays({ db, config, now }, snapshot, organizationId)
+    const walk: Walk = { asOf: now(), grounds, journals, keptDays, sums: new Map(), add, ...none }
     const read = async (after: typeof START) => {
       const batch = await readChecked(snapshot, config.zone, after, organizationId, BATCH)
       const trails = await readLoanTrails(snapshot, batch)
@@ -158,6 +161,7 @@ function checkLoan(walk: Walk, one: CheckedLoan, { trail, posted }: Told): void 
     brokenByJournal(facts, postings, journals.get(organizationId) ?? NO_JOURNAL).forEach(fault)
     brokenByChanges(postings).forEach(fault)
     addTo(sums, loan, state)
+    walk.keptDays.add(loan)
     walk.postings += postings.length
     walk.entries += loan.entries.length
   } catch (error) {
@@ -172,7 +176,7 @@ function checkLoan(walk: Walk, one: CheckedLoan, { trail, posted }: Told): void 
  */
 async function checkWhole(
   snapshot: Snapshot,
-  { sums, journals, add }: Walk,
+  { sums, journals, keptDays, add }: Walk,
   organizationId: number | undefined,
   more: (found: number) => void,
 ): Promise<readonly StoredTotals[]> {
@@ -189,6 +193,7 @@ async function checkWhole(
     rows.forEach(add)
     more(found - rows.length)
   }
+  keptDays.differences().forEach(add)
   await checkJournals(snapshot, journals, organizationId, add)
   return totals
 }

@@ -2,10 +2,10 @@ import type { Deps } from '../../app/deps.ts'
 import { findAudit } from '../../db/audit/audit.ts'
 import type { LoanRef } from '../../db/loans/loans.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
-import { dateIn, dayAfter, type Instant, type LocalDate, startOfDay, toRfc3339 } from '../../domain/dates.ts'
+import { dateIn, type Instant, type LocalDate, toRfc3339 } from '../../domain/dates.ts'
+import { datedUpTo, knownThen, momentOf } from '../../domain/delinquency/known.ts'
 import { type Span, spansOf } from '../../domain/delinquency/spans.ts'
 import { failedPrecondition, invalidArgument } from '../../domain/errors.ts'
-import type { Entry } from '../../domain/loan/entry.ts'
 import type { Caller } from '../access/caller.ts'
 import { getLoan } from '../loans/loans.ts'
 import { findPolicy, type NamedPolicy } from './policies.ts'
@@ -49,17 +49,10 @@ export async function getDelinquency(
   const day = asOf ?? latest
   if (day < terms.disbursedOn || day > latest)
     throw invalidArgument('asOf', `must be from the day of disbursement, ${terms.disbursedOn}, to ${latest}`)
-  // Today and the day of the knowledge are looked at as they were, each other day at its end.
-  const moment = day === latest ? (knownAt ?? now) : startOfDay(dayAfter(day), terms.zone) - 1
-  const entries = knownThen(loan.entries, knownAt ?? now).filter(({ valueDate }) => valueDate <= day)
+  const moment = momentOf(day, knownAt ?? now, terms.zone)
+  const entries = datedUpTo(day, knownAt === undefined ? loan.entries : knownThen(loan.entries, knownAt))
   return { loan, asOf: day, knownAt, policy, spans: spansOf(terms, entries, policy.policy, moment) }
 }
-
-/** Returns the entries that were posted up to an instant; those reversed later count as unreversed. */
-const knownThen = (entries: readonly Entry[], at: Instant): Entry[] =>
-  entries
-    .filter(({ postedAt }) => postedAt <= at)
-    .map((entry) => (entry.reversedAt !== null && entry.reversedAt > at ? { ...entry, reversedAt: null } : entry))
 
 /** Requires that a loan was there at an instant, with the terms that it has now. */
 async function requireKnown({ db }: Deps, loan: StoredLoan, at: Instant, now: Instant): Promise<void> {

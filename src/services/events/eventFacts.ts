@@ -8,6 +8,7 @@ import {
   readNamedLoans,
 } from '../../db/events/eventFacts.ts'
 import type { StoredEvent } from '../../db/events/eventList.ts'
+import { DELINQUENCY } from '../../db/portfolio/toldBuckets.ts'
 import { dateIn, dayAfter, daysBetween } from '../../domain/dates.ts'
 import type { EventType } from '../../domain/events/eventTypes.ts'
 import { balancesFromText, type KeptBalances } from '../../domain/events/keptBalances.ts'
@@ -52,7 +53,7 @@ function entryOf({ type, change }: StoredEvent): { readonly id: bigint; readonly
 const JOURNAL = 'accounting '
 
 function subjectOf({ change: { entity, entityId } }: StoredEvent, organizationId: number): Subject {
-  if (entity === 'loan') return { loanId: idOf(entityId) }
+  if (entity === 'loan' || entity === DELINQUENCY) return { loanId: idOf(entityId) }
   return entity.startsWith(JOURNAL) ? { journalOf: organizationId } : { customerId: idOf(entityId) }
 }
 

@@ -10,6 +10,7 @@ const WAIT_MS = 5_000
 /** The rest after a heavy read: a multiple of its time, up to a maximum. */
 const REST = { times: 2, mostMs: 1_000 } as const
 const AGAIN_SECONDS = 2
+const REFUSAL = 'too many answers of this size are being made; ask for fewer rows, or try again'
 const MOST_KNOWN = 10_000
 
 /** Runs heavy reads, such as a page of loans of 2,000 instalments each, one at a time, with a rest after each. */
@@ -32,8 +33,15 @@ interface Waiting {
   readonly start: () => void
 }
 
-/** Creates the turns of heavy reads; there is one set of them in a process. */
-export function createHeavyReads(waitMs = WAIT_MS): HeavyReads {
+/** The longest wait of a set of turns, and the message of its refusals. */
+interface TurnOptions {
+  readonly waitMs?: number
+  readonly refusal?: string
+}
+
+/** Creates a set of turns of heavy reads; a process has one of each kind. */
+export function createHeavyReads({ waitMs = WAIT_MS, refusal = REFUSAL }: TurnOptions = {}): HeavyReads {
+  const tooMany = () => new LendingError('resource_exhausted', refusal, [], AGAIN_SECONDS)
   let isBusy = false
   let last: number | undefined
   const waiting: Waiting[] = []
@@ -84,11 +92,3 @@ export function createHeavyReads(waitMs = WAIT_MS): HeavyReads {
     },
   }
 }
-
-const tooMany = () =>
-  new LendingError(
-    'resource_exhausted',
-    'too many answers of this size are being made; ask for fewer rows, or try again',
-    [],
-    AGAIN_SECONDS,
-  )

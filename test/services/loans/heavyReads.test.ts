@@ -4,7 +4,7 @@ import { createHeavyReads, HEAVY } from '../../../src/services/loans/heavyReads.
 
 /** Reads that end when the test ends them. */
 function play(waitMs?: number) {
-  const reads = createHeavyReads(waitMs)
+  const reads = createHeavyReads(waitMs === undefined ? {} : { waitMs })
   const running: { name: string; end: () => void }[] = []
   const refused: string[] = []
   const read = (organizationId: number, name: string, weight = HEAVY) =>

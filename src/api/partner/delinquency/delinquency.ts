@@ -1,7 +1,6 @@
 import type { Deps } from '../../../app/deps.ts'
-import { dateIn, dayAfter, type Instant, startOfDay } from '../../../domain/dates.ts'
 import { getDelinquency } from '../../../services/delinquency/loanDelinquency.ts'
-import type { DayOrInstant } from '../../lists/query.ts'
+import { lastInstantOf } from '../../lists/lastInstant.ts'
 import type { StyleApp } from '../../style.ts'
 import { LOAN_ADDRESSES } from '../registry.ts'
 import { delinquencyQuery, delinquencySchema, toDelinquency } from './delinquency.wire.ts'
@@ -37,10 +36,4 @@ export function delinquencyRoutes(app: StyleApp, deps: Deps): void {
         return toDelinquency(await getDelinquency(deps, caller, ref, { asOf, policy, knownAt: known }))
       },
     )
-}
-
-/** Returns an instant; of a day the last one, of today the present one. */
-function lastInstantOf(asked: DayOrInstant, { config: { zone }, now }: Deps): Instant {
-  if ('instant' in asked) return asked.instant
-  return asked.day === dateIn(zone, now()) ? now() : startOfDay(dayAfter(asked.day), zone) - 1
 }

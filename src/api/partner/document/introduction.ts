@@ -38,6 +38,11 @@ export const TAGS = [
     description: 'Have the events sent to you as they happen, signed. Every operation needs the role ADMIN.',
   },
   {
+    name: 'portfolio',
+    description:
+      'How late the whole book is: portfolio at risk, and the moves between buckets. Every operation needs the role ADMIN.',
+  },
+  {
     name: 'accounting',
     description:
       'The journal of the loans on your chart of accounts, its balances, and the close of months. Every operation needs the role ADMIN.',

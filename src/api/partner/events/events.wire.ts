@@ -5,7 +5,16 @@ import { type Currency, currencyOf } from '../../../domain/money.ts'
 import { eventIdOf, type NamedCustomer, type ToldEvent } from '../../../services/events/toldEvent.ts'
 import type { Organization } from '../../../services/lenders/organizations.ts'
 import { count } from '../../document/answers.ts'
-import { changedBefore, digitsOf, type Kept, keptOf, renamed, replacedBy, toMoney } from '../../lists/changeFacts.ts'
+import {
+  bucketOf,
+  changedBefore,
+  digitsOf,
+  type Kept,
+  keptOf,
+  renamed,
+  replacedBy,
+  toMoney,
+} from '../../lists/changeFacts.ts'
 import { eventMembers, eventQuery, feedMembers } from '../../lists/eventFeed.ts'
 import { queryId } from '../../lists/query.ts'
 import { externalId, instant, money } from '../../wire.ts'
@@ -59,6 +68,20 @@ const accounting = named(
   { example: examples.accounting },
 )
 
+const delinquency = named(
+  'EventDelinquency',
+  z.object({
+    bucket: z.string().describe('The bucket of the loan, by its name in the policy.'),
+    class: z.string().optional().describe('The class of the supervisor, where the policy has one.'),
+    stage: count.optional().describe('The stage of IFRS 9, 1 to 3, where the policy has one.'),
+    daysPastDue: count,
+    since: z.iso.date().describe('The first day in the bucket.'),
+    policyVersion: z.string().describe('The version of the policy; `0` before the first one was set.'),
+    previousBucket: z.string().describe('The bucket that was told before.'),
+  }),
+  { example: examples.delinquency },
+)
+
 /** What changed, as it was; each event has some of it. */
 const previous = named(
   'EventPrevious',
@@ -98,6 +121,7 @@ const eventData = named(
     customer: toldCustomer.optional().describe('The customer after the change.'),
     credit: credit.optional().describe('What was decided.'),
     accounting: accounting.optional().describe('What changed in the accounting.'),
+    delinquency: delinquency.optional().describe('How late the loan is, of `delinquency.changed`.'),
     previous: previous.optional().describe('What changed, as it was.'),
   }),
   { example: examples.repaymentPosted.data },
@@ -135,6 +159,7 @@ export function toEvent(event: ToldEvent, organization: Pick<Organization, 'curr
       ...(customer && !event.type.startsWith('credit.') && { customer: toToldCustomer(customer, change.after) }),
       ...(customer && event.type.startsWith('credit.') && creditOf(event, customer, currency)),
       ...accountingOf(event),
+      ...delinquencyOf(event),
       ...(Object.keys(before).length > 0 && { previous: before }),
     },
   }
@@ -169,6 +194,11 @@ function creditOf({ change }: ToldEvent, customer: NamedCustomer, currency: Curr
 function accountingOf({ type, change: { entityId } }: ToldEvent): { accounting?: z.infer<typeof accounting> } {
   if (type === 'accounting.period_closed') return { accounting: { period: entityId } }
   return type === 'accounting.chart_changed' ? { accounting: { chartVersion: entityId } } : {}
+}
+
+function delinquencyOf({ type, change }: ToldEvent): { delinquency?: z.input<typeof delinquency> } {
+  const told = type === 'delinquency.changed' ? bucketOf(change) : undefined
+  return told ? { delinquency: told } : {}
 }
 
 /** The names of what the trail keeps, as the partner style says them. */

@@ -28,6 +28,15 @@ export const creditAfter = {
 
 export const accounting = { period: '2026-01' }
 
+/** A loan whose only instalment was due on 28 February. */
+export const delinquency = {
+  bucket: '1-30',
+  daysPastDue: 1,
+  since: '2026-03-01',
+  policyVersion: '0',
+  previousBucket: 'current',
+}
+
 export const previous = { totalOutstanding: 110_000, totalPaid: 0 }
 
 const HASH = 'c0535e4be2b79ffd93291305436bf889314e4a3faec05ecffcbb7df31ad9e51a'
@@ -151,5 +160,10 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
   'accounting.period_closed': told(41, 'accounting.period_closed', story.closedCustomer.updatedAt, { accounting }),
   'accounting.chart_changed': told(42, 'accounting.chart_changed', story.closedCustomer.updatedAt, {
     accounting: { chartVersion: '2' },
+  }),
+  'delinquency.changed': told(21, 'delinquency.changed', '2026-03-01T00:00:20.000+03:00', {
+    ...ofTime,
+    ...ofLoan(9, overdue),
+    delinquency,
   }),
 }

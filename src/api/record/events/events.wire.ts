@@ -14,13 +14,23 @@ import {
 import type { Organization } from '../../../services/lenders/organizations.ts'
 import { wireInteger } from '../../body/json.ts'
 import { count } from '../../document/answers.ts'
-import { changedBefore, digitsOf, type Kept, keptOf, renamed, replacedBy, toMoney } from '../../lists/changeFacts.ts'
+import {
+  bucketOf,
+  changedBefore,
+  digitsOf,
+  type Kept,
+  keptOf,
+  renamed,
+  replacedBy,
+  toMoney,
+} from '../../lists/changeFacts.ts'
 import { eventMembers, eventQuery, feedMembers } from '../../lists/eventFeed.ts'
 import { queryInt64 } from '../../lists/query.ts'
 import { instant, money } from '../../wire.ts'
 import { loanSchema, toLoan } from '../loanView.ts'
 import { named, wireId } from '../registry.ts'
 import { repaymentSchema, toRepayment } from '../repayments.wire.ts'
+import { accounting, credit, delinquency, previous } from './eventParts.wire.ts'
 import * as examples from './examples.ts'
 
 export const recordEventQuery = eventQuery.extend({
@@ -74,54 +84,6 @@ const toldBorrower = named(
   { example: examples.borrower },
 )
 
-const credit = named(
-  'EventCredit',
-  z.object({
-    grade: z.string().optional(),
-    credit_score: count.optional(),
-    credit_limit: money.optional(),
-    available_credit_limit: money.optional(),
-    boost_status: z.string().optional().describe('Of a statement: whether it raised the limit.'),
-  }),
-  { example: examples.credit },
-)
-
-const accounting = named(
-  'EventAccounting',
-  z.object({
-    period: z.string().optional().describe('The month that was closed: `2026-01`.'),
-    chart_version: z.string().optional().describe('The version of the chart that was set.'),
-  }),
-  { example: examples.accounting },
-)
-
-/** What changed, as it was; each event has some of it. */
-const previous = named(
-  'EventPrevious',
-  z.object({
-    status: z.string().optional(),
-    total_outstanding: money.optional(),
-    total_paid: money.optional(),
-    total_overpaid: money.optional(),
-    total_written_off: money.optional(),
-    total_recovered: money.optional(),
-    charged_off_on: z.iso.date().nullable().optional(),
-    principal_amount: money.optional(),
-    released_date: z.iso.date().optional(),
-    due_date: z.iso.date().optional(),
-    borrower_id: wireId.optional(),
-    business_name: z.string().nullable().optional(),
-    phone: z.string().nullable().optional(),
-    region: z.string().nullable().optional(),
-    credit_limit: money.optional(),
-    repayment_id: wireId
-      .optional()
-      .describe('Of an adjustment: the repayment that was reversed, and counts no longer.'),
-    amount: money.optional().describe('Of an adjustment: the amount of the repayment that was reversed.'),
-  }),
-  { example: examples.previous },
-)
-
 const eventData = named(
   'EventData',
   z.object({
@@ -139,6 +101,7 @@ const eventData = named(
     borrower: toldBorrower.optional().describe('The borrower, as known now.'),
     credit: credit.optional().describe('What was decided.'),
     accounting: accounting.optional().describe('What changed in the accounting.'),
+    delinquency: delinquency.optional().describe('How late the loan is, of `delinquency.changed`.'),
     previous: previous.optional().describe('What changed, as it was.'),
   }),
   { example: examples.repaymentPosted.data },
@@ -182,6 +145,7 @@ export function toEvent(event: ToldEvent, organization: Pick<Organization, 'curr
       ...(customer && { borrower: toBorrower(customer) }),
       ...(event.type.startsWith('credit.') && { credit: creditOf(event, currency) }),
       ...accountingOf(event),
+      ...delinquencyOf(event),
       ...(Object.keys(before).length > 0 && { previous: before }),
     },
   }
@@ -199,6 +163,13 @@ function creditOf({ change }: ToldEvent, currency: Currency): z.input<typeof cre
 function accountingOf({ type, change: { entityId } }: ToldEvent): { accounting?: z.infer<typeof accounting> } {
   if (type === 'accounting.period_closed') return { accounting: { period: entityId } }
   return type === 'accounting.chart_changed' ? { accounting: { chart_version: entityId } } : {}
+}
+
+function delinquencyOf({ type, change }: ToldEvent): { delinquency?: z.input<typeof delinquency> } {
+  const told = type === 'delinquency.changed' ? bucketOf(change) : undefined
+  if (!told) return {}
+  const { daysPastDue: days_past_due, policyVersion: policy_version, previousBucket: previous_bucket, ...rest } = told
+  return { delinquency: { ...rest, days_past_due, policy_version, previous_bucket } }
 }
 
 /** The names of what the trail keeps, as the record style says them. */

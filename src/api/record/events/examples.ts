@@ -20,6 +20,14 @@ export const balances = {
 
 export const accounting = { period: '2026-01' }
 
+export const delinquency = {
+  bucket: '1-30',
+  days_past_due: 1,
+  since: '2026-05-01',
+  policy_version: '0',
+  previous_bucket: 'current',
+}
+
 export const previous = { total_outstanding: 250_000, total_paid: 0 }
 
 export const credit = { grade: 'C', credit_score: 440, credit_limit: 100_000, available_credit_limit: 100_000 }
@@ -108,4 +116,5 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
   'credit.limit_raised': told(5, 'credit.limit_raised', booked, { borrower, credit }),
   'accounting.period_closed': told(19, 'accounting.period_closed', booked, { accounting }),
   'accounting.chart_changed': told(20, 'accounting.chart_changed', booked, { accounting: { chart_version: '2' } }),
+  'delinquency.changed': told(21, 'delinquency.changed', booked, { ...ofLoan(7, overdue), delinquency }),
 }

@@ -1,0 +1,9 @@
+import type { Deps } from '../../app/deps.ts'
+import { dateIn, dayAfter, type Instant, startOfDay } from '../../domain/dates.ts'
+import type { DayOrInstant } from './query.ts'
+
+/** Returns an instant; of a day the last one, of today the present one. */
+export function lastInstantOf(asked: DayOrInstant, { config: { zone }, now }: Pick<Deps, 'config' | 'now'>): Instant {
+  if ('instant' in asked) return asked.instant
+  return asked.day === dateIn(zone, now()) ? now() : startOfDay(dayAfter(asked.day), zone) - 1
+}

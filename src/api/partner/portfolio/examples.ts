@@ -1,0 +1,60 @@
+import { PRESETS } from '../../../domain/delinquency/presets.ts'
+
+// A portfolio of three loans at the end of March: two are paid as agreed, and the third is 31 days past due.
+
+const [par] = PRESETS
+const policy = { policy: par.name, policyVersion: 0, source: par.source }
+
+const { buckets } = par.policy
+const LATE = '31-60'
+const AT_RISK = 90_000
+const WHOLE = 300_000
+
+const moved = (loans: number, principal: number) => ({ loans, principal })
+const NOTHING = moved(0, 0)
+
+export const group = {
+  currencyCode: 'TZS',
+  productId: 1,
+  loans: 3,
+  principalOutstanding: WHOLE,
+  atRisk: [1, 30, 60, 90].map((days) =>
+    days <= 30 ? { days, principal: AT_RISK, percent: 30 } : { days, principal: 0, percent: 0 },
+  ),
+  buckets: buckets.map(({ name }, index) => ({
+    bucket: name,
+    loans: index === 0 ? 2 : name === LATE ? 1 : 0,
+    principalOutstanding: index === 0 ? WHOLE - AT_RISK : name === LATE ? AT_RISK : 0,
+  })),
+}
+
+export const portfolio = { asOf: '2026-03-31', ...policy, groups: [group] }
+
+const rowOf = (opening: string, closing: string, principal: number) => ({
+  bucket: opening,
+  ...moved(1, principal),
+  to: buckets.map(({ name }) => ({ bucket: name, ...(name === closing ? moved(1, principal) : NOTHING) })),
+  closed: NOTHING,
+  writtenOff: NOTHING,
+})
+
+export const row = rowOf('1-30', LATE, AT_RISK)
+
+const emptyRow = (name: string) => ({
+  bucket: name,
+  ...NOTHING,
+  to: buckets.map((one) => ({ bucket: one.name, ...NOTHING })),
+  closed: NOTHING,
+  writtenOff: NOTHING,
+})
+
+const { bucket: _, ...none } = emptyRow('')
+
+export const rates = {
+  currencyCode: 'TZS',
+  rows: buckets.map(({ name }) => (name === row.bucket ? row : emptyRow(name))),
+  lent: none,
+  reopened: none,
+}
+
+export const rolls = { from: '2026-02-28', to: '2026-03-31', ...policy, currencies: [rates] }

@@ -1,0 +1,178 @@
+import type { Instant, LocalDate } from '../../domain/dates.ts'
+import type { Cell } from '../../domain/portfolio/cells.ts'
+import { cellsFromJson, cellsToJson } from '../../domain/portfolio/storedCells.ts'
+import type { Db } from '../postgres/client.ts'
+import { inTransaction, type Snapshot, type Transaction } from '../postgres/transaction.ts'
+import type { Queries } from '../queries/queries.ts'
+import { moment } from '../queries/rows.ts'
+import { statement } from '../queries/statement.ts'
+
+/** The name of a kept day of a portfolio: there is one for each day and each version of the policy. */
+export interface KeptDayKey {
+  readonly organizationId: number
+  readonly policyVersion: number
+  readonly day: LocalDate
+}
+
+/** A day of a portfolio as it is computed, to be kept. */
+export interface ComputedDay extends KeptDayKey {
+  readonly cells: readonly Cell[]
+  readonly computedAt: Instant
+  /** The last row of the trail whose change, and every one before it, is in the cells. */
+  readonly seenTo: bigint
+}
+
+/** The place of the booking among the fields of the balances that the trail keeps; the booking begins with its day. */
+const BOOKING_FIELD = 12
+const dayIn = (part: 1 | 2): string =>
+  `nullif(split_part(split_part(split_part(a.balances, '|', ${part}), ';', ${BOOKING_FIELD}), '/', 1), '')::date`
+
+/**
+ * SQL for the first day that changes of loans touch, of rows of the trail above one; null where they touch none. The trail
+ * keeps with each change the day from which it counts, and with an adjustment that of the original, too. A change without
+ * such a day was made by an earlier version, and a change of terms may move the disbursement: each touches every day.
+ * What time alone changes follows from the rest.
+ */
+const firstTouched = (organizationId: string, above: string, upTo: string | undefined): string => `
+  (SELECT min(CASE WHEN a.balances IS NULL OR a.action = 'update' THEN '-infinity'::date
+     ELSE least(${dayIn(1)}, ${dayIn(2)}) END)
+   FROM audit_entry a WHERE a.organization_id = ${organizationId} AND a.id > ${above}
+     ${upTo === undefined ? '' : `AND a.id <= ${upTo}`} AND a.entity = 'loan' AND a.action <> 'time')`
+
+/** SQL for the row of the trail up to which all are sealed: none can appear before it any more. */
+const sealedTo = (organizationId: string): string =>
+  `coalesce((SELECT c.change_id FROM event_chain c WHERE c.organization_id = ${organizationId}), 0)`
+
+/** Reads up to which row the trail of an organization is settled. */
+export async function readSettled(snapshot: Snapshot, organizationId: number): Promise<bigint> {
+  const { rows } = await snapshot.query<{ settled: bigint }>({
+    name: 'portfolio-settled',
+    text: `SELECT ${sealedTo('$1')} AS settled`,
+    values: [organizationId],
+  })
+  return rows[0]!.settled
+}
+
+const IS_RIGHT = `k.stale_at IS NULL
+  AND coalesce(${firstTouched('k.organization_id', 'h.change_id', undefined)} > k.day, true)`
+
+const find = statement<KeptDayKey>(
+  'find-kept-day',
+  (p) => `
+  SELECT k.cells FROM portfolio_day k JOIN portfolio_head h ON h.organization_id = k.organization_id
+  WHERE k.organization_id = ${p('organizationId')} AND k.policy_version = ${p('policyVersion')} AND k.day = ${p('day')}
+    AND ${IS_RIGHT}`,
+)
+
+/** Finds the cells of a kept day; undefined where the day is not kept, or a change made it stale. */
+export async function findKeptDay({ pool }: Queries, key: KeptDayKey): Promise<Cell[] | undefined> {
+  const { rows } = await pool.query<{ cells: unknown }>(find(key))
+  return rows[0] && cellsFromJson(rows[0].cells)
+}
+
+const list = statement<{ organizationId: number; policyVersion: number; from: LocalDate; to: LocalDate }>(
+  'list-kept-days',
+  (p) => `
+  SELECT k.day, k.cells, ${IS_RIGHT} AS "isRight"
+  FROM portfolio_day k JOIN portfolio_head h ON h.organization_id = k.organization_id
+  WHERE k.organization_id = ${p('organizationId')} AND k.policy_version = ${p('policyVersion')}
+    AND k.day BETWEEN ${p('from')} AND ${p('to')} ORDER BY k.day`,
+)
+
+/** A kept day in a list. */
+export interface ListedDay {
+  readonly day: LocalDate
+  readonly cells: readonly Cell[]
+  /** False: a change made the day stale since. */
+  readonly isRight: boolean
+}
+
+/** Lists the kept days between two, both included, by a version of the policy. */
+export async function listKeptDays(
+  { pool }: Queries,
+  asked: Omit<KeptDayKey, 'day'> & { readonly from: LocalDate; readonly to: LocalDate },
+): Promise<ListedDay[]> {
+  const { rows } = await pool.query<Omit<ListedDay, 'cells'> & { cells: unknown }>(list(asked))
+  return rows.map(({ cells, ...day }) => ({ ...day, cells: cellsFromJson(cells) ?? [] }))
+}
+
+/**
+ * Claims the head of an organization's portfolio until the end of the transaction, and makes it where there is none.
+ * @param settled where a new head begins: nothing was kept before it
+ */
+async function claimHead(transaction: Transaction, organizationId: number, settled: bigint): Promise<bigint> {
+  await transaction.query({
+    name: 'make-portfolio-head',
+    text: 'INSERT INTO portfolio_head (organization_id, change_id) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+    values: [organizationId, settled],
+  })
+  const { rows } = await transaction.query<{ changeId: bigint }>({
+    name: 'claim-portfolio-head',
+    text: 'SELECT change_id AS "changeId" FROM portfolio_head WHERE organization_id = $1 FOR UPDATE',
+    values: [organizationId],
+  })
+  return rows[0]!.changeId
+}
+
+const save = statement<
+  Omit<ComputedDay, 'cells' | 'computedAt'> & { cells: string; computedAt: string; marked: bigint }
+>(
+  'keep-day',
+  (p) => `
+  INSERT INTO portfolio_day AS k (organization_id, policy_version, day, computed_at, seen_to, stale_at, cells)
+  VALUES (${p('organizationId')}, ${p('policyVersion')}, ${p('day')}, ${p('computedAt')}, ${p('seenTo')},
+    CASE WHEN ${firstTouched(p('organizationId'), p('seenTo'), p('marked'))} <= ${p('day')}::date
+      THEN ${p('computedAt')}::timestamptz END,
+    ${p('cells')}::jsonb)
+  ON CONFLICT (organization_id, policy_version, day) DO UPDATE
+    SET computed_at = excluded.computed_at, seen_to = excluded.seen_to, stale_at = excluded.stale_at, cells = excluded.cells
+    WHERE excluded.seen_to >= k.seen_to`,
+)
+
+/** Keeps a computed day. What was marked since it was computed makes it stale at once. */
+export const keepDay = (db: Pick<Db, 'pool'>, { cells, computedAt, ...day }: ComputedDay): Promise<void> =>
+  inTransaction(db, async (transaction) => {
+    const marked = await claimHead(transaction, day.organizationId, day.seenTo)
+    const values = { ...day, marked, cells: JSON.stringify(cellsToJson(cells)), computedAt: moment(computedAt)! }
+    await transaction.query(save(values))
+    return true
+  }).then(() => undefined)
+
+const mark = statement<{ organizationId: number; above: bigint; now: string | null }>(
+  'mark-stale-days',
+  (p) => `
+  WITH settled AS MATERIALIZED (SELECT ${sealedTo(p('organizationId'))} AS change_id), touched AS MATERIALIZED (
+    SELECT ${firstTouched(p('organizationId'), p('above'), '(SELECT change_id FROM settled)')} AS day
+  ), marked AS (
+    UPDATE portfolio_day SET stale_at = ${p('now')}
+    WHERE organization_id = ${p('organizationId')} AND day >= (SELECT day FROM touched) AND stale_at IS NULL
+  )
+  UPDATE portfolio_head SET change_id = greatest(change_id, (SELECT change_id FROM settled))
+  WHERE organization_id = ${p('organizationId')}`,
+)
+
+/** Marks the kept days that settled changes made stale. */
+export const markStaleDays = (db: Pick<Db, 'pool'>, organizationId: number, now: Instant): Promise<void> =>
+  inTransaction(db, async (transaction) => {
+    const settled = await readSettled(transaction, organizationId)
+    const above = await claimHead(transaction, organizationId, settled)
+    await transaction.query(mark({ organizationId, above, now: moment(now) }))
+    return true
+  }).then(() => undefined)
+
+/** A kept day of any organization that no change has made stale. */
+export interface RightDay extends KeptDayKey {
+  /** Undefined where the row is damaged. */
+  readonly cells: readonly Cell[] | undefined
+}
+
+/** Lists the kept days that no change has made stale, of an organization or of all, in their order. */
+export async function listRightDays(snapshot: Snapshot, organizationId: number | undefined): Promise<RightDay[]> {
+  const { rows } = await snapshot.query<KeptDayKey & { cells: unknown }>({
+    text: `SELECT k.organization_id AS "organizationId", k.policy_version AS "policyVersion", k.day, k.cells
+      FROM portfolio_day k JOIN portfolio_head h ON h.organization_id = k.organization_id
+      WHERE ($1::int IS NULL OR k.organization_id = $1) AND ${IS_RIGHT} ORDER BY 1, 2, 3`,
+    values: [organizationId ?? null],
+  })
+  return rows.map(({ cells, ...day }) => ({ ...day, cells: cellsFromJson(cells) }))
+}

@@ -1,0 +1,109 @@
+import type { LocalDate } from '../../domain/dates.ts'
+import { RATE_UNIT } from '../../domain/money.ts'
+import { AT_RISK_DAYS, type Cell } from '../../domain/portfolio/cells.ts'
+import type { Roll } from '../../domain/portfolio/rolls.ts'
+import type { Snapshot } from '../postgres/transaction.ts'
+import { type Parameter, unprepared } from '../queries/statement.ts'
+import { boundsOf, type MovingValues, movingOf, movingValues, type PortfolioAsked } from './asked.ts'
+
+interface StillValues extends MovingValues {
+  readonly day: LocalDate
+  /** The first days of the buckets, ascending. */
+  readonly fromDays: readonly number[]
+  /** Their rates; null: none. */
+  readonly rates: readonly (bigint | null)[]
+}
+
+const stillValues = (asked: PortfolioAsked, day: LocalDate): StillValues => ({
+  ...movingValues(asked),
+  day,
+  fromDays: asked.policy.buckets.map(({ fromDays }) => fromDays),
+  rates: asked.policy.buckets.map(({ provisionRate }) => provisionRate),
+})
+
+/** SQL for the days past due of a loan `l` whose columns say them. */
+const daysOn = (day: string): string =>
+  `CASE WHEN l.overdue_since <= ${day}::date THEN ${day}::date - l.overdue_since + 1 ELSE 0 END`
+
+/** SQL for the loans whose columns say how late they were; without those that were not lent on the day. */
+const fromStill = (
+  asked: PortfolioAsked,
+  p: Parameter<StillValues>,
+  day: 'day' | 'last',
+): readonly [string, string] => {
+  const { join, condition } = movingOf(asked, p as Parameter<MovingValues>)
+  const isOpen = `l.organization_id = ${p('organizationId')} AND l.status = 'Active' AND l.disbursed_on <= ${p(day)}::date`
+  return [`FROM loan l ${join}`, `WHERE ${isOpen} AND ${condition} IS NOT TRUE`]
+}
+
+/** The product of the last digits of a principal and a rate, which no bigint overflows. */
+const LAST = `l.principal_outstanding % ${RATE_UNIT} * rate`
+const WHOLE = `l.principal_outstanding / ${RATE_UNIT} * rate + (${LAST}) / ${RATE_UNIT}`
+
+/** SQL for the share of a principal at a rate, rounded half to even, as `applyRate` does; in bigint, which is fast. */
+const provision = `
+  CASE WHEN l.charged_off_on IS NOT NULL OR rate IS NULL THEN 0 ELSE
+    ${WHOLE} + CASE WHEN 2 * ((${LAST}) % ${RATE_UNIT}) > ${RATE_UNIT} THEN 1
+      WHEN 2 * ((${LAST}) % ${RATE_UNIT}) = ${RATE_UNIT} THEN (${WHOLE}) % 2 ELSE 0 END
+  END`
+
+const RISKS = AT_RISK_DAYS.map((_, place) => `risk${place}`)
+
+/** Sums by day of disbursement first: to write the month of each loan would take longer than all else. */
+const sumOf = (asked: PortfolioAsked) =>
+  unprepared<StillValues>((p) => {
+    const [from, where] = fromStill(asked, p, 'day')
+    return `
+  SELECT product_id AS "productId", currency, to_char(disbursed_on, 'YYYY-MM') AS month, bucket - 1 AS index,
+    sum(loans)::int AS loans, sum(principal)::bigint AS principal, sum(provision)::bigint AS provision,
+    ${RISKS.map((risk) => `sum(${risk})::bigint AS ${risk}`).join(', ')}
+  FROM (
+    SELECT l.product_id, l.currency, l.disbursed_on, bucket, count(*) AS loans,
+      sum(l.principal_outstanding) AS principal, sum(${provision}) AS provision,
+      ${AT_RISK_DAYS.map((days, place) => `coalesce(sum(l.principal_outstanding) FILTER (WHERE days >= ${days}), 0) AS ${RISKS[place]}`).join(', ')}
+    ${from}
+    CROSS JOIN LATERAL (SELECT ${daysOn(p('day'))} AS days) AS counted
+    CROSS JOIN LATERAL (SELECT width_bucket(days, ${p('fromDays')}::int[]) AS bucket) AS placed
+    CROSS JOIN LATERAL (SELECT (${p('rates')}::bigint[])[bucket] AS rate) AS rated
+    ${where}
+    GROUP BY 1, 2, 3, 4
+  ) AS by_day
+  GROUP BY 1, 2, 3, 4`
+  })
+
+/** Sums up the loans whose columns say how late they were, on one of the days. */
+export async function sumStill(snapshot: Snapshot, asked: PortfolioAsked, day: LocalDate): Promise<Cell[]> {
+  const { rows } = await snapshot.query<Cell & Record<string, bigint>>(sumOf(asked)(stillValues(asked, day)))
+  return rows.map(({ productId, currency, month, index, loans, principal, provision: needed, ...row }) => ({
+    ...{ productId, currency, month, index, loans, principal, provision: needed },
+    atRisk: RISKS.map((risk) => row[risk]!),
+  }))
+}
+
+/** Of loans that nothing has changed since the first day, all that were open then are open on the last, too. */
+const rollsOf = (asked: PortfolioAsked) =>
+  unprepared<StillValues>((p) => {
+    const [from, where] = fromStill(asked, p, 'last')
+    const bucket = (day: 'day' | 'last') => `width_bucket(${daysOn(p(day))}, ${p('fromDays')}::int[]) - 1`
+    return `
+  SELECT l.currency, CASE WHEN l.disbursed_on <= ${p('day')}::date THEN ${bucket('day')} END AS "opening",
+    ${bucket('last')} AS "closing", count(*)::int AS loans, sum(l.principal_outstanding)::bigint AS principal
+  ${from} ${where}
+  GROUP BY 1, 2, 3`
+  })
+
+interface RollRow {
+  readonly currency: string
+  /** Null: not lent on the first day. */
+  readonly opening: number | null
+  readonly closing: number
+  readonly loans: number
+  readonly principal: bigint
+}
+
+/** Sums up how the loans whose columns say it moved from the first of two days to the last. */
+export async function sumStillRolls(snapshot: Snapshot, asked: PortfolioAsked): Promise<Roll[]> {
+  const values = stillValues(asked, boundsOf(asked).first)
+  const { rows } = await snapshot.query<RollRow>(rollsOf(asked)(values))
+  return rows.map(({ opening, ...roll }) => ({ ...roll, opening: opening ?? 'not lent' }))
+}

@@ -1,0 +1,103 @@
+import { dateIn, daysBetween, type Instant, type LocalDate } from '../dates.ts'
+import type { Replayable } from '../loan/fold.ts'
+import type { LoanTerms } from '../loan/terms.ts'
+import { applyRate } from '../money.ts'
+import { datedUpTo } from './known.ts'
+import { bucketIndex, type DelinquencyPolicy, isMaterial } from './policy.ts'
+import { daysPastDueOn, type Segment, segmentsOf } from './segments.ts'
+import { standingAt } from './standings.ts'
+
+/** How late an open loan is on a day, and what is at stake. Amounts in minor units. */
+export interface Position {
+  /** The index of the bucket. */
+  readonly index: number
+  readonly daysPastDue: number
+  /** The principal outstanding. */
+  readonly principal: bigint
+  /** The provision that the bucket asks for; 0 where it has no rate, and for a loan that is charged off. */
+  readonly provision: bigint
+}
+
+/** Why a loan has no position on a day. */
+export type NoPosition = 'not lent' | 'closed' | 'written off'
+
+/**
+ * Returns whether the bucket of a day follows from the arrears of that day alone, so that no day before it has to be
+ * looked at.
+ */
+export const followsFromDay = ({ countFrom, cureDays }: DelinquencyPolicy): boolean =>
+  countFrom === 'oldest_unpaid' && cureDays === 0
+
+/** A loan, as far as its positions follow from it. */
+export interface Positioned {
+  readonly terms: LoanTerms
+  readonly entries: readonly Replayable[]
+}
+
+/**
+ * Returns the positions of a loan at moments of some days; of each, the entries dated up to its day count.
+ * @param moments ascending, each of another day
+ */
+export function positionsOn(
+  loan: Positioned,
+  policy: DelinquencyPolicy,
+  moments: readonly Instant[],
+): (Position | NoPosition)[] {
+  if (followsFromDay(policy) && moments.length <= FEW_DAYS) return moments.map((at) => positionAt(loan, policy, at))
+  return positionsByWalk(loan, policy, moments)
+}
+
+/** The days that are looked at one by one: more of them are found by one walk through all days. */
+const FEW_DAYS = 2
+
+/** Returns the position at a moment of a day, by a policy whose buckets follow from one day. */
+function positionAt({ terms, entries }: Positioned, policy: DelinquencyPolicy, asOf: Instant): Position | NoPosition {
+  const day = dateIn(terms.zone, asOf)
+  if (day < terms.disbursedOn) return 'not lent'
+  const { state, oldestDue, overdue, principal, isChargedOff } = standingAt(terms, datedUpTo(day, entries), asOf)
+  if (state !== 'open') return state
+  const isLate = oldestDue !== null && isMaterial(policy, overdue, terms.principal)
+  const daysPastDue = isLate ? daysBetween(oldestDue, day) : 0
+  const index = bucketIndex(policy, daysPastDue)
+  return { index, daysPastDue, principal, provision: provisionOf(policy, { index, principal, isChargedOff }) }
+}
+
+/** Returns the positions by one walk through all segments up to the last moment. */
+function positionsByWalk(
+  { terms, entries }: Positioned,
+  policy: DelinquencyPolicy,
+  moments: readonly Instant[],
+): (Position | NoPosition)[] {
+  const days = moments.map((at) => dateIn(terms.zone, at))
+  const positions: (Position | NoPosition)[] = days.filter((day) => day < terms.disbursedOn).map(() => 'not lent')
+  const [last, asOf] = [days.at(-1), moments.at(-1)]
+  if (last === undefined || asOf === undefined || last < terms.disbursedOn) return positions
+  for (const segment of segmentsOf(terms, datedUpTo(last, entries), policy, asOf))
+    for (let day = days[positions.length]; day !== undefined && day <= segment.to; day = days[positions.length])
+      positions.push(positionOf(policy, segment, day))
+  return positions
+}
+
+/** Returns the position on a day of a segment. */
+export function positionOf(policy: DelinquencyPolicy, segment: Segment, day: LocalDate): Position | NoPosition {
+  const { state, principal, isChargedOff } = segment.standing
+  if (state !== 'open') return state
+  const { index } = segment
+  const provision = provisionOf(policy, { index, principal, isChargedOff })
+  return { index, daysPastDue: daysPastDueOn(segment, day), principal, provision }
+}
+
+interface AtStake {
+  readonly index: number
+  readonly principal: bigint
+  readonly isChargedOff: boolean
+}
+
+/**
+ * Returns the provision for a loan (contract 11.6): its principal outstanding at the rate of its bucket, rounded half to
+ * even. A loan that is charged off has none: its whole principal is an expense already.
+ */
+export function provisionOf({ buckets }: DelinquencyPolicy, { index, principal, isChargedOff }: AtStake): bigint {
+  const rate = buckets[index]!.provisionRate
+  return rate === null || isChargedOff ? 0n : applyRate(principal, rate)
+}

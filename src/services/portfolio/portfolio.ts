@@ -1,0 +1,114 @@
+import type { Deps } from '../../app/deps.ts'
+import type { PortfolioAsked } from '../../db/portfolio/asked.ts'
+import { findKeptDay, keepDay, readSettled } from '../../db/portfolio/keptDays.ts'
+import { inSnapshot, type Snapshot } from '../../db/postgres/transaction.ts'
+import { dateIn, type Instant, type LocalDate } from '../../domain/dates.ts'
+import { invalidArgument } from '../../domain/errors.ts'
+import type { Cell } from '../../domain/portfolio/cells.ts'
+import { type RollRates, rollRatesOf } from '../../domain/portfolio/rolls.ts'
+import type { Caller } from '../access/caller.ts'
+import { findPolicy, type NamedPolicy } from '../delinquency/policies.ts'
+import { HEAVY } from '../loans/heavyReads.ts'
+import { readCells, readRolls } from './positions.ts'
+
+/** What is asked about the portfolio of an organization on a day. */
+export interface PortfolioRequest {
+  /** Left out: the day of `knownAt`, or today. */
+  readonly asOf?: LocalDate | undefined
+  /** The instant by whose knowledge is answered; left out: now. */
+  readonly knownAt?: Instant | undefined
+  /** The name of a preset; left out: the policy in force. */
+  readonly policy?: string | undefined
+}
+
+/** The open loans of an organization on a day. */
+export interface PortfolioDay {
+  readonly asOf: LocalDate
+  readonly knownAt: Instant | undefined
+  readonly policy: NamedPolicy
+  readonly cells: readonly Cell[]
+}
+
+/**
+ * Returns the open loans of an organization on a day, in sums, as they were known at an instant (contract 11). A past day
+ * that is kept is answered at once; another one is computed, and kept.
+ * @throws LendingError `invalid_argument` for a day, an instant or a policy; `resource_exhausted` when too many such
+ *   questions wait
+ */
+export async function readPortfolio(
+  deps: Deps,
+  { organizationId }: Pick<Caller, 'organizationId'>,
+  { asOf, knownAt, policy: name }: PortfolioRequest,
+): Promise<PortfolioDay> {
+  const now = deps.now()
+  const day = dayOf(deps, now, { asOf, knownAt })
+  const policy = await findPolicy(deps, organizationId, { name, knownAt })
+  const answer = { asOf: day, knownAt, policy }
+  const { version: policyVersion } = policy
+  const today = dateIn(deps.config.zone, now)
+  const kept = { organizationId, policyVersion: policyVersion ?? 0, day }
+  const mayBeKept = day < today && knownAt === undefined && policyVersion !== null
+  const found = mayBeKept ? await findKeptDay(deps.db, kept) : undefined
+  if (found) return { ...answer, cells: found }
+  const asked = { organizationId, policy: policy.policy, days: [day], knownAt, now, today }
+  const { cells, settled } = await inTurn(deps, organizationId, async (snapshot) => ({
+    settled: await readSettled(snapshot, organizationId),
+    cells: (await readCells(deps, snapshot, asked)).get(day)!,
+  }))
+  if (mayBeKept) await keepDay(deps.db, { ...kept, cells, computedAt: now, seenTo: settled })
+  return { ...answer, cells }
+}
+
+/** What is asked about how loans moved between two days. */
+export interface RollRequest {
+  readonly from: LocalDate
+  /** Left out: today. */
+  readonly to?: LocalDate | undefined
+  readonly policy?: string | undefined
+}
+
+/** How loans moved between the buckets. */
+export interface RollAnswer {
+  readonly from: LocalDate
+  readonly to: LocalDate
+  readonly policy: NamedPolicy
+  readonly rates: readonly RollRates[]
+}
+
+/**
+ * Returns how the loans of an organization moved between the buckets from the end of one day to another (contract 11).
+ * @throws LendingError as `readPortfolio`
+ */
+export async function readRollRates(
+  deps: Deps,
+  { organizationId }: Pick<Caller, 'organizationId'>,
+  { from, to, policy: name }: RollRequest,
+): Promise<RollAnswer> {
+  const now = deps.now()
+  const last = dayOf(deps, now, { asOf: to }, 'to')
+  if (from >= last) throw invalidArgument('from', `must be before ${last}`)
+  const policy = await findPolicy(deps, organizationId, { name })
+  const asked: PortfolioAsked = {
+    ...{ organizationId, policy: policy.policy, days: [from, last], knownAt: undefined, now },
+    today: dateIn(deps.config.zone, now),
+  }
+  const rolls = await inTurn(deps, organizationId, (snapshot) => readRolls(deps, snapshot, asked))
+  return { from, to: last, policy, rates: rollRatesOf(rolls, policy.policy) }
+}
+
+/** Returns the day that is asked for. @throws LendingError `invalid_argument` for one after the day that is known */
+function dayOf(
+  { config: { zone } }: Deps,
+  now: Instant,
+  { asOf, knownAt }: Pick<PortfolioRequest, 'asOf' | 'knownAt'>,
+  name: 'asOf' | 'to' = 'asOf',
+): LocalDate {
+  if (knownAt !== undefined && knownAt > now) throw invalidArgument('knownAt', 'must not be in the future')
+  const latest = dateIn(zone, knownAt ?? now)
+  if (asOf !== undefined && asOf > latest) throw invalidArgument(name, `must be at most ${latest}`)
+  return asOf ?? latest
+}
+
+/** Runs a read of the whole portfolio in a snapshot: one at a time in this process, since each takes much of it. */
+const inTurn = <T>({ db, portfolioReads }: Deps, organizationId: number, read: (snapshot: Snapshot) => Promise<T>) =>
+  portfolioReads.run(organizationId, HEAVY, () => inSnapshot(db, read))

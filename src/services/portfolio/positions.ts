@@ -1,0 +1,77 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Deps } from '../../app/deps.ts'
+import type { PortfolioAsked } from '../../db/portfolio/asked.ts'
+import { type PortfolioLoan, readMoving } from '../../db/portfolio/moving.ts'
+import { sumStill, sumStillRolls } from '../../db/portfolio/still.ts'
+import type { Snapshot } from '../../db/postgres/transaction.ts'
+import type { LocalDate } from '../../domain/dates.ts'
+import { knownThen, momentOf } from '../../domain/delinquency/known.ts'
+import { type NoPosition, type Position, positionsOn } from '../../domain/delinquency/position.ts'
+import { type Cell, Cells, monthOf, sumsOf } from '../../domain/portfolio/cells.ts'
+import { type Roll, rollOf } from '../../domain/portfolio/rolls.ts'
+
+/** Loans that are replayed before requests get their turn. */
+const SLICE = 50
+
+/** The time zone, and what ends a walk early: it then throws. */
+export type WalkDeps = Pick<Deps, 'config'> & { readonly stopping?: AbortSignal }
+
+/** Calls `visit` with each loan whose columns do not say its positions on the days, and with these. */
+async function walk(
+  { config: { zone }, stopping }: WalkDeps,
+  snapshot: Snapshot,
+  asked: PortfolioAsked,
+  visit: (loan: PortfolioLoan, positions: readonly (Position | NoPosition)[]) => void,
+): Promise<void> {
+  const { days, knownAt, now, policy } = asked
+  const moments = days.map((day) => momentOf(day, knownAt ?? now, zone))
+  for await (const loans of readMoving(snapshot, zone, asked)) {
+    stopping?.throwIfAborted()
+    for (const [place, loan] of loans.entries()) {
+      if (place % SLICE === SLICE - 1) await turn()
+      const entries = knownAt === undefined ? loan.entries : knownThen(loan.entries, knownAt)
+      visit(loan, positionsOn({ terms: loan.terms, entries }, policy, moments))
+    }
+  }
+}
+
+/** Reads the cells of a portfolio on each of the days, as one moment of the database has them. */
+export async function readCells(
+  deps: WalkDeps,
+  snapshot: Snapshot,
+  asked: PortfolioAsked,
+): Promise<ReadonlyMap<LocalDate, readonly Cell[]>> {
+  const days = new Map<LocalDate, Cells>()
+  // The sums of a large book fit into this memory.
+  await snapshot.query(`SET LOCAL work_mem = '64MB'`)
+  for (const day of asked.days) {
+    deps.stopping?.throwIfAborted()
+    const cells = new Cells()
+    for (const cell of await sumStill(snapshot, asked, day)) cells.add(cell)
+    days.set(day, cells)
+  }
+  await walk(deps, snapshot, asked, ({ productId, terms }, positions) => {
+    const key = { productId, currency: terms.currency.code, month: monthOf(terms.disbursedOn) }
+    for (const [place, position] of positions.entries())
+      if (typeof position !== 'string')
+        days.get(asked.days[place]!)!.add({ ...key, index: position.index, ...sumsOf(position) })
+  })
+  return new Map([...days].map(([day, cells]) => [day, cells.list()]))
+}
+
+/** Reads how loans moved between the buckets from the first of two days to the last. */
+export async function readRolls(deps: WalkDeps, snapshot: Snapshot, asked: PortfolioAsked): Promise<Roll[]> {
+  const rolls = new Map<string, Roll>()
+  const add = (roll: Roll) => {
+    const key = `${roll.currency} ${roll.opening} ${roll.closing}`
+    const { loans = 0, principal = 0n } = rolls.get(key) ?? {}
+    rolls.set(key, { ...roll, loans: loans + roll.loans, principal: principal + roll.principal })
+  }
+  await snapshot.query(`SET LOCAL work_mem = '64MB'`)
+  for (const roll of await sumStillRolls(snapshot, asked)) add(roll)
+  await walk(deps, snapshot, asked, ({ terms }, [first, last]) => {
+    const roll = rollOf(terms.currency.code, first!, last!)
+    if (roll) add(roll)
+  })
+  return [...rolls.values()]
+}

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkBook } from '../../../src/services/book/bookCheck.ts'
+import { createSequencer } from '../../../src/services/events/sequencer.ts'
+import { createPortfolioKeeper } from '../../../src/services/portfolio/portfolioKeeper.ts'
+import { startService, type TestService } from '../../support/service.ts'
+import { sweepAll } from '../../support/sweepAll.ts'
+
+// delinquency.changed is told once, when the day begins on which a loan is in another bucket (contract 11.8).
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+  await at('2026-01-10T08:00:00+03:00')
+  await post('/v1/customers', { externalId: 'asha' })
+  // One instalment, due on 10 February.
+  for (const n of [1, 2, 3])
+    await post('/v1/loans', { customerId: 'asha', productId: 1, principal: 10_000, externalId: `l-${n}` })
+})
+afterAll(() => service.close())
+
+async function seal(): Promise<void> {
+  const sequencer = createSequencer(service.deps)
+  while (!(await sequencer.round()).isDone);
+}
+
+const at = async (moment: string) => {
+  service.clock.set(moment)
+  await sweepAll(service.deps)
+}
+
+const post = async (path: string, body: object) => {
+  const answer = await service.post(path, { body })
+  expect(answer.status, answer.text).toBe(200)
+  return answer.body
+}
+
+async function keep(of = service): Promise<void> {
+  const keeper = createPortfolioKeeper(of.deps)
+  while (!(await keeper.round()).isDone);
+}
+
+interface Told {
+  readonly data: { readonly loan: { externalId: string }; readonly delinquency: { readonly bucket: string } }
+}
+interface Feed {
+  readonly items: readonly Told[]
+  readonly next?: string
+}
+
+let after = ''
+/** Returns the events that were told since the last look: the loan, and what is told of it. */
+async function told(): Promise<[loan: string, told: object][]> {
+  await seal()
+  const { body } = await service.get<Feed>(
+    `/v1/events?types=delinquency.changed&rows=1000${after && `&after=${after}`}`,
+  )
+  after = body.next ?? after
+  return body.items.map(({ data }) => [data.loan.externalId, data.delinquency])
+}
+
+describe('delinquency.changed', () => {
+  it('is not told of what loans are in when the service first looks', async () => {
+    await at('2026-02-10T12:00:00+03:00')
+    await keep()
+    expect(await told()).toEqual([])
+  })
+
+  it('is told once when the day begins, by whichever instance comes first', async () => {
+    await at('2026-02-11T00:00:10+03:00')
+    const other = await service.another()
+    await Promise.all([keep(), keep(other), keep()])
+    await other.close()
+    const first = { bucket: '1-30', daysPastDue: 1, since: '2026-02-11', policyVersion: '0', previousBucket: 'current' }
+    expect(await told()).toEqual(['l-1', 'l-2', 'l-3'].map((loan) => [loan, first]))
+    await at('2026-02-11T18:00:00+03:00')
+    await keep()
+    await at('2026-02-12T00:00:10+03:00')
+    await keep()
+    expect(await told()).toEqual([])
+  })
+
+  it('is told of a better bucket on the next day, and not of a loan that is closed', async () => {
+    await post('/v1/loans/external/l-1/repayments', { transactionAmount: 50_000 })
+    await post('/v1/loans/external/l-2/repayments/waive-interest', { transactionAmount: 1 })
+    await at('2026-03-13T00:00:10+03:00')
+    await keep()
+    const second = { bucket: '31-60', daysPastDue: 31, since: '2026-03-13', policyVersion: '0', previousBucket: '1-30' }
+    expect(await told()).toEqual([
+      ['l-2', second],
+      ['l-3', second],
+    ])
+    const { rows } = await service.deps.db.pool.query('SELECT count(*)::int AS n FROM loan_bucket')
+    expect(rows).toEqual([{ n: 2 }])
+  })
+
+  it('waits for the sweep, and tells of the days of an outage once, as they are now', async () => {
+    service.clock.set('2026-05-20T00:00:10+03:00')
+    await post('/v1/loans', { customerId: 'asha', productId: 1, principal: 10_000, externalId: 'l-4' })
+    await at('2026-06-21T00:00:10+03:00')
+    await keep()
+    const facts = (await told()) as [string, { bucket: string; since: string; previousBucket: string }][]
+    expect(facts.map(([loan, { bucket, previousBucket, since }]) => [loan, bucket, previousBucket, since])).toEqual([
+      ['l-2', 'over 90', '31-60', '2026-05-12'],
+      ['l-3', 'over 90', '31-60', '2026-05-12'],
+      ['l-4', '1-30', 'current', '2026-06-21'],
+    ])
+  })
+
+  it('is among the events of its loan, and the book is whole', async () => {
+    const { body: loan } = await service.get('/v1/loans/external/l-3')
+    // Older events are not kept for receivers.
+    const { body } = await service.get<Feed>(`/v1/events?loanId=${loan.id}&types=delinquency.*`)
+    expect(body.items.map(({ data }) => data.delinquency.bucket)).toEqual(['over 90'])
+    expect(body.items.at(-1)!.data).toMatchObject({ requestId: null, accountId: null, loanVersion: expect.any(Number) })
+    const { body: record } = await service.get<Feed>(`/v1/events?loan_id=${loan.id}&types=delinquency.changed`, {
+      host: 'records.localhost',
+    })
+    expect(record.items.at(-1)!.data.delinquency).toEqual({
+      ...{ bucket: 'over 90', days_past_due: 131, since: '2026-05-12', policy_version: '0', previous_bucket: '31-60' },
+    })
+    expect((await checkBook(service.deps)).differences).toEqual([])
+  })
+})

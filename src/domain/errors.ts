@@ -46,6 +46,15 @@ export type FaultRole =
   | 'knownAt'
   | 'from'
   | 'to'
+  // A delinquency policy, and a part of it by its path (`buckets[1].toDays`).
+  | 'preset'
+  | 'version'
+  | 'buckets'
+  | `buckets[${number}]${string}`
+  | 'countFrom'
+  | 'materiality'
+  | `materiality.${string}`
+  | 'cureDays'
   // Loans of record systems.
   | 'releasedOn'
   | 'dueOn'

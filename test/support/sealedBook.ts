@@ -20,7 +20,7 @@ export interface BookIds {
 
 /**
  * Makes a row of every kind that a change can make true, and changes of those that can be changed: customers, loans of both
- * styles, entries, reversals, decisions, limits, a policy, a product, accounts, API keys, signing keys, lenders.
+ * styles, entries, reversals, decisions, limits, policies, a product, accounts, API keys, signing keys, lenders.
  */
 export async function makeEveryKind(service: TestService): Promise<BookIds> {
   service.clock.set('2026-01-31T09:30:00+03:00')
@@ -43,6 +43,7 @@ export async function makeEveryKind(service: TestService): Promise<BookIds> {
   const chargedOff = (await post(`/v1/loans/${off}/repayments/charge-off`, {})).id as string
   await makeRecords(service, post)
   await makeCredit(service)
+  await makePolicies(service)
   await makeCredentials(service)
   return { plain, entry, reversed, chargedOff }
 }
@@ -77,6 +78,13 @@ async function makeCredit(service: TestService): Promise<void> {
   const path = join(tmpdir(), `mkopo-policy-${process.pid}-${Date.now()}.json`)
   await writeFile(path, JSON.stringify({ ...policy, version: '2026-07' }))
   expect((await opsOn(service)(['credit-policy', 'set', path, '-o', '1', '--yes'])).code).toBe(0)
+}
+
+async function makePolicies(service: TestService): Promise<void> {
+  for (const preset of ['cbk', 'ifrs9']) {
+    const set = await service.put('/v1/delinquency-policy', { body: { preset }, token: service.tokens.operator })
+    expect(set.status, set.text).toBe(200)
+  }
 }
 
 async function makeCredentials(service: TestService): Promise<void> {

@@ -9,6 +9,7 @@ import { accountingRoutes } from './accounting/accounting.ts'
 import { auditRoutes } from './audit.ts'
 import { creditRoutes } from './credit.ts'
 import { customerRoutes } from './customers.ts'
+import { policyRoutes } from './delinquency/policies.ts'
 import { CHAPTERS, TAGS } from './document/introduction.ts'
 import { eventRoutes } from './events/events.ts'
 import { transactionListRoutes } from './lists/transactionList.ts'
@@ -55,6 +56,7 @@ export const partnerStyle: Style = {
     loanRoutes(app, deps)
     transactionRoutes(app, deps)
     transactionListRoutes(app, deps)
+    policyRoutes(app, deps)
     creditRoutes(app, deps)
     eventRoutes(app, deps)
     webhookRoutes(app, deps)

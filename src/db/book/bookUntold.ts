@@ -23,6 +23,8 @@ export const UNTOLD: readonly string[] = [
    FROM credit_policy e WHERE NOT EXISTS (SELECT FROM audit_entry a WHERE a.organization_id = e.organization_id
      AND a.entity = 'organization' AND a.entity_id = e.organization_id::text AND a.action = 'set credit policy'
      AND a.after ->> 'version' = e.version)`,
+  `SELECT e.organization_id, 'delinquency_policy ' || e.version, 'is not in the trail: nothing says that it was set'
+   FROM delinquency_policy e WHERE NOT ${told('delinquency policy', 'e.version::text', 'set')}`,
   `SELECT e.organization_id, 'credit_decision ' || e.id, 'is not in the trail: nothing says that it was decided'
    FROM (
      SELECT d.*, row_number() OVER (PARTITION BY d.organization_id, d.customer_id, d.kind, d.at ORDER BY d.id) AS place

@@ -112,6 +112,12 @@ export const SEALED = {
     leftOut: {},
     isMutable: false,
   },
+  delinquency_policy: {
+    key: ['version'],
+    columns: ['name', 'rules', 'created_at'],
+    leftOut: {},
+    isMutable: false,
+  },
   credit_decision: {
     key: ['id'],
     columns: ['customer_id', 'at', 'kind', 'policy_version', 'inputs', 'result'],

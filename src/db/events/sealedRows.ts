@@ -37,6 +37,7 @@ const KEY_TYPES = {
   customer: 'bigint',
   loan: 'bigint',
   loan_entry: 'bigint',
+  delinquency_policy: 'int',
 } as const
 
 /** The row of the lender itself has no other organization, and signing keys belong to none. */
@@ -90,6 +91,7 @@ const ROW_OF: ReadonlyMap<string, readonly [table: ByKey, actions?: readonly str
     account: ['account'],
     'api key': ['api_key'],
     'signing key': ['signing_key'],
+    'delinquency policy': ['delinquency_policy'],
   } satisfies Record<string, readonly [table: ByKey, actions?: readonly string[]]>),
 )
 

@@ -1,4 +1,4 @@
-import { RATE_UNIT, type Rate } from '../money.ts'
+import { type Currency, RATE_UNIT, type Rate } from '../money.ts'
 
 /** From which day on days past due are counted (contract 11.2). */
 export const COUNT_FROM = ['oldest_unpaid', 'first_arrears'] as const
@@ -23,8 +23,10 @@ export interface Bucket {
 
 /** The most arrears that do not count: both limits have to be exceeded where both are given. */
 export interface Materiality {
-  /** In minor units, of the currency of each loan; null: no such limit. */
+  /** In minor units; null: no such limit. */
   readonly amount: bigint | null
+  /** The code of the amount's currency: loans in another have no such limit. Left out: the amount is in that of each loan. */
+  readonly currency?: string | undefined
   /** Of the principal that was lent; null: no such limit. */
   readonly percentOfPrincipal: Rate | null
 }
@@ -44,6 +46,13 @@ export function bucketIndex({ buckets }: DelinquencyPolicy, days: number): numbe
   let index = buckets.length - 1
   while (index > 0 && buckets[index]!.fromDays > days) index--
   return index
+}
+
+/** Returns the policy for loans in a currency: a limit in another currency is none of theirs. */
+export function policyIn(policy: DelinquencyPolicy, { code }: Currency): DelinquencyPolicy {
+  const { materiality } = policy
+  if (!materiality || materiality.amount === null || (materiality.currency ?? code) === code) return policy
+  return { ...policy, materiality: { ...materiality, amount: null } }
 }
 
 /** Returns whether arrears count. Amounts in minor units. */

@@ -3,7 +3,7 @@ import type { Replayable } from '../loan/fold.ts'
 import type { LoanTerms } from '../loan/terms.ts'
 import { applyRate } from '../money.ts'
 import { datedUpTo } from './known.ts'
-import { bucketIndex, type DelinquencyPolicy, isMaterial } from './policy.ts'
+import { bucketIndex, type DelinquencyPolicy, isMaterial, policyIn } from './policy.ts'
 import { daysPastDueOn, type Segment, segmentsOf } from './segments.ts'
 import { standingAt } from './standings.ts'
 
@@ -56,7 +56,7 @@ function positionAt({ terms, entries }: Positioned, policy: DelinquencyPolicy, a
   if (day < terms.disbursedOn) return 'not lent'
   const { state, oldestDue, overdue, principal, isChargedOff } = standingAt(terms, datedUpTo(day, entries), asOf)
   if (state !== 'open') return state
-  const isLate = oldestDue !== null && isMaterial(policy, overdue, terms.principal)
+  const isLate = oldestDue !== null && isMaterial(policyIn(policy, terms.currency), overdue, terms.principal)
   const daysPastDue = isLate ? daysBetween(oldestDue, day) : 0
   const index = bucketIndex(policy, daysPastDue)
   return { index, daysPastDue, principal, provision: provisionOf(policy, { index, principal, isChargedOff }) }

@@ -1,7 +1,7 @@
 import { addPeriods, dateIn, dayBefore, daysBetween, type Instant, type LocalDate } from '../dates.ts'
 import type { Replayable } from '../loan/fold.ts'
 import type { LoanTerms } from '../loan/terms.ts'
-import { bucketIndex, type DelinquencyPolicy, isMaterial } from './policy.ts'
+import { bucketIndex, type DelinquencyPolicy, isMaterial, policyIn } from './policy.ts'
 import { type Cause, type Standing, standingsOf } from './standings.ts'
 
 /** What began or ended a span: a cause, a number of days past due that was reached, or the end of the days of cure. */
@@ -31,9 +31,10 @@ export const daysPastDueOn = ({ countedFrom }: Pick<Segment, 'countedFrom'>, day
 export function* segmentsOf(
   terms: LoanTerms,
   entries: Iterable<Replayable>,
-  policy: DelinquencyPolicy,
+  ofLender: DelinquencyPolicy,
   asOf: Instant,
 ): Generator<Segment> {
+  const policy = policyIn(ofLender, terms.currency)
   const today = dateIn(terms.zone, asOf)
   const standings = standingsOf(terms, entries, asOf)
   let held: Held | undefined

@@ -148,6 +148,7 @@ describe('what only an ADMIN may do', () => {
         '/v1/loans/{id}/repayments/{transactionId}/adjust',
         '/v1/loans/{id}/repayments/{transactionId}/reverse',
         '/v1/audit-trail',
+        '/v1/delinquency-policy',
         '/v1/loan-products',
         '/v1/loan-products/{id}/retire',
         ...[
@@ -163,8 +164,9 @@ describe('what only an ADMIN may do', () => {
     )
     for (const path of marked)
       for (const operation of Object.values(body.paths[path]!)) {
-        // A USER may list what an ADMIN creates.
-        if (operation['x-required-role'] === undefined && /^\/v1\/loan-products$|\/charges$/.test(path)) continue
+        // A USER may read what an ADMIN creates or sets.
+        if (operation['x-required-role'] === undefined && /\/(loan-products|charges|delinquency-policy)$/.test(path))
+          continue
         expect(operation.description).toMatch(/^\*\*ADMIN only\.\*\*/)
         expect(operation.responses).toHaveProperty('403')
       }

@@ -30,6 +30,10 @@ export const TAGS = [
     name: 'transactions',
     description: 'List what was posted on all loans or on one, to reconcile a day or to follow the book.',
   },
+  {
+    name: 'arrears',
+    description: 'The policy by which you say how late your loans are. Setting one needs the role ADMIN.',
+  },
   { name: 'credit', description: 'Read the score and the limit of a customer, and raise the limit by a statement.' },
   { name: 'customer status', description: 'Activate a customer that is Pending, and close one that has no open loan.' },
   { name: 'events', description: 'Follow what becomes of the book, in order and without a gap.' },

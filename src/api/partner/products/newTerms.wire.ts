@@ -31,7 +31,7 @@ const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Takes an object within a body, with null for members that are left out, as a body itself does. */
-const within = <T extends z.ZodType>(schema: T) =>
+export const within = <T extends z.ZodType>(schema: T) =>
   z.preprocess(
     (value) => (isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, one]) => one !== null)) : value),
     schema,

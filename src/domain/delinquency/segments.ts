@@ -70,6 +70,10 @@ function stretchesOf(
 ): Segment[] {
   const { from, causes } = standing
   if (countedFrom === null) return [{ from, to, countedFrom, index: 0, standing, turns: causes }]
+  const index = bucketIndex(policy, daysBetween(countedFrom, from))
+  // Most standings end in the bucket in which they begin, and then no day of a bucket is looked for.
+  if (to === from || bucketIndex(policy, daysBetween(countedFrom, to)) === index)
+    return [{ from, to, countedFrom, index, standing, turns: causes }]
   const reached = policy.buckets.map(({ fromDays }) => addPeriods(countedFrom, fromDays, 'days'))
   const starts = [from, ...reached.filter((day) => day > from && day <= to)]
   return starts.map((start, place) => ({

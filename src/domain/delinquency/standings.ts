@@ -1,4 +1,4 @@
-import { dateIn, dayAfter, type Instant, type LocalDate } from '../dates.ts'
+import { dateIn, dayAfter, dayBefore, type Instant, type LocalDate } from '../dates.ts'
 import type { Period } from '../loan/allocation.ts'
 import type { EntryType } from '../loan/entry.ts'
 import type { Fold, Replayable } from '../loan/fold.ts'
@@ -22,69 +22,56 @@ export interface Standing {
   readonly causes: readonly Cause[]
 }
 
+/** What a fold owes. */
+interface Owing extends Pick<Standing, 'state' | 'principal' | 'isChargedOff'> {
+  /** The instalments by due date, from the first one on of which something may be owed. */
+  readonly periods: readonly Period[]
+}
+
 /** A loan at the end of a day on which something happened. */
-interface Snapshot extends OwedIn {
+interface Snapshot extends Owing {
   readonly day: LocalDate
-  readonly causes: Cause[]
+  readonly causes: readonly Cause[]
 }
 
 /**
  * Returns what a loan owed at the end of the day of disbursement, and of each day on which that or its arrears changed, up
- * to the day of a moment.
+ * to the day of a moment. One walk computes all days, and looks at the instalments once a day: a loan may have thousands
+ * of entries.
  */
 export function standingsOf(terms: LoanTerms, entries: Iterable<Replayable>, asOf: Instant): Standing[] {
-  const today = dateIn(terms.zone, asOf)
-  const snapshots = snapshotsOf(terms, entries, asOf)
-  return snapshots.flatMap((snapshot, index) => {
-    const next = snapshots[index + 1]?.day ?? dayAfter(today)
-    return standingsFrom(snapshot, next)
-  })
-}
-
-function snapshotsOf(terms: LoanTerms, entries: Iterable<Replayable>, asOf: Instant): Snapshot[] {
-  const through = lastPenaltyDay(terms, asOf)
-  const days = new Map<LocalDate, Snapshot>()
-  const see = (fold: Fold, day: LocalDate, cause: Cause) => {
-    const causes = [...(days.get(day)?.causes ?? []), cause]
-    days.set(day, { ...owedIn(fold), day, causes })
+  const unreversed = unreversedInOrder(entries)
+  const standings: Standing[] = []
+  let last: Snapshot | undefined
+  let causes: Cause[] = []
+  /** Adds what happened; `isEnd` says that no entry of the day comes after it. */
+  const see = (fold: Fold, { day, cause, isEnd = true }: { day: LocalDate; cause: Cause; isEnd?: boolean }) => {
+    if (last && last.day < day) {
+      standings.push(...standingsFrom(last, day))
+      last = undefined
+      causes = []
+    }
+    causes.push(cause)
+    if (isEnd) last = { ...owingIn(fold), day, causes }
   }
-  foldOf(terms, unreversedInOrder(entries), through, {
-    begun: (fold) => see(fold, terms.disbursedOn, 'disbursement'),
-    entry: (fold, { valueDate, type }) => see(fold, valueDate, type),
-    penalties: (fold, day) => see(fold, day, 'penalty'),
+  const ends = new Set(unreversed.filter(({ valueDate }, index) => unreversed[index + 1]?.valueDate !== valueDate))
+  foldOf(terms, unreversed, lastPenaltyDay(terms, asOf), {
+    begun: (fold) => see(fold, { day: terms.disbursedOn, cause: 'disbursement' }),
+    entry: (fold, entry) => see(fold, { day: entry.valueDate, cause: entry.type, isEnd: ends.has(entry) }),
+    penalties: (fold, day) => see(fold, { day, cause: 'penalty' }),
   })
-  return [...days.values()]
+  if (last) standings.push(...standingsFrom(last, dayAfter(dateIn(terms.zone, asOf))))
+  return standings
 }
 
-/** What a fold owes. */
-interface OwedIn {
-  /** The instalments that owe anything. */
-  readonly open: readonly Period[]
-  /** The principal outstanding. */
-  readonly principal: bigint
-  readonly isChargedOff: boolean
-  readonly isWrittenOff: boolean
-}
-
-function owedIn({ periods, totals, chargedOffOn, writtenOffOn }: Fold): OwedIn {
-  const { due, paid, waived, writtenOff } = totals
+function owingIn(fold: Fold): Owing {
+  const { due, paid, waived, writtenOff } = fold.totals
   return {
-    open: periods.filter(({ owed }) => owed > 0n),
+    state: fold.owed > 0n ? 'open' : fold.writtenOffOn !== null ? 'written off' : 'closed',
     principal: due.principal - paid.principal - waived.principal - writtenOff.principal,
-    isChargedOff: chargedOffOn !== null,
-    isWrittenOff: writtenOffOn !== null,
+    isChargedOff: fold.chargedOffOn !== null,
+    periods: fold.periods.slice(fold.firstOwing),
   }
-}
-
-/** The arrears on a day: the due date of the oldest instalment that is overdue, null where none is, and their sum. */
-function arrearsOn(open: readonly Period[], day: LocalDate): Pick<Standing, 'oldestDue' | 'overdue'> {
-  let [oldestDue, overdue]: [LocalDate | null, bigint] = [null, 0n]
-  for (const { dueDate, owed } of open) {
-    if (dueDate >= day) continue
-    if (oldestDue === null || dueDate < oldestDue) oldestDue = dueDate
-    overdue += owed
-  }
-  return { oldestDue, overdue }
 }
 
 /**
@@ -93,22 +80,50 @@ function arrearsOn(open: readonly Period[], day: LocalDate): Pick<Standing, 'old
  */
 export function standingAt(terms: LoanTerms, entries: Iterable<Replayable>, asOf: Instant): Omit<Standing, 'causes'> {
   const day = dateIn(terms.zone, asOf)
-  const owed = owedIn(foldOf(terms, unreversedInOrder(entries), lastPenaltyDay(terms, asOf), {}))
-  return { ...owed, from: day, state: stateOf(owed), ...arrearsOn(owed.open, day) }
+  const fold = foldOf(terms, unreversedInOrder(entries), lastPenaltyDay(terms, asOf), {})
+  const { periods, ...owing } = owingIn(fold)
+  const { oldestDue, overdue } = arrearsOn(periods, day)
+  return { ...owing, from: day, oldestDue, overdue }
 }
 
-const stateOf = ({ open, isWrittenOff }: OwedIn): Standing['state'] =>
-  open.length > 0 ? 'open' : isWrittenOff ? 'written off' : 'closed'
+/** The arrears on a day, and what falls overdue after it. */
+interface Arrears extends Pick<Standing, 'oldestDue' | 'overdue'> {
+  /** Whether an instalment that owes something was due on the day before. */
+  readonly hasPassed: boolean
+  /** What is due on the day or later, and before `before`, by due date, in order. */
+  readonly later: ReadonlyMap<LocalDate, bigint>
+}
+
+function arrearsOn(periods: readonly Period[], day: LocalDate, before: LocalDate = day): Arrears {
+  let [oldestDue, overdue]: [LocalDate | null, bigint] = [null, 0n]
+  let hasPassed = false
+  const dayEarlier = dayBefore(day)
+  const later = new Map<LocalDate, bigint>()
+  for (const { dueDate, owed } of periods) {
+    if (dueDate >= day && dueDate >= before) break
+    if (owed === 0n) continue
+    if (dueDate >= day) {
+      later.set(dueDate, (later.get(dueDate) ?? 0n) + owed)
+      continue
+    }
+    oldestDue ??= dueDate
+    overdue += owed
+    hasPassed ||= dueDate === dayEarlier
+  }
+  return { oldestDue, overdue, hasPassed, later }
+}
 
 /** Returns the standings of a snapshot: of its day, and of each day before `next` on which an instalment falls overdue. */
-function standingsFrom({ day, causes, ...owed }: Snapshot, next: LocalDate): Standing[] {
-  const { open, principal, isChargedOff } = owed
-  const state = stateOf(owed)
-  const overdueFrom = [...new Set(open.map(({ dueDate }) => dayAfter(dueDate)))].sort()
-  const days = [day, ...overdueFrom.filter((from) => from > day && from < next)]
-  return days.map((from) => {
-    const passed: Cause[] = overdueFrom.includes(from) ? ['due date passed'] : []
-    const all = from === day ? [...passed, ...causes] : passed
-    return { from, state, ...arrearsOn(open, from), principal, isChargedOff, causes: all }
-  })
+function standingsFrom({ day, periods, causes, ...owing }: Snapshot, next: LocalDate): Standing[] {
+  const { hasPassed, later, ...arrears } = arrearsOn(periods, day, dayBefore(next))
+  let { oldestDue, overdue } = arrears
+  const standings: Standing[] = [
+    { ...owing, from: day, oldestDue, overdue, causes: hasPassed ? ['due date passed', ...causes] : causes },
+  ]
+  for (const [dueDate, owed] of later) {
+    oldestDue ??= dueDate
+    overdue += owed
+    standings.push({ ...owing, from: dayAfter(dueDate), oldestDue, overdue, causes: ['due date passed'] })
+  }
+  return standings
 }

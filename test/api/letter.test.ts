@@ -27,6 +27,7 @@ const IS: Readonly<Record<string, (value: unknown) => boolean>> = {
   date: (value) => typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value),
   instant: (value) => typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+03:00$/.test(value),
   list: Array.isArray,
+  object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 }
 
 /** Returns the faults of an object's fields: missing ones, others, and those of another type. */
@@ -53,6 +54,10 @@ const SCHEDULE: Fields = {
   ...{ feesDue: 'number', penaltyDue: 'number', totalDue: 'number', principalPaid: 'number', interestPaid: 'number' },
   ...{ totalPaid: 'number', totalOutstanding: 'number', principalBalance: 'number', complete: 'flag' },
   completedOn: 'date?',
+}
+
+const DELINQUENCY: Fields = {
+  ...{ daysPastDue: 'integer', bucket: 'text', since: 'date', stage: 'integer?', class: 'text?', provision: 'number?' },
 }
 
 const NEW_LOAN: Fields = {
@@ -127,7 +132,8 @@ describe('the partner style, as the original describes it', () => {
       paymentMethod: 'Mobile Money',
     })
     const read = await service.get(path)
-    expect(faultsOf(read.body, { ...NEW_LOAN, repaymentHistory: 'list' })).toEqual([])
+    expect(faultsOf(read.body, { ...NEW_LOAN, delinquency: 'object', repaymentHistory: 'list' })).toEqual([])
+    expect(faultsOf(read.body.delinquency as object, DELINQUENCY)).toEqual([])
     expect(faultsOf(read.body.repaymentHistory[0]!, REPAYMENT)).toEqual([])
     for (const [list, item] of [
       ['/v1/customers', CUSTOMER],

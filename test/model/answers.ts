@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import { dayAt, daysFrom, plusDays, rfc3339 } from './calendar.ts'
 import { owedOf, type Part, type Row } from './debt.ts'
 import { type Happened, type Outcome, outcomeOf, total } from './history.ts'
@@ -94,10 +95,27 @@ export function loanAnswer(loanId: string, loan: ModelLoan, now: number): Record
     chargedOff: outcome.chargedOffOn !== null,
     chargedOffOn: outcome.chargedOffOn ?? undefined,
     closedOn: closedOn(outcome) ?? undefined,
+    delinquency: instalments[0] && delinquencyAnswer(late[0] ? daysFrom(late[0].dueDay, today) : 0),
     repaymentSchedule: outcome.dueDays.map((_, instalment) => scheduleLine(outcome, debt.disbursedOn, instalment)),
     repaymentHistory: historyAnswer(loanId, loan, outcome),
   })
 }
+
+/** The buckets of the policy `par`, by their last days. */
+const PAR: readonly (readonly [name: string, toDays: number])[] = [
+  ['current', 0],
+  ['1-30', 30],
+  ['31-60', 60],
+  ['61-90', 90],
+  ['over 90', Number.POSITIVE_INFINITY],
+]
+
+/** Of `since`, which the tests of the spans count day by day, the form alone. */
+const delinquencyAnswer = (daysPastDue: number) => ({
+  daysPastDue,
+  bucket: PAR.find(([, toDays]) => daysPastDue <= toDays)![0],
+  since: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
+})
 
 function closedOn(outcome: Outcome): string | null {
   const status = statusOf(outcome)

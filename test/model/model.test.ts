@@ -91,6 +91,7 @@ it('the feed of events, followed from its beginning, gives each loan as the API 
       repaymentSchedule: _,
       repaymentHistory: __,
       daysOverdue: ___,
+      delinquency: _____,
       ...loan
     } = (await service.get(`/v1/loans/${id}`, { token })).body
     const { daysOverdue: ____, ...figures } = told

@@ -1,5 +1,6 @@
 import type { Deps } from '../../app/deps.ts'
-import { createLoan, getLoan } from '../../services/loans/loans.ts'
+import { getLoanWithDelinquency } from '../../services/delinquency/loanDelinquency.ts'
+import { createLoan } from '../../services/loans/loans.ts'
 import type { StyleApp } from '../style.ts'
 import { settlementRoutes } from './charges/settlement.ts'
 import { delinquencyRoutes } from './delinquency/delinquency.ts'
@@ -57,6 +58,6 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
           response: { 200: loanSchema },
         },
       },
-      async ({ caller, params: ref }) => toLoan(await getLoan(deps, caller, ref)),
+      async ({ caller, params: ref }) => toLoan(await getLoanWithDelinquency(deps, caller, ref)),
     )
 }

@@ -8,11 +8,13 @@ import { totalOf } from '../../domain/loan/portions.ts'
 import type { HeadTerms } from '../../domain/loan/terms.ts'
 import { type Currency, minorToNumber, rateToNumber } from '../../domain/money.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'
+import type { LoanWithDelinquency } from '../../services/delinquency/loanDelinquency.ts'
 import type { LoanNow } from '../../services/loans/loans.ts'
 import { latestRepayments, MOST_SHOWN } from '../../services/loans/transactions.ts'
 import { count, percent } from '../document/answers.ts'
 import { amount, externalId, instant, money, newExternalId, smallInt } from '../wire.ts'
 import { toAccountNo } from './customers.wire.ts'
+import { delinquencyNowSchema, toDelinquencyNow } from './delinquency/delinquency.wire.ts'
 import * as examples from './document/examples.ts'
 import { named } from './registry.ts'
 import { toTransaction, transactionSchema } from './transactions.wire.ts'
@@ -139,6 +141,9 @@ export const loanSummary = named(
 export const loanSchema = named(
   'Loan',
   loanSummary.extend({
+    delinquency: delinquencyNowSchema
+      .optional()
+      .describe('How late the loan is by your delinquency policy; absent once nothing is owed.'),
     repaymentHistory: z
       .array(transactionSchema)
       .describe(`Newest first, the latest ${MOST_SHOWN} at most; \`GET …/repayments\` lists all of them.`),
@@ -150,8 +155,9 @@ export type LoanSummaryView = z.infer<typeof loanSummary>
 export type LoanView = z.infer<typeof loanSchema>
 
 /** A loan with its history of repayments: the answer of a single read. */
-export const toLoan = (now: LoanNow): LoanView => ({
+export const toLoan = ({ delinquency, ...now }: LoanWithDelinquency): LoanView => ({
   ...toLoanSummary(now),
+  ...(delinquency && { delinquency: toDelinquencyNow(delinquency, now.loan.terms.currency) }),
   repaymentHistory: latestRepayments(now).map(toTransaction),
 })
 

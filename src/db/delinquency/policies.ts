@@ -35,6 +35,23 @@ export async function readNewestPolicy({ pool }: Queries, organizationId: number
   return (await pool.query<PolicyRow>(newest({ organizationId }))).rows[0]
 }
 
+const newestOfSome = statement<{ organizationIds: readonly number[] }>(
+  'read-newest-delinquency-policies',
+  (p) => `SELECT k.id AS "organizationId", n.*
+    FROM (SELECT DISTINCT unnest(${p('organizationIds')}::int[]) AS id) k CROSS JOIN LATERAL (
+      SELECT ${COLUMNS} FROM delinquency_policy WHERE organization_id = k.id ORDER BY version DESC LIMIT 1) n`,
+)
+
+/** Reads the policies that organizations set last, in the order in which they are named; undefined where one has set none. */
+export async function readNewestPolicies(
+  { pool }: Queries,
+  organizationIds: readonly number[],
+): Promise<(PolicyRow | undefined)[]> {
+  const { rows } = await pool.query<PolicyRow & { organizationId: number }>(newestOfSome({ organizationIds }))
+  const found = new Map(rows.map((row) => [row.organizationId, row]))
+  return organizationIds.map((id) => found.get(id))
+}
+
 const asOf = statement<{ organizationId: number; at: string | null }>(
   'read-delinquency-policy-at',
   (p) => `SELECT ${COLUMNS} FROM delinquency_policy

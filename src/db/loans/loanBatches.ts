@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { type PolicyRow, readNewestPolicies } from '../delinquency/policies.ts'
 import type { Db, Patience } from '../postgres/client.ts'
 import { isConflict, isUnavailable, mayBeCausedByRow } from '../postgres/errors.ts'
 import { createBatcher, type Settled } from '../queries/batcher.ts'
@@ -20,6 +21,8 @@ export interface LoanBatches {
   readonly together: boolean
   readonly findApplicants: (key: ApplicationKey) => Promise<Applicants>
   readonly readLoan: (key: LoanKey) => Promise<StoredLoan | undefined>
+  /** The delinquency policy that an organization set last, as it is when the call is made; undefined: none. */
+  readonly readNewestPolicy: (organizationId: number) => Promise<PolicyRow | undefined>
   /** The head of a loan, see `readHeads`; at most one call at a time for each loan. */
   readonly readHead: (key: HeadKey) => Promise<StoredHead | undefined>
   /** The id, where an entry of the organization has it. */
@@ -49,6 +52,10 @@ export function createLoanBatches(db: Db): LoanBatches {
     together: db.together,
     findApplicants: createBatcher({ ...way, run: (keys) => eachAlone(keys, (some) => findApplicants(prompt, some)) }),
     readLoan: createBatcher({ ...way, run: (keys) => eachAlone(keys, (some) => readLoans(prompt, some)) }),
+    readNewestPolicy: createBatcher({
+      ...way,
+      run: (ids) => eachAlone(ids, (some) => readNewestPolicies(prompt, some)),
+    }),
     readHead: createBatcher({ ...way, run: (keys) => eachAlone(keys, (some) => readHeads(prompt, some)) }),
     readEntryId: createBatcher({ ...way, run: (keys) => eachAlone(keys, (some) => findEntryIds(prompt, some)) }),
     saveLoan: createBatcher({ ...way, run: (batches) => eachAlone(batches, (some) => saveLoans(prompt, some)) }),

@@ -3,12 +3,13 @@ import { findAudit } from '../../db/audit/audit.ts'
 import type { LoanRef } from '../../db/loans/loans.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import { dateIn, type Instant, type LocalDate, toRfc3339 } from '../../domain/dates.ts'
+import { type DelinquencyNow, delinquencyNow } from '../../domain/delinquency/delinquencyNow.ts'
 import { datedUpTo, knownThen, momentOf } from '../../domain/delinquency/known.ts'
 import { type Span, spansOf } from '../../domain/delinquency/spans.ts'
 import { failedPrecondition, invalidArgument } from '../../domain/errors.ts'
 import type { Caller } from '../access/caller.ts'
-import { getLoan } from '../loans/loans.ts'
-import { findPolicy, type NamedPolicy } from './policies.ts'
+import { getLoan, type LoanRead } from '../loans/loans.ts'
+import { findPolicy, findPolicyInForce, type NamedPolicy } from './policies.ts'
 
 /** What is asked about the arrears of a loan. */
 export interface DelinquencyRequest {
@@ -16,7 +17,7 @@ export interface DelinquencyRequest {
   readonly asOf?: LocalDate | undefined
   /** The instant by whose knowledge is answered; left out: now. */
   readonly knownAt?: Instant | undefined
-  /** The name of a preset; left out: the policy in force. */
+  /** The name of a preset, or a version of the lender's policies in digits; left out: the one in force at `knownAt`. */
   readonly policy?: string | undefined
 }
 
@@ -29,6 +30,27 @@ export interface Delinquency {
   readonly spans: readonly Span[]
 }
 
+/** Returns the name or the version that a text stands for. */
+const namedBy = (asked: string | undefined) =>
+  asked !== undefined && /^\d{1,10}$/.test(asked) ? { version: Number(asked) } : { name: asked }
+
+/** A loan as it is now, and how late it is by the policy in force. */
+export interface LoanWithDelinquency extends LoanRead {
+  /** Null where nothing is owed. */
+  readonly delinquency: DelinquencyNow | null
+}
+
+/** Returns a loan as it is now, with how late it is by the policy in force. @throws LendingError `not_found` */
+export async function getLoanWithDelinquency(deps: Deps, caller: Caller, ref: LoanRef): Promise<LoanWithDelinquency> {
+  const [read, { policy }] = await Promise.all([
+    getLoan(deps, caller, ref),
+    findPolicyInForce(deps, caller.organizationId),
+  ])
+  const { loan, state, at } = read
+  const owesNothing = state.totalOutstanding === 0n
+  return { ...read, delinquency: owesNothing ? null : delinquencyNow(loan, policy, at) }
+}
+
 /**
  * Returns how late a loan was on each day up to one, as it was known at an instant (contract 11).
  * @throws LendingError `not_found`; `invalid_argument` for a day, an instant or a policy; `failed_precondition` where a
@@ -38,10 +60,10 @@ export async function getDelinquency(
   deps: Deps,
   caller: Caller,
   ref: LoanRef,
-  { asOf, knownAt, policy: name }: DelinquencyRequest,
+  { asOf, knownAt, policy: asked }: DelinquencyRequest,
 ): Promise<Delinquency> {
   const { loan } = await getLoan(deps, caller, ref)
-  const policy = await findPolicy(deps, loan.organizationId, { name, knownAt })
+  const policy = await findPolicy(deps, loan.organizationId, { ...namedBy(asked), knownAt })
   const now = deps.now()
   if (knownAt !== undefined) await requireKnown(deps, loan, knownAt, now)
   const { terms } = loan

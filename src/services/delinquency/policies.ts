@@ -80,10 +80,16 @@ export async function findPolicy(
   return found
 }
 
+/** Returns the policy of a lender in force now; calls that arrive together share one statement. */
+export const findPolicyInForce = async (
+  { loanBatches }: Pick<Deps, 'loanBatches'>,
+  organizationId: number,
+): Promise<PolicyVersion> => versionOf(await loanBatches.readNewestPolicy(organizationId))
+
 const noSuchPolicy = () =>
   invalidArgument(
     'policy',
-    `must be one of ${PRESETS.map((one) => one.name).join(', ')}, or a version of the lender's policies`,
+    `must be one of ${PRESETS.map((one) => one.name).join(', ')}, or the number of a version of the policy`,
   )
 
 /** Finds a version; undefined where there is none. */

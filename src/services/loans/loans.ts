@@ -24,6 +24,11 @@ export interface LoanNow {
   readonly state: LoanState
 }
 
+/** A loan as it was read, and the moment of its state. */
+export interface LoanRead extends LoanNow {
+  readonly at: Instant
+}
+
 /** A partner's request for a loan; every other term comes from the product. */
 export interface LoanApplication {
   readonly customerExternalId: string
@@ -104,7 +109,7 @@ const asStored = (
 })
 
 /** Returns a loan and its state now. @throws LendingError `not_found` */
-export async function getLoan(deps: Deps, caller: Caller, ref: LoanRef): Promise<LoanNow> {
+export async function getLoan(deps: Deps, caller: Caller, ref: LoanRef): Promise<LoanRead> {
   const { organizationId } = caller
   const name = nameOf({ organizationId, ref })
   const read = () => deps.loanBatches.readLoan({ organizationId, ref, zone: deps.config.zone })
@@ -112,7 +117,8 @@ export async function getLoan(deps: Deps, caller: Caller, ref: LoanRef): Promise
     const loan = await withAccountNumbers(deps, { organizationId, table: 'loan' }, read, (one) => (one ? [one] : []))
     if (!loan) throw noSuchLoan(ref)
     deps.heavyReads.setWeight(name, loan.terms.schedule.length + loan.entries.length)
-    return { loan, state: stateOf(loan, deps.now()) }
+    const at = deps.now()
+    return { loan, state: stateOf(loan, at), at }
   })
 }
 

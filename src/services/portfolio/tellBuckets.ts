@@ -9,8 +9,8 @@ import {
 } from '../../db/portfolio/toldBuckets.ts'
 import { inTransaction } from '../../db/postgres/transaction.ts'
 import { dateIn, type Instant, startOfDay } from '../../domain/dates.ts'
+import { type DelinquencyNow, delinquencyNow } from '../../domain/delinquency/delinquencyNow.ts'
 import type { DelinquencyPolicy } from '../../domain/delinquency/policy.ts'
-import { spansOf } from '../../domain/delinquency/spans.ts'
 import { balancesToText } from '../../domain/events/keptBalances.ts'
 import { replay } from '../../domain/loan/replay.ts'
 import { findPolicy } from '../delinquency/policies.ts'
@@ -52,29 +52,28 @@ function changedBucket(
   { at, version }: { readonly at: Instant; readonly version: number },
 ): ChangedBucket | undefined {
   const { terms, entries, productId, customerId } = loan
-  const span = spansOf(terms, entries, policy, at).at(-1)
+  const found = delinquencyNow(loan, policy, at)
   const [best] = policy.buckets
   const told = loan.told ?? best!.name
-  const isOpen = span?.to === null
-  if (isOpen ? span.bucket.name === told : loan.told === null) return undefined
+  if (found ? found.bucket.name === told : loan.told === null) return undefined
   const kept = {
     ...{ version: loan.version, on: dateIn(terms.zone, at), isImported: false },
     ...(productId === null && { terms: { ...terms, customerId } }),
   }
   return {
     loanId: loan.id,
-    bucket: isOpen ? span.bucket.name : null,
-    isBest: isOpen && span.bucket === best,
+    bucket: found?.bucket.name ?? null,
+    isBest: found?.bucket === best,
     before: { bucket: told },
-    after: isOpen ? afterOf(span, version) : {},
+    after: found ? afterOf(found, version) : {},
     balances: balancesToText(replay(terms, entries, at), kept),
   }
 }
 
 /** Returns what the trail keeps of the bucket of a loan. */
-const afterOf = ({ bucket, from, daysTo }: ReturnType<typeof spansOf>[number], policyVersion: number) => ({
+const afterOf = ({ bucket, since, daysPastDue }: DelinquencyNow, policyVersion: number) => ({
   bucket: bucket.name,
   ...(bucket.class !== null && { class: bucket.class }),
   ...(bucket.stage !== null && { stage: bucket.stage }),
-  ...{ daysPastDue: daysTo, since: from, policyVersion },
+  ...{ daysPastDue, since, policyVersion },
 })

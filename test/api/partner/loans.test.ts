@@ -50,7 +50,8 @@ describe('POST /v1/loans', () => {
     })
     expect(body.id).toMatch(/^\d+$/)
     expect(body.accountNo).toBe('000000001')
-    const read = { ...body, repaymentHistory: [] }
+    const delinquency = { daysPastDue: 0, bucket: 'current', since: '2026-01-31' }
+    const read = { ...body, delinquency, repaymentHistory: [] }
     expect((await service.get(`/v1/loans/${body.id}`)).body).toEqual(read)
     expect((await service.get('/v1/loans/external/first')).body).toEqual(read)
   })

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { toRfc3339 } from '../../../domain/dates.ts'
+import type { DelinquencyNow } from '../../../domain/delinquency/delinquencyNow.ts'
 import { PRESETS } from '../../../domain/delinquency/presets.ts'
 import type { Span } from '../../../domain/delinquency/spans.ts'
+import { type Currency, minorToNumber } from '../../../domain/money.ts'
 import type { Delinquency } from '../../../services/delinquency/loanDelinquency.ts'
 import { count, word } from '../../document/answers.ts'
 import { queryInstant } from '../../lists/query.ts'
-import { instant, localDate } from '../../wire.ts'
+import { instant, localDate, money } from '../../wire.ts'
 import { named } from '../registry.ts'
 import * as examples from './examples.ts'
 
@@ -25,7 +27,9 @@ export const delinquencyQuery = z.strictObject({
     .string()
     .max(100)
     .optional()
-    .describe(`The buckets: ${POLICIES.join(', ')}. Default: ${POLICIES[0]}.`),
+    .describe(
+      `The buckets: a preset, ${POLICIES.join(', ')}, or the number of a version of your policies. Default: the policy that was in force at \`knownAt\`, or is now.`,
+    ),
 })
 
 const spanSchema = named(
@@ -50,6 +54,7 @@ export const delinquencySchema = named(
     loanId: z.string().describe("The service's number of the loan."),
     asOf: z.iso.date(),
     knownAt: instant.optional().describe('Where it was asked for.'),
+    policyVersion: count.optional().describe('The version of your policies; absent where a preset was asked for.'),
     policy: word('The name of the preset, where the policy is one', POLICIES).optional(),
     source: z.string().optional().describe('Where the figures of the policy are from.'),
     spans: z.array(spanSchema).describe('From disbursement on; none for days on which nothing was owed.'),
@@ -74,13 +79,44 @@ export const toDelinquency = ({
   loan,
   asOf,
   knownAt,
-  policy: { name, source },
+  policy: { version, name, source },
   spans,
 }: Delinquency): z.infer<typeof delinquencySchema> => ({
   loanId: String(loan.id),
   asOf,
   ...(knownAt !== undefined && { knownAt: toRfc3339(knownAt, loan.terms.zone) }),
+  ...(version !== null && { policyVersion: version }),
   ...(name !== null && { policy: name }),
   ...(source !== null && { source }),
   spans: spans.map(toSpan),
+})
+
+export const delinquencyNowSchema = named(
+  'DelinquencyNow',
+  z.object({
+    daysPastDue: count.describe('As `countFrom` of your delinquency policy says; 0 for arrears that do not count.'),
+    bucket: z.string().describe('The bucket of your delinquency policy.'),
+    since: z.iso.date().describe('The first day from which on the loan has been in the bucket.'),
+    stage: count.optional().describe('The stage of IFRS 9, 1 to 3, where the policy has one.'),
+    class: z.string().optional().describe('The class of the supervisor, where the policy has one.'),
+    provision: money
+      .optional()
+      .describe(
+        'The principal outstanding × the provision rate of the bucket, rounded half up; where there is a rate.',
+      ),
+  }),
+  { example: examples.delinquencyNow },
+)
+
+/** Builds the view of how late a loan is. */
+export const toDelinquencyNow = (
+  { daysPastDue, bucket, since, provision }: DelinquencyNow,
+  currency: Currency,
+): z.infer<typeof delinquencyNowSchema> => ({
+  daysPastDue,
+  bucket: bucket.name,
+  since,
+  ...(bucket.stage !== null && { stage: bucket.stage }),
+  ...(bucket.class !== null && { class: bucket.class }),
+  ...(provision !== null && { provision: minorToNumber(provision, currency) }),
 })

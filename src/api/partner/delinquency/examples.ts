@@ -1,6 +1,8 @@
 import { PRESETS } from '../../../domain/delinquency/presets.ts'
 import { newLoan } from '../document/examples.ts'
 
+export { delinquencyNow } from '../document/examples.ts'
+
 /** The loan as it was disbursed. */
 export const span = {
   from: '2026-01-31',
@@ -14,6 +16,7 @@ export const span = {
 export const delinquency = {
   loanId: newLoan.id,
   asOf: '2026-01-31',
+  policyVersion: 0,
   policy: PRESETS[0].name,
   source: PRESETS[0].source,
   spans: [span],

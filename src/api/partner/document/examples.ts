@@ -160,7 +160,9 @@ export const loanSummary = {
   repaymentSchedule: [{ ...instalment, interestPaid: 10_000, totalPaid: 10_000, totalOutstanding: 100_000 }],
 }
 
-export const loan = { ...loanSummary, repaymentHistory: [repayment] }
+export const delinquencyNow = { daysPastDue: 0, bucket: 'current', since: newLoan.disbursedAt.slice(0, 10) }
+
+export const loan = { ...loanSummary, delinquency: delinquencyNow, repaymentHistory: [repayment] }
 
 export const refund = posted(3, 'Refund', '2026-02-12', { ...goodwill, interest: 500, paymentMethod: PAID_BY })
 

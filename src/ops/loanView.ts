@@ -1,7 +1,9 @@
 import type { LocalDate } from '../domain/dates.ts'
+import type { DelinquencyNow } from '../domain/delinquency/delinquencyNow.ts'
 import type { Entry } from '../domain/loan/entry.ts'
 import { totalOf } from '../domain/loan/portions.ts'
-import { minorToText } from '../domain/money.ts'
+import { type Currency, minorToText } from '../domain/money.ts'
+import type { LoanWithDelinquency } from '../services/delinquency/loanDelinquency.ts'
 import type { LoanNow } from '../services/loans/loans.ts'
 import { toRulesView } from './rulesView.ts'
 import { type Column, toSecond, toTable } from './terminal/format.ts'
@@ -106,7 +108,18 @@ export function toLoanView({ loan, state }: LoanNow) {
   }
 }
 
-export type LoanPicture = ReturnType<typeof toLoanView>
+const toDelinquencyView = ({ daysPastDue, bucket, since, provision }: DelinquencyNow, currency: Currency) => ({
+  ...{ daysPastDue, bucket: bucket.name, since, class: bucket.class, stage: bucket.stage },
+  provision: provision === null ? null : minorToText(provision, currency),
+})
+
+/** A loan as `toLoanView` writes it, with how late it is by the policy in force; null where nothing is owed. */
+export const toShownLoan = ({ delinquency, ...now }: LoanWithDelinquency) => ({
+  ...toLoanView(now),
+  delinquency: delinquency && toDelinquencyView(delinquency, now.loan.terms.currency),
+})
+
+export type LoanPicture = ReturnType<typeof toShownLoan>
 
 const PERIODS: readonly Column<PeriodView>[] = [
   ['#', (line) => line.period, 'right'],
@@ -154,6 +167,7 @@ export function toLoanText(loan: LoanPicture): string {
     ['outstanding', loan.totalOutstanding],
     ['paid', loan.totalPaid],
     ['overdue', loan.daysOverdue === 0 ? null : `${loan.totalOverdue}, ${loan.daysOverdue} days`],
+    ['delinquency', delinquencyText(loan)],
     ['overpaid', nonZero(loan.totalOverpaid)],
     ['written off', nonZero(loan.totalWrittenOff)],
     ['recovered', nonZero(loan.totalRecovered)],
@@ -161,6 +175,20 @@ export function toLoanText(loan: LoanPicture): string {
   ]
   const lines = facts.filter(([, value]) => value !== null).map(([name, value]) => `${name.padEnd(12)}${value}`)
   return [...lines, '', toTable(loan.schedule, PERIODS), '', toTable(loan.entries, ENTRIES)].join('\n')
+}
+
+/** Writes a line such as `watch (Watch), 33 days past due, since 2026-03-31, provision 3000.00`. */
+function delinquencyText({ delinquency }: LoanPicture): string | null {
+  if (delinquency === null) return null
+  const { daysPastDue, bucket, since, class: ofClass, stage, provision } = delinquency
+  const more = [...(ofClass === null ? [] : [ofClass]), ...(stage === null ? [] : [`stage ${stage}`])].join(', ')
+  const parts = [
+    more === '' ? bucket : `${bucket} (${more})`,
+    `${daysPastDue} day${daysPastDue === 1 ? '' : 's'} past due`,
+    `since ${since}`,
+    ...(provision === null ? [] : [`provision ${provision}`]),
+  ]
+  return parts.join(', ')
 }
 
 const nonZero = (text: string): string | null => (/[1-9]/.test(text) ? text : null)

@@ -13,6 +13,12 @@ export function wholeNumber(text: string): number {
   return value
 }
 
+/** Reads the number of a version, from 0 on. */
+export function versionNumber(text: string): number {
+  if (text === '0') return 0
+  return wholeNumber(text)
+}
+
 /**
  * Reads a number that the service gave, as text and as JSON show it. A number that is too large to have been given is
  * read as 0, which nothing has.

@@ -10,6 +10,7 @@ import { auditCommand } from './commands/audit.ts'
 import { bookCommands } from './commands/book/index.ts'
 import { creditDecisionCommands } from './commands/creditDecisions.ts'
 import { creditPolicyCommands } from './commands/creditPolicies.ts'
+import { delinquencyPolicyCommands } from './commands/delinquencyPolicies.ts'
 import { journalCommands } from './commands/journal.ts'
 import { loanCommands } from './commands/loans.ts'
 import { migrateCommand } from './commands/migrate.ts'
@@ -72,6 +73,7 @@ function programOf(shell: Shell, json: boolean): Command {
     productCommands,
     creditPolicyCommands,
     creditDecisionCommands,
+    delinquencyPolicyCommands,
     loanCommands,
     bookCommands,
     auditCommand,

@@ -41,6 +41,7 @@ describe('help', () => {
         'products',
         'credit-policy',
         'credit-decisions',
+        'delinquency-policy',
         'loans',
         'book',
         'audit',
@@ -51,7 +52,7 @@ describe('help', () => {
       ],
     ])
     const commands = (await Promise.all(top.map(below))).flat()
-    expect(commands).toHaveLength(43)
+    expect(commands).toHaveLength(46)
     expect((await Promise.all(commands.map(below))).flat()).toEqual([
       ['journal', 'chart', 'show'],
       ['journal', 'chart', 'set'],

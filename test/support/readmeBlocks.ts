@@ -9,6 +9,7 @@ export const PASTED_DOCUMENTS = [
   'README.md',
   'docs/tour.md',
   'docs/credit.md',
+  'docs/arrears.md',
   'docs/operating/command-line.md',
   'docs/operating/book.md',
   'docs/settings.md',

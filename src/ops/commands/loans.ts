@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander'
 import { minorToText } from '../../domain/money.ts'
+import { getLoanWithDelinquency } from '../../services/delinquency/loanDelinquency.ts'
 import { getLoan, type LoanRef } from '../../services/loans/loans.ts'
 import { postTransaction, reverseTransaction } from '../../services/loans/transactions.ts'
-import { toLoanText, toLoanView } from '../loanView.ts'
+import { toLoanText, toLoanView, toShownLoan } from '../loanView.ts'
 import { calendarDate, longNumber, numberIn, organizationOption } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
 import { UsageError } from '../terminal/terminalIo.ts'
@@ -27,7 +28,7 @@ export function loanCommands(program: Command, shell: Shell): void {
     .action((named: string, options: LoanOptions, command: Command) =>
       perform(shell, command, async ({ deps, printer, by, organization }) => {
         const { id } = await organization(options.organization)
-        const view = toLoanView(await getLoan(deps, by(id), refOf(named, options)))
+        const view = toShownLoan(await getLoanWithDelinquency(deps, by(id), refOf(named, options)))
         printer.done(view, printer.json ? '' : toLoanText(view))
       }),
     )

@@ -4,7 +4,16 @@ import { startService, type TestService } from '../support/service.ts'
 import { copyBook, type WholeBook } from '../support/wholeBook.ts'
 
 const RECORDS = 'records.localhost'
-const TABLES = ['organization', 'account', 'loan_product', 'customer', 'loan', 'loan_period', 'loan_entry']
+const TABLES = [
+  'organization',
+  'account',
+  'loan_product',
+  'customer',
+  'loan',
+  'loan_period',
+  'loan_entry',
+  'loan_earlier_terms',
+]
 const ALL = [...TABLES, 'audit_entry', 'idempotency_key', 'credit_decision']
 
 let service: TestService

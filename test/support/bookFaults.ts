@@ -71,6 +71,26 @@ export const TERM_FAULTS: readonly Fault[] = [
     /loan :extended: it is a loan of 1300000 from 2026-01-31 to \S+, and the trail says of 1200000/,
   ],
   [
+    'another due date in the terms before a change',
+    `UPDATE loan_earlier_terms SET terms = replace(terms, '2026-02-28', '2026-02-27') WHERE loan_id = :extended`,
+    /loan_earlier_terms :extended\/1: is not what the trail says of the terms before a change/,
+  ],
+  [
+    'terms before a change that lasted longer',
+    `UPDATE loan_earlier_terms SET until = until + interval '1 hour' WHERE loan_id = :extended`,
+    /loan_earlier_terms :extended\/1: is not what the trail says of the terms before a change/,
+  ],
+  [
+    'terms before a change that are gone',
+    'DELETE FROM loan_earlier_terms WHERE loan_id = :extended',
+    /loan_earlier_terms :extended\/1: is not there, and the trail says that the terms before a change were kept/,
+  ],
+  [
+    'terms before a change that was never made',
+    'INSERT INTO loan_earlier_terms SELECT organization_id, :basic, version, until, terms FROM loan_earlier_terms',
+    /loan_earlier_terms :basic\/1: is not what the trail says of the terms before a change/,
+  ],
+  [
     'neither a product nor other terms',
     'UPDATE loan SET product_id = NULL WHERE id = :plain',
     /loan :plain: it has neither a product nor the terms of a record system/,

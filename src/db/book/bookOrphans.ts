@@ -76,6 +76,19 @@ const FAULTS: readonly string[] = [
    FROM idempotency_key e JOIN loan_entry t ON t.organization_id = e.organization_id AND t.id = e.transaction_id
    WHERE e.entity = 'loan' AND e.created_at IS DISTINCT FROM t.posted_at
      AND e.created_at IS DISTINCT FROM t.reversed_at`,
+  `SELECT e.organization_id, 'loan_earlier_terms ' || e.loan_id || '/' || e.version,
+     'is not what the trail says of the terms before a change'
+   FROM loan_earlier_terms e WHERE NOT EXISTS (
+     SELECT FROM audit_entry a WHERE a.organization_id = e.organization_id AND a.entity = 'loan'
+       AND a.entity_id = e.loan_id::text AND a.action = 'update' AND a.at = e.until
+       AND a.after #>> '{earlierTerms,version}' = e.version::text
+       AND a.after #>> '{earlierTerms,sha256}' = encode(sha256(convert_to(e.terms, 'UTF8')), 'hex'))`,
+  `SELECT e.organization_id, 'loan_earlier_terms ' || e.entity_id || '/' || (e.after #>> '{earlierTerms,version}'),
+     'is not there, and the trail says that the terms before a change were kept'
+   FROM audit_entry e WHERE e.entity = 'loan' AND e.action = 'update'
+     AND e.after #>> '{earlierTerms,version}' IS NOT NULL AND NOT EXISTS (
+       SELECT FROM loan_earlier_terms t WHERE t.organization_id = e.organization_id AND t.loan_id = ${NUMBER}
+         AND t.version::text = e.after #>> '{earlierTerms,version}')`,
   ...UNTOLD,
 ]
 

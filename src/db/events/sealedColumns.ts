@@ -159,6 +159,7 @@ export const UNSEALED: LeftOut = {
   event_chain: 'the head of the seal; opened_at_change only says from where on receivers are told',
   account_number: 'a counter: a number that is given twice is refused by an index',
   idempotency_key: 'kept for a day; book check compares the keys with the book',
+  loan_earlier_terms: 'the row of the trail about the change has its SHA-256, with which book check compares it',
   book_import: 'the progress of an import',
   book_figures: 'figures that are computed from the book',
   journal: 'how far the journal goes',

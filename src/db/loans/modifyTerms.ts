@@ -1,8 +1,11 @@
+import { hash } from 'node:crypto'
 import type { CustomerStatus } from '../../domain/customer/customer.ts'
 import { invariant } from '../../domain/errors.ts'
 import { consequencesOf } from '../../domain/events/consequences.ts'
 import { balancesToText } from '../../domain/events/keptBalances.ts'
 import type { Balances } from '../../domain/loan/balances.ts'
+import type { LoanTerms } from '../../domain/loan/terms.ts'
+import { earlierTermsToText } from '../../domain/recordStyle/earlierTerms.ts'
 import { summaryOf } from '../../domain/recordStyle/modifyTerms.ts'
 import { type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import { findCustomer } from '../customers/customers.ts'
@@ -20,6 +23,8 @@ interface ModifiedValues extends TrailValues {
   readonly version: number
   readonly borrowerId: bigint
   readonly lends: boolean
+  /** The text of the terms of before; null where they stay. */
+  readonly earlierTerms: string | null
 }
 
 const CHANGED = [
@@ -53,12 +58,16 @@ const modify = statement<ModifiedValues & Record<string, unknown>>(
     FROM ${tableOf('s', PERIOD, (column) => p(LINES + column))} JOIN saved ON saved.id = s.loan_id
     WHERE loan_period.organization_id = s.organization_id AND loan_period.loan_id = s.loan_id
       AND loan_period.period = s.period
+  ), kept AS (
+    INSERT INTO loan_earlier_terms (organization_id, loan_id, version, until, terms)
+    SELECT ${p('organizationId')}, saved.id, ${p('version')}, ${p('changedAt')}, ${p('earlierTerms')}::text
+    FROM saved WHERE ${p('earlierTerms')}::text IS NOT NULL
   ), ${trail(p, 'saved', 'loan')}
   SELECT id FROM saved`,
 )
 
 /**
- * Saves the modified terms of a loan, with its schedule, in one statement.
+ * Saves the modified terms of a loan, with its schedule and the terms of before, in one statement.
  * @param stored the balances that the columns of the loan say, which time may have changed since
  * @returns `stale` when another change was saved first, and the borrower's status when a borrower who is lent more is no
  *   longer Active; nothing was saved then
@@ -75,10 +84,15 @@ export async function modifyStoredTerms(
   invariant(terms.numberOfRepayments === loan.terms.numberOfRepayments, 'a schedule keeps its number of lines')
   // Only other remarks: the schedule stays as it is.
   const schedule = terms === loan.terms ? [] : terms.schedule
+  const earlierTerms = earlierText(loan, terms)
   const trace = {
     action: 'update',
     before: { ...figures(before), ...summaryOf(loan.terms), customerId: loan.customerId, record: loan.record },
-    after: { ...figures(state), ...summaryOf(terms), customerId: borrowerId, record },
+    after: {
+      ...{ ...figures(state), ...summaryOf(terms), customerId: borrowerId, record },
+      // Null says that the terms stay: a change by the version before this one says nothing.
+      earlierTerms: earlierTerms && { version: loan.version, sha256: hash('sha256', earlierTerms, 'hex') },
+    },
     balances: balancesToText(state, {
       ...{ version: loan.version + 1, terms: { ...terms, customerId: borrowerId } },
       ...{ on: terms.disbursedOn, isImported: false },
@@ -100,11 +114,18 @@ export async function modifyStoredTerms(
       ...columns,
       ...cachedColumns,
       ...columnValues(PERIOD, periodRows(loan.organizationId, loan.id, schedule), LINES),
-      ...{ id: loan.id, version: loan.version, borrowerId, lends },
+      ...{ id: loan.id, version: loan.version, borrowerId, lends, earlierTerms },
       ...trailValues(author, at, trace),
     }),
   )
   if (rowCount === 1) return 'saved'
   const borrower = lends ? await findCustomer(db, loan.organizationId, { id: borrowerId }) : undefined
   return borrower && borrower.status !== 'Active' ? { borrowerIs: borrower.status } : 'stale'
+}
+
+/** Returns the text of the terms that a loan has, for `loan_earlier_terms`; null where the new ones are the same. */
+function earlierText({ terms: before }: StoredLoan, terms: LoanTerms): string | null {
+  if (terms === before) return null
+  const text = earlierTermsToText(before)
+  return text === earlierTermsToText(terms) ? null : text
 }

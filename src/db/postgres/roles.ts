@@ -19,6 +19,7 @@ const USUAL: Rights = { privileges: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] }
 const LIMITED: Readonly<Record<string, Rights>> = {
   audit_entry: { privileges: ['SELECT', 'INSERT'] },
   event: { privileges: ['SELECT', 'INSERT'] },
+  loan_earlier_terms: { privileges: ['SELECT', 'INSERT'] },
   loan_entry: { privileges: ['SELECT', 'INSERT'], columns: ['reversed_at'] },
   posting: { privileges: ['SELECT', 'INSERT'] },
   _prisma_migrations: { privileges: ['SELECT'] },

@@ -1,5 +1,5 @@
 import type { Deps } from '../../app/deps.ts'
-import { findAudit } from '../../db/audit/audit.ts'
+import { readEarlierTerms } from '../../db/loans/earlierTerms.ts'
 import type { LoanRef } from '../../db/loans/loans.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import { dateIn, type Instant, type LocalDate, toRfc3339 } from '../../domain/dates.ts'
@@ -7,6 +7,8 @@ import { type DelinquencyNow, delinquencyNow } from '../../domain/delinquency/de
 import { datedUpTo, knownThen, momentOf } from '../../domain/delinquency/known.ts'
 import { type Span, spansOf } from '../../domain/delinquency/spans.ts'
 import { failedPrecondition, invalidArgument } from '../../domain/errors.ts'
+import type { LoanTerms } from '../../domain/loan/terms.ts'
+import { termsKnownAt, unkeptAfter } from '../../domain/recordStyle/earlierTerms.ts'
 import type { Caller } from '../access/caller.ts'
 import { getLoan, type LoanRead } from '../loans/loans.ts'
 import { findPolicy, findPolicyInForce, type NamedPolicy } from './policies.ts'
@@ -54,7 +56,7 @@ export async function getLoanWithDelinquency(deps: Deps, caller: Caller, ref: Lo
 /**
  * Returns how late a loan was on each day up to one, as it was known at an instant (contract 11).
  * @throws LendingError `not_found`; `invalid_argument` for a day, an instant or a policy; `failed_precondition` where a
- *   record system has changed the terms of the loan after the instant
+ *   record system has changed the terms of the loan after the instant, and a version of before did not keep the earlier ones
  */
 export async function getDelinquency(
   deps: Deps,
@@ -65,8 +67,7 @@ export async function getDelinquency(
   const { loan } = await getLoan(deps, caller, ref)
   const policy = await findPolicy(deps, loan.organizationId, { ...namedBy(asked), knownAt })
   const now = deps.now()
-  if (knownAt !== undefined) await requireKnown(deps, loan, knownAt, now)
-  const { terms } = loan
+  const terms = knownAt === undefined ? loan.terms : await findTermsKnown(deps, loan, knownAt, now)
   const latest = dateIn(terms.zone, knownAt ?? now)
   const day = asOf ?? latest
   if (day < terms.disbursedOn || day > latest)
@@ -76,17 +77,20 @@ export async function getDelinquency(
   return { loan, asOf: day, knownAt, policy, spans: spansOf(terms, entries, policy.policy, moment) }
 }
 
-/** Requires that a loan was there at an instant, with the terms that it has now. */
-async function requireKnown({ db }: Deps, loan: StoredLoan, at: Instant, now: Instant): Promise<void> {
+/**
+ * Returns the terms of a loan as they were known at an instant.
+ * @throws LendingError `invalid_argument` where the loan was not there, `failed_precondition` where they are not kept
+ */
+async function findTermsKnown({ db }: Deps, loan: StoredLoan, at: Instant, now: Instant): Promise<LoanTerms> {
+  const { organizationId, id } = loan
   const { zone } = loan.terms
   if (at < loan.createdAt || at > now)
     throw invalidArgument('knownAt', `must be from ${toRfc3339(loan.createdAt, zone)}, when the loan was made, to now`)
-  // The terms of a product's loan never change.
-  if (loan.productId !== null) return
-  const filter = { entity: 'loan', entityId: String(loan.id), action: 'update', since: at + 1 }
-  const { items } = await findAudit(db, loan.organizationId, filter, { page: 1, rows: 1 })
-  if (items[0])
-    throw failedPrecondition(
-      `the terms of the loan were changed at ${toRfc3339(items[0].at, zone)}: what was known before is not kept with it`,
-    )
+  const history = (await readEarlierTerms(db, organizationId, [id], at)).get(id)
+  const terms = termsKnownAt(loan, history, at)
+  if (terms) return terms
+  const changedAt = history && unkeptAfter(history, at)
+  throw failedPrecondition(
+    `the terms of the loan were changed at ${toRfc3339(changedAt ?? now, zone)}: what was known before is not kept with it`,
+  )
 }

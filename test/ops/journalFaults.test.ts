@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { requestClose } from '../../src/db/journal/periods.ts'
+import { requestBooking } from '../../src/db/journal/provisions.ts'
 import { CHARTING } from '../../src/db/journal/takenUp.ts'
 import { DEFAULT_CHART } from '../../src/domain/journal/chart.ts'
 import { toStoredChart } from '../../src/domain/journal/storedChart.ts'
@@ -41,6 +42,9 @@ beforeAll(async () => {
     [chart],
   )
   await post(`/v1/loans/${loan}/repayments`, { transactionAmount: 10, transactionDate: '2026-01-31' })
+  const provisions = [{ productId: 3, currency: 'TZS', amount: 45_000n }]
+  const booking = { asOf: '2026-01-31', policy: {}, provisions, now: service.clock.now() }
+  await requestBooking(service.deps.db, author, booking, () => undefined)
   await keepJournal(service.deps)
   book = await copyBook(service, TABLES)
 })

@@ -207,4 +207,29 @@ export const JOURNAL_FAULTS: readonly Fault[] = [
     `UPDATE posting SET change_id = (SELECT change_id FROM posting WHERE ${FIRST}) WHERE ${LAST}`,
     /loan :loan: posting \d+ is of change \d+, and a posting before it of that one or a later one/,
   ],
+  [
+    'another amount of provisions',
+    `UPDATE posting SET provision_expense = 45001, loan_loss_allowance = -45001 WHERE kind = 'provision'`,
+    /provisions of 2026-01-31, change \d+: have the postings TZS, product 3, .*,45001,-45001, and by the trail/,
+  ],
+  [
+    'provisions that are gone',
+    `DELETE FROM posting WHERE kind = 'provision'`,
+    /provisions of 2026-01-31, change \d+: have the postings none, and by the trail they must be TZS, product 3, of 2026-01-31 on 2026-02-01/,
+  ],
+  [
+    'provisions of another day',
+    `UPDATE posting SET value_date = '2026-01-30' WHERE kind = 'provision'`,
+    /provisions of 2026-01-31, change \d+: have the postings .* of 2026-01-30/,
+  ],
+  [
+    'provisions as another kind',
+    `UPDATE posting SET kind = 'chart_changed' WHERE kind = 'provision'`,
+    /posting \d+: moves amounts to version none of the chart otherwise than the trail says/,
+  ],
+  [
+    'provisions of a change of something else',
+    `UPDATE posting SET change_id = (SELECT min(id) FROM audit_entry WHERE organization_id = 1) WHERE kind = 'provision'`,
+    /posting \d+: is of change \d+, which books no provisions/,
+  ],
 ]

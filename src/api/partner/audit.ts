@@ -12,7 +12,8 @@ import { named, pageOf, toPage } from './registry.ts'
 
 const ENTITIES = [
   ...(['customer', 'loan', 'account', 'loan product', 'api key', 'organization', 'webhook endpoint'] as const),
-  ...(['accounting chart', 'accounting period', 'delinquency', 'delinquency policy'] as const),
+  ...(['accounting chart', 'accounting period', 'accounting provisions'] as const),
+  ...(['delinquency', 'delinquency policy'] as const),
 ] as const
 
 /** What is kept of a thing depends on its kind. */

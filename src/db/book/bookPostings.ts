@@ -154,13 +154,14 @@ const HEADLESS = `
   FROM posting p WHERE p.id = 1 AND ($1::int IS NULL OR p.organization_id = $1)
     AND NOT EXISTS (SELECT FROM journal j WHERE j.organization_id = p.organization_id)`
 
-/** Postings of no loan that are not of the chart which the trail says was set. */
+/** Postings of no loan, besides provisions, that are not of the chart which the trail says was set. */
 const MOVES = `
   SELECT p.organization_id AS "organizationId", 'posting ' || p.id AS of,
     'moves amounts to version ' || coalesce(p.moved_to::text, 'none') || ' of the chart otherwise than the trail says' AS message
   FROM posting p LEFT JOIN audit_entry a ON a.organization_id = p.organization_id AND a.id = p.change_id
     AND a.entity = 'accounting chart' AND a.action = 'set' AND a.entity_id = p.moved_to::text
-  WHERE p.loan_id IS NULL AND ($1::int IS NULL OR p.organization_id = $1)
+  WHERE p.loan_id IS NULL AND (p.kind <> 'provision' OR p.moved_from IS NOT NULL)
+    AND ($1::int IS NULL OR p.organization_id = $1)
     AND (a.id IS NULL OR p.kind <> 'chart_changed' OR p.transaction_id IS NOT NULL
       OR p.posted_at <> date_trunc('milliseconds', a.at)
       OR p.sequence <> (SELECT max(sequence) FROM event e WHERE e.organization_id = a.organization_id AND e.change_id = a.id))`
@@ -203,7 +204,7 @@ export async function readTransfers(
   const { rows } = await snapshot.query<Omit<CheckedTransfer, 'amounts'> & Record<Slot, bigint | null>>({
     text: `SELECT id, organization_id AS "organizationId", moved_to AS "movedTo", currency, product_id AS "productId",
       booked_on AS "bookedOn", ${SLOTS.join(', ')} FROM posting
-      WHERE loan_id IS NULL AND ($1::int IS NULL OR organization_id = $1) ORDER BY organization_id, id`,
+      WHERE loan_id IS NULL AND moved_from IS NOT NULL AND ($1::int IS NULL OR organization_id = $1) ORDER BY organization_id, id`,
     values: [organizationId ?? null],
   })
   return rows.map((row) => ({ ...row, amounts: amountsBy((slot) => row[slot] ?? 0n) }))

@@ -9,6 +9,11 @@ import { CHARTING } from './takenUp.ts'
 
 const LOCK = createHash('sha256').update('mkopo accounting chart').digest().readInt32BE()
 
+/** Holds the chart of an organization, and its bookings of provisions, until the end of a transaction. */
+export async function lockChart(transaction: Transaction, organizationId: number): Promise<void> {
+  await transaction.query('SELECT pg_advisory_xact_lock($1, $2)', [LOCK, organizationId])
+}
+
 /** A chart as an organization set it. */
 export interface SetChart {
   readonly version: number
@@ -59,7 +64,7 @@ export const setChart = (
   inTransaction(db, async (transaction: Transaction) => {
     const { organizationId } = author
     const queries = { pool: transaction }
-    await transaction.query('SELECT pg_advisory_xact_lock($1, $2)', [LOCK, organizationId])
+    await lockChart(transaction, organizationId)
     const decided = await decide(await readNewestChart(queries, organizationId), queries)
     if (!decided) return undefined
     const { version, chart, before } = decided

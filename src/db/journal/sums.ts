@@ -37,7 +37,7 @@ const findTransfers = (basis: Basis) =>
     (p) => `
     SELECT currency, booked_on AS "bookedOn", moved_from, moved_to, ${SLOTS.join(', ')}
     FROM posting
-    WHERE organization_id = ${p('organizationId')} AND loan_id IS NULL AND ${DAY[basis]} <= ${p('asOf')}::date
+    WHERE organization_id = ${p('organizationId')} AND loan_id IS NULL AND moved_from IS NOT NULL AND ${DAY[basis]} <= ${p('asOf')}::date
       AND (${p('productId')}::int IS NULL OR product_id = ${p('productId')})
     ORDER BY id`,
   )

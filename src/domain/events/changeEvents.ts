@@ -28,6 +28,7 @@ const OF_OTHERS: ReadonlyMap<string, readonly EventType[]> = new Map([
   ['accounting period close', ['accounting.period_closed']],
   ['accounting chart set', ['accounting.chart_changed']],
   ['delinquency change', ['delinquency.changed']],
+  ['accounting provisions book', ['accounting.provisions_booked']],
 ])
 
 const IS_REPAYMENT: ReadonlyMap<string | null, boolean> = new Map(

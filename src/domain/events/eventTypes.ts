@@ -24,6 +24,7 @@ export const EVENT_TYPES = [
   'accounting.period_closed',
   'accounting.chart_changed',
   'delinquency.changed',
+  'accounting.provisions_booked',
 ] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]

@@ -1,5 +1,6 @@
+import { invariant } from '../errors.ts'
 import type { Method } from './contribution.ts'
-import type { Slot } from './slots.ts'
+import { OPTIONAL_SLOTS, type OptionalSlot, type Slot, type SlotCodes } from './slots.ts'
 
 /** The types of accounts. */
 export const ACCOUNT_TYPES = ['asset', 'liability', 'equity', 'income', 'expense'] as const
@@ -17,7 +18,7 @@ export interface LedgerAccount {
 export interface Chart {
   readonly accounts: readonly LedgerAccount[]
   /** The code of the account of each slot. */
-  readonly slots: Readonly<Record<Slot, string>>
+  readonly slots: SlotCodes
   /** The method of products that `productMethods` does not name, and of loans without a product. */
   readonly method: Method
   /** The methods of single products, by the id of the product. */
@@ -28,9 +29,20 @@ export interface Chart {
 export const methodOf = ({ method, productMethods }: Chart, productId: number | null): Method =>
   (productId === null ? undefined : productMethods.get(productId)) ?? method
 
-/** Returns the account of a slot. */
-export function accountOf({ accounts, slots }: Chart, slot: Slot): LedgerAccount {
+/** Returns the code of the account of a slot that has an amount. */
+export function codeOf({ slots }: Pick<Chart, 'slots'>, slot: Slot): string {
   const code = slots[slot]
+  invariant(code !== undefined, `an account of the slot ${slot}, which has an amount`)
+  return code
+}
+
+/** Returns the slots of provisions that a chart leaves out: without them, none can be booked. */
+export const missingSlots = ({ slots }: Pick<Chart, 'slots'>): OptionalSlot[] =>
+  OPTIONAL_SLOTS.filter((slot) => slots[slot] === undefined)
+
+/** Returns the account of a slot that has an amount. */
+export function accountOf({ accounts, slots }: Chart, slot: Slot): LedgerAccount {
+  const code = codeOf({ slots }, slot)
   return accounts.find((account) => account.code === code) ?? { code, name: code, type: 'asset' }
 }
 
@@ -43,6 +55,7 @@ const ACCOUNTS: readonly (readonly [slot: Slot, code: string, name: string, type
   ['interest_receivable', '1200', 'Interest receivable', 'asset'],
   ['fees_receivable', '1210', 'Fees receivable', 'asset'],
   ['penalties_receivable', '1220', 'Penalties receivable', 'asset'],
+  ['loan_loss_allowance', '1300', 'Allowance for loan losses', 'asset'],
   ['overpayments', '2000', 'Overpayments owed to customers', 'liability'],
   ['unearned_interest', '2100', 'Unearned interest', 'liability'],
   ['opening_equity', '3000', 'Opening equity', 'equity'],
@@ -53,6 +66,7 @@ const ACCOUNTS: readonly (readonly [slot: Slot, code: string, name: string, type
   ['waivers', '5000', 'Waivers', 'expense'],
   ['write_offs', '5100', 'Loans written off', 'expense'],
   ['charge_offs', '5200', 'Loans charged off', 'expense'],
+  ['provision_expense', '5300', 'Provisions for loan losses', 'expense'],
 ]
 
 /** The chart of a lender that has set none: version 1. Income is recognised when it is paid. */

@@ -1,4 +1,5 @@
 import type { LocalDate } from '../dates.ts'
+import { codeOf } from './chart.ts'
 import { type Charts, chartOfVersion, chartOn } from './chartsInForce.ts'
 import { SLOTS, type Slot } from './slots.ts'
 
@@ -39,7 +40,7 @@ export function linesOf(charts: Charts, { bookedOn, amounts, move }: Lined): Lin
   return SLOTS.flatMap((slot) => {
     const amount = amounts[slot] ?? 0n
     if (amount === 0n) return []
-    const entered = lineOf(to.slots[slot], amount)
-    return from ? [lineOf(from.slots[slot], -amount), entered] : [entered]
+    const entered = lineOf(codeOf(to, slot), amount)
+    return from ? [lineOf(codeOf(from, slot), -amount), entered] : [entered]
   })
 }

@@ -2,13 +2,13 @@ import { type Fault, LendingError } from '../errors.ts'
 import { hasInvisible, hasVisible } from '../visibleText.ts'
 import type { AccountType, Chart, LedgerAccount } from './chart.ts'
 import { METHODS, type Method } from './contribution.ts'
-import { SLOTS, type Slot } from './slots.ts'
+import { isOptional, SLOTS, type Slot, type SlotCodes } from './slots.ts'
 
 /** A request for a chart. */
 export interface NewChart {
   readonly accounts: readonly LedgerAccount[]
   /** The code of the account of each slot. */
-  readonly slots: Readonly<Record<string, string>>
+  readonly slots: Readonly<Record<string, string | undefined>>
   /** How income is recognised: of all loans, or as a rule and of single products by their ids. */
   readonly method:
     | string
@@ -50,7 +50,12 @@ const TYPES: Readonly<Record<Slot, readonly AccountType[]>> = {
   charge_offs: ['expense', 'asset'],
   recoveries: INCOME,
   opening_equity: ['equity', 'liability'],
+  provision_expense: ['expense'],
+  loan_loss_allowance: ['asset', 'liability'],
 }
+
+/** The slot of which the balance says what is booked: its account has to be its own. */
+const ALLOWANCE: Slot = 'loan_loss_allowance'
 
 /**
  * Returns the chart that a request asks for.
@@ -65,7 +70,7 @@ export function chartOf(request: NewChart, products: ReadonlySet<number>): Chart
   if (first) throw new LendingError('invalid_argument', first.wording, faults.slice(0, MOST_FAULTS))
   return {
     accounts,
-    slots: slots as Record<Slot, string>,
+    slots: slots as SlotCodes,
     method: asked.default as Method,
     productMethods: new Map(Object.entries(asked.products ?? {}).map(([id, one]) => [Number(id), one as Method])),
   }
@@ -99,12 +104,21 @@ function slotFaults(slots: NewChart['slots'], accounts: readonly LedgerAccount[]
     const fault = (wording: string) => faults.push({ role: `slots.${slot}`, wording })
     const code = Object.hasOwn(slots, slot) ? slots[slot] : undefined
     const type = code === undefined ? undefined : types.get(code)
-    if (code === undefined) fault('is required: the code of an account')
-    else if (type === undefined) fault('must be the code of one of the accounts')
+    if (code === undefined) {
+      if (!isOptional(slot)) fault('is required: the code of an account')
+    } else if (type === undefined) fault('must be the code of one of the accounts')
     else if (!TYPES[slot].includes(type))
       fault(`must be an account of the type ${TYPES[slot].join(' or ')}, and the type of that account is ${type}`)
   }
-  return faults
+  return [...faults, ...allowanceFaults(slots)]
+}
+
+function allowanceFaults(slots: NewChart['slots']): Fault[] {
+  const code = Object.hasOwn(slots, ALLOWANCE) ? slots[ALLOWANCE] : undefined
+  const other = SLOTS.find((slot) => slot !== ALLOWANCE && code !== undefined && slots[slot] === code)
+  if (other === undefined) return []
+  const wording = `must be an account of its own: its balance says what is booked, and ${other} has that account, too`
+  return [{ role: `slots.${ALLOWANCE}`, wording }]
 }
 
 function methodFaults(

@@ -1,12 +1,12 @@
 import { invalidArgument } from '../errors.ts'
 import { ACCOUNT_TYPES, type AccountType, type Chart } from './chart.ts'
 import type { NewChart } from './newChart.ts'
-import type { Slot } from './slots.ts'
+import type { SlotCodes } from './slots.ts'
 
 /** A chart as JSON, as it is shown and asked for. */
 export interface ChartJson {
   readonly accounts: { code: string; name: string; type: string }[]
-  readonly slots: Readonly<Record<Slot, string>>
+  readonly slots: SlotCodes
   readonly method: { readonly default: string; readonly products: Readonly<Record<string, string>> }
 }
 

@@ -68,7 +68,10 @@ export function changedMethod(
   return plusAmounts(lessAmounts(change, then), openingOf(then))
 }
 
-/** Returns the amounts that move where a chart replaces another: those booked before on slots whose account is another. */
+/**
+ * Returns the amounts that move where a chart replaces another: those booked before on slots whose account is another. A
+ * slot that one of the charts leaves out has no amount.
+ */
 export const movedBetween = (from: Chart, to: Chart, booked: Readonly<Partial<SlotAmounts>>): SlotAmounts =>
   amountsBy((slot) => (from.slots[slot] === to.slots[slot] ? 0n : (booked[slot] ?? 0n)))
 

@@ -1,6 +1,6 @@
 import type { EntryType } from '../loan/entry.ts'
 
-/** The kinds of postings: by what changed a loan, and three that change no loan. */
+/** The kinds of postings: by what changed a loan, and those that change no loan. */
 export const POSTING_KINDS = [
   'disbursement',
   'repayment',
@@ -20,6 +20,7 @@ export const POSTING_KINDS = [
   'opening',
   'method_changed',
   'chart_changed',
+  'provision',
 ] as const
 
 export type PostingKind = (typeof POSTING_KINDS)[number]

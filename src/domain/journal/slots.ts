@@ -1,4 +1,7 @@
-/** The slots of the journal: the purposes for which a lender's chart names an account. */
+/** The slots that a chart may leave out: those of provisions, which cannot be booked then. */
+export const OPTIONAL_SLOTS = ['provision_expense', 'loan_loss_allowance'] as const
+
+/** The slots of the journal: the purposes for which a lender's chart names an account. The list may only grow at its end. */
 export const SLOTS = [
   'cash',
   'loan_portfolio',
@@ -15,9 +18,18 @@ export const SLOTS = [
   'charge_offs',
   'recoveries',
   'opening_equity',
+  ...OPTIONAL_SLOTS,
 ] as const
 
 export type Slot = (typeof SLOTS)[number]
+
+export type OptionalSlot = (typeof OPTIONAL_SLOTS)[number]
+
+/** Returns whether a chart may leave out a slot. */
+export const isOptional = (slot: Slot): slot is OptionalSlot => (OPTIONAL_SLOTS as readonly Slot[]).includes(slot)
+
+/** The code of the account of each slot; undefined where a chart leaves it out. */
+export type SlotCodes = Readonly<Record<Exclude<Slot, OptionalSlot>, string> & Partial<Record<OptionalSlot, string>>>
 
 /** An amount for each slot, minor units: positive is a debit, negative a credit. Balanced: the amounts sum to zero. */
 export type SlotAmounts = Readonly<Record<Slot, bigint>>

@@ -1,12 +1,12 @@
 import { invariant } from '../errors.ts'
 import { ACCOUNT_TYPES, type AccountType, type Chart } from './chart.ts'
 import { METHODS, type Method } from './contribution.ts'
-import { SLOTS, type Slot } from './slots.ts'
+import { isOptional, SLOTS, type SlotCodes } from './slots.ts'
 
 /** A chart as it is stored and as the audit trail has it. */
 export interface StoredChart {
   readonly accounts: readonly { readonly code: string; readonly name: string; readonly type: AccountType }[]
-  readonly slots: Readonly<Record<Slot, string>>
+  readonly slots: SlotCodes
   readonly method: Method
   /** The methods of single products, by the id of the product. */
   readonly productMethods: Readonly<Record<string, Method>>
@@ -17,7 +17,9 @@ export const toStoredChart = ({ accounts, slots, method, productMethods }: Chart
   accounts: accounts
     .map(({ code, name, type }) => ({ code, name, type }))
     .toSorted((a, b) => (a.code < b.code ? -1 : Number(a.code > b.code))),
-  slots: Object.fromEntries(SLOTS.map((slot) => [slot, slots[slot]])) as Record<Slot, string>,
+  slots: Object.fromEntries(
+    SLOTS.flatMap((slot) => (slots[slot] === undefined ? [] : [[slot, slots[slot]]])),
+  ) as SlotCodes,
   method,
   productMethods: Object.fromEntries([...productMethods].toSorted(([a], [b]) => a - b)),
 })
@@ -28,7 +30,7 @@ export function fromStoredChart(stored: unknown): Chart {
   invariant(
     Array.isArray(accounts) &&
       accounts.every(({ type }) => ACCOUNT_TYPES.includes(type)) &&
-      SLOTS.every((slot) => typeof slots[slot] === 'string') &&
+      SLOTS.every((slot) => typeof slots[slot] === 'string' || (isOptional(slot) && slots[slot] === undefined)) &&
       METHODS.includes(method),
     'a stored chart with accounts, an account for each slot, and a method',
   )

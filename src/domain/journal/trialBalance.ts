@@ -1,6 +1,6 @@
 import type { LocalDate } from '../dates.ts'
 import { currencyOf, minorToText } from '../money.ts'
-import { isDebitType, type LedgerAccount } from './chart.ts'
+import { codeOf, isDebitType, type LedgerAccount } from './chart.ts'
 import { accountsAsOf, type Charts, chartOn } from './chartsInForce.ts'
 import { type Lined, linesOf } from './lines.ts'
 import type { Slot } from './slots.ts'
@@ -61,7 +61,7 @@ export function turnoversOf(charts: Charts, { sums, transfers }: Posted): Turnov
     accounts.set(account, { debit: before.debit + debit, credit: before.credit + credit })
   }
   for (const { currency, slot, bookedFrom, ...turnover } of sums)
-    add(currency, chartOn(charts, bookedFrom).chart.slots[slot], turnover)
+    add(currency, codeOf(chartOn(charts, bookedFrom).chart, slot), turnover)
   for (const transfer of transfers)
     for (const { account, ...turnover } of linesOf(charts, transfer)) add(transfer.currency, account, turnover)
   return byCurrency

@@ -8,12 +8,14 @@ import {
   readOpenings,
   readTransfers,
 } from '../../db/book/bookPostings.ts'
+import { readBookings, readProvisionPostings } from '../../db/book/bookProvisions.ts'
 import { readCharts } from '../../db/journal/charts.ts'
 import { readJournalHeads } from '../../db/journal/journalHead.ts'
 import { readBookedBefore, readChart } from '../../db/journal/takenUp.ts'
 import type { Snapshot } from '../../db/postgres/transaction.ts'
 import type { CheckedJournal } from '../../domain/bookCheck/journalRules.ts'
 import { brokenByHead, brokenChart, brokenMonth } from '../../domain/bookCheck/journalTrail.ts'
+import { brokenByProvisions } from '../../domain/bookCheck/provisionRules.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import { InvariantError } from '../../domain/errors.ts'
 import { DEFAULT_CHART } from '../../domain/journal/chart.ts'
@@ -75,6 +77,7 @@ export async function checkJournals(
 ): Promise<void> {
   for (const fault of await findJournalFaults(snapshot, organizationId)) add(fault)
   await checkTrailed(snapshot, journals, organizationId, add)
+  await checkProvisions(snapshot, journals, organizationId, add)
   const stored = Map.groupBy(await readTransfers(snapshot, organizationId), (transfer) => transfer.organizationId)
   const closed = Map.groupBy(await readClosedMonths(snapshot, organizationId), (month) => month.organizationId)
   for (const { organizationId: own } of await readJournalHeads(snapshot)) {
@@ -86,6 +89,22 @@ export async function checkJournals(
       return true
     })
     if (!checked) fault('the charts', 'are missing or damaged: what closed months show cannot be checked')
+  }
+}
+
+/** Makes the postings of provisions again from the bookings in the trail. */
+async function checkProvisions(
+  snapshot: Snapshot,
+  journals: ReadonlyMap<number, CheckedJournal>,
+  organizationId: number | undefined,
+  add: (difference: Difference) => void,
+): Promise<void> {
+  const bookings = Map.groupBy(await readBookings(snapshot, organizationId), (booking) => booking.organizationId)
+  const postings = Map.groupBy(await readProvisionPostings(snapshot, organizationId), (one) => one.organizationId)
+  for (const own of new Set([...bookings.keys(), ...postings.keys()])) {
+    const openFromAt = (change: bigint) => journals.get(own)?.openFromAt(change) ?? null
+    for (const fault of brokenByProvisions(bookings.get(own) ?? [], postings.get(own) ?? [], openFromAt))
+      add({ organizationId: own, ...fault })
   }
 }
 

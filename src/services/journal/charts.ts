@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Deps } from '../../app/deps.ts'
 import { readCharts } from '../../db/journal/charts.ts'
+import { hasBooked } from '../../db/journal/provisions.ts'
 import { readNewestChart, type SetChart, setChart as saveChart } from '../../db/journal/setChart.ts'
 import { findProductIds } from '../../db/lenders/products.ts'
 import type { Queries } from '../../db/queries/queries.ts'
 import { LAST_DATE, type LocalDate } from '../../domain/dates.ts'
 import { failedPrecondition, LendingError } from '../../domain/errors.ts'
-import type { Chart } from '../../domain/journal/chart.ts'
+import { type Chart, missingSlots } from '../../domain/journal/chart.ts'
 import { accountsAsOf, FIRST_CHART } from '../../domain/journal/chartsInForce.ts'
 import { chartOf, conflictOf, type NewChart } from '../../domain/journal/newChart.ts'
 import { fromStoredChart, toStoredChart } from '../../domain/journal/storedChart.ts'
@@ -48,7 +49,7 @@ const LONGEST_PAUSE_MS = 200
  * Sets the chart of the caller's organization, and waits until the journal has come to it: after 10 s, the answer says
  * that it has not. The same chart again makes no new version.
  * @throws LendingError `permission_denied`, `invalid_argument`; `failed_precondition` for an account with postings that is
- *   removed or changes its type; `unavailable` while the journal is behind
+ *   removed or changes its type, and for a slot of provisions that is left out once some are booked; `unavailable` while the journal is behind
  */
 export async function setChart(
   deps: Pick<Deps, 'db' | 'now'>,
@@ -68,6 +69,7 @@ export async function setChart(
     if (!inForce)
       throw new LendingError('unavailable', 'another chart was set at the same time; try again', [], AGAIN_SECONDS)
     await requireAccounts(queries, organizationId, chart)
+    await requireSlots(queries, organizationId, chart)
     return { version: version + 1, chart: stored, before: was }
   })
   const set = saved
@@ -89,6 +91,13 @@ async function whenInForce(
     if (performance.now() >= until) return set
     await pause(pauseMs)
   }
+}
+
+/** Requires that a chart names the slots of provisions where provisions were booked: the journal has balances there. */
+async function requireSlots(queries: Queries, organizationId: number, chart: Chart): Promise<void> {
+  const [missing] = missingSlots(chart)
+  if (missing !== undefined && (await hasBooked(queries, organizationId)))
+    throw failedPrecondition('must have an account: provisions have been booked', `slots.${missing}`)
 }
 
 /** Requires that each account with postings is in a chart, with the type that it has. */

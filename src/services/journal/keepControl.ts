@@ -2,25 +2,52 @@ import { insertPostings, type NewPosting } from '../../db/journal/insertPostings
 import type { JournalHead } from '../../db/journal/journalHead.ts'
 import type { UnkeptChange } from '../../db/journal/keeping.ts'
 import { CLOSING, closeMonth } from '../../db/journal/periods.ts'
+import { BOOKING, readBooking, sumAllowance } from '../../db/journal/provisions.ts'
 import { CHARTING, readBookedBefore, readChart, takeUpChart } from '../../db/journal/takenUp.ts'
 import { moment } from '../../db/queries/rows.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import type { Chart } from '../../domain/journal/chart.ts'
 import { firstDayAfter, firstDayOf, lastDayOf } from '../../domain/journal/months.ts'
-import { movedBetween } from '../../domain/journal/posted.ts'
+import { bookedDay, movedBetween } from '../../domain/journal/posted.ts'
+import { differencesOf, provisionAmounts } from '../../domain/journal/provisions.ts'
 import { isNothing } from '../../domain/journal/slots.ts'
 import type { Keeping } from './keepChanges.ts'
 import { closingHash } from './trialBalance.ts'
 
-/** Returns whether a change is one of the journal itself: a close, or a new chart. */
+/** Returns whether a change is one of the journal itself: a close, a new chart, or a booking of provisions. */
 export const isControl = ({ entity }: Pick<UnkeptChange, 'entity'>): boolean =>
-  entity === CLOSING || entity === CHARTING
+  entity === CLOSING || entity === CHARTING || entity === BOOKING
 
-/** Takes a close or a new chart into the journal. @returns the head of the journal after it */
+/** Takes a change of the journal itself into it. @returns the head of the journal after it */
 export async function keepControl(keeping: Keeping, head: JournalHead, change: UnkeptChange): Promise<JournalHead> {
   const { id: changeId, last, entity } = change
   const moved = { ...head, changeId, sequence: last ?? head.sequence }
+  if (entity === BOOKING) return book(keeping, moved, change)
   return entity === CLOSING ? close(keeping, moved, change) : setChart(keeping, moved, change)
+}
+
+/** Posts what provisions differ from the allowance that is booked as of their day. */
+async function book(
+  { transaction, organizationId }: Keeping,
+  head: JournalHead,
+  { id: changeId, at }: UnkeptChange,
+): Promise<JournalHead> {
+  const queries = { pool: transaction }
+  const booking = await readBooking(queries, organizationId, changeId)
+  if (!booking) return head
+  const { asOf, provisions } = booking
+  const differences = differencesOf(provisions, await sumAllowance(queries, organizationId, asOf))
+  const postings = differences.map(({ currency, productId, difference }, index): NewPosting => {
+    const id = head.postingId + BigInt(index) + 1n
+    return {
+      ...{ id, sequence: head.sequence, changeId, loanId: null, productId: productId ?? 0, currency },
+      ...{ transactionId: null, kind: 'provision', valueDate: asOf, bookedOn: bookedDay(asOf, head.openFrom) },
+      ...{ postedAt: moment(at), amounts: provisionAmounts(difference) },
+      ...{ method: null, contribution: null, moved: null },
+    }
+  })
+  await insertPostings(transaction, organizationId, postings)
+  return { ...head, postingId: head.postingId + BigInt(postings.length) }
 }
 
 /** Closes a month: what comes later is booked from the first day after it on. */

@@ -19,6 +19,7 @@ describe('the events of a change', () => {
     [change('customer', 'boost'), ['credit.decided']],
     [change('accounting period', 'close'), ['accounting.period_closed']],
     [change('accounting chart', 'set'), ['accounting.chart_changed']],
+    [change('accounting provisions', 'book'), ['accounting.provisions_booked']],
     [change('customer', 'boost', { isRaised: true }), ['credit.decided', 'credit.limit_raised']],
     [change('loan', 'create'), ['loan.disbursed']],
     [change('loan', 'update'), ['loan.restated']],

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { LendingError } from '../../../src/domain/errors.ts'
-import { DEFAULT_CHART, methodOf } from '../../../src/domain/journal/chart.ts'
+import { DEFAULT_CHART, methodOf, missingSlots } from '../../../src/domain/journal/chart.ts'
 import { METHODS } from '../../../src/domain/journal/contribution.ts'
 import { chartOf, conflictOf, MOST_ACCOUNTS, type NewChart } from '../../../src/domain/journal/newChart.ts'
-import { SLOTS } from '../../../src/domain/journal/slots.ts'
+import { amountsFromText, amountsToText, SLOTS } from '../../../src/domain/journal/slots.ts'
 import { fromStoredChart, toStoredChart } from '../../../src/domain/journal/storedChart.ts'
 
 const PRODUCTS = new Set([1, 2])
@@ -37,8 +37,8 @@ describe('a chart that is asked for', () => {
       method: { default: 'now', products: { 3: 'cash', 1: 'later', __proto__x: 'cash' } },
     })
     expect(faults).toEqual([
-      'accounts[15].code: must be 1 to 20 letters without accents, digits, dots, hyphens and underscores',
-      `accounts[15].name: ${NAME_WORDS}`,
+      'accounts[17].code: must be 1 to 20 letters without accents, digits, dots, hyphens and underscores',
+      `accounts[17].name: ${NAME_WORDS}`,
       `slots.profit: is no slot; the slots are ${SLOTS.join(', ')}`,
       'slots.cash: must be an account of the type asset, and the type of that account is liability',
       'slots.write_offs: must be the code of one of the accounts',
@@ -52,7 +52,7 @@ describe('a chart that is asked for', () => {
   it('has at most so many accounts', () => {
     const many = Array.from({ length: MOST_ACCOUNTS }, (_, n) => ({ code: `x${n}`, name: 'x', type: 'asset' as const }))
     expect(faultsOf({ ...GOOD, accounts: [...GOOD.accounts, ...many] })[0]).toBe(
-      `accounts: must have 1 to ${MOST_ACCOUNTS} accounts, not ${MOST_ACCOUNTS + 15}`,
+      `accounts: must have 1 to ${MOST_ACCOUNTS} accounts, not ${MOST_ACCOUNTS + 17}`,
     )
   })
 
@@ -62,6 +62,39 @@ describe('a chart that is asked for', () => {
     expect(faultsOf({ ...GOOD, slots: { ...GOOD.slots, waivers: '1100' } })).toEqual([
       'slots.waivers: must be an account of the type expense or income, and the type of that account is asset',
     ])
+  })
+})
+
+describe('the slots of provisions', () => {
+  const { provision_expense: expense, loan_loss_allowance: allowance, ...others } = DEFAULT_CHART.slots
+
+  it('may be left out, and are stored as they are', () => {
+    const chart = chartOf({ ...GOOD, slots: others }, PRODUCTS)
+    expect(missingSlots(chart)).toEqual(['provision_expense', 'loan_loss_allowance'])
+    const stored = JSON.parse(JSON.stringify(toStoredChart(chart)))
+    expect(Object.keys(stored.slots)).not.toContain('provision_expense')
+    expect(missingSlots(fromStoredChart(stored))).toHaveLength(2)
+    expect(missingSlots(chartOf({ ...GOOD, slots: { ...others, provision_expense: expense } }, PRODUCTS))).toEqual([
+      'loan_loss_allowance',
+    ])
+    expect(missingSlots(DEFAULT_CHART)).toEqual([])
+  })
+
+  it('have accounts of their types, and the allowance one of its own', () => {
+    const faults = (more: object) => faultsOf({ ...GOOD, slots: { ...others, provision_expense: expense, ...more } })
+    expect(faults({ loan_loss_allowance: '2000' })).toEqual([
+      'slots.loan_loss_allowance: must be an account of its own: its balance says what is booked, and overpayments has that account, too',
+    ])
+    expect(faults({ loan_loss_allowance: allowance, provision_expense: '5100' })).toEqual([])
+    expect(faults({ provision_expense: '4000' })).toEqual([
+      'slots.provision_expense: must be an account of the type expense, and the type of that account is income',
+    ])
+  })
+
+  it('are read from a text of amounts of before, and leave such texts as they were', () => {
+    const text = '-110,100,,,,,10'
+    expect(amountsFromText(text)).toMatchObject({ cash: -110n, loan_loss_allowance: 0n, provision_expense: 0n })
+    expect(amountsToText(amountsFromText(text)!)).toBe(text)
   })
 })
 
@@ -101,12 +134,12 @@ it.each(['\u202e evil', 'a\u2066b', '\u200b', '\u00a0', '\u3164', '\u2800', 'a\u
   'refuses the name %j of an account',
   (name) => {
     const accounts = [...GOOD.accounts, { code: '9', name, type: 'asset' as const }]
-    expect(faultsOf({ ...GOOD, accounts })).toEqual([`accounts[15].name: ${NAME_WORDS}`])
+    expect(faultsOf({ ...GOOD, accounts })).toEqual([`accounts[17].name: ${NAME_WORDS}`])
   },
 )
 
 it('takes names of every script', () => {
   const names = ['Comptes à recevoir', 'حساب القروض', '貸付金', '😀'.repeat(100), '#']
   const more = names.map((name, index) => ({ code: `9${index}`, name, type: 'asset' as const }))
-  expect(chartOf({ ...GOOD, accounts: [...GOOD.accounts, ...more] }, new Set()).accounts).toHaveLength(20)
+  expect(chartOf({ ...GOOD, accounts: [...GOOD.accounts, ...more] }, new Set()).accounts).toHaveLength(22)
 })

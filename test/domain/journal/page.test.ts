@@ -68,7 +68,7 @@ it('the page has every kind of posting, and the chart of a lender who has set no
   )
   const known = new Map(DEFAULT_CHART.accounts.map((account) => [account.code, account]))
   const expected = SLOTS.map((slot) => {
-    const { code, name, type } = known.get(DEFAULT_CHART.slots[slot])!
+    const { code, name, type } = known.get(DEFAULT_CHART.slots[slot]!)!
     return { slot, account: `${code} ${name}`, type }
   })
   const bySlot = (a: { slot: string }, b: { slot: string }) => a.slot.localeCompare(b.slot)

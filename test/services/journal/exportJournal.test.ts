@@ -126,6 +126,7 @@ account assets:1100 Loans to people
 account assets:1200 Interest receivable
 account assets:1210 Fees receivable
 account assets:1220 Penalties receivable
+account assets:1300 Allowance for loan losses
 account liabilities:2000 Overpayments owed to customers
 account liabilities:2100 Unearned interest
 account equity:3000 Opening equity
@@ -136,6 +137,7 @@ account income:4100 Recoveries of loans lost
 account expenses:5000 Waivers
 account expenses:5100 Loans written off
 account expenses:5200 Loans charged off
+account expenses:5300 Provisions for loan losses
 account assets:1100 Loans to customers
 
 2026-02-01 opening balances

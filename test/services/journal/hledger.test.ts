@@ -6,6 +6,7 @@ import { lastDayOf } from '../../../src/domain/journal/months.ts'
 import { minorToText } from '../../../src/domain/money.ts'
 import { operator } from '../../../src/services/access/caller.ts'
 import { startSequencer } from '../../../src/services/events/sequencer.ts'
+import { bookProvisions } from '../../../src/services/journal/bookProvisions.ts'
 import { setChart } from '../../../src/services/journal/charts.ts'
 import { closePeriod } from '../../../src/services/journal/closePeriod.ts'
 import { exportJournal } from '../../../src/services/journal/exportJournal.ts'
@@ -29,8 +30,12 @@ const SECOND_CHART = {
     ...DEFAULT_CHART.accounts,
     { code: '1001', name: 'Wallet: of "M-PESA"; and bank', type: 'asset' as const },
     { code: '1190', name: 'Allowance for losses', type: 'asset' as const },
+    { code: '2300', name: 'Expected losses', type: 'liability' as const },
   ],
-  slots: { ...DEFAULT_CHART.slots, cash: '1001', write_offs: '1190', charge_offs: '1190' },
+  slots: {
+    ...{ ...DEFAULT_CHART.slots, cash: '1001', write_offs: '1190', charge_offs: '1190' },
+    loan_loss_allowance: '2300',
+  },
   method: { default: 'cash', products: { '2': 'accrual_upfront', '3': 'accrual_periodic' } },
 }
 
@@ -108,6 +113,12 @@ async function close(month: string, on: string): Promise<void> {
   await closePeriod(service.deps, caller, month)
 }
 
+/** Books the provisions of a product, another one for each month, in minor units; what is booked of the others is taken to 0. */
+async function provide(asOf: string, amount: bigint): Promise<void> {
+  const provisions = [{ productId: Number(asOf.slice(5, 7)), currency: 'TZS', amount }]
+  await bookProvisions(service.deps, caller, { asOf, policy: {}, provisions })
+}
+
 async function exported(month: string): Promise<string> {
   const parts = await exportJournal(service.deps, caller, { period: month, format: 'hledger' })
   const written: string[] = []
@@ -136,11 +147,14 @@ describe.skipIf(!hasHledger())('hledger (skipped where it is not installed and c
     await service.post('/v1/customers', { body: { externalId: 'asha' } })
     await live('2026-01', [31])
     await live('2026-02', [1, 5, 10, 14, 20, 25, 28])
+    await provide('2026-02-28', 1_000_050n)
     await close('2026-01', '2026-03-01')
+    await provide('2026-01-31', 70_000n)
     await close('2026-02', '2026-03-02')
     await setChart(service.deps, caller, SECOND_CHART)
     await live('2026-03', [3, 8, 13, 20, 29, 31])
     await close('2026-03', '2026-04-01')
+    await provide('2026-03-31', 900_000n)
     await live('2026-04', [2, 9, 30])
     for (const month of MONTHS) files.push(await exported(month))
   })
@@ -156,7 +170,7 @@ describe.skipIf(!hasHledger())('hledger (skipped where it is not installed and c
     const kinds = rows.map(({ kind }) => kind).toSorted()
     expect(kinds).toEqual([
       ...['adjustment', 'charge_off', 'chart_changed', 'credit_balance_refund', 'disbursement', 'method_changed'],
-      ...['recovery_repayment', 'refund', 'repayment', 'reversal', 'time', 'waive_interest', 'write_off'],
+      ...['provision', 'recovery_repayment', 'refund', 'repayment', 'reversal', 'time', 'waive_interest', 'write_off'],
     ])
     expect(rows.find(({ kind }) => kind === 'repayment')).toEqual({ kind: 'repayment', late: true })
   })

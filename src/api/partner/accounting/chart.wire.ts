@@ -3,7 +3,7 @@ import { ACCOUNT_TYPES } from '../../../domain/journal/chart.ts'
 import { METHODS } from '../../../domain/journal/contribution.ts'
 import { CODE_PATTERN, LONGEST_CODE, LONGEST_NAME, MOST_ACCOUNTS } from '../../../domain/journal/newChart.ts'
 import { chartToJson } from '../../../domain/journal/newChartJson.ts'
-import { SLOTS, type Slot } from '../../../domain/journal/slots.ts'
+import { isOptional, OPTIONAL_SLOTS, type OptionalSlot, SLOTS, type Slot } from '../../../domain/journal/slots.ts'
 import type { ChartView } from '../../../services/journal/charts.ts'
 import { count, word } from '../../document/answers.ts'
 import { codec, Refused, text } from '../../wire.ts'
@@ -27,10 +27,25 @@ const accountMembers = { code, name: text({ max: LONGEST_NAME }), type: z.enum(A
 
 const newAccount = named('LedgerAccountRequest', z.strictObject(accountMembers), { example: examples.ledgerAccount })
 
-const slots = <T extends z.ZodType>(schema: T) =>
-  Object.fromEntries(SLOTS.map((slot) => [slot, schema])) as Record<Slot, T>
+const slots = <T extends z.ZodType>(schema: T) => ({
+  ...(Object.fromEntries(SLOTS.filter((slot) => !isOptional(slot)).map((slot) => [slot, schema])) as Record<
+    Exclude<Slot, OptionalSlot>,
+    T
+  >),
+  ...(Object.fromEntries(OPTIONAL_SLOTS.map((slot) => [slot, schema.optional()])) as Record<
+    OptionalSlot,
+    z.ZodOptional<T>
+  >),
+})
 
 const newSlots = named('ChartSlotsRequest', z.strictObject(slots(code)), { example: examples.newChart.slots })
+
+/** `null` leaves out a slot that may be left out (contract 1.7). */
+const slotsOrNull = z.preprocess((value) => {
+  if (typeof value !== 'object' || value === null) return value
+  const isLeftOut = ([slot, one]: [string, unknown]) => one === null && OPTIONAL_SLOTS.some((name) => name === slot)
+  return Object.fromEntries(Object.entries(value).filter((entry) => !isLeftOut(entry)))
+}, newSlots)
 
 const PRODUCT_WORDS = 'must be an object such as {"1": "accrual_upfront"}: the id of a product, and a method'
 
@@ -64,7 +79,7 @@ export const updateChartRequest = named(
       .min(1)
       .max(MOST_ACCOUNTS)
       .describe('All accounts; each code once. One that has postings has to stay.'),
-    slots: newSlots,
+    slots: slotsOrNull,
     method,
   }),
   { example: examples.newChart },

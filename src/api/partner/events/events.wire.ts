@@ -64,6 +64,7 @@ const accounting = named(
   z.object({
     period: z.string().optional().describe('The month that was closed: `2026-01`.'),
     chartVersion: z.string().optional().describe('The version of the chart that was set.'),
+    provisionsAsOf: z.string().optional().describe('The day as of which provisions were booked: `2026-01-31`.'),
   }),
   { example: examples.accounting },
 )
@@ -193,6 +194,7 @@ function creditOf({ change }: ToldEvent, customer: NamedCustomer, currency: Curr
 
 function accountingOf({ type, change: { entityId } }: ToldEvent): { accounting?: z.infer<typeof accounting> } {
   if (type === 'accounting.period_closed') return { accounting: { period: entityId } }
+  if (type === 'accounting.provisions_booked') return { accounting: { provisionsAsOf: entityId } }
   return type === 'accounting.chart_changed' ? { accounting: { chartVersion: entityId } } : {}
 }
 

@@ -166,4 +166,7 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
     ...ofLoan(9, overdue),
     delinquency,
   }),
+  'accounting.provisions_booked': told(43, 'accounting.provisions_booked', story.closedCustomer.updatedAt, {
+    accounting: { provisionsAsOf: '2026-01-31' },
+  }),
 }

@@ -23,6 +23,7 @@ export const accounting = named(
   z.object({
     period: z.string().optional().describe('The month that was closed: `2026-01`.'),
     chart_version: z.string().optional().describe('The version of the chart that was set.'),
+    provisions_as_of: z.string().optional().describe('The day as of which provisions were booked: `2026-01-31`.'),
   }),
   { example: examples.accounting },
 )

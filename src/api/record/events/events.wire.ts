@@ -162,6 +162,7 @@ function creditOf({ change }: ToldEvent, currency: Currency): z.input<typeof cre
 
 function accountingOf({ type, change: { entityId } }: ToldEvent): { accounting?: z.infer<typeof accounting> } {
   if (type === 'accounting.period_closed') return { accounting: { period: entityId } }
+  if (type === 'accounting.provisions_booked') return { accounting: { provisions_as_of: entityId } }
   return type === 'accounting.chart_changed' ? { accounting: { chart_version: entityId } } : {}
 }
 

@@ -117,4 +117,7 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
   'accounting.period_closed': told(19, 'accounting.period_closed', booked, { accounting }),
   'accounting.chart_changed': told(20, 'accounting.chart_changed', booked, { accounting: { chart_version: '2' } }),
   'delinquency.changed': told(21, 'delinquency.changed', booked, { ...ofLoan(7, overdue), delinquency }),
+  'accounting.provisions_booked': told(21, 'accounting.provisions_booked', booked, {
+    accounting: { provisions_as_of: '2026-01-31' },
+  }),
 }

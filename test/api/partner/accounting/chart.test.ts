@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { operator } from '../../../../src/services/access/caller.ts'
+import { bookProvisions } from '../../../../src/services/journal/bookProvisions.ts'
 import {
   type Books,
   type ChartWire,
@@ -37,7 +39,7 @@ describe('the chart', () => {
     expect(status).toBe(200)
     expect(body).toMatchObject({ version: 1, inForce: true, countsFrom: null, slots: { cash: '1000' } })
     expect(body.method).toEqual({ default: 'cash', products: {} })
-    expect(Object.keys(body.slots).length).toBe(15)
+    expect(Object.keys(body.slots).length).toBe(17)
   })
 
   it('has no new version where it is the same again', async () => {
@@ -51,23 +53,23 @@ describe('the chart', () => {
     first.accounts.map((account) => (account.code === code ? { ...account, ...change } : account))
 
   it.each<[string, () => object, field: string, message: string]>([
-    ['two accounts of a code', () => ({ accounts: [...first.accounts, MPESA, MPESA] }), 'accounts[16].code', 'too'],
+    ['two accounts of a code', () => ({ accounts: [...first.accounts, MPESA, MPESA] }), 'accounts[18].code', 'too'],
     [
       'a code with a space',
       () => ({ accounts: [...first.accounts, { ...MPESA, code: '1 0' }] }),
-      'accounts[15].code',
+      'accounts[17].code',
       'must be 1 to 20',
     ],
     [
       'an account without a name',
       () => ({ accounts: changed('5000', { name: '' }) }),
-      'accounts[12].name',
+      'accounts[13].name',
       'must not be empty',
     ],
     [
       'a type that there is not',
       () => ({ accounts: changed('5000', { type: 'cost' }) }),
-      'accounts[12].type',
+      'accounts[13].type',
       'must be one of asset',
     ],
     [
@@ -141,12 +143,29 @@ describe('the chart', () => {
   })
 })
 
+describe('a chart without the slots of provisions', () => {
+  it('is taken, shown without them, and can get them again', async () => {
+    const { provision_expense: _, loan_loss_allowance: __, ...slots } = first.slots
+    const made = await set({ ...first, slots })
+    expect(made).toMatchObject({ status: 200, body: { version: 2, inForce: true } })
+    expect((await books.get<ChartWire>('chart')).body.slots).toEqual(slots)
+    const request = { asOf: '2026-01-31', policy: {}, provisions: [] }
+    await expect(bookProvisions(books.service.deps, operator(1, 'test'), request)).rejects.toMatchObject({
+      code: 'failed_precondition',
+      wording: expect.stringContaining('no account for provision_expense and loan_loss_allowance'),
+    })
+    const cleared = await set({ ...first, slots: { ...slots, provision_expense: null, loan_loss_allowance: '1100' } })
+    expect(cleared.body).toMatchObject({ details: [{ field: 'slots.loan_loss_allowance' }] })
+    expect(await set(first)).toMatchObject({ status: 200, body: { version: 3, slots: first.slots } })
+  })
+})
+
 describe('a new chart', () => {
   it('counts from the beginning where no month is closed, and is in the audit trail', async () => {
     const made = await set({ ...withCash(first), method: { default: 'cash', products: { 1: 'accrual_upfront' } } })
     expect(made).toMatchObject({
       status: 200,
-      body: { version: 2, inForce: true, countsFrom: null, slots: { cash: '1001' } },
+      body: { version: 4, inForce: true, countsFrom: null, slots: { cash: '1001' } },
     })
     expect(made.body).toMatchObject({
       method: { default: 'cash', products: { 1: 'accrual_upfront' } },
@@ -154,12 +173,14 @@ describe('a new chart', () => {
     const { body } = await books.get<TrialBalanceWire>('trial-balance')
     const of = (code: string) => body.accounts.find((account) => account.code === code)
     expect([of('1000'), of('1001')]).toMatchObject([{ debit: 0, credit: 0 }, { balance: -100_000 }])
-    const { operator } = books.service.tokens
-    const trail = await books.service.get('/v1/audit-trail?entity=accounting%20chart', { token: operator })
-    expect(trail.body).toMatchObject({
-      items: [
-        { action: 'set', entityId: '2', before: { slots: { cash: '1000' } }, after: { slots: { cash: '1001' } } },
-      ],
+    const trail = await books.service.get('/v1/audit-trail?entity=accounting%20chart', {
+      token: books.service.tokens.operator,
+    })
+    expect(trail.body.items[0]).toMatchObject({
+      action: 'set',
+      entityId: '4',
+      before: { slots: { cash: '1000' } },
+      after: { slots: { cash: '1001' } },
     })
   })
 
@@ -167,7 +188,7 @@ describe('a new chart', () => {
     const named = (name: string) => ({ ...withCash(first, { ...MPESA, name }), method: 'cash' })
     const answers = await Promise.all([set(named('One')), set(named('Two'))])
     const versions = answers.filter(({ status }) => status === 200).map(({ body }) => body.version)
-    expect(versions[0]).toBeGreaterThan(2)
+    expect(versions[0]).toBeGreaterThan(4)
     expect(new Set(versions).size).toBe(versions.length)
     for (const { status, body } of answers)
       if (status !== 200)

@@ -8,6 +8,7 @@ import {
   openBooks,
   type TrialBalanceWire,
 } from '../../../support/books.ts'
+import { opsOn } from '../../../support/ops.ts'
 
 // The chart of accounts over HTTP (contract 9): what is refused, and from when a new chart counts.
 
@@ -220,4 +221,23 @@ describe('a new chart', () => {
     expect((await books.get('trial-balance?asOf=2026-01-31')).text).toBe(before)
     expect((await books.get('trial-balance?asOf=2026-01-31')).text).not.toContain('bank-1')
   })
+})
+
+it('a chart without the slots of provisions and a booking at once: one of them is refused, and the journal is whole', async () => {
+  const { version: _, inForce: __, countsFrom: ___, ...chart } = (await books.get<ChartWire>('chart')).body
+  const { provision_expense: ____, loan_loss_allowance: _____, ...slots } = chart.slots
+  const provisions = [{ productId: 1, currency: 'TZS', amount: 500n }]
+  const request = { asOf: '2026-02-02', policy: {}, provisions }
+  const booking = bookProvisions(books.service.deps, operator(1, 'test'), request).then(
+    () => true,
+    ({ code }) => {
+      expect(code).toBe('failed_precondition')
+      return false
+    },
+  )
+  const [made, isBooked] = await Promise.all([set({ ...chart, slots }), booking])
+  expect([isBooked, made.status]).toEqual(isBooked ? [true, expect.toBeOneOf([409, 503])] : [false, 200])
+  const { body } = await books.get<TrialBalanceWire>('trial-balance')
+  expect(body.accounts.find(({ code }) => code === '1300')).toMatchObject({ credit: isBooked ? 5 : 0 })
+  expect((await opsOn(books.service)('book check --json')).json.differences).toEqual([])
 })

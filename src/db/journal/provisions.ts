@@ -52,7 +52,8 @@ export const requestBooking = (
     const { organizationId, accountId, requestId, isUnannounced = null } = author
     await lockChart(transaction, organizationId)
     require((await readNewestChart({ pool: transaction }, organizationId))?.chart)
-    const after = toJson({ asOf, policy, provisions })
+    const kept = provisions.map(({ productId, currency, amount }) => ({ productId, currency, amount }))
+    const after = toJson({ asOf, policy, provisions: kept })
     const values = { organizationId, changedAt: moment(now), accountId, requestId, asOf, after }
     const { rows } = await transaction.query<{ id: bigint }>(insert({ ...values, unannounced: isUnannounced }))
     return rows[0]!.id

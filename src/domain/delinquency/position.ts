@@ -94,7 +94,7 @@ interface AtStake {
 }
 
 /**
- * Returns the provision for a loan (contract 11.6): its principal outstanding at the rate of its bucket, rounded half to
+ * Returns the provision for a loan (contract 11.8): its principal outstanding at the rate of its bucket, rounded half to
  * even. A loan that is charged off has none: its whole principal is an expense already.
  */
 export function provisionOf({ buckets }: DelinquencyPolicy, { index, principal, isChargedOff }: AtStake): bigint {

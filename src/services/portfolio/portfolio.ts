@@ -30,7 +30,7 @@ export interface PortfolioDay {
 }
 
 /**
- * Returns the open loans of an organization on a day, in sums, as they were known at an instant (contract 11). A past day
+ * Returns the open loans of an organization on a day, in sums, as they were known at an instant (contract 11.9). A past day
  * that is kept is answered at once; another one is computed, and kept.
  * @throws LendingError `invalid_argument` for a day, an instant or a policy; `resource_exhausted` when too many such
  *   questions wait
@@ -76,7 +76,7 @@ export interface RollAnswer {
 }
 
 /**
- * Returns how the loans of an organization moved between the buckets from the end of one day to another (contract 11).
+ * Returns how the loans of an organization moved between the buckets from the end of one day to another (contract 11.11).
  * @throws LendingError as `readPortfolio`
  */
 export async function readRollRates(

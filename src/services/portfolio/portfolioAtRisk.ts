@@ -9,7 +9,7 @@ export interface PortfolioAtRisk extends Omit<PortfolioDay, 'cells'> {
 }
 
 /**
- * Returns the portfolio at risk of the caller's organization on a day (contract 11.5).
+ * Returns the portfolio at risk of the caller's organization on a day (contract 11.9).
  * @throws LendingError `permission_denied`, and as `readPortfolio`
  */
 export async function getPortfolioAtRisk(

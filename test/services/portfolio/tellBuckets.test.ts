@@ -5,7 +5,7 @@ import { createPortfolioKeeper } from '../../../src/services/portfolio/portfolio
 import { startService, type TestService } from '../../support/service.ts'
 import { sweepAll } from '../../support/sweepAll.ts'
 
-// delinquency.changed is told once, when the day begins on which a loan is in another bucket (contract 11.8).
+// delinquency.changed is told once, when the day begins on which a loan is in another bucket (contract 11.14).
 
 let service: TestService
 beforeAll(async () => {

@@ -7,3 +7,13 @@ export async function keepJournal(deps: Deps): Promise<void> {
   await sequenceAll(deps)
   await keepJournals(deps)
 }
+
+/** Keeps the journal beside a request that waits for it. */
+export async function keptBeside<T>(deps: Deps, request: Promise<T>): Promise<T> {
+  let isDone = false
+  const answered = request.finally(() => {
+    isDone = true
+  })
+  while (!isDone) await keepJournal(deps)
+  return answered
+}

@@ -11,7 +11,7 @@ import type { LoanTerms } from '../../domain/loan/terms.ts'
 import { termsKnownAt, unkeptAfter } from '../../domain/recordStyle/earlierTerms.ts'
 import type { Caller } from '../access/caller.ts'
 import { getLoan, type LoanRead } from '../loans/loans.ts'
-import { findPolicy, findPolicyInForce, type NamedPolicy } from './policies.ts'
+import { findPolicy, findPolicyInForce, type NamedPolicy, namedBy } from './policies.ts'
 
 /** What is asked about the arrears of a loan. */
 export interface DelinquencyRequest {
@@ -31,10 +31,6 @@ export interface Delinquency {
   readonly policy: NamedPolicy
   readonly spans: readonly Span[]
 }
-
-/** Returns the name or the version that a text stands for. */
-const namedBy = (asked: string | undefined) =>
-  asked !== undefined && /^\d{1,10}$/.test(asked) ? { version: Number(asked) } : { name: asked }
 
 /** A loan as it is now, and how late it is by the policy in force. */
 export interface LoanWithDelinquency extends LoanRead {

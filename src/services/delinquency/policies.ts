@@ -57,6 +57,10 @@ const versionOf = (row: PolicyRow | undefined): PolicyVersion => {
   return { version, name, source, policy: fromStoredPolicy(rules), setAt: createdAt }
 }
 
+/** Returns the name or the version that a text stands for. */
+export const namedBy = (asked: string | undefined): Pick<PolicyRequest, 'name' | 'version'> =>
+  asked !== undefined && /^\d{1,10}$/.test(asked) ? { version: Number(asked) } : { name: asked }
+
 /**
  * Returns the policy of a lender that is asked for; without a name or a version, the one in force.
  * @throws LendingError `invalid_argument` for a name or a version that is none

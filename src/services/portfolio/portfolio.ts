@@ -7,7 +7,7 @@ import { invalidArgument } from '../../domain/errors.ts'
 import type { Cell } from '../../domain/portfolio/cells.ts'
 import { type RollRates, rollRatesOf } from '../../domain/portfolio/rolls.ts'
 import type { Caller } from '../access/caller.ts'
-import { findPolicy, type NamedPolicy } from '../delinquency/policies.ts'
+import { findPolicy, type NamedPolicy, namedBy } from '../delinquency/policies.ts'
 import { HEAVY } from '../loans/heavyReads.ts'
 import { readCells, readRolls } from './positions.ts'
 
@@ -17,7 +17,7 @@ export interface PortfolioRequest {
   readonly asOf?: LocalDate | undefined
   /** The instant by whose knowledge is answered; left out: now. */
   readonly knownAt?: Instant | undefined
-  /** The name of a preset; left out: the policy in force. */
+  /** The name of a preset, or the number of a version; left out: the policy in force. */
   readonly policy?: string | undefined
 }
 
@@ -38,11 +38,11 @@ export interface PortfolioDay {
 export async function readPortfolio(
   deps: Deps,
   { organizationId }: Pick<Caller, 'organizationId'>,
-  { asOf, knownAt, policy: name }: PortfolioRequest,
+  { asOf, knownAt, policy: named }: PortfolioRequest,
 ): Promise<PortfolioDay> {
   const now = deps.now()
   const day = dayOf(deps, now, { asOf, knownAt })
-  const policy = await findPolicy(deps, organizationId, { name, knownAt })
+  const policy = await findPolicy(deps, organizationId, { ...namedBy(named), knownAt })
   const answer = { asOf: day, knownAt, policy }
   const { version: policyVersion } = policy
   const today = dateIn(deps.config.zone, now)
@@ -82,12 +82,12 @@ export interface RollAnswer {
 export async function readRollRates(
   deps: Deps,
   { organizationId }: Pick<Caller, 'organizationId'>,
-  { from, to, policy: name }: RollRequest,
+  { from, to, policy: named }: RollRequest,
 ): Promise<RollAnswer> {
   const now = deps.now()
   const last = dayOf(deps, now, { asOf: to }, 'to')
   if (from >= last) throw invalidArgument('from', `must be before ${last}`)
-  const policy = await findPolicy(deps, organizationId, { name })
+  const policy = await findPolicy(deps, organizationId, namedBy(named))
   const asked: PortfolioAsked = {
     ...{ organizationId, policy: policy.policy, days: [from, last], knownAt: undefined, now },
     today: dateIn(deps.config.zone, now),

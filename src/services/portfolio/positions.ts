@@ -1,14 +1,17 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Deps } from '../../app/deps.ts'
+import { readEarlierTerms } from '../../db/loans/earlierTerms.ts'
 import type { PortfolioAsked } from '../../db/portfolio/asked.ts'
 import { type PortfolioLoan, readMoving } from '../../db/portfolio/moving.ts'
 import { sumStill, sumStillRolls } from '../../db/portfolio/still.ts'
 import type { Snapshot } from '../../db/postgres/transaction.ts'
-import type { LocalDate } from '../../domain/dates.ts'
+import { type Instant, type LocalDate, toRfc3339 } from '../../domain/dates.ts'
 import { knownThen, momentOf } from '../../domain/delinquency/known.ts'
 import { type NoPosition, type Position, positionsOn } from '../../domain/delinquency/position.ts'
+import { failedPrecondition } from '../../domain/errors.ts'
 import { type Cell, Cells, monthOf, sumsOf } from '../../domain/portfolio/cells.ts'
 import { type Roll, rollOf } from '../../domain/portfolio/rolls.ts'
+import { termsKnownAt } from '../../domain/recordStyle/earlierTerms.ts'
 
 /** Loans that are replayed before requests get their turn. */
 const SLICE = 50
@@ -25,14 +28,38 @@ async function walk(
 ): Promise<void> {
   const { days, knownAt, now, policy } = asked
   const moments = days.map((day) => momentOf(day, knownAt ?? now, zone))
-  for await (const loans of readMoving(snapshot, zone, asked)) {
+  for await (const found of readMoving(snapshot, zone, asked)) {
     stopping?.throwIfAborted()
+    const loans = knownAt === undefined ? found : await withTermsThen(snapshot, found, knownAt)
     for (const [place, loan] of loans.entries()) {
       if (place % SLICE === SLICE - 1) await turn()
       const entries = knownAt === undefined ? loan.entries : knownThen(loan.entries, knownAt)
       visit(loan, positionsOn({ terms: loan.terms, entries }, policy, moments))
     }
   }
+}
+
+/**
+ * Returns loans with the terms that were known at an instant.
+ * @throws LendingError `failed_precondition` where a record system has changed them later, and they were not kept
+ */
+async function withTermsThen(
+  snapshot: Snapshot,
+  loans: readonly PortfolioLoan[],
+  knownAt: Instant,
+): Promise<PortfolioLoan[]> {
+  const changeable = loans.filter(({ productId }) => productId === null)
+  if (changeable.length === 0) return [...loans]
+  const { organizationId } = changeable[0]!
+  const ids = changeable.map(({ id }) => id)
+  const histories = await readEarlierTerms({ pool: snapshot }, organizationId, ids, knownAt)
+  return loans.map((loan) => {
+    const terms = termsKnownAt(loan, histories.get(loan.id), knownAt)
+    if (terms) return { ...loan, terms }
+    throw failedPrecondition(
+      `the terms of loan ${loan.id} were changed after ${toRfc3339(knownAt, loan.terms.zone)}, and those of then were not kept`,
+    )
+  })
 }
 
 /** Reads the cells of a portfolio on each of the days, as one moment of the database has them. */

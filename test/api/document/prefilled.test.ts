@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEMO_PARTNER } from '../../../src/services/lenders/seedDemo.ts'
-import { keepJournal } from '../../support/journal.ts'
+import { keptBeside } from '../../support/journal.ts'
 import { needsQuery, type Prefilled, prefilledOf, sendPrefilled } from '../../support/prefilled.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { fictionalStatement, statementPdf } from '../../support/statementPdf.ts'
@@ -42,11 +42,13 @@ describe.each(['auth', 'partner', 'record'] as const)('the reference of the %s s
 
   it('fills in what succeeds, in the order of the document', async () => {
     for (const prefilled of prefilledOf(document)) {
-      // As the service does in the background.
+      // As the service does in the background, where the journal is kept, too.
       await sweepAll(service.deps)
-      await keepJournal(service.deps)
       const { operationId, responses } = prefilled.operation
-      const { status, body } = await sendPrefilled(service, prefilled, { host, ...(await asPerson(prefilled)) })
+      const { status, body } = await keptBeside(
+        service.deps,
+        sendPrefilled(service, prefilled, { host, ...(await asPerson(prefilled)) }),
+      )
       const expected = operationId in REFUSED ? 409 : 200
       const answered = [operationId, status === 204 ? 200 : status, status < 300 ? undefined : body.message]
       expect(answered).toEqual([operationId, expected, expected === 200 ? undefined : expect.any(String)])

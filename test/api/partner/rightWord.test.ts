@@ -151,6 +151,7 @@ describe('what only an ADMIN may do', () => {
         '/v1/delinquency-policy',
         '/v1/loan-products',
         '/v1/loan-products/{id}/retire',
+        ...['par', 'roll-rates', 'provisions', 'provisions/book'].map((path) => `/v1/portfolio/${path}`),
         ...[
           'chart',
           'journal',

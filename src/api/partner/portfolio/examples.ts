@@ -58,3 +58,38 @@ export const rates = {
 }
 
 export const rolls = { from: '2026-02-28', to: '2026-03-31', ...policy, currencies: [rates] }
+
+const cbk = PRESETS.find(({ name }) => name === 'cbk')!
+
+/** The share of the principal in percent: of loans that are not late, and of those that are 31 to 90 days past due. */
+const [NORMAL, WATCH] = [1, 3]
+const PROVISION = ((WHOLE - AT_RISK) * NORMAL + AT_RISK * WATCH) / 100
+const BOOKED = 3_000
+
+export const provisionGroup = {
+  ...{ currencyCode: 'TZS', productId: 1, loans: 3, principalOutstanding: WHOLE },
+  ...{ provision: PROVISION, booked: BOOKED, difference: PROVISION - BOOKED },
+  buckets: cbk.policy.buckets.map(({ name, provisionRate }) => {
+    const [loans, principalOutstanding] =
+      name === 'normal' ? [2, WHOLE - AT_RISK] : name === 'watch' ? [1, AT_RISK] : [0, 0]
+    const rate = Number(provisionRate) / 1_000_000
+    const provision = (principalOutstanding * rate) / 100
+    return { bucket: name, provisionRate: rate, loans, principalOutstanding, provision }
+  }),
+}
+
+const cbkNamed = { policy: cbk.name, policyVersion: 1, source: cbk.source }
+
+export const provisions = { asOf: '2026-03-31', ...cbkNamed, groups: [provisionGroup] }
+
+export const booking = { asOf: '2026-01-31' }
+
+export const booked = {
+  asOf: '2026-03-31',
+  postings: [
+    {
+      ...{ currencyCode: 'TZS', productId: 1, provision: PROVISION },
+      ...{ bookedBefore: BOOKED, difference: PROVISION - BOOKED },
+    },
+  ],
+}

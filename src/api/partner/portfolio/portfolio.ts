@@ -2,20 +2,43 @@ import type { Deps } from '../../../app/deps.ts'
 import { requireAdmin } from '../../../services/access/caller.ts'
 import { readRollRates } from '../../../services/portfolio/portfolio.ts'
 import { getPortfolioAtRisk } from '../../../services/portfolio/portfolioAtRisk.ts'
+import { bookPortfolioProvisions, getProvisions } from '../../../services/portfolio/provisions.ts'
 import { lastInstantOf } from '../../lists/lastInstant.ts'
 import type { StyleApp } from '../../style.ts'
 import { portfolioQuery, portfolioSchema, toPortfolio } from './portfolio.wire.ts'
+import {
+  bookedSchema,
+  bookProvisionsRequest,
+  provisionsQuery,
+  provisionsSchema,
+  toBooked,
+  toProvisions,
+} from './provisions.wire.ts'
 import { rollQuery, rollSchema, toRolls } from './rolls.wire.ts'
 
 const tags = ['portfolio']
 const role = 'ADMIN' as const
 
-/** Adds the portfolio: what is at risk, and how loans move between the buckets (contract 11). */
+/** Adds the portfolio: what is at risk, how loans move between the buckets, and provisions (contract 11). */
 export function portfolioRoutes(app: StyleApp, deps: Deps): void {
+  readingRoutes(app, deps)
+  provisionRoutes(app, deps)
+}
+
+function readingRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/portfolio/par',
     {
-      config: { role },
+      config: {
+        role,
+        refusals: ['failed_precondition'],
+        explained: {
+          failed_precondition: [
+            'A record system has changed the terms of a loan after `knownAt`, and those of then were not kept.',
+            'the terms of loan 4000000000000001 were changed after 2026-03-02T09:30:00.000+03:00, and those of then were not kept',
+          ],
+        },
+      },
       schema: {
         tags,
         operationId: 'getPortfolioAtRisk',
@@ -50,5 +73,54 @@ export function portfolioRoutes(app: StyleApp, deps: Deps): void {
       requireAdmin(caller)
       return toRolls(await readRollRates(deps, caller, query))
     },
+  )
+}
+
+function provisionRoutes(app: StyleApp, deps: Deps): void {
+  const withoutRates: [string, string] = [
+    'No bucket of the policy has a rate.',
+    'no bucket of the policy has a provisionRate: set a policy with rates, such as {"preset": "cbk"}, and ask then',
+  ]
+  app.get(
+    '/v1/portfolio/provisions',
+    {
+      config: { role, refusals: ['failed_precondition'], explained: { failed_precondition: withoutRates } },
+      schema: {
+        tags,
+        operationId: 'getProvisions',
+        summary: 'Read the provisions',
+        description:
+          'The provisions of the open loans by currency, product and bucket as of a day, and what of them is booked.',
+        querystring: provisionsQuery,
+        response: { 200: provisionsSchema },
+      },
+    },
+    async ({ caller, query }) => toProvisions(await getProvisions(deps, caller, query)),
+  )
+
+  app.post(
+    '/v1/portfolio/provisions/book',
+    {
+      config: {
+        role,
+        refusals: ['failed_precondition'],
+        explained: {
+          failed_precondition: [
+            'The chart of accounts has no account for provisions, or no bucket of the policy has a rate.',
+            withoutRates[1],
+          ],
+        },
+      },
+      schema: {
+        tags,
+        operationId: 'bookProvisions',
+        summary: 'Book the provisions',
+        description:
+          'Posts what the provisions as of a day, by the policy in force, differ from the allowance that is booked, and waits for the postings. The same booking again posts nothing.',
+        body: bookProvisionsRequest,
+        response: { 200: bookedSchema },
+      },
+    },
+    async ({ caller, body }) => toBooked(await bookPortfolioProvisions(deps, caller, body)),
   )
 }

@@ -19,7 +19,7 @@ export const queryPolicy = z
   .string()
   .max(100)
   .optional()
-  .describe(`The name of a published policy: ${NAMES.join(', ')}. Default: your policy in force.`)
+  .describe(`A published policy, ${NAMES.join(', ')}, or the number of a version of yours. Default: the one in force.`)
 
 export const portfolioQuery = z.strictObject({
   asOf: localDate

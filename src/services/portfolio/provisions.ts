@@ -1,0 +1,81 @@
+import type { Deps } from '../../app/deps.ts'
+import type { LocalDate } from '../../domain/dates.ts'
+import { failedPrecondition } from '../../domain/errors.ts'
+import { NO_SUMS } from '../../domain/portfolio/cells.ts'
+import { type Group, groupsOf } from '../../domain/portfolio/groups.ts'
+import { type Caller, requireAdmin } from '../access/caller.ts'
+import { type BookedProvisions, bookProvisions, readBookedProvisions } from '../journal/bookProvisions.ts'
+import { type PortfolioDay, type PortfolioRequest, readPortfolio } from './portfolio.ts'
+
+/** The provisions for the loans of a currency and product. Amounts in minor units. */
+export interface ProvisionGroup extends Omit<Group, 'productId' | 'month'> {
+  /** Null: loans of no product, but of a record system. */
+  readonly productId: number | null
+  /** The allowance in the journal with value dates up to the day. */
+  readonly booked: bigint
+}
+
+/** The provisions of a portfolio. */
+export interface Provisions extends Omit<PortfolioDay, 'cells' | 'knownAt'> {
+  readonly groups: readonly ProvisionGroup[]
+}
+
+/**
+ * Returns the provisions of the caller's organization as of a day, and what of them is booked (contract 11.12).
+ * @throws LendingError `permission_denied`; `failed_precondition` for a policy without rates; `unavailable` while the
+ *   journal is behind; and as `readPortfolio`
+ */
+export async function getProvisions(
+  deps: Deps,
+  caller: Caller,
+  request: Pick<PortfolioRequest, 'asOf' | 'policy'>,
+): Promise<Provisions> {
+  requireAdmin(caller)
+  const { cells, asOf, policy } = await readPortfolio(deps, caller, request)
+  requireRates(policy.policy.buckets)
+  const booked = await readBookedProvisions(deps, caller.organizationId, asOf)
+  const bookedOf = (currency: string, productId: number | null) =>
+    booked.find((one) => one.currency === currency && one.productId === productId)?.amount ?? 0n
+  const groups = groupsOf(cells, policy.policy, ['product']).map(({ productId = null, ...group }) => ({
+    ...group,
+    productId,
+    booked: bookedOf(group.currency, productId),
+  }))
+  const isThere = ({ currency, productId }: { currency: string; productId: number | null }) =>
+    groups.some((group) => group.currency === currency && group.productId === productId)
+  // Booked for loans of which none is open any more.
+  const gone = booked
+    .filter((one) => !isThere(one))
+    .map(({ currency, productId, amount }) => ({
+      ...{ currency, productId, month: undefined, total: NO_SUMS, booked: amount },
+      buckets: policy.policy.buckets.map((bucket) => ({ bucket, ...NO_SUMS })),
+    }))
+  return { asOf, policy, groups: [...groups, ...gone] }
+}
+
+/**
+ * Books the provisions of the caller's organization as of a day, by the policy in force (contract 11.13).
+ * @throws LendingError as `getProvisions` and `bookProvisions`
+ */
+export async function bookPortfolioProvisions(
+  deps: Deps,
+  caller: Caller,
+  request: { readonly asOf?: LocalDate | undefined },
+): Promise<BookedProvisions> {
+  requireAdmin(caller)
+  const { cells, asOf, policy } = await readPortfolio(deps, caller, request)
+  requireRates(policy.policy.buckets)
+  const provisions = groupsOf(cells, policy.policy, ['product']).map(({ currency, productId = null, total }) => ({
+    ...{ currency, productId, amount: total.provision },
+  }))
+  const { version, name } = policy
+  return bookProvisions(deps, caller, { asOf, policy: { version, ...(name !== null && { preset: name }) }, provisions })
+}
+
+/** @throws LendingError `failed_precondition` where no bucket has a rate */
+function requireRates(buckets: PortfolioDay['policy']['policy']['buckets']): void {
+  if (buckets.every(({ provisionRate }) => provisionRate === null))
+    throw failedPrecondition(
+      'no bucket of the policy has a provisionRate: set a policy with rates, such as {"preset": "cbk"}, and ask then',
+    )
+}

@@ -12,6 +12,7 @@ import type { Organizations } from '../services/lenders/organizations.ts'
 import type { Listener } from '../services/listener.ts'
 import type { LoanQueues } from '../services/loans/changes/changeLoan.ts'
 import type { HeavyReads } from '../services/loans/heavyReads.ts'
+import type { PortfolioReads } from '../services/portfolio/portfolioReads.ts'
 import type { StatementReader } from '../services/statements/reader.ts'
 import type { Poster } from '../services/webhooks/poster.ts'
 import type { Config } from './config.ts'
@@ -47,5 +48,5 @@ export interface Deps {
   readonly organizations: Organizations
   readonly heavyReads: HeavyReads
   /** The turns of questions about whole portfolios. */
-  readonly portfolioReads: HeavyReads
+  readonly portfolioReads: PortfolioReads
 }

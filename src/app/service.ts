@@ -18,17 +18,12 @@ import { seedDemo } from '../services/lenders/seedDemo.ts'
 import { type Listener, noListener } from '../services/listener.ts'
 import { createLoanQueues } from '../services/loans/changes/changeLoan.ts'
 import { createHeavyReads } from '../services/loans/heavyReads.ts'
+import { createPortfolioReads } from '../services/portfolio/portfolioReads.ts'
 import { openStatementReader } from '../services/statements/reader.ts'
 import { createPoster } from '../services/webhooks/poster.ts'
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
 import { withSetting } from './explain.ts'
-
-/** A question about a whole portfolio takes seconds, so another one waits longer for its turn. */
-const PORTFOLIO_READS = {
-  waitMs: 20_000,
-  refusal: 'too many questions about the portfolio are being answered; try again',
-}
 
 /** Options of the service: its database and its clock. */
 export interface ServiceOptions {
@@ -80,7 +75,7 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     const reading = {
       settledPlaces: createSettledPlaces(),
       heavyReads: createHeavyReads(),
-      portfolioReads: createHeavyReads(PORTFOLIO_READS),
+      portfolioReads: createPortfolioReads(),
     }
     const statements = openStatementReader()
     const webhookPoster = createPoster({ toPrivate: config.webhooksToPrivate })

@@ -1,6 +1,7 @@
 import { addPeriods, type Instant, type LocalDate } from '../../domain/dates.ts'
 import type { DelinquencyPolicy } from '../../domain/delinquency/policy.ts'
 import { followsFromDay } from '../../domain/delinquency/position.ts'
+import type { Snapshot } from '../postgres/transaction.ts'
 import { moment } from '../queries/rows.ts'
 import type { Parameter } from '../queries/statement.ts'
 
@@ -75,3 +76,17 @@ export function movingOf(asked: PortfolioAsked, p: Parameter<MovingValues>): Mov
     condition: `(${conditions.join(' OR ')})`,
   }
 }
+
+/** Milliseconds that a statement about a whole portfolio may take: more than any other statement of the service. */
+const PATIENCE_MS = 120_000
+
+/** Prepares a snapshot for statements about a whole portfolio: the sums of a large book then fit into the memory of one. */
+export const preparePortfolio = async (snapshot: Snapshot): Promise<void> => {
+  await snapshot.query(`SET LOCAL work_mem = '64MB'; SET LOCAL statement_timeout = ${PATIENCE_MS}`)
+}
+
+/** Gives a statement the time that one about a whole portfolio may take. */
+export const patiently = <Sent extends { readonly text: string; readonly values: unknown[] }>(sent: Sent) => ({
+  ...sent,
+  query_timeout: PATIENCE_MS + 2_000,
+})

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import type { Cell } from '../../domain/portfolio/cells.ts'
 import { cellsFromJson, cellsToJson } from '../../domain/portfolio/storedCells.ts'
@@ -24,18 +25,20 @@ export interface ComputedDay extends KeptDayKey {
 
 /** The place of the booking among the fields of the balances that the trail keeps; the booking begins with its day. */
 const BOOKING_FIELD = 12
-const dayIn = (part: 1 | 2): string =>
-  `nullif(split_part(split_part(split_part(a.balances, '|', ${part}), ';', ${BOOKING_FIELD}), '/', 1), '')::date`
+const dayIn = (part: 1 | 2): string => {
+  const text = `split_part(split_part(split_part(a.balances, '|', ${part}), ';', ${BOOKING_FIELD}), '/', 1)`
+  return `CASE WHEN ${text} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' THEN ${text}::date END`
+}
 
 /**
  * SQL for the first day that changes of loans touch, of rows of the trail above one; null where they touch none. The trail
  * keeps with each change the day from which it counts, and with an adjustment that of the original, too. A change without
- * such a day was made by an earlier version, and a change of terms may move the disbursement: each touches every day.
+ * such a day was made by an earlier version or is damaged, and a change of terms may move the disbursement: each touches every day.
  * What time alone changes follows from the rest.
  */
 const firstTouched = (organizationId: string, above: string, upTo: string | undefined): string => `
   (SELECT min(CASE WHEN a.balances IS NULL OR a.action = 'update' THEN '-infinity'::date
-     ELSE least(${dayIn(1)}, ${dayIn(2)}) END)
+     ELSE coalesce(least(${dayIn(1)}, ${dayIn(2)}), '-infinity') END)
    FROM audit_entry a WHERE a.organization_id = ${organizationId} AND a.id > ${above}
      ${upTo === undefined ? '' : `AND a.id <= ${upTo}`} AND a.entity = 'loan' AND a.action <> 'time')`
 
@@ -129,6 +132,42 @@ const save = statement<
     WHERE excluded.seen_to >= k.seen_to`,
 )
 
+/** The first number of the lock of those that keep the days of a portfolio; the second is the organization. */
+const KEEPING = createHash('sha256').update('mkopo portfolio days').digest().readInt32BE()
+
+/**
+ * Returns whether nobody else keeps the days of an organization's portfolio, until the end of the transaction: to sum up a
+ * large book once more would help nobody.
+ */
+export async function isAlone(snapshot: Snapshot, organizationId: number): Promise<boolean> {
+  const { rows } = await snapshot.query<{ alone: boolean }>('SELECT pg_try_advisory_xact_lock($1, $2) AS alone', [
+    KEEPING,
+    organizationId,
+  ])
+  return rows[0]!.alone
+}
+
+const forget = statement<{ organizationId: number; policyVersion: number; before: LocalDate; today: LocalDate }>(
+  'forget-days',
+  (p) => `
+  DELETE FROM portfolio_day WHERE organization_id = ${p('organizationId')}
+    AND (policy_version <> ${p('policyVersion')} OR day < ${p('before')} OR day >= ${p('today')})`,
+)
+
+/**
+ * Deletes the kept days before a day, those by another version of the policy, and those that a clock that was ahead has
+ * left.
+ */
+export const forgetDays = (
+  transaction: Transaction,
+  asked: {
+    readonly organizationId: number
+    readonly policyVersion: number
+    readonly before: LocalDate
+    readonly today: LocalDate
+  },
+) => transaction.query(forget(asked))
+
 /** Keeps a computed day. What was marked since it was computed makes it stale at once. */
 export const keepDay = (db: Pick<Db, 'pool'>, { cells, computedAt, ...day }: ComputedDay): Promise<void> =>
   inTransaction(db, async (transaction) => {
@@ -160,19 +199,25 @@ export const markStaleDays = (db: Pick<Db, 'pool'>, organizationId: number, now:
     return true
   }).then(() => undefined)
 
-/** A kept day of any organization that no change has made stale. */
-export interface RightDay extends KeptDayKey {
-  /** Undefined where the row is damaged. */
-  readonly cells: readonly Cell[] | undefined
-}
-
 /** Lists the kept days that no change has made stale, of an organization or of all, in their order. */
-export async function listRightDays(snapshot: Snapshot, organizationId: number | undefined): Promise<RightDay[]> {
-  const { rows } = await snapshot.query<KeptDayKey & { cells: unknown }>({
-    text: `SELECT k.organization_id AS "organizationId", k.policy_version AS "policyVersion", k.day, k.cells
+export async function listRightDays(snapshot: Snapshot, organizationId: number | undefined): Promise<KeptDayKey[]> {
+  const { rows } = await snapshot.query<KeptDayKey>({
+    text: `SELECT k.organization_id AS "organizationId", k.policy_version AS "policyVersion", k.day
       FROM portfolio_day k JOIN portfolio_head h ON h.organization_id = k.organization_id
       WHERE ($1::int IS NULL OR k.organization_id = $1) AND ${IS_RIGHT} ORDER BY 1, 2, 3`,
     values: [organizationId ?? null],
   })
-  return rows.map(({ cells, ...day }) => ({ ...day, cells: cellsFromJson(cells) }))
+  return rows
+}
+
+const cellsOf = statement<KeptDayKey>(
+  'cells-of-kept-day',
+  (p) => `SELECT cells FROM portfolio_day
+    WHERE organization_id = ${p('organizationId')} AND policy_version = ${p('policyVersion')} AND day = ${p('day')}`,
+)
+
+/** Reads the cells of a kept day, right or stale; undefined where the row is damaged. */
+export async function readCellsOf(snapshot: Snapshot, key: KeptDayKey): Promise<Cell[] | undefined> {
+  const { rows } = await snapshot.query<{ cells: unknown }>(cellsOf(key))
+  return rows[0] && cellsFromJson(rows[0].cells)
 }

@@ -5,7 +5,7 @@ import type { LoanTerms } from '../../domain/loan/terms.ts'
 import { BARE_COLUMNS, type BareRow, PERIODS, termsOf, toSchedule } from '../loans/storedLoan.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
 import { unprepared } from '../queries/statement.ts'
-import { type MovingValues, movingOf, movingValues, type PortfolioAsked } from './asked.ts'
+import { type MovingValues, movingOf, movingValues, type PortfolioAsked, patiently } from './asked.ts'
 
 /** A loan of the portfolio, as far as its arrears decide. */
 export interface PortfolioLoan {
@@ -17,8 +17,9 @@ export interface PortfolioLoan {
   readonly entries: readonly Replayable[]
 }
 
-/** Loans that are read at once. */
-const MOST = 1_000
+/** Loans that are read at once; fewer where they have many instalments and entries, of which so many are read at once. */
+const LOANS = { first: 100, most: 1_000, least: 10 } as const
+const MOST_PARTS = 25_000
 
 /** The entries as `type,value date,posted,ordinal,place,amount,reversed,due;…`, with instants in milliseconds. */
 const ENTRIES = `
@@ -28,11 +29,12 @@ const ENTRIES = `
    FROM loan_entry e WHERE e.organization_id = l.organization_id AND e.loan_id = l.id)`
 
 /** The columns that `toPortfolioLoan` takes. */
-export const PORTFOLIO_COLUMNS = `${BARE_COLUMNS}, l.created_at, ${PERIODS} AS periods, ${ENTRIES} AS entries`
+export const PORTFOLIO_COLUMNS = `${BARE_COLUMNS}, l.created_at, l.entry_count, ${PERIODS} AS periods, ${ENTRIES} AS entries`
 
 /** A row of the statements that read loans of a portfolio. */
 export interface PortfolioRow extends BareRow {
   readonly created_at: Instant
+  readonly entry_count: number
   readonly periods: string
   readonly entries: string | null
 }
@@ -57,19 +59,27 @@ export async function* readMoving(
   zone: string,
   asked: PortfolioAsked,
 ): AsyncGenerator<PortfolioLoan[]> {
-  await snapshot.query(declareOf(asked)(movingValues(asked)))
-  const read = () => snapshot.query<PortfolioRow>(`FETCH ${MOST} FROM moving`)
-  let next = read()
+  await snapshot.query(patiently(declareOf(asked)(movingValues(asked))))
+  const read = (count: number) =>
+    snapshot.query<PortfolioRow>(patiently({ text: `FETCH ${count} FROM moving`, values: [] }))
+  let next = read(LOANS.first)
   for (;;) {
     const { rows } = await next
     if (rows.length === 0) break
     // The next loans are read while these are replayed.
-    next = read()
+    next = read(countAfter(rows))
     // A failure is thrown where `next` is awaited; where a caller stops before, it is never awaited.
     next.catch(() => undefined)
     yield rows.map((row) => toPortfolioLoan(row, zone))
   }
   await snapshot.query('CLOSE moving')
+}
+
+/** Returns how many loans to read next: as many as are likely to have `MOST_PARTS` instalments and entries. */
+function countAfter(rows: readonly PortfolioRow[]): number {
+  const parts = rows.reduce((sum, row) => sum + row.number_of_repayments + row.entry_count, 0)
+  const count = Math.floor((MOST_PARTS * rows.length) / Math.max(1, parts))
+  return Math.max(LOANS.least, Math.min(LOANS.most, count))
 }
 
 /** Reads a loan of a portfolio from its row. */

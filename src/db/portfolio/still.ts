@@ -4,7 +4,7 @@ import { AT_RISK_DAYS, type Cell } from '../../domain/portfolio/cells.ts'
 import type { Roll } from '../../domain/portfolio/rolls.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
 import { type Parameter, unprepared } from '../queries/statement.ts'
-import { boundsOf, type MovingValues, movingOf, movingValues, type PortfolioAsked } from './asked.ts'
+import { boundsOf, type MovingValues, movingOf, movingValues, type PortfolioAsked, patiently } from './asked.ts'
 
 interface StillValues extends MovingValues {
   readonly day: LocalDate
@@ -73,7 +73,7 @@ const sumOf = (asked: PortfolioAsked) =>
 
 /** Sums up the loans whose columns say how late they were, on one of the days. */
 export async function sumStill(snapshot: Snapshot, asked: PortfolioAsked, day: LocalDate): Promise<Cell[]> {
-  const { rows } = await snapshot.query<Cell & Record<string, bigint>>(sumOf(asked)(stillValues(asked, day)))
+  const { rows } = await snapshot.query<Cell & Record<string, bigint>>(patiently(sumOf(asked)(stillValues(asked, day))))
   return rows.map(({ productId, currency, month, index, loans, principal, provision: needed, ...row }) => ({
     ...{ productId, currency, month, index, loans, principal, provision: needed },
     atRisk: RISKS.map((risk) => row[risk]!),
@@ -104,6 +104,6 @@ interface RollRow {
 /** Sums up how the loans whose columns say it moved from the first of two days to the last. */
 export async function sumStillRolls(snapshot: Snapshot, asked: PortfolioAsked): Promise<Roll[]> {
   const values = stillValues(asked, boundsOf(asked).first)
-  const { rows } = await snapshot.query<RollRow>(rollsOf(asked)(values))
+  const { rows } = await snapshot.query<RollRow>(patiently(rollsOf(asked)(values)))
   return rows.map(({ opening, ...roll }) => ({ ...roll, opening: opening ?? 'not lent' }))
 }

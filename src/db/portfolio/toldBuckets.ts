@@ -70,13 +70,17 @@ export interface ToldLoan extends PortfolioLoan {
 interface CandidateValues {
   readonly organizationId: number
   readonly after: bigint
+  readonly now: string
   readonly day: LocalDate
   readonly fromDays: readonly number[]
   readonly names: readonly string[]
   readonly most: number
 }
 
-/** Where the arrears of a day decide alone, the columns of a loan say which bucket it is in, and only a change is read. */
+/**
+ * Where the arrears of a day decide alone, the columns of a loan say which bucket it is in, and only a change is found; but
+ * not the columns of a loan that waits for the sweep.
+ */
 const candidatesOf = (policy: DelinquencyPolicy) =>
   unprepared<CandidateValues>((p) => {
     const days = `CASE WHEN l.status = 'Active' AND l.overdue_since <= ${p('day')}::date
@@ -85,33 +89,77 @@ const candidatesOf = (policy: DelinquencyPolicy) =>
     const isOther = `${bucket} <> coalesce(told.bucket, (${p('names')}::text[])[1]) OR l.status <> 'Active'`
     const dayDecides = followsFromDay(policy) && policy.materiality === null
     return `
-    SELECT ${PORTFOLIO_COLUMNS}, told.bucket AS told
-    FROM loan l LEFT JOIN loan_bucket told ON told.organization_id = l.organization_id AND told.loan_id = l.id
-    WHERE l.organization_id = ${p('organizationId')} AND l.id > ${p('after')}
-      AND ((l.status = 'Active' AND l.overdue_since IS NOT NULL) OR told.loan_id IS NOT NULL)
-      ${dayDecides ? `AND (${isOther})` : ''}
+    SELECT l.id FROM loan l
+    LEFT JOIN loan_bucket told ON told.organization_id = l.organization_id AND told.loan_id = l.id
+    WHERE l.organization_id = ${p('organizationId')} AND l.id > ${p('after')} AND (
+      l.next_change_at <= ${p('now')}::timestamptz
+      OR ((l.status = 'Active' AND l.overdue_since IS NOT NULL OR told.loan_id IS NOT NULL)
+        ${dayDecides ? `AND (${isOther})` : ''}))
     ORDER BY l.id LIMIT ${p('most')}`
   })
 
-/** Reads the next loans that may be in another bucket than was told, by id. */
+interface SomeLoans {
+  readonly organizationId: number
+  readonly ids: readonly bigint[]
+}
+
+/** Nobody waits for another's loan: two that lock several loans would wait for each other for ever. */
+const lock = statement<SomeLoans>(
+  'lock-candidates',
+  (p) => `SELECT id FROM loan WHERE organization_id = ${p('organizationId')} AND id = ANY (${p('ids')}::bigint[])
+    ORDER BY id FOR NO KEY UPDATE SKIP LOCKED`,
+)
+
+const read = statement<SomeLoans>(
+  'read-candidates',
+  (p) => `SELECT ${PORTFOLIO_COLUMNS}, told.bucket AS told
+    FROM loan l LEFT JOIN loan_bucket told ON told.organization_id = l.organization_id AND told.loan_id = l.id
+    WHERE l.organization_id = ${p('organizationId')} AND l.id = ANY (${p('ids')}::bigint[]) ORDER BY l.id`,
+)
+
+/** Loans that may be in another bucket than was told; no other change of them is saved until the end of the transaction. */
+export interface Candidates {
+  readonly loans: readonly {
+    readonly id: bigint
+    /** Throws where the rows of the loan are damaged. */
+    readonly read: () => ToldLoan
+  }[]
+  /** Loans that another change has in hand, and that are left out. */
+  readonly left: number
+  /** The last loan that was found; undefined where none was. */
+  readonly last: bigint | undefined
+}
+
+/** Reads and locks the next loans that may be in another bucket than was told, by id. */
 export async function readCandidates(
   transaction: Transaction,
   zone: string,
-  { policy, ...asked }: Omit<CandidateValues, 'fromDays' | 'names'> & { readonly policy: DelinquencyPolicy },
-): Promise<ToldLoan[]> {
-  const { buckets } = policy
-  const values = {
-    ...asked,
-    fromDays: buckets.map(({ fromDays }) => fromDays),
-    names: buckets.map(({ name }) => name),
-  }
-  const { rows } = await transaction.query<PortfolioRow & { told: string | null }>(candidatesOf(policy)(values))
-  return rows.map((row) => ({
+  {
+    policy,
+    now,
+    ...asked
+  }: Omit<CandidateValues, 'fromDays' | 'names' | 'now'> & {
+    readonly policy: DelinquencyPolicy
+    readonly now: Instant
+  },
+): Promise<Candidates> {
+  const { organizationId } = asked
+  const fromDays = policy.buckets.map((bucket) => bucket.fromDays)
+  const names = policy.buckets.map(({ name }) => name)
+  const values = { ...asked, now: moment(now)!, fromDays, names }
+  const found = await transaction.query<{ id: bigint }>(candidatesOf(policy)(values))
+  const locked = await transaction.query<{ id: bigint }>(lock({ organizationId, ids: found.rows.map(({ id }) => id) }))
+  const ids = locked.rows.map(({ id }) => id)
+  const { rows } = await transaction.query<PortfolioRow & { told: string | null }>(read({ organizationId, ids }))
+  const toLoan = (row: (typeof rows)[number]): ToldLoan => ({
     ...toPortfolioLoan(row, zone),
-    version: row.version,
-    customerId: row.customer_id,
-    told: row.told,
-  }))
+    ...{ version: row.version, customerId: row.customer_id, told: row.told },
+  })
+  return {
+    loans: rows.map((row) => ({ id: row.id, read: () => toLoan(row) })),
+    left: found.rows.length - ids.length,
+    last: found.rows.at(-1)?.id,
+  }
 }
 
 /** A loan that is in another bucket than was told. */

@@ -193,7 +193,7 @@ async function checkWhole(
     rows.forEach(add)
     more(found - rows.length)
   }
-  keptDays.differences().forEach(add)
+  for (const difference of await keptDays.differences()) add(difference)
   await checkJournals(snapshot, journals, organizationId, add)
   return totals
 }

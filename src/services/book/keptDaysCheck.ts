@@ -1,18 +1,18 @@
 import type { Deps } from '../../app/deps.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
-import { listRightDays, type RightDay } from '../../db/portfolio/keptDays.ts'
+import { type KeptDayKey, listRightDays, readCellsOf } from '../../db/portfolio/keptDays.ts'
 import type { Snapshot } from '../../db/postgres/transaction.ts'
 import { momentOf } from '../../domain/delinquency/known.ts'
 import type { DelinquencyPolicy } from '../../domain/delinquency/policy.ts'
 import { positionsOn } from '../../domain/delinquency/position.ts'
-import { Cells, monthOf, sumsOf } from '../../domain/portfolio/cells.ts'
+import { type Cell, Cells, monthOf, sumsOf } from '../../domain/portfolio/cells.ts'
 import { cellsToJson } from '../../domain/portfolio/storedCells.ts'
 import { findPolicy } from '../delinquency/policies.ts'
 
 /** The kept days of an organization by one version of its policy, and what replay makes of them. */
 interface CheckedDays {
   readonly policy: DelinquencyPolicy
-  readonly days: readonly RightDay[]
+  readonly days: readonly KeptDayKey[]
   readonly moments: readonly number[]
   readonly replayed: readonly Cells[]
 }
@@ -29,7 +29,7 @@ export interface KeptDaysCheck {
   /** Takes in a loan. */
   add(loan: StoredLoan): void
   /** Returns the days that differ, once all loans are taken in. */
-  differences(): DayDifference[]
+  differences(): Promise<DayDifference[]>
 }
 
 /** Reads the kept days that no change has made stale, to be compared. */
@@ -54,7 +54,14 @@ export async function checkKeptDays(
     add: (loan) => {
       for (const one of checked.get(loan.organizationId) ?? []) addTo(one, loan)
     },
-    differences: () => [...checked.values()].flat().flatMap(differencesOf),
+    differences: async () => {
+      const found: DayDifference[] = []
+      // One day after the other: all of them would fill the memory.
+      for (const { days, replayed } of [...checked.values()].flat())
+        for (const [place, day] of days.entries())
+          found.push(...differenceOf(day, await readCellsOf(snapshot, day), replayed[place]!.list()))
+      return found
+    },
   }
 }
 
@@ -64,19 +71,23 @@ function addTo({ policy, moments, replayed }: CheckedDays, { terms, entries, pro
     if (typeof position !== 'string') replayed[place]!.add({ ...key, index: position.index, ...sumsOf(position) })
 }
 
-const differencesOf = ({ days, replayed }: CheckedDays): DayDifference[] =>
-  days.flatMap(({ organizationId, day, policyVersion, cells }, place) => {
-    const computed = cellsToJson(replayed[place]!.list()).map((cell) => JSON.stringify(cell))
-    const kept = cells === undefined ? undefined : cellsToJson(cells).map((cell) => JSON.stringify(cell))
-    const differing = kept && computed.find((cell, index) => cell !== kept[index])
-    if (kept && differing === undefined && kept.length === computed.length) return []
-    const what = `the kept sums by version ${policyVersion} of the policy`
-    const first = kept?.find((cell, index) => cell !== computed[index])
-    const message =
-      kept === undefined
-        ? `${what} cannot be read`
-        : `${what} say ${first ?? 'nothing'}, and replay says ${differing ?? 'nothing'}`
-    return [
-      { organizationId, of: `portfolio of ${day}`, message: `${message}; delete the row, and it is computed again` },
-    ]
-  })
+/** Returns the difference of a kept day from what replay makes of it; none where there is none. */
+function differenceOf(
+  { organizationId, policyVersion, day }: KeptDayKey,
+  cells: readonly Cell[] | undefined,
+  replayed: readonly Cell[],
+): DayDifference[] {
+  const texts = (some: readonly Cell[]) => cellsToJson(some).map((cell) => JSON.stringify(cell))
+  const [computed, kept] = [texts(replayed), cells && texts(cells)]
+  const differing = kept && computed.find((cell, index) => cell !== kept[index])
+  if (kept && differing === undefined && kept.length === computed.length) return []
+  const what = `the kept sums by version ${policyVersion} of the policy`
+  const first = kept?.find((cell, index) => cell !== computed[index])
+  const message =
+    kept === undefined
+      ? `${what} cannot be read`
+      : `${what} say ${first ?? 'nothing'}, and replay says ${differing ?? 'nothing'}`
+  return [
+    { organizationId, of: `portfolio of ${day}`, message: `${message}; delete the row, and it is computed again` },
+  ]
+}

@@ -1,20 +1,25 @@
 import type { Deps } from '../../app/deps.ts'
-import { keepDay, listKeptDays, readSettled } from '../../db/portfolio/keptDays.ts'
+import { forgetDays, isAlone, keepDay, listKeptDays, readSettled } from '../../db/portfolio/keptDays.ts'
 import { claimPortfolio, setKept } from '../../db/portfolio/toldBuckets.ts'
-import { inSnapshot, inTransaction } from '../../db/postgres/transaction.ts'
+import { inSnapshot, inTransaction, type Snapshot } from '../../db/postgres/transaction.ts'
 import { addPeriods, dateIn, dayBefore, type LocalDate, startOfDay } from '../../domain/dates.ts'
 import { findPolicy } from '../delinquency/policies.ts'
 import { readCells, type WalkDeps } from './positions.ts'
+import { isDone } from './tellBuckets.ts'
 
 /** The last days of which each is kept by the policy in force, so that the portfolio is seen over time. */
 export const DAYS_KEPT = 31
+
+/** The days before today that may be kept at all: a question about an older day is computed each time. */
+export const MOST_DAYS_KEPT = 400
 
 type KeepDeps = Pick<Deps, 'db' | 'config' | 'now'> & Pick<WalkDeps, 'stopping'>
 
 /**
  * Keeps the last days of the portfolio of an organization that are not kept or are stale, once a day, when the sweep has
- * saved what time changed with the beginning of the day.
- * @returns the days that were kept
+ * saved what time changed with the beginning of the day. Deletes what is kept of older days, and by earlier versions of
+ * the policy.
+ * @returns the days that were kept; none while another instance keeps them
  */
 export async function keepDays(deps: KeepDeps, organizationId: number): Promise<readonly LocalDate[]> {
   const { db, config, now } = deps
@@ -23,31 +28,38 @@ export async function keepDays(deps: KeepDeps, organizationId: number): Promise<
   const head = await inTransaction(db, (transaction) =>
     claimPortfolio(transaction, organizationId, startOfDay(today, config.zone)),
   )
-  if (!head?.isSwept || (head.keptOn !== null && head.keptOn >= today)) return []
+  if (!head?.isSwept || isDone(head.keptOn, today)) return []
   const { version, policy } = await findPolicy(deps, organizationId, {})
-  const policyVersion = version ?? 0
-  const days = await missingDays(deps, { organizationId, policyVersion }, today)
-  if (days.length > 0) {
+  const of = { organizationId, policyVersion: version ?? 0 }
+  const computed = await inSnapshot(db, async (snapshot) => {
+    if (!(await isAlone(snapshot, organizationId))) return undefined
+    const days = await missingDays(snapshot, of, today)
+    if (days.length === 0) return []
     const asked = { organizationId, policy, days, knownAt: undefined, now: at, today }
-    const { settled, cells } = await inSnapshot(db, async (snapshot) => ({
-      settled: await readSettled(snapshot, organizationId),
-      cells: await readCells(deps, snapshot, asked),
-    }))
-    for (const [day, found] of cells)
-      await keepDay(db, { organizationId, policyVersion, day, cells: found, computedAt: at, seenTo: settled })
-  }
-  await inTransaction(db, (transaction) => setKept(transaction, organizationId, today))
-  return days
+    const settled = await readSettled(snapshot, organizationId)
+    const cells = await readCells(deps, snapshot, asked)
+    const toKeep = [...cells].map(([day, found]) => ({ ...of, day, cells: found, computedAt: at, seenTo: settled }))
+    // Kept while this instance is alone: another one then finds nothing missing.
+    for (const day of toKeep) await keepDay(db, day)
+    return days
+  })
+  if (!computed) return []
+  await inTransaction(db, async (transaction) => {
+    await forgetDays(transaction, { ...of, before: addPeriods(today, -MOST_DAYS_KEPT, 'days'), today })
+    await setKept(transaction, organizationId, today)
+    return true
+  })
+  return computed
 }
 
 /** Returns the last days that are not kept, or are stale; ascending. */
 async function missingDays(
-  { db }: KeepDeps,
+  snapshot: Snapshot,
   of: { readonly organizationId: number; readonly policyVersion: number },
   today: LocalDate,
 ): Promise<LocalDate[]> {
   const last = Array.from({ length: DAYS_KEPT }, (_, index) => addPeriods(today, index - DAYS_KEPT, 'days'))
-  const kept = await listKeptDays(db, { ...of, from: last[0]!, to: dayBefore(today) })
+  const kept = await listKeptDays({ pool: snapshot }, { ...of, from: last[0]!, to: dayBefore(today) })
   const right = new Set(kept.filter(({ isRight }) => isRight).map(({ day }) => day))
   return last.filter((day) => !right.has(day))
 }

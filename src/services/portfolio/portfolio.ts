@@ -1,14 +1,14 @@
 import type { Deps } from '../../app/deps.ts'
 import type { PortfolioAsked } from '../../db/portfolio/asked.ts'
-import { findKeptDay, keepDay, readSettled } from '../../db/portfolio/keptDays.ts'
-import { inSnapshot, type Snapshot } from '../../db/postgres/transaction.ts'
-import { dateIn, type Instant, type LocalDate } from '../../domain/dates.ts'
+import { findKeptDay, type KeptDayKey, keepDay, readSettled } from '../../db/portfolio/keptDays.ts'
+import { inSnapshot } from '../../db/postgres/transaction.ts'
+import { addPeriods, dateIn, type Instant, type LocalDate } from '../../domain/dates.ts'
 import { invalidArgument } from '../../domain/errors.ts'
 import type { Cell } from '../../domain/portfolio/cells.ts'
 import { type RollRates, rollRatesOf } from '../../domain/portfolio/rolls.ts'
 import type { Caller } from '../access/caller.ts'
 import { findPolicy, type NamedPolicy, namedBy } from '../delinquency/policies.ts'
-import { HEAVY } from '../loans/heavyReads.ts'
+import { MOST_DAYS_KEPT } from './keepDays.ts'
 import { readCells, readRolls } from './positions.ts'
 
 /** What is asked about the portfolio of an organization on a day. */
@@ -43,20 +43,30 @@ export async function readPortfolio(
   const now = deps.now()
   const day = dayOf(deps, now, { asOf, knownAt })
   const policy = await findPolicy(deps, organizationId, { ...namedBy(named), knownAt })
-  const answer = { asOf: day, knownAt, policy }
-  const { version: policyVersion } = policy
   const today = dateIn(deps.config.zone, now)
-  const kept = { organizationId, policyVersion: policyVersion ?? 0, day }
-  const mayBeKept = day < today && knownAt === undefined && policyVersion !== null
-  const found = mayBeKept ? await findKeptDay(deps.db, kept) : undefined
-  if (found) return { ...answer, cells: found }
+  const { version } = policy
+  const mayBeKept = day < today && day >= addPeriods(today, -MOST_DAYS_KEPT, 'days') && knownAt === undefined
+  const kept = mayBeKept && version !== null ? { organizationId, policyVersion: version, day } : undefined
+  const found = kept && (await findKeptDay(deps.db, kept))
+  if (found) return { asOf: day, knownAt, policy, cells: found }
   const asked = { organizationId, policy: policy.policy, days: [day], knownAt, now, today }
-  const { cells, settled } = await inTurn(deps, organizationId, async (snapshot) => ({
+  const name = JSON.stringify(['cells', day, knownAt, version ?? policy.name])
+  const cells = await deps.portfolioReads.run({ organizationId, name }, () => computeDay(deps, asked, kept))
+  return { asOf: day, knownAt, policy, cells }
+}
+
+/** Computes the cells of a day, and keeps them where the day may be kept. */
+async function computeDay(deps: Deps, asked: PortfolioAsked, kept: KeptDayKey | undefined): Promise<readonly Cell[]> {
+  const { organizationId, now, days } = asked
+  // The day may have been kept while this question waited for its turn.
+  const found = kept && (await findKeptDay(deps.db, kept))
+  if (found) return found
+  const { cells, settled } = await inSnapshot(deps.db, async (snapshot) => ({
     settled: await readSettled(snapshot, organizationId),
-    cells: (await readCells(deps, snapshot, asked)).get(day)!,
+    cells: (await readCells(deps, snapshot, asked)).get(days[0]!)!,
   }))
-  if (mayBeKept) await keepDay(deps.db, { ...kept, cells, computedAt: now, seenTo: settled })
-  return { ...answer, cells }
+  if (kept) await keepDay(deps.db, { ...kept, cells, computedAt: now, seenTo: settled })
+  return cells
 }
 
 /** What is asked about how loans moved between two days. */
@@ -92,7 +102,9 @@ export async function readRollRates(
     ...{ organizationId, policy: policy.policy, days: [from, last], knownAt: undefined, now },
     today: dateIn(deps.config.zone, now),
   }
-  const rolls = await inTurn(deps, organizationId, (snapshot) => readRolls(deps, snapshot, asked))
+  const name = JSON.stringify(['rolls', from, last, policy.version ?? policy.name])
+  const compute = () => inSnapshot(deps.db, (snapshot) => readRolls(deps, snapshot, asked))
+  const rolls = await deps.portfolioReads.run({ organizationId, name }, compute)
   return { from, to: last, policy, rates: rollRatesOf(rolls, policy.policy) }
 }
 
@@ -108,7 +120,3 @@ function dayOf(
   if (asOf !== undefined && asOf > latest) throw invalidArgument(name, `must be at most ${latest}`)
   return asOf ?? latest
 }
-
-/** Runs a read of the whole portfolio in a snapshot: one at a time in this process, since each takes much of it. */
-const inTurn = <T>({ db, portfolioReads }: Deps, organizationId: number, read: (snapshot: Snapshot) => Promise<T>) =>
-  portfolioReads.run(organizationId, HEAVY, () => inSnapshot(db, read))

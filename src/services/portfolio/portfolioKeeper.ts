@@ -5,10 +5,12 @@ import { isUnavailable } from '../../db/postgres/errors.ts'
 import { type Failed, type Job, type Round, startRounds, type Work } from '../rounds.ts'
 import { keepDays } from './keepDays.ts'
 import type { WalkDeps } from './positions.ts'
-import { tellBuckets } from './tellBuckets.ts'
+import { type TellingPlace, tellBuckets } from './tellBuckets.ts'
 
 /** The pause after a round that left nothing. */
 const EVERY_MS = 30_000
+/** The pause after the days of an organization could not be kept. */
+const LEFT_ALONE_MS = 600_000
 
 type KeeperDeps = Pick<Deps, 'db' | 'config' | 'now' | 'listener'> & Pick<WalkDeps, 'stopping'>
 
@@ -24,18 +26,27 @@ export interface PortfolioKeeper {
 /** Creates a keeper. Any number of them may work on one book: a portfolio is claimed by its row. */
 export function createPortfolioKeeper(deps: KeeperDeps): PortfolioKeeper {
   /** The loans after which telling goes on, by organization. */
-  const places = new Map<number, bigint>()
+  const places = new Map<number, TellingPlace>()
+  /** Organizations that failed, and until when they are left alone: to sum up a whole portfolio is not tried at once again. */
+  const leftAlone = new Map<number, number>()
 
-  async function keep(organizationId: number): Promise<boolean> {
+  async function keep(organizationId: number, failed: Failed[]): Promise<'more' | 'done' | 'left alone'> {
     await markStaleDays(deps.db, organizationId, deps.now())
-    const next = await tellBuckets(deps, organizationId, places.get(organizationId) ?? 0n)
-    if (next !== undefined) {
-      places.set(organizationId, next)
-      return false
+    const { next, damaged } = await tellBuckets(deps, organizationId, places.get(organizationId))
+    if (next) places.set(organizationId, next)
+    else places.delete(organizationId)
+    // Those that are left out keep no other loan from being told, nor the days from being kept.
+    for (const error of damaged) failed.push({ organizationId, error })
+    if (next) return 'more'
+    if ((leftAlone.get(organizationId) ?? 0) > performance.now()) return 'left alone'
+    leftAlone.delete(organizationId)
+    try {
+      await keepDays(deps, organizationId)
+    } catch (error) {
+      leftAlone.set(organizationId, performance.now() + LEFT_ALONE_MS)
+      throw error
     }
-    places.delete(organizationId)
-    await keepDays(deps, organizationId)
-    return true
+    return 'done'
   }
 
   return {
@@ -45,16 +56,16 @@ export function createPortfolioKeeper(deps: KeeperDeps): PortfolioKeeper {
       let count = 0
       for (const organizationId of await findPortfolios({ pool: deps.db.pool })) {
         try {
-          if (!(await keep(organizationId))) {
-            isDone = false
-            count++
-          }
+          const kept = await keep(organizationId, failed)
+          if (kept !== 'done') isDone = false
+          if (kept === 'more') count++
         } catch (error) {
           if (deps.stopping?.aborted || isUnavailable(error)) throw error
+          isDone = false
           failed.push({ organizationId, error })
         }
       }
-      return { count, isDone: isDone && failed.length === 0, failed }
+      return { count, isDone, failed }
     },
   }
 }

@@ -1,20 +1,21 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Deps } from '../../app/deps.ts'
 import { readEarlierTerms } from '../../db/loans/earlierTerms.ts'
-import type { PortfolioAsked } from '../../db/portfolio/asked.ts'
+import { type PortfolioAsked, preparePortfolio } from '../../db/portfolio/asked.ts'
 import { type PortfolioLoan, readMoving } from '../../db/portfolio/moving.ts'
 import { sumStill, sumStillRolls } from '../../db/portfolio/still.ts'
 import type { Snapshot } from '../../db/postgres/transaction.ts'
 import { type Instant, type LocalDate, toRfc3339 } from '../../domain/dates.ts'
 import { knownThen, momentOf } from '../../domain/delinquency/known.ts'
+import type { DelinquencyPolicy } from '../../domain/delinquency/policy.ts'
 import { type NoPosition, type Position, positionsOn } from '../../domain/delinquency/position.ts'
 import { failedPrecondition } from '../../domain/errors.ts'
 import { type Cell, Cells, monthOf, sumsOf } from '../../domain/portfolio/cells.ts'
 import { type Roll, rollOf } from '../../domain/portfolio/rolls.ts'
 import { termsKnownAt } from '../../domain/recordStyle/earlierTerms.ts'
 
-/** Loans that are replayed before requests get their turn. */
-const SLICE = 50
+/** Milliseconds for which loans are replayed before requests get their turn. */
+const SLICE_MS = 5
 
 /** The time zone, and what ends a walk early: it then throws. */
 export type WalkDeps = Pick<Deps, 'config'> & { readonly stopping?: AbortSignal }
@@ -28,14 +29,27 @@ async function walk(
 ): Promise<void> {
   const { days, knownAt, now, policy } = asked
   const moments = days.map((day) => momentOf(day, knownAt ?? now, zone))
+  let began = performance.now()
   for await (const found of readMoving(snapshot, zone, asked)) {
     stopping?.throwIfAborted()
     const loans = knownAt === undefined ? found : await withTermsThen(snapshot, found, knownAt)
-    for (const [place, loan] of loans.entries()) {
-      if (place % SLICE === SLICE - 1) await turn()
+    for (const loan of loans) {
+      if (performance.now() - began > SLICE_MS) {
+        await turn()
+        began = performance.now()
+      }
       const entries = knownAt === undefined ? loan.entries : knownThen(loan.entries, knownAt)
-      visit(loan, positionsOn({ terms: loan.terms, entries }, policy, moments))
+      visit(loan, positionsOf({ ...loan, entries }, policy, moments))
     }
+  }
+}
+
+/** Returns the positions of a loan. @throws Error that names the loan, where its rows are damaged */
+function positionsOf(loan: PortfolioLoan, policy: DelinquencyPolicy, moments: readonly Instant[]) {
+  try {
+    return positionsOn(loan, policy, moments)
+  } catch (error) {
+    throw new Error(`loan ${loan.id} cannot be replayed; run \`book check\``, { cause: error })
   }
 }
 
@@ -69,8 +83,7 @@ export async function readCells(
   asked: PortfolioAsked,
 ): Promise<ReadonlyMap<LocalDate, readonly Cell[]>> {
   const days = new Map<LocalDate, Cells>()
-  // The sums of a large book fit into this memory.
-  await snapshot.query(`SET LOCAL work_mem = '64MB'`)
+  await preparePortfolio(snapshot)
   for (const day of asked.days) {
     deps.stopping?.throwIfAborted()
     const cells = new Cells()
@@ -94,7 +107,7 @@ export async function readRolls(deps: WalkDeps, snapshot: Snapshot, asked: Portf
     const { loans = 0, principal = 0n } = rolls.get(key) ?? {}
     rolls.set(key, { ...roll, loans: loans + roll.loans, principal: principal + roll.principal })
   }
-  await snapshot.query(`SET LOCAL work_mem = '64MB'`)
+  await preparePortfolio(snapshot)
   for (const roll of await sumStillRolls(snapshot, asked)) add(roll)
   await walk(deps, snapshot, asked, ({ terms }, [first, last]) => {
     const roll = rollOf(terms.currency.code, first!, last!)

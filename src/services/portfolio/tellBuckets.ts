@@ -8,7 +8,7 @@ import {
   type ToldLoan,
 } from '../../db/portfolio/toldBuckets.ts'
 import { inTransaction } from '../../db/postgres/transaction.ts'
-import { dateIn, type Instant, startOfDay } from '../../domain/dates.ts'
+import { dateIn, dayAfter, type Instant, type LocalDate, startOfDay } from '../../domain/dates.ts'
 import { type DelinquencyNow, delinquencyNow } from '../../domain/delinquency/delinquencyNow.ts'
 import type { DelinquencyPolicy } from '../../domain/delinquency/policy.ts'
 import { balancesToText } from '../../domain/events/keptBalances.ts'
@@ -20,30 +20,67 @@ const LOANS_A_ROUND = 200
 
 type TellDeps = Pick<Deps, 'db' | 'config' | 'now'>
 
+/** A place in a walk through the loans that may be in another bucket than was told on a day. */
+export interface TellingPlace {
+  readonly day: LocalDate
+  /** The loan after which to go on. */
+  readonly after: bigint
+  /** Whether loans were left out, because another change had them in hand: they are looked at again. */
+  readonly isPartial: boolean
+}
+
+/** The result of a round of telling. */
+export interface Told {
+  /** Where to go on; undefined where all of the day are told, or another instance tells them. */
+  readonly next: TellingPlace | undefined
+  /** The failures of loans that cannot be replayed. Nobody is told of these, and of all others. */
+  readonly damaged: readonly Error[]
+}
+
+const NOTHING: Told = { next: undefined, damaged: [] }
+
 /**
  * Tells of the loans of an organization that are in another bucket than was told last, once a day, when the sweep has
  * saved what time changed with the beginning of the day.
- * @param after the loan after which to go on
- * @returns the loan after which to go on; undefined where all of the day are told, or another instance tells them
+ * @param place where to go on; undefined: from the beginning
  */
-export async function tellBuckets(deps: TellDeps, organizationId: number, after: bigint): Promise<bigint | undefined> {
+export async function tellBuckets(deps: TellDeps, organizationId: number, place?: TellingPlace): Promise<Told> {
   const { db, config, now } = deps
   const at = now()
   const day = dateIn(config.zone, at)
+  const { after, isPartial } = place?.day === day ? place : { after: 0n, isPartial: false }
   const { version, policy } = await findPolicy(deps, organizationId, {})
-  return inTransaction(db, async (transaction) => {
+  return inTransaction(db, async (transaction): Promise<Told> => {
     const head = await claimPortfolio(transaction, organizationId, startOfDay(day, config.zone))
-    if (!head?.isSwept || (head.toldOn !== null && head.toldOn >= day)) return undefined
-    const asked = { organizationId, after, day, policy, most: LOANS_A_ROUND }
-    const loans = await readCandidates(transaction, config.zone, asked)
-    const changed = loans.flatMap((loan) => changedBucket(loan, policy, { at, version: version ?? 0 }) ?? [])
+    if (!head?.isSwept || isDone(head.toldOn, day)) return NOTHING
+    const asked = { organizationId, after, day, now: at, policy, most: LOANS_A_ROUND }
+    const { loans, left, last } = await readCandidates(transaction, config.zone, asked)
+    const damaged: Error[] = []
+    const changed = loans.flatMap(({ id, read }) => {
+      try {
+        return changedBucket(read(), policy, { at, version: version ?? 0 }) ?? []
+      } catch (error) {
+        damaged.push(new Error(`loan ${id} cannot be replayed, and is left out; run \`book check\``, { cause: error }))
+        return []
+      }
+    })
     const isSilent = head.toldOn === null
     await saveBuckets(transaction, changed, { organizationId, policyVersion: version ?? 0, day, now: at, isSilent })
-    if (loans.length === LOANS_A_ROUND) return { next: loans.at(-1)!.id }
+    const isMissing = isPartial || left > 0
+    if (loans.length + left === LOANS_A_ROUND)
+      return { next: { day, after: last ?? after, isPartial: isMissing }, damaged }
+    if (isMissing) return { next: { day, after: 0n, isPartial: false }, damaged }
     await setTold(transaction, organizationId, day)
-    return { next: undefined }
-  }).then((told) => told?.next)
+    return { next: undefined, damaged }
+  })
 }
+
+/**
+ * Returns whether a day is done by the last day that was. A day of long after it was done by a clock that was ahead: it
+ * counts for nothing. The clocks of two instances may differ around midnight.
+ */
+export const isDone = (last: LocalDate | null, day: LocalDate): boolean =>
+  last !== null && last >= day && last <= dayAfter(day)
 
 /** Returns what is to be saved of a loan; undefined where the bucket is the one that was told. */
 function changedBucket(

@@ -120,4 +120,42 @@ describe('delinquency.changed', () => {
     })
     expect((await checkBook(service.deps)).differences).toEqual([])
   })
+
+  it('is told of the other loans where one is damaged', async () => {
+    await post('/v1/loans', { customerId: 'asha', productId: 1, principal: 10_000, externalId: 'l-5' })
+    const { rows } = await service.owner.pool.query<{ id: bigint }>(
+      `DELETE FROM loan_period WHERE loan_id = (SELECT id FROM loan WHERE external_id = 'l-4') RETURNING loan_id AS id`,
+    )
+    await at('2026-07-22T00:00:10+03:00')
+    const { failed } = await createPortfolioKeeper(service.deps).round()
+    expect(failed.map(({ error }) => String(error))).toEqual([
+      `Error: loan ${rows[0]!.id} cannot be replayed, and is left out; run \`book check\``,
+    ])
+    expect((await told()).map(([loan]) => loan)).toEqual(['l-5'])
+  })
+
+  it('is told again once a clock that was ahead is right', async () => {
+    await at('2026-11-14T00:00:10+03:00')
+    await keep()
+    await told()
+    await at('2026-07-23T00:00:10+03:00')
+    await post('/v1/loans/external/l-5/repayments', { transactionAmount: 20_000 })
+    await keep()
+    const { rows } = await service.deps.db.pool.query(
+      'SELECT told_on AS "toldOn", kept_on AS "keptOn" FROM portfolio_head',
+    )
+    expect(rows).toEqual([{ toldOn: '2026-07-23', keptOn: '2026-07-23' }])
+    expect(await service.deps.db.pool.query("SELECT FROM portfolio_day WHERE day > '2026-07-22'")).toMatchObject({
+      rowCount: 0,
+    })
+  })
+
+  it('is told after an outage of days of loans that the sweep has not come to', async () => {
+    await post('/v1/loans', { customerId: 'asha', productId: 1, principal: 10_000, externalId: 'l-6' })
+    await keep()
+    await told()
+    service.clock.set('2026-08-27T00:00:10+03:00')
+    await keep()
+    expect((await told()).map(([loan]) => loan)).toEqual(['l-6'])
+  })
 })

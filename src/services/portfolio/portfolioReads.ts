@@ -1,0 +1,47 @@
+import { createHeavyReads, HEAVY } from '../loans/heavyReads.ts'
+
+/** A question about a whole portfolio takes seconds, so another one waits longer for its turn than other heavy reads. */
+const TURNS = {
+  waitMs: 20_000,
+  refusal: 'too many questions about the portfolio are being answered; try again',
+}
+
+/** A question about a whole portfolio. */
+export interface PortfolioQuestion {
+  readonly organizationId: number
+  /** The same for the same question. */
+  readonly name: string
+}
+
+/** The turns of questions about whole portfolios: one at a time, since each takes much of the process. */
+export interface PortfolioReads {
+  /**
+   * Answers a question in its turn. The same question that waits for its turn is answered once, for both; one that is being
+   * answered is not shared, because its answer may lack what was posted since it began.
+   * @throws LendingError `resource_exhausted` when too many wait, or this one waited too long
+   */
+  run<T>(question: PortfolioQuestion, read: () => Promise<T>): Promise<T>
+}
+
+/** Creates the turns; there is one set of them in a process. */
+export function createPortfolioReads(): PortfolioReads {
+  const turns = createHeavyReads(TURNS)
+  const waiting = new Map<string, Promise<unknown>>()
+  return {
+    run<T>({ organizationId, name }: PortfolioQuestion, read: () => Promise<T>): Promise<T> {
+      const key = `${organizationId} ${name}`
+      const known = waiting.get(key) as Promise<T> | undefined
+      if (known) return known
+      const answer = turns
+        .run(organizationId, HEAVY, () => {
+          waiting.delete(key)
+          return read()
+        })
+        .finally(() => {
+          if (waiting.get(key) === answer) waiting.delete(key)
+        })
+      waiting.set(key, answer)
+      return answer
+    },
+  }
+}

@@ -16,7 +16,14 @@ const files = globSync('src/db/**/*.ts', { cwd: root }).filter((file) => !file.s
  */
 const SQL: Readonly<Record<string, readonly string[]>> = {
   'the toolbox: connections, roles, migrations, and the parts of statements': [
-    ...['embedded/join', 'embedded/serviceRole', 'postgres/client', 'postgres/livenessProbe', 'postgres/migrate'],
+    ...[
+      'embedded/join',
+      'embedded/serviceRole',
+      'postgres/alone',
+      'postgres/client',
+      'postgres/livenessProbe',
+      'postgres/migrate',
+    ],
     ...['postgres/roles', 'postgres/server', 'postgres/silence', 'postgres/transaction'],
     ...['queries/idBlocks', 'queries/lists', 'queries/moment'],
   ],

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import type { Cell } from '../../domain/portfolio/cells.ts'
 import { cellsFromJson, cellsToJson } from '../../domain/portfolio/storedCells.ts'
@@ -132,21 +131,6 @@ const save = statement<
     WHERE excluded.seen_to >= k.seen_to`,
 )
 
-/** The first number of the lock of those that keep the days of a portfolio; the second is the organization. */
-const KEEPING = createHash('sha256').update('mkopo portfolio days').digest().readInt32BE()
-
-/**
- * Returns whether nobody else keeps the days of an organization's portfolio, until the end of the transaction: to sum up a
- * large book once more would help nobody.
- */
-export async function isAlone(snapshot: Snapshot, organizationId: number): Promise<boolean> {
-  const { rows } = await snapshot.query<{ alone: boolean }>('SELECT pg_try_advisory_xact_lock($1, $2) AS alone', [
-    KEEPING,
-    organizationId,
-  ])
-  return rows[0]!.alone
-}
-
 const forget = statement<{ organizationId: number; policyVersion: number; before: LocalDate; today: LocalDate }>(
   'forget-days',
   (p) => `
@@ -177,6 +161,16 @@ export const keepDay = (db: Pick<Db, 'pool'>, { cells, computedAt, ...day }: Com
     return true
   }).then(() => undefined)
 
+/** Reads up to which row the trail is settled, and up to which one it has marked what it makes stale; null: no head yet. */
+async function readMarked(transaction: Transaction, organizationId: number) {
+  const { rows } = await transaction.query<{ settled: bigint; marked: bigint | null }>({
+    name: 'portfolio-marked',
+    text: `SELECT ${sealedTo('$1')} AS settled, (SELECT change_id FROM portfolio_head WHERE organization_id = $1) AS marked`,
+    values: [organizationId],
+  })
+  return rows[0]!
+}
+
 const mark = statement<{ organizationId: number; above: bigint; now: string | null }>(
   'mark-stale-days',
   (p) => `
@@ -193,7 +187,9 @@ const mark = statement<{ organizationId: number; above: bigint; now: string | nu
 /** Marks the kept days that settled changes made stale. */
 export const markStaleDays = (db: Pick<Db, 'pool'>, organizationId: number, now: Instant): Promise<void> =>
   inTransaction(db, async (transaction) => {
-    const settled = await readSettled(transaction, organizationId)
+    const { settled, marked } = await readMarked(transaction, organizationId)
+    // What is not new is not written again.
+    if (marked !== null && marked >= settled) return undefined
     const above = await claimHead(transaction, organizationId, settled)
     await transaction.query(mark({ organizationId, above, now: moment(now) }))
     return true

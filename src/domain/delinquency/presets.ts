@@ -31,7 +31,10 @@ const policyOf = (rows: readonly Row[]): DelinquencyPolicy => ({
   ...{ buckets: bucketsOf(rows), countFrom: 'oldest_unpaid', materiality: null, cureDays: 0 },
 })
 
-/** The policies that a lender can name; the first is in force until the lender sets one. */
+/**
+ * The policies that a lender can name. The first is in force until the lender sets one: it is version 0 of every lender, and
+ * must never change.
+ */
 export const PRESETS: readonly [Preset, ...Preset[]] = [
   {
     name: 'par',
@@ -59,10 +62,10 @@ export const PRESETS: readonly [Preset, ...Preset[]] = [
   {
     name: 'ifrs9',
     source:
-      'IFRS 9, 5.5.11 (more than 30 days past due) and B5.5.37 (90 days past due): presumptions that can be rebutted',
+      'IFRS 9, 5.5.11 (more than 30 days past due) and B5.5.37 (default no later than 90 days past due): presumptions that can be rebutted',
     policy: policyOf([
       ['stage 1', 30, ofStage(1)],
-      ['stage 2', 90, ofStage(2)],
+      ['stage 2', 89, ofStage(2)],
       ['stage 3', null, ofStage(3)],
     ]),
   },

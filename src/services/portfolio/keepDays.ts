@@ -1,6 +1,7 @@
 import type { Deps } from '../../app/deps.ts'
-import { forgetDays, isAlone, keepDay, listKeptDays, readSettled } from '../../db/portfolio/keptDays.ts'
+import { forgetDays, keepDay, listKeptDays, readSettled } from '../../db/portfolio/keptDays.ts'
 import { claimPortfolio, setKept } from '../../db/portfolio/toldBuckets.ts'
+import { isAlone } from '../../db/postgres/alone.ts'
 import { inSnapshot, inTransaction, type Snapshot } from '../../db/postgres/transaction.ts'
 import { addPeriods, dateIn, dayBefore, type LocalDate, startOfDay } from '../../domain/dates.ts'
 import { findPolicy } from '../delinquency/policies.ts'
@@ -32,7 +33,7 @@ export async function keepDays(deps: KeepDeps, organizationId: number): Promise<
   const { version, policy } = await findPolicy(deps, organizationId, {})
   const of = { organizationId, policyVersion: version ?? 0 }
   const computed = await inSnapshot(db, async (snapshot) => {
-    if (!(await isAlone(snapshot, organizationId))) return undefined
+    if (!(await isAlone(snapshot, 'portfolio days', organizationId))) return undefined
     const days = await missingDays(snapshot, of, today)
     if (days.length === 0) return []
     const asked = { organizationId, policy, days, knownAt: undefined, now: at, today }

@@ -1,11 +1,15 @@
 import type { Deps } from '../../app/deps.ts'
+import { aloneFor } from '../../db/postgres/alone.ts'
 import type { LocalDate } from '../../domain/dates.ts'
-import { failedPrecondition } from '../../domain/errors.ts'
+import { failedPrecondition, LendingError } from '../../domain/errors.ts'
 import { NO_SUMS } from '../../domain/portfolio/cells.ts'
 import { type Group, groupsOf } from '../../domain/portfolio/groups.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
 import { type BookedProvisions, bookProvisions, readBookedProvisions } from '../journal/bookProvisions.ts'
 import { type PortfolioDay, type PortfolioRequest, readPortfolio } from './portfolio.ts'
+
+/** Seconds after which a booking that came while another was made is worth trying again. */
+const AGAIN_SECONDS = 5
 
 /** The provisions for the loans of a currency and product. Amounts in minor units. */
 export interface ProvisionGroup extends Omit<Group, 'productId' | 'month'> {
@@ -54,8 +58,9 @@ export async function getProvisions(
 }
 
 /**
- * Books the provisions of the caller's organization as of a day, by the policy in force (contract 11.13).
- * @throws LendingError as `getProvisions` and `bookProvisions`
+ * Books the provisions of the caller's organization as of a day, by the policy in force (contract 11.13): one booking at a
+ * time, so that none books older sums than the one before.
+ * @throws LendingError as `getProvisions` and `bookProvisions`; `unavailable` while another booking is made
  */
 export async function bookPortfolioProvisions(
   deps: Deps,
@@ -63,6 +68,18 @@ export async function bookPortfolioProvisions(
   request: { readonly asOf?: LocalDate | undefined },
 ): Promise<BookedProvisions> {
   requireAdmin(caller)
+  const booked = await aloneFor(deps.db, { name: 'provisions', organizationId: caller.organizationId }, () =>
+    computeAndBook(deps, caller, request),
+  )
+  if (booked) return booked
+  throw new LendingError('unavailable', 'other provisions are being booked; try again', [], AGAIN_SECONDS)
+}
+
+async function computeAndBook(
+  deps: Deps,
+  caller: Caller,
+  request: { readonly asOf?: LocalDate | undefined },
+): Promise<BookedProvisions> {
   const { cells, asOf, policy } = await readPortfolio(deps, caller, request)
   requireRates(policy.policy.buckets)
   const provisions = groupsOf(cells, policy.policy, ['product']).map(({ currency, productId = null, total }) => ({

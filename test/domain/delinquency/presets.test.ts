@@ -32,11 +32,11 @@ describe('days past due', () => {
     ['cbk', 181, 'doubtful', 'Doubtful', null, 100],
     ['cbk', 360, 'doubtful', 'Doubtful', null, 100],
     ['cbk', 361, 'loss', 'Loss', null, 100],
-    // IFRS 9: a significant increase above 30 days, default above 90.
+    // IFRS 9: a significant increase above 30 days, default no later than when the asset is 90 days past due.
     ['ifrs9', 30, 'stage 1', null, 1, null],
     ['ifrs9', 31, 'stage 2', null, 2, null],
-    ['ifrs9', 90, 'stage 2', null, 2, null],
-    ['ifrs9', 91, 'stage 3', null, 3, null],
+    ['ifrs9', 89, 'stage 2', null, 2, null],
+    ['ifrs9', 90, 'stage 3', null, 3, null],
   ])('%s: %d are %s', (name, days, bucket, ofClass, stage, percent) => {
     const { policy } = PRESETS.find((preset) => preset.name === name)!
     const provisionRate = percent === null ? null : BigInt(percent) * 1_000_000n

@@ -18,7 +18,13 @@ export interface Life {
   quote: NaiveQuote
 }
 
-export function lifeOf(loan: NaiveLoan, transactions: readonly Transaction[], asOf: number): Life {
+/** @param atEndOf given the debt at the end of each day; of the last day, at the moment */
+export function lifeOf(
+  loan: NaiveLoan,
+  transactions: readonly Transaction[],
+  asOf: number,
+  atEndOf?: (day: Day, debt: Debt) => void,
+): Life {
   const byDay = Map.groupBy(transactions, ({ valueDate }) => dayOf(valueDate))
   const debt = debtOf(loan.schedule)
   const life: Life = { debt, effects: new Map(), unwaivedDay: null, quote: quoteOn(loan, debt, loan.disbursedOn) }
@@ -27,6 +33,7 @@ export function lifeOf(loan: NaiveLoan, transactions: readonly Transaction[], as
     const ofDay = byDay.get(day)
     if (ofDay || day === today) liveDay(loan, life, ofDay ?? [], { day, asOf })
     else raise(loan, debt, debt, day)
+    atEndOf?.(day, debt)
   }
   return life
 }

@@ -58,7 +58,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
       'book/bookProvisions',
       'book/bookTrail',
     ],
-    ...['portfolio/asked', 'portfolio/keptDays', 'portfolio/moving', 'portfolio/still'],
+    ...['portfolio/arrearsList', 'portfolio/asked', 'portfolio/keptDays', 'portfolio/moving', 'portfolio/still'],
     ...['book/totals', 'loans/earlierTerms', 'events/sealedChain', 'events/sealedCredit', 'events/sealedRows'],
   ],
   'the endpoints of webhooks and what waits for them, under a lease': [

@@ -42,6 +42,7 @@ export type FaultRole =
   | 'chargeDueOn'
   | 'on'
   // Arrears and portfolios.
+  | 'bucket'
   | 'asOf'
   | 'knownAt'
   | 'from'

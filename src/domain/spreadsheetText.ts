@@ -1,3 +1,6 @@
+/** The first character of a CSV file: without it a spreadsheet reads the file in the encoding of its country. */
+export const BYTE_ORDER_MARK = '\uFEFF'
+
 /** Texts that a spreadsheet would run, or read as a number or a date, without the mark before them. */
 const RUNS = /^'*[=+\-@\t\r]/
 /**

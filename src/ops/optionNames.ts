@@ -5,6 +5,12 @@ import { FEE_FIELDS, PENALTY_FIELDS } from './commands/products/fields.ts'
 /** Names of roles on the command line: the options that give them a value. */
 export const OPTION_NAMES: FaultNames = {
   valueDate: '--date',
+  asOf: '--as-of',
+  knownAt: '--known-at',
+  from: '--from',
+  to: '--to',
+  bucket: '--bucket',
+  after: '--after',
   principalMin: '--min',
   principalMax: '--max',
   numberOfRepayments: '--instalments',

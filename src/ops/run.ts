@@ -15,6 +15,7 @@ import { journalCommands } from './commands/journal.ts'
 import { loanCommands } from './commands/loans.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { organizationCommands } from './commands/organizations.ts'
+import { portfolioCommands } from './commands/portfolio/index.ts'
 import { productCommands } from './commands/products/index.ts'
 import { signingKeyCommands } from './commands/signingKeys.ts'
 import { webhookCommands } from './commands/webhooks.ts'
@@ -80,6 +81,7 @@ function programOf(shell: Shell, json: boolean): Command {
     accessCommand,
     webhookCommands,
     journalCommands,
+    portfolioCommands,
     migrateCommand,
   ])
     add(program, shell)

@@ -2,7 +2,7 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'csv-stringify/sync'
 import { makeDirectory } from '../../db/embedded/makeDirectory.ts'
-import { markText } from '../../domain/spreadsheetText.ts'
+import { BYTE_ORDER_MARK, markText } from '../../domain/spreadsheetText.ts'
 import { Amount, type ExportKind, type ExportRecord, type ExportSink } from '../../services/book/bookExport.ts'
 import type { Io, Progress } from '../terminal/terminalIo.ts'
 import { Declined } from '../terminal/terminalIo.ts'
@@ -61,9 +61,6 @@ const toNdjson = (records: readonly ExportRecord[]): string =>
         `${JSON.stringify(record, (_, value: unknown) => (value instanceof Amount ? JSON.rawJSON(value.text) : value))}\n`,
     )
     .join('')
-
-/** The byte order mark: without it a spreadsheet reads the file in the encoding of its country. */
-const BYTE_ORDER_MARK = '\uFEFF'
 
 const toCsv = (records: readonly ExportRecord[], first: boolean): string =>
   (first ? BYTE_ORDER_MARK : '') +

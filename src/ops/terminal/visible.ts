@@ -1,3 +1,5 @@
+import { BYTE_ORDER_MARK } from '../../domain/spreadsheetText.ts'
+
 /** Control characters, and characters that are invisible or reverse a text: a terminal acts on them. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
@@ -20,3 +22,7 @@ export const visibleJson = (json: string): string =>
           .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
           .join(''),
   )
+
+/** Escapes a CSV file that is written to a terminal or a file, except its line breaks and the mark of its encoding. */
+export const visibleCsv = (text: string): string =>
+  text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK + visibleLines(text.slice(1)) : visibleLines(text)

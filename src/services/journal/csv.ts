@@ -3,11 +3,8 @@ import { toRfc3339 } from '../../domain/dates.ts'
 import type { LedgerAccount } from '../../domain/journal/chart.ts'
 import type { ControlTotal } from '../../domain/journal/hledger.ts'
 import { currencyOf, minorToText } from '../../domain/money.ts'
-import { markText } from '../../domain/spreadsheetText.ts'
+import { BYTE_ORDER_MARK, markText } from '../../domain/spreadsheetText.ts'
 import type { Posting } from './postings.ts'
-
-/** The byte order mark: without it a spreadsheet reads the file in the encoding of its country. */
-const BYTE_ORDER_MARK = '\uFEFF'
 
 /** The columns of the file: a row for each line of a posting. */
 const COLUMNS = [

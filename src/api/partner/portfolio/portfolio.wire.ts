@@ -4,6 +4,7 @@ import { PRESETS } from '../../../domain/delinquency/presets.ts'
 import { currencyOf, minorToNumber } from '../../../domain/money.ts'
 import { AT_RISK_DAYS, type Sums } from '../../../domain/portfolio/cells.ts'
 import { DIVISIONS, type Group } from '../../../domain/portfolio/groups.ts'
+import { shareOf } from '../../../domain/portfolio/share.ts'
 import type { NamedPolicy } from '../../../services/delinquency/policies.ts'
 import type { PortfolioAtRisk } from '../../../services/portfolio/portfolioAtRisk.ts'
 import { count, percent, total } from '../../document/answers.ts'
@@ -98,10 +99,6 @@ export const portfolioSchema = named(
   }),
   { example: examples.portfolio },
 )
-
-/** Returns the share of an amount in percent, to two decimals. */
-const shareOf = (part: bigint, whole: bigint): number =>
-  whole === 0n ? 0 : Number((part * 20_000n + whole) / (whole * 2n)) / 100
 
 const toAtRisk = ({ principal, atRisk: amounts }: Sums, code: string): z.infer<typeof atRisk>[] =>
   AT_RISK_DAYS.map((days, place) => ({

@@ -1,0 +1,136 @@
+import { stringify } from 'csv-stringify/sync'
+import { type Currency, currencyOf, minorToText } from '../../domain/money.ts'
+import { AT_RISK_DAYS, type Sums } from '../../domain/portfolio/cells.ts'
+import type { Moved, RollRates, RollRow } from '../../domain/portfolio/rolls.ts'
+import { shareOf } from '../../domain/portfolio/share.ts'
+import { BYTE_ORDER_MARK, markText } from '../../domain/spreadsheetText.ts'
+import type { LateLoan } from './arrears.ts'
+import type { PortfolioTime } from './overTime.ts'
+import type { RollAnswer } from './portfolio.ts'
+import type { PortfolioAtRisk } from './portfolioAtRisk.ts'
+
+/** A column of a file: its name, and the text of a row. */
+type Column<Row> = readonly [name: string, cell: (row: Row) => string | number | null | undefined]
+
+/** Writes a CSV file for spreadsheets. Texts that others chose have to be marked by `markText` before. */
+function csvOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const cells = rows.map((row) => columns.map(([, cell]) => String(cell(row) ?? '')))
+  return `${BYTE_ORDER_MARK}${stringify([columns.map(([name]) => name), ...cells])}`
+}
+
+const marked = (text: string | number | bigint | null): string | null => (text === null ? null : markText(String(text)))
+
+const AT_RISK_COLUMNS = AT_RISK_DAYS.flatMap(
+  (days, place): Column<{ sums: Sums | undefined; currency: Currency }>[] => [
+    [`par${days}`, ({ sums, currency }) => sums && minorToText(sums.atRisk[place]!, currency)],
+    [`par${days}Percent`, ({ sums }) => sums && shareOf(sums.atRisk[place]!, sums.principal)],
+  ],
+)
+
+/** Writes a portfolio at risk: a row for each bucket, and one for all buckets of a group, with what is at risk. */
+export function portfolioCsv({ asOf, groups }: PortfolioAtRisk): string {
+  const rows = groups.flatMap(({ currency: code, productId, month, total, buckets }) => {
+    const key = { code, currency: currencyOf(code), productId: productId ?? null, month }
+    return [
+      ...buckets.map(({ bucket, ...sums }) => ({
+        ...key,
+        row: 'bucket',
+        bucket: bucket.name,
+        of: sums,
+        sums: undefined,
+      })),
+      { ...key, row: 'total', bucket: null, of: total, sums: total },
+    ]
+  })
+  return csvOf<(typeof rows)[number]>(
+    [
+      ['asOf', () => asOf],
+      ['currencyCode', ({ code }) => code],
+      ['productId', ({ productId }) => productId],
+      ['month', ({ month }) => month],
+      ['row', ({ row }) => row],
+      ['bucket', ({ bucket }) => marked(bucket)],
+      ['loans', ({ of }) => of.loans],
+      ['principalOutstanding', ({ of, currency }) => minorToText(of.principal, currency)],
+      ...AT_RISK_COLUMNS,
+    ],
+    rows,
+  )
+}
+
+interface RollCell extends Moved {
+  readonly currency: Currency
+  readonly from: string
+  readonly to: string
+}
+
+const cellsOf = (row: RollRow, from: string, currency: Currency): RollCell[] => [
+  ...row.to.map(({ bucket, ...moved }) => ({ ...moved, currency, from, to: bucket.name })),
+  { ...row.closed, currency, from, to: 'closed' },
+  { ...row.writtenOff, currency, from, to: 'written off' },
+]
+
+const rollCells = ({ currency: code, from, lent, reopened }: RollRates): RollCell[] => {
+  const currency = currencyOf(code)
+  return [
+    ...from.flatMap(({ bucket, ...row }) => cellsOf(row, bucket.name, currency)),
+    ...cellsOf(lent, 'lent', currency),
+    ...cellsOf(reopened, 'reopened', currency),
+  ]
+}
+
+/** Writes how loans moved between the buckets: a row for each pair of places. */
+export const rollsCsv = ({ from: first, to: last, rates }: RollAnswer): string =>
+  csvOf<RollCell>(
+    [
+      ['firstDay', () => first],
+      ['lastDay', () => last],
+      ['currencyCode', ({ currency }) => currency.code],
+      ['from', ({ from }) => marked(from)],
+      ['to', ({ to }) => marked(to)],
+      ['loans', ({ loans }) => loans],
+      ['principal', ({ principal, currency }) => minorToText(principal, currency)],
+    ],
+    rates.flatMap(rollCells),
+  )
+
+/** Writes overdue loans. */
+export const arrearsCsv = (loans: readonly LateLoan[]): string =>
+  csvOf<LateLoan>(
+    [
+      ['loanId', ({ id }) => marked(id)],
+      ['externalId', ({ externalId }) => marked(externalId)],
+      ['customerId', ({ customerId }) => marked(customerId)],
+      ['customerExternalId', ({ customerExternalId }) => marked(customerExternalId)],
+      ['customerName', ({ customerName }) => marked(customerName)],
+      ['phone', ({ phone }) => marked(phone)],
+      ['productId', ({ productId }) => productId],
+      ['productName', ({ productName }) => marked(productName)],
+      ['currencyCode', ({ currency }) => currency.code],
+      ['oldestUnpaidDueDate', ({ dueOn }) => dueOn],
+      ['daysPastDue', ({ daysPastDue }) => daysPastDue],
+      ['bucket', ({ bucket }) => marked(bucket.name)],
+      ['overdue', ({ overdue, currency }) => minorToText(overdue, currency)],
+      ['principalOutstanding', ({ principal, currency }) => minorToText(principal, currency)],
+      ['lastPaymentDate', ({ lastPaidOn }) => lastPaidOn],
+    ],
+    loans,
+  )
+
+/** Writes the kept days of a portfolio: a row for each day and currency. */
+export function portfolioTimeCsv({ days }: PortfolioTime): string {
+  const rows = days.flatMap(({ day, isRight, groups }) =>
+    groups.map(({ currency, total }) => ({ day, isRight, currency: currencyOf(currency), sums: total })),
+  )
+  return csvOf<(typeof rows)[number]>(
+    [
+      ['day', ({ day }) => day],
+      ['currencyCode', ({ currency }) => currency.code],
+      ['loans', ({ sums }) => sums.loans],
+      ['principalOutstanding', ({ sums, currency }) => minorToText(sums.principal, currency)],
+      ...AT_RISK_COLUMNS,
+      ['changedSince', ({ isRight }) => String(!isRight)],
+    ],
+    rows,
+  )
+}

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { keepJournal } from '../support/journal.ts'
 import { opsOn } from '../support/ops.ts'
 import { aBasicLoan, aBorrower } from '../support/recordBodies.ts'
 import { type Records, recordsOf } from '../support/records.ts'
@@ -180,7 +181,7 @@ describe('portfolio par', () => {
     ['--known-at soon', 2, 'It must be a date, or a time'],
     ['--as-of 2026-02-30', 2, 'It must be a date'],
     ['--by branch', 2, 'It must be of product, currency, month'],
-    ['--policy basel', 2, 'Allowed choices are par, cbk, ifrs9'],
+    ['--policy basel', 1, 'policy: must be one of par, cbk, ifrs9'],
     ['--csv --json', 2, 'say --json or --csv'],
   ])('refuses %s', async (options, code, message) => {
     expect(await ops(`portfolio par ${options}`)).toMatchObject({ code, err: expect.stringContaining(message) })
@@ -213,6 +214,39 @@ describe('portfolio roll-rates', () => {
   ])('refuses %s', async (options, code, message) => {
     const run = await ops(`portfolio roll-rates ${options}`.trim())
     expect(run).toMatchObject({ code, err: expect.stringContaining(message) })
+  })
+})
+
+describe('portfolio provisions', () => {
+  it('prints them by product and bucket, with what is booked, as JSON and as CSV too', async () => {
+    await keepJournal(service.deps)
+    const day = '--as-of 2026-03-19 --policy cbk'
+    const { out, err } = await ops(`portfolio provisions ${day}`)
+    expect(err).toBe('as of 2026-03-19, by the policy cbk\n')
+    expect(out).toMatch(/TZS +1 +normal +1% +3 +180000\.00 +1800\.00\n/)
+    expect(out).toMatch(/TZS +1 +all +3 +180000\.00 +1800\.00 +0\.00 +1800\.00\n/)
+    const { json } = await ops(`portfolio provisions ${day} --json`)
+    expect(json).toMatchObject({ asOf: '2026-03-19', policyVersion: null, policy: 'cbk' })
+    expect(json.groups).toMatchObject([
+      { productId: null, provision: '10.00', booked: '0.00', difference: '10.00' },
+      {
+        productId: 1,
+        loans: 3,
+        buckets: [{ bucket: 'normal', provisionRate: 1, provision: '1800.00' }, {}, {}, {}, {}],
+      },
+    ])
+    const lines = (await ops(`portfolio provisions ${day} --csv`)).out.split('\n')
+    expect(lines[0]).toMatch(/^\uFEFFasOf,currencyCode,productId,row,bucket,provisionRate,loans,/)
+    expect(lines).toContain('2026-03-19,TZS,1,bucket,normal,1,3,180000.00,1800.00,,')
+    expect(lines).toContain('2026-03-19,TZS,1,total,,,3,180000.00,1800.00,0.00,1800.00')
+  })
+
+  it.each([
+    ['--as-of 2026-03-19', 1, 'no bucket of the policy has a provisionRate'],
+    ['--as-of 2026-03-21 --policy cbk', 1, '--as-of: must be at most 2026-03-20'],
+    ['--csv --json', 2, 'say --json or --csv'],
+  ])('refuses %s', async (options, code, message) => {
+    expect(await ops(`portfolio provisions ${options}`)).toMatchObject({ code, err: expect.stringContaining(message) })
   })
 })
 

@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync'
-import { type Currency, currencyOf, minorToText } from '../../domain/money.ts'
+import { type Currency, currencyOf, minorToText, rateToNumber } from '../../domain/money.ts'
 import { AT_RISK_DAYS, type Sums } from '../../domain/portfolio/cells.ts'
 import type { Moved, RollRates, RollRow } from '../../domain/portfolio/rolls.ts'
 import { shareOf } from '../../domain/portfolio/share.ts'
@@ -8,6 +8,7 @@ import type { LateLoan } from './arrears.ts'
 import type { PortfolioTime } from './overTime.ts'
 import type { RollAnswer } from './portfolio.ts'
 import type { PortfolioAtRisk } from './portfolioAtRisk.ts'
+import type { Provisions } from './provisions.ts'
 
 /** A column of a file: its name, and the text of a row. */
 type Column<Row> = readonly [name: string, cell: (row: Row) => string | number | null | undefined]
@@ -53,6 +54,37 @@ export function portfolioCsv({ asOf, groups }: PortfolioAtRisk): string {
       ['loans', ({ of }) => of.loans],
       ['principalOutstanding', ({ of, currency }) => minorToText(of.principal, currency)],
       ...AT_RISK_COLUMNS,
+    ],
+    rows,
+  )
+}
+
+/** Writes provisions: a row for each bucket, and one for all buckets of a product, with what is booked. */
+export function provisionsCsv({ asOf, groups }: Provisions): string {
+  const rows = groups.flatMap(({ currency: code, productId, total, booked, buckets }) => {
+    const key = { code, currency: currencyOf(code), productId }
+    return [
+      ...buckets.map(({ bucket, ...of }) => ({ ...key, row: 'bucket', bucket, of, booked: undefined })),
+      { ...key, row: 'total', bucket: undefined, of: total, booked },
+    ]
+  })
+  const rateOf = (rate: bigint | null | undefined) => (rate === null || rate === undefined ? null : rateToNumber(rate))
+  return csvOf<(typeof rows)[number]>(
+    [
+      ['asOf', () => asOf],
+      ['currencyCode', ({ code }) => code],
+      ['productId', ({ productId }) => productId],
+      ['row', ({ row }) => row],
+      ['bucket', ({ bucket }) => bucket && marked(bucket.name)],
+      ['provisionRate', ({ bucket }) => rateOf(bucket?.provisionRate)],
+      ['loans', ({ of }) => of.loans],
+      ['principalOutstanding', ({ of, currency }) => minorToText(of.principal, currency)],
+      ['provision', ({ of, currency }) => minorToText(of.provision, currency)],
+      ['booked', ({ booked, currency }) => (booked === undefined ? null : minorToText(booked, currency))],
+      [
+        'difference',
+        ({ of, booked, currency }) => (booked === undefined ? null : minorToText(of.provision - booked, currency)),
+      ],
     ],
     rows,
   )

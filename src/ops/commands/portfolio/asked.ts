@@ -19,8 +19,9 @@ export const addOptions = (command: Command): Command =>
 
 /** Makes the option that names a policy. */
 export const policyOption = () =>
-  new Option('--policy <name>', 'a published policy; the policy in force when left out').choices(
-    PRESETS.map(({ name }) => name),
+  new Option(
+    '--policy <policy>',
+    `a published policy (${PRESETS.map(({ name }) => name).join(', ')}), or the number of a version; the policy in force when left out`,
   )
 
 /** Reads a day or an instant, as `instantOf` takes it. */

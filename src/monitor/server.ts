@@ -12,6 +12,7 @@ import { loanPage } from './pages/loan.ts'
 import { messagePage } from './pages/page.ts'
 import { style } from './pages/style.ts'
 import { type TrialBalanceQuery, trialBalancePage } from './pages/trialBalance.ts'
+import { addPortfolioPages } from './portfolioRoutes.ts'
 import type { Recent } from './recent.ts'
 import { signInOperators } from './signedIn.ts'
 
@@ -95,6 +96,8 @@ export function buildMonitor({ deps, metrics, recent, totals, log }: MonitorDeps
     const page = await trialBalancePage(deps, { ...operator, requestId: request.id }, request.query)
     return reply.type(HTML).send(page)
   })
+
+  addPortfolioPages(app, deps, signedIn)
 
   app.setNotFoundHandler((_request, reply) => sendRefusal(reply, 'not_found', 'There is no such page.'))
   app.setErrorHandler((error, request, reply) => {

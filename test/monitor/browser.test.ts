@@ -6,8 +6,10 @@ import { buildMonitor } from '../../src/monitor/server.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { keepTotals, type Totals } from '../../src/services/book/totals.ts'
 import { DEMO_OPERATOR } from '../../src/services/lenders/seedDemo.ts'
+import { createPortfolioKeeper } from '../../src/services/portfolio/portfolioKeeper.ts'
 import { findChromium, startChromium } from '../support/browser.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { sweepAll } from '../support/sweepAll.ts'
 
 const installed = findChromium()
 
@@ -38,6 +40,11 @@ beforeAll(async () => {
   await repay(1_300_000)
   service.clock.set('2026-03-01')
   await repay(500_000)
+  service.clock.set('2026-03-21')
+  await sweepAll(service.deps)
+  const keeper = createPortfolioKeeper(service.deps)
+  while (!(await keeper.round()).isDone);
+  service.clock.set('2026-03-01')
   const recent = rememberRecent(service.clock.now)
   const why = {
     message: 'transactionAmount: must be greater than 0',
@@ -117,8 +124,12 @@ describe.each([
   ['wide', WIDE],
   ['narrow', NARROW],
 ] as const)("the operators' pages in Chromium, %s", (_, size) => {
-  it.each(['the book', 'a loan'])('%s: no wider than the screen, every word of a plot to be read', async (which) => {
-    await show(which === 'a loan' ? `/loans/${loan}` : '/', size, async (page) => {
+  it.each([
+    ['the book', () => '/'],
+    ['a loan', () => `/loans/${loan}`],
+    ['portfolio at risk over time', () => '/portfolio-at-risk'],
+  ])('%s: no wider than the screen, every word of a plot to be read', async (_name, path) => {
+    await show(path(), size, async (page) => {
       const { scrollWidth, clientWidth } = await page.locator('html').evaluate((whole) => ({
         scrollWidth: whole.scrollWidth,
         clientWidth: whole.clientWidth,
@@ -126,6 +137,17 @@ describe.each([
       expect(scrollWidth).toBe(clientWidth)
       expect(await misplacedWords(page)).toEqual([])
       expect(await page.locator('svg .axis.value').allTextContents()).toContain('0')
+    })
+  })
+
+  it('arrears: no wider than the screen', async () => {
+    await show('/arrears', size, async (page) => {
+      const { scrollWidth, clientWidth } = await page.locator('html').evaluate((whole) => ({
+        scrollWidth: whole.scrollWidth,
+        clientWidth: whole.clientWidth,
+      }))
+      expect(scrollWidth).toBe(clientWidth)
+      expect(await page.locator('table', { hasText: 'Overdue loans' }).locator('tbody tr').count()).toBe(2)
     })
   })
 })

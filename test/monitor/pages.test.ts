@@ -180,6 +180,8 @@ describe('the page of the book', () => {
       '/style.css',
       '/',
       '/trial-balance',
+      '/arrears',
+      '/portfolio-at-risk',
     ])
     expect((await monitor.inject('/style.css')).headers['content-type']).toMatch(/^text\/css/)
   })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import { addPeriods, dateIn, type LocalDate, startOfDay } from '../../domain/dates.ts'
+import { AT_RISK_DAYS } from '../../domain/portfolio/cells.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'
 import { moment } from '../queries/rows.ts'
@@ -17,7 +18,7 @@ export interface ProductTotals {
   readonly outstanding: bigint
   readonly principal: bigint
   readonly overdue: bigint
-  /** Outstanding principal of loans overdue for at least so many days: PORTFOLIO_AT_RISK_DAYS, in their order. */
+  /** Outstanding principal of loans overdue for at least so many days: `AT_RISK_DAYS`, in their order. */
   readonly atRisk: readonly bigint[]
 }
 
@@ -38,8 +39,6 @@ export interface BookTotals {
   readonly days: readonly DayTotals[]
 }
 
-export const PORTFOLIO_AT_RISK_DAYS = [1, 30, 60, 90] as const
-
 /** Number of days that are shown. */
 export const DAYS_SHOWN = 31
 /** An entry posted before a computation may be committed after it, and the clocks of instances may differ. */
@@ -57,7 +56,7 @@ const sumProducts = unprepared<{ today: LocalDate }>(
     sum(l.principal_outstanding + l.interest_outstanding + l.fees_outstanding + l.penalty_outstanding)::text AS outstanding,
     sum(l.principal_outstanding)::text AS principal,
     sum(l.total_overdue)::text AS overdue,
-    ARRAY[${PORTFOLIO_AT_RISK_DAYS.map(
+    ARRAY[${AT_RISK_DAYS.map(
       (days) =>
         `coalesce(sum(l.principal_outstanding) FILTER (WHERE l.overdue_since <= ${p('today')}::date - ${days - 1}), 0)::text`,
     ).join(', ')}] AS at_risk

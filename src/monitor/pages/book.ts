@@ -2,13 +2,8 @@ import { type Html, html } from '../../api/http/html.ts'
 import type { Deps } from '../../app/deps.ts'
 import { addPeriods, dateIn, toRfc3339 } from '../../domain/dates.ts'
 import { currencyOf, minorToNumber } from '../../domain/money.ts'
-import {
-  type BookTotals,
-  DAYS_SHOWN,
-  PORTFOLIO_AT_RISK_DAYS,
-  type ProductTotals,
-  type Totals,
-} from '../../services/book/totals.ts'
+import { AT_RISK_DAYS } from '../../domain/portfolio/cells.ts'
+import { type BookTotals, DAYS_SHOWN, type ProductTotals, type Totals } from '../../services/book/totals.ts'
 import { type ListedHead, listHeads, MOST_COUNTED } from '../../services/events/chainHeads.ts'
 import { countDue } from '../../services/loans/sweep.ts'
 import type { Recent } from '../recent.ts'
@@ -39,7 +34,7 @@ export async function bookPage(deps: Deps, organizationId: number, { recent, tot
   const body = html`<h1>The book</h1>
 ${book ? html`<p>As of ${ago(book.computedAt, now)}; summed up in ${book.tookMs} ms.</p>` : html`<p>Not summed up yet.</p>`}
 <form action="/loans"><label>Loan <input name="id" inputmode="numeric" placeholder="its id" required></label> <button>Show</button></form>
-<p><a href="/trial-balance">Trial balance</a> and the months of the books</p>
+<p><a href="/trial-balance">Trial balance</a> and the months of the books · <a href="/arrears">Arrears</a> · <a href="/portfolio-at-risk">Portfolio at risk over time</a></p>
 ${book && portfolio(book)}
 ${book && moved(book, dateIn(deps.config.zone, now))}
 ${sweepState(recent, due, now)}
@@ -70,7 +65,7 @@ function portfolio({ products }: BookTotals): Html {
       ['Outstanding', 'figure'],
       ['Overdue loans', 'figure'],
       ['Overdue', 'figure'],
-      ...PORTFOLIO_AT_RISK_DAYS.map((days): [string, 'figure'] => [`PAR ${days}`, 'figure']),
+      ...AT_RISK_DAYS.map((days): [string, 'figure'] => [`PAR ${days}`, 'figure']),
     ],
     [...rows, ...totals],
     'No loan is active.',
@@ -93,7 +88,7 @@ function totalRow(currency: string, products: readonly ProductTotals[]) {
       sum((product) => product.overdue),
       currency,
     )}</strong>`,
-    ...PORTFOLIO_AT_RISK_DAYS.map((_, index) =>
+    ...AT_RISK_DAYS.map((_, index) =>
       percent(
         sum(({ atRisk }) => atRisk[index] ?? 0n),
         principal,

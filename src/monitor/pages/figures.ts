@@ -1,4 +1,5 @@
 import { type Currency, currencyOf, minorToText } from '../../domain/money.ts'
+import { shareOf } from '../../domain/portfolio/share.ts'
 
 /** Writes an amount for people: thousands apart, with the decimals of its currency. */
 export function money(minor: bigint, currency: Currency | string): string {
@@ -13,6 +14,10 @@ export function money(minor: bigint, currency: Currency | string): string {
 /** Writes a share of a whole in percent, to one decimal; a dash when the whole is 0. */
 export const percent = (part: bigint, whole: bigint): string =>
   whole === 0n ? '–' : `${(Number((part * 10_000n) / whole) / 100).toFixed(1)} %`
+
+/** Writes a share of a whole in percent, to two decimals as the answers over HTTP have it. */
+export const share = (part: bigint, whole: bigint): string =>
+  whole === 0n ? '–' : `${shareOf(part, whole).toFixed(2)} %`
 
 /** Writes a large number in few characters, for an axis: 1.2M. */
 export function short(value: number): string {

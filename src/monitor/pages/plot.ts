@@ -67,6 +67,14 @@ export function barPlot({ label, names, days }: Bars): Html {
   return html`<figure><figcaption><span class="key bar0"></span>${names[0]} <span class="key bar1"></span>${names[1]}</figcaption>${frame(label, top, ticks, html`${bars}`)}</figure>`
 }
 
+/** Returns the ticks of named days, the first at the beginning of the axis and the last at its end. */
+const datesBelow = (dates: Steps['dates'], xOf: (day: number) => number): Tick[] =>
+  dates.map(({ day, date }, index) => ({
+    x: xOf(day),
+    text: date,
+    kind: index === 0 ? 'start' : index === dates.length - 1 ? 'end' : 'minor',
+  }))
+
 /** An amount that holds until it changes. */
 export interface Steps {
   readonly label: string
@@ -90,17 +98,50 @@ export function stepPlot({ label, name, points, dates }: Steps): Html {
   const path = points.map(({ day, value }, index) =>
     index === 0 ? `M${xOf(day)} ${yOf(value, top)}` : `H${xOf(day)}V${yOf(value, top)}`,
   )
-  const ticks = dates.map(
-    ({ day, date }, index): Tick => ({
-      x: xOf(day),
-      text: date,
-      kind: index === 0 ? 'start' : index === dates.length - 1 ? 'end' : 'minor',
-    }),
-  )
   const dots = points.map(
     ({ day, value, label }) =>
       html`<circle class="dot" cx="${xOf(day)}" cy="${yOf(value, top)}" r="4"><title>${label}</title></circle>\n`,
   )
   const line = html`<path class="line" d="${path.join('')}H${xOf(span)}"/>${dots}`
-  return html`<figure><figcaption><span class="key line0"></span>${name}</figcaption>${frame(label, top, ticks, line)}</figure>`
+  return html`<figure><figcaption><span class="key line0"></span>${name}</figcaption>${frame(label, top, datesBelow(dates, xOf), line)}</figure>`
+}
+
+/** Values of several names over days, of which none is above the one before it. */
+export interface Lines {
+  readonly label: string
+  /** At most 4: there is a colour for each. */
+  readonly names: readonly string[]
+  /** The words after the names, such as the unit. */
+  readonly note: string
+  /** Ascending: days since the first, and the value of each name. */
+  readonly points: readonly {
+    readonly day: number
+    readonly values: readonly number[]
+    readonly label: string
+    /** Drawn hollow. */
+    readonly isFaint: boolean
+  }[]
+  /** Days that are named below the plot, from the first to the last that it shows. */
+  readonly dates: readonly { readonly day: number; readonly date: string }[]
+}
+
+/** Draws lines in SVG, with a dot at each point and its text under the pointer; a line has a gap where days are missing. */
+export function linePlot({ label, names, note, points, dates }: Lines): Html {
+  const top = topOf(Math.max(0, ...points.flatMap(({ values }) => values)))
+  const span = Math.max(1, dates.at(-1)?.day ?? 0)
+  const xOf = (day: number) => round(MARGIN.left + (INNER.width * day) / span)
+  const lines = names.map((name, which) => {
+    const path = points.map(({ day, values }, index) => {
+      const isNext = index > 0 && points[index - 1]!.day === day - 1
+      return `${isNext ? 'L' : 'M'}${xOf(day)} ${yOf(values[which]!, top)}`
+    })
+    const dots = points.map(
+      ({ day, values, label: of, isFaint }) =>
+        html`<circle class="point${isFaint && ' faint'}" cx="${xOf(day)}" cy="${yOf(values[which]!, top)}" r="3"><title>${of}: ${name} ${values[which]!.toFixed(2)}</title></circle>\n`,
+    )
+    return html`<g class="series${which}"><path class="series" d="${path.join('')}"/>${dots}</g>`
+  })
+  const keys = names.map((name, which) => html`<span class="key series${which}"></span>${name} `)
+  const caption = html`<figcaption>${keys}<span class="note">${note}</span></figcaption>`
+  return html`<figure>${caption}${frame(label, top, datesBelow(dates, xOf), html`${lines}`)}</figure>`
 }

@@ -5,6 +5,7 @@ export const style = `
   --ink: light-dark(#1b2430, #e6eaf0); --soft: light-dark(#5b6775, #9aa6b4); --paper: light-dark(#fff, #12171e);
   --raised: light-dark(#f5f7f9, #1a212a); --rule: light-dark(#dde3e9, #2b3540);
   --first: light-dark(#1f6feb, #58a6ff); --second: light-dark(#2da44e, #4ac26b); --bad: light-dark(#b3261e, #ff8a80);
+  --third: light-dark(#b35900, #f0a35e); --fourth: light-dark(#8250df, #bc8cff);
 }
 * { box-sizing: border-box }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif }
@@ -40,8 +41,17 @@ input, select, button { font: inherit; padding: 4px 10px; border: 1px solid var(
 .bar1 { fill: var(--second); background: var(--second) }
 .line { fill: none; stroke: var(--first); stroke-width: 2 }
 .dot { fill: var(--first) }
+.series { fill: none; stroke: var(--line); stroke-width: 2 }
+.series0 { --line: var(--first) }
+.series1 { --line: var(--second) }
+.series2 { --line: var(--third) }
+.series3 { --line: var(--fourth) }
+.key[class*="series"] { background: var(--line) }
+.point { fill: var(--line); stroke: var(--line) }
+.point.faint { fill: var(--paper) }
 .key { display: inline-block; width: 10px; height: 10px; border-radius: 2px; margin: 0 6px 0 0 }
-.key ~ .key { margin-left: 16px }
+.key ~ .key, .note { margin-left: 16px }
+.note { color: var(--soft); font-weight: 400 }
 /* A table of figures is scrolled sideways; what the row is about stays where it is. */
 @media (max-width: 700px) {
   header, main { padding-left: 16px; padding-right: 16px }

@@ -6,7 +6,6 @@ export {
   type BookTotals,
   DAYS_SHOWN,
   type DayTotals,
-  PORTFOLIO_AT_RISK_DAYS,
   type ProductTotals,
 } from '../../db/book/totals.ts'
 

@@ -84,12 +84,8 @@ export async function readCells(
 ): Promise<ReadonlyMap<LocalDate, readonly Cell[]>> {
   const days = new Map<LocalDate, Cells>()
   await preparePortfolio(snapshot)
-  for (const day of asked.days) {
-    deps.stopping?.throwIfAborted()
-    const cells = new Cells()
-    for (const cell of await sumStill(snapshot, asked, day)) cells.add(cell)
-    days.set(day, cells)
-  }
+  for (const day of asked.days) days.set(day, new Cells())
+  for (const { day, cell } of await sumStill(snapshot, asked)) days.get(day)!.add(cell)
   await walk(deps, snapshot, asked, ({ productId, terms }, positions) => {
     const key = { productId, currency: terms.currency.code, month: monthOf(terms.disbursedOn) }
     for (const [place, position] of positions.entries())

@@ -1,6 +1,6 @@
 import type { LocalDate } from '../../domain/dates.ts'
 import { RATE_UNIT } from '../../domain/money.ts'
-import { AT_RISK_DAYS, type Cell } from '../../domain/portfolio/cells.ts'
+import { AT_RISK_DAYS, atRiskFrom, type Cell } from '../../domain/portfolio/cells.ts'
 import type { Roll } from '../../domain/portfolio/rolls.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
 import { type Parameter, unprepared } from '../queries/statement.ts'
@@ -56,7 +56,7 @@ const sumOf = (asked: PortfolioAsked) =>
   FROM (
     SELECT asked.day, l.product_id, l.currency, l.disbursed_on, bucket, count(*) AS loans,
       sum(l.principal_outstanding) AS principal, sum(${provision}) AS provision,
-      ${AT_RISK_DAYS.map((days, place) => `coalesce(sum(l.principal_outstanding) FILTER (WHERE days >= ${days}), 0) AS ${RISKS[place]}`).join(', ')}
+      ${AT_RISK_DAYS.map((days, place) => `coalesce(sum(l.principal_outstanding) FILTER (WHERE days >= ${atRiskFrom(days)}), 0) AS ${RISKS[place]}`).join(', ')}
     ${from}
     JOIN unnest(${p('days')}::date[]) AS asked (day) ON l.disbursed_on <= asked.day
     CROSS JOIN LATERAL (SELECT ${daysOn('asked.day')} AS days) AS counted

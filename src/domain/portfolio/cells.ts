@@ -1,8 +1,14 @@
 import type { LocalDate } from '../dates.ts'
 import type { Position } from '../delinquency/position.ts'
 
-/** The days past due from which principal is at risk, as the figures of portfolio at risk are named: PAR 1, 30, 60, 90. */
+/** The figures of portfolio at risk as they are named: PAR 1, 30, 60, 90. */
 export const AT_RISK_DAYS = [1, 30, 60, 90] as const
+
+/**
+ * Returns the days past due from which a loan is in a figure: PAR 1 has the loans that are past due for a day or more, PAR
+ * 30 those that are past due for more than 30 days, and so on (CGAP).
+ */
+export const atRiskFrom = (days: (typeof AT_RISK_DAYS)[number]): number => (days === 1 ? 1 : days + 1)
 
 /** The loans of a portfolio that are counted together besides their bucket. */
 export interface CellKey {
@@ -20,7 +26,7 @@ export interface Sums {
   readonly principal: bigint
   /** The sum of the provisions of the loans. */
   readonly provision: bigint
-  /** The principal outstanding of loans past due for at least so many days: `AT_RISK_DAYS`, in their order. */
+  /** The principal outstanding of the loans in each figure of portfolio at risk: `AT_RISK_DAYS`, in their order. */
   readonly atRisk: readonly bigint[]
 }
 
@@ -43,7 +49,7 @@ export const plusSums = (a: Sums, b: Sums): Sums => ({
 /** Returns the sums of one loan. */
 export const sumsOf = ({ principal, provision, daysPastDue }: Position): Sums => ({
   ...{ loans: 1, principal, provision },
-  atRisk: AT_RISK_DAYS.map((days) => (daysPastDue >= days ? principal : 0n)),
+  atRisk: AT_RISK_DAYS.map((days) => (daysPastDue >= atRiskFrom(days) ? principal : 0n)),
 })
 
 /** Returns the month of a day, YYYY-MM. */

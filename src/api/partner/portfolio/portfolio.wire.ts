@@ -55,7 +55,7 @@ export const toPolicy = ({ name, version, source }: NamedPolicy) => ({
 const atRisk = named(
   'PortfolioAtRiskFigure',
   z.object({
-    days: count.describe('Loans past due for at least so many days: 1, 30, 60, 90.'),
+    days: count.describe('1: loans that are past due for a day or more. 30, 60, 90: for more than so many days.'),
     principal: money.describe('Their principal outstanding.'),
     percent: percent.describe('Its share of the whole principal outstanding, in percent, to two decimals.'),
   }),

@@ -44,7 +44,7 @@ export async function arrearsPage(deps: Deps, operator: Caller, query: ArrearsQu
 ${portfolio && html`${buckets(portfolio.groups)}${atRisk(portfolio.groups)}`}
 ${form(policy.buckets, asked.bucket)}
 ${loans(list)}
-<p>${list.next !== undefined && html`<a href="${linkOf('/arrears', { ...asked, after: list.next })}">More loans</a> · `}<a href="${linkOf('/arrears.csv', asked)}">CSV file</a> of at most ${MOST_ARREARS} loans</p>`
+<p>${list.next !== undefined && html`<a href="${linkOf('/arrears', { ...asked, after: list.next })}">More loans</a> · `}<a href="${linkOf('/arrears.csv', asked)}">CSV file</a> of at most ${MOST_ARREARS.toLocaleString('en')} loans</p>`
   return page('Arrears', body)
 }
 

@@ -71,7 +71,7 @@ const figures = (currency: string, days: readonly Kept[]): Html =>
       ['Loans', 'figure'],
       ['Principal outstanding', 'figure'],
       ...AT_RISK_DAYS.map((least) => [`PAR ${least}`, 'figure'] as const),
-      [''],
+      ['Note'],
     ],
     days
       .toReversed()

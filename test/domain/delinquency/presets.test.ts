@@ -48,3 +48,40 @@ describe('days past due', () => {
     })
   })
 })
+
+/** What the sources say of each range of days: the first day, the last one, and the rest of the bucket. */
+const SAID = {
+  // CGAP, Occasional Paper 3: portfolio at risk by age; the ages are in steps of 30 days.
+  par: [
+    [0, 0, { name: 'current', class: null, stage: null, provisionRate: null }],
+    [1, 30, { name: '1-30', class: null, stage: null, provisionRate: null }],
+    [31, 60, { name: '31-60', class: null, stage: null, provisionRate: null }],
+    [61, 90, { name: '61-90', class: null, stage: null, provisionRate: null }],
+    [91, null, { name: 'over 90', class: null, stage: null, provisionRate: null }],
+  ],
+  // CBK/PG/04: classes by days past due, and the minimum provisions.
+  cbk: [
+    [0, 30, { name: 'normal', class: 'Normal', stage: null, provisionRate: 1_000_000n }],
+    [31, 90, { name: 'watch', class: 'Watch', stage: null, provisionRate: 3_000_000n }],
+    [91, 180, { name: 'substandard', class: 'Substandard', stage: null, provisionRate: 20_000_000n }],
+    [181, 360, { name: 'doubtful', class: 'Doubtful', stage: null, provisionRate: 100_000_000n }],
+    [361, null, { name: 'loss', class: 'Loss', stage: null, provisionRate: 100_000_000n }],
+  ],
+  // IFRS 9: 5.5.11, more than 30 days past due; B5.5.37, default no later than when 90 days past due.
+  ifrs9: [
+    [0, 30, { name: 'stage 1', class: null, stage: 1, provisionRate: null }],
+    [31, 89, { name: 'stage 2', class: null, stage: 2, provisionRate: null }],
+    [90, null, { name: 'stage 3', class: null, stage: 3, provisionRate: null }],
+  ],
+} as const
+
+describe.each(PRESETS)('each day by the policy $name', ({ name, policy }) => {
+  it('is in the bucket that the source says, by the oldest instalment, whatever its amount, and without days of cure', () => {
+    const said = SAID[name as keyof typeof SAID]
+    for (let days = 0; days <= 1_000; days++) {
+      const [fromDays, toDays, rest] = said.find(([from, to]) => from <= days && (to === null || days <= to))!
+      expect([days, policy.buckets[bucketIndex(policy, days)]]).toEqual([days, { fromDays, toDays, ...rest }])
+    }
+    expect(policy).toMatchObject({ countFrom: 'oldest_unpaid', materiality: null, cureDays: 0 })
+  })
+})

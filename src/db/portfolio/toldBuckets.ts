@@ -83,10 +83,13 @@ interface CandidateValues {
  */
 const candidatesOf = (policy: DelinquencyPolicy) =>
   unprepared<CandidateValues>((p) => {
-    const days = `CASE WHEN l.status = 'Active' AND l.overdue_since <= ${p('day')}::date
-      THEN ${p('day')}::date - l.overdue_since + 1 ELSE 0 END`
-    const bucket = `(${p('names')}::text[])[width_bucket(${days}, ${p('fromDays')}::int[])]`
-    const isOther = `${bucket} <> coalesce(told.bucket, (${p('names')}::text[])[1]) OR l.status <> 'Active'`
+    // Postgres refuses a parameter that the text does not use.
+    const isOther = () => {
+      const days = `CASE WHEN l.status = 'Active' AND l.overdue_since <= ${p('day')}::date
+        THEN ${p('day')}::date - l.overdue_since + 1 ELSE 0 END`
+      const bucket = `(${p('names')}::text[])[width_bucket(${days}, ${p('fromDays')}::int[])]`
+      return `${bucket} <> coalesce(told.bucket, (${p('names')}::text[])[1]) OR l.status <> 'Active'`
+    }
     const dayDecides = followsFromDay(policy) && policy.materiality === null
     return `
     SELECT l.id FROM loan l
@@ -94,7 +97,7 @@ const candidatesOf = (policy: DelinquencyPolicy) =>
     WHERE l.organization_id = ${p('organizationId')} AND l.id > ${p('after')} AND (
       l.next_change_at <= ${p('now')}::timestamptz
       OR ((l.status = 'Active' AND l.overdue_since IS NOT NULL OR told.loan_id IS NOT NULL)
-        ${dayDecides ? `AND (${isOther})` : ''}))
+        ${dayDecides ? `AND (${isOther()})` : ''}))
     ORDER BY l.id LIMIT ${p('most')}`
   })
 

@@ -6,7 +6,8 @@ import type { BookTotals } from '../services/book/totals.ts'
 import type { Head } from '../services/events/chainHeads.ts'
 import type { Listener, Movement } from '../services/listener.ts'
 import type { WebhookFigures } from '../services/webhooks/figures.ts'
-import { countKept, countPortfolios, countSealed, showHeads } from './sealMetrics.ts'
+import { countPortfolios, showPortfolios } from './portfolioMetrics.ts'
+import { countKept, countSealed, showHeads } from './sealMetrics.ts'
 import { countWebhooks, showWebhooks } from './webhookMetrics.ts'
 
 /** From half a millisecond, the time of a read, to ten seconds, which no request should take. */
@@ -62,6 +63,7 @@ export function createMetrics(now: () => number): Metrics {
     observe: (sources) => {
       showState(registers, sources)
       showBook(registers, sources.totals)
+      showPortfolios(registers, sources.totals)
       showHeads(registers, sources.heads)
       showWebhooks(registers, sources.webhooks)
     },

@@ -51,24 +51,6 @@ export function countSealed(registers: Registry[], now: () => number) {
   } satisfies Partial<Listener>
 }
 
-/** Tells of the job that keeps the portfolios. @param now milliseconds since 1970 */
-export function countPortfolios(registers: Registry[], now: () => number) {
-  const last = new Gauge({
-    name: 'mkopo_portfolio_last_success_timestamp_seconds',
-    help: 'When the portfolios were last found kept, or were kept on.',
-    registers,
-  })
-  const failed = new Counter({
-    name: 'mkopo_portfolio_failures_total',
-    help: 'Rounds in which the portfolio of an organization, or all, could not be kept.',
-    registers,
-  })
-  return {
-    portfolioKept: () => last.set(now() / 1000),
-    portfolioKeepFailed: () => failed.inc(),
-  } satisfies Partial<Listener>
-}
-
 /** Counts the changes that the journals take in. @param now milliseconds since 1970 */
 export function countKept(registers: Registry[], now: () => number) {
   const kept = new Counter({

@@ -142,6 +142,17 @@ describe('the metrics page', () => {
   })
 })
 
+describe('the metrics of the portfolio', () => {
+  it('have the loans of each bucket of the policy in force, and the principal at risk', () => {
+    const tzs = { organization: '1', currency: 'TZS' }
+    expect(value('mkopo_portfolio_loans', { ...tzs, bucket: 'current' })).toBe(2)
+    expect(value('mkopo_portfolio_loans', { ...tzs, bucket: 'over 90' })).toBe(0)
+    expect(value('mkopo_portfolio_principal', { ...tzs, bucket: 'current' })).toBe(100_000 + 450)
+    expect(value('mkopo_portfolio_at_risk', { ...tzs, days: '30' })).toBe(0)
+    expect(families.get('mkopo_portfolio_loans')?.samples).toHaveLength(5)
+  })
+})
+
 describe('what readExposition refuses', () => {
   const head = '# HELP a_total b\n# TYPE a_total counter\n'
   it.each([

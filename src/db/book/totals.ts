@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import { addPeriods, dateIn, type LocalDate, startOfDay } from '../../domain/dates.ts'
-import { AT_RISK_DAYS } from '../../domain/portfolio/cells.ts'
+import { AT_RISK_DAYS, atRiskFrom } from '../../domain/portfolio/cells.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'
 import { moment } from '../queries/rows.ts'
 import { unprepared } from '../queries/statement.ts'
+import { type BucketTotals, sumBuckets } from './bucketTotals.ts'
 
 /** The loans of one product in sums, in minor units. Loans without a product (of a record system) are together under null. */
 export interface ProductTotals {
@@ -18,7 +19,7 @@ export interface ProductTotals {
   readonly outstanding: bigint
   readonly principal: bigint
   readonly overdue: bigint
-  /** Outstanding principal of loans overdue for at least so many days: `AT_RISK_DAYS`, in their order. */
+  /** Outstanding principal of the loans in each figure of portfolio at risk: `AT_RISK_DAYS`, in their order. */
   readonly atRisk: readonly bigint[]
 }
 
@@ -36,6 +37,7 @@ export interface BookTotals {
   readonly computedAt: number
   readonly tookMs: number
   readonly products: readonly ProductTotals[]
+  readonly buckets: readonly BucketTotals[]
   readonly days: readonly DayTotals[]
 }
 
@@ -58,7 +60,7 @@ const sumProducts = unprepared<{ today: LocalDate }>(
     sum(l.total_overdue)::text AS overdue,
     ARRAY[${AT_RISK_DAYS.map(
       (days) =>
-        `coalesce(sum(l.principal_outstanding) FILTER (WHERE l.overdue_since <= ${p('today')}::date - ${days - 1}), 0)::text`,
+        `coalesce(sum(l.principal_outstanding) FILTER (WHERE l.overdue_since <= ${p('today')}::date - ${atRiskFrom(days) - 1}), 0)::text`,
     ).join(', ')}] AS at_risk
   FROM loan l LEFT JOIN loan_product p ON p.organization_id = l.organization_id AND p.id = l.product_id
   WHERE l.status = 'Active'
@@ -115,7 +117,8 @@ const save = unprepared<SaveValues>(
     SET computed_at = excluded.computed_at, took_ms = excluded.took_ms, figures = excluded.figures`,
 )
 
-type Stored = { products: object[]; days: Text<DayTotals>[] }
+/** Totals that a version before stored have no buckets. */
+type Stored = { products: object[]; buckets?: Text<BucketTotals>[]; days: Text<DayTotals>[] }
 
 /** The totals that an instance computed last: a row for each organization. */
 export async function readBookTotals(db: Db): Promise<BookTotals[]> {
@@ -123,7 +126,7 @@ export async function readBookTotals(db: Db): Promise<BookTotals[]> {
     organization_id: number
     computed_at: number
     took_ms: number
-    figures: { products: Text<ProductTotals>[]; days: Text<DayTotals>[] }
+    figures: Omit<Stored, 'products'> & { products: Text<ProductTotals>[] }
   }>('SELECT organization_id, computed_at, took_ms, figures FROM book_figures ORDER BY organization_id')
   return rows.map(({ organization_id, computed_at, took_ms, figures }) => ({
     organizationId: organization_id,
@@ -136,6 +139,7 @@ export async function readBookTotals(db: Db): Promise<BookTotals[]> {
       overdue: BigInt(product.overdue),
       atRisk: product.atRisk.map(BigInt),
     })),
+    buckets: (figures.buckets ?? []).map((one) => ({ ...one, principal: BigInt(one.principal) })),
     days: figures.days.map((day) => ({
       ...day,
       disbursed: BigInt(day.disbursed),
@@ -183,9 +187,9 @@ async function computeAndSave(transaction: Transaction, zone: string, now: () =>
   const today = dateIn(zone, at)
   const run: Run = (statement) => transaction.query({ ...statement, query_timeout: PATIENCE_MS } as pg.QueryConfig)
   await transaction.query(`SET LOCAL statement_timeout = ${PATIENCE_MS}`)
-  const book = new Map<number, Stored>()
+  const book = new Map<number, Required<Stored>>()
   const of = (organizationId: number) => {
-    const stored = book.get(organizationId) ?? { products: [], days: [] }
+    const stored = book.get(organizationId) ?? { products: [], buckets: [], days: [] }
     book.set(organizationId, stored)
     return stored
   }
@@ -197,6 +201,7 @@ async function computeAndSave(transaction: Transaction, zone: string, now: () =>
       overdueLoans: overdue_loans,
       atRisk: at_risk,
     })
+  for (const { organizationId, ...bucket } of await sumBuckets(run, today)) of(organizationId).buckets.push(bucket)
   for (const { organizationId, ...day } of await daysOf(run, zone, today)) of(organizationId).days.push(day)
   const took = Math.round(performance.now() - began)
   const figures = [...book.values()].map((stored) => JSON.stringify(stored))

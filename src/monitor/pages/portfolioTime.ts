@@ -33,7 +33,7 @@ export async function portfolioTimePage(deps: Deps, operator: Caller): Promise<s
   )
   const byCurrency = [...Map.groupBy(kept, ({ currency }) => currency)]
   const body = html`<h1>Portfolio at risk over time</h1>
-<p>The principal outstanding of loans that are past due for at least 1, 30, 60 or 90 days, as a share of all principal outstanding, at the end of each day; by version ${policy.version ?? 0} of the delinquency policy${policy.name !== null && html`, ${policy.name}`}.</p>
+<p>The principal outstanding of loans that are past due for a day or more (PAR 1), and for more than 30, 60 or 90 days, as a share of all principal outstanding, at the end of each day; by version ${policy.version ?? 0} of the delinquency policy${policy.name !== null && html`, ${policy.name}`}.</p>
 <p>A day that was ${CHANGED} is right again when the next day begins. <a href="/arrears">Arrears today</a> · <a href="/portfolio-at-risk.csv">CSV file</a></p>
 ${byCurrency.map(([currency, of]) => html`${plot(currency, of)}${figures(currency, of)}`)}
 ${byCurrency.length === 0 && html`<p>No day is kept yet: when a day begins, the days before it are kept.</p>`}`

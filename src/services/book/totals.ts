@@ -2,6 +2,7 @@ import type { Deps } from '../../app/deps.ts'
 import { type BookTotals, computeBookTotals, readBookTotals } from '../../db/book/totals.ts'
 import { type Head, readHeads } from '../events/chainHeads.ts'
 
+export type { BucketTotals } from '../../db/book/bucketTotals.ts'
 export {
   type BookTotals,
   DAYS_SHOWN,

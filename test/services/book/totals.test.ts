@@ -76,12 +76,14 @@ describe('the totals of the book', () => {
     await totals.look()
     const atRisk = (index: number) =>
       totals.latest()[0]!.products.reduce((sum, { atRisk: all }) => sum + all[index]!, 0n)
-    expect([atRisk(0), atRisk(1), atRisk(2)]).toEqual([180_000_00n, 160_000_00n, 0n])
+    expect([atRisk(0), atRisk(1), atRisk(2)]).toEqual([180_000_00n, 0n, 0n])
     await repay(early, 3_000)
     await lend(4, 12_000)
     service.clock.set('2026-03-31')
     await repay(early, 4_000)
     await totals.look()
+    // PAR 30 has loans that are overdue for more than 30 days.
+    expect([atRisk(1), atRisk(2)]).toEqual([153_000_00n, 0n])
     expect(totals.latest()[0]!.days.toSorted((a, b) => a.day.localeCompare(b.day))).toEqual([
       { day: '2026-03-30', currency: 'TZS', disbursed: 12_000_00n, collected: 3_000_00n },
       { day: '2026-03-31', currency: 'TZS', disbursed: 0n, collected: 4_000_00n },

@@ -3,7 +3,6 @@ import type { Bucket, DelinquencyPolicy } from '../../domain/delinquency/policy.
 import { followsFromDay } from '../../domain/delinquency/position.ts'
 import { PRESETS } from '../../domain/delinquency/presets.ts'
 import { fromStoredPolicy } from '../../domain/delinquency/storedPolicy.ts'
-import { InvariantError } from '../../domain/errors.ts'
 import { unprepared } from '../queries/statement.ts'
 
 /** The active loans of one currency that are in one bucket of their organization's policy in force. */
@@ -47,9 +46,8 @@ function policyOf({ rules }: PolicyRow): DelinquencyPolicy | undefined {
   if (rules === null) return PRESETS[0].policy
   try {
     return fromStoredPolicy(rules)
-  } catch (error) {
-    if (error instanceof InvariantError) return undefined
-    throw error
+  } catch {
+    return undefined
   }
 }
 

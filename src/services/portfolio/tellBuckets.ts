@@ -17,6 +17,10 @@ import { findPolicy } from '../delinquency/policies.ts'
 
 /** Loans whose buckets are told in one transaction. */
 const LOANS_A_ROUND = 200
+/** Milliseconds after which a round replays no further loan: requests wait for the loans of a round. */
+const LOCKED_MS = 200
+/** The walks through the loans of a day after the first one, for loans that another change had in hand. */
+const MOST_WALKS = 3
 
 type TellDeps = Pick<Deps, 'db' | 'config' | 'now'>
 
@@ -27,6 +31,8 @@ export interface TellingPlace {
   readonly after: bigint
   /** Whether loans were left out, because another change had them in hand: they are looked at again. */
   readonly isPartial: boolean
+  /** The number of walks through all loans that were made before. */
+  readonly walks: number
 }
 
 /** The result of a round of telling. */
@@ -48,15 +54,20 @@ export async function tellBuckets(deps: TellDeps, organizationId: number, place?
   const { db, config, now } = deps
   const at = now()
   const day = dateIn(config.zone, at)
-  const { after, isPartial } = place?.day === day ? place : { after: 0n, isPartial: false }
+  const from = place?.day === day ? place : { day, after: 0n, isPartial: false, walks: 0 }
+  const began = performance.now()
   const { version, policy } = await findPolicy(deps, organizationId, {})
   return inTransaction(db, async (transaction): Promise<Told> => {
     const head = await claimPortfolio(transaction, organizationId, startOfDay(day, config.zone))
     if (!head?.isSwept || isDone(head.toldOn, day)) return NOTHING
-    const asked = { organizationId, after, day, now: at, policy, most: LOANS_A_ROUND }
+    const asked = { organizationId, after: from.after, day, now: at, policy, most: LOANS_A_ROUND }
     const { loans, left, last } = await readCandidates(transaction, config.zone, asked)
     const damaged: Error[] = []
-    const changed = loans.flatMap(({ id, read }) => {
+    /** The first loan that is left to the next round, so that no request waits long for these. */
+    let later: number | undefined
+    const changed = loans.flatMap(({ id, read }, index) => {
+      if (later === undefined && index > 0 && performance.now() - began > LOCKED_MS) later = index
+      if (later !== undefined) return []
       try {
         return changedBucket(read(), policy, { at, version: version ?? 0 }) ?? []
       } catch (error) {
@@ -66,10 +77,13 @@ export async function tellBuckets(deps: TellDeps, organizationId: number, place?
     })
     const isSilent = head.toldOn === null
     await saveBuckets(transaction, changed, { organizationId, policyVersion: version ?? 0, day, now: at, isSilent })
-    const isMissing = isPartial || left > 0
+    const isPartial = from.isPartial || left > 0
+    if (later !== undefined) return { next: { ...from, after: loans[later - 1]!.id, isPartial }, damaged }
     if (loans.length + left === LOANS_A_ROUND)
-      return { next: { day, after: last ?? after, isPartial: isMissing }, damaged }
-    if (isMissing) return { next: { day, after: 0n, isPartial: false }, damaged }
+      return { next: { ...from, after: last ?? from.after, isPartial }, damaged }
+    // A loan that is changed all the time is told of on another day.
+    if (isPartial && from.walks < MOST_WALKS)
+      return { next: { day, after: 0n, isPartial: false, walks: from.walks + 1 }, damaged }
     await setTold(transaction, organizationId, day)
     return { next: undefined, damaged }
   })

@@ -114,7 +114,7 @@ async function readList(
   const dayDecides = followsFromDay(policy) && policy.materiality === null
   const isFiltered = bucket !== undefined && !dayDecides
   const most = isFiltered ? MOST_REPLAYED : rows
-  const due = bucket !== undefined && dayDecides ? dueOf(bucket, today) : { dueFrom: null, dueTo: null }
+  const due = bucket === undefined ? { dueFrom: null, dueTo: null } : dueOf(bucket, policy, today)
   const places = await findOverdue(snapshot, { organizationId, today, ...due, after, most })
   const loans: LateLoan[] = []
   let seen = 0
@@ -131,10 +131,21 @@ async function readList(
   return { loans, next: isEnd ? undefined : toPlace(places[seen - 1]!) }
 }
 
-/** Returns the due dates of which loans are in a bucket, where the days past due of a day decide alone. */
-const dueOf = ({ fromDays, toDays }: Bucket, today: LocalDate) => ({
-  dueFrom: toDays === null ? null : addPeriods(today, -toDays, 'days'),
-  dueTo: fromDays === 0 ? dayBefore(today) : addPeriods(today, -fromDays, 'days'),
+/**
+ * Returns the due dates that loans in a bucket can have; exactly those where the days past due of a day decide alone. Cure
+ * and the first day of arrears keep a loan in a worse bucket than the days since the oldest due date, and small arrears in
+ * the first.
+ */
+const dueOf = (
+  { fromDays, toDays }: Bucket,
+  { countFrom, cureDays, materiality }: DelinquencyPolicy,
+  today: LocalDate,
+) => ({
+  dueFrom: toDays === null || materiality !== null ? null : addPeriods(today, -toDays, 'days'),
+  dueTo:
+    fromDays === 0 || countFrom !== 'oldest_unpaid' || cureDays > 0
+      ? dayBefore(today)
+      : addPeriods(today, -fromDays, 'days'),
 })
 
 /** Returns how late a loan is; undefined where it owes nothing. */

@@ -77,6 +77,21 @@ export const LOAN_SOURCES = `
   JOIN customer c ON c.organization_id = l.organization_id AND c.id = l.customer_id
   LEFT JOIN loan_product p ON p.organization_id = l.organization_id AND p.id = l.product_id`
 
+/** The columns of a loan's own row that `termsOf` takes. */
+export type TermsRow = Pick<
+  BareRow,
+  | 'currency'
+  | 'principal'
+  | 'number_of_repayments'
+  | 'rate_per_period'
+  | 'penalty_amount'
+  | 'disbursed_at'
+  | 'disbursed_on'
+  | 'due_on'
+  | 'due_at'
+  | 'rules'
+>
+
 /** A loan's own row. */
 export interface BareRow {
   organization_id: number
@@ -231,7 +246,7 @@ export const bareOf = (row: BareRow) => ({
 })
 
 /** The terms in a loan's own row. */
-export const termsOf = (row: BareRow, zone: string): HeadTerms => ({
+export const termsOf = (row: TermsRow, zone: string): HeadTerms => ({
   currency: currencyOf(row.currency),
   zone,
   principal: row.principal,

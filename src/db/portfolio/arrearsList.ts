@@ -57,6 +57,7 @@ export interface OverdueLoan extends PortfolioLoan {
 }
 
 interface OverdueRow extends PortfolioRow {
+  readonly external_id: string | null
   readonly customer_external_id: string | null
   readonly customer_business_name: string | null
   readonly customer_phone: string | null
@@ -65,7 +66,7 @@ interface OverdueRow extends PortfolioRow {
 
 const read = unprepared<{ organizationId: number; ids: readonly bigint[] }>(
   (p) => `
-  SELECT ${PORTFOLIO_COLUMNS}, c.external_id AS customer_external_id, c.business_name AS customer_business_name,
+  SELECT ${PORTFOLIO_COLUMNS}, l.external_id, c.external_id AS customer_external_id, c.business_name AS customer_business_name,
     c.phone AS customer_phone, pr.name AS product_name
   FROM loan l JOIN customer c ON c.organization_id = l.organization_id AND c.id = l.customer_id
     LEFT JOIN loan_product pr ON pr.organization_id = l.organization_id AND pr.id = l.product_id

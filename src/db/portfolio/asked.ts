@@ -80,9 +80,14 @@ export function movingOf(asked: PortfolioAsked, p: Parameter<MovingValues>): Mov
 /** Milliseconds that a statement about a whole portfolio may take: more than any other statement of the service. */
 const PATIENCE_MS = 120_000
 
-/** Prepares a snapshot for statements about a whole portfolio: the sums of a large book then fit into the memory of one. */
+/**
+ * Prepares a snapshot for statements about a whole portfolio: the sums of a large book then fit into the memory of one, and a
+ * cursor is planned for all of its rows.
+ */
 export const preparePortfolio = async (snapshot: Snapshot): Promise<void> => {
-  await snapshot.query(`SET LOCAL work_mem = '64MB'; SET LOCAL statement_timeout = ${PATIENCE_MS}`)
+  await snapshot.query(
+    `SET LOCAL work_mem = '64MB'; SET LOCAL cursor_tuple_fraction = 1; SET LOCAL statement_timeout = ${PATIENCE_MS}`,
+  )
 }
 
 /** Gives a statement the time that one about a whole portfolio may take. */

@@ -33,14 +33,19 @@ interface Waiting {
   readonly start: () => void
 }
 
-/** The longest wait of a set of turns, and the message of its refusals. */
+/** The longest wait of a set of turns, the longest rest after a read, and the message of its refusals. */
 interface TurnOptions {
   readonly waitMs?: number
+  readonly mostRestMs?: number
   readonly refusal?: string
 }
 
 /** Creates a set of turns of heavy reads; a process has one of each kind. */
-export function createHeavyReads({ waitMs = WAIT_MS, refusal = REFUSAL }: TurnOptions = {}): HeavyReads {
+export function createHeavyReads({
+  waitMs = WAIT_MS,
+  mostRestMs = REST.mostMs,
+  refusal = REFUSAL,
+}: TurnOptions = {}): HeavyReads {
   const tooMany = () => new LendingError('resource_exhausted', refusal, [], AGAIN_SECONDS)
   let isBusy = false
   let last: number | undefined
@@ -83,7 +88,7 @@ export function createHeavyReads({ waitMs = WAIT_MS, refusal = REFUSAL }: TurnOp
         return await read()
       } finally {
         const took = performance.now() - began
-        setTimeout(startNext, Math.min(REST.mostMs, took * REST.times)).unref()
+        setTimeout(startNext, Math.min(mostRestMs, took * REST.times)).unref()
       }
     },
     weightOf: (name) => known.get(name) ?? 0,

@@ -1,8 +1,12 @@
 import { createHeavyReads, HEAVY } from '../loans/heavyReads.ts'
 
-/** A question about a whole portfolio takes seconds, so another one waits longer for its turn than other heavy reads. */
+/**
+ * A question about a whole portfolio takes seconds, so another one waits longer for its turn than other heavy reads. It takes
+ * the process a few milliseconds at a time, so that no rest has to follow.
+ */
 const TURNS = {
   waitMs: 20_000,
+  mostRestMs: 0,
   refusal: 'too many questions about the portfolio are being answered; try again',
 }
 

@@ -78,31 +78,7 @@ export const LOAN_SOURCES = `
   LEFT JOIN loan_product p ON p.organization_id = l.organization_id AND p.id = l.product_id`
 
 /** The columns of a loan's own row that `termsOf` takes. */
-export type TermsRow = Pick<
-  BareRow,
-  | 'currency'
-  | 'principal'
-  | 'number_of_repayments'
-  | 'rate_per_period'
-  | 'penalty_amount'
-  | 'disbursed_at'
-  | 'disbursed_on'
-  | 'due_on'
-  | 'due_at'
-  | 'rules'
->
-
-/** A loan's own row. */
-export interface BareRow {
-  organization_id: number
-  id: bigint
-  external_id: string | null
-  account_no: bigint | null
-  version: number
-  updated_at: Instant
-  next_change_at: Instant | null
-  customer_id: bigint
-  product_id: number | null
+export interface TermsRow {
   currency: string
   principal: bigint
   number_of_repayments: number
@@ -113,6 +89,19 @@ export interface BareRow {
   due_on: LocalDate
   due_at: Instant
   rules: unknown
+}
+
+/** A loan's own row. */
+export interface BareRow extends TermsRow {
+  organization_id: number
+  id: bigint
+  external_id: string | null
+  account_no: bigint | null
+  version: number
+  updated_at: Instant
+  next_change_at: Instant | null
+  customer_id: bigint
+  product_id: number | null
   record: LoanRecord | null
 }
 

@@ -11,8 +11,8 @@ export default defineConfig({
   test: {
     // Processes, not threads: some tests kill what they have started, and each file has a database of its own.
     pool: 'forks',
-    // Most tests wait, for the database or for processes that they start: three for two cores keep these busy.
-    maxWorkers: '150%',
+    // Most tests wait for the database: as many as there are cores, where vitest would leave one free.
+    maxWorkers: '100%',
     testTimeout: 30_000 * patience,
     hookTimeout: 60_000 * patience,
     projects: [

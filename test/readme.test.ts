@@ -18,8 +18,8 @@ const shellBlocks = blocks.filter(({ language }) => language === 'sh')
 /** The two commands that install and run all: how this test is run itself. */
 const INSTALLING = /^npm ci && npm (?:start|test)$/
 
-/** What a command may say beside its result. */
-const REMARK = /^\S+: refused lines are in \S+\.$/
+/** The lines that a command may say beside its result. */
+const REMARK = /^(?:\S+: refused lines are in \S+\.|(?:as of|from) \d{4}-.*, by version \d+ of the policy.*)\n?/gm
 
 let service: ServiceProcess | undefined
 let folder: string | undefined

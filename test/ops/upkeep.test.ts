@@ -48,11 +48,12 @@ describe('help', () => {
         'access',
         'webhooks',
         'journal',
+        'portfolio',
         'migrate',
       ],
     ])
     const commands = (await Promise.all(top.map(below))).flat()
-    expect(commands).toHaveLength(46)
+    expect(commands).toHaveLength(50)
     expect((await Promise.all(commands.map(below))).flat()).toEqual([
       ['journal', 'chart', 'show'],
       ['journal', 'chart', 'set'],

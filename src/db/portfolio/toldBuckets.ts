@@ -127,7 +127,7 @@ export interface Candidates {
     /** Throws where the rows of the loan are damaged. */
     readonly read: () => ToldLoan
   }[]
-  /** Loans that another change has in hand, and that are left out. */
+  /** Loans that another change has locked, and that are left out. */
   readonly left: number
   /** The last loan that was found; undefined where none was. */
   readonly last: bigint | undefined

@@ -1,4 +1,5 @@
-import { type Instant, isCalendarDate, type LocalDate } from '../dates.ts'
+import type { LocalDate } from '../dates.ts'
+import { toDay, toInstant } from '../datesText.ts'
 import type { Balances, Recognition } from '../loan/balances.ts'
 import { amountFromText, amountToText, portionsFromText, portionsToText } from '../loan/carriedForward/portionsText.ts'
 import {
@@ -214,19 +215,6 @@ function termsFromText(text: string): KeptTerms {
     dueOn: toDay(dueOn),
     dueAt: toInstant(dueAt),
   }
-}
-
-/** @throws SyntaxError */
-function toInstant(text: string | undefined): Instant {
-  const instant = Number(text)
-  if (!text || !Number.isSafeInteger(instant)) throw new SyntaxError('an instant')
-  return instant
-}
-
-/** @throws SyntaxError */
-function toDay(text: string): LocalDate {
-  if (!isCalendarDate(text)) throw new SyntaxError('a day')
-  return text
 }
 
 /** Reads a day; null for an empty text. @throws SyntaxError */

@@ -1,4 +1,5 @@
-import { type Instant, isCalendarDate, type LocalDate } from '../dates.ts'
+import type { Instant } from '../dates.ts'
+import { toDay, toInstant } from '../datesText.ts'
 import type { LoanTerms } from '../loan/terms.ts'
 import type { Instalment } from '../schedule/schedule.ts'
 
@@ -104,17 +105,4 @@ function toInstalment(line: string, index: number): Instalment {
     interest: BigInt(interest),
     fees: BigInt(fees),
   }
-}
-
-/** @throws SyntaxError */
-function toInstant(text: string | undefined): Instant {
-  const instant = Number(text)
-  if (!text || !Number.isSafeInteger(instant)) throw new SyntaxError('an instant')
-  return instant
-}
-
-/** @throws SyntaxError */
-function toDay(text = ''): LocalDate {
-  if (!isCalendarDate(text)) throw new SyntaxError('a day')
-  return text
 }

@@ -19,7 +19,7 @@ import { findPolicy } from '../delinquency/policies.ts'
 const LOANS_A_ROUND = 200
 /** Milliseconds after which a round replays no further loan: requests wait for the loans of a round. */
 const LOCKED_MS = 200
-/** The walks through the loans of a day after the first one, for loans that another change had in hand. */
+/** The walks through the loans of a day after the first one, for loans that another change had locked. */
 const MOST_WALKS = 3
 
 type TellDeps = Pick<Deps, 'db' | 'config' | 'now'>
@@ -29,7 +29,7 @@ export interface TellingPlace {
   readonly day: LocalDate
   /** The loan after which to go on. */
   readonly after: bigint
-  /** Whether loans were left out, because another change had them in hand: they are looked at again. */
+  /** Whether loans were left out, because another change had locked them: they are looked at again. */
   readonly isPartial: boolean
   /** The number of walks through all loans that were made before. */
   readonly walks: number

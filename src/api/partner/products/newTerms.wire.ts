@@ -100,7 +100,7 @@ const newPenalty = named(
     maxTimes: smallInt({ min: 1, max: MOST_TIMES })
       .optional()
       .describe(
-        'How many penalties may be raised on the loan, or on each instalment; not with `once`. Default: any number.',
+        'How many penalties may be raised on the loan, or on each instalment; not with `once`. Default: no limit.',
       ),
     capPercentOfPrincipal: rateAboveZero
       .optional()

@@ -63,7 +63,7 @@ const penalty = named(
       .describe('Days from the due date to the first penalty; 0 is the due date itself. Left out: 0.'),
     maxTimes: count
       .optional()
-      .describe('How many penalties may be raised on the loan, or on each instalment. Left out: any number.'),
+      .describe('How many penalties may be raised on the loan, or on each instalment. Left out: no limit.'),
     capPercentOfPrincipal: percent
       .optional()
       .describe('The largest sum of the penalties of a loan, in percent of its principal. Left out: no limit.'),

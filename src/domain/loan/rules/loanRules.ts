@@ -22,7 +22,7 @@ export interface PenaltyRule {
   /** The distance of penalties; null: there is one. */
   readonly every: Distance | null
   readonly graceDays: number
-  /** How many penalties may be raised on the loan, or on an instalment; null: any number. */
+  /** How many penalties may be raised on the loan, or on an instalment; null: no limit. */
   readonly maxTimes: number | null
   /** The largest sum of the loan's penalties, minor units; single charges are among them. */
   readonly most: bigint

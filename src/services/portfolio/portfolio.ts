@@ -49,23 +49,33 @@ export async function readPortfolio(
   const kept = mayBeKept && version !== null ? { organizationId, policyVersion: version, day } : undefined
   const found = kept && (await findKeptDay(deps.db, kept))
   if (found) return { asOf: day, knownAt, policy, cells: found }
-  const asked = { organizationId, policy: policy.policy, days: [day], knownAt, now, today }
   const name = JSON.stringify(['cells', day, knownAt, version ?? policy.name])
+  const asked = { organizationId, policy: policy.policy, days: [day], knownAt }
   const cells = await deps.portfolioReads.run({ organizationId, name }, () => computeDay(deps, asked, kept))
   return { asOf: day, knownAt, policy, cells }
 }
 
+/** What is asked, before its turn has come. */
+type Untimed = Omit<PortfolioAsked, 'now' | 'today'>
+
+/** Returns what is asked at the moment of its turn: midnight may have passed while it waited. */
+function atNow({ now, config }: Deps, untimed: Untimed): PortfolioAsked {
+  const at = now()
+  return { ...untimed, now: at, today: dateIn(config.zone, at) }
+}
+
 /** Computes the cells of a day, and keeps them where the day may be kept. */
-async function computeDay(deps: Deps, asked: PortfolioAsked, kept: KeptDayKey | undefined): Promise<readonly Cell[]> {
-  const { organizationId, now, days } = asked
+async function computeDay(deps: Deps, untimed: Untimed, kept: KeptDayKey | undefined): Promise<readonly Cell[]> {
+  const { organizationId, days } = untimed
   // The day may have been kept while this question waited for its turn.
   const found = kept && (await findKeptDay(deps.db, kept))
   if (found) return found
+  const asked = atNow(deps, untimed)
   const { cells, settled } = await inSnapshot(deps.db, async (snapshot) => ({
     settled: await readSettled(snapshot, organizationId),
     cells: (await readCells(deps, snapshot, asked)).get(days[0]!)!,
   }))
-  if (kept) await keepDay(deps.db, { ...kept, cells, computedAt: now, seenTo: settled })
+  if (kept) await keepDay(deps.db, { ...kept, cells, computedAt: asked.now, seenTo: settled })
   return cells
 }
 
@@ -98,12 +108,9 @@ export async function readRollRates(
   const last = dayOf(deps, now, { asOf: to }, 'to')
   if (from >= last) throw invalidArgument('from', `must be before ${last}`)
   const policy = await findPolicy(deps, organizationId, namedBy(named))
-  const asked: PortfolioAsked = {
-    ...{ organizationId, policy: policy.policy, days: [from, last], knownAt: undefined, now },
-    today: dateIn(deps.config.zone, now),
-  }
+  const asked: Untimed = { organizationId, policy: policy.policy, days: [from, last], knownAt: undefined }
   const name = JSON.stringify(['rolls', from, last, policy.version ?? policy.name])
-  const compute = () => inSnapshot(deps.db, (snapshot) => readRolls(deps, snapshot, asked))
+  const compute = () => inSnapshot(deps.db, (snapshot) => readRolls(deps, snapshot, atNow(deps, asked)))
   const rolls = await deps.portfolioReads.run({ organizationId, name }, compute)
   return { from, to: last, policy, rates: rollRatesOf(rolls, policy.policy) }
 }

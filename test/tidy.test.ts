@@ -13,6 +13,14 @@ interface Ban {
   readonly instead: string
 }
 
+/**
+ * The services that go by the clock of the machine: access, the delivery of events, what a reset of a test organization keeps,
+ * the progress of imports, the sums of the operators' page, and the jobs and the clocks themselves.
+ */
+const timelessServices = new RegExp(
+  `^src/services/(access/|webhooks/|testClock/(testClocks|reset)\\.ts|events/(eventList|sequencer)\\.ts|${'lenders/(organizations|products)\\.ts|book/(bookImport|totals)\\.ts|loans/sweep\\.ts'})`,
+)
+
 /** What the code of a file may not say; comments and quoted text do not count. */
 const bans: readonly Ban[] = [
   {
@@ -23,7 +31,19 @@ const bans: readonly Ban[] = [
   {
     what: /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\.now\b|\bDateTime\.(now|local|utc)\(\s*\)/,
     where: /^src\/domain\//,
-    instead: 'time is an argument: take the instant from the caller, who has deps.now()',
+    instead: 'time is an argument: take the instant from the caller, who has deps.now(organizationId)',
+  },
+  {
+    what: /\bDate\.now\b|\bnew Date\(\s*\)|\bDateTime\.(now|local|utc)\(\s*\)/,
+    where: /^src\/services\//,
+    except: /^src\/services\/webhooks\/poster\.ts$/,
+    instead: 'ask deps.now(organizationId) for business time, and deps.machineNow() for the time of tokens and leases',
+  },
+  {
+    what: /\bmachineNow\b/,
+    where: /^src\/(domain|services)\//,
+    except: timelessServices,
+    instead: 'what happens in a book has business time: ask deps.now(organizationId)',
   },
   {
     what: /\bMath\.random\b|\brandomUUID\b|\bcrypto\b/,

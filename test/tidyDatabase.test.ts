@@ -64,6 +64,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
   'the endpoints of webhooks and what waits for them, under a lease': [
     ...['webhooks/attempts', 'webhooks/endpointViews', 'webhooks/endpoints', 'webhooks/leases'],
   ],
+  'the clocks of test organizations, each at most a row a request': ['testClock/passing', 'testClock/testClocks'],
   'the journal, off the money path': [
     ...[
       'journal/charts',

@@ -63,7 +63,7 @@ async function time(question: string, ask: () => Promise<number>): Promise<Timed
 
 async function measure(deps: Deps): Promise<Timed[]> {
   const who = { organizationId: ORGANIZATION }
-  const today = dateIn(deps.config.zone, deps.now())
+  const today = dateIn(deps.config.zone, deps.now(ORGANIZATION))
   const ago = (days: number) => addPeriods(today, -days, 'days')
   const ask = async (request: Parameters<typeof readPortfolio>[2]) =>
     (await readPortfolio(deps, who, request)).cells.reduce((sum, { loans }) => sum + loans, 0)
@@ -87,7 +87,9 @@ async function measure(deps: Deps): Promise<Timed[]> {
     await time('30 days ago, not kept', () => ask({ asOf: ago(30) })),
     await time('30 days ago, kept', () => ask({ asOf: ago(30) })),
     await time('60 days ago, not kept', () => ask({ asOf: ago(60) })),
-    await time('10 days ago, as known 5 days ago', () => ask({ asOf: ago(10), knownAt: deps.now() - 5 * 86_400_000 })),
+    await time('10 days ago, as known 5 days ago', () =>
+      ask({ asOf: ago(10), knownAt: deps.now(ORGANIZATION) - 5 * 86_400_000 }),
+    ),
     await time('today, as published by cbk', () => ask({ policy: 'cbk' })),
     await time('roll rates of 30 days', () => rolls(ago(30))),
     await time('the job that notes buckets and keeps 31 days, the first time', keep),

@@ -62,7 +62,7 @@ async function deliverAll(book: HeldBook, poster: Poster): Promise<{ rounds: num
     if (state !== 'idle') continue
     const due = await book.nextDueAt()
     if (due === undefined) break
-    book.wait(Math.max(1, due - book.deps.now()))
+    book.wait(Math.max(1, due - book.deps.machineNow()))
   }
   await life.delivery.stop()
   return { rounds, lives }

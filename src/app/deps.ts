@@ -14,14 +14,21 @@ import type { LoanQueues } from '../services/loans/changes/changeLoan.ts'
 import type { HeavyReads } from '../services/loans/heavyReads.ts'
 import type { PortfolioReads } from '../services/portfolio/portfolioReads.ts'
 import type { StatementReader } from '../services/statements/reader.ts'
+import type { TestClocks } from '../services/testClock/testClocks.ts'
 import type { Poster } from '../services/webhooks/poster.ts'
 import type { Config } from './config.ts'
 
 /** The parts of the service, made once in `app/service.ts` and passed to all rooms. */
 export interface Deps {
   readonly config: Config
-  /** The one clock of the service, in milliseconds since 1970. */
-  readonly now: () => number
+  /**
+   * The moment of the business of an organization, in milliseconds since 1970: that of its test clock, or of this machine.
+   * Every loan, customer and decision is of such a moment.
+   */
+  readonly now: (organizationId: number) => number
+  /** The clock of this machine, in milliseconds since 1970: of tokens, keys, limits, leases and signatures. */
+  readonly machineNow: () => number
+  readonly testClocks: TestClocks
   readonly db: Db
   /** Ids and account numbers that are reserved ahead. */
   readonly idBlocks: IdBlocks

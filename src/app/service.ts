@@ -20,6 +20,7 @@ import { createLoanQueues } from '../services/loans/changes/changeLoan.ts'
 import { createHeavyReads } from '../services/loans/heavyReads.ts'
 import { createPortfolioReads } from '../services/portfolio/portfolioReads.ts'
 import { openStatementReader } from '../services/statements/reader.ts'
+import { openTestClocks } from '../services/testClock/testClocks.ts'
 import { createPoster } from '../services/webhooks/poster.ts'
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
@@ -38,6 +39,7 @@ export interface ServiceOptions {
   readonly ownerUrl?: string
   /** True uses only `ownerUrl`, where there is one: for a command that only migrates. */
   readonly asOwner?: boolean
+  /** The clock of this machine. */
   readonly now: () => number
   readonly log?: { info(message: string): void; warn(message: string): void }
   /** The clock of this machine, to compare the server's with; without it only the server's version is checked. */
@@ -69,6 +71,7 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     else await bringUpToDate(db, options)
     const keys = await openKeyRing(db, secret, now)
     if (config.seedDemo && !skipMigrations) await seedDemo(db, now())
+    const testClocks = await openTestClocks(db, now)
     const tokenSigner = signerPlace()
     const signIn = createSignIn({ db, keys, tokenSigner, now, issuer: config.authUrl, listener })
     const organizations = cacheOrganizations(db, now)
@@ -87,7 +90,9 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     const writing = { idBlocks: createIdBlocks(), loanBatches: createLoanBatches(db), loanQueues: createLoanQueues() }
     return {
       config,
-      now,
+      now: testClocks.now,
+      machineNow: now,
+      testClocks,
       db,
       ...writing,
       ...reading,

@@ -41,8 +41,9 @@ export interface Metrics {
 /**
  * Creates metrics that count from 0 what their `listener` hears of, in a registry of their own.
  * @param now milliseconds since 1970, for the time of the last sweep
+ * @param isTest whether an organization is a test one, whose money is none and is not counted
  */
-export function createMetrics(now: () => number): Metrics {
+export function createMetrics(now: () => number, isTest: (organizationId: number) => boolean = () => false): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -53,7 +54,7 @@ export function createMetrics(now: () => number): Metrics {
 
   return {
     listener: {
-      ...{ ...countRequests(registers), ...countMoney(registers) },
+      ...{ ...countRequests(registers), ...countMoney(registers, isTest) },
       ...countSweeps(registers, now),
       ...countSealed(registers, now),
       ...countKept(registers, now),
@@ -115,7 +116,7 @@ function countRequests(registers: Registry[]) {
   } satisfies Partial<Listener>
 }
 
-function countMoney(registers: Registry[]) {
+function countMoney(registers: Registry[], isTest: (organizationId: number) => boolean) {
   const labelNames = ['organization', 'currency'] as const
   const disbursed = new Counter({
     name: 'mkopo_loans_disbursed_total',
@@ -163,10 +164,12 @@ function countMoney(registers: Registry[]) {
   const units = ({ amount, currency }: Movement) => minorToNumber(amount, currencyOf(currency))
   return {
     loanDisbursed: (loan) => {
+      if (isTest(loan.organizationId)) return
       disbursed.inc(of(loan))
       disbursedAmount.inc(of(loan), units(loan))
     },
     transactionPosted: (transaction) => {
+      if (isTest(transaction.organizationId)) return
       posted.inc({ ...of(transaction), type: transaction.type })
       if (!isCustomerRepayment(transaction.type)) return
       repaid.inc(of(transaction))

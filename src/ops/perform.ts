@@ -75,7 +75,8 @@ async function organizationNamed(deps: Deps, given: number | undefined): Promise
     if (!named) throw new Declined(`there is no organization ${given}`)
     return named
   }
-  const [only, ...others] = all
+  const live = all.filter(({ mode }) => mode === 'live')
+  const [only, ...others] = live.length > 0 ? live : all
   if (!only) throw new Declined('there is no organization yet; make one with organizations create')
   if (others.length > 0) throw new UsageError('there are several organizations: say which, with --organization <id>')
   return only

@@ -63,7 +63,7 @@ export interface Origins {
 /** Starts all parts of a serving process; `serving` always holds the parts that have started. */
 export async function startServing(serving: Serving, options: ServingOptions): Promise<Origins> {
   const { config, stopping, log, mayOpen } = options
-  const metrics = createMetrics(Date.now)
+  const metrics = createMetrics(Date.now, (id) => serving.deps?.testClocks.find(id) !== undefined)
   const recent = rememberRecent(Date.now)
   const access = keepAccessTrail(Date.now, log)
   serving.access = access

@@ -21,7 +21,7 @@ afterAll(async () => {
 
 function monitorWith(metricsToken?: string): FastifyInstance {
   const deps = { ...service.deps, config: { ...service.deps.config, metricsToken } }
-  const { now } = deps
+  const { machineNow: now } = deps
   const totals = keepTotals(deps, { warn: () => undefined })
   const log = { error: () => expect.unreachable() }
   const monitor = buildMonitor({ deps, metrics: createMetrics(now), recent: rememberRecent(now), totals, log })

@@ -2,12 +2,20 @@ import { createAccount } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
 import { createOrganization } from '../../src/services/lenders/organizations.ts'
 import { createProduct } from '../../src/services/lenders/products.ts'
+import { isAhead } from './ahead.ts'
 import type { TestService } from './service.ts'
 
 /** Another organization, with a product 1 as the demonstration has it. @returns a token of its partner */
 export async function anotherLender({ deps }: TestService, id: number, currency: string): Promise<string> {
   const author = operator(id, 'test')
-  await createOrganization(deps, author, { id, name: `Lender ${id}`, currency, officeId: '1', officeName: 'Here' })
+  await createOrganization(deps, author, {
+    id,
+    name: `Lender ${id}`,
+    currency,
+    officeId: '1',
+    officeName: 'Here',
+    mode: isAhead ? 'test' : 'live',
+  })
   await createProduct(deps, author, {
     id: 1,
     name: 'Flat 10% monthly',

@@ -6,6 +6,7 @@ import type { Deps } from '../../src/app/deps.ts'
 import { openService } from '../../src/app/service.ts'
 import type { DatabaseOptions, Db } from '../../src/db/postgres/client.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
+import { follow, isAhead, machineClock, makeTest } from './ahead.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
 import type { Wire } from './wire.ts'
 
@@ -91,6 +92,7 @@ export async function startService(
 ): Promise<TestService> {
   const database = await freshDatabase()
   const clock = heldClock(FIRST_DAY)
+  if (isAhead) await makeTest(database.db)
   return open(database, clock, { config: testConfig(settings), database: options }, database.drop)
 }
 
@@ -102,7 +104,8 @@ async function open(
 ): Promise<TestService> {
   const { config } = options
   const { serviceUrl: url, db: owner } = database
-  const deps = await openService({ ...options, databaseUrl: url, now: clock.now })
+  const deps = await openService({ ...options, databaseUrl: url, now: machineClock(clock) })
+  if (isAhead) await follow(deps, owner, clock)
   const app = await buildApp(deps)
   const signIn = ({ email, password }: typeof DEMO_PARTNER) => deps.signIn.issueToken(email, password, '127.0.0.1')
   const tokens = { partner: await signIn(DEMO_PARTNER), operator: await signIn(DEMO_OPERATOR) }

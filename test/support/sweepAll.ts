@@ -9,6 +9,7 @@ import { LOANS_A_ROUND, sweepOnce } from '../../src/services/loans/sweep.ts'
 export async function sweepAll(deps: Deps): Promise<number> {
   let total = 0
   const except: DamagedLoan[] = []
+  await deps.testClocks.refreshAll()
   for (;;) {
     const { saved, found, damaged, isBehind } = await sweepOnce(deps, except)
     total += saved

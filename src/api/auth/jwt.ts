@@ -17,7 +17,7 @@ interface Read {
  */
 export async function registerTokenSigner(
   app: StyleApp,
-  { config, now, tokenSigner }: Pick<Deps, 'config' | 'now' | 'tokenSigner'>,
+  { config, machineNow, tokenSigner }: Pick<Deps, 'config' | 'machineNow' | 'tokenSigner'>,
 ): Promise<void> {
   await app.register(jwt, {
     secret: { private: requireKey, public: requireKey },
@@ -32,7 +32,7 @@ export async function registerTokenSigner(
       ignoreExpiration: true,
     },
   })
-  tokenSigner.mount(signerOf(app.jwt, now))
+  tokenSigner.mount(signerOf(app.jwt, machineNow))
 }
 
 /** The plugin has no key of its own: the key depends on the token, and changes when keys rotate. */

@@ -3,7 +3,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../app/deps.ts'
-import { DEMO_OPERATOR, DEMO_PARTNER } from '../../services/lenders/seedDemo.ts'
+import { DEMO_OPERATOR, DEMO_PARTNER, DEMO_SANDBOX } from '../../services/lenders/seedDemo.ts'
 import { keepOutOfCaches } from '../http/headers.ts'
 import type { Style } from '../style.ts'
 
@@ -29,6 +29,7 @@ const STYLES = `
 const DEMO_ACCOUNTS = [
   { ...DEMO_PARTNER, role: 'USER' },
   { ...DEMO_OPERATOR, role: 'ADMIN' },
+  { ...DEMO_SANDBOX, role: 'ADMIN of a test organization' },
 ]
 
 const script = readFileSync(new URL('signIn.client.js', import.meta.url), 'utf8')

@@ -14,11 +14,17 @@ declare module 'fastify' {
 
 const LONGEST_TOKEN = 8_192
 
+/** The header of every answer to a test organization (contract 12). */
+const MODE_HEADER = 'x-mkopo-mode'
+
+type BearerDeps = Pick<Deps, 'signIn' | 'organizations' | 'testClocks'>
+
 /**
  * Requires a Bearer token, or an API key where the style takes those, on every route of the scope that is not public,
- * and sets `request.caller`.
+ * and sets `request.caller`. An answer to a test organization says so, and is of the moment of its clock.
  */
-export function requireBearer(app: StyleApp, { signIn }: Pick<Deps, 'signIn'>, { apiKeys = false } = {}): void {
+export function requireBearer(app: StyleApp, deps: BearerDeps, { apiKeys = false } = {}): void {
+  const { signIn, organizations, testClocks } = deps
   app.decorateRequest('caller', null as unknown as Caller & Identity)
   app.addHook('onRequest', async (request, reply) => {
     if (request.routeOptions.config.public) return
@@ -27,6 +33,11 @@ export function requireBearer(app: StyleApp, { signIn }: Pick<Deps, 'signIn'>, {
     const isKey = apiKeys && given.startsWith(API_KEY_PREFIX)
     const identity = await (isKey ? signIn.identifyKey(given) : signIn.identify(given))
     request.caller = { ...identity, requestId: request.id }
+    const { mode } = await organizations.get(identity.organizationId)
+    if (mode === 'live') return
+    reply.header(MODE_HEADER, mode)
+    // Another instance may have moved the clock.
+    await testClocks.refresh(identity.organizationId)
   })
 }
 

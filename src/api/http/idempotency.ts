@@ -34,7 +34,7 @@ export function acceptIdempotencyKeys(app: StyleApp, deps: Deps, replayResponse:
     const begun = await keys.begin(request.caller, key, requestHash)
     if ('turn' in begun) {
       request.turn = begun.turn
-      request.caller = { ...request.caller, claim: { key, requestHash } }
+      request.caller = { ...request.caller, claim: begun.turn.claim }
       return
     }
     deps.listener.duplicateAnswered('idempotency_key')

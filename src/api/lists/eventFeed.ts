@@ -49,6 +49,9 @@ export const eventMembers = {
   type: word('What happened', EVENT_TYPES),
 }
 
+/** The member that says whether an event is of a live organization, or of a test one (contract 12). */
+export const liveMode = z.boolean().describe('False for an event of a test organization.')
+
 type EventQuery = z.infer<typeof eventQuery>
 
 /**

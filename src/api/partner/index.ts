@@ -18,6 +18,7 @@ import { portfolioRoutes } from './portfolio/portfolio.ts'
 import { productRoutes } from './products/products.ts'
 import { registry } from './registry.ts'
 import { replayResponse } from './replayResponse.ts'
+import { testClockRoutes } from './testClock/testClock.ts'
 import { transactionRoutes } from './transactions.ts'
 import { webhookRoutes } from './webhooks/webhooks.ts'
 
@@ -63,5 +64,6 @@ export const partnerStyle: Style = {
     portfolioRoutes(app, deps)
     accountingRoutes(app, deps)
     auditRoutes(app, deps)
+    testClockRoutes(app, deps)
   },
 }

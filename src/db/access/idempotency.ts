@@ -68,7 +68,7 @@ export async function forgetExpired(db: Db, author: Keyed, key: string, now: num
   await db.pool.query(forget(valuesOf(author, key, now)))
 }
 
-const keep = statement<Keyed & Claim & { status: number; body: string; at: string | null }>(
+const keep = statement<Keyed & Omit<Claim, 'claimedAt'> & { status: number; body: string; at: string | null }>(
   'keep-idempotent-answer',
   (p) => `
   INSERT INTO idempotency_key (organization_id, account_id, key, request_hash, status, response, created_at)
@@ -81,12 +81,11 @@ const keep = statement<Keyed & Claim & { status: number; body: string; at: strin
 export async function keepAnswer(
   db: Db,
   author: Keyed,
-  claim: Claim,
+  { claimedAt, ...claim }: Claim,
   answer: { status: number; body: string },
-  now: number,
 ): Promise<void> {
   const { organizationId, accountId } = author
-  await db.pool.query(keep({ organizationId, accountId, ...claim, ...answer, at: moment(now) }))
+  await db.pool.query(keep({ organizationId, accountId, ...claim, ...answer, at: moment(claimedAt) }))
 }
 
 /** Deletes keys past their days, a bounded number at a time. @returns how many */

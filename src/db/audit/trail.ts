@@ -20,6 +20,8 @@ export interface Author {
 export interface Claim {
   readonly key: string
   readonly requestHash: string
+  /** When the request came, by the clock of the machine: the key is kept for days of that clock. */
+  readonly claimedAt: number
 }
 
 /** The content of a row of the audit trail, besides the author and the time. */
@@ -47,6 +49,7 @@ export interface TrailValues {
   readonly unannounced: boolean | null
   readonly key: string | null
   readonly requestHash: string | null
+  readonly claimedAt: string | null
 }
 
 const COLUMNS =
@@ -72,7 +75,7 @@ export const trail = (
   ), keyed AS (
     INSERT INTO idempotency_key (organization_id, account_id, key, request_hash, entity, entity_id, transaction_id, created_at)
     SELECT ${p('organizationId')}, ${p('accountId')}::int, ${p('key')}, ${p('requestHash')}, '${entity}', ${change}.id,
-      ${transaction}, ${p('changedAt')}
+      ${transaction}, ${p('claimedAt')}
     FROM ${change} WHERE ${p('key')}::text IS NOT NULL
   )`
 
@@ -98,6 +101,7 @@ export const trailValues = (author: Author, now: number, trace: Trace): TrailVal
   ...toldOf(author, trace),
   key: author.claim?.key ?? null,
   requestHash: author.claim?.requestHash ?? null,
+  claimedAt: moment(author.claim?.claimedAt ?? null),
 })
 
 /** The columns of the trail of many changes, as a set of rows: name → type. */
@@ -115,6 +119,7 @@ export const TRAIL_COLUMNS: ColumnTypes = {
   unannounced: 'boolean',
   key: 'text',
   request_hash: 'text',
+  claimed_at: 'timestamptz',
   transaction_id: 'bigint',
 }
 
@@ -130,7 +135,7 @@ export function trailRows(change: string, entity: string, rows: Table): string {
     FROM ${given}
   ), keyed AS (
     INSERT INTO idempotency_key (organization_id, account_id, key, request_hash, entity, entity_id, transaction_id, created_at)
-    SELECT t.organization_id, t.account_id, t.key, t.request_hash, '${entity}', t.entity_id, t.transaction_id, t.at
+    SELECT t.organization_id, t.account_id, t.key, t.request_hash, '${entity}', t.entity_id, t.transaction_id, t.claimed_at
     FROM ${given} WHERE t.key IS NOT NULL
   )`
 }
@@ -156,6 +161,7 @@ export const trailRow = (
   author.isUnannounced ? 'true' : null,
   author.claim?.key ?? null,
   author.claim?.requestHash ?? null,
+  moment(author.claim?.claimedAt ?? null),
   transactionId,
 ]
 
@@ -177,10 +183,11 @@ export const auditRow = (author: Author, now: number, entity: string, id: number
 })
 
 /** The row of the change's Idempotency-Key, if it has one; to be created in the same transaction. */
-export const keyRows = ({ organizationId, accountId, claim }: Author, now: number, entity: string, id: number) =>
-  claim && accountId !== null
-    ? [{ organizationId, accountId, ...claim, entity, entityId: BigInt(id), createdAt: new Date(now) }]
-    : []
+export function keyRows({ organizationId, accountId, claim }: Author, entity: string, id: number) {
+  if (!claim || accountId === null) return []
+  const { claimedAt, ...kept } = claim
+  return [{ organizationId, accountId, ...kept, entity, entityId: BigInt(id), createdAt: new Date(claimedAt) }]
+}
 
 /** Bigints are written as JSON numbers, digit by digit. */
 export const toJson = (value: object): string => JSON.stringify(withNumbers(value))

@@ -105,7 +105,7 @@ interface SaveValues {
   readonly figures: readonly string[]
 }
 
-/** Every organization has a row, also one that has lent nothing yet. */
+/** Every live organization has a row, also one that has lent nothing yet. */
 const save = unprepared<SaveValues>(
   (p) => `
   INSERT INTO book_figures (organization_id, computed_at, took_ms, figures)
@@ -113,6 +113,7 @@ const save = unprepared<SaveValues>(
   FROM organization o
   LEFT JOIN unnest(${p('organizationIds')}::int[], ${p('figures')}::jsonb[]) AS given (organization_id, figures)
     ON given.organization_id = o.id
+  WHERE o.mode = 'live'
   ON CONFLICT (organization_id) DO UPDATE
     SET computed_at = excluded.computed_at, took_ms = excluded.took_ms, figures = excluded.figures`,
 )

@@ -11,13 +11,15 @@ export interface ChainHead {
   /** The last number of an event. */
   readonly sequence: bigint
   readonly hash: Buffer
+  /** The number after which the events of the chain begin: 0, but of a test organization that was emptied. */
+  readonly beginsAfter: bigint
   /** Names the secret of the chain; empty while nothing is sealed. */
   readonly keyId: string
 }
 
 const HEADS = `
   SELECT o.id AS "organizationId", coalesce(c.change_id, 0) AS "changeId", coalesce(c.sequence, 0) AS sequence,
-    coalesce(c.hash, '') AS hash, coalesce(c.key_id, '') AS "keyId"
+    coalesce(c.hash, '') AS hash, coalesce(c.key_id, '') AS "keyId", coalesce(c.begins_after, 0) AS "beginsAfter"
   FROM (SELECT id FROM organization UNION SELECT organization_id FROM event_chain UNION SELECT 0) AS o
   LEFT JOIN event_chain c ON c.organization_id = o.id
   WHERE $1::int IS NULL OR o.id = $1 ORDER BY o.id`

@@ -34,7 +34,7 @@ export const SEALED = {
   organization: {
     key: ['id'],
     columns: ['name', 'currency', 'office_id', 'office_name', 'payment_method', 'created_at'],
-    leftOut: {},
+    leftOut: { mode: 'fixed when the organization is made: the database refuses another one' },
     isMutable: true,
   },
   account: {
@@ -176,6 +176,7 @@ export const UNSEALED: LeftOut = {
     'where events are sent, and how far; its secret is encrypted, and nothing in the book follows from it',
   webhook_parked: 'events that wait for an endpoint',
   webhook_attempt: 'what was sent to an endpoint',
+  test_clock: 'the time of a test organization, in which no money is',
 }
 
 /** The values of columns as texts of Postgres, in the order of their list. */

@@ -10,22 +10,41 @@ export interface Organization {
   readonly officeName: string
   /** The payment method of its customers, unless a repayment has its own (contract 4.4.3). */
   readonly paymentMethod: string
+  /** Fixed when the organization is made; a test one has a clock of its own. */
+  readonly mode: Mode
 }
 
+/** The modes of an organization. */
+export const MODES = ['live', 'test'] as const
+export type Mode = (typeof MODES)[number]
+
+const toOrganization = ({
+  createdAt: _,
+  mode,
+  ...row
+}: Omit<Organization, 'mode'> & { createdAt: Date; mode: string }) => ({
+  ...row,
+  mode: mode === 'test' ? ('test' as const) : ('live' as const),
+})
+
 export async function findOrganization(db: Db, id: number): Promise<Organization | undefined> {
-  return (await db.prisma.organization.findUnique({ where: { id } })) ?? undefined
+  const row = await db.prisma.organization.findUnique({ where: { id } })
+  return row ? toOrganization(row) : undefined
 }
 
 /** Every organization, by id. */
 export async function listOrganizations(db: Db): Promise<Organization[]> {
   const rows = await db.prisma.organization.findMany({ orderBy: { id: 'asc' } })
-  return rows.map(({ createdAt: _, ...organization }) => organization)
+  return rows.map(toOrganization)
 }
 
-/** One more than the highest. */
+/** Returns the lowest number that no organization has. */
 export async function nextOrganizationId(db: Db): Promise<number> {
-  const { _max } = await db.prisma.organization.aggregate({ _max: { id: true } })
-  return (_max.id ?? 0) + 1
+  const rows = await db.prisma.organization.findMany({ select: { id: true } })
+  const taken = new Set(rows.map(({ id }) => id))
+  let next = 1
+  while (taken.has(next)) next++
+  return next
 }
 
 /** @throws a unique violation when the id is taken */
@@ -39,6 +58,7 @@ export async function insertOrganization(
   const by = { ...author, organizationId: id }
   await db.prisma.$transaction([
     db.prisma.organization.create({ data: { ...organization, createdAt: new Date(now) } }),
+    ...(organization.mode === 'test' ? [db.prisma.testClock.create({ data: { organizationId: id } })] : []),
     db.prisma.auditEntry.create({
       data: auditRow(by, now, 'organization', id, { action: 'create', before: null, after }),
     }),
@@ -59,10 +79,10 @@ export async function changeOrganization(
   return db.prisma.$transaction(async (tx) => {
     const before = await tx.organization.findUnique({ where: { id } })
     if (!before) return undefined
-    const { createdAt: _, ...organization } = await tx.organization.update({ where: { id }, data: change })
+    const organization = await tx.organization.update({ where: { id }, data: change })
     const trace = { action: 'update', before: { paymentMethod: before.paymentMethod }, after: change }
     await tx.auditEntry.create({ data: auditRow(author, now, 'organization', id, trace) })
-    return organization
+    return toOrganization(organization)
   })
 }
 

@@ -55,7 +55,7 @@ export async function insertProduct(db: Db, author: Author, product: Product, no
   await db.prisma.$transaction([
     db.prisma.loanProduct.create({ data: { organizationId, ...columns, createdAt: new Date(now) } }),
     db.prisma.auditEntry.create({ data: audited }),
-    db.prisma.idempotencyKey.createMany({ data: keyRows(author, now, ENTITY, product.id) }),
+    db.prisma.idempotencyKey.createMany({ data: keyRows(author, ENTITY, product.id) }),
   ])
 }
 
@@ -77,7 +77,7 @@ export async function markProductRetired(db: Db, author: Author, id: number, now
     if (count === 0) return false
     const trace = { action: 'retire', before: { retired: false }, after: { retired: true } }
     await tx.auditEntry.create({ data: auditRow(author, now, ENTITY, id, trace) })
-    await tx.idempotencyKey.createMany({ data: keyRows(author, now, ENTITY, id) })
+    await tx.idempotencyKey.createMany({ data: keyRows(author, ENTITY, id) })
     return true
   })
 }

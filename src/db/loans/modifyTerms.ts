@@ -12,6 +12,7 @@ import { findCustomer } from '../customers/customers.ts'
 import type { Db } from '../postgres/client.ts'
 import { columnValues, moment, tableOf } from '../queries/rows.ts'
 import { statement } from '../queries/statement.ts'
+import type { TestClock } from '../testClock/testClocks.ts'
 import { PERIOD, periodRows } from './insertLoans.ts'
 import { CACHED, cached, figures } from './loanColumns.ts'
 import type { LoanChange } from './saveLoans.ts'
@@ -25,6 +26,8 @@ interface ModifiedValues extends TrailValues {
   readonly lends: boolean
   /** The text of the terms of before; null where they stay. */
   readonly earlierTerms: string | null
+  /** Where the test clock stood when the change was decided; null: it ran, or the organization is live. */
+  readonly standsAt: string | null
 }
 
 const CHANGED = [
@@ -35,7 +38,7 @@ const CHANGED = [
 const LINES = 'line.'
 
 /**
- * Saves where the version of the loan is the one that was read. The borrower's row is share-locked, so that a customer
+ * Saves where the version of the loan is the one that was read, and the test clock stands where it stood. The borrower's row is share-locked, so that a customer
  * who is lent more cannot be closed meanwhile. The schedule keeps its number of lines: an update cannot name another.
  */
 const modify = statement<ModifiedValues & Record<string, unknown>>(
@@ -46,6 +49,8 @@ const modify = statement<ModifiedValues & Record<string, unknown>>(
       AND (status = 'Active' OR NOT ${p('lends')}) FOR SHARE
   ), locked AS (
     SELECT id FROM loan WHERE organization_id = ${p('organizationId')} AND id = ${p('id')} AND version = ${p('version')}
+      AND NOT EXISTS (SELECT FROM test_clock t
+        WHERE t.organization_id = ${p('organizationId')} AND t.stands_at IS DISTINCT FROM ${p('standsAt')}::timestamptz)
     FOR NO KEY UPDATE SKIP LOCKED
   ), saved AS (
     UPDATE loan SET version = version + 1, updated_at = ${p('changedAt')}, customer_id = borrower.id,
@@ -69,12 +74,12 @@ const modify = statement<ModifiedValues & Record<string, unknown>>(
 /**
  * Saves the modified terms of a loan, with its schedule and the terms of before, in one statement.
  * @param stored the balances that the columns of the loan say, which time may have changed since
- * @returns `stale` when another change was saved first, and the borrower's status when a borrower who is lent more is no
+ * @returns `stale` when another change was saved first or the test clock was moved, and the borrower's status when a borrower who is lent more is no
  *   longer Active; nothing was saved then
  */
 export async function modifyStoredTerms(
   db: Db,
-  loan: StoredLoan,
+  { loan, testClock }: { readonly loan: StoredLoan; readonly testClock: TestClock | undefined },
   { author, decision, at }: LoanChange,
   stored: Balances,
 ): Promise<'saved' | 'stale' | { readonly borrowerIs: CustomerStatus }> {
@@ -115,6 +120,7 @@ export async function modifyStoredTerms(
       ...cachedColumns,
       ...columnValues(PERIOD, periodRows(loan.organizationId, loan.id, schedule), LINES),
       ...{ id: loan.id, version: loan.version, borrowerId, lends, earlierTerms },
+      standsAt: moment(testClock?.standsAt ?? null),
       ...trailValues(author, at, trace),
     }),
   )

@@ -6,7 +6,8 @@ import type { Decision } from '../../domain/loan/loan.ts'
 import { carriedForward } from '../../domain/loan/replay.ts'
 import { type Author, TRAIL_COLUMNS, type Trace, trailRow, trailRows } from '../audit/trail.ts'
 import type { Queries } from '../queries/queries.ts'
-import { type ColumnTypes, moment, statementOver } from '../queries/rows.ts'
+import { type ColumnTypes, moment, statementOver, type Table } from '../queries/rows.ts'
+import type { TestClock } from '../testClock/testClocks.ts'
 import { CACHED, CACHED_COLUMNS, cached, figures, nextReviewAt } from './loanColumns.ts'
 import {
   dayThatWasOver,
@@ -32,6 +33,8 @@ export interface ChangeBatch {
   /** The loan as it was read, before the first of them. */
   readonly loan: StoredLoan | StoredHead
   readonly changes: readonly LoanChange[]
+  /** The test clock by which the changes were decided; undefined of a live organization. */
+  readonly testClock?: TestClock | undefined
 }
 
 const LOAN: ColumnTypes = {
@@ -66,17 +69,31 @@ const POSTED: ColumnTypes = {
 
 const REVERSED: ColumnTypes = { organization_id: 'int', id: 'bigint', loan_id: 'bigint', reversed_at: 'timestamptz' }
 
+/** A loan, and the test clock of its organization: whether there is one, and where it stands. */
+const LOAN_BY_CLOCK: ColumnTypes = { ...LOAN, is_test: 'boolean', stands_at: 'timestamptz' }
+
+/**
+ * The loans whose test clock stands where it stood when their changes were decided, and stands there until these are
+ * saved; and those of live organizations. No other loan waits for a clock that is being moved.
+ */
+const onTime = (loans: Table) => `
+  SELECT c.* FROM ${loans('c')} WHERE NOT c.is_test OR EXISTS (
+    SELECT FROM test_clock t
+    WHERE t.organization_id = c.organization_id AND t.stands_at IS NOT DISTINCT FROM c.stands_at FOR SHARE SKIP LOCKED)`
+
 /**
  * Many loans in one statement and one commit, each only where its version is still what was read; with a loan go its
  * entries, reversals, audit rows and keys, or none of them. A loan that another transaction has
  * locked is left out, like a loan that was changed: a statement that waited for it would make all the others wait, too.
+ * @param timely SQL for the loans that are saved, given all of them
  */
-const save = statementOver(
-  'save-loans',
-  [LOAN, POSTED, REVERSED, TRAIL_COLUMNS],
-  (loans, posted, reversed, trail) => `
+const saveWhere = (name: string, columns: ColumnTypes, timely: (loans: Table) => string) =>
+  statementOver(
+    name,
+    [columns, POSTED, REVERSED, TRAIL_COLUMNS],
+    (loans, posted, reversed, trail) => `
   WITH held AS (
-    SELECT c.* FROM ${loans('c')}
+    SELECT c.* FROM ${timely(loans)}
     JOIN loan l ON l.organization_id = c.organization_id AND l.id = c.id AND l.version = c.version
     FOR NO KEY UPDATE OF l SKIP LOCKED
   ), saved AS (
@@ -95,13 +112,17 @@ const save = statementOver(
     WHERE loan_entry.organization_id = r.organization_id AND loan_entry.id = r.id
   ), ${trailRows('saved', 'loan', trail)}
   SELECT organization_id, id FROM saved`,
-)
+  )
+
+const save = saveWhere('save-loans', LOAN, (loans) => loans('c'))
+const saveByClocks = saveWhere('save-loans-by-clocks', LOAN_BY_CLOCK, (loans) => `(${onTime(loans)}) AS c`)
 
 /**
  * Saves batches of decisions, in one statement. Of two on one loan, which was asked for by its number and by its external
  * id at once, it takes the first: the other was not decided on what that leaves. Of two with an entry of one id, which
  * clients chose for different loans, it takes the first, too.
- * @returns of each batch whether it was saved; if not, another change of its loan was saved first
+ * @returns of each batch whether it was saved; if not, another change of its loan was saved first, or its test clock was
+ * moved
  * @throws a unique violation, after which nothing of any batch is saved, when a token, an id or an Idempotency-Key of
  * one of them is taken
  */
@@ -110,8 +131,14 @@ export async function saveLoans(db: Queries, batches: readonly ChangeBatch[]): P
   const distinct = batches.filter((batch) => first.get(keyOf(batch)) === batch)
   const chosen = new Map(distinct.toReversed().flatMap((batch) => chosenIds(batch).map((id) => [id, batch])))
   const sent = distinct.filter((batch) => chosenIds(batch).every((id) => chosen.get(id) === batch))
+  const isAnyTest = sent.some(({ testClock }) => testClock !== undefined)
   const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>(
-    save(sent.map(loanRow), sent.flatMap(postedRows), sent.flatMap(reversedRows), sent.flatMap(trailOf)),
+    (isAnyTest ? saveByClocks : save)(
+      sent.map(isAnyTest ? rowByClock : loanRow),
+      sent.flatMap(postedRows),
+      sent.flatMap(reversedRows),
+      sent.flatMap(trailOf),
+    ),
   )
   const saved = new Set(rows.map(({ organization_id, id }) => first.get(`${organization_id} ${id}`)))
   return batches.map((batch) => saved.has(batch))
@@ -142,6 +169,11 @@ function loanRow({ loan, changes }: ChangeBatch): unknown[] {
     ...cached(decision.state, nextReview),
   ]
 }
+
+const rowByClock = (batch: ChangeBatch): unknown[] => [
+  ...loanRow(batch),
+  ...[String(batch.testClock !== undefined), moment(batch.testClock?.standsAt ?? null)],
+]
 
 const jsonOf = (record: object | null | undefined) => record && JSON.stringify(record)
 

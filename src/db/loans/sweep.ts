@@ -29,15 +29,49 @@ export interface DamagedLoan {
   readonly error: unknown
 }
 
-/** Due loans, oldest first; those that another instance is at are left to it. */
-const claim = statement<{ now: string | null; most: number; organizationIds: number[]; ids: bigint[] }>(
+interface ClaimValues {
+  readonly now: string | null
+  readonly most: number
+  readonly organizationIds: number[]
+  readonly ids: bigint[]
+}
+
+/** Due loans of live organizations, oldest first; those that another instance is at are left to it. */
+const claimLive = statement<ClaimValues>(
   'sweep-claim',
   (p) => `
   SELECT organization_id, id FROM loan
-  WHERE next_change_at <= ${p('now')}
+  WHERE next_change_at <= ${p('now')} AND organization_id NOT IN (SELECT organization_id FROM test_clock)
     AND (organization_id, id) NOT IN (SELECT * FROM unnest(${p('organizationIds')}::int[], ${p('ids')}::bigint[]))
   ORDER BY next_change_at LIMIT ${p('most')} FOR NO KEY UPDATE SKIP LOCKED`,
 )
+
+/**
+ * The same of one test organization. The sum keeps the planner from the index of the loans of all organizations by their
+ * moment: with a clock that is years ahead, all of these are before it.
+ */
+const claimOfTest = statement<ClaimValues & { readonly organizationId: number }>(
+  'sweep-claim-of-test',
+  (p) => `
+  SELECT organization_id, id FROM loan
+  WHERE organization_id = ${p('organizationId')} AND next_change_at + interval '0' <= ${p('now')}
+    AND (organization_id, id) NOT IN (SELECT * FROM unnest(${p('organizationIds')}::int[], ${p('ids')}::bigint[]))
+  ORDER BY next_change_at + interval '0' LIMIT ${p('most')} FOR NO KEY UPDATE SKIP LOCKED`,
+)
+
+/** The test organizations that have due loans, each by its own clock. */
+const FIND_TESTS_DUE = `
+  SELECT t.organization_id AS id FROM test_clock t
+  WHERE EXISTS (SELECT FROM loan l
+    WHERE l.organization_id = t.organization_id AND l.next_change_at + interval '0' <= coalesce(t.stands_at, $1))
+  ORDER BY 1`
+
+/** Finds the test organizations that have due loans. */
+export async function findTestsDue({ pool }: Pick<Db, 'pool'>, machineNow: number): Promise<number[]> {
+  const values = [moment(machineNow)]
+  const { rows } = await pool.query<{ id: number }>({ name: 'find-tests-due', text: FIND_TESTS_DUE, values })
+  return rows.map(({ id }) => id)
+}
 
 const COMPUTED: ColumnTypes = {
   organization_id: 'int',
@@ -79,27 +113,36 @@ const SAVE = `
   )
   SELECT count(*) AS saved FROM swept`
 
+/** The loans that a round of the sweep takes. */
+export interface SweepOptions {
+  /** The most loans in the round, which also bounds how long their rows are locked. */
+  readonly most: number
+  /** Loans that were found damaged before: due for longest, they would be all that a round finds. */
+  readonly except: readonly DamagedLoan[]
+  /** The test organization whose loans are swept; undefined: all live ones. */
+  readonly testOrganizationId?: number
+}
+
 /**
  * One round: takes loans whose time has come, lets `replayed` say what they are before and after, and saves that, in one
  * short transaction. Idempotent: what was saved is no longer due; after a crash nothing was.
- * @param most loans in the round, which also bounds how long their rows are locked
- * @param except loans that were found damaged before: due for longest, they would be all that a round finds
  */
 export async function sweepLoans(
   db: Db,
   zone: string,
   now: number,
-  { most, except }: { readonly most: number; readonly except: readonly DamagedLoan[] },
+  { most, except, testOrganizationId }: SweepOptions,
   replayed: (loan: StoredLoan) => { before: LoanState; after: LoanState; isBehind: boolean },
 ): Promise<Swept> {
   return inTransaction(db, async (transaction) => {
+    const values = {
+      ...{ now: moment(now), most, ids: except.map(({ id }) => id) },
+      organizationIds: except.map(({ organizationId }) => organizationId),
+    }
     const claimed = await transaction.query<{ organization_id: number; id: bigint }>(
-      claim({
-        now: moment(now),
-        most,
-        organizationIds: except.map(({ organizationId }) => organizationId),
-        ids: except.map(({ id }) => id),
-      }),
+      testOrganizationId === undefined
+        ? claimLive(values)
+        : claimOfTest({ ...values, organizationId: testOrganizationId }),
     )
     const found = claimed.rows.length
     if (found === 0) return { saved: 0, found, isBehind: false, damaged: [] }
@@ -139,11 +182,12 @@ export async function sweepLoans(
   })
 }
 
-/** The number of loans of all organizations that wait for the sweep; counting ends after `most`. */
+/** The number of loans of all live organizations that wait for the sweep; counting ends after `most`. */
 export async function countDue(db: Db, now: number, most: number): Promise<number> {
   const { rows } = await db.pool.query<{ due: bigint }>({
     name: 'count-due',
-    text: 'SELECT count(*) AS due FROM (SELECT FROM loan WHERE next_change_at <= $1 LIMIT $2) AS waiting',
+    text: `SELECT count(*) AS due FROM (SELECT FROM loan
+      WHERE next_change_at <= $1 AND organization_id NOT IN (SELECT organization_id FROM test_clock) LIMIT $2) AS waiting`,
     values: [moment(now), most + 1],
   })
   return Number(rows[0]!.due)

@@ -151,6 +151,7 @@ export async function readCandidates(
   const names = policy.buckets.map(({ name }) => name)
   const values = { ...asked, now: moment(now)!, fromDays, names }
   const found = await transaction.query<{ id: bigint }>(candidatesOf(policy)(values))
+  if (found.rows.length === 0) return { loans: [], left: 0, last: undefined }
   const locked = await transaction.query<{ id: bigint }>(lock({ organizationId, ids: found.rows.map(({ id }) => id) }))
   const ids = locked.rows.map(({ id }) => id)
   const { rows } = await transaction.query<PortfolioRow & { told: string | null }>(read({ organizationId, ids }))

@@ -59,6 +59,10 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   return unique && (constraint === undefined || faults.some((fault) => constraintOf(fault) === constraint))
 }
 
+/** Whether a row was refused because it refers to a row that is not there, or a deletion because a row refers to it. */
+export const isForeignKeyViolation = (error: unknown): boolean =>
+  faultsOf(error).some(({ code, originalCode }) => (originalCode ?? code) === '23503')
+
 /** Two statements waited for each other, and this one was ended: the same again will do. */
 export const isConflict = (error: unknown): boolean =>
   faultsOf(error).some(({ code, originalCode }) => ['40P01', '40001'].includes(String(originalCode ?? code)))

@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { Queries } from '../queries/queries.ts'
 import type { Db } from './client.ts'
 import { MIGRATION_LOCK } from './migrate.ts'
-import { inTransaction } from './transaction.ts'
+import { inTransaction, type Transaction } from './transaction.ts'
 
 /** The rights of the service on the rows of a table: the privileges of Postgres, and the columns that it may change. */
 interface Rights {
@@ -89,10 +89,23 @@ export async function grantService({ pool }: Pick<Db, 'pool'>, role: string): Pr
     // With its own tables a role may do anything, whatever is granted; the start warns of that.
     if (owner === role) return undefined
     const granted = await transaction.query<Granted>(GRANTED, [role])
-    const changes = changesOf(granted.rows, role)
+    const changes = [...changesOf(granted.rows, role), ...(await functionChanges(transaction, role))]
     for (const text of changes) await transaction.query(text)
     return true
   })
+}
+
+/** The functions that do for the service, as their owner, what its role may not. */
+const FUNCTIONS = ['empty_test_organization(integer)']
+
+/** Returns the statements that let the role call these functions where it may not yet. */
+async function functionChanges(transaction: Transaction, role: string): Promise<string[]> {
+  const { rows } = await transaction.query<{ name: string }>(
+    `SELECT to_regprocedure(name)::text AS name FROM unnest($2::text[]) AS name
+     WHERE to_regprocedure(name) IS NOT NULL AND NOT has_function_privilege($1, to_regprocedure(name), 'EXECUTE')`,
+    [role, FUNCTIONS],
+  )
+  return rows.map(({ name }) => `GRANT EXECUTE ON FUNCTION ${name} TO ${pg.escapeIdentifier(role)}`)
 }
 
 /** The statements that give the role its rights where they are others. */

@@ -27,12 +27,13 @@ export interface Seen {
  * sweep and of the seal.
  */
 export async function bookPage(deps: Deps, organizationId: number, { recent, totals }: Seen): Promise<string> {
-  const now = deps.now()
+  const now = deps.machineNow()
   const due = await countDue(deps.db, now, MOST_DUE)
+  const isTest = deps.testClocks.find(organizationId) !== undefined
   const [head] = await listHeads(deps, organizationId)
   const book = totals.latest().find((one) => one.organizationId === organizationId)
   const body = html`<h1>The book</h1>
-${book ? html`<p>As of ${ago(book.computedAt, now)}; summed up in ${book.tookMs} ms.</p>` : html`<p>Not summed up yet.</p>`}
+${book ? html`<p>As of ${ago(book.computedAt, now)}; summed up in ${book.tookMs} ms.</p>` : html`<p>${isTest ? 'A test organization, which is not summed up: no money is in it.' : 'Not summed up yet.'}</p>`}
 <form action="/loans"><label>Loan <input name="id" inputmode="numeric" placeholder="its id" required></label> <button>Show</button></form>
 <p><a href="/trial-balance">Trial balance</a> and the months of the books · <a href="/arrears">Arrears</a> · <a href="/portfolio-at-risk">Portfolio at risk over time</a></p>
 ${book && portfolio(book)}

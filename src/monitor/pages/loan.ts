@@ -31,7 +31,7 @@ export async function loanPage(deps: Deps, operator: Caller, id: string): Promis
   if (number === null) throw notFound('no loan has that id')
   const found = await getLoan(deps, operator, { id: number })
   const { loan, state } = found
-  const now = deps.now()
+  const now = deps.now(operator.organizationId)
   const of = (minor: bigint) => money(minor, loan.terms.currency)
   const tile = (name: string, value: string | number) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
   const body = html`<h1>Loan ${loan.id}</h1>

@@ -46,7 +46,7 @@ export async function trialBalancePage(deps: Deps, operator: Caller, query: Tria
 <p>${found.currency.code}, ${NAMES[found.basis]}, up to ${found.asOf}; all changes up to event ${String(found.sequence)}.</p>
 ${form(found)}
 ${accounts(found)}
-${months(await listPeriods(deps, operator), dateIn(zone, deps.now()), zone)}`
+${months(await listPeriods(deps, operator), dateIn(zone, deps.now(operator.organizationId)), zone)}`
   return page('Trial balance', body)
 }
 

@@ -1,7 +1,8 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import {
   createOrganization,
   listOrganizations,
+  MODES,
   type NewOrganization,
   updateOrganization,
 } from '../../services/lenders/organizations.ts'
@@ -16,6 +17,11 @@ export function organizationCommands(program: Command, shell: Shell): void {
     .description('make an organization')
     .requiredOption('--name <name>', 'what it is called')
     .addOption(currencyOption('in which it lends').makeOptionMandatory())
+    .addOption(
+      new Option('--mode <mode>', 'live; or test, which has a clock of its own that can be advanced')
+        .choices(MODES)
+        .default('live'),
+    )
     .option('--id <number>', 'its number; the next one when left out', wholeNumber)
     .option('--office-id <text>', 'its office', '1')
     .option('--office-name <text>', "its office's name", 'Head Office')
@@ -23,7 +29,10 @@ export function organizationCommands(program: Command, shell: Shell): void {
     .action((asked: NewOrganization, command: Command) =>
       performAdding(shell, command, async ({ deps, printer, by }) => {
         const made = await createOrganization(deps, by(asked.id ?? 0), asked)
-        printer.done(made, `Organization ${made.id}, ${made.name}, lends in ${made.currency}.`)
+        printer.done(
+          made,
+          `${made.mode === 'test' ? 'Test organization' : 'Organization'} ${made.id}, ${made.name}, lends in ${made.currency}.`,
+        )
       }),
     )
 
@@ -49,6 +58,7 @@ export function organizationCommands(program: Command, shell: Shell): void {
         printer.list(await listOrganizations(deps), [
           ['id', ({ id }) => id, 'right'],
           ['name', ({ name }) => name],
+          ['mode', ({ mode }) => mode],
           ['currency', ({ currency }) => currency],
           ['payment method', ({ paymentMethod }) => paymentMethod],
           ['office', ({ officeId, officeName }) => `${officeId} ${officeName}`],

@@ -18,7 +18,7 @@ import { createSignInLimits } from './signInLimits.ts'
 export { ROLES, type Role } from '../../db/access/accounts.ts'
 export type { AccountRecord } from '../../db/access/changeAccount.ts'
 
-type AccountDeps = Pick<Deps, 'db' | 'now'>
+type AccountDeps = Pick<Deps, 'db' | 'machineNow'>
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/
 const LONGEST_EMAIL = 254
@@ -35,7 +35,7 @@ const PASSWORD = { min: 12, max: 1_000 }
  * @throws LendingError `invalid_argument`, `not_found` for the organization, `already_exists` for the e-mail
  */
 export async function createAccount(
-  { db, now }: AccountDeps,
+  { db, machineNow }: AccountDeps,
   author: Author,
   { email, password, roles }: { email: string; password: string; roles: readonly Role[] },
 ): Promise<Account> {
@@ -46,7 +46,7 @@ export async function createAccount(
   requirePassword(password)
   if (!(await findOrganization(db, author.organizationId))) throw notFound('no organization has that id')
   const passwordHash = await hashPassword(password)
-  return insertAccount(db, author, { email, passwordHash, roles }, now()).catch((error: unknown) => {
+  return insertAccount(db, author, { email, passwordHash, roles }, machineNow()).catch((error: unknown) => {
     if (isUniqueViolation(error)) throw new LendingError('already_exists', 'an account with that e-mail exists already')
     throw error
   })
@@ -101,7 +101,7 @@ export async function unlockAccount(deps: AccountDeps, author: Author, email: st
   const account = await accountOf(deps, email)
   if (!(await createSignInLimits(deps.db).lift({ email })))
     throw failedPrecondition('there were no attempts to sign in as of late')
-  return changeAccount(deps.db, author, account, 'unlock', {}, deps.now())
+  return changeAccount(deps.db, author, account, 'unlock', {}, deps.machineNow())
 }
 
 /**
@@ -125,13 +125,13 @@ export const setRoles = (deps: AccountDeps, author: Author, email: string, roles
   })
 
 async function change(
-  { db, now }: AccountDeps,
+  { db, machineNow }: AccountDeps,
   author: Author,
   { email, action }: { readonly email: string; readonly action: string },
   decide: (account: Account, now: number) => AccountChange,
 ): Promise<Account> {
   const account = await accountOf({ db }, email)
-  const at = now()
+  const at = machineNow()
   return changeAccount(db, author, account, action, decide(account, at), at)
 }
 

@@ -23,7 +23,7 @@ const KEY_BYTES = 32
 const SHOWN = API_KEY_PREFIX.length + 6
 const LONGEST_NAME = 100
 
-type KeyDeps = Pick<Deps, 'db' | 'now'>
+type KeyDeps = Pick<Deps, 'db' | 'machineNow'>
 
 /** Returns the hash of a key. 256 random bits cannot be guessed and need no slow hash. */
 const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex')
@@ -33,7 +33,7 @@ const hashOf = (key: string): string => createHash('sha256').update(key).digest(
  * @throws LendingError `invalid_argument` for the name, `not_found` for the organization
  */
 export async function createApiKey(
-  { db, now }: KeyDeps,
+  { db, machineNow }: KeyDeps,
   author: Author,
   { name, roles }: { readonly name: string; readonly roles: readonly Role[] },
 ): Promise<{ readonly key: string; readonly apiKey: ApiKey }> {
@@ -42,7 +42,7 @@ export async function createApiKey(
   if (!(await findOrganization(db, author.organizationId))) throw notFound('no organization has that id')
   const key = API_KEY_PREFIX + randomBytes(KEY_BYTES).toString('base64url')
   const stored = { name, roles, hash: hashOf(key), prefix: key.slice(0, SHOWN) }
-  return { key, apiKey: await insertApiKey(db, author, stored, now()) }
+  return { key, apiKey: await insertApiKey(db, author, stored, machineNow()) }
 }
 
 /** Returns the organization's keys, revoked ones included, oldest first. */
@@ -53,8 +53,8 @@ export const listApiKeys = ({ db }: Pick<Deps, 'db'>, organizationId: number): P
  * Revokes a key: within 5 seconds no instance accepts it (contract 3.6). A key that is revoked already stays revoked.
  * @throws LendingError `not_found`
  */
-export async function revokeApiKey({ db, now }: KeyDeps, author: Author, id: number): Promise<ApiKey> {
-  const apiKey = await markApiKeyRevoked(db, author, id, now())
+export async function revokeApiKey({ db, machineNow }: KeyDeps, author: Author, id: number): Promise<ApiKey> {
+  const apiKey = await markApiKeyRevoked(db, author, id, machineNow())
   if (!apiKey) throw notFound('no API key has that id')
   return apiKey
 }

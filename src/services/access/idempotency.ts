@@ -1,6 +1,6 @@
 import type { Deps } from '../../app/deps.ts'
 import { findKept, forgetExpired, type KeptRequest, keepAnswer } from '../../db/access/idempotency.ts'
-import { isKeyTaken } from '../../db/audit/trail.ts'
+import { type Claim, isKeyTaken } from '../../db/audit/trail.ts'
 import { invalidArgument, LendingError } from '../../domain/errors.ts'
 import type { Caller } from './caller.ts'
 
@@ -27,6 +27,8 @@ export type Begun = { readonly kept: KeptRequest } | { readonly turn: Turn }
 
 /** The right to run a request with its key, in this process. */
 export interface Turn {
+  /** The key, as the change stores it. */
+  readonly claim: Claim
   /** Stores the answer of a request that was not refused. */
   keep(answer: { status: number; body: string }): Promise<void>
   /** Returns whether an answer or a change of this request is stored by now, because another instance was faster. */
@@ -48,7 +50,7 @@ export interface Idempotency {
  * Creates the store of keys. The SQL statement that makes a change inserts its key too, so that no crash separates them
  * and two instances never both make the change. Requests that run in this process are known without a round trip.
  */
-export function createIdempotency({ db, now }: Pick<Deps, 'db' | 'now'>): Idempotency {
+export function createIdempotency({ db, machineNow }: Pick<Deps, 'db' | 'machineNow'>): Idempotency {
   const running = new Set<string>()
   return {
     async begin(caller, key, requestHash) {
@@ -62,22 +64,24 @@ export function createIdempotency({ db, now }: Pick<Deps, 'db' | 'now'>): Idempo
         )
       running.add(name)
       try {
-        const kept = await findKept(db, caller, key, now())
+        const kept = await findKept(db, caller, key, machineNow())
         if (kept && kept.requestHash !== requestHash)
           throw invalidArgument('idempotencyKey', 'was used with another request; take a new key for a new request')
         if (kept) {
           running.delete(name)
           return { kept }
         }
-        await forgetExpired(db, caller, key, now())
+        await forgetExpired(db, caller, key, machineNow())
       } catch (error) {
         running.delete(name)
         throw error
       }
+      const claim = { key, requestHash, claimedAt: machineNow() }
       return {
         turn: {
-          keep: (answer) => keepAnswer(db, caller, { key, requestHash }, answer, now()),
-          isKept: async () => (await findKept(db, caller, key, now()))?.requestHash === requestHash,
+          claim,
+          keep: (answer) => keepAnswer(db, caller, claim, answer),
+          isKept: async () => (await findKept(db, caller, key, machineNow()))?.requestHash === requestHash,
           end: () => running.delete(name),
         },
       }

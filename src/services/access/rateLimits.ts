@@ -47,15 +47,15 @@ interface Used {
  * the count of all instances. A limit can so be exceeded by what other instances let through meanwhile: a tenth each,
  * and the requests while the statement runs. While the database is away, each instance counts alone.
  */
-export function createLimits({ db, config, now }: Pick<Deps, 'db' | 'config' | 'now'>): Limits {
+export function createLimits({ db, config, machineNow }: Pick<Deps, 'db' | 'config' | 'machineNow'>): Limits {
   const used = new LRUCache<string, Used>({ max: MOST_KEYS })
   const unshared = new Set<string>()
-  const share = createSharing({ db, now }, used, unshared)
+  const share = createSharing({ db, machineNow }, used, unshared)
 
   function take(by: Limited, key: string): Remaining | undefined {
     const limit = config.rateLimits[by]
     if (limit === 0) return undefined
-    const at = now()
+    const at = machineNow()
     const window = windowAt(at)
     const name = `${by} ${key}`
     let mine = used.get(name)
@@ -92,12 +92,12 @@ export function createLimits({ db, config, now }: Pick<Deps, 'db' | 'config' | '
  * @param unshared names in `used` that were counted since the last run
  */
 function createSharing(
-  { db, now }: Pick<Deps, 'db' | 'now'>,
+  { db, machineNow }: Pick<Deps, 'db' | 'machineNow'>,
   used: LRUCache<string, Used>,
   unshared: Set<string>,
 ): () => Promise<void> {
   let sharing: Promise<void> | undefined
-  let purged = windowAt(now())
+  let purged = windowAt(machineNow())
   const addAll = (additions: Addition[]) => addToCounters(db, additions).catch(() => undefined)
 
   async function shareNow(): Promise<void> {
@@ -117,10 +117,10 @@ function createSharing(
       mine.shared = Math.max(mine.shared + mine.sharing, all?.get(key) ?? 0)
       mine.sharing = 0
     }
-    const window = windowAt(now())
+    const window = windowAt(machineNow())
     if (window === purged) return
     // The minute before left a counter for every address. They are deleted in parts, so that no sharing is late.
-    const removed = await purgeCounters(db, now()).catch(() => 0)
+    const removed = await purgeCounters(db, machineNow()).catch(() => 0)
     if (removed < PURGE) purged = window
   }
 

@@ -20,11 +20,11 @@ export const listSigningKeys = ({ db }: Pick<Deps, 'db'>): Promise<KeyRecord[]> 
  * the new key before it has read the keys again reads them then, so that no token is refused.
  * @returns the id of the key
  */
-export async function rotateSigningKey({ db, now, config }: Deps, author: Author): Promise<string> {
+export async function rotateSigningKey({ db, machineNow, config }: Deps, author: Author): Promise<string> {
   const secret = config.keyEncryptionSecret
   invariant(secret !== undefined, 'a secret to encrypt the signing keys with')
   const key = await makeSigningKey(secret)
-  await insertSigningKey(db, { ...author, organizationId: WHOLE_SERVICE }, key, now())
+  await insertSigningKey(db, { ...author, organizationId: WHOLE_SERVICE }, key, machineNow())
   return key.kid
 }
 
@@ -34,16 +34,22 @@ export async function rotateSigningKey({ db, now, config }: Deps, author: Author
  * @throws LendingError `not_found`; `failed_precondition` when the key is retired already, or is the only one that can
  *   sign
  */
-export const retireSigningKey = ({ db, now }: Pick<Deps, 'db' | 'now'>, author: Author, kid: string): Promise<void> =>
-  endKey(db, author, { kid, end: 'retired' }, now())
+export const retireSigningKey = (
+  { db, machineNow }: Pick<Deps, 'db' | 'machineNow'>,
+  author: Author,
+  kid: string,
+): Promise<void> => endKey(db, author, { kid, end: 'retired' }, machineNow())
 
 /**
  * Revokes a key: within 5 s it verifies nothing on any instance (contract 3.6), and a client with a token of it has to
  * sign in again.
  * @throws LendingError as `retireSigningKey` does
  */
-export const revokeSigningKey = ({ db, now }: Pick<Deps, 'db' | 'now'>, author: Author, kid: string): Promise<void> =>
-  endKey(db, author, { kid, end: 'revoked' }, now())
+export const revokeSigningKey = (
+  { db, machineNow }: Pick<Deps, 'db' | 'machineNow'>,
+  author: Author,
+  kid: string,
+): Promise<void> => endKey(db, author, { kid, end: 'revoked' }, machineNow())
 
 async function endKey(
   db: Deps['db'],

@@ -71,7 +71,7 @@ type Sums = { -readonly [Name in keyof StoredTotals]: StoredTotals[Name] }
 
 /** The running result of a walk through the loans. */
 interface Walk {
-  readonly asOf: number
+  readonly now: Deps['now']
   readonly grounds: StoredGrounds
   readonly journals: ReadonlyMap<number, CheckedJournal>
   readonly keptDays: KeptDaysCheck
@@ -102,7 +102,7 @@ export async function checkBook({ db, config, now, chainSecret }: Deps, options:
     const journals = await readJournals(snapshot, config.zone)
     const none = { loans: 0, entries: 0, postings: 0, waitingForSweep: 0 }
     const keptDays = await checkKeptDays({ db, config, now }, snapshot, organizationId)
-    const walk: Walk = { asOf: now(), grounds, journals, keptDays, sums: new Map(), add, ...none }
+    const walk: Walk = { now, grounds, journals, keptDays, sums: new Map(), add, ...none }
     const read = async (after: typeof START) => {
       const batch = await readChecked(snapshot, config.zone, after, organizationId, BATCH)
       const trails = await readLoanTrails(snapshot, batch)
@@ -149,7 +149,7 @@ function checkLoan(walk: Walk, one: CheckedLoan, { trail, posted }: Told): void 
   walk.loans++
   try {
     const loan = one.loan()
-    const { state, waiting } = stateAsCached(loan, walk.asOf)
+    const { state, waiting } = stateAsCached(loan, walk.now(loan.organizationId))
     if (waiting) walk.waitingForSweep++
     differencesOf(loan, one, state).forEach(fault)
     const product = grounds.products.get(`${organizationId} ${loan.productId}`)

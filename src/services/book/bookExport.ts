@@ -47,13 +47,13 @@ export async function exportBook(
 ): Promise<Readonly<Record<ExportKind, number>>> {
   const { organizationId } = author
   const counts = { customers: 0, loans: 0, instalments: 0, transactions: 0 }
-  await noteExport(db, author, now())
+  await noteExport(db, author, now(organizationId))
   await inSnapshot(db, async (snapshot) => {
     for (const kind of EXPORT_KINDS) {
       await sink.begin(kind, await countForExport(snapshot, kind, organizationId))
       const stored = readForExport(snapshot, kind, organizationId)
       const read = (after: typeof START) => readChecked(snapshot, config.zone, after, organizationId, LOANS)
-      for await (const rows of kind === 'transactions' ? withPortions(stored, read, now()) : stored) {
+      for await (const rows of kind === 'transactions' ? withPortions(stored, read, now(organizationId)) : stored) {
         stopping.throwIfAborted()
         await sink.write(
           kind,

@@ -98,13 +98,13 @@ interface Batch<T> {
  * @throws LendingError `aborted` when other changes were saved first every time; ImportedElsewhereError
  */
 export async function importFile<T>(
-  { db, now }: Pick<Deps, 'db' | 'now'>,
+  { db, machineNow }: Pick<Deps, 'db' | 'machineNow'>,
   { kind, digest, lines, report }: ImportFile<T>,
   importer: Importer<T>,
   { organizationId, stopping, onProgress }: ImportRun,
 ): Promise<{ readonly mark: ImportMark; readonly resumedAt: number; readonly finished: boolean }> {
   const key: ImportKey = { organizationId, kind, digest }
-  let mark = await openImport(db, key, now())
+  let mark = await openImport(db, key, machineNow())
   const resumedAt = mark.linesDone
   await report.write(mark.reportBytes, [])
 
@@ -118,7 +118,7 @@ export async function importFile<T>(
       deciding.catch(() => undefined)
       await saving
       busy = batch.keys
-      saving = saveDecided({ db, key, importer, report, now }, mark, batch, deciding).then((after) => {
+      saving = saveDecided({ db, key, importer, report, machineNow }, mark, batch, deciding).then((after) => {
         mark = after
         onProgress(mark)
       })
@@ -129,7 +129,7 @@ export async function importFile<T>(
     await saving
   }
   if (stopping.aborted) return { mark, resumedAt, finished: false }
-  if (!(await finishImport(db, key, now()))) throw notFound('the import was forgotten meanwhile')
+  if (!(await finishImport(db, key, machineNow()))) throw notFound('the import was forgotten meanwhile')
   return { mark, resumedAt, finished: true }
 }
 
@@ -171,7 +171,7 @@ async function* batchesOf<T>(
 }
 
 /** The dependencies of saving batches. */
-interface Saving<T> extends Pick<Deps, 'db' | 'now'> {
+interface Saving<T> extends Pick<Deps, 'db' | 'machineNow'> {
   readonly key: ImportKey
   readonly importer: Importer<T>
   readonly report: Report
@@ -182,14 +182,14 @@ interface Saving<T> extends Pick<Deps, 'db' | 'now'> {
  * @returns the new mark
  */
 async function saveDecided<T>(
-  { db, key, importer, report, now }: Saving<T>,
+  { db, key, importer, report, machineNow }: Saving<T>,
   before: ImportMark,
   { lines, values }: Batch<T>,
   deciding: Promise<DecidedBatch>,
 ): Promise<ImportMark> {
   let decided = await deciding
   for (let attempt = 1; attempt <= MOST_TRIES; attempt++) {
-    const after = await saveBatch(db, key, before, now(), async (batch) => {
+    const after = await saveBatch(db, key, before, machineNow(), async (batch) => {
       const results = await decided.save(batch)
       if (!results) return undefined
       const refusals = results.flatMap((one, index) =>

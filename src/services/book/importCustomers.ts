@@ -26,7 +26,7 @@ export function customerImporter(deps: Deps, author: Author): Importer<CustomerL
   return {
     keyOf: ({ externalId }) => externalId,
     async decide(values) {
-      const at = now()
+      const at = now(author.organizationId)
       const today = dateIn(config.zone, at)
       const externalIds = values.flatMap((value) => (value instanceof LendingError ? [] : [value.externalId]))
       const known = await findPresentCustomers(db, author.organizationId, externalIds)

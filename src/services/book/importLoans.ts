@@ -31,7 +31,7 @@ export function loanImporter(deps: Deps, importedBy: Author): Importer<LoanLine>
   return {
     keyOf: ({ externalId }) => externalId,
     async decide(values) {
-      const at = now()
+      const at = now(organizationId)
       const lines = values.filter((value): value is LoanLine => !(value instanceof LendingError))
       const [known, found] = await Promise.all([
         findPresentLoans(

@@ -56,7 +56,7 @@ export function transactionImporter(deps: Deps, importedBy: Author): Importer<Tr
   return {
     keyOf: ({ loanExternalId }) => loanExternalId,
     async decide(values) {
-      const at = now()
+      const at = now(organizationId)
       const lines = values.filter((value): value is TransactionLine => !(value instanceof LendingError))
       const named = [...new Set(lines.map(({ loanExternalId }) => loanExternalId))]
       const read = await readLoans(

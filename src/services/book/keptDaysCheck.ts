@@ -46,7 +46,7 @@ export async function checkKeptDays(
   for (const days of byPolicy.values()) {
     const { organizationId: of, policyVersion: version } = days[0]!
     const { policy } = await findPolicy({ db }, of, version === 0 ? { knownAt: 0 } : { version })
-    const moments = days.map(({ day }) => momentOf(day, now(), zone))
+    const moments = days.map(({ day }) => momentOf(day, now(of), zone))
     const one = { policy, days, moments, replayed: days.map(() => new Cells()) }
     checked.set(of, [...(checked.get(of) ?? []), one])
   }

@@ -83,7 +83,11 @@ async function checkChain(
     )
   const own = heads.filter((one) => one.organizationId === organizationId)
   const kept = Map.groupBy(own, ({ changeId }) => changeId)
-  const walk = { ...startWalk({ organizationId, secret: isOurs ? secret : undefined, fault }), kept, last: 0n }
+  const walk = {
+    ...startWalk({ organizationId, secret: isOurs ? secret : undefined, fault, sequence: head.beginsAfter }),
+    kept,
+    last: 0n,
+  }
   for (let after = BEFORE_ALL; after < head.changeId && !stopping?.aborted; ) {
     const { changes, parts, end } = await readChain(snapshot, { organizationId, after, end: head.changeId })
     await checkBatch(snapshot, walk, changes, parts)

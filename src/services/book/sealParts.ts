@@ -28,10 +28,9 @@ export interface PartWalk {
   former: Pick<StoredPart, 'sequence'>
 }
 
-export const startWalk = (of: Pick<PartWalk, 'organizationId' | 'secret' | 'fault'>): PartWalk => ({
+export const startWalk = (of: Pick<PartWalk, 'organizationId' | 'secret' | 'fault' | 'sequence'>): PartWalk => ({
   ...of,
   before: new Uint8Array(0),
-  sequence: 0n,
   doubtful: undefined,
   former: { sequence: null },
 })

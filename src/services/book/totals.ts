@@ -38,10 +38,10 @@ export function keepTotals(deps: Deps, log: { warn(context: object, message: str
 
   async function lookNow(): Promise<void> {
     try {
-      await computeBookTotals(deps.db, deps.config.zone, deps.now, (last) => {
+      await computeBookTotals(deps.db, deps.config.zone, deps.machineNow, (last) => {
         const wait = Math.max(every, (last?.tookMs ?? 0) * SHARE)
         // Computed in the future: a clock that was set back must not stop the computation.
-        return last === undefined || deps.now() - last.computedAt >= wait || deps.now() < last.computedAt
+        return last === undefined || deps.machineNow() - last.computedAt >= wait || deps.machineNow() < last.computedAt
       })
       latest = await readBookTotals(deps.db)
       heads = await readHeads(deps)

@@ -65,7 +65,7 @@ export async function scoreNow(
   const loans = await readLoansOf(queries, zone, organizationId, [customerId])
   const currency = currencyOf(position.currency)
   const inForce = policyInForce(deps, position.policy, currency)
-  const scoredAt = deps.now()
+  const scoredAt = deps.now(organizationId)
   const history = historyOf(loans.get(customerId) ?? [], { asOf: scoredAt, zone, currency })
   const inputs = { history, boosted: position.boosted }
   return { position, currency, inForce, inputs, card: decideScore(inputs, inForce.policy), scoredAt }
@@ -113,7 +113,7 @@ export async function scoresOf(
   if (!found) return new Map()
   const currency = currencyOf(found.currency)
   const { policy } = policyInForce(deps, found.policy, currency)
-  const asOf = deps.now()
+  const asOf = deps.now(organizationId)
   const score = (of: readonly StoredLoan[]) => scoreCustomer(historyOf(of, { asOf, zone, currency }), policy)
   return new Map(
     [...loans].flatMap(([customerId, borrowed]) => {

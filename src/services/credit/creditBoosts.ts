@@ -60,7 +60,7 @@ export async function boostLimit(
   const { fullName, mobileNumber } = shown
   requireClaim(shown, policy.statement)
   const figures = await deps.statements.read(shown.file, currency, signal)
-  const claim = { fullName, mobileNumber, today: dateIn(deps.config.zone, deps.now()) }
+  const claim = { fullName, mobileNumber, today: dateIn(deps.config.zone, deps.now(caller.organizationId)) }
   checkStatement(figures, claim, policy.statement)
   const print = { hash: statementHash(shown.file), fingerprint: figures.fingerprint }
   const { owner: _owner, phone, fingerprint: _print, ...read } = figures

@@ -68,7 +68,9 @@ export async function setCreditPolicy(
   if (currency.code !== before.currency.code)
     throw invalidArgument('policy.currency', `must be ${before.currency.code}, the organization's`)
   if (JSON.stringify(policyToJson(before)) === JSON.stringify(policyToJson(policy))) return policy
-  if (!(await insertPolicy(deps.db, author, { version, policy: policyToKeep(policy) }, deps.now())))
+  if (
+    !(await insertPolicy(deps.db, author, { version, policy: policyToKeep(policy) }, deps.now(author.organizationId)))
+  )
     throw alreadyExists('policy.version', 'a credit policy of that version exists already: take a new one')
   return policy
 }

@@ -40,7 +40,7 @@ export async function createBorrower(
   id: bigint,
   details: BorrowerDetails,
 ): Promise<Recorded<Borrower>> {
-  const now = deps.now()
+  const now = deps.now(caller.organizationId)
   const inserting = insertBorrower(deps, caller, id, details, dateIn(deps.config.zone, now), now)
   const made = await abortedWhereKeyTaken(inserting)
   const borrower = made ?? (await getBorrower(deps, caller, id))
@@ -66,7 +66,9 @@ export async function updateBorrower(
     const details = withChanges(borrower, isShown ? others : changes)
     return sameDetails(borrower, details) ? undefined : details
   }
-  const borrower = await abortedWhereKeyTaken(changeBorrower(deps.db, caller, id, decide, deps.now()))
+  const borrower = await abortedWhereKeyTaken(
+    changeBorrower(deps.db, caller, id, decide, deps.now(caller.organizationId)),
+  )
   if (!borrower) throw noSuchBorrower()
   return borrower
 }

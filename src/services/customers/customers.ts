@@ -26,7 +26,7 @@ export type { Customer, CustomerRef } from '../../db/customers/customers.ts'
  * @throws LendingError `already_exists` when the external id is taken
  */
 export async function createCustomer(deps: Deps, caller: Caller, externalId: string): Promise<Customer> {
-  const now = deps.now()
+  const now = deps.now(caller.organizationId)
   const activationDate = dateIn(deps.config.zone, now)
   const customer = await abortedWhereKeyTaken(insertCustomer(deps, caller, { externalId, activationDate }, now))
   if (!customer) throw alreadyExists('externalId', 'a customer with that externalId exists already')
@@ -67,7 +67,9 @@ export function listCustomers(
  * @throws LendingError `not_found`; `failed_precondition` when it has another, `already_exists` when another has it
  */
 export async function assignExternalId(deps: Deps, caller: Caller, id: bigint, externalId: string): Promise<Customer> {
-  const given = await abortedWhereKeyTaken(setExternalId(deps.db, caller, { id, externalId }, deps.now()))
+  const given = await abortedWhereKeyTaken(
+    setExternalId(deps.db, caller, { id, externalId }, deps.now(caller.organizationId)),
+  )
   if (given === 'taken') throw alreadyExists('externalId', 'another customer has that externalId')
   if (given === undefined) throw noSuchCustomer({ id })
   if (given.externalId === externalId) return getCustomer(deps, caller, { id })
@@ -108,7 +110,7 @@ async function change(
   { ref, action }: { readonly ref: CustomerRef; readonly action: string },
   decide: (customer: CustomerLifecycle, today: LocalDate) => CustomerChange,
 ): Promise<Customer> {
-  const now = deps.now()
+  const now = deps.now(caller.organizationId)
   const today = dateIn(deps.config.zone, now)
   const changing = changeCustomer(deps.db, caller, ref, action, (current) => decide(current, today), now)
   const customer = await abortedWhereKeyTaken(changing)

@@ -62,7 +62,7 @@ export async function getDelinquency(
 ): Promise<Delinquency> {
   const { loan } = await getLoan(deps, caller, ref)
   const policy = await findPolicy(deps, loan.organizationId, { ...namedBy(asked), knownAt })
-  const now = deps.now()
+  const now = deps.now(loan.organizationId)
   const terms = knownAt === undefined ? loan.terms : await findTermsKnown(deps, loan, knownAt, now)
   const latest = dateIn(terms.zone, knownAt ?? now)
   const day = asOf ?? latest

@@ -141,7 +141,7 @@ export async function setPolicy(
   const { currency } = await getOrganization(deps, caller)
   const { name, policy } = policyOf(request, currencyOf(currency))
   const rules = toStoredPolicy(policy)
-  const now = deps.now()
+  const now = deps.now(caller.organizationId)
   let inForce = FIRST
   const set = await insertPolicy(deps.db, caller, now, (newest) => {
     inForce = versionOf(newest)

@@ -15,7 +15,7 @@ import { afterEvent, BEGINNING, encodeEventCursor, requireEventCursor, requireSa
 import { withFacts } from './eventFacts.ts'
 import { sequenceOf, type ToldEvent } from './toldEvent.ts'
 
-export type EventDeps = Pick<Deps, 'db' | 'config' | 'now' | 'loanBatches' | 'eventHeads' | 'listener'>
+export type EventDeps = Pick<Deps, 'db' | 'config' | 'machineNow' | 'loanBatches' | 'eventHeads' | 'listener'>
 
 /** Events that one step with a filter looks at: a bounded walk through many that nobody asked for. */
 const SPAN = 20_000n
@@ -118,10 +118,10 @@ export async function positionOf(
   )
 }
 
-type KeptDeps = Pick<Deps, 'db' | 'config' | 'now'>
+type KeptDeps = Pick<Deps, 'db' | 'config' | 'machineNow'>
 
 /** The instant before which events are no longer kept. */
-const keptSince = ({ config, now }: KeptDeps) => now() - config.eventsKeptDays * DAY_MS
+const keptSince = ({ config, machineNow }: KeptDeps) => machineNow() - config.eventsKeptDays * DAY_MS
 
 /** Returns the number before the oldest event that is kept. */
 export const beginningOf = (deps: KeptDeps, organizationId: number): Promise<bigint> =>
@@ -188,7 +188,7 @@ export interface ReadEvents<View> {
  * first: a loan or a customer that is made after it has no event up to it.
  */
 export async function readEventsAfter<View>(
-  deps: Omit<EventDeps, 'now'>,
+  deps: Omit<EventDeps, 'machineNow'>,
   organizationId: number,
   { after, most, types, filter = {}, view }: Step<View>,
 ): Promise<ReadEvents<View>> {

@@ -30,7 +30,7 @@ const LEFT_ALONE_MS = 10_000
 /** Changes that are sealed before requests get their turn. */
 const SLICE = 50
 
-type SequencerDeps = Pick<Deps, 'db' | 'now' | 'chainSecret' | 'eventHeads'>
+type SequencerDeps = Pick<Deps, 'db' | 'machineNow' | 'chainSecret' | 'eventHeads'>
 
 /** Seals changes and numbers events, round by round. */
 export interface Sequencer {
@@ -102,7 +102,7 @@ export function createSequencer(deps: SequencerDeps): Sequencer {
  * @throws WrongChainSecretError when the chain was begun with another secret
  */
 async function sealNext(deps: SequencerDeps, organizationId: number, settled: bigint) {
-  const { db, chainSecret, now } = deps
+  const { db, chainSecret, machineNow } = deps
   const sealed = await inTransaction(db, async (transaction) => {
     const end = await claimChain(transaction, organizationId)
     if (!end) return undefined
@@ -113,7 +113,7 @@ async function sealNext(deps: SequencerDeps, organizationId: number, settled: bi
     // The last of them are left for the next round where their schedules have very many lines.
     const changes = found.filter(({ id }) => subjects.has(id))
     const { events, after } = await sealAll(chainSecret, organizationId, { end, changes, subjects })
-    await extendChain(transaction, organizationId, events, { end: after, sealedAt: moment(now()) })
+    await extendChain(transaction, organizationId, events, { end: after, sealedAt: moment(machineNow()) })
     return {
       count: changes.length,
       isDone: found.length < CHANGES_A_ROUND && changes.length === found.length,

@@ -49,12 +49,12 @@ export async function bookProvisions(
   requireAdmin(caller)
   const { db, now, config } = deps
   const { asOf, provisions } = request
-  const today = dateIn(config.zone, now())
+  const today = dateIn(config.zone, now(caller.organizationId))
   if (asOf > today) throw invalidArgument('asOf', `must not be after ${today}, today`)
   requireSums(provisions)
   const { organizationId } = caller
   await journalCaughtUp(deps, organizationId)
-  const changeId = await requestBooking(db, caller, { ...request, now: now() }, (newest) => {
+  const changeId = await requestBooking(db, caller, { ...request, now: now(organizationId) }, (newest) => {
     const missing = missingSlots(newest === undefined ? DEFAULT_CHART : fromStoredChart(newest))
     if (missing.length > 0)
       throw failedPrecondition(

@@ -62,7 +62,7 @@ export async function setChart(
   const chart = chartOf(request, new Set(await findProductIds(deps.db, organizationId)))
   await journalCaughtUp(deps, organizationId)
   const stored = toStoredChart(chart)
-  const saved = await saveChart(deps.db, caller, deps.now(), async (newest, queries) => {
+  const saved = await saveChart(deps.db, caller, deps.now(organizationId), async (newest, queries) => {
     const { version, chart: before, inForce } = viewOf(newest)
     const was = toStoredChart(before)
     if (JSON.stringify(was) === JSON.stringify(stored)) return undefined

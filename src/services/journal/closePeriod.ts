@@ -46,7 +46,7 @@ export async function closePeriod(deps: Deps, caller: Caller, month: string): Pr
     throw invalidArgument('period', 'must be a month, such as 2026-01')
   if (!(await findPeriod(db, organizationId, firstDay))) {
     const end = startOfDay(firstDayAfter(firstDay), config.zone)
-    if (now() < end)
+    if (now(organizationId) < end)
       throw failedPrecondition(`${month} is not over: it can be closed from ${firstDayAfter(firstDay)} on`)
     await ask(deps, caller, { month, firstDay, end })
   }
@@ -68,7 +68,7 @@ async function ask(deps: Deps, caller: Caller, { month, firstDay, end }: Asked):
   if (await findPeriod(db, organizationId, firstDay)) return
   requireOldest(month, openFrom ?? (await firstBookedDay(db, organizationId)))
   await requireTimeSaved(deps, organizationId, { month, end })
-  await requestClose(db, caller, { firstDay, month, now: now() })
+  await requestClose(db, caller, { firstDay, month, now: now(organizationId) })
 }
 
 /**

@@ -34,7 +34,7 @@ export async function listPeriods(deps: Pick<Deps, 'db' | 'config' | 'now'>, cal
     openFrom: (await readJournalHead({ pool: snapshot }, organizationId)).openFrom,
   }))
   const known = new Map(stored.map((period) => [period.month, period]))
-  const today = dateIn(deps.config.zone, deps.now())
+  const today = dateIn(deps.config.zone, deps.now(organizationId))
   const oldest = [today, ...known.keys(), ...(first === null ? [] : [first])].toSorted()[0]!
   const periods: Period[] = []
   for (let day = firstDayOf(monthOf(oldest))!; day <= today; day = firstDayAfter(day))

@@ -56,7 +56,7 @@ export async function getTrialBalance(
 ): Promise<TrialBalanceView> {
   requireAdmin(caller)
   const { organizationId } = caller
-  const { asOf = dateIn(deps.config.zone, deps.now()), basis = 'booked', productId = null } = request
+  const { asOf = dateIn(deps.config.zone, deps.now(organizationId)), basis = 'booked', productId = null } = request
   await (basis === 'booked' ? caughtUpTo(deps, organizationId, asOf) : journalCaughtUp(deps, organizationId))
   const currency = request.currency ?? (await getOrganization(deps, caller)).currency
   return inSnapshot(deps.db, async (snapshot) => {

@@ -31,7 +31,7 @@ export async function walkLoans(
   const isFirst = before.walkedTo === 0n && before.sequence === 0n
   const sequence = isFirst ? await lastEventUpTo(transaction, organizationId, before.changeId) : before.sequence
   const head = { ...before, sequence }
-  const openFrom = head.openFrom ?? (head.walk === 'opening' ? firstOfMonth(deps) : null)
+  const openFrom = head.openFrom ?? (head.walk === 'opening' ? firstOfMonth(deps, organizationId) : null)
   const walked = await readWalked(transaction, organizationId, { ...head, most: LOANS_A_ROUND })
   const found = await Promise.all(walked.map((loan) => postingOf(deps, keeping, { ...head, openFrom }, loan)))
   const postings = found
@@ -50,7 +50,8 @@ export async function walkLoans(
 }
 
 /** Returns the first day of the current month. */
-const firstOfMonth = ({ config, now }: WalkDeps): LocalDate => `${dateIn(config.zone, now()).slice(0, 7)}-01`
+const firstOfMonth = ({ config, now }: WalkDeps, organizationId: number): LocalDate =>
+  `${dateIn(config.zone, now(organizationId)).slice(0, 7)}-01`
 
 async function postingOf(
   deps: WalkDeps,
@@ -79,7 +80,7 @@ async function postingOf(
   return {
     ...{ sequence: head.sequence, changeId: null, loanId: loan.id, productId: loan.productId ?? 0 },
     ...{ currency: loan.currency, transactionId: null, kind: before ? 'method_changed' : 'opening' },
-    ...{ valueDate: on, bookedOn: on, postedAt: moment(deps.now()) },
+    ...{ valueDate: on, bookedOn: on, postedAt: moment(deps.now(organizationId)) },
     ...{ amounts, method, contribution: amountsToText(contribution), moved: null },
   }
 }

@@ -5,6 +5,7 @@ import {
   findOrganization,
   insertOrganization,
   listOrganizations as list,
+  type Mode,
   nextOrganizationId,
   type Organization,
   type OrganizationChange,
@@ -16,7 +17,7 @@ import { currencyCodes } from '../../domain/money.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import { createReadCache, type ReadCache } from '../access/credentialCache.ts'
 
-export type { Organization } from '../../db/lenders/organizations.ts'
+export { MODES, type Mode, type Organization } from '../../db/lenders/organizations.ts'
 
 /** An operator's request for a new organization. */
 export interface NewOrganization {
@@ -27,6 +28,8 @@ export interface NewOrganization {
   readonly officeId?: string | undefined
   readonly officeName?: string | undefined
   readonly paymentMethod?: string | undefined
+  /** Undefined: `live`. */
+  readonly mode?: Mode | undefined
 }
 
 const LONGEST_NAME = 200
@@ -60,9 +63,17 @@ export const listOrganizations = ({ db }: Pick<Deps, 'db'>): Promise<Organizatio
  * @throws LendingError `invalid_argument`, `already_exists` for the id
  */
 export async function createOrganization(
-  { db, now }: Pick<Deps, 'db' | 'now'>,
+  { db, machineNow }: Pick<Deps, 'db' | 'machineNow'>,
   author: Author,
-  { id, name, currency, officeId = '1', officeName = 'Head Office', paymentMethod = DEFAULT_METHOD }: NewOrganization,
+  {
+    id,
+    name,
+    currency,
+    officeId = '1',
+    officeName = 'Head Office',
+    paymentMethod = DEFAULT_METHOD,
+    mode = 'live',
+  }: NewOrganization,
 ): Promise<Organization> {
   requireText('name', name, LONGEST_NAME)
   requireText('officeId', officeId, LONGEST_NAME)
@@ -72,9 +83,9 @@ export async function createOrganization(
   if (id !== undefined && !(id >= 1 && id <= LARGEST_ID)) throw invalidArgument('id', `must be 1 to ${LARGEST_ID}`)
   for (;;) {
     const chosen = id ?? (await nextOrganizationId(db))
-    const organization = { id: chosen, name, currency, officeId, officeName, paymentMethod }
+    const organization = { id: chosen, name, currency, officeId, officeName, paymentMethod, mode }
     try {
-      await insertOrganization(db, organization, now(), author)
+      await insertOrganization(db, organization, machineNow(), author)
       return organization
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
@@ -89,12 +100,12 @@ export async function createOrganization(
  * @throws LendingError `invalid_argument`, `not_found`
  */
 export async function updateOrganization(
-  { db, now }: Pick<Deps, 'db' | 'now'>,
+  { db, machineNow }: Pick<Deps, 'db' | 'machineNow'>,
   author: Author,
   change: OrganizationChange,
 ): Promise<Organization> {
   requireText('paymentMethod', change.paymentMethod, LONGEST_METHOD)
-  const organization = await changeOrganization(db, author, change, now())
+  const organization = await changeOrganization(db, author, change, machineNow())
   if (!organization) throw notFound('no organization has that id')
   return organization
 }

@@ -41,7 +41,7 @@ export async function listProducts(deps: Deps, { organizationId }: Caller, range
  *   Idempotency-Key was taken meanwhile
  */
 export async function createProduct(
-  { db, now }: Pick<Deps, 'db' | 'now'>,
+  { db, machineNow }: Pick<Deps, 'db' | 'machineNow'>,
   author: Author,
   request: NewProduct,
 ): Promise<Product> {
@@ -51,7 +51,7 @@ export async function createProduct(
     const id = request.id ?? (await nextProductId(db, author.organizationId))
     const product = productOf({ ...request, currency: request.currency ?? organization.currency }, id)
     try {
-      await insertProduct(db, author, product, now())
+      await insertProduct(db, author, product, machineNow())
       return product
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
@@ -68,13 +68,13 @@ export async function createProduct(
  * @throws LendingError `not_found`, `failed_precondition` when it is retired already
  */
 export async function retireProduct(
-  { db, now }: Pick<Deps, 'db' | 'now'>,
+  { db, machineNow }: Pick<Deps, 'db' | 'machineNow'>,
   author: Author,
   id: number,
 ): Promise<Product> {
   const product = await findProduct(db, author.organizationId, id)
   if (!product) throw notFound('no loan product has that id')
-  const isMarked = await markProductRetired(db, author, id, now()).catch((error: unknown) => {
+  const isMarked = await markProductRetired(db, author, id, machineNow()).catch((error: unknown) => {
     throw isUniqueViolation(error) ? keyTaken() : error
   })
   if (!isMarked) throw failedPrecondition('the product is retired already')

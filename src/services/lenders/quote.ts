@@ -25,5 +25,9 @@ export async function quoteProduct(
   { principal, disbursedOn }: QuoteRequest,
 ): Promise<Quote> {
   const product = await getProduct(deps, caller, id)
-  return quoteOf(product, principalFor(product, principal), disbursedOn ?? dateIn(deps.config.zone, deps.now()))
+  return quoteOf(
+    product,
+    principalFor(product, principal),
+    disbursedOn ?? dateIn(deps.config.zone, deps.now(caller.organizationId)),
+  )
 }

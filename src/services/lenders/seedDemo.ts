@@ -12,19 +12,34 @@ import { hashPassword, verifyPassword } from '../access/passwords/passwords.ts'
 export const DEMO_PARTNER = { email: 'partner@example.com', password: 'partner-secret' }
 export const DEMO_OPERATOR = { email: 'operator@example.com', password: 'operator-secret' }
 
-const ACCOUNTS: readonly { email: string; password: string; roles: Role[] }[] = [
-  { ...DEMO_PARTNER, roles: ['USER'] },
-  { ...DEMO_OPERATOR, roles: ['ADMIN'] },
-]
+/** The account of the test organization of the demonstration (contract 12). */
+export const DEMO_SANDBOX = { email: 'sandbox@example.com', password: 'sandbox-secret' }
 
-const ORGANIZATION = { id: 1, name: 'Demo Lender', currency: 'TZS' }
+const CURRENCY = 'TZS'
+
+/** The organizations of the demonstration, each with its accounts. All have the same products. */
+const ORGANIZATIONS = [
+  {
+    organization: { id: 1, name: 'Demo Lender', currency: CURRENCY, mode: 'live' },
+    accounts: [
+      { ...DEMO_PARTNER, roles: ['USER'] },
+      { ...DEMO_OPERATOR, roles: ['ADMIN'] },
+    ],
+  },
+  {
+    organization: { id: 100, name: 'Demo Sandbox', currency: CURRENCY, mode: 'test' },
+    accounts: [{ ...DEMO_SANDBOX, roles: ['ADMIN'] }],
+  },
+] satisfies { organization: NewOrganization; accounts: { email: string; password: string; roles: Role[] }[] }[]
+
+type NewOrganization = Parameters<typeof insertOrganization>[1]
 
 const PERCENT = 1_000_000n
 
 const monthly: Product = {
   id: 1,
   name: 'Flat 10% monthly',
-  currency: currencyOf(ORGANIZATION.currency),
+  currency: currencyOf(CURRENCY),
   principalMin: 1_000_00n,
   principalMax: 10_000_000_00n,
   numberOfRepayments: 1,
@@ -56,22 +71,24 @@ export const DEMO_PRODUCTS: readonly Product[] = [
 
 /** Inserts the missing parts of the demonstration data, also after a start that was interrupted or still runs. */
 export async function seedDemo(db: Db, now: number): Promise<void> {
-  const author = service(ORGANIZATION.id)
-  if (!(await findOrganization(db, ORGANIZATION.id))) await unlessThere(insertOrganization(db, ORGANIZATION, now))
-  for (const product of DEMO_PRODUCTS)
-    if (!(await findProduct(db, ORGANIZATION.id, product.id)))
-      await unlessThere(insertProduct(db, author, product, now))
-  for (const { email, password, roles } of ACCOUNTS) {
-    if (await findAccountByEmail(db, email)) continue
-    const passwordHash = await hashPassword(password)
-    await unlessThere(insertAccount(db, author, { email, passwordHash, roles }, now))
+  for (const { organization, accounts } of ORGANIZATIONS) {
+    const { id } = organization
+    const author = service(id)
+    if (!(await findOrganization(db, id))) await unlessThere(insertOrganization(db, organization, now))
+    for (const product of DEMO_PRODUCTS)
+      if (!(await findProduct(db, id, product.id))) await unlessThere(insertProduct(db, author, product, now))
+    for (const { email, password, roles } of accounts) {
+      if (await findAccountByEmail(db, email)) continue
+      const passwordHash = await hashPassword(password)
+      await unlessThere(insertAccount(db, author, { email, passwordHash, roles }, now))
+    }
   }
 }
 
 /** Returns the names of the demonstration accounts that still have the public password. */
 export async function findOpenDemoAccounts(db: Db): Promise<string[]> {
   const open: string[] = []
-  for (const { email, password } of ACCOUNTS) {
+  for (const { email, password } of ORGANIZATIONS.flatMap(({ accounts }) => accounts)) {
     const account = await findAccountByEmail(db, email)
     if (account && !account.disabled && (await verifyPassword(password, account.passwordHash)))
       open.push(email.split('@')[0]!)

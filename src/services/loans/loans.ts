@@ -49,7 +49,7 @@ export async function createLoan(deps: Deps, caller: Caller, application: LoanAp
   const wanted = { organizationId, customerExternalId, productId }
   const { customer, product } = requireApplicants(await deps.loanBatches.findApplicants(wanted), customerExternalId)
   if (customer.status !== 'Active') throw notActive(customer)
-  const now = deps.now()
+  const now = deps.now(organizationId)
   const terms = termsOf(product, application.principal, now, deps.config.zone)
   const state = replay(terms, [], now)
   const externalId = application.externalId ?? null
@@ -117,7 +117,7 @@ export async function getLoan(deps: Deps, caller: Caller, ref: LoanRef): Promise
     const loan = await withAccountNumbers(deps, { organizationId, table: 'loan' }, read, (one) => (one ? [one] : []))
     if (!loan) throw noSuchLoan(ref)
     deps.heavyReads.setWeight(name, loan.terms.schedule.length + loan.entries.length)
-    const at = deps.now()
+    const at = deps.now(organizationId)
     return { loan, state: stateOf(loan, at), at }
   })
 }

@@ -29,7 +29,7 @@ export async function readInSlices(
   const { zone } = deps.config
   const weight = found.reduce((sum, one) => sum + one.weight, 0)
   await deps.heavyReads.run(organizationId, weight, async () => {
-    const now = deps.now()
+    const now = deps.now(organizationId)
     for (const slice of slicesOf(found)) {
       const keys = slice.map(({ id }) => ({ organizationId, ref: { id }, zone }))
       for (const loan of await readLoans(deps.db, keys)) {

@@ -48,7 +48,7 @@ export async function createRecordLoan(
     findRecordLoan(deps.db, organizationId, id),
     findCustomer(deps.db, organizationId, { id: borrowerId }),
   ])
-  const now = deps.now()
+  const now = deps.now(organizationId)
   const agreed = agree(request, currencyOf(organization.currency), deps.config.zone, now)
   if (existing) return { item: requireSameRequest(existing, borrowerId, agreed), replayed: true }
   if (!borrower) throw noSuchBorrower()

@@ -28,7 +28,7 @@ export async function quoteSettlement(
 ): Promise<SettlementQuote> {
   const { loan } = await getLoan(deps, caller, ref)
   const { disbursedOn, zone } = loan.terms
-  const today = dateIn(zone, deps.now())
+  const today = dateIn(zone, deps.now(loan.organizationId))
   const last = addPeriods(today, MOST_YEARS_AHEAD, 'years')
   const day = on ?? today
   if (day < disbursedOn || day > last)

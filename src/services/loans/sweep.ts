@@ -1,7 +1,9 @@
 import type { Deps } from '../../app/deps.ts'
 import { purgeKeys } from '../../db/access/idempotency.ts'
-import { type DamagedLoan, type Swept, sweepLoans } from '../../db/loans/sweep.ts'
+import { type DamagedLoan, findTestsDue, type SweepOptions, type Swept, sweepLoans } from '../../db/loans/sweep.ts'
+import type { Instant } from '../../domain/dates.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
+import { whileItStands } from '../testClock/whileItStands.ts'
 
 export { countDue } from '../../db/loans/sweep.ts'
 
@@ -22,8 +24,31 @@ const AFTER_FAILURE_MS = 10_000
  * number of instances may sweep at once.
  */
 export async function sweepOnce(deps: Deps, except: readonly DamagedLoan[]): Promise<Swept> {
-  const now = deps.now()
-  return sweepLoans(deps.db, deps.config.zone, now, { most: LOANS_A_ROUND, except }, (loan) => {
+  const rounds = [await sweepBook(deps, deps.machineNow(), { except })]
+  if (deps.testClocks.organizations().length > 0)
+    for (const id of await findTestsDue(deps.db, deps.machineNow())) {
+      const swept = await whileItStands(deps, id, () => sweepTestOrganization(deps, id, except))
+      if (swept) rounds.push(swept)
+    }
+  return {
+    saved: rounds.reduce((sum, { saved }) => sum + saved, 0),
+    found: Math.max(...rounds.map(({ found }) => found)),
+    isBehind: rounds.some(({ isBehind }) => isBehind),
+    damaged: rounds.flatMap(({ damaged }) => damaged),
+  }
+}
+
+/** Saves what time has changed in the loans of a test organization by its clock, as `sweepOnce`. */
+export const sweepTestOrganization = (
+  deps: SweepDeps,
+  organizationId: number,
+  except: readonly DamagedLoan[],
+): Promise<Swept> => sweepBook(deps, deps.now(organizationId), { except, testOrganizationId: organizationId })
+
+type SweepDeps = Pick<Deps, 'db' | 'config' | 'now'>
+
+const sweepBook = ({ db, config }: SweepDeps, now: Instant, options: Omit<SweepOptions, 'most'>): Promise<Swept> =>
+  sweepLoans(db, config.zone, now, { most: LOANS_A_ROUND, ...options }, (loan) => {
     const review = loan.nextChangeAt ?? now
     // The columns still have the state of the moment before.
     const before = stateOf(loan, Math.max(loan.terms.disbursedAt, review - 1))
@@ -31,7 +56,6 @@ export async function sweepOnce(deps: Deps, except: readonly DamagedLoan[]): Pro
     const isBehind = reviewed.nextChangeAt !== null && reviewed.nextChangeAt <= now
     return { before, after: isBehind ? reviewed : stateOf(loan, now), isBehind }
   })
-}
 
 /** The background job that sweeps. */
 export interface Sweeper {
@@ -52,6 +76,7 @@ export function startSweeper(deps: Deps, log: { error(context: object, message: 
 
   async function run(): Promise<void> {
     try {
+      await deps.testClocks.refreshAll()
       const { found, saved, damaged, isBehind } = await sweepOnce(deps, except)
       for (const { organizationId, id, error } of damaged) {
         const context = { err: error, organization: organizationId, loan: String(id) }
@@ -59,7 +84,7 @@ export function startSweeper(deps: Deps, log: { error(context: object, message: 
         deps.listener.sweepFailed()
       }
       except.push(...damaged.slice(0, MOST_DAMAGED - except.length))
-      const purged = await purgeKeys(deps.db, KEYS_A_ROUND, deps.now())
+      const purged = await purgeKeys(deps.db, KEYS_A_ROUND, deps.machineNow())
       deps.listener.swept(saved)
       const isMore = (isBehind || found === LOANS_A_ROUND) && except.length < MOST_DAMAGED
       next(isMore || purged === KEYS_A_ROUND ? 0 : IDLE_MS)

@@ -67,7 +67,7 @@ export interface ArrearsList {
 export async function listArrears(deps: Deps, caller: Caller, request: ArrearsRequest): Promise<ArrearsList> {
   requireAdmin(caller)
   const { organizationId } = caller
-  const now = deps.now()
+  const now = deps.now(organizationId)
   const today = dateIn(deps.config.zone, now)
   const after = request.after === undefined ? null : placeOf(request.after)
   const policy = await findPolicy(deps, organizationId, {})

@@ -24,7 +24,7 @@ type KeepDeps = Pick<Deps, 'db' | 'config' | 'now'> & Pick<WalkDeps, 'stopping'>
  */
 export async function keepDays(deps: KeepDeps, organizationId: number): Promise<readonly LocalDate[]> {
   const { db, config, now } = deps
-  const at = now()
+  const at = now(organizationId)
   const today = dateIn(config.zone, at)
   const head = await inTransaction(db, (transaction) =>
     claimPortfolio(transaction, organizationId, startOfDay(today, config.zone)),

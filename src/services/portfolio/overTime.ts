@@ -31,7 +31,7 @@ export interface PortfolioTime {
 export async function listPortfolioDays(deps: Deps, caller: Caller): Promise<PortfolioTime> {
   requireAdmin(caller)
   const { organizationId } = caller
-  const today = dateIn(deps.config.zone, deps.now())
+  const today = dateIn(deps.config.zone, deps.now(organizationId))
   const policy = await findPolicy(deps, organizationId, {})
   const from = addPeriods(today, -DAYS_SHOWN, 'days')
   const asked = { organizationId, policyVersion: policy.version ?? 0, from, to: dayBefore(today) }

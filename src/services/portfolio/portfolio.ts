@@ -40,7 +40,7 @@ export async function readPortfolio(
   { organizationId }: Pick<Caller, 'organizationId'>,
   { asOf, knownAt, policy: named }: PortfolioRequest,
 ): Promise<PortfolioDay> {
-  const now = deps.now()
+  const now = deps.now(organizationId)
   const day = dayOf(deps, now, { asOf, knownAt })
   const policy = await findPolicy(deps, organizationId, { ...namedBy(named), knownAt })
   const today = dateIn(deps.config.zone, now)
@@ -60,7 +60,7 @@ type Untimed = Omit<PortfolioAsked, 'now' | 'today'>
 
 /** Returns what is asked at the moment of its turn: midnight may have passed while it waited. */
 function atNow({ now, config }: Deps, untimed: Untimed): PortfolioAsked {
-  const at = now()
+  const at = now(untimed.organizationId)
   return { ...untimed, now: at, today: dateIn(config.zone, at) }
 }
 
@@ -104,7 +104,7 @@ export async function readRollRates(
   { organizationId }: Pick<Caller, 'organizationId'>,
   { from, to, policy: named }: RollRequest,
 ): Promise<RollAnswer> {
-  const now = deps.now()
+  const now = deps.now(organizationId)
   const last = dayOf(deps, now, { asOf: to }, 'to')
   if (from >= last) throw invalidArgument('from', `must be before ${last}`)
   const policy = await findPolicy(deps, organizationId, namedBy(named))

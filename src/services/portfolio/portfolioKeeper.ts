@@ -3,6 +3,7 @@ import { markStaleDays } from '../../db/portfolio/keptDays.ts'
 import { findPortfolios } from '../../db/portfolio/toldBuckets.ts'
 import { isUnavailable } from '../../db/postgres/errors.ts'
 import { type Failed, type Job, type Round, startRounds, type Work } from '../rounds.ts'
+import { whileItStands } from '../testClock/whileItStands.ts'
 import { keepDays } from './keepDays.ts'
 import type { WalkDeps } from './positions.ts'
 import { type TellingPlace, tellBuckets } from './tellBuckets.ts'
@@ -12,7 +13,7 @@ const EVERY_MS = 30_000
 /** The pause after the days of an organization could not be kept. */
 const LEFT_ALONE_MS = 600_000
 
-type KeeperDeps = Pick<Deps, 'db' | 'config' | 'now' | 'listener'> & Pick<WalkDeps, 'stopping'>
+type KeeperDeps = Pick<Deps, 'db' | 'config' | 'now' | 'testClocks' | 'listener'> & Pick<WalkDeps, 'stopping'>
 
 /** Keeps the portfolios, round by round. */
 export interface PortfolioKeeper {
@@ -31,7 +32,7 @@ export function createPortfolioKeeper(deps: KeeperDeps): PortfolioKeeper {
   const leftAlone = new Map<number, number>()
 
   async function keep(organizationId: number, failed: Failed[]): Promise<'more' | 'done' | 'left alone'> {
-    await markStaleDays(deps.db, organizationId, deps.now())
+    await markStaleDays(deps.db, organizationId, deps.now(organizationId))
     const { next, damaged } = await tellBuckets(deps, organizationId, places.get(organizationId))
     if (next) places.set(organizationId, next)
     else places.delete(organizationId)
@@ -54,9 +55,13 @@ export function createPortfolioKeeper(deps: KeeperDeps): PortfolioKeeper {
       const failed: Failed[] = []
       let isDone = true
       let count = 0
+      await deps.testClocks.refreshAll()
       for (const organizationId of await findPortfolios({ pool: deps.db.pool })) {
         try {
-          const kept = await keep(organizationId, failed)
+          const work = () => keep(organizationId, failed)
+          // One whose clock is being moved is kept by the request that moves the clock.
+          const isTest = deps.testClocks.find(organizationId) !== undefined
+          const kept = isTest ? ((await whileItStands(deps, organizationId, work)) ?? 'left alone') : await work()
           if (kept !== 'done') isDone = false
           if (kept === 'more') count++
         } catch (error) {

@@ -52,7 +52,7 @@ const NOTHING: Told = { next: undefined, damaged: [] }
  */
 export async function tellBuckets(deps: TellDeps, organizationId: number, place?: TellingPlace): Promise<Told> {
   const { db, config, now } = deps
-  const at = now()
+  const at = now(organizationId)
   const day = dateIn(config.zone, at)
   const from = place?.day === day ? place : { day, after: 0n, isPartial: false, walks: 0 }
   const began = performance.now()

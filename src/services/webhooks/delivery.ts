@@ -121,13 +121,13 @@ export class Delivery {
   /** Ends the turns of the endpoints that were sent to for longest, where every place is taken: others may wait. */
   #endTurns(): void {
     if (this.#runs.size < MOST_RUNS) return
-    const now = this.#deps.now()
+    const now = this.#deps.machineNow()
     for (const run of this.#runs.values()) if (now - run.openedAt >= TURN_MS) run.finish()
   }
 
   /** Leases endpoints that have something to be sent. @returns whether there is more to read at once */
   async #leaseMore(): Promise<boolean> {
-    const [at, most] = [this.#deps.now(), MOST_RUNS - this.#runs.size]
+    const [at, most] = [this.#deps.machineNow(), MOST_RUNS - this.#runs.size]
     if (most <= 0) return false
     const until = at + LEASE_MS
     for (const [name, aside] of this.#setAside) if (aside.until <= at) this.#setAside.delete(name)
@@ -151,7 +151,7 @@ export class Delivery {
       } catch (error) {
         const { organizationId, id } = endpointOf(one)
         const name = nameOf({ organizationId, id })
-        this.#setAside.set(name, { organizationId, id, until: this.#deps.now() + ASIDE_MS })
+        this.#setAside.set(name, { organizationId, id, until: this.#deps.machineNow() + ASIDE_MS })
         this.#runs.get(name)?.drop()
         if (isUnavailable(error)) throw error
         const context = { err: error, organization: organizationId, endpoint: String(id) }
@@ -170,7 +170,7 @@ export class Delivery {
   }
 
   #toolsOf(endpoint: LeasedEndpoint, organization: Organization): RunTools {
-    const { now, webhookPoster: poster, config, listener } = this.#deps
+    const { machineNow: now, webhookPoster: poster, config, listener } = this.#deps
     const { render, log, random = Math.random } = this.#options
     return {
       ...{ now, random, poster, quiet: this.#quiet.look },
@@ -194,7 +194,7 @@ export class Delivery {
   /** Saves and sends what one endpoint has. @returns whether there is more to read at once */
   async #tend(run: EndpointRun): Promise<boolean> {
     const { endpoint, queue } = run
-    const now = this.#deps.now()
+    const now = this.#deps.machineNow()
     const isOver = run.isFinished() || isIdle(run, now, this.#runs.size)
     if (!run.isDropped() && queue.underWay() === 0 && isOver) await this.#save(run, null)
     else if (!run.isDropped() && (run.hasChanged() || run.leasedUntil() - now < LEASE_MS / 2))
@@ -211,7 +211,7 @@ export class Delivery {
   /** Saves what was done, and renews the lease or gives it back. A run whose lease is lost is dropped. */
   async #save(run: EndpointRun, leasedUntil: number | null): Promise<void> {
     const made = run.toSave()
-    const progress = { ...made, holder: this.#holder, leasedUntil, now: this.#deps.now() }
+    const progress = { ...made, holder: this.#holder, leasedUntil, now: this.#deps.machineNow() }
     let isSaved = false
     try {
       isSaved = await this.#alone(() => saveProgress(this.#deps.db, progress))

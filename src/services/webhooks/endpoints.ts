@@ -37,7 +37,7 @@ const HOUR_MS = 3_600_000
 /** The longest time for which a look-up of a name is waited for where an endpoint is saved. */
 const LOOK_UP_WITHIN_MS = 2_000
 
-type EndpointDeps = Pick<Deps, 'db' | 'now' | 'config' | 'webhookPoster'>
+type EndpointDeps = Pick<Deps, 'db' | 'machineNow' | 'config' | 'webhookPoster'>
 
 /** An endpoint, with a secret that is shown only now. */
 export interface ShownEndpoint {
@@ -80,7 +80,7 @@ export async function createEndpoint(
     secret: webhookBox(deps.config).encrypt(secret),
   }
   const made = await abortedWhereKeyTaken(
-    insertEndpoint(deps.db, caller, row, { most: MOST_ENDPOINTS, now: deps.now() }),
+    insertEndpoint(deps.db, caller, row, { most: MOST_ENDPOINTS, now: deps.machineNow() }),
   )
   if (!made)
     throw failedPrecondition(`the organization has ${MOST_ENDPOINTS} webhook endpoints, the most that there may be`)
@@ -163,7 +163,7 @@ export async function updateEndpoint(
 ): Promise<EndpointView> {
   requireAdmin(caller)
   if (request.url !== undefined) await requireUrl(deps, request.url)
-  const changed = await changeRow(deps.db, caller, { id, now: deps.now() }, async (current) => {
+  const changed = await changeRow(deps.db, caller, { id, now: deps.machineNow() }, async (current) => {
     const { url = current.url, description = current.description, state } = request
     const types = request.types ? toWords(request.types) : current.types
     const change = { url, description, types, ...(state && stateChange(current, state)) }
@@ -186,9 +186,9 @@ function stateChange(current: Endpoint, state: 'active' | 'disabled'): Partial<E
 const shownOf = ({ url, types, style, description, state }: Endpoint) => ({ url, types, style, description, state })
 
 /** Deletes an endpoint, and all that waits for it. @throws LendingError `permission_denied`, `not_found` */
-export async function deleteEndpoint({ db, now }: EndpointDeps, caller: Caller, id: bigint): Promise<void> {
+export async function deleteEndpoint({ db, machineNow }: EndpointDeps, caller: Caller, id: bigint): Promise<void> {
   const endpoint = await getEndpoint({ db }, caller, id)
-  if (!(await deleteRow(db, caller, endpoint, now()))) throw noSuchEndpoint()
+  if (!(await deleteRow(db, caller, endpoint, machineNow()))) throw noSuchEndpoint()
 }
 
 /**
@@ -205,8 +205,8 @@ export async function rotateSecret(
   if (overlapHours > LONGEST_OVERLAP_HOURS)
     throw invalidArgument('overlapHours', `must be 0 to ${LONGEST_OVERLAP_HOURS}`)
   const secret = makeWebhookSecret()
-  const previousUntil = deps.now() + overlapHours * HOUR_MS
-  const rotating = changeRow(deps.db, caller, { id, now: deps.now() }, async (current) => {
+  const previousUntil = deps.machineNow() + overlapHours * HOUR_MS
+  const rotating = changeRow(deps.db, caller, { id, now: deps.machineNow() }, async (current) => {
     // A secret that was encrypted with another KEY_ENCRYPTION_SECRET cannot sign any more.
     const signs = overlapHours > 0 && canSign(deps.config, current.secret)
     const previous = signs ? { previousSecret: current.secret, previousUntil } : NO_PREVIOUS

@@ -22,12 +22,12 @@ export const noFigures: WebhookFigures = {
 }
 
 /** Reads how far the endpoints are behind. */
-export async function readFigures({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<WebhookFigures> {
+export async function readFigures({ db, machineNow }: Pick<Deps, 'db' | 'machineNow'>): Promise<WebhookFigures> {
   const all = await readEndpointFigures(db, MOST_ENDPOINTS)
   const sending = all.filter(({ state }) => state !== 'disabled')
   const behind = sending.map((endpoint) => endpoint.behind)
   const ages = sending.map(({ oldestUndeliveredAt }) =>
-    oldestUndeliveredAt === null ? 0 : now() - oldestUndeliveredAt,
+    oldestUndeliveredAt === null ? 0 : machineNow() - oldestUndeliveredAt,
   )
   const countOf = (state: EndpointState) => all.filter((endpoint) => endpoint.state === state).length
   return {

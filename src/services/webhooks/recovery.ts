@@ -17,7 +17,7 @@ import { ACTIVE } from './sending.ts'
  *   older than the events that are kept
  */
 export async function recoverEndpoint(
-  deps: Pick<Deps, 'db' | 'now' | 'config'>,
+  deps: Pick<Deps, 'db' | 'machineNow' | 'config'>,
   caller: Caller,
   id: bigint,
   since: string | Instant,
@@ -26,7 +26,7 @@ export async function recoverEndpoint(
   const { organizationId } = caller
   const target = await targetOf(deps, organizationId, since)
   let upTo = target
-  const recovering = changeEndpoint(deps.db, caller, { id, now: deps.now() }, async (current) => {
+  const recovering = changeEndpoint(deps.db, caller, { id, now: deps.machineNow() }, async (current) => {
     const isPaused = current.state !== 'disabled' && (current.state === 'backing_off' || current.nextAttemptAt !== null)
     const wake = isPaused ? ACTIVE : {}
     if (target >= current.position) {
@@ -44,7 +44,7 @@ export async function recoverEndpoint(
 
 /** Returns the number of the event after which events are sent again. */
 async function targetOf(
-  deps: Pick<Deps, 'db' | 'now' | 'config'>,
+  deps: Pick<Deps, 'db' | 'machineNow' | 'config'>,
   organizationId: number,
   since: string | Instant,
 ): Promise<bigint> {

@@ -31,8 +31,8 @@ export function startDelivery(deps: Deps, options: DeliveryOptions): DeliveryJob
   }
 
   async function readNow(): Promise<void> {
-    if (Math.abs(deps.now() - readAt) < FIGURES_EVERY_MS) return
-    readAt = deps.now()
+    if (Math.abs(deps.machineNow() - readAt) < FIGURES_EVERY_MS) return
+    readAt = deps.machineNow()
     try {
       figures = await readFigures(deps)
     } catch (error) {

@@ -26,7 +26,7 @@ export type Tested = Pick<Posted, 'status' | 'ms' | 'text' | 'error'> & { readon
  * @throws LendingError `permission_denied`, `not_found`; `unavailable` where many tests are under way
  */
 export async function testEndpoint(
-  deps: Pick<Deps, 'db' | 'now' | 'config' | 'webhookPoster'>,
+  deps: Pick<Deps, 'db' | 'machineNow' | 'config' | 'webhookPoster' | 'testClocks'>,
   caller: Caller,
   id: bigint,
 ): Promise<Tested> {
@@ -37,9 +37,10 @@ export async function testEndpoint(
     throw new LendingError('unavailable', 'many tests are under way; try again', [], RETRY_AFTER_SECONDS)
   underWay++
   try {
-    const at = deps.now()
+    const at = deps.machineNow()
     const eventId = `evt_${caller.organizationId}_test_${randomUUID()}`
-    const event = { id: eventId, type: TEST_TYPE, timestamp: toRfc3339(at, deps.config.zone), data: {} }
+    const liveMode = deps.testClocks.find(caller.organizationId) === undefined
+    const event = { id: eventId, type: TEST_TYPE, liveMode, timestamp: toRfc3339(at, deps.config.zone), data: {} }
     const body = JSON.stringify(event)
     const headers = signedHeaders(secretsOf(deps.config, stored)(at), { id: eventId, at, body })
     const { status, ms, text, error } = await deps.webhookPoster.post({ url, headers, body })

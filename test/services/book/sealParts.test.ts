@@ -31,7 +31,12 @@ function chainOf(changes: readonly ReadChange[], columns: number = SEALED_TRAIL.
 /** The faults of parts, checked one after the other. */
 function faultsOf(parts: readonly StoredPart[], changes: readonly ReadChange[]): string[] {
   const faults: string[] = []
-  const walk = startWalk({ organizationId: 1, secret, fault: (of, message) => faults.push(`${of}: ${message}`) })
+  const walk = startWalk({
+    sequence: 0n,
+    organizationId: 1,
+    secret,
+    fault: (of, message) => faults.push(`${of}: ${message}`),
+  })
   for (const part of parts)
     checkPart(
       walk,

@@ -57,7 +57,7 @@ const asked = async (asOf: string) => (await readPortfolio(service.deps, { organ
 async function computed(day: string): Promise<readonly Cell[]> {
   const { deps } = service
   const [{ policy }] = PRESETS
-  const now = deps.now()
+  const now = deps.now(1)
   const portfolio = { organizationId: 1, policy, days: [day], knownAt: undefined, now }
   const cells = await inSnapshot(deps.db, (snapshot) =>
     readCells(deps, snapshot, { ...portfolio, today: dateIn(deps.config.zone, now) }),

@@ -64,7 +64,7 @@ async function record(service: TestService, today: string): Promise<Recorded> {
     if (asOf >= answer.loan.terms.disbursedOn)
       loans.push([id, { asOf }, await getDelinquency(deps, caller, { id }, { asOf })])
   }
-  return { at: deps.now(), portfolios, loans }
+  return { at: deps.now(1), portfolios, loans }
 }
 
 it('is for each portfolio what was answered at that instant', async () => {

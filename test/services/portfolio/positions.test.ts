@@ -54,8 +54,8 @@ async function loansOf({ service }: RandomBook): Promise<StoredLoan[]> {
 }
 
 const askedOf = ({ service: { deps } }: RandomBook, policy: DelinquencyPolicy, days: readonly string[]) => ({
-  ...{ organizationId: 1, policy, days, knownAt: undefined, now: deps.now() },
-  today: dateIn(deps.config.zone, deps.now()),
+  ...{ organizationId: 1, policy, days, knownAt: undefined, now: deps.now(1) },
+  today: dateIn(deps.config.zone, deps.now(1)),
 })
 
 /** Returns the position that a naive day comes to; undefined where nothing is owed. */
@@ -70,7 +70,7 @@ describe.each(POLICIES)('the portfolio by %s', (_, policy) => {
     const loans = await loansOf(book)
     const expected = new Map(DAYS.map((day) => [day, new Cells()]))
     for (const loan of loans)
-      for (const naive of naiveDays(loan, policy, deps.now())) {
+      for (const naive of naiveDays(loan, policy, deps.now(1))) {
         const position = positionOf(policy, naive)
         const { productId, terms } = loan
         const key = { productId, currency: terms.currency.code, month: monthOf(terms.disbursedOn) }
@@ -88,7 +88,7 @@ describe.each(POLICIES)('the portfolio by %s', (_, policy) => {
 
   it('moves from any day to a later one as its loans do, and each row sums to its opening', async () => {
     const { deps } = book.service
-    const naive = (await loansOf(book)).map((loan) => ({ loan, days: naiveDays(loan, policy, deps.now()) }))
+    const naive = (await loansOf(book)).map((loan) => ({ loan, days: naiveDays(loan, policy, deps.now(1)) }))
     for (const [from, to] of [
       ['2026-01-31', '2026-02-28'],
       ['2026-02-14', '2026-04-30'],

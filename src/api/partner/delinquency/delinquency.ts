@@ -32,7 +32,7 @@ export function delinquencyRoutes(app: StyleApp, deps: Deps): void {
         },
       },
       async ({ caller, params: ref, query: { asOf, knownAt, policy } }) => {
-        const known = knownAt && lastInstantOf(knownAt, deps)
+        const known = knownAt && lastInstantOf(knownAt, deps, caller.organizationId)
         return toDelinquency(await getDelinquency(deps, caller, ref, { asOf, policy, knownAt: known }))
       },
     )

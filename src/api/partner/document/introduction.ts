@@ -51,6 +51,11 @@ export const TAGS = [
     description:
       'The journal of the loans on your chart of accounts, its balances, and the close of months. Every operation needs the role ADMIN.',
   },
+  {
+    name: 'test clock',
+    description:
+      'Move the time of a test organization, to see what becomes of a loan. A live organization has no such clock.',
+  },
   { name: 'audit trail', description: 'Read who changed what, and when.' },
 ] as const
 

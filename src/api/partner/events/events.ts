@@ -41,8 +41,8 @@ export function eventRoutes(app: StyleApp, deps: Deps): void {
       },
     },
     async (request, reply) => {
-      const { currency } = await getOrganization(deps, request.caller)
-      return feedOf(deps, { request, reply }, request.query, (event) => toEvent(event, { currency }, deps.config.zone))
+      const organization = await getOrganization(deps, request.caller)
+      return feedOf(deps, { request, reply }, request.query, (event) => toEvent(event, organization, deps.config.zone))
     },
   )
 
@@ -60,9 +60,9 @@ export function eventRoutes(app: StyleApp, deps: Deps): void {
       },
     },
     async ({ caller, params: { id } }) => {
-      const { currency } = await getOrganization(deps, caller)
+      const organization = await getOrganization(deps, caller)
       const event: ToldEvent = await getEvent(deps, caller, id ?? '')
-      return toEvent(event, { currency }, deps.config.zone)
+      return toEvent(event, organization, deps.config.zone)
     },
   )
 }

@@ -15,7 +15,7 @@ import {
   replacedBy,
   toMoney,
 } from '../../lists/changeFacts.ts'
-import { eventMembers, eventQuery, feedMembers } from '../../lists/eventFeed.ts'
+import { eventMembers, eventQuery, feedMembers, liveMode } from '../../lists/eventFeed.ts'
 import { queryId } from '../../lists/query.ts'
 import { externalId, instant, money } from '../../wire.ts'
 import { toAccountNo } from '../customers.wire.ts'
@@ -130,7 +130,12 @@ const eventData = named(
 
 export const eventSchema = named(
   'Event',
-  z.object({ ...eventMembers, timestamp: instant.describe('When the change was made.'), data: eventData }),
+  z.object({
+    ...eventMembers,
+    liveMode,
+    timestamp: instant.describe('When the change was made.'),
+    data: eventData,
+  }),
   { example: examples.repaymentPosted },
 )
 
@@ -141,13 +146,18 @@ export const eventFeed = named('EventFeed', z.object({ items: z.array(eventSchem
 export type EventView = z.infer<typeof eventSchema>
 
 /** Builds the partner style's view of an event. */
-export function toEvent(event: ToldEvent, organization: Pick<Organization, 'currency'>, zone: string): EventView {
+export function toEvent(
+  event: ToldEvent,
+  organization: Pick<Organization, 'currency' | 'mode'>,
+  zone: string,
+): EventView {
   const { change, loan, transaction, customer } = event
   const currency = loan?.loan.terms.currency ?? currencyOf(organization.currency)
   const before = previousOf(event, currency)
   return {
     id: eventIdOf(event),
     type: event.type,
+    liveMode: organization.mode === 'live',
     timestamp: toRfc3339(event.at, zone),
     data: {
       sequence: String(event.sequence),

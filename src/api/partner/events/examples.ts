@@ -50,6 +50,7 @@ const told = <Type extends EventType, Data extends object>(
 ) => ({
   id: `evt_1_${sequence}`,
   type,
+  liveMode: true,
   timestamp,
   data: { sequence: String(sequence), requestId: 'caller:checkout-7781', accountId: 1, hash: HASH, ...data },
 })

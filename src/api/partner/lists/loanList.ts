@@ -3,6 +3,7 @@ import type { Deps } from '../../../app/deps.ts'
 import { dateIn } from '../../../domain/dates.ts'
 import { LOAN_STATUSES } from '../../../domain/loan/lifecycle.ts'
 import { LARGEST_ID } from '../../../domain/product/smallId.ts'
+import type { Caller } from '../../../services/access/caller.ts'
 import { type LoanFilter, type LoanListRequest, listLoans } from '../../../services/loans/loanList.ts'
 import type { LoanNow } from '../../../services/loans/loans.ts'
 import {
@@ -52,12 +53,12 @@ const loanQuery = listQuery.extend({
 
 type LoanQuery = z.infer<typeof loanQuery>
 
-function toFilter(query: LoanQuery, { config: { zone }, now }: Deps): LoanFilter {
+function toFilter(query: LoanQuery, { config: { zone }, now }: Deps, { organizationId }: Caller): LoanFilter {
   const { customerExternalId, customerId, externalId: own, productId, chargedOff, dueBefore, dueAfter } = query
   return {
     ...{ customerExternalId, customerId, externalId: own, productId, chargedOff, dueBefore, dueAfter },
     statuses: query.status,
-    overdue: query.overdue === undefined ? undefined : { is: query.overdue, today: dateIn(zone, now()) },
+    overdue: query.overdue === undefined ? undefined : { is: query.overdue, today: dateIn(zone, now(organizationId)) },
     ...disbursedBetween(query.disbursedFrom, query.disbursedTo, zone),
     updatedSince: startOfBound(query.updatedSince, zone),
   }
@@ -99,7 +100,7 @@ export function addLoanList(app: StyleApp, deps: Deps): void {
     },
     async ({ caller, query }, reply) => {
       const range = rangeOf(query)
-      const request = { filter: toFilter(query, deps), order: toOrder(query), range }
+      const request = { filter: toFilter(query, deps, caller), order: toOrder(query), range }
       return writtenPage(reply, await listLoans(deps, caller, request, viewOf(query)), range)
     },
   )

@@ -50,7 +50,7 @@ function readingRoutes(app: StyleApp, deps: Deps): void {
       },
     },
     async ({ caller, query: { knownAt, ...query } }) => {
-      const known = knownAt && lastInstantOf(knownAt, deps)
+      const known = knownAt && lastInstantOf(knownAt, deps, caller.organizationId)
       return toPortfolio(await getPortfolioAtRisk(deps, caller, { ...query, knownAt: known }), deps.config.zone)
     },
   )

@@ -24,7 +24,7 @@ import {
   replacedBy,
   toMoney,
 } from '../../lists/changeFacts.ts'
-import { eventMembers, eventQuery, feedMembers } from '../../lists/eventFeed.ts'
+import { eventMembers, eventQuery, feedMembers, liveMode } from '../../lists/eventFeed.ts'
 import { queryInt64 } from '../../lists/query.ts'
 import { instant, money } from '../../wire.ts'
 import { loanSchema, toLoan } from '../loanView.ts'
@@ -109,7 +109,12 @@ const eventData = named(
 
 export const eventSchema = named(
   'Event',
-  z.object({ ...eventMembers, timestamp: instant.describe('When the change was made.'), data: eventData }),
+  z.object({
+    ...eventMembers,
+    live_mode: liveMode,
+    timestamp: instant.describe('When the change was made.'),
+    data: eventData,
+  }),
   { example: examples.repaymentPosted },
 )
 
@@ -126,13 +131,18 @@ export const eventFeed = named('EventFeed', z.object({ items: z.array(eventSchem
 export type EventView = z.infer<typeof eventSchema>
 
 /** Builds the record style's view of an event. */
-export function toEvent(event: ToldEvent, organization: Pick<Organization, 'currency'>, zone: string): EventView {
+export function toEvent(
+  event: ToldEvent,
+  organization: Pick<Organization, 'currency' | 'mode'>,
+  zone: string,
+): EventView {
   const { change, loan, transaction, customer } = event
   const currency = loan?.loan.terms.currency ?? currencyOf(organization.currency)
   const before = previousOf(event, currency)
   return {
     id: eventIdOf(event),
     type: event.type,
+    live_mode: organization.mode === 'live',
     timestamp: toRfc3339(event.at, zone),
     data: {
       sequence: String(event.sequence),

@@ -53,6 +53,7 @@ const HASH = 'c0535e4be2b79ffd93291305436bf889314e4a3faec05ecffcbb7df31ad9e51a'
 const told = <Data extends object>(sequence: number, type: EventType, timestamp: string, data: Data) => ({
   id: `evt_1_${sequence}`,
   type,
+  live_mode: true,
   timestamp,
   data: { sequence: String(sequence), request_id: 'caller:sync-0031', account_id: 1, hash: HASH, ...data },
 })

@@ -31,11 +31,12 @@ export function dayOrInstant(text: string): string {
   return text
 }
 
-/** Returns the instant of a text of `dayOrInstant`; of a day the last one, of today the present one. */
-export function instantOf(text: string, { config: { zone }, now }: Task['deps']): Instant {
+/** Returns the instant of a text of `dayOrInstant`; of a day the last one, of today the present one of an organization. */
+export function instantOf(text: string, { config: { zone }, now }: Task['deps'], organizationId: number): Instant {
   const instant = fromRfc3339(text)
   if (instant !== undefined) return instant
-  return text === dateIn(zone, now()) ? now() : startOfDay(dayAfter(text), zone) - 1
+  const at = now(organizationId)
+  return text === dateIn(zone, at) ? at : startOfDay(dayAfter(text), zone) - 1
 }
 
 /** Writes a CSV file to stdout; a terminal that acts on control characters gets none. */

@@ -40,8 +40,9 @@ export function portfolioAtRiskCommand(portfolio: Command, shell: Shell): void {
         requireOneFormat(task, options)
         const { deps, printer, by: byOperator, organization } = task
         const { asOf, by, policy, knownAt: known } = options
-        const knownAt = known === undefined ? undefined : instantOf(known, deps)
-        const caller = byOperator((await organization(options.organization)).id)
+        const { id } = await organization(options.organization)
+        const knownAt = known === undefined ? undefined : instantOf(known, deps, id)
+        const caller = byOperator(id)
         const found = await getPortfolioAtRisk(deps, caller, { asOf, knownAt, policy, by })
         if (options.csv) return writeCsv(task, portfolioCsv(found))
         const at = knownAt === undefined ? null : toSecond(knownAt, deps.config.zone)

@@ -16,7 +16,10 @@ import { waiverAfter } from './settleEarly.ts'
 import { timePassed } from './timePassed.ts'
 
 /** The objects that a change of a loan works with. */
-export type ChangeDeps = Pick<Deps, 'db' | 'idBlocks' | 'loanBatches' | 'loanQueues' | 'config' | 'now' | 'listener'>
+export type ChangeDeps = Pick<
+  Deps,
+  'db' | 'idBlocks' | 'loanBatches' | 'loanQueues' | 'config' | 'now' | 'testClocks' | 'listener'
+>
 
 /** A change of one loan: who makes it, and of which loan. */
 export interface Change {
@@ -165,11 +168,13 @@ async function runBatch(
     for (const job of jobs) job.resolve(undefined)
     return undefined
   }
-  const { loan, changes, results, after } = decided
+  const { loan, changes, results, after, testClock } = decided
   // A refusal, or an answer with nothing saved, must be of the loan as it is stored now.
   if (changes.length === 0 && known) return runBatch(deps, batch, undefined)
-  const saved = changes.length === 0 ? 'saved' : await saveChanges(deps, loan, changes, jobs.length === 1)
+  const saved =
+    changes.length === 0 ? 'saved' : await saveChanges(deps, { loan, changes, testClock }, jobs.length === 1)
   if (saved !== 'saved') {
+    if (testClock) await deps.testClocks.refresh(testClock.organizationId)
     await retry(deps, batch, saved === 'taken')
     return undefined
   }
@@ -242,8 +247,10 @@ function decideAll(
   const changes: LoanChange[] = []
   const results: Result[] = []
   let after = loan
+  // Read first: where the clock is moved after that, the changes are not saved, and are decided again.
+  const testClock = deps.testClocks.find(loan.organizationId)
   for (const { job, id } of jobs) {
-    const now = deps.now()
+    const now = deps.now(loan.organizationId)
     if (isHead(after) && job.posting && needsHistoryFor(after, job.posting, now)) return undefined
     try {
       const decided = job.decide(after, now)
@@ -270,7 +277,7 @@ function decideAll(
       results.push({ job, refused })
     }
   }
-  return { loan, changes, results, after }
+  return { loan, changes, results, after, testClock }
 }
 
 /** Puts changes back into the queue, up to a number of tries each. */

@@ -1,8 +1,7 @@
 import type { Deps } from '../../../app/deps.ts'
 import { isKeyTaken } from '../../../db/audit/trail.ts'
 import { modifyStoredTerms } from '../../../db/loans/modifyTerms.ts'
-import type { LoanChange } from '../../../db/loans/saveLoans.ts'
-import type { StoredHead, StoredLoan } from '../../../db/loans/storedLoan.ts'
+import type { ChangeBatch, LoanChange } from '../../../db/loans/saveLoans.ts'
 import { isUniqueViolation } from '../../../db/postgres/errors.ts'
 import { alreadyExists, invariant } from '../../../domain/errors.ts'
 import { isHead } from '../../../domain/loan/carriedForward/loanHead.ts'
@@ -17,20 +16,19 @@ export const entryIdTaken = () =>
 /**
  * Saves the changes of a loan that were decided together.
  * @param isSingle whether a single change was decided: the service then knows whose key is taken
- * @returns `stale` where another change was saved first, `taken` where a token, an id or a key of one of them is taken
+ * @returns `stale` where another change was saved first or the test clock was moved, `taken` where a token, an id or a key of one of them is taken
  * @throws LendingError `already_exists` or `aborted` for a single change whose id or key is taken
  */
 export async function saveChanges(
   { db, loanBatches }: Pick<Deps, 'db' | 'loanBatches'>,
-  loan: StoredLoan | StoredHead,
-  changes: readonly LoanChange[],
+  { loan, changes, testClock }: ChangeBatch,
   isSingle: boolean,
 ): Promise<'saved' | 'stale' | 'taken'> {
   // What time has changed comes first, and a settlement waiver last: a change that modifies terms has neither.
   const last = changes.at(-1)
   try {
-    if (last?.decision.modifiedTerms) return await saveTerms(db, loan, last)
-    return (await loanBatches.saveLoan({ loan, changes })) ? 'saved' : 'stale'
+    if (last?.decision.modifiedTerms) return await saveTerms(db, { loan, testClock }, last)
+    return (await loanBatches.saveLoan({ loan, changes, testClock })) ? 'saved' : 'stale'
   } catch (error) {
     // Of several changes, each is tried again alone.
     if (isSingle) {
@@ -46,12 +44,12 @@ export async function saveChanges(
 
 async function saveTerms(
   db: Deps['db'],
-  loan: StoredLoan | StoredHead,
+  { loan, testClock }: Omit<ChangeBatch, 'changes'>,
   change: LoanChange,
 ): Promise<'saved' | 'stale'> {
   invariant(!isHead(loan), 'terms are modified on the whole loan')
   const stored = balancesAsStored(loan, change.at) ?? change.decision.before
-  const saved = await modifyStoredTerms(db, loan, change, stored)
+  const saved = await modifyStoredTerms(db, { loan, testClock }, change, stored)
   if (typeof saved === 'object') throw lentNoMore(saved.borrowerIs)
   return saved
 }

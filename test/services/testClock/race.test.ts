@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { checkBook } from '../../../src/services/book/bookCheck.ts'
+import { advanceTestClock } from '../../../src/services/testClock/advance.ts'
+import { resetTestOrganization } from '../../../src/services/testClock/reset.ts'
+import { keepJournal } from '../../support/journal.ts'
+import { SANDBOX, type Sandbox, sandboxOf, sandboxOperator } from '../../support/sandbox.ts'
+import { startService, type TestService } from '../../support/service.ts'
+
+// Two instances: on both of them repayments arrive while the clock of their organization is advanced (contract 12).
+
+const LOANS = 6
+const AT_ONCE = 8
+const DAYS = 60
+
+let instances: [TestService, TestService]
+let sandbox: Sandbox
+let live: string
+beforeAll(async () => {
+  const service = await startService()
+  instances = [service, await service.another()]
+  sandbox = await sandboxOf(service)
+  for (let index = 0; index < LOANS; index++) await sandbox.lend(`asha-${index}`, 2)
+  await service.post('/v1/customers', { body: { externalId: 'live' } })
+  const body = { customerId: 'live', productId: 2, principal: 100_000 }
+  live = (await service.post<{ id: string }>('/v1/loans', { body })).body.id
+})
+afterAll(() => instances[0].close())
+
+const isOver = { is: false }
+
+/** Posts repayments on an instance, one after the other, until the clock has arrived. @returns the tokens that were posted */
+async function repay(instance: TestService, name: string, loan: () => string, token: string | undefined) {
+  const posted: string[] = []
+  for (let index = 0; !isOver.is; index++) {
+    const body = { transactionAmount: 1, idempotencyKey: `${name}-${index}` }
+    const answer = await instance.post(`/v1/loans/${loan()}/repayments`, { ...(token && { token }), body })
+    expect(answer.status, answer.text).toBe(200)
+    posted.push(body.idempotencyKey)
+  }
+  return posted
+}
+
+it('keeps each loan in the order of time, and leaves live organizations alone', async () => {
+  const [one, other] = instances
+  let next = 0
+  const ofTest = () => `external/loan-asha-${next++ % LOANS}`
+  const repaying = [one, other].flatMap((instance, place) => [
+    ...Array.from({ length: AT_ONCE }, (_, index) => repay(instance, `t${place}-${index}`, ofTest, sandbox.token)),
+    repay(instance, `l${place}`, () => live, undefined),
+  ])
+  const advanced = await advanceTestClock(one.deps, sandboxOperator, { days: DAYS }).finally(() => (isOver.is = true))
+  const posted = (await Promise.all(repaying)).flat().toSorted()
+  expect(advanced.events.get('loan.overdue')).toBe(LOANS)
+
+  const { rows } = await one.owner.pool.query<{ token: string; isLive: boolean }>(
+    `SELECT token, organization_id = 1 AS "isLive" FROM loan_entry WHERE token IS NOT NULL ORDER BY token`,
+  )
+  expect(rows.map(({ token }) => token).toSorted()).toEqual(posted)
+  const backwards = await one.owner.pool.query(
+    `SELECT entity_id, id FROM (
+       SELECT id, entity_id, at, lag(at) OVER (PARTITION BY organization_id, entity_id ORDER BY id) AS at_before
+       FROM audit_entry WHERE entity = 'loan') AS trail
+     WHERE at < at_before`,
+  )
+  expect(backwards.rows).toEqual([])
+  const moments = await one.owner.pool.query<{ organization_id: number; first: number; last: number; moments: number }>(
+    `SELECT organization_id, min(posted_at) AS first, max(posted_at) AS last, count(DISTINCT posted_at)::int AS moments
+     FROM loan_entry GROUP BY 1 ORDER BY 1`,
+  )
+  const start = one.clock.now()
+  expect(moments.rows[0]).toMatchObject({ organization_id: 1, first: start, last: start })
+  expect(moments.rows[1]).toMatchObject({ organization_id: SANDBOX, first: start })
+  expect(moments.rows[1]!.moments).toBeGreaterThan(2)
+  expect((await one.get(`/v1/loans/${live}`)).body).toMatchObject({ daysOverdue: 0 })
+  await keepJournal(one.deps)
+  expect((await checkBook(one.deps)).differences).toEqual([])
+})
+
+it('advances once at a time', async () => {
+  const [one, other] = instances
+  const both = await Promise.all([
+    advanceTestClock(one.deps, sandboxOperator, { days: 10 }),
+    advanceTestClock(other.deps, sandboxOperator, { days: 10 }),
+  ])
+  const [first, second] = both.toSorted((a, b) => a.from - b.from)
+  expect(second!.from).toBe(first!.to)
+})
+
+it('is emptied while repayments and new loans arrive, on both instances', async () => {
+  isOver.is = false
+  const [one, other] = instances
+  const lend = async (instance: TestService, index: number) => {
+    const { token } = sandbox
+    const statuses: number[] = []
+    for (let count = 0; !isOver.is; count++) {
+      const externalId = `new-${index}-${count}`
+      statuses.push((await instance.post('/v1/customers', { token, body: { externalId } })).status)
+      const body = { customerId: externalId, productId: 1, principal: 100_000 }
+      statuses.push((await instance.post('/v1/loans', { token, body })).status)
+      statuses.push(
+        (await instance.post('/v1/loans/external/loan-asha-1/repayments', { token, body: { transactionAmount: 1 } }))
+          .status,
+      )
+    }
+    return statuses
+  }
+  const lending = [one, other].map(lend)
+  const reset = async () => {
+    for (let tries = 0; ; tries++)
+      try {
+        return await resetTestOrganization(other.deps, sandboxOperator)
+      } catch (error) {
+        if (tries === 20 || (error as { code?: unknown }).code !== 'aborted') throw error
+      }
+  }
+  await reset().finally(() => (isOver.is = true))
+  const statuses = (await Promise.all(lending)).flat()
+  // A customer or a loan that was there when the request began may be gone when it comes to it.
+  expect(statuses.filter((status) => ![200, 404, 409, 503].includes(status))).toEqual([])
+  await keepJournal(one.deps)
+  expect((await checkBook(one.deps)).differences).toEqual([])
+})

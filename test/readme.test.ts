@@ -95,7 +95,8 @@ describe('the shell blocks of README.md and the documents', () => {
       async () => {
         const database = await freshDatabase()
         const settings = { DATABASE_URL: database.serviceUrl, KEY_ENCRYPTION_SECRET: 'a secret of the tests' }
-        service = await startProcess({ ...settings, SEED_DEMO: 'true', STOP_GRACE_MS: '0' })
+        const more = { SEED_DEMO: 'true', STOP_GRACE_MS: '0', WEBHOOKS_TO_PRIVATE: 'true' }
+        service = await startProcess({ ...settings, ...more })
         const pasted = shellBlocks.filter(({ chapter, text }) => chapter !== 'Docker' && !INSTALLING.test(text))
         expect(pasted.length).toBeGreaterThan(25)
         const texts = pasted.map(({ text }) => text.replaceAll('http://127.0.0.1:3000', service!.origin))

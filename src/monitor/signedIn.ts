@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Deps } from '../app/deps.ts'
 import { LendingError } from '../domain/errors.ts'
 import { type Identity, requireAdmin } from '../services/access/caller.ts'
+import { enterOrganization } from '../services/testClock/enter.ts'
 
 /** A verified password is remembered for this long: verifying one is slow on purpose, and a page renews itself. */
 const VERIFIED_FOR_MS = 300_000
@@ -17,7 +18,8 @@ export type SignedIn = (header: string | undefined, address: string) => Promise<
  * disabled account is refused here as soon as elsewhere.
  * @throws LendingError `unauthenticated`, `permission_denied`, `resource_exhausted`
  */
-export function signInOperators({ signIn }: Pick<Deps, 'signIn'>): SignedIn {
+export function signInOperators(deps: Pick<Deps, 'signIn' | 'organizations' | 'testClocks'>): SignedIn {
+  const { signIn } = deps
   const tokens = new LRUCache<string, string>({ max: MOST_VERIFIED, ttl: VERIFIED_FOR_MS })
   return async (header, address) => {
     const key = createHash('sha256').update(String(header)).digest('base64')
@@ -36,6 +38,7 @@ export function signInOperators({ signIn }: Pick<Deps, 'signIn'>): SignedIn {
       return verify()
     })
     requireAdmin(identity)
+    await enterOrganization(deps, identity.organizationId)
     return identity
   }
 }

@@ -46,6 +46,10 @@ const RATES: Readonly<Record<string, Header>> = {
   },
 }
 
+const MODE: Readonly<Record<string, Header>> = {
+  'X-Mkopo-Mode': { description: '`test` in an answer to a test organization; otherwise absent.', schema: text },
+}
+
 const REPLAYED: Readonly<Record<string, Header>> = {
   'Idempotency-Replayed': {
     description: '`true` where the request repeats an earlier one and nothing was posted; otherwise absent.',
@@ -78,6 +82,7 @@ export const headerComponents = (style: Style): Readonly<Record<string, Header>>
   ...EVERY,
   ...ownHeaders(style),
   ...RATES,
+  ...MODE,
   ...REPLAYED,
   ...AGAIN,
   ...CHALLENGE,
@@ -89,7 +94,7 @@ export function addHeaders(style: Style, operation: Answering, status: string, a
   const carried = {
     ...EVERY,
     ...ownHeaders(style),
-    ...(operation.limited && RATES),
+    ...(operation.limited && { ...RATES, ...MODE }),
     ...(operation.takesKey && status.startsWith('2') && REPLAYED),
     ...(status === '401' && CHALLENGE),
     ...(Number(status) >= 400 && codes.some((code) => LATER.includes(code)) && AGAIN),

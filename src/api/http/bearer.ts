@@ -2,6 +2,7 @@ import type { Deps } from '../../app/deps.ts'
 import { LendingError } from '../../domain/errors.ts'
 import { API_KEY_PREFIX } from '../../services/access/apiKeys.ts'
 import type { Caller, Identity } from '../../services/access/caller.ts'
+import { enterOrganization } from '../../services/testClock/enter.ts'
 import type { StyleApp } from '../style.ts'
 import { keepOutOfCaches } from './headers.ts'
 
@@ -24,7 +25,7 @@ type BearerDeps = Pick<Deps, 'signIn' | 'organizations' | 'testClocks'>
  * and sets `request.caller`. An answer to a test organization says so, and is of the moment of its clock.
  */
 export function requireBearer(app: StyleApp, deps: BearerDeps, { apiKeys = false } = {}): void {
-  const { signIn, organizations, testClocks } = deps
+  const { signIn } = deps
   app.decorateRequest('caller', null as unknown as Caller & Identity)
   app.addHook('onRequest', async (request, reply) => {
     if (request.routeOptions.config.public) return
@@ -33,11 +34,8 @@ export function requireBearer(app: StyleApp, deps: BearerDeps, { apiKeys = false
     const isKey = apiKeys && given.startsWith(API_KEY_PREFIX)
     const identity = await (isKey ? signIn.identifyKey(given) : signIn.identify(given))
     request.caller = { ...identity, requestId: request.id }
-    const { mode } = await organizations.get(identity.organizationId)
-    if (mode === 'live') return
-    reply.header(MODE_HEADER, mode)
-    // Another instance may have moved the clock.
-    await testClocks.refresh(identity.organizationId)
+    const mode = await enterOrganization(deps, identity.organizationId)
+    if (mode === 'test') reply.header(MODE_HEADER, mode)
   })
 }
 

@@ -14,6 +14,9 @@ const REFUSED: Readonly<Record<string, string>> = {
   activateCustomer: 'a customer is Active at once; only an import makes one Pending',
   activateCustomerByExternalId: 'a customer is Active at once; only an import makes one Pending',
   closeCustomerByExternalId: 'the operation before it, by the number, has closed the customer',
+  getTestClock: 'the demonstration account of the page is of a live organization',
+  advanceTestClock: 'the demonstration account of the page is of a live organization',
+  resetTestOrganization: 'the demonstration account of the page is of a live organization',
   closePeriod: 'what was lent a moment ago is booked in a month that is not over',
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { toRfc3339 } from '../../../domain/dates.ts'
+import { invalidArgument } from '../../../domain/errors.ts'
 import type { Advanced, AdvanceRequest, ClockNow } from '../../../services/testClock/advance.ts'
 import { MOST_DAYS } from '../../../services/testClock/advance.ts'
 import { count } from '../../document/answers.ts'
@@ -21,30 +22,28 @@ export const testClockSchema = named(
 
 const days = smallInt({ min: 1, max: MOST_DAYS })
 
+const advanceBy = named('AdvanceTestClockBy', z.strictObject({ days }), { example: examples.advanceTestClock.by })
+
 export const advanceRequest = named(
   'AdvanceTestClockRequest',
-  z
-    .strictObject({
-      to: queryInstant
-        .optional()
-        .describe('The moment at which the clock is to stand; a date stands for its first instant.'),
-      by: z
-        .strictObject({ days })
-        .optional()
-        .describe('Instead of `to`: so many days later, at the same time of the day.'),
-    })
-    .refine(({ to, by }) => (to === undefined) !== (by === undefined), {
-      message: 'must be given, or by.days instead: one of the two',
-      path: ['to'],
-    }),
+  z.strictObject({
+    to: queryInstant
+      .optional()
+      .describe('The moment at which the clock is to stand; a date stands for its first instant.'),
+    by: advanceBy.optional().describe('Instead of `to`: so many days later, at the same time of the day.'),
+  }),
   { example: examples.advanceTestClock },
 )
 
-/** Reads where a request wants the clock. */
+/** Reads where a request wants the clock. @throws LendingError `invalid_argument` for none or two of the ways to say it */
 export function toAdvance({ to, by }: z.output<typeof advanceRequest>, zone: string): AdvanceRequest {
   const moment = startOfBound(to, zone)
-  return moment === undefined ? { days: by?.days ?? 0 } : { to: moment }
+  if (moment !== undefined && by === undefined) return { to: moment }
+  if (moment === undefined && by !== undefined) return { days: by.days }
+  throw invalidArgument('to', 'must be given, or by.days instead: one of the two')
 }
+
+const eventCounts = named('EventCounts', z.record(z.string(), count), { example: examples.advancedTestClock.events })
 
 export const advancedSchema = named(
   'AdvancedTestClock',
@@ -52,7 +51,7 @@ export const advancedSchema = named(
     from: instant,
     to: instant,
     loansChanged: count.describe('The loans that time changed.'),
-    events: z.record(z.string(), count).describe('The events of what time did, by type.'),
+    events: eventCounts.describe('The events of what time did, by type.'),
   }),
   { example: examples.advancedTestClock },
 )

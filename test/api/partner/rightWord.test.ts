@@ -148,6 +148,7 @@ describe('what only an ADMIN may do', () => {
         '/v1/loans/{id}/repayments/{transactionId}/adjust',
         '/v1/loans/{id}/repayments/{transactionId}/reverse',
         '/v1/audit-trail',
+        '/v1/test-clock/reset',
         '/v1/delinquency-policy',
         '/v1/loan-products',
         '/v1/loan-products/{id}/retire',

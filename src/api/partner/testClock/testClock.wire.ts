@@ -22,7 +22,7 @@ export const testClockSchema = named(
 
 const days = smallInt({ min: 1, max: MOST_DAYS })
 
-const advanceBy = named('AdvanceTestClockBy', z.strictObject({ days }), { example: examples.advanceTestClock.by })
+const advanceBy = named('AdvanceByDaysRequest', z.strictObject({ days }), { example: examples.advanceTestClock.by })
 
 export const advanceRequest = named(
   'AdvanceTestClockRequest',

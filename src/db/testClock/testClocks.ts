@@ -2,6 +2,7 @@ import type { Instant } from '../../domain/dates.ts'
 import { type Author, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'
+import { createBatcher } from '../queries/batcher.ts'
 import { AFTER_TRANSACTION_ID } from '../queries/lists.ts'
 import type { Queries } from '../queries/queries.ts'
 import { moment } from '../queries/rows.ts'
@@ -33,15 +34,26 @@ export async function listTestClocks({ pool }: Queries): Promise<TestClock[]> {
   return rows.map(toTestClock)
 }
 
-/** Reads the clock of a test organization; undefined for a live one. */
-export async function findTestClock({ pool }: Queries, organizationId: number): Promise<TestClock | undefined> {
-  const { rows } = await pool.query<TestClockRow>({
-    name: 'find-test-clock',
-    text: 'SELECT organization_id, stands_at FROM test_clock WHERE organization_id = $1',
-    values: [organizationId],
+/** Organizations in a statement at most, and one statement under way: requests that arrive meanwhile share the next. */
+const TOGETHER = { most: 128, inFlight: 1, mostLate: 4, lateMs: 300 }
+
+/**
+ * Returns a function that reads the clock of a test organization, as it is after the call; undefined for a live one. Requests
+ * that arrive together share a statement.
+ */
+export const testClockReader = ({ pool }: Queries): ((organizationId: number) => Promise<TestClock | undefined>) =>
+  createBatcher({
+    ...TOGETHER,
+    run: async (organizationIds: readonly number[]) => {
+      const { rows } = await pool.query<TestClockRow>({
+        name: 'find-test-clocks',
+        text: 'SELECT organization_id, stands_at FROM test_clock WHERE organization_id = ANY ($1::int[])',
+        values: [[...new Set(organizationIds)]],
+      })
+      const clocks = new Map(rows.map((row) => [row.organization_id, toTestClock(row)]))
+      return organizationIds.map((id) => ({ result: clocks.get(id) }))
+    },
   })
-  return rows[0] && toTestClock(rows[0])
-}
 
 /** Sets the clock of a test organization, once the changes of loans that are being saved by the earlier moment are saved. */
 export async function setTestClock({ pool }: Queries, organizationId: number, standsAt: Instant): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/postgres/client.ts'
-import { findTestClock, listTestClocks, type TestClock } from '../../db/testClock/testClocks.ts'
+import { listTestClocks, type TestClock, testClockReader } from '../../db/testClock/testClocks.ts'
 import type { Instant } from '../../domain/dates.ts'
 
 export type { TestClock } from '../../db/testClock/testClocks.ts'
@@ -22,6 +22,7 @@ export interface TestClocks {
 
 /** Reads the clocks of all test organizations. */
 export async function openTestClocks(db: Db, machineNow: () => number): Promise<TestClocks> {
+  const read = testClockReader(db)
   let known = new Map<number, TestClock>()
   const clocks: TestClocks = {
     now: (organizationId) => known.get(organizationId)?.standsAt ?? machineNow(),
@@ -29,7 +30,7 @@ export async function openTestClocks(db: Db, machineNow: () => number): Promise<
     organizations: () => [...known.keys()],
     note: (clock) => known.set(clock.organizationId, clock),
     async refresh(organizationId) {
-      const clock = await findTestClock(db, organizationId)
+      const clock = await read(organizationId)
       if (clock) known.set(organizationId, clock)
     },
     async refreshAll() {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sequenceAll } from '../../../src/services/events/sequencer.ts'
+import { inMode } from '../../support/ahead.ts'
 import { anyCursor, anyMark } from '../../support/cursors.ts'
 import { operationsOf, shownIn } from '../../support/document.ts'
 import { prefilledOf, sendPrefilled } from '../../support/prefilled.ts'
@@ -99,7 +100,8 @@ const OF_WEBHOOKS = /^(test|delete|rotate|create|list|get|update|recover)Webhook
 /** What the journal and the portfolio show after months of a book: test/api/partner/accounting and portfolio. */
 const OF_BOOKS = /Chart|TrialBalance|Posting|Period|Journal|Portfolio|RollRates|Provisions|TestClock|TestOrganization/
 
-const shownBy = ({ responses }: Operation) => shownIn(document, responses['200']!.content!['application/json']!)
+const shownBy = ({ responses }: Operation) =>
+  shownIn(document, responses['200']!.content!['application/json']!).map(inMode)
 
 describe('the examples, sent in the order of the document', () => {
   it('are answered as they are shown, by the number of a loan or a customer', async () => {

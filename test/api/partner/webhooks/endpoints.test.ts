@@ -158,7 +158,8 @@ describe('a request that is repeated with its Idempotency-Key', () => {
   it('gets the answer of a recovery that was stored, and aborted where it was lost', async () => {
     const { id } = await create()
     const key = { 'idempotency-key': 'again-1' }
-    const since = { since: '2026-01-01T00:00:00Z' }
+    // By the time of the machine, at which events are numbered.
+    const since = { since: new Date(service.deps.machineNow() - 30 * 86_400_000).toISOString() }
     expect((await post(`${PATH}/${id}/recover`, since, key)).body).toEqual({ queued: 2 })
     expect((await post(`${PATH}/${id}/recover`, since, key)).body).toEqual({ queued: 2 })
     await service.owner.pool.query(`UPDATE idempotency_key SET status = NULL, response = NULL WHERE key = 'again-1'`)

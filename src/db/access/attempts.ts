@@ -19,10 +19,11 @@ export interface Attempts {
  * @param most attempts of one key within the window
  * @param windowSeconds from the first attempt
  */
-export function countAttempts(db: Pick<Db, 'pool'>, name: string, most: number, windowSeconds: number): Attempts {
+export function countAttempts({ pool }: Pick<Db, 'pool'>, name: string, most: number, windowSeconds: number): Attempts {
   const limiter = new RateLimiterPostgres({
-    // The library reads a bigint as text, and ours come as bigints: it gets the driver's own types.
-    storeClient: { query: (config: pg.QueryConfig) => db.pool.query({ ...config, types: pg.types }) },
+    // The library reads a bigint as text, and ours come as bigints: it gets the driver's own types. Its timer keeps this
+    // function for the life of the process, so the function refers to the pool alone.
+    storeClient: { query: (config: pg.QueryConfig) => pool.query({ ...config, types: pg.types }) },
     storeType: 'pool',
     keyPrefix: name,
     tableName: 'rate_limit',

@@ -89,23 +89,31 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
   })
   pool.on('remove', (client) => clients.delete(client))
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) })
-  let closed: Promise<void> | undefined
   return {
     pool,
     prisma,
     together: options.together ?? true,
-    close: () => {
-      closed ??= prisma
-        .$disconnect()
-        .then(() => pool.end())
-        .finally(silence.stop)
-      return closed
-    },
+    close: closing(pool, prisma, silence),
     diskFailures: () => diskFailures,
     setGone: (gone) => {
       pool.gone = gone
       if (gone) for (const client of clients) cut(client)
     },
+  }
+}
+
+/**
+ * Returns the function that closes a database, once. It is made here because the listeners of the pool keep what it
+ * refers to: a pool that something still refers to after its end would keep Prisma's 5 MB.
+ */
+function closing(pool: pg.Pool, prisma: PrismaClient, silence: SilenceWatch): () => Promise<void> {
+  let closed: Promise<void> | undefined
+  return () => {
+    closed ??= prisma
+      .$disconnect()
+      .then(() => pool.end())
+      .finally(silence.stop)
+    return closed
   }
 }
 

@@ -189,7 +189,11 @@ describe('after a crash', () => {
     // Suspended, it cannot end by itself before the next start finds it.
     process.kill(pid, 'SIGSTOP')
     await kill(child)
-    const resumed = sleep(500).then(() => process.kill(pid, 'SIGCONT'))
+    const resume = async () => {
+      await expect.poll(() => said.length, { timeout: within(10_000) }).toBe(1)
+      process.kill(pid, 'SIGCONT')
+    }
+    const resumed = resume()
     const again = await start()
     await resumed
     expect(await query(again.url, 'SELECT 1')).toEqual([1])

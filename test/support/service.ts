@@ -112,9 +112,9 @@ async function open(
   const send =
     (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'): Send =>
     async (path, call = {}) =>
-      answerOf(await app.inject(requestOf(method, path, call, tokens.partner, config)))
+      answerOf(await service.app.inject(requestOf(method, path, call, tokens.partner, config)))
   const others: TestService[] = []
-  return {
+  const service: TestService = {
     deps,
     app,
     clock,
@@ -132,13 +132,16 @@ async function open(
       return other
     },
     close: async () => {
-      for (const other of others) await other.close()
+      for (const other of others.splice(0)) await other.close()
       await app.close()
       deps.webhookPoster.close()
       await deps.db.close()
       await drop?.()
+      // The process keeps the variables of each test file that it has run, and so what these refer to.
+      Object.assign(service, { deps: undefined, app: undefined, owner: undefined })
     },
   }
+  return service
 }
 
 function requestOf(

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { nodeSettings } from '../support/children.ts'
 import { within } from '../support/patience.ts'
 
 // Starting a database and a service several times takes as long as the machine is busy.
@@ -36,6 +37,7 @@ function start(settings: Record<string, string>): Started {
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
+      ...nodeSettings(),
       DATA_DIR: directory,
       LOG_LEVEL: 'warn',
       OPS_PORT: '0',

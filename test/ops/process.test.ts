@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { endChildren, startNode } from '../support/children.ts'
+import { endChildren, nodeSettings, startNode } from '../support/children.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { within } from '../support/patience.ts'
 
@@ -137,7 +137,12 @@ describe('output that nobody reads', () => {
   it.runIf(process.platform === 'linux')('a full disk is told in one line, exit code 1', async () => {
     await using full = await open('/dev/full', 'w')
     const child = spawn(process.execPath, ['src/ops/main.ts', 'products', 'list'], {
-      env: { PATH: process.env.PATH, DATABASE_URL: database.serviceUrl, KEY_ENCRYPTION_SECRET: SECRET },
+      env: {
+        PATH: process.env.PATH,
+        ...nodeSettings(),
+        DATABASE_URL: database.serviceUrl,
+        KEY_ENCRYPTION_SECRET: SECRET,
+      },
       stdio: ['ignore', full.fd, 'pipe'],
     })
     let err = ''

@@ -2,25 +2,27 @@ import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { within } from '../support/patience.ts'
 import { lendFrom, lives, type ServiceProcess, startProcess } from '../support/process.ts'
 
 let service: ServiceProcess | undefined
 let directory: string
-afterEach(async () => {
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'mkopo-npm-'))
+  await chmod(directory, 0o755)
+})
+afterEach(() => {
   try {
     if (service) process.kill(-service.child.pid!, 'SIGKILL')
   } catch {
     // It has ended, as it should.
   }
-  await rm(directory, { recursive: true, force: true, maxRetries: 20 })
 })
+afterAll(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }))
 
-/** `npm start` with a database of its own, in a process group of its own. */
+/** `npm start` in a process group of its own, on the database that the first of these starts makes. */
 async function npmStart(settings: Record<string, string>): Promise<ServiceProcess> {
-  directory = await mkdtemp(join(tmpdir(), 'mkopo-npm-'))
-  await chmod(directory, 0o755)
   service = await startProcess({ DATA_DIR: directory, ...settings }, { npm: true, group: true })
   return service
 }

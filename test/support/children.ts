@@ -15,12 +15,15 @@ export interface Child {
   out(): string
 }
 
+/** The settings of Node for a program of its own: it finds the code that another one has compiled. */
+export const nodeSettings = () => ({ NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE })
+
 const running = new Set<ChildProcess>()
 
 /** `node <script> …args`, with as good as no environment and nobody at its terminal. */
 export function startNode(args: readonly string[], env: Record<string, string>, stdin = ''): Child {
   const child = spawn(process.execPath, args, {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: '1', ...env },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: '1', ...nodeSettings(), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   running.add(child)

@@ -61,13 +61,21 @@ async function hashCheaply({ prisma }: Db): Promise<void> {
   }
 }
 
-/** One Postgres for the whole run, with a migrated template that every test file copies. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+/** What a run of the tests shares: a migrated template on one Postgres, which every test file copies. */
+interface Shared {
+  readonly serverUrl: string
+  readonly template: string
+  readonly serviceRole: { name: string; password: string }
+  stop(): Promise<void>
+}
+
+async function prepare(): Promise<Shared> {
   const server = await startServer()
   // A name of its own, for a server that several runs share.
   const run = randomBytes(4).toString('hex')
   const template = `template_mkopo_${run}`
   const serviceRole = { name: `service_mkopo_${run}`, password: randomBytes(8).toString('hex') }
+  let stopped: Promise<void> | undefined
   const stop = async () => {
     await asAdmin(server.url, async (admin) => {
       await admin.query(`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`)
@@ -95,7 +103,25 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await stop()
     throw error
   }
-  project.provide('serverUrl', server.url)
+  return {
+    serverUrl: server.url,
+    template,
+    serviceRole,
+    stop: () => {
+      stopped ??= stop()
+      return stopped
+    },
+  }
+}
+
+/** The projects of a run load this module once each, and share what is prepared. */
+const run = globalThis as { preparedForTests?: Promise<Shared> }
+
+/** Prepares, once for the whole run, what the tests of a project need. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  run.preparedForTests ??= prepare()
+  const { serverUrl, template, serviceRole, stop } = await run.preparedForTests
+  project.provide('serverUrl', serverUrl)
   project.provide('template', template)
   project.provide('serviceRole', serviceRole)
   return stop

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { nodeSettings } from './children.ts'
 
 /** A shell as a person has it open: interactive, and with no start-up files of this machine. */
 export const SHELLS = {
@@ -27,7 +28,7 @@ export async function pasteInto(
   // Without a terminal of ours: an interactive shell would take it.
   const child = spawn(shell, SHELLS[shell], {
     cwd,
-    env: { PATH: process.env.PATH, HOME: cwd, PS1: '', PS2: '', TERM: 'dumb', ...env },
+    env: { PATH: process.env.PATH, HOME: cwd, PS1: '', PS2: '', TERM: 'dumb', ...nodeSettings(), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,
   })

@@ -5,6 +5,7 @@ import { expect } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { ONE_REQUEST_MS } from '../../src/process/ending.ts'
 import { DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
+import { nodeSettings } from './children.ts'
 import { within } from './patience.ts'
 
 /** A service in a process of its own, as an operator runs it. */
@@ -37,6 +38,7 @@ export async function startProcess(
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
+      ...nodeSettings(),
       PORT: '0',
       OPS_PORT: '0',
       LOG_LEVEL: 'warn',

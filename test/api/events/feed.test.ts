@@ -135,6 +135,7 @@ describe('an event', () => {
       requestId: expect.stringMatching(/^[\w-]{36}$/),
       accountId: 1,
       hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      cursor: await cursorAfter(service.deps, 1, 5n),
       loan: figures,
       transaction: history[0],
       previous: { totalOutstanding: 1_100, totalPaid: 0 },

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { CUSTOMER_STATUSES, displayName } from '../../../domain/customer/customer.ts'
 import { toRfc3339 } from '../../../domain/dates.ts'
 import { type Currency, currencyOf } from '../../../domain/money.ts'
+import { afterEvent, encodeEventCursor } from '../../../services/events/eventCursor.ts'
 import { eventIdOf, type NamedCustomer, type ToldEvent } from '../../../services/events/toldEvent.ts'
 import type { Organization } from '../../../services/lenders/organizations.ts'
 import { count } from '../../document/answers.ts'
@@ -117,6 +118,7 @@ const eventData = named(
     requestId: z.string().nullable().describe('The request that made the change; null: time, or the service itself.'),
     accountId: count.nullable().describe('The account that made the change; null: the service, or its command line.'),
     hash: z.string().describe('The hash of the event in the chain of changes.'),
+    cursor: z.string().describe('The cursor after the event: send it as `after` to get the events that follow.'),
     loan: toldLoan.optional().describe('The loan right after the change, without its schedule and its history.'),
     transaction: transactionSchema.optional().describe('The transaction that was posted or reversed.'),
     customer: toldCustomer.optional().describe('The customer after the change.'),
@@ -140,7 +142,7 @@ export const eventSchema = named(
 )
 
 export const eventFeed = named('EventFeed', z.object({ items: z.array(eventSchema), ...feedMembers }), {
-  example: { items: [examples.repaymentPosted], next: 'ZXZlbnRzLjMuYzA1MzVlNGJlMmI3', hasMore: false },
+  example: { items: [examples.repaymentPosted], next: examples.repaymentPosted.data.cursor, hasMore: false },
 })
 
 export type EventView = z.infer<typeof eventSchema>
@@ -165,6 +167,7 @@ export function toEvent(
       requestId: change.requestId,
       accountId: change.accountId,
       hash: Buffer.from(event.hash).toString('hex'),
+      cursor: encodeEventCursor(afterEvent(event)),
       ...(loan && { loan: toLoanFigures({ ...loan, productName: loan.loan.product?.name ?? null }) }),
       ...(transaction && { transaction: toTransaction(transaction) }),
       ...(customer && !event.type.startsWith('credit.') && { customer: toToldCustomer(customer, change.after) }),

@@ -1,4 +1,5 @@
 import type { EventType } from '../../../domain/events/eventTypes.ts'
+import { afterEvent, encodeEventCursor } from '../../../services/events/eventCursor.ts'
 import * as story from '../document/examples.ts'
 
 // The events of the story that the document shows: a customer, its loan and what became of it.
@@ -40,6 +41,8 @@ export const delinquency = {
 export const previous = { totalOutstanding: 110_000, totalPaid: 0 }
 
 const HASH = 'c0535e4be2b79ffd93291305436bf889314e4a3faec05ecffcbb7df31ad9e51a'
+const cursorAfter = (sequence: number) =>
+  encodeEventCursor(afterEvent({ sequence: BigInt(sequence), hash: Buffer.from(HASH, 'hex') }))
 
 /** An event of the story. */
 const told = <Type extends EventType, Data extends object>(
@@ -52,7 +55,14 @@ const told = <Type extends EventType, Data extends object>(
   type,
   liveMode: true,
   timestamp,
-  data: { sequence: String(sequence), requestId: 'caller:checkout-7781', accountId: 1, hash: HASH, ...data },
+  data: {
+    sequence: String(sequence),
+    requestId: 'caller:checkout-7781',
+    accountId: 1,
+    hash: HASH,
+    cursor: cursorAfter(sequence),
+    ...data,
+  },
 })
 
 const ofTime = { requestId: null, accountId: null }

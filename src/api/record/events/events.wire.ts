@@ -4,6 +4,7 @@ import { toRfc3339 } from '../../../domain/dates.ts'
 import { isCustomerRepayment } from '../../../domain/loan/entry.ts'
 import { LOAN_STATUSES } from '../../../domain/loan/lifecycle.ts'
 import { type Currency, currencyOf, minorToNumber } from '../../../domain/money.ts'
+import { afterEvent, encodeEventCursor } from '../../../services/events/eventCursor.ts'
 import {
   eventIdOf,
   type NamedCustomer,
@@ -94,6 +95,7 @@ const eventData = named(
     request_id: z.string().nullable().describe('The request that made the change; null: time, or the service itself.'),
     account_id: count.nullable().describe('The account that made the change; null: the service, or its command line.'),
     hash: z.string().describe('The hash of the event in the chain of changes.'),
+    cursor: z.string().describe('The cursor after the event: send it as `after` to get the events that follow.'),
     loan: loanSchema.optional().describe('The loan after the change.'),
     balances: balances.optional().describe('The balances of the loan right after the change.'),
     repayment: repaymentSchema.optional().describe('The repayment that was posted or reversed.'),
@@ -125,7 +127,12 @@ export const eventItem = named('EventItem', z.object({ item: eventSchema, succes
 })
 
 export const eventFeed = named('EventFeed', z.object({ items: z.array(eventSchema), ...feedMembers, success }), {
-  example: { items: [examples.repaymentPosted], next: 'ZXZlbnRzLjMuYzA1MzVlNGJlMmI3', hasMore: false, success: true },
+  example: {
+    items: [examples.repaymentPosted],
+    next: examples.repaymentPosted.data.cursor,
+    hasMore: false,
+    success: true,
+  },
 })
 
 export type EventView = z.infer<typeof eventSchema>
@@ -150,6 +157,7 @@ export function toEvent(
       request_id: change.requestId,
       account_id: change.accountId,
       hash: Buffer.from(event.hash).toString('hex'),
+      cursor: encodeEventCursor(afterEvent(event)),
       ...(loan && { loan: toToldLoan(loan, zone), balances: toBalances(loan) }),
       ...(transaction && toTransaction(transaction, zone)),
       ...(customer && { borrower: toBorrower(customer) }),

@@ -1,4 +1,5 @@
 import type { EventType } from '../../../domain/events/eventTypes.ts'
+import { afterEvent, encodeEventCursor } from '../../../services/events/eventCursor.ts'
 import * as story from '../document/examples.ts'
 
 // The events of the story that the document shows: a borrower, its loan, and the first repayment.
@@ -49,13 +50,22 @@ export const transaction = {
 }
 
 const HASH = 'c0535e4be2b79ffd93291305436bf889314e4a3faec05ecffcbb7df31ad9e51a'
+const cursorAfter = (sequence: number) =>
+  encodeEventCursor(afterEvent({ sequence: BigInt(sequence), hash: Buffer.from(HASH, 'hex') }))
 
 const told = <Data extends object>(sequence: number, type: EventType, timestamp: string, data: Data) => ({
   id: `evt_1_${sequence}`,
   type,
   live_mode: true,
   timestamp,
-  data: { sequence: String(sequence), request_id: 'caller:sync-0031', account_id: 1, hash: HASH, ...data },
+  data: {
+    sequence: String(sequence),
+    request_id: 'caller:sync-0031',
+    account_id: 1,
+    hash: HASH,
+    cursor: cursorAfter(sequence),
+    ...data,
+  },
 })
 
 export const borrowerCreated = told(1, 'customer.created', story.borrower.created_at, { borrower })

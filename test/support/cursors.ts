@@ -2,9 +2,11 @@
 export const anyCursor = (body: unknown): unknown =>
   typeof body === 'object' && body !== null && 'next' in body ? { ...body, next: 'a cursor' } : body
 
-/** Returns an answer with events in which the hashes and the ids of requests say only that there are some. */
+/** Returns an answer with events in which the hashes, their cursors and the ids of requests say only that there are some. */
 export const anyMark = (body: unknown): unknown =>
-  JSON.parse(JSON.stringify(body, (name, value) => (['hash', 'request_id'].includes(name) ? `some ${name}` : value)))
+  JSON.parse(
+    JSON.stringify(body, (name, value) => (['hash', 'cursor', 'request_id'].includes(name) ? `some ${name}` : value)),
+  )
 
 /** Follows `next` from a first path to an empty answer. @returns the items of each answer */
 export async function walk<Item>(

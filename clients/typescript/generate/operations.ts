@@ -46,6 +46,7 @@ function functionOf(verb: GeneratorVerbOptions, shapes: Shapes): string {
     `path: ${isPlain ? `'${route}'` : `at\`${route}\``}`,
     ...(body.definition ? ['body'] : []),
     ...(body.contentType === 'multipart/form-data' ? ['form: true'] : []),
+    ...(isText(operation) ? ['text: true'] : []),
     ...(queryParams ? ['query'] : []),
     ...(takesKey(operation) ? ['keyed: true'] : []),
     ...signedBy(operation),
@@ -64,6 +65,10 @@ const routeOf = (path: string): [route: string, isPlain: boolean] => [
 /** Returns whether an operation answers a part of a list that goes on by a cursor. */
 const isList = ({ parameters = [] }: Operation): boolean =>
   parameters.some((parameter) => parameter.in === 'query' && parameter.name === 'after')
+
+/** Returns whether an operation answers something else than JSON. */
+const isText = ({ responses }: Operation): boolean =>
+  Object.keys(responses['200']?.content ?? {}).some((type) => type !== 'application/json')
 
 /** Returns whether an operation takes an `Idempotency-Key`, so that the client can repeat it. */
 const takesKey = ({ parameters = [] }: Operation): boolean =>

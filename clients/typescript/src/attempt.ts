@@ -12,28 +12,30 @@ export interface Answer {
 export interface Prepared {
   readonly method: string
   readonly url: string
-  readonly headers: Record<string, string>
+  readonly headers: Headers
   readonly body: string | FormData | undefined
 }
 
 /**
  * Makes the request of an operation. Its body is written once, so that all attempts are the same.
- * @throws TypeError for a body that JSON cannot hold
+ * @throws TypeError for a path, a header or a body that cannot be sent
  */
 export function prepare(base: string, operation: Operation, call: Call, key: string | undefined): Prepared {
   const { method, path, query, body, form } = operation
-  const headers: Record<string, string> = { accept: 'application/json, */*;q=0.1', ...call.headers }
-  if (key !== undefined) headers['idempotency-key'] = key
+  const headers = new Headers(call.headers)
+  if (key !== undefined) headers.set('idempotency-key', key)
   const sent = body === undefined ? undefined : form ? formOf(body) : writeJson(body)
   // A form brings its own content type, with its boundary.
-  if (typeof sent === 'string') headers['content-type'] = 'application/json'
-  return { method, url: base.replace(/\/+$/, '') + path + queryOf(query), headers, body: sent }
+  if (typeof sent === 'string') headers.set('content-type', 'application/json')
+  const route = typeof path === 'function' ? path() : path
+  return { method, url: base.replace(/\/+$/, '') + route + queryOf(query), headers, body: sent }
 }
 
 function queryOf(query: object | undefined): string {
-  const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== null)
-  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
-  return text && `?${text}`
+  const text = new URLSearchParams()
+  for (const [name, value] of Object.entries(query ?? {}))
+    if (value !== undefined && value !== null) text.append(name, String(value))
+  return text.size === 0 ? '' : `?${text}`
 }
 
 function formOf(body: unknown): FormData {
@@ -42,34 +44,33 @@ function formOf(body: unknown): FormData {
   return form
 }
 
+/** How one attempt is sent. */
+export interface AttemptOptions {
+  readonly fetch: typeof fetch
+  readonly authorization: string | undefined
+  readonly timeoutMs: number
+  readonly signal: AbortSignal | undefined
+}
+
 /**
  * Sends a request once and reads the answer.
  * @throws the error of `fetch` where no whole answer came within the time; the reason of `signal`
  */
-export async function attempt(
-  send: typeof fetch,
-  { url, ...request }: Prepared,
-  timeoutMs: number,
-  signal: AbortSignal | undefined,
-): Promise<Answer> {
+export async function attempt(request: Prepared, options: AttemptOptions): Promise<Answer> {
+  const { authorization, timeoutMs, signal } = options
+  signal?.throwIfAborted()
   const controller = new AbortController()
   const end = () => controller.abort(signal?.reason)
-  const timer = setTimeout(
-    () => controller.abort(new DOMException(`no answer within ${timeoutMs} ms`, 'TimeoutError')),
-    timeoutMs,
-  )
-  signal?.throwIfAborted()
   signal?.addEventListener('abort', end)
+  const late = () => controller.abort(new DOMException(`no answer within ${timeoutMs} ms`, 'TimeoutError'))
+  const timer = setTimeout(late, timeoutMs)
+  const { url, method, body = null } = request
+  const headers = new Headers(request.headers)
+  if (authorization !== undefined) headers.set('authorization', authorization)
   try {
-    // A redirect would make a GET of a POST.
-    const { body, ...head } = request
-    const init = {
-      ...head,
-      ...(body !== undefined && { body }),
-      redirect: 'manual',
-      signal: controller.signal,
-    } as const
-    const answer = await send(url, init)
+    // By following a redirect, fetch would make a GET of a POST.
+    const init = { method, headers, body, redirect: 'manual', signal: controller.signal } as const
+    const answer = await options.fetch(url, init)
     return { status: answer.status, headers: answer.headers, text: await answer.text() }
   } finally {
     clearTimeout(timer)

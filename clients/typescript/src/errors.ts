@@ -53,4 +53,8 @@ export class MkopoError extends Error {
 
 /** Returns whether the same request may do later: no answer came, the service is overloaded, or a race was lost. */
 export const isPassing = ({ code, status }: MkopoError): boolean =>
-  code === 'unreachable' || code === 'aborted' || status === 429 || status >= 500
+  code === 'unreachable' ||
+  code === 'aborted' ||
+  status === 429 ||
+  status >= 500 ||
+  (code === 'unexpected_answer' && status < 300)

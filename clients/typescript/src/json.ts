@@ -65,7 +65,7 @@ export function parseJson(text: string, shape?: Shape): unknown {
 
   advance()
   const read = value(shape)
-  if (text.slice(at).trim() !== '') fail()
+  if (/[^ \t\n\r]/.test(text.slice(at))) fail()
   return read
 }
 

@@ -13,25 +13,20 @@ import {
 } from './generated/record.ts'
 import { list } from './list.ts'
 import type { Call, Operation, Sender } from './operation.ts'
-import { type Sending, send, type Target } from './send.ts'
-import { type Credentials, givenTokens, keepTokens, type Tokens } from './tokens.ts'
+import { type Sending, send } from './send.ts'
+import { type Hosts, requireOptions, targetOf } from './target.ts'
+import { type Credentials, givenTokens, keepTokens } from './tokens.ts'
 
 /** Where the service is, who calls, and how patient the client is. */
-export interface MkopoOptions extends Credentials {
-  /** The URL of the partner style, `BASE_URL` of the service. */
-  readonly baseUrl?: string
-  /** The URL of the record style, `RECORDS_URL` of the service. */
-  readonly recordsUrl?: string
-  /** The URL that issues tokens, `AUTH_URL` of the service; that of the partner style when left out. */
-  readonly authUrl?: string
+export interface MkopoOptions extends Hosts, Credentials {
   /** Sends the requests; the `fetch` of the platform when left out. */
-  readonly fetch?: typeof fetch
+  readonly fetch?: typeof fetch | undefined
   /** Attempts of a call after the first one; 5 when left out. */
-  readonly retries?: number
+  readonly retries?: number | undefined
   /** Milliseconds that one attempt may take; 30,000 when left out. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /** The time; that of the machine when left out. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
 }
 
 const RETRIES = 5
@@ -64,32 +59,21 @@ export type Mkopo = Partner & {
  * @throws TypeError for options that do not go together
  */
 export function createMkopo(options: MkopoOptions): Mkopo {
-  const { fetch: given, clock = systemClock, retries = RETRIES, timeoutMs = TIMEOUT_MS } = options
+  requireOptions(options)
+  const { fetch: given, clock = systemClock, retries = RETRIES, timeoutMs = TIMEOUT_MS, token, email } = options
   // The fetch of a browser has to be called on its window.
   const sending: Sending = { fetch: given ?? ((...args) => fetch(...args)), clock, retries, timeoutMs }
-  const { email, password, token, apiKey } = options
-  if ((email === undefined) !== (password === undefined)) throw new TypeError('give email and password together')
-  const authUrl = options.authUrl ?? options.baseUrl ?? options.recordsUrl
-
   const signIn = async () => (await auth.getToken()).token
-  const tokens: Tokens | undefined =
-    token !== undefined ? givenTokens(token) : email !== undefined ? keepTokens(signIn, clock) : undefined
-  const targetOf = (name: keyof MkopoOptions, url: string | undefined, { signed }: Operation): Target => {
-    if (url === undefined) throw new TypeError(`createMkopo needs ${name} for this call`)
-    if (signed === 'none') return { url }
-    if (signed === 'basic') return { url, authorization: basicOf(email, password) }
-    if (name === 'recordsUrl' && apiKey !== undefined) return { url, authorization: `Bearer ${apiKey}` }
-    if (tokens !== undefined) return { url, tokens }
-    throw new TypeError(`createMkopo needs email and password, or a token${name === 'recordsUrl' ? ', or apiKey' : ''}`)
-  }
-  const senderOf = (name: keyof MkopoOptions, url: string | undefined): Sender => {
+  const tokens = token !== undefined ? givenTokens(token) : email !== undefined ? keepTokens(signIn, clock) : undefined
+
+  const senderOf = (host: keyof Hosts): Sender => {
     const ask = async (operation: Operation, call?: Call) =>
-      send(sending, targetOf(name, url, operation), operation, call)
+      send(sending, targetOf(host, options, tokens, operation), operation, call)
     return { send: ask as Sender['send'], list: (operation, call) => list(ask, operation, call) }
   }
-  const auth = authOperations(senderOf('authUrl', authUrl))
-  const partner = partnerOperations(senderOf('baseUrl', options.baseUrl))
-  const records = recordOperations(senderOf('recordsUrl', options.recordsUrl))
+  const auth = authOperations(senderOf('authUrl'))
+  const partner = partnerOperations(senderOf('baseUrl'))
+  const records = recordOperations(senderOf('recordsUrl'))
   return {
     ...partner,
     events: { follow: (cursor, options = {}) => follow(partner.listEvents, clock, cursor, options) },
@@ -99,9 +83,4 @@ export function createMkopo(options: MkopoOptions): Mkopo {
     },
     auth,
   }
-}
-
-function basicOf(email = '', password = ''): string {
-  const bytes = new TextEncoder().encode(`${email}:${password}`)
-  return `Basic ${btoa(String.fromCharCode(...bytes))}`
 }

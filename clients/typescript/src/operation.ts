@@ -4,17 +4,16 @@
  */
 export type Shape = 1 | { readonly [member: string]: Shape }
 
-/** The values that a query can have. */
-export type Query = Readonly<Record<string, unknown>>
-
 /** A request, as the generated functions describe it. */
 export interface Operation {
   readonly method: string
-  readonly path: string
+  readonly path: string | (() => string)
   readonly query?: object | undefined
   readonly body?: unknown
   /** The body is sent as `multipart/form-data`. */
   readonly form?: true
+  /** The answer is no JSON. */
+  readonly text?: true
   /** The service takes an `Idempotency-Key` and carries the request out once. */
   readonly keyed?: true
   /** Signed by e-mail and password, or not at all; by a token when left out. */
@@ -56,12 +55,13 @@ export interface Sender {
 }
 
 /**
- * Writes a path, with its parameters escaped.
- * @throws TypeError for a parameter that no path can have, and which would make it the path of something else
+ * Returns a function that writes a path, with its parameters escaped.
+ * @throws TypeError (the function) for a parameter that would make it the path of something else
  */
-export function at(steps: TemplateStringsArray, ...values: readonly unknown[]): string {
-  return String.raw(steps, ...values.map(step))
-}
+export const at =
+  (steps: TemplateStringsArray, ...values: readonly unknown[]) =>
+  () =>
+    String.raw(steps, ...values.map(step))
 
 function step(value: unknown): string {
   const text = String(value ?? '')

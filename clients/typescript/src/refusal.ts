@@ -2,16 +2,24 @@ import type { Answer } from './attempt.ts'
 import { type Detail, MkopoError } from './errors.ts'
 
 /** Returns the error of an answer that is no success. */
-export function refusalOf({ status, headers, text }: Answer): MkopoError {
-  const body = failureIn(text)
-  const all = { status, requestId: headers.get('x-request-id') ?? undefined, retryAfter: retryAfterOf(headers) }
-  if (body === undefined) {
-    const to = headers.get('location')
-    const message = to === null ? `the answer ${status} is not the service's` : `the service has moved to ${to}`
-    return new MkopoError(message, { ...all, code: 'unexpected_answer' })
-  }
-  return new MkopoError(body.message, { ...all, code: body.code, details: body.details ?? [] })
+export function refusalOf(answer: Answer): MkopoError {
+  const body = failureIn(answer.text)
+  if (body === undefined) return unexpected(answer)
+  return new MkopoError(body.message, { ...factsOf(answer), code: body.code, details: body.details ?? [] })
 }
+
+/** Returns the error of an answer that the service does not give. */
+export function unexpected(answer: Answer, cause?: unknown): MkopoError {
+  const to = answer.headers.get('location')
+  const message = to === null ? `the answer ${answer.status} is not the service's` : `the service has moved to ${to}`
+  return new MkopoError(message, { ...factsOf(answer), code: 'unexpected_answer', cause })
+}
+
+const factsOf = ({ status, headers }: Answer) => ({
+  status,
+  requestId: headers.get('x-request-id') ?? undefined,
+  retryAfter: retryAfterOf(headers),
+})
 
 interface Failure {
   readonly code: string

@@ -3,12 +3,12 @@ import type { Clock } from './clock.ts'
 /** How a client signs its requests. */
 export interface Credentials {
   /** The e-mail of an account, for tokens that the client takes and renews itself. */
-  readonly email?: string
-  readonly password?: string
+  readonly email?: string | undefined
+  readonly password?: string | undefined
   /** A token, or a function that gives one that is valid now. */
-  readonly token?: string | (() => string | Promise<string>)
+  readonly token?: string | (() => string | Promise<string>) | undefined
   /** An API key, which signs the requests of the record style. */
-  readonly apiKey?: string
+  readonly apiKey?: string | undefined
 }
 
 /** The tokens of an account. */
@@ -19,43 +19,50 @@ export interface Tokens {
   drop(refused: string): boolean
 }
 
-/** The part of the life of a token that is left when it is renewed. */
-const RENEWED_BEFORE = 0.1
+/** The part of the life of a token that is left when it is renewed, and after which a renewal that failed is tried again. */
+const LAST_PART = 0.1
 
 /**
  * Keeps the token of an account.
  * @param signIn takes a new token
  */
 export function keepTokens(signIn: () => Promise<string>, clock: Clock): Tokens {
-  let token: string | undefined
-  let renewAt = 0
-  let expiresAt = 0
+  let kept: Kept | undefined
   let signingIn: Promise<string> | undefined
 
   const renew = async (): Promise<string> => {
-    const fresh = await signIn()
-    const now = clock.now()
-    expiresAt = expiryOf(fresh) ?? Number.POSITIVE_INFINITY
-    renewAt = expiresAt - (expiresAt - now) * RENEWED_BEFORE
-    token = fresh
-    return fresh
+    try {
+      const token = await signIn()
+      const lifeMs = (expiryOf(token) ?? Number.POSITIVE_INFINITY) - clock.now()
+      kept = { token, expiresAt: clock.now() + lifeMs, renewAt: clock.now() + lifeMs * (1 - LAST_PART) }
+    } catch (error) {
+      const leftMs = kept === undefined ? 0 : kept.expiresAt - clock.now()
+      if (kept === undefined || leftMs <= 0) throw error
+      // A token that is still valid does for a while.
+      kept = { ...kept, renewAt: clock.now() + leftMs * LAST_PART }
+    }
+    return kept.token
   }
   return {
     async get() {
-      if (token !== undefined && clock.now() < renewAt) return token
+      if (kept !== undefined && clock.now() < kept.renewAt) return kept.token
       signingIn ??= renew().finally(() => {
         signingIn = undefined
       })
-      // A token that is still valid does while no other can be had.
-      const old = token
-      if (old === undefined || clock.now() >= expiresAt) return signingIn
-      return signingIn.catch(() => old)
+      return signingIn
     },
     drop(refused) {
-      if (token === refused) token = undefined
+      if (kept?.token === refused) kept = undefined
       return true
     },
   }
+}
+
+/** A token, and the instants when it is renewed and when it expires. */
+interface Kept {
+  readonly token: string
+  readonly renewAt: number
+  readonly expiresAt: number
 }
 
 /** Takes the tokens that the caller gives. */

@@ -2645,11 +2645,11 @@ export const partnerOperations = ({ send, list }: Sender) => ({
 
   /** Export a month of the journal as CSV. */
   getJournalCsv: (query: GetJournalCsvParams, call?: Call): Promise<string> =>
-    send<string>({ method: 'GET', path: '/v1/accounting/journal.csv', query }, call),
+    send<string>({ method: 'GET', path: '/v1/accounting/journal.csv', text: true, query }, call),
 
   /** Export a month of the journal for hledger. */
   getJournalHledger: (query: GetJournalHledgerParams, call?: Call): Promise<string> =>
-    send<string>({ method: 'GET', path: '/v1/accounting/journal.hledger', query }, call),
+    send<string>({ method: 'GET', path: '/v1/accounting/journal.hledger', text: true, query }, call),
 
   /** List the months of the books. */
   listPeriods: (call?: Call): Promise<PeriodList> =>

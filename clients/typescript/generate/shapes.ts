@@ -14,45 +14,48 @@ export interface Shapes {
 /**
  * Returns the shapes of the answers of a document: of each schema its members that have an int64 somewhere below. The
  * reader of answers finds in them which numbers are a `bigint`.
- * @param extra schemas that need a shape besides those of answers
+ * @param exported schemas whose shapes other code needs, too
+ * @throws Error for a schema whose shape cannot be written
  */
-export function shapesOf({ components, paths }: Document, extra: readonly string[] = []): Shapes {
-  const sources = new Map<string, string | undefined>()
+export function shapesOf({ components, paths }: Document, exported: readonly string[] = []): Shapes {
+  const written = new Map<string, string | undefined>()
+  const open = new Set<string>()
 
   function ofReference(name: string): string | undefined {
-    const constant = `${name.charAt(0).toLowerCase()}${name.slice(1)}Shape`
-    if (!sources.has(name)) {
-      // A schema that refers to itself would need a shape that does.
-      sources.set(name, undefined)
-      const source = ofSchema(components.schemas[name]!)
-      sources.delete(name)
-      sources.set(name, source && `const ${constant}: Shape = ${source}\n`)
+    if (open.has(name)) throw new Error(`${name}: refers to itself, which no shape does`)
+    if (!written.has(name)) {
+      open.add(name)
+      const source = ofSchema(name, components.schemas[name]!)
+      open.delete(name)
+      written.set(name, source && `const ${constantFor(name)}: Shape = ${source}\n`)
     }
-    return sources.get(name) && constant
+    return written.get(name) && constantFor(name)
   }
 
-  function ofSchema({ $ref, format, items, properties, oneOf }: Schema): string | undefined {
-    if ($ref !== undefined) return ofReference($ref.split('/').at(-1)!)
-    if (oneOf !== undefined) throw new Error('an answer of several shapes: say here which members are int64')
+  function ofSchema(name: string, { $ref, format, items, properties, oneOf }: Schema): string | undefined {
+    if ($ref !== undefined) return ofReference(nameIn($ref))
+    if (oneOf !== undefined) throw new Error(`${name}: an answer of several shapes, of which the reader takes only one`)
     if (format === 'int64') return INT64
-    if (items !== undefined) return ofSchema(items)
-    const members = Object.entries(properties ?? {}).flatMap(([name, schema]) => {
-      const shape = ofSchema(schema)
-      return shape === undefined ? [] : [`${name}: ${shape}`]
+    if (items !== undefined) return ofSchema(name, items)
+    const members = Object.entries(properties ?? {}).flatMap(([member, schema]) => {
+      const shape = ofSchema(name, schema)
+      return shape === undefined ? [] : [`${member}: ${shape}`]
     })
     return members.length === 0 ? undefined : `{ ${members.join(', ')} }`
   }
 
-  const answerOf = ({ responses }: Operation) => responses['200']?.content?.['application/json']?.schema
-  const constantOf = (operation: Operation) => {
-    const schema = answerOf(operation)
-    return schema && ofSchema(schema)
+  const constantOf = ({ operationId, responses }: Operation) => {
+    const schema = responses['200']?.content?.['application/json']?.schema
+    return schema && ofSchema(operationId, schema)
   }
   for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) constantOf(operation)
-  const exported = extra.map((name) => {
+  const exports = exported.map((name) => {
     const constant = ofReference(name)
-    const own = `${name.charAt(0).toLowerCase()}${name.slice(1)}Shape`
-    return constant === undefined ? `export const ${own} = undefined\n` : `export { ${constant} }\n`
+    return constant === undefined ? `export const ${constantFor(name)} = undefined\n` : `export { ${constant} }\n`
   })
-  return { source: [...sources.values(), ...exported].join(''), constantOf }
+  return { source: [...written.values(), ...exports].join(''), constantOf }
 }
+
+const nameIn = (reference: string): string => reference.split('/').at(-1)!
+
+const constantFor = (schema: string): string => `${schema.charAt(0).toLowerCase()}${schema.slice(1)}Shape`

@@ -84,3 +84,10 @@ export async function failureOf(call: Promise<unknown>): Promise<Record<string, 
     (error) => error,
   )
 }
+
+/** All items of an iterator. */
+export async function allOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = []
+  for await (const item of items) all.push(item)
+  return all
+}

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { readDocuments, type StyleName } from '../../../clients/typescript/generate/documents.ts'
+import { generateClient } from '../../../clients/typescript/generate/generate.ts'
+import { shapesOf } from '../../../clients/typescript/generate/shapes.ts'
+import { createMkopo } from '../../../clients/typescript/src/index.ts'
+import { operationsOf } from '../../support/document.ts'
+import type { Document } from '../../support/wire.ts'
+
+const FOLDER = join(import.meta.dirname, '../../../clients/typescript/src/generated')
+
+let documents: Awaited<ReturnType<typeof readDocuments>>
+beforeAll(async () => {
+  documents = await readDocuments()
+})
+
+describe('the generated files', () => {
+  it('are what `npm run client` makes of the documents', async () => {
+    for (const [name, source] of await generateClient())
+      expect([name, readFileSync(join(FOLDER, name), 'utf8') === source]).toEqual([name, true])
+  })
+
+  it('have a function for each operation, and no other', () => {
+    const { records, auth, events, ...partner } = createMkopo({})
+    const { events: ofRecords, ...record } = records
+    expect([typeof events.follow, typeof ofRecords.follow]).toEqual(['function', 'function'])
+    for (const [style, operations] of Object.entries({ partner, record, auth })) {
+      const document = documents[style as StyleName] as unknown as Document
+      const names = operationsOf(document).map(([, { operationId }]) => operationId)
+      expect([style, Object.keys(operations).toSorted()]).toEqual([style, names.toSorted()])
+    }
+  })
+})
+
+describe('the shape of an answer', () => {
+  const document = (schemas: object) => ({ components: { schemas }, paths: {} }) as never
+  const answer = (name: string) =>
+    ({ responses: { 200: { content: { 'application/json': { schema: { $ref: `#/x/${name}` } } } } } }) as never
+  const int64 = { type: 'integer', format: 'int64' }
+
+  it('has the members that have an int64 below them, and no others', () => {
+    const list = { properties: { items: { items: { $ref: '#/x/Item' } }, total: int64, page: { format: 'int32' } } }
+    const item = {
+      properties: { id: int64, note: { type: 'string' }, plain: { $ref: '#/x/Plain' }, ids: { items: int64 } },
+    }
+    const shapes = shapesOf(document({ List: list, Item: item, Plain: { properties: { amount: {} } } }), [
+      'List',
+      'Plain',
+    ])
+    expect(shapes.source.split('\n')).toEqual([
+      'const itemShape: Shape = { id: 1, ids: 1 }',
+      'const listShape: Shape = { items: itemShape, total: 1 }',
+      'export { listShape }',
+      'export const plainShape = undefined',
+      '',
+    ])
+    expect([shapes.constantOf(answer('List')), shapes.constantOf(answer('Plain'))]).toEqual(['listShape', undefined])
+  })
+
+  it('is not made of what it cannot say', () => {
+    const either = document({ Either: { oneOf: [{ $ref: '#/x/One' }] } })
+    expect(() => shapesOf(either, ['Either'])).toThrow('Either: an answer of several shapes')
+    const loop = document({ Tree: { properties: { id: int64, leaves: { items: { $ref: '#/x/Tree' } } } } })
+    expect(() => shapesOf(loop, ['Tree'])).toThrow('Tree: refers to itself')
+  })
+})

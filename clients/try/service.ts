@@ -11,6 +11,8 @@ export type StyleName = (typeof STYLES)[number]
 
 /** A running service with the demonstration data, and where its documents were written. */
 export interface Tried {
+  /** Of the database, as the owner of its tables. */
+  readonly databaseUrl: string
   /** Base URLs on names that every resolver knows. The auth style answers on the partner's too. */
   readonly urls: Readonly<Record<StyleName, string>>
   /** The downloaded document of a style. */
@@ -64,6 +66,7 @@ export async function startTried({ into, lenders, closing, say }: TriedOptions):
   for (const style of STYLES) await writeFile(documentOf(style), await download(service.port, HOSTS[style]))
   const onAddress = `http://127.0.0.1:${service.port}`
   return {
+    databaseUrl: server.url,
     urls: { partner: onAddress, record: `http://localhost:${service.port}`, auth: onAddress },
     documentOf,
     credentialsOf: (lender) => credentials.get(lender)!,

@@ -1,4 +1,4 @@
-import { createServer, request, type ServerResponse } from 'node:http'
+import { Agent, createServer, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** A proxy before a service that loses requests and answers. */
@@ -22,12 +22,14 @@ export async function startLossyProxy(port: number, random: () => number): Promi
     counts[count]++
     response.destroy()
   }
+  // Of its own, so that its connections to the service end with it.
+  const agent = new Agent({ keepAlive: true })
   const server = createServer((came, response) => {
     counts.came++
     if (random() < shares.requests) return void lost(response, 'lostRequests')
     const losesAnswer = random() < shares.answers
     const { method, url, headers } = came
-    const passed = request({ host: '127.0.0.1', port, method, path: url, headers }, (answer) => {
+    const passed = request({ agent, host: '127.0.0.1', port, method, path: url, headers }, (answer) => {
       if (losesAnswer) {
         // The service has answered in full: what was asked for is committed.
         answer.resume().on('end', () => lost(response, 'lostAnswers'))
@@ -48,6 +50,7 @@ export async function startLossyProxy(port: number, random: () => number): Promi
     counts,
     close: async () => {
       server.closeAllConnections()
+      agent.destroy()
       await new Promise<void>((resolve) => server.close(() => resolve()))
     },
   }

@@ -476,6 +476,17 @@ export interface RecoverWebhookEndpointRequest {
   since: string
 }
 
+export interface AdvanceByDaysRequest {
+  days: number
+}
+
+export interface AdvanceTestClockRequest {
+  /** The moment at which the clock is to stand; */
+  to?: string
+  /** Instead of `to`: so many days later, at the same time of the day. */
+  by?: AdvanceByDaysRequest
+}
+
 /**
  * Which of the figures of the loan the charge is in.
  */
@@ -1064,6 +1075,7 @@ export interface EventData {
 export interface Event {
   id: string
   type: string
+  liveMode: boolean
   timestamp: string
   data: EventData
 }
@@ -1483,6 +1495,22 @@ export interface WebhookTest {
 
 export interface WebhookRecovery {
   queued: number
+}
+
+export interface TestClock {
+  now: string
+  frozen: boolean
+}
+
+export interface EventCounts {
+  [key: string]: number
+}
+
+export interface AdvancedTestClock {
+  from: string
+  to: string
+  loansChanged: number
+  events: EventCounts
 }
 
 export type ChargeStatus = 'posted' | 'reversed'
@@ -2658,6 +2686,17 @@ export const partnerOperations = ({ send, list }: Sender) => ({
   /** Close a month of the books. */
   closePeriod: (period: string, call?: Call): Promise<Period> =>
     send<Period>({ method: 'POST', path: at`/v1/accounting/periods/${period}/close`, keyed: true }, call),
+
+  /** Read the test clock. */
+  getTestClock: (call?: Call): Promise<TestClock> => send<TestClock>({ method: 'GET', path: '/v1/test-clock' }, call),
+
+  /** Advance the test clock. */
+  advanceTestClock: (body: AdvanceTestClockRequest, call?: Call): Promise<AdvancedTestClock> =>
+    send<AdvancedTestClock>({ method: 'POST', path: '/v1/test-clock/advance', body, keyed: true }, call),
+
+  /** Empty the test organization. */
+  resetTestOrganization: (call?: Call): Promise<TestClock> =>
+    send<TestClock>({ method: 'POST', path: '/v1/test-clock/reset', keyed: true }, call),
 
   /** Read the audit trail. */
   listAuditTrail: (query?: ListAuditTrailParams, call?: Call): Listed<AuditPage> =>

@@ -401,6 +401,7 @@ export interface EventData {
 export interface Event {
   id: string
   type: string
+  live_mode: boolean
   timestamp: string
   data: EventData
 }

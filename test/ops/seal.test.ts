@@ -49,7 +49,7 @@ describe('a book of which nothing is sealed yet', () => {
     const { code, out, err } = await ops('book seal')
     expect({ code, out }).toEqual({
       code: 0,
-      out: 'organization 0: nothing is sealed yet\norganization 1: nothing is sealed yet\n',
+      out: 'organization 0: nothing is sealed yet\norganization 1: nothing is sealed yet\norganization 100: nothing is sealed yet\n',
     })
     expect(err).toMatch(/^\d+ changes are not sealed yet\.\n$/)
   })
@@ -79,7 +79,7 @@ describe('the head of a chain', () => {
         .map((line) => line.slice(0, 15)),
       err,
     }).toEqual({
-      lines: ['mkopo-head-1:0:', 'mkopo-head-1:1:'],
+      lines: ['mkopo-head-1:0:', 'mkopo-head-1:1:', 'mkopo-head-1:10'],
       err: '',
     })
     const { json } = await opsOn(service)<{ heads: object[] }>('book seal --json')
@@ -177,11 +177,14 @@ describe('another secret', () => {
     const { code, json } = await run<Found>('book check --json')
     const said = 'event_chain: was sealed with the secret'
     const lines = json.differences.map((one) => `${one.of}: ${one.message}`)
-    expect({ code, lines: lines.map((line) => line.slice(0, said.length)) }).toEqual({ code: 1, lines: [said, said] })
+    expect({ code, lines: lines.map((line) => line.slice(0, said.length)) }).toEqual({
+      code: 1,
+      lines: [said, said, said],
+    })
     await sql(`UPDATE account SET roles = '{ADMIN}' WHERE email = 'partner@example.com'`)
     const changed = await run<Found>('book check --json')
     await sql(`UPDATE account SET roles = '{USER}' WHERE email = 'partner@example.com'`)
-    expect(changed.json.found).toBe(3)
+    expect(changed.json.found).toBe(4)
   })
 
   it('seals nothing onto the chain, until the chain begins again as docs/operating/access.md says', async () => {

@@ -7,6 +7,7 @@ import { openService } from '../../src/app/service.ts'
 import type { DatabaseOptions, Db } from '../../src/db/postgres/client.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
 import { follow, isAhead, machineClock, makeTest } from './ahead.ts'
+import { COUNTS, sendByClient } from './byClient.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
 import type { Wire } from './wire.ts'
 
@@ -111,8 +112,13 @@ async function open(
   const tokens = { partner: await signIn(DEMO_PARTNER), operator: await signIn(DEMO_OPERATOR) }
   const send =
     (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'): Send =>
-    async (path, call = {}) =>
-      answerOf(await service.app.inject(requestOf(method, path, call, tokens.partner, config)))
+    async <Body>(path: string, call: Call = {}) => {
+      // By `service`, which lets go of its parts when it is closed.
+      const { app } = service
+      const token = call.token ?? tokens.partner
+      const byClient = COUNTS && (await sendByClient<Body>({ app, config, method, path, call, token }))
+      return byClient || answerOf<Body>(await app.inject(requestOf(method, path, call, token, config)))
+    }
   const others: TestService[] = []
   const service: TestService = {
     deps,
@@ -157,7 +163,7 @@ function requestOf(
     url: path,
     headers: {
       host: call.host ?? new URL(config.baseUrl).host,
-      authorization: `Bearer ${call.token ?? token}`,
+      authorization: `Bearer ${token}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...call.headers,
     },

@@ -5,7 +5,7 @@ import { startLossyProxy } from './lossyProxy.ts'
 /** The shares that the proxy loses: of the requests before the service has them, and of the answers after the commit. */
 const SHARES = { requests: 0.1, answers: 0.2 }
 const PER_LOAN = 100
-const AT_ONCE = 32
+const AT_ONCE = 64
 const RETRIES = 30
 
 /** What a trial of losses needs. */

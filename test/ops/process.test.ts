@@ -42,20 +42,16 @@ describe('the program', () => {
   })
 
   it('exit codes: 0 done, 1 refused, 2 given wrongly; results on stdout and everything else on stderr', async () => {
+    const office = { officeId: '1', officeName: 'Head Office' }
+    const settings = { currency: 'TZS', ...office, paymentMethod: 'Mobile Money' }
     const done = await mkopo(['organizations', 'list', '--json'])
     expect({ ...done, out: JSON.parse(done.out) }).toEqual({
       code: 0,
       signal: null,
       err: '',
       out: [
-        {
-          id: 1,
-          name: 'Demo Lender',
-          currency: 'TZS',
-          officeId: '1',
-          officeName: 'Head Office',
-          paymentMethod: 'Mobile Money',
-        },
+        { id: 1, name: 'Demo Lender', mode: 'live', ...settings },
+        { id: 100, name: 'Demo Sandbox', mode: 'test', ...settings },
       ],
     })
     expect(await mkopo(['loans', 'show', '7', '--json'])).toMatchObject({

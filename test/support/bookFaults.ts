@@ -147,7 +147,7 @@ export const BOOK_FAULTS: readonly Fault[] = [
   ],
   [
     'a product without an organization',
-    'UPDATE loan_product SET organization_id = 99 WHERE id = 4',
+    'UPDATE loan_product SET organization_id = 99 WHERE organization_id = 1 AND id = 4',
     /loan product 4: is of an organization that is not there/,
   ],
   [

@@ -36,8 +36,11 @@ export interface Operation {
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { schema: Schema }>> }>>
 }
 
+/** The documents of all styles. */
+export type Documents = Readonly<Record<StyleName, Document>>
+
 /** Builds the OpenAPI documents of all styles from the source code, without a database. */
-export async function readDocuments(): Promise<Readonly<Record<StyleName, Document>>> {
+export async function readDocuments(): Promise<Documents> {
   const none = new Proxy({} as Deps['db'], {
     get: () => {
       throw new Error('the documents are made without a database')

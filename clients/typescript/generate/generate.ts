@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { generate } from 'orval'
-import { type Document, readDocuments, type Schema, type StyleName } from './documents.ts'
+import type { Document, Documents, Schema, StyleName } from './documents.ts'
 import { formatted } from './format.ts'
 import { operationsOf } from './operations.ts'
 import { shapesOf } from './shapes.ts'
@@ -17,8 +17,7 @@ const READ_APART: Readonly<Record<StyleName, readonly string[]>> = {
  * Returns the generated source files by their names: for each style the types of its schemas, and an object with one
  * function an operation.
  */
-export async function generateClient(): Promise<ReadonlyMap<string, string>> {
-  const documents = await readDocuments()
+export async function generateClient(documents: Documents): Promise<ReadonlyMap<string, string>> {
   const folder = await mkdtemp(join(import.meta.dirname, '.work-'))
   try {
     const files = new Map<string, string>()

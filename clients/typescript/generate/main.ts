@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readDocuments } from './documents.ts'
 import { generateClient } from './generate.ts'
 import { build, pack } from './pack.ts'
 
@@ -11,7 +12,7 @@ const say = (text: string) => process.stdout.write(`${text}\n`)
 try {
   const folder = join(client, 'src/generated')
   await mkdir(folder, { recursive: true })
-  for (const [name, source] of await generateClient()) {
+  for (const [name, source] of await generateClient(await readDocuments())) {
     await writeFile(join(folder, name), source)
     say(`src/generated/${name}: ${source.length} characters`)
   }

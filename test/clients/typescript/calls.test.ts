@@ -1,8 +1,6 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createMkopo } from '../../../clients/typescript/src/index.ts'
+import { describe, expect, it } from 'vitest'
+import { createMkopo, MkopoError } from '../../../clients/typescript/src/index.ts'
 import { answer, broken, failureOf, fakeService, refusal, URLS } from './fake.ts'
-
-afterEach(() => vi.useRealTimers())
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const keysOf = (sent: readonly { headers: Headers }[]) => sent.map(({ headers }) => headers.get('idempotency-key'))
@@ -102,6 +100,99 @@ describe('a POST', () => {
     await mkopo.records.postRepayment({ repayment_id: 1n, loan_id: 1n, amount: 1, collection_date: '2026-01-31' })
     await mkopo.getCustomer('1')
     expect(keysOf(sent).map((key) => UUID.test(key ?? ''))).toEqual([true, true, true, false])
+  })
+})
+
+describe('an attempt that failed', () => {
+  it.each([
+    ['no answer', broken()],
+    ['429', refusal(429, 'resource_exhausted')],
+    ['503', refusal(503, 'unavailable')],
+    ['aborted', refusal(409, 'aborted')],
+    ['502 of a gateway', new Response('<html>', { status: 502 })],
+    ['504 of a gateway', new Response('<html>', { status: 504 })],
+    ['a page of another server', new Response('<html>Sign in</html>', { status: 200 })],
+    ['half an answer', new Response('{"id": "1', { headers: { 'content-type': 'application/json' } })],
+  ])('is followed by another one: %s', async (_, reaction) => {
+    const { mkopo, sent, clock } = fakeService([reaction, answer({ id: '1' })])
+    expect(await mkopo.postRepayment('1', repayment)).toEqual({ id: '1' })
+    expect(sent).toHaveLength(2)
+    expect(clock.slept).toHaveLength(1)
+  })
+
+  it.each([
+    [400, 'invalid_argument'],
+    [403, 'permission_denied'],
+    [404, 'not_found'],
+    [409, 'failed_precondition'],
+    [409, 'already_exists'],
+    [500, 'internal'],
+  ])('is not followed by another one: %s %s', async (status, code) => {
+    const { mkopo, sent } = fakeService([refusal(status, code)])
+    const error = await failureOf(mkopo.postRepayment('1', repayment))
+    expect(error).toBeInstanceOf(MkopoError)
+    expect(error).toMatchObject({ status, code, message: `about ${code}`, requestId: 'req-1', details: [] })
+    expect(sent).toHaveLength(1)
+  })
+
+  it('is repeated five times, or as often as the options or the call say', async () => {
+    const count = async (retries?: number, call?: number) => {
+      const { mkopo, sent } = fakeService([broken()], { token: 't', retries })
+      await failureOf(mkopo.getLoan('1', call === undefined ? {} : { retries: call }))
+      return sent.length
+    }
+    expect([await count(), await count(2), await count(2, 0)]).toEqual([6, 3, 1])
+  })
+
+  it('is followed by longer and longer pauses, each drawn at random and at most 8 s', async () => {
+    const bounds = [250, 500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000]
+    const all = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const { mkopo, clock } = fakeService([broken()], { token: 't', retries: 8 })
+        await failureOf(mkopo.getLoan('1'))
+        return clock.slept
+      }),
+    )
+    for (const [index, bound] of bounds.entries()) {
+      const pauses = all.map((slept) => slept[index]!)
+      expect(Math.max(...pauses)).toBeLessThanOrEqual(bound)
+      expect(new Set(pauses).size).toBeGreaterThan(1)
+    }
+  })
+
+  it('waits for Retry-After, in seconds or until a date', async () => {
+    const date = new Date(Date.now() + 20_000).toUTCString()
+    const { mkopo, clock } = fakeService([
+      refusal(429, 'resource_exhausted', { 'retry-after': '60' }),
+      refusal(503, 'unavailable', { 'retry-after': date }),
+      answer({}),
+    ])
+    await mkopo.postRepayment('1', repayment)
+    const [first = 0, second = 0] = clock.slept
+    expect([first >= 60_000, first < 61_000]).toEqual([true, true])
+    expect([second > 15_000, second < 21_000]).toEqual([true, true])
+  })
+
+  it('is the last one where Retry-After is longer than a minute', async () => {
+    const { mkopo, sent } = fakeService([refusal(429, 'resource_exhausted', { 'retry-after': '840' })])
+    const error = await failureOf(mkopo.postRepayment('1', repayment))
+    expect(error).toMatchObject({ code: 'resource_exhausted', retryAfter: 840, mayBeDone: false })
+    expect(sent).toHaveLength(1)
+  })
+
+  it('of a DELETE whose answer was lost is followed by not_found: it is deleted', async () => {
+    const { mkopo } = fakeService([broken(), refusal(404, 'not_found')])
+    expect(await mkopo.deleteWebhookEndpoint('1')).toBeUndefined()
+    const { mkopo: other } = fakeService([refusal(404, 'not_found')])
+    expect(await failureOf(other.deleteWebhookEndpoint('1'))).toMatchObject({ code: 'not_found' })
+  })
+
+  it('does not follow a redirect, which would make a GET of a POST', async () => {
+    const moved = new Response(null, { status: 301, headers: { location: 'https://new.example/' } })
+    const { mkopo, sent } = fakeService([moved])
+    const error = await failureOf(mkopo.postRepayment('1', repayment))
+    expect(error).toMatchObject({ code: 'unexpected_answer', message: 'the service has moved to https://new.example/' })
+    expect(sent).toHaveLength(1)
   })
 })
 

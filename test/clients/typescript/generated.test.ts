@@ -7,6 +7,7 @@ import { shapesOf } from '../../../clients/typescript/generate/shapes.ts'
 import { createMkopo } from '../../../clients/typescript/src/index.ts'
 import { operationsOf } from '../../support/document.ts'
 import type { Document } from '../../support/wire.ts'
+import { allOf, answer, fakeService } from './fake.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../clients/typescript/src/generated')
 
@@ -17,7 +18,7 @@ beforeAll(async () => {
 
 describe('the generated files', () => {
   it('are what `npm run client` makes of the documents', async () => {
-    for (const [name, source] of await generateClient())
+    for (const [name, source] of await generateClient(documents))
       expect([name, readFileSync(join(FOLDER, name), 'utf8') === source]).toEqual([name, true])
   })
 
@@ -31,7 +32,30 @@ describe('the generated files', () => {
       expect([style, Object.keys(operations).toSorted()]).toEqual([style, names.toSorted()])
     }
   })
+
+  it('give all items of each list of the documents', async () => {
+    let lists = 0
+    for (const [style, document] of Object.entries(documents))
+      for (const [, { operationId, parameters = [] }] of operationsOf(document as unknown as Document)) {
+        if (!parameters.some(({ name }) => name === 'after')) continue
+        lists++
+        const parts = [
+          answer({ items: [{ id: '1' }], next: 'a' }),
+          answer({ items: [{ id: '2' }], next: 'b' }),
+          answer({ items: [] }),
+        ]
+        const { mkopo, sent } = fakeService(parts)
+        const owner = (style === 'record' ? mkopo.records : mkopo) as unknown as Record<string, Listing>
+        const path = parameters.filter((one) => one.in === 'path').map(() => '7')
+        const items = await allOf(owner[operationId]!(...path))
+        expect([operationId, items]).toEqual([operationId, [{ id: '1' }, { id: '2' }]])
+        expect(sent.map((one) => one.path.split('?')[1])).toEqual([undefined, 'after=a', 'after=b'])
+      }
+    expect(lists).toBeGreaterThan(18)
+  })
 })
+
+type Listing = (...path: string[]) => AsyncIterable<unknown>
 
 describe('the shape of an answer', () => {
   const document = (schemas: object) => ({ components: { schemas }, paths: {} }) as never

@@ -6,6 +6,8 @@ import type { Shape } from '../../../clients/typescript/src/operation.ts'
 /** A shape that says nothing of what is read: the reader of the client reads all the same. */
 const NOTHING: Shape = {}
 const GREATEST = 2n ** 63n - 1n
+/** Also halves of surrogate pairs and control characters. */
+const anyText = fc.string({ unit: fc.nat(0xffff).map((code) => String.fromCharCode(code)) })
 
 const outcomeOf = (read: () => unknown) => {
   try {
@@ -38,13 +40,13 @@ describe('reading', () => {
         for (const one of [text, space + text + space, spaced])
           expect(outcomeOf(() => parseJson(one, NOTHING))).toEqual(outcomeOf(() => JSON.parse(one)))
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 
   it('gives what JSON.parse gives, of strings with any signs', () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ unit: 'binary' })), (texts) => {
+      fc.property(fc.array(anyText), (texts) => {
         const text = JSON.stringify({ texts, [texts[0] ?? '']: 1 })
         expect(parseJson(text, NOTHING)).toEqual(JSON.parse(text))
       }),
@@ -57,7 +59,7 @@ describe('reading', () => {
       fc.property(fc.oneof(near, fc.string()), (text) => {
         expect(outcomeOf(() => parseJson(text, NOTHING))).toEqual(outcomeOf(() => JSON.parse(text)))
       }),
-      { numRuns: 5_000 },
+      { numRuns: 2_000 },
     )
     for (const text of ['', '{', '[1,]', '{"a":1,}', '{,}', '[,1]', '01', '1 2', '"\n"', '{"a" 1}', '{1:2}', ',', '}'])
       expect([text, outcomeOf(() => parseJson(text, NOTHING))]).toEqual([text, { error: 'SyntaxError' }])

@@ -1,7 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { readDocuments } from '../../../clients/typescript/generate/documents.ts'
-import { operationsOf } from '../../support/document.ts'
-import type { Document } from '../../support/wire.ts'
 import { allOf, answer, broken, failureOf, fakeService, refusal } from './fake.ts'
 
 const idsOf = async (items: AsyncIterable<{ id: string }>) => (await allOf(items)).map(({ id }) => id)
@@ -73,27 +70,5 @@ describe('a list', () => {
     }
     expect((await failureOf(read())).message).toBe('enough')
     expect(sent).toHaveLength(1)
-  })
-})
-
-describe('every list of the documents', () => {
-  it('is one of the client', async () => {
-    const documents = await readDocuments()
-    const { mkopo } = fakeService([part(['1'], { next: 'a' }), part([], {})])
-    const owners = { partner: mkopo, record: mkopo.records, auth: mkopo.auth }
-    let lists = 0
-    for (const [style, document] of Object.entries(documents)) {
-      const owner = owners[style as keyof typeof owners] as unknown as Record<string, (...args: unknown[]) => unknown>
-      for (const [, { operationId, parameters = [] }] of operationsOf(document as unknown as Document)) {
-        if (!parameters.some(({ name }) => name === 'after')) continue
-        lists++
-        const { mkopo: fresh } = fakeService([part(['1'], { next: 'a' }), part([], {})])
-        const listed = (style === 'record' ? fresh.records : fresh) as unknown as typeof owner
-        const path = parameters.filter((one) => one.in === 'path').map(() => '7')
-        const items = listed[operationId]!(...path) as AsyncIterable<{ id: string }>
-        expect([operationId, await idsOf(items)]).toEqual([operationId, ['1']])
-      }
-    }
-    expect(lists).toBeGreaterThan(18)
   })
 })

@@ -71,7 +71,9 @@ export async function attempt(request: Prepared, options: AttemptOptions): Promi
     // By following a redirect, fetch would make a GET of a POST.
     const init = { method, headers, body, redirect: 'manual', signal: controller.signal } as const
     const answer = await options.fetch(url, init)
-    return { status: answer.status, headers: answer.headers, text: await answer.text() }
+    // Unlike text(), this keeps a byte order mark, with which a CSV file says that it is UTF-8.
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await answer.arrayBuffer())
+    return { status: answer.status, headers: answer.headers, text }
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', end)

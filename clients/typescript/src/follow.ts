@@ -21,10 +21,13 @@ export interface FollowOptions {
 export interface Feed<Event> {
   readonly items: readonly Event[]
   readonly next: string
+  readonly hasMore: boolean
 }
 
 /** Seconds that the service waits for the next event. */
 const WAIT_S = 30
+/** The least time between two answers without an event, where a proxy does not let the service wait. */
+const LEAST_MS = 1_000
 
 /**
  * Follows the feed of events for ever: waits for each, survives failures, and ends by the signal.
@@ -42,6 +45,7 @@ export async function* follow<Event extends { readonly data: { readonly cursor: 
   for (let failures = 0; !signal?.aborted; ) {
     // Without a wait: an event of the time of a lost answer would be before the next "now".
     const query = { ...filter, ...(cursor !== undefined && { after: cursor }), wait: cursor === 'now' ? 0 : WAIT_S }
+    const askedAt = clock.now()
     let feed: Feed<Event>
     try {
       feed = await ask(query as unknown as Filter & { after?: string; wait: number }, call)
@@ -56,7 +60,11 @@ export async function* follow<Event extends { readonly data: { readonly cursor: 
       yield { event, cursor: event.data.cursor }
       if (signal?.aborted) return
     }
+    const isStart = cursor === 'now'
     cursor = feed.next
-    if (feed.items.length === 0) await onCursor?.(cursor)
+    if (feed.items.length > 0) continue
+    await onCursor?.(cursor)
+    const isEarly = !feed.hasMore && !isStart && clock.now() - askedAt < LEAST_MS
+    if (isEarly) await clock.sleep(LEAST_MS, signal).catch(() => undefined)
   }
 }

@@ -58,8 +58,7 @@ export async function send(sending: Sending, target: Target, operation: Operatio
     }
     // An earlier attempt has deleted it, and its answer was lost.
     if (unsure && operation.method === 'DELETE' && error.status === 404) return undefined
-    // Under the key, a refusal says that no attempt was carried out.
-    unsure = isPassing(error) ? unsure || outcome.unsure : unsure && !operation.keyed
+    unsure = isPassing(error) ? unsure || outcome.unsure : unsure && !saysNotDone(operation, error)
     const { retryAfter = 0 } = error
     const isTooLong = retryAfter > LONGEST_WAIT_S && Number.isFinite(retries)
     if (failures >= retries || isTooLong || !mayRepeat(operation, error)) throw told(error, unsure, key)
@@ -134,9 +133,16 @@ function mayRepeat({ method, keyed }: Operation, error: MkopoError): boolean {
   const { code, status } = error
   const isLost = code === 'unreachable' || (code === 'unexpected_answer' && status < 300)
   // A gateway says by 502 and 504 that the service behind it gave no answer.
-  const isPassing = isLost || code === 'aborted' || [502, 503, 504].includes(status)
-  return isPassing && (keyed === true || method !== 'POST')
+  const isWorthIt = isLost || code === 'aborted' || [502, 503, 504].includes(status)
+  return isWorthIt && (keyed === true || method !== 'POST')
 }
+
+/**
+ * Returns whether a refusal says that no earlier attempt was carried out either: under the key, that one would be answered
+ * again. The service looks at the token and the role before it looks for the key.
+ */
+const saysNotDone = ({ keyed }: Operation, { code, status }: MkopoError): boolean =>
+  keyed === true && code !== 'unexpected_answer' && status !== 401 && status !== 403
 
 /** Codes of Node for connections that never were. */
 const NEVER_SENT = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|UND_ERR_CONNECT_TIMEOUT)$/

@@ -216,8 +216,8 @@ describe('a refusal', () => {
 
 describe('an answer', () => {
   it('that is a text is a text, and one without a body is undefined', async () => {
-    const text = new Response('a,b\n', { headers: { 'content-type': 'text/csv' } })
-    expect(await fakeService([text]).mkopo.getJournalCsv({ period: '2026-01' })).toBe('a,b\n')
+    const text = new Response('\uFEFFa,b\n', { headers: { 'content-type': 'text/csv' } })
+    expect(await fakeService([text]).mkopo.getJournalCsv({ period: '2026-01' })).toBe('\uFEFFa,b\n')
     expect(await fakeService([answer(undefined, 204)]).mkopo.auth.authorize({ rule: 'any' })).toBeUndefined()
   })
 })

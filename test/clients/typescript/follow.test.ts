@@ -82,6 +82,14 @@ describe('following the events', () => {
     expect(await failureOf(seen(mkopo.events.follow('c1')))).toMatchObject({ status, code })
   })
 
+  it('asks no more than once in a second, where the service does not wait', async () => {
+    const empty = answer({ items: [], next: 'c3', hasMore: false })
+    const skipped = answer({ items: [], next: 'c3', hasMore: true })
+    const { mkopo, signal, clock } = feedOf(3, [empty, empty, skipped])
+    await seen(mkopo.events.follow('c3', { signal }))
+    expect(clock.slept).toEqual([1_000, 1_000])
+  })
+
   it('hands on the filter, and says how far it has come without an event', async () => {
     const cursors: string[] = []
     const { mkopo, signal, paths } = feedOf(3)

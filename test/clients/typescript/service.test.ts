@@ -1,7 +1,10 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createMkopo, type Mkopo, MkopoError } from '../../../clients/typescript/src/index.ts'
@@ -16,10 +19,21 @@ import { smallStatement } from '../../support/statementPdf.ts'
 import { allOf, failureOf } from './fake.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
-const GREATEST = 9_223_372_036_854_775_807n
+/** The greatest id but one; an example takes the greatest. */
+const GREAT = 9_223_372_036_854_775_806n
 const MOST_ATTEMPTS = 200
 const below = randomFrom(1)
 const drawn = () => below(1_000) / 1_000
+
+/** Returns a port that nothing listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
 
 let service: TestService
 let jobs: { stop(): Promise<void> }[]
@@ -71,18 +85,18 @@ describe('the client with a service', () => {
     expect(await failureOf(mkopo.listAuditTrail())).toMatchObject({ code: 'permission_denied', status: 403 })
   })
 
-  it('takes and gives the greatest id of the record style', async () => {
+  it('takes and gives ids of the record style that no double holds', async () => {
     const { records } = mkopo
-    const borrower = { id: GREATEST, business_name: 'Asha', phone: '1', address: 'a', type: 't', region: 'r' }
+    const borrower = { id: GREAT, business_name: 'Asha', phone: '1', address: 'a', type: 't', region: 'r' }
     expect((await records.createBorrower(borrower)).item).toMatchObject(borrower)
     const dates = { released_date: '2026-01-31', due_date: '2026-03-02' }
-    const terms = { borrower_id: GREATEST, loan_id: GREATEST, principal_amount: 1_000, ...dates }
+    const terms = { borrower_id: GREAT, loan_id: GREAT, principal_amount: 1_000, ...dates }
     await records.createLoan({ ...terms, duration: 30, duration_period: 'Days' })
-    const paid = { repayment_id: GREATEST, loan_id: GREATEST, amount: 0.01, collection_date: '2026-01-31' }
+    const paid = { repayment_id: GREAT, loan_id: GREAT, amount: 0.01, collection_date: '2026-01-31' }
     await records.postRepayment(paid)
-    expect((await records.getRepayment(GREATEST)).item).toMatchObject(paid)
-    const { items, total } = await records.listLoans({ borrower_id: GREATEST })
-    expect([items.map(({ loan_id }) => loan_id), total]).toEqual([[GREATEST], 1n])
+    expect((await records.getRepayment(GREAT)).item).toMatchObject(paid)
+    const { items, total } = await records.listLoans({ borrower_id: GREAT })
+    expect([items.map(({ loan_id }) => loan_id), total]).toEqual([[GREAT], 1n])
   })
 
   it('sends a file, reads a text, and deletes', async () => {
@@ -92,7 +106,7 @@ describe('the client with a service', () => {
     })
     const boost = await mkopo.boostCreditLimit('boosted', { statement, fullName: 'Asha Mwangi' })
     expect(boost.externalId).toBe('boosted')
-    expect(await operator.getJournalCsv({ period: '2026-01' })).toMatch(/^posting,sequence,/)
+    expect(await operator.getJournalCsv({ period: '2026-01' })).toMatch(/^\uFEFFposting,sequence,/)
     const endpoint = await operator.createWebhookEndpoint({ url: 'http://127.0.0.1:9/hook' })
     expect(await operator.deleteWebhookEndpoint(endpoint.id)).toBeUndefined()
     expect((await mkopo.auth.authenticate()).email).toBe(DEMO_PARTNER.email)
@@ -173,5 +187,28 @@ describe('the README and the examples', () => {
     expect(stdout).toMatch(/^posted 25000\.5 as transaction \d+\nposted: 25000\.5\n84999\.5 TZS are still owed\n$/)
     expect((await example('main-job')).stdout).toBe(stdout)
     expect((await example('copy-the-book')).stdout).toMatch(/^copied \d+ loans\n/)
+    const id = '9223372036854775807'
+    expect((await example('record-system')).stdout).toBe(`loan ${id} of 9999999.97: repayment ${id} of 987654.32\n`)
+  })
+
+  it('receive a webhook', async () => {
+    const port = await freePort()
+    const { id, secret } = await operator.createWebhookEndpoint({ url: `http://127.0.0.1:${port}/hook` })
+    const file = join(ROOT, 'clients/typescript/examples/webhook-receiver.ts')
+    const env = { ...environment(), PORT: String(port), WEBHOOK_SECRETS: secret }
+    // The receiver has the time of the service, which stands still.
+    const time = ['--import', `data:text/javascript,Date.now=()=>${service.clock.now()}`]
+    const child = spawn(process.execPath, [...resolve, ...time, file], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+    try {
+      const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+      expect((await lines.next()).value).toBe(`listens on ${port}`)
+      expect(await operator.testWebhookEndpoint(id)).toMatchObject({ status: 204 })
+      expect((await lines.next()).value).toMatch(/ webhook\.test$/)
+      const unsigned = await fetch(`http://127.0.0.1:${port}/hook`, { method: 'POST', body: '{}' })
+      expect(unsigned.status).toBe(401)
+    } finally {
+      child.kill()
+      await operator.deleteWebhookEndpoint(id)
+    }
   })
 })

@@ -23,6 +23,11 @@ describe('a call without an answer', () => {
     expect(await outcome(refusal(500, 'internal'))).toEqual(['internal', true])
     expect(await outcome(refusal(429, 'resource_exhausted'))).toEqual(['resource_exhausted', false])
     expect(await outcome(broken(), refusal(429, 'resource_exhausted'))).toEqual(['resource_exhausted', true])
+    // The service looks at the token before it looks for the key, and a proxy knows no key.
+    expect(await outcome(broken(), refusal(401, 'unauthenticated'))).toEqual(['unauthenticated', true])
+    expect(await outcome(broken(), refusal(403, 'permission_denied'))).toEqual(['permission_denied', true])
+    expect(await outcome(broken(), new Response('No', { status: 403 }))).toEqual(['unexpected_answer', true])
+    expect(await outcome(refusal(403, 'permission_denied'))).toEqual(['permission_denied', false])
     // Under its key the lost attempt would have been answered again.
     expect(await outcome(broken(), refusal(409, 'failed_precondition'))).toEqual(['failed_precondition', false])
   })

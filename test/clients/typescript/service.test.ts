@@ -181,6 +181,27 @@ describe('the README and the examples', () => {
     }
   })
 
+  it('compile', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'mkopo-client-compile-'))
+    try {
+      const blocks = blocksOf('clients/typescript/README.md').filter(({ language }) => language === 'ts')
+      for (const [index, { text }] of blocks.entries()) await writeFile(join(folder, `block${index}.ts`), text)
+      const paths = { '@mkopo/client': [join(ROOT, 'clients/typescript/src/index.ts')] }
+      const types = { typeRoots: [join(ROOT, 'node_modules/@types')], types: ['node'] }
+      const compilerOptions = { ...types, paths, noEmit: true, skipLibCheck: true }
+      const project = join(folder, 'tsconfig.json')
+      await writeFile(
+        project,
+        JSON.stringify({ extends: join(ROOT, 'tsconfig.json'), compilerOptions, include: ['*.ts'] }),
+      )
+      await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+      const tsc = promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), ['-p', project])
+      expect([blocks.length, await tsc.catch(({ stdout }) => stdout)]).toEqual([2, { stdout: '', stderr: '' }])
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
   it('run, and again', async () => {
     const example = (name: string) => run(join(ROOT, `clients/typescript/examples/${name}.ts`))
     const { stdout } = await example('main-job')

@@ -11,6 +11,7 @@ import type { Config } from '../app/config.ts'
 import type { Deps } from '../app/deps.ts'
 import type { ErrorCode, FaultNames } from '../domain/errors.ts'
 import type { Hint } from './body/hints.ts'
+import type { StoryVariables } from './document/collection/variables.ts'
 import type { Chapter } from './document/introduction.ts'
 import type { Explained } from './document/refusals.ts'
 import type { Failure } from './http/failure.ts'
@@ -58,6 +59,8 @@ export interface Style {
   readonly requestHeaders?: Readonly<Record<string, object>>
   /** For the document: what the Bearer value may be. */
   readonly bearer?: string
+  /** For the collection of requests: the ids of the examples that are variables; none when left out. */
+  readonly variables?: StoryVariables
   routes(app: StyleApp, deps: Deps): void | Promise<void>
 }
 

@@ -50,7 +50,7 @@ export const layers: readonly Layer[] = [
     name: `api/${style}`,
     files: new RegExp(`^src/api/${style}/`),
     may: [
-      new RegExp(`^src/api/(${style}/|(http|body|limits|lists|document)/|[^/]+$)`),
+      new RegExp(`^src/api/(${style}/|(http|body|limits|lists|document(/collection)?)/|[^/]+$)`),
       /^src\/(services|domain)\//,
       packageOfApi,
     ],
@@ -60,8 +60,12 @@ export const layers: readonly Layer[] = [
   })),
   {
     name: 'api',
-    files: /^src\/api\/((http|body|limits|lists|document)\/)?[^/]+$/,
-    may: [/^src\/api\/((http|body|limits|lists|document)\/)?[^/]+$/, /^src\/(services|domain)\//, packageOfApi],
+    files: /^src\/api\/((http|body|limits|lists|document(\/collection)?)\/)?[^/]+$/,
+    may: [
+      /^src\/api\/((http|body|limits|lists|document(\/collection)?)\/)?[^/]+$/,
+      /^src\/(services|domain)\//,
+      packageOfApi,
+    ],
     types: wiring,
     instead: 'what styles share knows none of them and no database: take it as an argument, and call services',
   },

@@ -3,6 +3,19 @@ import type { Answer, Call, TestService } from './service.ts'
 import { showing } from './upload.ts'
 import type { Document, Operation } from './wire.ts'
 
+const OF_LIVE = 'the demonstration accounts of the page are of a live organization'
+
+/** The operations for which no order finds the state that they need. */
+export const REFUSED: Readonly<Record<string, string>> = {
+  activateCustomer: 'a customer is Active at once; only an import makes one Pending',
+  activateCustomerByExternalId: 'a customer is Active at once; only an import makes one Pending',
+  closeCustomerByExternalId: 'the operation before it, by the number, has closed the customer',
+  getTestClock: OF_LIVE,
+  advanceTestClock: OF_LIVE,
+  resetTestOrganization: OF_LIVE,
+  closePeriod: 'what was lent a moment ago is booked in a month that is not over',
+}
+
 /** What the reference sends when nothing of what it fills in is changed. */
 export interface Prefilled {
   readonly name: string

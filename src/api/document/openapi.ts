@@ -7,6 +7,7 @@ import type { Config } from '../../app/config.ts'
 import type { Deps } from '../../app/deps.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import { type Style, urlOf } from '../style.ts'
+import { addDownloads } from './collection/downloads.ts'
 import { type Document, FACTS, type Facts, finish } from './finish.ts'
 import { introductionOf } from './introduction.ts'
 import { overrideOf } from './jsonSchema.ts'
@@ -29,7 +30,7 @@ const IDEMPOTENCY_HEADER = {
 }
 
 /**
- * Adds `/openapi.json`, `/openapi.yaml` and `/docs` of one style. The document has every route that is added to `scope`
+ * Adds `/openapi.json`, `/openapi.yaml` and `/docs` of one style, and the downloads of `/docs`. The document has every route that is added to `scope`
  * afterwards, with the refusals that follow from its schema and those of its `config.refusals`.
  */
 export async function addDocument(
@@ -58,6 +59,7 @@ export async function addDocument(
     reply.type('application/yaml; charset=utf-8')
     return scope.swagger({ yaml: true })
   })
+  addDownloads(scope, style, config)
   await addReference(scope, style, prefix, deps)
 }
 

@@ -6,6 +6,7 @@ import type { Deps } from '../../app/deps.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER, DEMO_SANDBOX } from '../../services/lenders/seedDemo.ts'
 import { keepOutOfCaches } from '../http/headers.ts'
 import type { Style } from '../style.ts'
+import { downloadsOf } from './collection/downloads.ts'
 
 /**
  * Content policy of the reference: it loads only its own files. Scripts set part of its styles, hence inline styles.
@@ -23,7 +24,7 @@ const CONTENT_POLICY = {
 const STYLES = `
 #sign-in { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; max-width: 1460px; margin: 0 auto;
   padding: 1rem 20px; font: 14px/1.5 sans-serif }
-#sign-in output { flex-basis: 100% }
+#sign-in output, #sign-in p { flex-basis: 100%; margin: 0 }
 `
 
 const DEMO_ACCOUNTS = [
@@ -57,7 +58,7 @@ export async function addReference(
       theme: {
         title: style.title,
         css: [{ filename: 'sign-in.css', content: STYLES }],
-        js: [{ filename: 'sign-in.js', content: `const DEMO = ${JSON.stringify(demo)}\n${script}` }],
+        js: [{ filename: 'sign-in.js', content: scriptOf(style, demo) }],
       },
       logo: { type: 'image/svg+xml', content: '' },
       // Without the bar on top, which takes another document's URL.
@@ -71,6 +72,12 @@ export async function addReference(
       logLevel: 'warn',
     })
   })
+}
+
+/** Returns the script of the page, with what it is about. */
+function scriptOf(style: Style, demo: typeof DEMO_ACCOUNTS): string {
+  const downloads = downloadsOf(style).map(({ path, name, label }) => ({ path, name, label }))
+  return `const DEMO = ${JSON.stringify(demo)}\nconst DOWNLOADS = ${JSON.stringify(downloads)}\n${script}`
 }
 
 interface Server {

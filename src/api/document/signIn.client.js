@@ -1,5 +1,6 @@
-// Runs in the browser, on the page of the reference: a form that gets a token and hands it to "Try it out".
-// `DEMO` is put before this file by the service: the demonstration accounts where their data is laid, else none.
+// Runs in the browser, on the page of the reference: a form that gets a token and hands it to "Try it out", and links to
+// the same requests as files. The service puts before this file: `DEMO`, the demonstration accounts where their data is
+// laid, else none; `DOWNLOADS`, the files.
 
 ;(() => {
   const make = (name, members = {}, children = []) => {
@@ -61,5 +62,9 @@
     }
   })
 
+  const links = DOWNLOADS.map(({ path, name, label }) => make('a', { href: path, download: name, textContent: label }))
+  form.append(
+    make('p', {}, ['Download these requests: ', ...links.flatMap((link, index) => (index ? [' · ', link] : [link]))]),
+  )
   document.body.prepend(form)
 })()

@@ -11,6 +11,7 @@ import { creditRoutes } from './credit.ts'
 import { customerRoutes } from './customers.ts'
 import { policyRoutes } from './delinquency/policies.ts'
 import { CHAPTERS, TAGS } from './document/introduction.ts'
+import { VARIABLES } from './document/variables.ts'
 import { eventRoutes } from './events/events.ts'
 import { transactionListRoutes } from './lists/transactionList.ts'
 import { loanRoutes } from './loans.ts'
@@ -45,6 +46,7 @@ export const partnerStyle: Style = {
   description: 'Customers, loans, repayments and credit decisions, for a lender’s own systems.',
   tags: TAGS,
   chapters: CHAPTERS,
+  variables: VARIABLES,
   registry,
   faultNames: FAULT_NAMES,
   hints: partnerHints,

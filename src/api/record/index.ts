@@ -7,6 +7,7 @@ import { acceptIdempotencyKeys } from '../http/idempotency.ts'
 import type { Style, StyleApp } from '../style.ts'
 import { borrowerRoutes } from './borrowers.ts'
 import { CHAPTERS, TAGS } from './document/introduction.ts'
+import { VARIABLES } from './document/variables.ts'
 import { eventRoutes } from './events/events.ts'
 import { loanRoutes } from './loans.ts'
 import { registry } from './registry.ts'
@@ -49,6 +50,7 @@ export const recordStyle: Style = {
   description: 'Borrowers, loans and repayments as records under ids of the client’s own, on the same book.',
   tags: TAGS,
   chapters: CHAPTERS,
+  variables: VARIABLES,
   registry,
   faultNames: FAULT_NAMES,
   refusals: ['permission_denied'],

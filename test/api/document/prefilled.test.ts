@@ -1,24 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEMO_PARTNER } from '../../../src/services/lenders/seedDemo.ts'
 import { keptBeside } from '../../support/journal.ts'
-import { needsQuery, type Prefilled, prefilledOf, sendPrefilled } from '../../support/prefilled.ts'
+import { needsQuery, type Prefilled, prefilledOf, REFUSED, sendPrefilled } from '../../support/prefilled.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { fictionalStatement, statementPdf } from '../../support/statementPdf.ts'
 import { sweepAll } from '../../support/sweepAll.ts'
 import type { Document } from '../../support/wire.ts'
 
 // A newcomer opens the reference on a fresh service and sends one operation after the other as it is filled in.
-
-/** The operations for which no order finds the state that they need. */
-const REFUSED: Readonly<Record<string, string>> = {
-  activateCustomer: 'a customer is Active at once; only an import makes one Pending',
-  activateCustomerByExternalId: 'a customer is Active at once; only an import makes one Pending',
-  closeCustomerByExternalId: 'the operation before it, by the number, has closed the customer',
-  getTestClock: 'the demonstration account of the page is of a live organization',
-  advanceTestClock: 'the demonstration account of the page is of a live organization',
-  resetTestOrganization: 'the demonstration account of the page is of a live organization',
-  closePeriod: 'what was lent a moment ago is booked in a month that is not over',
-}
 
 const basic = `Basic ${Buffer.from(`${DEMO_PARTNER.email}:${DEMO_PARTNER.password}`).toString('base64')}`
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { checkBook } from '../../../src/services/book/bookCheck.ts'
+import { postTransaction } from '../../../src/services/loans/transactions.ts'
 import { advanceTestClock } from '../../../src/services/testClock/advance.ts'
 import { resetTestOrganization } from '../../../src/services/testClock/reset.ts'
 import { keepJournal } from '../../support/journal.ts'
@@ -74,6 +75,18 @@ it('keeps each loan in the order of time, and leaves live organizations alone', 
   expect((await one.get(`/v1/loans/${live}`)).body).toMatchObject({ daysOverdue: 0 })
   await keepJournal(one.deps)
   expect((await checkBook(one.deps)).differences).toEqual([])
+})
+
+it('decides again what was decided by the moment of before', async () => {
+  const [one, other] = instances
+  // What this instance knows of the clock is out of date from the next line on.
+  await one.deps.testClocks.refresh(SANDBOX)
+  const { to } = await advanceTestClock(other.deps, sandboxOperator, { days: 5 })
+  expect(one.deps.now(SANDBOX)).toBeLessThan(to)
+  const amount = { units: 1n, scale: 0 }
+  const posting = { type: 'Repayment' as const, amount, valueDate: undefined, token: 'late', note: null }
+  const { entry } = await postTransaction(one.deps, sandboxOperator, { externalId: 'loan-asha-0' }, posting)
+  expect(entry.postedAt).toBe(to)
 })
 
 it('advances once at a time', async () => {

@@ -49,11 +49,11 @@ describe('HOST beyond this machine', () => {
       const { url, db, drop } = await freshDatabase()
       const warned = await start(url, { HOST: '0.0.0.0', SEED_DEMO: 'true', WEB_CONCURRENCY })
       expect(warned).toEqual([
-        expect.stringContaining('the demonstration accounts (partner, operator) still take their published passwords'),
+        expect.stringContaining('the demonstration accounts (partner, operator, sandbox) still take their published passwords'),
       ])
       await db.pool.query(`UPDATE account SET disabled_at = now() WHERE email = 'partner@example.com'`)
       expect(await start(url, { HOST: '0.0.0.0', WEB_CONCURRENCY })).toEqual([
-        expect.stringContaining('HOST: 0.0.0.0 lets other machines call, and the demonstration accounts (operator) '),
+        expect.stringContaining('HOST: 0.0.0.0 lets other machines call, and the demonstration accounts (operator, sandbox) '),
       ])
       expect(await start(url, { HOST: '127.0.0.1', WEB_CONCURRENCY }, 0)).toEqual([])
       await drop()

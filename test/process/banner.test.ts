@@ -12,12 +12,13 @@ afterEach(() => service?.child.kill('SIGKILL'))
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0
 
-it('names both demonstration accounts with their passwords', () => {
+it('names the demonstration accounts with their passwords', () => {
   const text = banner(testConfig({ SEED_DEMO: 'true' }), 'http://127.0.0.1:3000', [
     { opsOrigin: 'http://127.0.0.1:3001' },
   ])
   expect(text).toContain('partner@example.com / partner-secret')
   expect(text).toContain('operator@example.com / operator-secret')
+  expect(text).toContain('sandbox@example.com / sandbox-secret    ADMIN of a test organization')
   expect(banner(testConfig({ SEED_DEMO: 'false' }), 'http://127.0.0.1:3000', [])).not.toContain('secret')
 })
 
@@ -49,11 +50,15 @@ describe('HOST beyond this machine', () => {
       const { url, db, drop } = await freshDatabase()
       const warned = await start(url, { HOST: '0.0.0.0', SEED_DEMO: 'true', WEB_CONCURRENCY })
       expect(warned).toEqual([
-        expect.stringContaining('the demonstration accounts (partner, operator, sandbox) still take their published passwords'),
+        expect.stringContaining(
+          'the demonstration accounts (partner, operator, sandbox) still take their published passwords',
+        ),
       ])
       await db.pool.query(`UPDATE account SET disabled_at = now() WHERE email = 'partner@example.com'`)
       expect(await start(url, { HOST: '0.0.0.0', WEB_CONCURRENCY })).toEqual([
-        expect.stringContaining('HOST: 0.0.0.0 lets other machines call, and the demonstration accounts (operator, sandbox) '),
+        expect.stringContaining(
+          'HOST: 0.0.0.0 lets other machines call, and the demonstration accounts (operator, sandbox) ',
+        ),
       ])
       expect(await start(url, { HOST: '127.0.0.1', WEB_CONCURRENCY }, 0)).toEqual([])
       await drop()

@@ -142,11 +142,25 @@ describe('organizations', () => {
   it.each([
     [['-o', '1', '--payment-method', ' '], 1, /paymentMethod: must be 1 to 100/],
     [['-o', '9', '--payment-method', 'Cash'], 1, /no organization 9/],
-    [['-o', '1'], 2, /required option/],
+    [['-o', '1'], 2, /say which setting/],
+    [['-o', '1', '--approval-above', '1.001'], 1, /--approval-above: must have at most 2 decimals in TZS/],
+    [['-o', '1', '--logo', 'package.json'], 1, /--logo: must be a PNG or a JPEG picture/],
+    [['-o', '1', '--logo', 'no-such-file'], 2, /the logo cannot be read/],
   ])('update %j: exit code %i', async (options, code, message) => {
     const run = await ops(['organizations', 'update', ...options])
     expect(run.code).toBe(code)
     expect(run.err).toMatch(message)
+  })
+
+  it('update sets and clears what documents say, and the amount above which changes wait', async () => {
+    const update = (...options: string[]) => ops(['organizations', 'update', '-o', '1', '--json', ...options])
+    const set = await update('--legal-name', 'Demo Ltd', '--licence-number', 'MFB/1', '--approval-above', '2500.5')
+    expect(set).toMatchObject({
+      code: 0,
+      json: { legalName: 'Demo Ltd', licenceNumber: 'MFB/1', approvalAbove: '2500.50', hasLogo: false },
+    })
+    const cleared = await update('--no-legal-name', '--no-licence-number', '--no-approval-above', '--no-logo')
+    expect(cleared.json).toMatchObject({ legalName: null, licenceNumber: null, approvalAbove: null })
   })
 
   it('where there are several, a command asks which', async () => {

@@ -30,7 +30,7 @@ export function clearable<T extends z.ZodType>(schema: T, empty?: z.input<T>): z
 
 /**
  * Gives `null` its meaning in a body (contract 1.7): an optional field is left out; in a PUT, a field that may be
- * cleared is cleared. Many serializers send `null` for a value that they do not have.
+ * cleared is cleared; a field whose schema is nullable gets it. Many serializers send `null` for a value that they do not have.
  */
 export function withoutNulls(schema: z.ZodType, body: unknown, isPut: boolean): unknown {
   if (typeof body !== 'object' || body === null || !Object.values(body).includes(null)) return body
@@ -40,6 +40,7 @@ export function withoutNulls(schema: z.ZodType, body: unknown, isPut: boolean): 
   const entries = Object.entries(body).flatMap(([name, value]): [string, unknown][] => {
     const field = object.shape[name]
     if (value !== null || !(field instanceof z.ZodOptional)) return [[name, value]]
+    if (field.unwrap() instanceof z.ZodNullable) return [[name, value]]
     if (!isPut) return []
     if (!cleared.has(field)) return [[name, value]]
     const empty = cleared.get(field)

@@ -65,8 +65,10 @@ function openAnswer({ catchall }: z.core.$ZodObjectDef, jsonSchema: JsonSchema):
 /** Writes `anyOf: [<schema>, {type: null}]` as one schema with two types. A reference stays as it is. */
 function joinNull({ innerType }: z.core.$ZodNullableDef, jsonSchema: JsonSchema): void {
   const [value, none, ...others] = (jsonSchema.anyOf ?? []) as JsonSchema[]
+  // The value may be written plainly, and get what is said of it, only after this one.
+  const { id: _, ...meta } = z.globalRegistry.get(innerType) ?? {}
+  if (value && !('$ref' in value)) Object.assign(value, meta)
   if (value?.type === undefined || none?.type !== 'null' || others.length > 0) return
-  // The value may be written plainly only after this one.
   writePlainly(innerType._zod.def, value)
   delete jsonSchema.anyOf
   Object.assign(jsonSchema, value, { type: [value.type, 'null'] })

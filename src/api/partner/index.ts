@@ -15,6 +15,7 @@ import { VARIABLES } from './document/variables.ts'
 import { eventRoutes } from './events/events.ts'
 import { transactionListRoutes } from './lists/transactionList.ts'
 import { loanRoutes } from './loans.ts'
+import { organizationRoutes } from './organization/organization.ts'
 import { portfolioRoutes } from './portfolio/portfolio.ts'
 import { productRoutes } from './products/products.ts'
 import { registry } from './registry.ts'
@@ -65,6 +66,7 @@ export const partnerStyle: Style = {
     webhookRoutes(app, deps)
     portfolioRoutes(app, deps)
     accountingRoutes(app, deps)
+    organizationRoutes(app, deps)
     auditRoutes(app, deps)
     testClockRoutes(app, deps)
   },

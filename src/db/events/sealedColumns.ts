@@ -33,7 +33,10 @@ const LIMITS = ['principal_min', 'principal_max', 'number_of_repayments', 'repay
 export const SEALED = {
   organization: {
     key: ['id'],
-    columns: ['name', 'currency', 'office_id', 'office_name', 'payment_method', 'created_at'],
+    columns: [
+      ...['name', 'currency', 'office_id', 'office_name', 'payment_method', 'created_at'],
+      ...['legal_name', 'licence_number', 'approval_above'],
+    ],
     leftOut: { mode: 'fixed when the organization is made: the database refuses another one' },
     isMutable: true,
   },
@@ -144,7 +147,9 @@ export type SealedName = keyof typeof SEALED
 export const FILLED_LATER: ReadonlySet<string> = new Set(['account_no'])
 
 /** Columns that are empty in a row that was sealed before there was such a column. */
-export const EMPTY_BEFORE: ReadonlySet<string> = new Set(['terms', 'rules', 'due_on'])
+export const EMPTY_BEFORE: ReadonlySet<string> = new Set([
+  ...['terms', 'rules', 'due_on', 'legal_name', 'licence_number', 'approval_above'],
+])
 
 /** The columns of the audit trail that a seal covers, besides the key. This list, too, may only grow at its end. */
 export const SEALED_TRAIL = [
@@ -157,6 +162,8 @@ export const UNSEALED: LeftOut = {
   audit_entry: 'sealed itself, row by row',
   event: 'is the seal; sealed_at is the one column of it that nothing proves',
   event_chain: 'the head of the seal; opened_at_change only says from where on receivers are told',
+  organization_logo:
+    'a picture for documents: the trail has the SHA-256 of each, and nothing in the book follows from it',
   account_number: 'a counter: a number that is given twice is refused by an index',
   idempotency_key: 'kept for a day; book check compares the keys with the book',
   loan_earlier_terms: 'the row of the trail about the change has its SHA-256, with which book check compares it',

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import type { Logo } from '../../domain/organization/logo.ts'
 import { type Author, auditRow, service } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 
@@ -12,6 +14,11 @@ export interface Organization {
   readonly paymentMethod: string
   /** Fixed when the organization is made; a test one has a clock of its own. */
   readonly mode: Mode
+  /** The name that the lender has in its documents; null: `name`. */
+  readonly legalName: string | null
+  readonly licenceNumber: string | null
+  /** Minor units of `currency`: what is larger waits for a second ADMIN (contract 14.7). Null: nothing waits. */
+  readonly approvalAbove: bigint | null
 }
 
 /** The modes of an organization. */
@@ -65,22 +72,40 @@ export async function insertOrganization(
   ])
 }
 
-/** The properties of an organization that can be changed. */
-export type OrganizationChange = Pick<Organization, 'paymentMethod'>
+/** The properties of an organization that can be changed; what is left out stays. */
+export type OrganizationChange = Partial<
+  Pick<Organization, 'paymentMethod' | 'legalName' | 'licenceNumber' | 'approvalAbove'>
+> & {
+  /** Null: the organization has no logo from now on. */
+  readonly logo?: Logo | null
+}
+
+/** Returns what the trail keeps of a logo. */
+const traceOf = (logo: { type: string; content: Uint8Array } | null) =>
+  logo && { type: logo.type, sha256: createHash('sha256').update(logo.content).digest('hex') }
 
 /** @returns the organization as it is then; undefined when there is none with the id */
 export async function changeOrganization(
   db: Db,
   author: Author,
-  change: OrganizationChange,
+  { logo, ...change }: OrganizationChange,
   now: number,
 ): Promise<Organization | undefined> {
   const { organizationId: id } = author
   return db.prisma.$transaction(async (tx) => {
-    const before = await tx.organization.findUnique({ where: { id } })
-    if (!before) return undefined
+    const found = await tx.organization.findUnique({ where: { id }, include: { logo: logo !== undefined } })
+    if (!found) return undefined
     const organization = await tx.organization.update({ where: { id }, data: change })
-    const trace = { action: 'update', before: { paymentMethod: before.paymentMethod }, after: change }
+    const before = Object.fromEntries(Object.keys(change).map((name) => [name, found[name as keyof typeof change]]))
+    const after = { ...change }
+    if (logo !== undefined) {
+      Object.assign(before, { logo: traceOf(found.logo) })
+      Object.assign(after, { logo: traceOf(logo) })
+      const content = logo && { type: logo.type, content: new Uint8Array(logo.content) }
+      await tx.organizationLogo.deleteMany({ where: { organizationId: id } })
+      if (content) await tx.organizationLogo.create({ data: { organizationId: id, ...content } })
+    }
+    const trace = { action: 'update', before, after }
     await tx.auditEntry.create({ data: auditRow(author, now, 'organization', id, trace) })
     return toOrganization(organization)
   })

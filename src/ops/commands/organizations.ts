@@ -1,13 +1,17 @@
+import { readFile } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
+import { currencyOf, type Decimal, minorToText } from '../../domain/money.ts'
 import {
   createOrganization,
   listOrganizations,
   MODES,
   type NewOrganization,
+  type Organization,
   updateOrganization,
 } from '../../services/lenders/organizations.ts'
-import { currencyOption, organizationOption, wholeNumber } from '../options.ts'
+import { currencyOption, decimalNumber, organizationOption, wholeNumber } from '../options.ts'
 import { perform, performAdding, type Shell } from '../perform.ts'
+import { UsageError } from '../terminal/terminalIo.ts'
 
 export function organizationCommands(program: Command, shell: Shell): void {
   const organizations = program.command('organizations').description('the lenders that the book belongs to')
@@ -36,33 +40,88 @@ export function organizationCommands(program: Command, shell: Shell): void {
       }),
     )
 
-  organizations
-    .command('update')
-    .description('change the settings of an organization')
-    .addOption(organizationOption())
-    .requiredOption('--payment-method <text>', 'how its customers pay from now on, where nobody says otherwise')
-    .action((asked: { organization?: number; paymentMethod: string }, command: Command) =>
-      perform(shell, command, async ({ deps, printer, by, organization }) => {
-        const { id } = await organization(asked.organization)
-        const { paymentMethod } = asked
-        const updated = await updateOrganization(deps, by(id), { paymentMethod })
-        printer.done(updated, `Customers of organization ${id} pay by ${paymentMethod} from now on.`)
-      }),
-    )
+  updateCommand(organizations, shell)
 
   organizations
     .command('list')
     .description('list the organizations')
     .action((_options: object, command: Command) =>
       perform(shell, command, async ({ deps, printer }) =>
-        printer.list(await listOrganizations(deps), [
-          ['id', ({ id }) => id, 'right'],
-          ['name', ({ name }) => name],
-          ['mode', ({ mode }) => mode],
-          ['currency', ({ currency }) => currency],
-          ['payment method', ({ paymentMethod }) => paymentMethod],
-          ['office', ({ officeId, officeName }) => `${officeId} ${officeName}`],
-        ]),
+        printer.list(
+          await listOrganizations(deps),
+          [
+            ['id', ({ id }) => id, 'right'],
+            ['name', ({ name }) => name],
+            ['mode', ({ mode }) => mode],
+            ['currency', ({ currency }) => currency],
+            ['payment method', ({ paymentMethod }) => paymentMethod],
+            ['office', ({ officeId, officeName }) => `${officeId} ${officeName}`],
+            ['approval above', (one) => viewOf(one).approvalAbove ?? '', 'right'],
+          ],
+          viewOf,
+        ),
       ),
     )
 }
+
+/** The options of `update`: left out, a setting stays; false clears it. */
+interface AskedSettings {
+  readonly organization?: number
+  readonly paymentMethod?: string
+  readonly legalName?: string | false
+  readonly licenceNumber?: string | false
+  readonly logo?: string | false
+  readonly approvalAbove?: Decimal | false
+}
+
+function updateCommand(organizations: Command, shell: Shell): void {
+  organizations
+    .command('update')
+    .description('change the settings of an organization; what is left out stays')
+    .addOption(organizationOption())
+    .option('--payment-method <text>', 'how its customers pay from now on, where nobody says otherwise')
+    .option('--legal-name <text>', 'its name in documents')
+    .option('--no-legal-name', 'documents have its name')
+    .option('--licence-number <text>', 'the number of its licence, for documents')
+    .option('--no-licence-number', 'documents have none')
+    .option('--logo <file>', 'the picture in its documents: PNG or JPEG, at most 64 KiB')
+    .option('--no-logo', 'documents have none')
+    .option(
+      '--approval-above <amount>',
+      'a reversal, an adjustment, a write-off and a waiver of more wait for a second ADMIN',
+      decimalNumber,
+    )
+    .option('--no-approval-above', 'nothing waits')
+    .action(({ organization: given, ...asked }: AskedSettings, command: Command) =>
+      perform(shell, command, async ({ deps, printer, by, organization }) => {
+        if (Object.keys(asked).length === 0)
+          throw new UsageError('say which setting: mkopo organizations update --help')
+        const { id } = await organization(given)
+        const { paymentMethod, legalName, licenceNumber, logo, approvalAbove } = asked
+        const updated = await updateOrganization(deps, by(id), {
+          paymentMethod,
+          legalName: orNull(legalName),
+          licenceNumber: orNull(licenceNumber),
+          logo: typeof logo === 'string' ? await readPicture(logo) : logo === false ? null : undefined,
+          approvalAbove: orNull(approvalAbove),
+        })
+        printer.done(
+          { ...viewOf(updated), hasLogo: updated.hasLogo },
+          `The settings of organization ${id} are changed.`,
+        )
+      }),
+    )
+}
+
+const orNull = <T>(given: T | false | undefined): T | null | undefined => (given === false ? null : given)
+
+const readPicture = (file: string): Promise<Buffer> =>
+  readFile(file).catch((error: Error) => {
+    throw new UsageError(`the logo cannot be read: ${error.message}`)
+  })
+
+/** Builds the view of an organization, with its amount as a decimal. */
+const viewOf = ({ approvalAbove, ...rest }: Organization) => ({
+  ...rest,
+  approvalAbove: approvalAbove === null ? null : minorToText(approvalAbove, currencyOf(rest.currency)),
+})

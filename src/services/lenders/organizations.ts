@@ -1,5 +1,6 @@
 import type { Deps } from '../../app/deps.ts'
 import type { Author } from '../../db/audit/trail.ts'
+import { findLogo, hasLogo } from '../../db/lenders/logos.ts'
 import {
   changeOrganization,
   findOrganization,
@@ -13,8 +14,10 @@ import {
 import type { Db } from '../../db/postgres/client.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
 import { type FaultRole, invalidArgument, invariant, LendingError, notFound } from '../../domain/errors.ts'
-import { currencyCodes } from '../../domain/money.ts'
+import { currencyCodes, currencyOf, type Decimal, toMinor } from '../../domain/money.ts'
+import { type Logo, readLogo } from '../../domain/organization/logo.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'
+import { type Caller, requireAdmin } from '../access/caller.ts'
 import { createReadCache, type ReadCache } from '../access/credentialCache.ts'
 
 export { MODES, type Mode, type Organization } from '../../db/lenders/organizations.ts'
@@ -32,12 +35,17 @@ export interface NewOrganization {
   readonly mode?: Mode | undefined
 }
 
-const LONGEST_NAME = 200
+/** The most characters of the name of an organization, and of its licence number. */
+export const LONGEST_NAME = 200
+export const LONGEST_LICENCE = 100
 const LONGEST_METHOD = 100
 const DEFAULT_METHOD = 'Mobile Money'
 
 /** Organizations by id, each of which must exist; each was read within the last seconds. */
-export type Organizations = Pick<ReadCache<number, Organization>, 'get'>
+export type Organizations = Pick<ReadCache<number, Organization>, 'get' | 'forget'>
+
+/** What is said of an organization when it is made. */
+export type NamedOrganization = Omit<Organization, 'legalName' | 'licenceNumber' | 'approvalAbove'>
 
 const MOST_CACHED = 10_000
 
@@ -74,7 +82,7 @@ export async function createOrganization(
     paymentMethod = DEFAULT_METHOD,
     mode = 'live',
   }: NewOrganization,
-): Promise<Organization> {
+): Promise<NamedOrganization> {
   requireText('name', name, LONGEST_NAME)
   requireText('officeId', officeId, LONGEST_NAME)
   requireText('officeName', officeName, LONGEST_NAME)
@@ -95,19 +103,94 @@ export async function createOrganization(
   }
 }
 
+/** The settings of an organization. */
+export interface OrganizationSettings extends Organization {
+  readonly hasLogo: boolean
+}
+
+/** Returns the settings of the caller's organization, as they are now. */
+export async function organizationSettings(
+  { db }: Pick<Deps, 'db'>,
+  { organizationId }: Pick<Caller, 'organizationId'>,
+): Promise<OrganizationSettings> {
+  const [organization, withLogo] = await Promise.all([
+    findOrganization(db, organizationId),
+    hasLogo(db, organizationId),
+  ])
+  invariant(organization, 'a caller belongs to an organization')
+  return { ...organization, hasLogo: withLogo }
+}
+
+/** What documents say of a lender. */
+export interface LenderDetails {
+  readonly legalName: string
+  readonly licenceNumber: string | null
+  readonly logo: Logo | null
+}
+
+/** Returns what documents say of the caller's organization; without a legal name, its name. */
+export async function lenderDetails(
+  { db }: Pick<Deps, 'db'>,
+  { organizationId }: Pick<Caller, 'organizationId'>,
+): Promise<LenderDetails> {
+  const [organization, logo] = await Promise.all([findOrganization(db, organizationId), findLogo(db, organizationId)])
+  invariant(organization, 'a caller belongs to an organization')
+  const { name, legalName, licenceNumber } = organization
+  return { legalName: legalName ?? name, licenceNumber, logo }
+}
+
+/** A request to change settings: what is left out stays, and null clears. */
+export interface SettingsChange {
+  readonly paymentMethod?: string | undefined
+  readonly legalName?: string | null | undefined
+  readonly licenceNumber?: string | null | undefined
+  /** The bytes of a PNG or a JPEG. */
+  readonly logo?: Uint8Array | null | undefined
+  /** In the currency of the organization; may be 0. */
+  readonly approvalAbove?: Decimal | null | undefined
+}
+
 /**
- * Changes the settings of the author's organization. Earlier transactions keep their payment method.
- * @throws LendingError `invalid_argument`, `not_found`
+ * Changes the settings of the caller's organization. Earlier transactions keep their payment method.
+ * @throws LendingError `invalid_argument`, `not_found`, `permission_denied` for a caller without the role ADMIN
  */
 export async function updateOrganization(
-  { db, machineNow }: Pick<Deps, 'db' | 'machineNow'>,
-  author: Author,
-  change: OrganizationChange,
-): Promise<Organization> {
-  requireText('paymentMethod', change.paymentMethod, LONGEST_METHOD)
-  const organization = await changeOrganization(db, author, change, machineNow())
-  if (!organization) throw notFound('no organization has that id')
-  return organization
+  { db, machineNow, organizations }: Pick<Deps, 'db' | 'machineNow' | 'organizations'>,
+  caller: Caller,
+  asked: SettingsChange,
+): Promise<OrganizationSettings> {
+  requireAdmin(caller)
+  const { organizationId } = caller
+  const organization = await findOrganization(db, organizationId)
+  const changed = organization && (await changeOrganization(db, caller, changeOf(asked, organization), machineNow()))
+  if (!changed) throw notFound('no organization has that id')
+  organizations.forget(organizationId)
+  return { ...changed, hasLogo: await hasLogo(db, organizationId) }
+}
+
+function changeOf(asked: SettingsChange, { currency }: Organization): OrganizationChange {
+  const { paymentMethod, legalName, licenceNumber, logo, approvalAbove } = asked
+  if (paymentMethod !== undefined) requireText('paymentMethod', paymentMethod, LONGEST_METHOD)
+  if (legalName) requireText('legalName', legalName, LONGEST_NAME)
+  if (licenceNumber) requireText('licenceNumber', licenceNumber, LONGEST_LICENCE)
+  const change = {
+    ...(paymentMethod !== undefined && { paymentMethod }),
+    ...(legalName !== undefined && { legalName: legalName || null }),
+    ...(licenceNumber !== undefined && { licenceNumber: licenceNumber || null }),
+    ...(logo !== undefined && { logo: logo && logoOf(logo) }),
+    ...(approvalAbove !== undefined && { approvalAbove: approvalAbove && limitOf(approvalAbove, currency) }),
+  }
+  if (Object.keys(change).length === 0) throw new LendingError('invalid_argument', 'at least one setting must be given')
+  return change
+}
+
+const limitOf = (amount: Decimal, currency: string): bigint =>
+  toMinor(amount, currencyOf(currency), 'approvalAbove', { zeroAllowed: true })
+
+function logoOf(content: Uint8Array): Logo {
+  const logo = readLogo(content)
+  if (typeof logo === 'string') throw invalidArgument('logo', logo)
+  return logo
 }
 
 function requireText(role: FaultRole, text: string, longest: number): void {

@@ -56,6 +56,10 @@ export const TAGS = [
     description:
       'Move the time of a test organization, to see what becomes of a loan. A live organization has no such clock.',
   },
+  {
+    name: 'organization',
+    description: 'The settings of the lender. Changing them needs the role ADMIN.',
+  },
   { name: 'audit trail', description: 'Read who changed what, and when.' },
 ] as const
 

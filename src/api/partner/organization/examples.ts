@@ -1,0 +1,27 @@
+/** A picture of one pixel. */
+const LOGO = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+const documented = { legalName: 'Demo Lender Microfinance Ltd', licenceNumber: 'MFB/0042', approvalAbove: 5_000_000 }
+
+export const changeOfOrganization = { ...documented, logo: LOGO }
+
+export const organization = {
+  id: '1',
+  name: 'Demo Lender',
+  ...documented,
+  hasLogo: true,
+  currencyCode: 'TZS',
+  mode: 'live' as const,
+  officeId: '1',
+  officeName: 'Head Office',
+  paymentMethod: 'Mobile Money',
+}
+
+/** The organization as it is at first. */
+export const firstOrganization = {
+  ...organization,
+  legalName: null,
+  licenceNumber: null,
+  approvalAbove: null,
+  hasLogo: false,
+}

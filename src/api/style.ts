@@ -68,12 +68,12 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route answers without a token. */
     public?: boolean
-    /** A POST that changes nothing and answers as of now: no Idempotency-Key is kept for it. */
+    /** A POST that changes nothing and answers as of now: no Idempotency-Key is kept for it, and an AUDITOR may send it. */
     changesNothing?: boolean
     /** The answer has a secret that is shown once: it is not stored under the Idempotency-Key. */
     answersSecret?: boolean
-    /** For the document: the role that the operation needs, if a USER may not call it. The service enforces it. */
-    role?: 'ADMIN'
+    /** For the document: the role that the operation needs, if a USER may not call it: an ADMIN may do what an AUDITOR may. */
+    role?: 'ADMIN' | 'AUDITOR'
     /** For the document: codes that the operation can refuse with, besides those that follow from its schema. */
     refusals?: readonly ErrorCode[]
     /** For the document: the operation's own words for codes. */

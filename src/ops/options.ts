@@ -65,7 +65,7 @@ export function role(text: string, before: readonly Role[] = []): Role[] {
   const roles = new Set(before)
   for (const name of text.split(',')) {
     const known = ROLES.find((one) => one === name.toUpperCase())
-    if (!known) throw new InvalidArgumentError(`It must be ${ROLES.join(' or ')}.`)
+    if (!known) throw new InvalidArgumentError(`It must be ${ROLES.slice(0, -1).join(', ')} or ${ROLES.at(-1)}.`)
     roles.add(known)
   }
   return [...roles]

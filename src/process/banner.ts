@@ -1,5 +1,5 @@
 import { type Config, hostOf } from '../app/config.ts'
-import { DEMO_OPERATOR, DEMO_PARTNER, DEMO_SANDBOX } from '../services/lenders/seedDemo.ts'
+import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER, DEMO_SANDBOX } from '../services/lenders/seedDemo.ts'
 
 /** A process with pages for operators; with its id where there are several. */
 interface Shown {
@@ -30,6 +30,7 @@ export function banner(config: Config, at: string, processes: readonly Shown[]):
       '',
       `  ${DEMO_PARTNER.email} / ${DEMO_PARTNER.password}    USER: an integrator`,
       `  ${DEMO_OPERATOR.email} / ${DEMO_OPERATOR.password}    ADMIN: an operator, at ${processes[0]?.opsOrigin} as well`,
+      `  ${DEMO_AUDITOR.email} / ${DEMO_AUDITOR.password}    AUDITOR: reads everything, and changes nothing`,
       `  ${DEMO_SANDBOX.email} / ${DEMO_SANDBOX.password}    ADMIN of a test organization, whose clock can be advanced`,
       '',
       'A first call to paste:',

@@ -1,7 +1,7 @@
 import { createHmac, createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAccount } from '../../src/services/access/accounts.ts'
+import { createAccount, type Role } from '../../src/services/access/accounts.ts'
 import { createApiKey, revokeApiKey } from '../../src/services/access/apiKeys.ts'
 import { operator } from '../../src/services/access/caller.ts'
 import { startSequencer } from '../../src/services/events/sequencer.ts'
@@ -25,6 +25,8 @@ interface Called {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly role: string | undefined
+  /** Whether the operation may change something, by its method and by what the document says of it. */
+  readonly isWrite: boolean
   readonly isPublic: boolean
   readonly isUpload: boolean
   readonly body: unknown
@@ -89,6 +91,7 @@ function calledOf(style: Called['style'], host: string, document: Document, loan
       method: method as Called['method'],
       path: path.replace(/\{(\w+)\}/g, (_, parameter: string) => named(parameter)) + queryOf(operation),
       role,
+      isWrite: method !== 'GET' && operation.operationId !== 'authorize',
       isPublic: security !== undefined && !security.some((scheme) => 'bearer' in scheme),
       isUpload: 'multipart/form-data' in content,
       body: media && examplesOf(document, media.schema)[0],
@@ -110,8 +113,8 @@ async function credentials(): Promise<Record<string, string>> {
     new SignJWT({ ...claims, ...changes } as never)
       .setProtectedHeader({ alg: 'RS256', kid: String(kid), ...header })
       .sign(key)
-  const account = async (email: string) => {
-    await createAccount(service.deps, author, { email, password: 'a long enough secret', roles: ['ADMIN'] })
+  const account = async (email: string, roles: Role[] = ['ADMIN']) => {
+    await createAccount(service.deps, author, { email, password: 'a long enough secret', roles })
     return service.deps.signIn.issueToken(email, 'a long enough secret', '127.0.0.1')
   }
   const [disabled, revoked] = [await account('disabled@example.com'), await account('revoked@example.com')]
@@ -126,6 +129,9 @@ async function credentials(): Promise<Record<string, string>> {
   return {
     USER: partner,
     ADMIN: service.tokens.operator,
+    AUDITOR: await account('auditor@lender.example', ['AUDITOR']),
+    'AUDITOR and USER': await account('both@lender.example', ['AUDITOR', 'USER']),
+    'an API key of an AUDITOR': (await createApiKey(service.deps, author, { name: 'reads', roles: ['AUDITOR'] })).key,
     "another organization's": await anotherLender(service, 2, 'KES'),
     'an API key': key.key,
     'no token': '',
@@ -209,8 +215,30 @@ describe('every operation of the documents', () => {
   })
 
   it('403 permission_denied: a USER, where the documents require ADMIN', async () => {
-    const answers = await ask('USER', ({ role }) => role === 'ADMIN')
-    expect(answers.size).toBeGreaterThan(5)
+    const answers = await ask('USER', ({ role }) => role !== undefined)
+    expect(answers.size).toBeGreaterThan(20)
+    expect(said(answers)).toEqual(all(answers, '403 permission_denied'))
+  })
+
+  it.each(['AUDITOR', 'an API key of an AUDITOR'])(
+    '403 permission_denied: %s, where an operation may change something; nothing changes',
+    async (credential) => {
+      const changes = async () =>
+        (await service.deps.db.pool.query('SELECT count(*)::int AS rows FROM audit_entry WHERE organization_id = 1'))
+          .rows
+      const before = await changes()
+      const isAsked = (one: Called) =>
+        isClosed(one) && one.isWrite && (credential === 'AUDITOR' || one.style === 'record')
+      const answers = await ask(credential, isAsked)
+      expect(answers.size).toBeGreaterThan(credential === 'AUDITOR' ? 40 : 4)
+      expect(said(answers)).toEqual(all(answers, '403 permission_denied'))
+      expect(await changes()).toEqual(before)
+    },
+  )
+
+  it('403 permission_denied: an account that is AUDITOR and USER, where the documents require ADMIN', async () => {
+    const answers = await ask('AUDITOR and USER', ({ role }) => role === 'ADMIN')
+    expect(answers.size).toBeGreaterThan(10)
     expect(said(answers)).toEqual(all(answers, '403 permission_denied'))
   })
 
@@ -224,20 +252,23 @@ describe('every operation of the documents', () => {
     }
   })
 
-  it.each(['USER', 'ADMIN', 'an API key'])(
-    'is open to %s where the documents name no other role',
-    async (credential) => {
-      const isOpen = (one: Called) =>
-        isClosed(one) &&
-        (credential !== 'USER' || one.role === undefined) &&
-        (credential !== 'an API key' || one.style === 'record')
-      const answers = await ask(credential, isOpen)
-      for (const [operation, { headers }] of answers)
-        expect([nameOf(operation), headers['cache-control']]).toEqual([nameOf(operation), 'no-store'])
-      const turnedAway = said(answers).filter((line) => /: (401|403|500|503) /.test(line))
-      expect(turnedAway.filter((line) => !line.startsWith('auth POST /v1/auth/authorize'))).toEqual([])
-    },
-  )
+  const CLOSED_TO: Readonly<Record<string, (one: Called) => boolean>> = {
+    USER: ({ role }) => role !== undefined,
+    ADMIN: () => false,
+    AUDITOR: ({ isWrite }) => isWrite,
+    'AUDITOR and USER': ({ role }) => role === 'ADMIN',
+    'an API key': ({ style }) => style !== 'record',
+    'an API key of an AUDITOR': ({ style, isWrite }) => style !== 'record' || isWrite,
+  }
+
+  it.each(Object.keys(CLOSED_TO))('is open to %s where the documents name no other role', async (credential) => {
+    const isOpen = (one: Called) => isClosed(one) && !CLOSED_TO[credential]!(one)
+    const answers = await ask(credential, isOpen)
+    for (const [operation, { headers }] of answers)
+      expect([nameOf(operation), headers['cache-control']]).toEqual([nameOf(operation), 'no-store'])
+    const turnedAway = said(answers).filter((line) => /: (401|403|500|503) /.test(line))
+    expect(turnedAway.filter((line) => !line.startsWith('auth POST /v1/auth/authorize'))).toEqual([])
+  })
 
   it('answers a public one without a token', async () => {
     const open = operations.filter(({ isPublic, path }) => isPublic && path !== '/v1/auth/token')

@@ -18,6 +18,7 @@ it('names the demonstration accounts with their passwords', () => {
   ])
   expect(text).toContain('partner@example.com / partner-secret')
   expect(text).toContain('operator@example.com / operator-secret')
+  expect(text).toContain('auditor@example.com / auditor-secret    AUDITOR: ')
   expect(text).toContain('sandbox@example.com / sandbox-secret    ADMIN of a test organization')
   expect(banner(testConfig({ SEED_DEMO: 'false' }), 'http://127.0.0.1:3000', [])).not.toContain('secret')
 })
@@ -51,13 +52,13 @@ describe('HOST beyond this machine', () => {
       const warned = await start(url, { HOST: '0.0.0.0', SEED_DEMO: 'true', WEB_CONCURRENCY })
       expect(warned).toEqual([
         expect.stringContaining(
-          'the demonstration accounts (partner, operator, sandbox) still take their published passwords',
+          'the demonstration accounts (partner, operator, auditor, sandbox) still take their published passwords',
         ),
       ])
       await db.pool.query(`UPDATE account SET disabled_at = now() WHERE email = 'partner@example.com'`)
       expect(await start(url, { HOST: '0.0.0.0', WEB_CONCURRENCY })).toEqual([
         expect.stringContaining(
-          'HOST: 0.0.0.0 lets other machines call, and the demonstration accounts (operator, sandbox) ',
+          'HOST: 0.0.0.0 lets other machines call, and the demonstration accounts (operator, auditor, sandbox) ',
         ),
       ])
       expect(await start(url, { HOST: '127.0.0.1', WEB_CONCURRENCY }, 0)).toEqual([])

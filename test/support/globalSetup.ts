@@ -6,7 +6,7 @@ import type { TestProject } from 'vitest/node'
 import { openService } from '../../src/app/service.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import type { Db } from '../../src/db/postgres/client.ts'
-import { DEMO_OPERATOR, DEMO_PARTNER, DEMO_SANDBOX } from '../../src/services/lenders/seedDemo.ts'
+import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER, DEMO_SANDBOX } from '../../src/services/lenders/seedDemo.ts'
 import { asAdmin, asRole, databaseUrl } from './database.ts'
 import { FIRST_DAY, testConfig } from './service.ts'
 
@@ -53,7 +53,7 @@ async function startServer(): Promise<TestServer> {
  */
 async function hashCheaply({ prisma }: Db): Promise<void> {
   const cost = { N: 16, r: 8, p: 1 }
-  for (const { email, password } of [DEMO_PARTNER, DEMO_OPERATOR, DEMO_SANDBOX]) {
+  for (const { email, password } of [DEMO_PARTNER, DEMO_OPERATOR, DEMO_AUDITOR, DEMO_SANDBOX]) {
     const salt = randomBytes(16)
     const key = scryptSync(password, salt, 32, cost)
     const parts = ['scrypt', cost.N, cost.r, cost.p, salt.toString('base64url'), key.toString('base64url')]

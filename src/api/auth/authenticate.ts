@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Deps } from '../../app/deps.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
+import { ROLES } from '../../services/access/accounts.ts'
 import { RULES, requireRule } from '../../services/access/caller.ts'
 import { word } from '../document/answers.ts'
 import type { StyleApp } from '../style.ts'
@@ -13,7 +14,7 @@ const identitySchema = named(
     accountId: z.string().describe('The number of the account.'),
     organizationId: z.string().describe('The number of the organization that it belongs to.'),
     email: z.string(),
-    roles: z.array(word('What the account may do', ['USER', 'ADMIN'])),
+    roles: z.array(word('What the account may do', ROLES)),
     expiresAt: instant.describe('When the token ends.'),
   }),
   {
@@ -30,7 +31,11 @@ const identitySchema = named(
 const authorizeRequest = named(
   'AuthorizeRequest',
   z.strictObject({
-    rule: z.enum(RULES).describe('`any` token; the role `user` (an ADMIN passes too); the role `admin`.'),
+    rule: z
+      .enum(RULES)
+      .describe(
+        '`any` token; the role `user` (an ADMIN passes too); the role `admin`; the role `auditor` (an ADMIN passes too).',
+      ),
   }),
   { example: { rule: 'user' } },
 )

@@ -106,8 +106,8 @@ const describeRoute =
     const methods = [method].flat()
     const path = url.slice(prefix.length)
     const codes = codesOf(style, input.schema ?? {}, route, methods)
-    const { explained } = route
-    const refusals = refusalResponses(style, { path, schema: input.schema ?? {}, codes, explained, config })
+    const { explained, role } = route
+    const refusals = refusalResponses(style, { path, schema: input.schema ?? {}, codes, explained, role, config })
     const documented = {
       ...(route.public && { security: [] }),
       [FACTS]: factsOf(input.schema ?? {}, route, methods),
@@ -129,8 +129,8 @@ function answersOf(responses: object, examples: FastifyContextConfig['examples']
 }
 
 /** Marks an operation that needs a role: a sentence for people, and a member for programs. */
-const markedFor = (role: string, { description = '' }: FastifySchema) => ({
-  description: `**${role} only.** ${description}`.trim(),
+const markedFor = (role: 'ADMIN' | 'AUDITOR', { description = '' }: FastifySchema) => ({
+  description: `**${role === 'ADMIN' ? role : 'ADMIN or AUDITOR'} only.** ${description}`.trim(),
   'x-required-role': role,
 })
 
@@ -168,6 +168,8 @@ function codesOf(
     for (const code of [...ofAll, ...(style.refusals ?? [])]) codes.add(code)
     // While the first request under an Idempotency-Key is still running.
     if (takesKey(route, methods)) codes.add('aborted')
+    // An account that has the role AUDITOR alone changes nothing.
+    if (!methods.includes('GET') && !route.changesNothing) codes.add('permission_denied')
   }
   return codes.add('internal')
 }

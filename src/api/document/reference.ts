@@ -3,7 +3,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../app/deps.ts'
-import { DEMO_OPERATOR, DEMO_PARTNER, DEMO_SANDBOX } from '../../services/lenders/seedDemo.ts'
+import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER, DEMO_SANDBOX } from '../../services/lenders/seedDemo.ts'
 import { keepOutOfCaches } from '../http/headers.ts'
 import type { Style } from '../style.ts'
 import { downloadsOf } from './collection/downloads.ts'
@@ -30,6 +30,7 @@ const STYLES = `
 const DEMO_ACCOUNTS = [
   { ...DEMO_PARTNER, role: 'USER' },
   { ...DEMO_OPERATOR, role: 'ADMIN' },
+  { ...DEMO_AUDITOR, role: 'AUDITOR' },
   { ...DEMO_SANDBOX, role: 'ADMIN of a test organization' },
 ]
 

@@ -55,7 +55,19 @@ interface Refusing {
   readonly schema: FastifySchema
   readonly codes: ReadonlySet<ErrorCode>
   readonly explained?: Explained | undefined
+  /** The role that the operation needs; undefined: an account with the role AUDITOR alone is refused. */
+  readonly role?: 'ADMIN' | 'AUDITOR' | undefined
   readonly config: Config
+}
+
+/** Returns who is refused, by the role that an operation needs. */
+const refusedRole = ({ role }: Pick<Refusing, 'role'>): Explained => {
+  if (role === 'ADMIN') return { permission_denied: EXPLAINED.permission_denied }
+  const [when] = EXPLAINED.permission_denied
+  const message = role
+    ? 'this takes the role ADMIN or AUDITOR, which your account does not have'
+    : 'the role AUDITOR reads everything and changes nothing'
+  return { permission_denied: [when, message] }
 }
 
 /** Returns the codes of refusals, each with its status and when it is answered: a table for the document. */
@@ -104,7 +116,7 @@ export function failureSchemas(style: Style): Record<string, object> {
  * Returns the document's responses for the codes that a route can refuse with, by status, each code with an example.
  */
 export function refusalResponses(style: Style, route: Refusing): Record<number, object> {
-  const explained = { ...EXPLAINED, ...style.explained, ...route.explained }
+  const explained = { ...EXPLAINED, ...refusedRole(route), ...style.explained, ...route.explained }
   const known = (Object.keys(EXPLAINED) as ErrorCode[]).filter((code) => route.codes.has(code))
   const byStatus = Map.groupBy(known, (code) => STATUSES[code])
   const shown = (code: ErrorCode) => style.failureBody(exampleOf(style, route, code, explained[code][1]))

@@ -1,7 +1,8 @@
+import type { FastifyRequest } from 'fastify'
 import type { Deps } from '../../app/deps.ts'
 import { LendingError } from '../../domain/errors.ts'
 import { API_KEY_PREFIX } from '../../services/access/apiKeys.ts'
-import type { Caller, Identity } from '../../services/access/caller.ts'
+import { type Caller, type Identity, requireWriter } from '../../services/access/caller.ts'
 import { enterOrganization } from '../../services/testClock/enter.ts'
 import type { StyleApp } from '../style.ts'
 import { keepOutOfCaches } from './headers.ts'
@@ -22,7 +23,7 @@ type BearerDeps = Pick<Deps, 'signIn' | 'organizations' | 'testClocks'>
 
 /**
  * Requires a Bearer token, or an API key where the style takes those, on every route of the scope that is not public,
- * and sets `request.caller`. An answer to a test organization says so, and is of the moment of its clock.
+ * and sets `request.caller`. A caller who only reads is refused here by every route that may change something. An answer to a test organization says so, and is of the moment of its clock.
  */
 export function requireBearer(app: StyleApp, deps: BearerDeps, { apiKeys = false } = {}): void {
   const { signIn } = deps
@@ -33,11 +34,19 @@ export function requireBearer(app: StyleApp, deps: BearerDeps, { apiKeys = false
     const given = tokenOf(request.headers.authorization)
     const isKey = apiKeys && given.startsWith(API_KEY_PREFIX)
     const identity = await (isKey ? signIn.identifyKey(given) : signIn.identify(given))
+    if (isWrite(request)) requireWriter(identity)
     request.caller = { ...identity, requestId: request.id }
     const mode = await enterOrganization(deps, identity.organizationId)
     if (mode === 'test') reply.header(MODE_HEADER, mode)
   })
 }
+
+/** The methods of requests that change nothing. */
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** Returns whether a request may change something: its method says so, unless the route says that it changes nothing. */
+export const isWrite = ({ method, routeOptions }: Pick<FastifyRequest, 'method' | 'routeOptions'>): boolean =>
+  !READS.has(method) && !routeOptions.config.changesNothing
 
 function tokenOf(header: string | undefined): string {
   if (header === undefined) throw unauthenticated('the header Authorization: Bearer <token> is missing')

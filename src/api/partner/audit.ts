@@ -60,7 +60,7 @@ export function auditRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/audit-trail',
     {
-      config: { role: 'ADMIN' },
+      config: { role: 'AUDITOR' },
       schema: {
         tags: ['audit trail'],
         operationId: 'listAuditTrail',

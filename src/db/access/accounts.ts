@@ -3,7 +3,7 @@ import type { Account as AccountRow } from '../generated/client.ts'
 import type { Db } from '../postgres/client.ts'
 
 /** The roles of an account (contract 3.6). */
-export const ROLES = ['USER', 'ADMIN'] as const
+export const ROLES = ['USER', 'ADMIN', 'AUDITOR'] as const
 export type Role = (typeof ROLES)[number]
 
 /** An account, which may sign in for its organization. */

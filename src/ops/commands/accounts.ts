@@ -35,7 +35,11 @@ function addCreate(accounts: Command, shell: Shell): void {
     .description('make an account')
     .argument('<email>')
     .addOption(organizationOption())
-    .option('--role <role>', 'USER (an integrator) or ADMIN (an operator); may be given twice', role)
+    .option(
+      '--role <role>',
+      'USER (an integrator), ADMIN (an operator) or AUDITOR (reads alone); may be given twice',
+      role,
+    )
     .option(...GENERATE)
     .action((email: string, options: CreateOptions, command: Command) =>
       performAdding(shell, command, async ({ io, deps, printer, by, organization }) => {
@@ -158,7 +162,7 @@ function addRoles(accounts: Command, shell: Shell): void {
     .command('roles')
     .description('give an account these roles, and no others')
     .argument('<email>')
-    .argument('<roles...>', 'USER, ADMIN', role)
+    .argument('<roles...>', 'USER, ADMIN, AUDITOR', role)
     .action((email: string, roles: Role[], _options: object, command: Command) =>
       perform(shell, command, async ({ deps, printer, by }) => {
         const { id } = await setRoles(deps, by(ANY), email, roles)

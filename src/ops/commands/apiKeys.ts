@@ -13,7 +13,7 @@ export function apiKeyCommands(program: Command, shell: Shell): void {
     .description('make an API key and show it, once')
     .argument('<name>', 'what it is for')
     .addOption(organizationOption())
-    .option('--role <role>', 'USER or ADMIN; may be given twice', role)
+    .option('--role <role>', 'USER, ADMIN or AUDITOR; may be given twice', role)
     .action((name: string, options: { organization?: number; role?: Role[] }, command: Command) =>
       performAdding(shell, command, async ({ deps, printer, by, organization }) => {
         const { id: organizationId } = await organization(options.organization)

@@ -143,7 +143,7 @@ async function accountOf({ db }: Pick<Deps, 'db'>, email: string): Promise<Accou
 
 function requireRoles(roles: readonly Role[]): void {
   if (roles.length === 0 || new Set(roles).size < roles.length || roles.some((role) => !ROLES.includes(role)))
-    throw invalidArgument('roles', `must be of ${ROLES.join(' and ')}, each once`)
+    throw invalidArgument('roles', `must be of ${ROLES.join(', ')}, each once`)
 }
 
 function requirePassword(password: string): void {

@@ -36,16 +36,36 @@ export function requireAdmin(caller: Pick<Identity, 'roles'>): void {
     throw new LendingError('permission_denied', 'this takes the role ADMIN, which your account does not have')
 }
 
+/** Requires a reader of the whole book. @throws LendingError `permission_denied` for a USER (contract 3.6) */
+export function requireReader({ roles }: Pick<Identity, 'roles'>): void {
+  if (!roles.includes('ADMIN') && !roles.includes('AUDITOR'))
+    throw new LendingError(
+      'permission_denied',
+      'this takes the role ADMIN or AUDITOR, which your account does not have',
+    )
+}
+
+/** Returns whether a caller may change anything: an account that has the role AUDITOR alone only reads (contract 3.6). */
+export const mayChange = ({ roles }: Pick<Identity, 'roles'>): boolean =>
+  roles.includes('USER') || roles.includes('ADMIN')
+
+/** Requires a caller who may change something. @throws LendingError `permission_denied` for an AUDITOR (contract 3.6) */
+export function requireWriter(caller: Pick<Identity, 'roles'>): void {
+  if (!mayChange(caller))
+    throw new LendingError('permission_denied', 'the role AUDITOR reads everything and changes nothing')
+}
+
 /** The rules that a gateway can check: that a token is valid, or that it has a role (contract 3.3). */
-export const RULES = ['any', 'user', 'admin'] as const
+export const RULES = ['any', 'user', 'admin', 'auditor'] as const
 export type Rule = (typeof RULES)[number]
 
 /**
- * Requires that a rule lets the caller pass; an ADMIN may do all that a USER may.
+ * Requires that a rule lets the caller pass; an ADMIN may do all that a USER may, and all that an AUDITOR may.
  * @throws LendingError `permission_denied`
  */
 export function requireRule(caller: Pick<Identity, 'roles'>, rule: Rule): void {
   if (rule === 'admin') requireAdmin(caller)
+  if (rule === 'auditor') requireReader(caller)
   if (rule === 'user' && !caller.roles.includes('USER') && !caller.roles.includes('ADMIN'))
     throw new LendingError('permission_denied', 'this takes the role USER or ADMIN, which your account does not have')
 }

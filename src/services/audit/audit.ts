@@ -1,6 +1,6 @@
 import type { Deps } from '../../app/deps.ts'
 import { type AuditEntry, type AuditFilter, findAudit, TRAIL_ORDER } from '../../db/audit/audit.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import { type Caller, requireReader } from '../access/caller.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 
 export type { AuditEntry } from '../../db/audit/audit.ts'
@@ -15,6 +15,6 @@ export async function listAudit(
   filter: AuditFilter,
   range: Range,
 ): Promise<Ranged<AuditEntry>> {
-  requireAdmin(caller)
+  requireReader(caller)
   return rangedOf(await findAudit(deps.db, caller.organizationId, filter, positionOf(range, { arrival: TRAIL_ORDER })))
 }

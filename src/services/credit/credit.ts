@@ -19,6 +19,7 @@ import { toStored } from '../../domain/credit/stored.ts'
 import type { Instant } from '../../domain/dates.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
+import { type Caller, mayChange } from '../access/caller.ts'
 import { type PolicyInForce, policyInForce } from './creditPolicies.ts'
 
 export type { CustomerNames } from '../../db/credit/credit.ts'
@@ -35,13 +36,21 @@ export interface ScorecardNow {
 
 /**
  * Computes a customer's scorecard (contract 4.5) from the book at this moment, and keeps it as a decision where it
- * differs from the one that was kept last.
+ * differs from the one that was kept last; for an AUDITOR nothing is kept.
  * @throws LendingError `not_found`
  */
-export async function getScorecard(deps: Deps, caller: Author, names: CustomerNames): Promise<ScorecardNow> {
+export async function getScorecard(deps: Deps, caller: Caller, names: CustomerNames): Promise<ScorecardNow> {
+  if (mayChange(caller)) return scoreAndKeep(deps, caller, names)
   const scored = await scoreNow(deps, deps.db, caller.organizationId, names)
   if (!scored) throw noSuchCustomer()
-  await keep(deps, caller, scored)
+  return scored
+}
+
+/** Computes and keeps a scorecard as `getScorecard` does, for a change by an author. @throws LendingError `not_found` */
+export async function scoreAndKeep(deps: Deps, author: Author, names: CustomerNames): Promise<ScorecardNow> {
+  const scored = await scoreNow(deps, deps.db, author.organizationId, names)
+  if (!scored) throw noSuchCustomer()
+  await keep(deps, author, scored)
   return scored
 }
 

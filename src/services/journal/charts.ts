@@ -11,7 +11,7 @@ import { type Chart, missingSlots } from '../../domain/journal/chart.ts'
 import { accountsAsOf, FIRST_CHART } from '../../domain/journal/chartsInForce.ts'
 import { chartOf, conflictOf, type NewChart } from '../../domain/journal/newChart.ts'
 import { fromStoredChart, toStoredChart } from '../../domain/journal/storedChart.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import { type Caller, requireAdmin, requireReader } from '../access/caller.ts'
 import { journalCaughtUp } from './caughtUp.ts'
 import { readTurnovers } from './trialBalance.ts'
 
@@ -33,7 +33,7 @@ const viewOf = (newest: SetChart | undefined): ChartView => {
 
 /** Returns the newest chart of the caller's organization. @throws LendingError `permission_denied` */
 export async function getChart({ db }: Pick<Deps, 'db'>, caller: Caller): Promise<ChartView> {
-  requireAdmin(caller)
+  requireReader(caller)
   return viewOf(await readNewestChart(db, caller.organizationId))
 }
 

@@ -16,7 +16,7 @@ import {
   ledgerTransaction,
 } from '../../domain/journal/hledger.ts'
 import { firstDayOf, lastDayOf } from '../../domain/journal/months.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import { type Caller, requireReader } from '../access/caller.ts'
 import { getOrganization } from '../lenders/organizations.ts'
 import { caughtUpTo } from './caughtUp.ts'
 import { csvEnd, csvHead, csvRows } from './csv.ts'
@@ -47,7 +47,7 @@ export async function exportJournal(
   caller: Caller,
   { period, format }: { readonly period: string; readonly format: JournalFormat },
 ): Promise<AsyncIterable<string>> {
-  requireAdmin(caller)
+  requireReader(caller)
   const firstDay = firstDayOf(period)
   if (firstDay === undefined) throw invalidArgument('period', 'must be a month, such as 2026-01')
   const { organizationId } = caller

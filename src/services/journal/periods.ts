@@ -4,7 +4,7 @@ import { findPeriods, firstBookedDay, type Period as StoredPeriod } from '../../
 import { inSnapshot } from '../../db/postgres/transaction.ts'
 import { dateIn, type Instant, type LocalDate } from '../../domain/dates.ts'
 import { firstDayAfter, firstDayOf, lastDayOf, monthOf } from '../../domain/journal/months.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import { type Caller, requireReader } from '../access/caller.ts'
 
 export const PERIOD_STATES = ['open', 'closing', 'closed'] as const
 
@@ -26,7 +26,7 @@ export interface Period {
  * @throws LendingError `permission_denied`
  */
 export async function listPeriods(deps: Pick<Deps, 'db' | 'config' | 'now'>, caller: Caller): Promise<Period[]> {
-  requireAdmin(caller)
+  requireReader(caller)
   const { organizationId } = caller
   const { stored, first, openFrom } = await inSnapshot(deps.db, async (snapshot) => ({
     stored: await findPeriods({ pool: snapshot }, organizationId),

@@ -16,7 +16,7 @@ import { onAccount } from '../../domain/journal/accountFilter.ts'
 import type { Charts } from '../../domain/journal/chartsInForce.ts'
 import { type Line, linesOf } from '../../domain/journal/lines.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import { type Caller, requireReader } from '../access/caller.ts'
 import { caughtUpTo } from './caughtUp.ts'
 
 /** A request for postings. */
@@ -59,7 +59,7 @@ export async function listPostings(
   caller: Caller,
   { rows, ...request }: PostingsRequest,
 ): Promise<PostingsFound> {
-  requireAdmin(caller)
+  requireReader(caller)
   const { from, to, loanId = null, account } = request
   if (from > to) throw invalidArgument('to', 'must not be before from')
   const after = request.after === undefined ? 0n : readCursor(request.after)
@@ -113,7 +113,7 @@ export async function latestPostings(
   caller: Caller,
   { loanId, most }: { readonly loanId: bigint; readonly most: number },
 ): Promise<Posting[]> {
-  requireAdmin(caller)
+  requireReader(caller)
   const { organizationId } = caller
   return inSnapshot(db, async (snapshot) => {
     const charts = await readCharts({ pool: snapshot }, organizationId)

@@ -17,7 +17,7 @@ import {
   turnoversText,
 } from '../../domain/journal/trialBalance.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import { type Caller, requireReader } from '../access/caller.ts'
 import { getOrganization } from '../lenders/organizations.ts'
 import { caughtUpTo, journalCaughtUp } from './caughtUp.ts'
 import { closedAsOf } from './periods.ts'
@@ -54,7 +54,7 @@ export async function getTrialBalance(
   caller: Caller,
   request: TrialBalanceRequest,
 ): Promise<TrialBalanceView> {
-  requireAdmin(caller)
+  requireReader(caller)
   const { organizationId } = caller
   const { asOf = dateIn(deps.config.zone, deps.now(organizationId)), basis = 'booked', productId = null } = request
   await (basis === 'booked' ? caughtUpTo(deps, organizationId, asOf) : journalCaughtUp(deps, organizationId))
@@ -92,7 +92,7 @@ export async function closingText(queries: Queries, organizationId: number, last
  * @throws LendingError `permission_denied`; `unavailable` while the journal is behind
  */
 export async function getClosingText(deps: Pick<Deps, 'db'>, caller: Caller, lastDay: LocalDate): Promise<string> {
-  requireAdmin(caller)
+  requireReader(caller)
   await caughtUpTo(deps, caller.organizationId, lastDay)
   return inSnapshot(deps.db, (snapshot) => closingText({ pool: snapshot }, caller.organizationId, lastDay))
 }

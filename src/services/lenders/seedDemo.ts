@@ -12,6 +12,9 @@ import { hashPassword, verifyPassword } from '../access/passwords/passwords.ts'
 export const DEMO_PARTNER = { email: 'partner@example.com', password: 'partner-secret' }
 export const DEMO_OPERATOR = { email: 'operator@example.com', password: 'operator-secret' }
 
+/** The account of the demonstration that reads everything and changes nothing. */
+export const DEMO_AUDITOR = { email: 'auditor@example.com', password: 'auditor-secret' }
+
 /** The account of the test organization of the demonstration (contract 12). */
 export const DEMO_SANDBOX = { email: 'sandbox@example.com', password: 'sandbox-secret' }
 
@@ -24,6 +27,7 @@ const ORGANIZATIONS = [
     accounts: [
       { ...DEMO_PARTNER, roles: ['USER'] },
       { ...DEMO_OPERATOR, roles: ['ADMIN'] },
+      { ...DEMO_AUDITOR, roles: ['AUDITOR'] },
     ],
   },
   {

@@ -5,7 +5,7 @@ import { insertLoanLocked } from '../../db/loans/insertLoanLocked.ts'
 import type { NewLoan } from '../../db/loans/insertLoans.ts'
 import { requireWithinLimit } from '../../domain/credit/scorecard.ts'
 import { invariant } from '../../domain/errors.ts'
-import { getScorecard, scoreNow } from '../credit/credit.ts'
+import { scoreAndKeep, scoreNow } from '../credit/credit.ts'
 
 /**
  * Returns an insert function for `makeLoan` that keeps a loan within the customer's available credit limit. It keeps
@@ -16,7 +16,7 @@ export const withinLimit =
   (deps: Deps, { id }: Pick<Customer, 'id'>) =>
   async (loan: NewLoan): Promise<Inserted> => {
     const names = { externalId: null, id }
-    const { card, currency } = await getScorecard(deps, loan.author, names)
+    const { card, currency } = await scoreAndKeep(deps, loan.author, names)
     requireWithinLimit(card, currency, loan.terms)
     return insertLoanLocked(deps.db, loan, async (queries) => {
       const scored = await scoreNow(deps, queries, loan.author.organizationId, names)

@@ -17,7 +17,7 @@ import {
 } from '../../domain/loan/loan.ts'
 import type { Outcome } from '../../domain/loan/outcomes.ts'
 import type { LoanState } from '../../domain/loan/replay.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import { type Caller, requireAdmin, requireWriter } from '../access/caller.ts'
 import { getOrganization } from '../lenders/organizations.ts'
 import type { Listener } from '../listener.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
@@ -55,6 +55,7 @@ export async function postTransaction(
   request: Posting,
 ): Promise<TransactionNow> {
   if (isForAdmins(request.type)) requireAdmin(caller)
+  else requireWriter(caller)
   const { paymentMethod } = await getOrganization(deps, caller)
   const posting = { ...request, paymentMethod }
   const changed = await postToLoan(deps, { author: caller, ref, posting }, (loan, now) => {

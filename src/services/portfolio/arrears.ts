@@ -11,7 +11,7 @@ import { invalidArgument } from '../../domain/errors.ts'
 import { isCustomerRepayment } from '../../domain/loan/entry.ts'
 import { replay } from '../../domain/loan/replay.ts'
 import type { Currency } from '../../domain/money.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import { type Caller, requireReader } from '../access/caller.ts'
 import { findPolicy, type NamedPolicy } from '../delinquency/policies.ts'
 
 /** The most loans of one answer. */
@@ -65,7 +65,7 @@ export interface ArrearsList {
  *   when too many questions about a whole portfolio wait
  */
 export async function listArrears(deps: Deps, caller: Caller, request: ArrearsRequest): Promise<ArrearsList> {
-  requireAdmin(caller)
+  requireReader(caller)
   const { organizationId } = caller
   const now = deps.now(organizationId)
   const today = dateIn(deps.config.zone, now)

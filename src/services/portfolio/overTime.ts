@@ -2,7 +2,7 @@ import type { Deps } from '../../app/deps.ts'
 import { listKeptDays } from '../../db/portfolio/keptDays.ts'
 import { addPeriods, dateIn, dayBefore, type LocalDate } from '../../domain/dates.ts'
 import { type Group, groupsOf } from '../../domain/portfolio/groups.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import { type Caller, requireReader } from '../access/caller.ts'
 import { findPolicy, type NamedPolicy } from '../delinquency/policies.ts'
 
 /** The most days that are shown, the last of them yesterday. */
@@ -29,7 +29,7 @@ export interface PortfolioTime {
  * @throws LendingError `permission_denied`
  */
 export async function listPortfolioDays(deps: Deps, caller: Caller): Promise<PortfolioTime> {
-  requireAdmin(caller)
+  requireReader(caller)
   const { organizationId } = caller
   const today = dateIn(deps.config.zone, deps.now(organizationId))
   const policy = await findPolicy(deps, organizationId, {})

@@ -1,6 +1,6 @@
 import type { Deps } from '../../app/deps.ts'
 import { type Division, type Group, groupsOf } from '../../domain/portfolio/groups.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import { type Caller, requireReader } from '../access/caller.ts'
 import { type PortfolioDay, type PortfolioRequest, readPortfolio } from './portfolio.ts'
 
 /** A portfolio at risk, divided as it was asked for. */
@@ -17,7 +17,7 @@ export async function getPortfolioAtRisk(
   caller: Caller,
   { by = [], ...request }: PortfolioRequest & { readonly by?: readonly Division[] | undefined },
 ): Promise<PortfolioAtRisk> {
-  requireAdmin(caller)
+  requireReader(caller)
   const { cells, ...day } = await readPortfolio(deps, caller, request)
   return { ...day, groups: groupsOf(cells, day.policy.policy, by) }
 }

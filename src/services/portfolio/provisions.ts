@@ -4,7 +4,7 @@ import type { LocalDate } from '../../domain/dates.ts'
 import { failedPrecondition, LendingError } from '../../domain/errors.ts'
 import { NO_SUMS } from '../../domain/portfolio/cells.ts'
 import { type Group, groupsOf } from '../../domain/portfolio/groups.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import { type Caller, requireAdmin, requireReader } from '../access/caller.ts'
 import { type BookedProvisions, bookProvisions, readBookedProvisions } from '../journal/bookProvisions.ts'
 import { type PortfolioDay, type PortfolioRequest, readPortfolio } from './portfolio.ts'
 
@@ -34,7 +34,7 @@ export async function getProvisions(
   caller: Caller,
   request: Pick<PortfolioRequest, 'asOf' | 'policy'>,
 ): Promise<Provisions> {
-  requireAdmin(caller)
+  requireReader(caller)
   const { cells, asOf, policy } = await readPortfolio(deps, caller, request)
   requireRates(policy.policy.buckets)
   const booked = await readBookedProvisions(deps, caller.organizationId, asOf)

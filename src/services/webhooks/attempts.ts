@@ -8,7 +8,7 @@ import {
   findAttemptsAbove,
   trimAttempts,
 } from '../../db/webhooks/attempts.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import { type Caller, requireReader } from '../access/caller.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 import { getEndpoint } from './endpoints.ts'
 
@@ -57,7 +57,7 @@ export async function listAttempts(
   { id, state }: { readonly id: bigint; readonly state?: Attempt['state'] | undefined },
   range: Range,
 ): Promise<Ranged<Attempt>> {
-  requireAdmin(caller)
+  requireReader(caller)
   const { organizationId } = caller
   await getEndpoint(deps, caller, id)
   const position = positionOf(range, { arrival: ATTEMPTS_ORDER })

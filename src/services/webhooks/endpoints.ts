@@ -10,7 +10,7 @@ import { ENDPOINTS_ORDER, type EndpointView, findEndpoint, findEndpoints } from 
 import type { EndpointState, EventStyle } from '../../db/webhooks/leases.ts'
 import { failedPrecondition, invalidArgument, notFound } from '../../domain/errors.ts'
 import { EVERY_TYPE, WANTED_WORDS } from '../../domain/webhooks/wantedTypes.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import { type Caller, requireAdmin, requireReader } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import { decodeEventCursor } from '../events/eventCursor.ts'
 import { beginningOf, headOf, positionOf } from '../events/eventList.ts'
@@ -124,7 +124,7 @@ async function positionFrom(deps: EndpointDeps, organizationId: number, from: st
 
 /** Returns an endpoint. @throws LendingError `permission_denied`, `not_found` */
 export async function getEndpoint({ db }: Pick<Deps, 'db'>, caller: Caller, id: bigint): Promise<EndpointView> {
-  requireAdmin(caller)
+  requireReader(caller)
   const endpoint = await findEndpoint(db, caller.organizationId, id)
   if (!endpoint) throw noSuchEndpoint()
   return endpoint
@@ -136,7 +136,7 @@ export async function listEndpoints(
   caller: Caller,
   range: Range,
 ): Promise<Ranged<EndpointView>> {
-  requireAdmin(caller)
+  requireReader(caller)
   const position = placeOf(range, { arrival: ENDPOINTS_ORDER })
   return rangedOf(await findEndpoints(db, caller.organizationId, position))
 }
@@ -187,6 +187,7 @@ const shownOf = ({ url, types, style, description, state }: Endpoint) => ({ url,
 
 /** Deletes an endpoint, and all that waits for it. @throws LendingError `permission_denied`, `not_found` */
 export async function deleteEndpoint({ db, machineNow }: EndpointDeps, caller: Caller, id: bigint): Promise<void> {
+  requireAdmin(caller)
   const endpoint = await getEndpoint({ db }, caller, id)
   if (!(await deleteRow(db, caller, endpoint, machineNow()))) throw noSuchEndpoint()
 }
@@ -222,8 +223,12 @@ export async function rotateSecret(
 
 const NO_PREVIOUS = { previousSecret: null, previousUntil: null }
 
-/** Returns an endpoint with its secret, for a request that is repeated because its answer was lost. */
+/**
+ * Returns an endpoint with its secret, for a request that is repeated because its answer was lost.
+ * @throws LendingError `permission_denied`, `not_found`
+ */
 export async function getShownEndpoint(deps: EndpointDeps, caller: Caller, id: bigint): Promise<ShownEndpoint> {
+  requireAdmin(caller)
   const endpoint = await getEndpoint(deps, caller, id)
   const stored = await findSecrets(deps.db, caller.organizationId, id)
   if (!stored) throw noSuchEndpoint()

@@ -3,7 +3,7 @@ import type { Deps } from '../../app/deps.ts'
 import { findSecrets } from '../../db/webhooks/endpoints.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { LendingError, notFound } from '../../domain/errors.ts'
-import type { Caller } from '../access/caller.ts'
+import { type Caller, requireAdmin } from '../access/caller.ts'
 import { getEndpoint } from './endpoints.ts'
 import type { Posted } from './poster.ts'
 import { secretsOf, signedHeaders } from './signing.ts'
@@ -30,6 +30,7 @@ export async function testEndpoint(
   caller: Caller,
   id: bigint,
 ): Promise<Tested> {
+  requireAdmin(caller)
   const { url } = await getEndpoint(deps, caller, id)
   const stored = await findSecrets(deps.db, caller.organizationId, id)
   if (!stored) throw notFound('no webhook endpoint has that id')

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DEMO_AUDITOR } from '../../../src/services/lenders/seedDemo.ts'
 import { operationsOf, shownIn } from '../../support/document.ts'
 import { queryOf } from '../../support/prefilled.ts'
 import { type Call, startService, type TestService } from '../../support/service.ts'
@@ -75,11 +76,14 @@ describe.each(['api.localhost', 'records.localhost'])('a refusal is what the doc
     await askedEach('unauthenticated', () => ({ anonymous: true }))
   })
 
-  it('403 permission_denied: what only an operator may do, and another organization’s id', async () => {
+  it('403 permission_denied: what the role may not do, and another organization’s id', async () => {
     const elsewhere = host === 'records.localhost' ? { headers: { 'x-user-id': '2' } } : {}
+    const { email, password } = DEMO_AUDITOR
+    const auditor = await service.deps.signIn.issueToken(email, password, '127.0.0.1')
     await askedEach('permission_denied', (_, operation) => ({
       ...exampleFor(operation),
       query: queryOf(operation),
+      ...('x-required-role' in operation || 'headers' in elsewhere ? {} : { token: auditor }),
       ...elsewhere,
     }))
   })

@@ -135,42 +135,54 @@ describe('what only an ADMIN may do', () => {
     const { body } = await service.get<{ paths: Record<string, Record<string, Record<string, unknown>>> }>(
       '/openapi.json',
     )
-    const marked = Object.entries(body.paths).flatMap(([path, methods]) =>
-      Object.values(methods).flatMap((operation) => (operation['x-required-role'] === 'ADMIN' ? [path] : [])),
-    )
-    expect([...new Set(marked)].filter((path) => !path.includes('external')).sort()).toEqual(
+    const markedBy = (role: string) =>
+      Object.entries(body.paths).flatMap(([path, methods]) =>
+        Object.entries(methods)
+          .filter(([, operation]) => operation['x-required-role'] === role)
+          .map(([method]) => `${method} ${path}`),
+      )
+    const endpoint = '/v1/webhook-endpoints/{id}'
+    expect(
+      markedBy('ADMIN')
+        .filter((path) => !path.includes('external'))
+        .sort(),
+    ).toEqual(
       [
-        ...['/v1/webhook-endpoints', '/v1/webhook-endpoints/{id}', '/v1/webhook-endpoints/{id}/deliveries'],
-        ...['recover', 'rotate-secret', 'test'].map((act) => `/v1/webhook-endpoints/{id}/${act}`),
-        '/v1/loans/{id}/write-off',
-        '/v1/loans/{id}/charges',
-        '/v1/loans/{id}/charges/{transactionId}/reverse',
-        '/v1/loans/{id}/repayments/{transactionId}/adjust',
-        '/v1/loans/{id}/repayments/{transactionId}/reverse',
-        '/v1/audit-trail',
-        '/v1/test-clock/reset',
-        '/v1/delinquency-policy',
-        '/v1/loan-products',
-        '/v1/loan-products/{id}/retire',
-        ...['par', 'roll-rates', 'provisions', 'provisions/book'].map((path) => `/v1/portfolio/${path}`),
-        ...[
-          'chart',
-          'journal',
-          'journal.csv',
-          'journal.hledger',
-          'periods',
-          'periods/{period}/close',
-          'trial-balance',
-        ].map((path) => `/v1/accounting/${path}`),
+        ...['post /v1/webhook-endpoints', `patch ${endpoint}`, `delete ${endpoint}`],
+        ...['recover', 'rotate-secret', 'test'].map((act) => `post ${endpoint}/${act}`),
+        'post /v1/loans/{id}/write-off',
+        'post /v1/loans/{id}/charges',
+        'post /v1/loans/{id}/charges/{transactionId}/reverse',
+        'post /v1/loans/{id}/repayments/{transactionId}/adjust',
+        'post /v1/loans/{id}/repayments/{transactionId}/reverse',
+        'post /v1/test-clock/reset',
+        'put /v1/delinquency-policy',
+        'patch /v1/organization',
+        'post /v1/loan-products',
+        'post /v1/loan-products/{id}/retire',
+        'post /v1/portfolio/provisions/book',
+        'put /v1/accounting/chart',
+        'post /v1/accounting/periods/{period}/close',
       ].sort(),
     )
-    for (const path of marked)
-      for (const operation of Object.values(body.paths[path]!)) {
-        // A USER may read what an ADMIN creates or sets.
-        if (operation['x-required-role'] === undefined && /\/(loan-products|charges|delinquency-policy)$/.test(path))
-          continue
-        expect(operation.description).toMatch(/^\*\*ADMIN only\.\*\*/)
-        expect(operation.responses).toHaveProperty('403')
+    expect(markedBy('AUDITOR').sort()).toEqual(
+      [
+        ...['/v1/audit-trail', '/v1/webhook-endpoints', endpoint, `${endpoint}/deliveries`],
+        ...['par', 'roll-rates', 'provisions'].map((path) => `/v1/portfolio/${path}`),
+        ...['chart', 'journal', 'journal.csv', 'journal.hledger', 'periods', 'trial-balance'].map(
+          (path) => `/v1/accounting/${path}`,
+        ),
+      ]
+        .map((path) => `get ${path}`)
+        .sort(),
+    )
+    for (const [role, sentence] of [
+      ['ADMIN', /^\*\*ADMIN only\.\*\*/],
+      ['AUDITOR', /^\*\*ADMIN or AUDITOR only\.\*\*/],
+    ] as const)
+      for (const [method, path] of markedBy(role).map((name) => name.split(' ') as [string, string])) {
+        expect(body.paths[path]![method]!.description).toMatch(sentence)
+        expect(body.paths[path]![method]!.responses).toHaveProperty('403')
       }
   })
 })

@@ -42,7 +42,7 @@ function chartRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/accounting/chart',
     {
-      config: { role },
+      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'getChart',
@@ -86,7 +86,7 @@ function readingRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/accounting/trial-balance',
     {
-      config: { role },
+      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'getTrialBalance',
@@ -103,7 +103,7 @@ function readingRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/accounting/journal',
     {
-      config: { role },
+      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'listPostings',
@@ -138,7 +138,7 @@ function exportRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/accounting/journal.csv',
     {
-      config: { role },
+      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'getJournalCsv',
@@ -156,7 +156,7 @@ function exportRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/accounting/journal.hledger',
     {
-      config: { role },
+      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'getJournalHledger',
@@ -177,7 +177,7 @@ function periodRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/accounting/periods',
     {
-      config: { role },
+      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'listPeriods',

@@ -39,17 +39,18 @@ export const TAGS = [
   { name: 'events', description: 'Follow what becomes of the book, in order and without a gap.' },
   {
     name: 'webhooks',
-    description: 'Have the events sent to you as they happen, signed. Every operation needs the role ADMIN.',
+    description:
+      'Have the events sent to you as they happen, signed. Reading needs the role ADMIN or AUDITOR, and every other operation ADMIN.',
   },
   {
     name: 'portfolio',
     description:
-      'How late the whole book is: portfolio at risk, and the moves between buckets. Every operation needs the role ADMIN.',
+      'How late the whole book is: portfolio at risk, and the moves between buckets. Reading needs the role ADMIN or AUDITOR, and booking ADMIN.',
   },
   {
     name: 'accounting',
     description:
-      'The journal of the loans on your chart of accounts, its balances, and the close of months. Every operation needs the role ADMIN.',
+      'The journal of the loans on your chart of accounts, its balances, and the close of months. Reading needs the role ADMIN or AUDITOR, and every other operation ADMIN.',
   },
   {
     name: 'test clock',

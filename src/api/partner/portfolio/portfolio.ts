@@ -1,5 +1,5 @@
 import type { Deps } from '../../../app/deps.ts'
-import { requireAdmin } from '../../../services/access/caller.ts'
+import { requireReader } from '../../../services/access/caller.ts'
 import { readRollRates } from '../../../services/portfolio/portfolio.ts'
 import { getPortfolioAtRisk } from '../../../services/portfolio/portfolioAtRisk.ts'
 import { bookPortfolioProvisions, getProvisions } from '../../../services/portfolio/provisions.ts'
@@ -30,7 +30,7 @@ function readingRoutes(app: StyleApp, deps: Deps): void {
     '/v1/portfolio/par',
     {
       config: {
-        role,
+        role: 'AUDITOR',
         refusals: ['failed_precondition'],
         explained: {
           failed_precondition: [
@@ -58,7 +58,7 @@ function readingRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/portfolio/roll-rates',
     {
-      config: { role },
+      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'getRollRates',
@@ -70,7 +70,7 @@ function readingRoutes(app: StyleApp, deps: Deps): void {
       },
     },
     async ({ caller, query }) => {
-      requireAdmin(caller)
+      requireReader(caller)
       return toRolls(await readRollRates(deps, caller, query))
     },
   )
@@ -84,7 +84,7 @@ function provisionRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/portfolio/provisions',
     {
-      config: { role, refusals: ['failed_precondition'], explained: { failed_precondition: withoutRates } },
+      config: { role: 'AUDITOR', refusals: ['failed_precondition'], explained: { failed_precondition: withoutRates } },
       schema: {
         tags,
         operationId: 'getProvisions',

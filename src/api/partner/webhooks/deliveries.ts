@@ -52,7 +52,7 @@ export function deliveryRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/webhook-endpoints/:id/deliveries',
     {
-      config: { role: 'ADMIN' },
+      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'listWebhookDeliveries',

@@ -69,7 +69,7 @@ function collectionRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/webhook-endpoints',
     {
-      config: { role: 'ADMIN' },
+      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'listWebhookEndpoints',
@@ -90,7 +90,7 @@ function singleRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/webhook-endpoints/:id',
     {
-      config: { role: 'ADMIN' },
+      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'getWebhookEndpoint',

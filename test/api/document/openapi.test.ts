@@ -89,6 +89,7 @@ describe('/openapi.json', () => {
     expect(codes.sort()).toEqual(
       [
         ...['aborted', 'failed_precondition', 'internal', 'invalid_argument', 'not_found', 'payload_too_large'],
+        'permission_denied',
         ...['resource_exhausted', 'unauthenticated', 'unavailable', 'unsupported_media_type'],
       ].sort(),
     )

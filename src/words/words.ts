@@ -2,14 +2,23 @@
 export const LANGUAGES = ['en', 'sw'] as const
 export type Language = (typeof LANGUAGES)[number]
 
-/** A word in each of the languages, in their order. */
+/** A word in each of the languages, in their order. A `{name}` in it stands for a value. */
 export type Word = readonly [english: string, kiswahili: string]
 
 /** The words of one subject, by name. */
 export type Words<Key extends string = string> = Readonly<Record<Key, Word>>
 
+/** Values for the names in a word. */
+export type Values = Readonly<Record<string, string | number | bigint>>
+
+/** Returns the word of a name in one language, with its values filled in. */
+export type Say<Key extends string> = (key: Key, values?: Values) => string
+
 /** Returns a function that writes the words of a subject in one language. */
-export const speak =
-  <Key extends string>(words: Words<Key>, language: Language): ((key: Key) => string) =>
-  (key) =>
-    words[key][LANGUAGES.indexOf(language)]!
+export function speak<Key extends string>(words: Words<Key>, language: Language): Say<Key> {
+  const place = LANGUAGES.indexOf(language)
+  return (key, values) => {
+    const word = words[key][place]!
+    return values === undefined ? word : word.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ''))
+  }
+}

@@ -32,6 +32,12 @@ export const layers: readonly Layer[] = [
     instead: 'domain is pure: let the service load what is needed and hand it in as an argument',
   },
   {
+    name: 'the words for people',
+    files: /^src\/words\//,
+    may: [/^src\/words\//],
+    instead: 'words are tables: let the page or the document that shows them import the table',
+  },
+  {
     name: 'db',
     files: /^src\/db\//,
     may: [/^src\/(domain|db)\//, /^(?!src\/|test\/|fastify|@fastify\/|prom-client$|@opentelemetry\/)/],
@@ -40,7 +46,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'services',
     files: /^src\/services\//,
-    may: [/^src\/(services|domain|db)\/(?!generated)/, packageOfServices],
+    may: [/^src\/(services|domain|db|words)\/(?!generated)/, packageOfServices],
     also: [[/\/webhooks\/poster\.ts$/, /^node:https?$/]],
     types: wiring,
     instead:
@@ -90,7 +96,11 @@ export const layers: readonly Layer[] = [
   {
     name: 'the operators’ port',
     files: /^src\/monitor\//,
-    may: [/^src\/(monitor|services|domain)\//, /^src\/api\/(wire|http\/(html|failure|statuses))\.ts$/, packageOfApi],
+    may: [
+      /^src\/(monitor|services|domain|words)\//,
+      /^src\/api\/(wire|http\/(html|failure|statuses))\.ts$/,
+      packageOfApi,
+    ],
     also: [[/\/server\.ts$/, /^src\/db\/postgres\/errors\.ts$/]],
     types: [...wiring, /^src\/observability\/metrics\.ts$/],
     instead: 'a page calls services: put a query into src/db and an operation into src/services',

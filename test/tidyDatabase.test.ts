@@ -47,6 +47,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
     ...['loans/sweep', 'portfolio/toldBuckets'],
   ],
   'sums, and reading through the whole book': [
+    ...['office/search', 'office/today'],
     ...[
       'audit/audit',
       'audit/auditTail',

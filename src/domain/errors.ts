@@ -29,6 +29,7 @@ export type FaultRole =
   | 'borrowerId'
   | 'entryId'
   | 'idempotencyKey'
+  | 'search'
   // Customers, loans and transactions.
   | 'activationDate'
   | 'closureDate'

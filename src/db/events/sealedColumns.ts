@@ -183,6 +183,7 @@ export const UNSEALED: LeftOut = {
     'where events are sent, and how far; its secret is encrypted, and nothing in the book follows from it',
   webhook_parked: 'events that wait for an endpoint',
   webhook_attempt: 'what was sent to an endpoint',
+  page_session: 'sign-ins at the office pages',
   test_clock: 'the time of a test organization, in which no money is',
 }
 

@@ -19,6 +19,11 @@ export interface SignIn {
    */
   issueToken(email: string, password: string, address: string, requestId?: string): Promise<string>
   /**
+   * Confirms the password of an account, for a sign-in without a token.
+   * @throws LendingError as `issueToken` does
+   */
+  confirm(email: string, password: string, address: string, requestId?: string): Promise<Account>
+  /**
    * Identifies the caller of a token.
    * @throws LendingError `unauthenticated` for a token that is malformed, forged, expired, or of a disabled account
    */
@@ -56,13 +61,18 @@ export function createSignIn({ listener = noListener, ...deps }: SignInDeps): Si
   const { db, now } = deps
   const tokens = createTokens(deps)
   const check = shareChecks(createCheck(deps))
+  const signIn = async (email: string, password: string, from: string, requestId = '') => {
+    const checked = await check({ email, password, address: networkOf(from) })
+    const { organizationId, id: accountId } = checked.account
+    listener.signedIn({ organizationId, accountId, address: withoutPort(from), requestId })
+    return checked
+  }
   return {
-    async issueToken(email, password, from, requestId = '') {
-      const { account, askedAt } = await check({ email, password, address: networkOf(from) })
-      const { organizationId, id: accountId } = account
-      listener.signedIn({ organizationId, accountId, address: withoutPort(from), requestId })
+    async issueToken(...credentials) {
+      const { account, askedAt } = await signIn(...credentials)
       return tokens.issue(account, askedAt)
     },
+    confirm: async (...credentials) => (await signIn(...credentials)).account,
     // Two caches: a style that takes no keys must not find one among the cached tokens.
     identify: cachingVerifier(now, tokens.verify),
     identifyKey: cachingVerifier(now, async (key) => ({ identity: await identifyApiKey(db, key) })),

@@ -1,0 +1,60 @@
+import type { Deps } from '../../app/deps.ts'
+import { type SearchAsked, searchBook } from '../../db/office/search.ts'
+import { invalidArgument } from '../../domain/errors.ts'
+import type { Caller } from '../access/caller.ts'
+
+/** Characters of a search at most, and of the beginning of a name at least. */
+export const LONGEST_SEARCH = 100
+const SHORTEST_NAME = 2
+/** Rows of each kind that a search gives. */
+export const MOST_FOUND = 25
+const LARGEST_ID = 2n ** 63n - 1n
+/** The country codes of the lenders' customers: Kenya, Tanzania, Uganda, Rwanda, Burundi, Ethiopia. */
+const COUNTRY_CODES = ['254', '255', '256', '250', '257', '251']
+
+/**
+ * Searches the book of the caller's organization: customers by external id, number, phone or the beginning of a name, loans
+ * by external id or number, and transactions by number or receipt (the reference that came with them).
+ * @returns `MOST_FOUND` of each kind at most
+ * @throws LendingError `invalid_argument`
+ */
+export async function search({ db }: Pick<Deps, 'db'>, caller: Caller, given: string) {
+  const text = given.trim()
+  if (text === '' || text.length > LONGEST_SEARCH || /\p{Cc}/u.test(text))
+    throw invalidArgument('search', `must be 1 to ${LONGEST_SEARCH} characters`)
+  return searchBook(db, askedOf(caller.organizationId, text))
+}
+
+const askedOf = (organizationId: number, text: string): SearchAsked => ({
+  organizationId,
+  text,
+  prefix: text.length < SHORTEST_NAME ? null : `${text.replaceAll(/[\\%_]/g, '\\$&')}%`,
+  phones: phonesOf(text),
+  number: numberOf(text),
+  most: MOST_FOUND,
+})
+
+function numberOf(text: string): bigint | null {
+  const number = /^#?\d{1,19}$/.test(text) ? BigInt(text.replace('#', '')) : null
+  return number !== null && number <= LARGEST_ID ? number : null
+}
+
+/** Returns the ways to write a phone number: as it stands, with and without the code of a country, and with a plus. */
+export function phonesOf(text: string): string[] {
+  const digits = text.replaceAll(/[\s().-]/g, '')
+  if (!/^\+?\d{6,15}$/.test(digits)) return [text]
+  const bare = digits.replace('+', '')
+  const code = COUNTRY_CODES.find((one) => bare.startsWith(one) && bare.length >= one.length + 8)
+  const local = code === undefined ? bare.replace(/^0/, '') : bare.slice(code.length)
+  const codes = code === undefined ? COUNTRY_CODES : [code]
+  return [
+    ...new Set([
+      text,
+      digits,
+      bare,
+      `0${local}`,
+      local,
+      ...codes.flatMap((one) => [`${one}${local}`, `+${one}${local}`]),
+    ]),
+  ]
+}

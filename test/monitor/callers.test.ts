@@ -106,8 +106,8 @@ describe('the metrics', () => {
       url: '/',
       headers: { authorization: `Bearer ${METRICS_TOKEN}` },
     })
-    expect(statusCode).toBe(401)
-    expect(headers['www-authenticate']).toBe('Basic realm="Mkopo operators", charset="UTF-8"')
+    expect(statusCode).toBe(303)
+    expect(headers.location).toBe('/sign-in?next=%2F')
   })
 })
 

@@ -1,11 +1,8 @@
-import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { rememberRecent } from '../../src/monitor/recent.ts'
-import { buildMonitor } from '../../src/monitor/server.ts'
-import { createMetrics } from '../../src/observability/metrics.ts'
 import { sequenceAll } from '../../src/services/events/sequencer.ts'
-import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
+import { DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
 import { createPortfolioKeeper } from '../../src/services/portfolio/portfolioKeeper.ts'
+import { type Office, openOffice, type Person } from '../support/office.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { sweepAll } from '../support/sweepAll.ts'
 import type { Wire } from '../support/wire.ts'
@@ -16,7 +13,7 @@ const TODAY = '2026-03-20'
 const HOSTILE = '<b>=asha()</b>'
 
 let service: TestService
-let monitor: FastifyInstance
+let office: Office
 let [old, young]: string[] = []
 
 const post = async (path: string, body: object): Promise<Wire> => {
@@ -36,22 +33,15 @@ async function keep(): Promise<void> {
 
 beforeAll(async () => {
   service = await startService()
-  const log = { error: (context: object) => expect.unreachable(String((context as { err: Error }).err.stack)) }
-  const { deps, clock } = service
-  const [recent, metrics] = [rememberRecent(clock.now), createMetrics(clock.now)]
-  monitor = buildMonitor({ deps, metrics, recent, totals: { latest: () => [] }, log })
+  office = openOffice(service.deps)
 })
 afterAll(async () => {
-  await monitor.close()
+  await office.monitor.close()
   await service.close()
 })
 beforeEach(() => service.clock.set(TODAY))
 
-const look = async (url: string, { email, password }: { email: string; password: string } = DEMO_OPERATOR) => {
-  const authorization = `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
-  const answer = await monitor.inject({ url, headers: { authorization } })
-  return { status: answer.statusCode, headers: answer.headers, text: answer.body }
-}
+const look = (url: string, person?: Person) => office.look(url, person)
 /** The cells of a row, by a text that it has. */
 const cells = (text: string, having: string): string[] => {
   const row = text.split('<tr>').find((one) => one.includes(having)) ?? ''
@@ -85,8 +75,8 @@ describe('the page of arrears', () => {
     const { status, text } = await look('/arrears')
     expect(status).toBe(200)
     expect(text).toContain(`As of ${TODAY}, by version 0 of the delinquency policy, par.`)
-    expect(cells(text, '<td class="words">1-30<')).toEqual(['1-30', 'TZS', '1 to 30', '2', '150,000.00', '85.71 %'])
-    expect(cells(text, '<td class="words">over 90<')).toEqual(['over 90', 'TZS', '91 and more', '0', '0.00', '0.00 %'])
+    expect(cells(text, '<td class="words">1-30<')).toEqual(['1-30', 'TZS', '1–30', '2', '150,000.00', '85.71 %'])
+    expect(cells(text, '<td class="words">over 90<')).toEqual(['over 90', 'TZS', '91+', '0', '0.00', '0.00 %'])
     expect(text).toMatch(/150,000\.00<\/td><td class="figure">85\.71 %<\/td><td class="figure">0\.00</)
     const late = text.slice(text.indexOf('Overdue loans, those with'))
     expect(late.indexOf(`/loans/${old}"`)).toBeLessThan(late.indexOf(`/loans/${young}"`))
@@ -176,7 +166,7 @@ describe('the page of the portfolio at risk over time', () => {
 
 describe.each(['/arrears', '/arrears.csv', '/portfolio-at-risk', '/portfolio-at-risk.csv'])('%s', (url) => {
   it('is for operators who signed in', async () => {
-    expect((await monitor.inject({ url })).statusCode).toBe(401)
+    expect((await office.monitor.inject({ url })).statusCode).toBe(303)
     expect((await look(url, DEMO_PARTNER)).status).toBe(403)
     expect((await look(url)).headers['content-security-policy']).toContain("default-src 'none'")
   })

@@ -1,22 +1,15 @@
-import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { rememberRecent } from '../../src/monitor/recent.ts'
-import { buildMonitor } from '../../src/monitor/server.ts'
-import { createMetrics } from '../../src/observability/metrics.ts'
-import { DEMO_OPERATOR } from '../../src/services/lenders/seedDemo.ts'
 import { type Books, type ChartWire, openBooks } from '../support/books.ts'
+import { type Office, openOffice } from '../support/office.ts'
 
 // The books on the operators' pages.
 
 let books: Books
-let monitor: FastifyInstance
+let office: Office
 let loan: string
 beforeAll(async () => {
   books = await openBooks()
-  const { deps, clock } = books.service
-  const log = { error: (context: object) => expect.unreachable(JSON.stringify(context)) }
-  const recent = rememberRecent(clock.now)
-  monitor = buildMonitor({ deps, metrics: createMetrics(clock.now), recent, totals: { latest: () => [] }, log })
+  office = openOffice(books.service.deps)
   await books.customer('asha')
   loan = await books.lend('asha', 100_000)
   await books.pay(loan, 10_000)
@@ -26,16 +19,11 @@ beforeAll(async () => {
   expect(await books.put('chart', { accounts: named, slots, method })).toMatchObject({ status: 200 })
 })
 afterAll(async () => {
-  await monitor.close()
+  await office.monitor.close()
   await books.end()
 })
 
-const look = async (url: string) => {
-  const { email, password } = DEMO_OPERATOR
-  const authorization = `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
-  const answer = await monitor.inject({ url, headers: { authorization } })
-  return { status: answer.statusCode, text: answer.body }
-}
+const look = (url: string) => office.look(url)
 
 describe('the page of the trial balance', () => {
   it('has the accounts, their totals and the months, and is linked from the book', async () => {
@@ -69,7 +57,7 @@ describe('the page of the trial balance', () => {
   })
 
   it('is for those who signed in', async () => {
-    expect((await monitor.inject({ url: '/trial-balance' })).statusCode).toBe(401)
+    expect((await office.monitor.inject({ url: '/trial-balance' })).statusCode).toBe(303)
   })
 })
 

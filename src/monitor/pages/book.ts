@@ -1,15 +1,16 @@
 import { type Html, html } from '../../api/http/html.ts'
-import type { Deps } from '../../app/deps.ts'
-import { addPeriods, dateIn, toRfc3339 } from '../../domain/dates.ts'
+import { addPeriods, dateIn } from '../../domain/dates.ts'
 import { currencyOf, minorToNumber } from '../../domain/money.ts'
 import { AT_RISK_DAYS } from '../../domain/portfolio/cells.ts'
+import { requireReader } from '../../services/access/caller.ts'
 import { type BookTotals, DAYS_SHOWN, type ProductTotals, type Totals } from '../../services/book/totals.ts'
 import { type ListedHead, listHeads, MOST_COUNTED } from '../../services/events/chainHeads.ts'
 import { countDue } from '../../services/loans/sweep.ts'
+import { type Desk, timeText } from '../desk.ts'
+import { ago, money, percent } from '../layout/figures.ts'
+import { figures, page, table, tile } from '../layout/page.ts'
+import { barPlot } from '../layout/plot.ts'
 import type { Recent } from '../recent.ts'
-import { ago, money, percent } from './figures.ts'
-import { page, table } from './page.ts'
-import { barPlot } from './plot.ts'
 
 const RENEW_SECONDS = 30
 const REFUSALS_SHOWN = 25
@@ -26,29 +27,30 @@ export interface Seen {
  * Builds the page of one organization's book: amounts out and at risk, recent movements, refusals, and the state of the
  * sweep and of the seal.
  */
-export async function bookPage(deps: Deps, organizationId: number, { recent, totals }: Seen): Promise<string> {
+export async function bookPage(desk: Desk, { recent, totals }: Seen): Promise<string> {
+  const { deps, caller, say } = desk
+  const { organizationId } = caller
+  requireReader(caller)
   const now = deps.machineNow()
   const due = await countDue(deps.db, now, MOST_DUE)
   const isTest = deps.testClocks.find(organizationId) !== undefined
   const [head] = await listHeads(deps, organizationId)
   const book = totals.latest().find((one) => one.organizationId === organizationId)
-  const body = html`<h1>The book</h1>
-${book ? html`<p>As of ${ago(book.computedAt, now)}; summed up in ${book.tookMs} ms.</p>` : html`<p>${isTest ? 'A test organization, which is not summed up: no money is in it.' : 'Not summed up yet.'}</p>`}
-<form action="/loans"><label>Loan <input name="id" inputmode="numeric" placeholder="its id" required></label> <button>Show</button></form>
-<p><a href="/trial-balance">Trial balance</a> and the months of the books · <a href="/arrears">Arrears</a> · <a href="/portfolio-at-risk">Portfolio at risk over time</a></p>
-${book && portfolio(book)}
-${book && moved(book, dateIn(deps.config.zone, now))}
-${sweepState(recent, due, now)}
-${head && sealState(head)}
-${refusals(recent, organizationId, deps.config.zone)}`
-  return page('The book', body, { renew: RENEW_SECONDS })
+  const body = html`<h1>${say('book')}</h1>
+${book ? html`<p>${say('summedUp', { ago: ago(book.computedAt, now), ms: book.tookMs })}</p>` : html`<p>${say(isTest ? 'testNotSummed' : 'notSummedYet')}</p>`}
+${book && portfolio(desk, book)}
+${book && movedByDay(desk, book)}
+${sweepState(desk, recent, due)}
+${head && sealState(desk, head)}
+${refusals(desk, recent)}`
+  return page(desk, say('book'), body, { renew: RENEW_SECONDS })
 }
 
-function portfolio({ products }: BookTotals): Html {
+function portfolio({ say }: Desk, { products }: BookTotals): Html {
   const rows = products
     .toSorted((a, b) => (a.productId ?? 0) - (b.productId ?? 0) || a.currency.localeCompare(b.currency))
     .map((product) => [
-      product.name ?? 'Loans of record systems',
+      product.name ?? say('ofRecordSystems'),
       product.currency,
       product.loans,
       money(product.outstanding, product.currency),
@@ -56,28 +58,27 @@ function portfolio({ products }: BookTotals): Html {
       money(product.overdue, product.currency),
       ...product.atRisk.map((amount) => percent(amount, product.principal)),
     ])
-  const totals = [...Map.groupBy(products, ({ currency }) => currency)].map(([currency, of]) => totalRow(currency, of))
+  const totals = [...Map.groupBy(products, ({ currency }) => currency)].map(([currency, of]) =>
+    totalRow(say('total'), currency, of),
+  )
   return table(
-    'Outstanding, overdue and portfolio at risk, by product',
+    say('byProduct'),
     [
-      ['Product', 'words'],
-      ['Currency'],
-      ['Loans', 'figure'],
-      ['Outstanding', 'figure'],
-      ['Overdue loans', 'figure'],
-      ['Overdue', 'figure'],
-      ...AT_RISK_DAYS.map((days): [string, 'figure'] => [`PAR ${days}`, 'figure']),
+      [say('product'), 'words'],
+      [say('currency')],
+      ...figures(say('loans'), say('outstanding'), say('overdueCount'), say('overdue')),
+      ...figures(...AT_RISK_DAYS.map((days) => `PAR ${days}`)),
     ],
     [...rows, ...totals],
-    'No loan is active.',
+    say('noneActive'),
   )
 }
 
-function totalRow(currency: string, products: readonly ProductTotals[]) {
+function totalRow(name: string, currency: string, products: readonly ProductTotals[]) {
   const sum = (read: (product: ProductTotals) => bigint) => products.reduce((total, one) => total + read(one), 0n)
   const principal = sum((product) => product.principal)
   return [
-    html`<strong>All</strong>`,
+    html`<strong>${name}</strong>`,
     currency,
     products.reduce((total, { loans }) => total + loans, 0),
     html`<strong>${money(
@@ -99,56 +100,57 @@ function totalRow(currency: string, products: readonly ProductTotals[]) {
 }
 
 /** Builds one plot for each currency: amounts of two currencies cannot share an axis. */
-function moved({ days }: BookTotals, today: string): Html {
+export function movedByDay({ deps, say }: Desk, { days }: BookTotals): Html {
+  const today = dateIn(deps.config.zone, deps.machineNow())
   const shown = Array.from({ length: DAYS_SHOWN }, (_, index) => addPeriods(today, index + 1 - DAYS_SHOWN, 'days'))
   const plots = [...Map.groupBy(days, ({ currency }) => currency)].map(([currency, of]) => {
     const number = (minor: bigint) => minorToNumber(minor, currencyOf(currency))
     return barPlot({
-      label: `Disbursed and collected by day, in ${currency}`,
-      names: [`Disbursed, ${currency}`, `Collected, ${currency}`],
+      label: say('movedByDay', { currency }),
+      names: [say('disbursedIn', { currency }), say('collectedIn', { currency })],
       days: shown.map((day) => {
         const { disbursed = 0n, collected = 0n } = of.find((one) => one.day === day) ?? {}
-        const label = `${day}: disbursed ${money(disbursed, currency)}, collected ${money(collected, currency)}`
+        const amounts = { disbursed: money(disbursed, currency), collected: money(collected, currency) }
+        const label = say('movedOn', { day, ...amounts })
         return { day, values: [number(disbursed), number(collected)], label }
       }),
     })
   })
-  return html`${plots}${plots.length === 0 && html`<p>Nothing was disbursed or collected in the last ${DAYS_SHOWN} days.</p>`}`
+  return html`${plots}${plots.length === 0 && html`<p>${say('nothingMoved', { days: DAYS_SHOWN })}</p>`}`
 }
 
-const tile = (name: string, value: Html | string | number) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
-
-function sealState({ changeId, sequence, unsealed, text }: ListedHead): Html {
+function sealState({ say }: Desk, { changeId, sequence, unsealed, text }: ListedHead): Html {
   return html`<section><dl class="tiles">
-${tile('Last change sealed', text === null ? 'none yet' : String(changeId))}
-${tile('Events numbered', String(sequence))}
-${tile('Changes not sealed yet', unsealed > MOST_COUNTED ? `more than ${MOST_COUNTED}` : unsealed)}
-</dl>${text !== null && html`<p>Head of the chain, to keep elsewhere: <code>${text}</code></p>`}</section>`
+${tile(say('lastSealed'), text === null ? say('noneYet') : String(changeId))}
+${tile(say('eventsNumbered'), String(sequence))}
+${tile(say('notSealed'), unsealed > MOST_COUNTED ? say('moreThan', { most: MOST_COUNTED }) : unsealed)}
+</dl>${text !== null && html`<p>${say('chainHead')} <code>${text}</code></p>`}</section>`
 }
 
-function sweepState({ sweep }: Recent, due: number, now: number): Html {
+function sweepState({ deps, say }: Desk, { sweep }: Recent, due: number): Html {
+  const now = deps.machineNow()
   return html`<section><dl class="tiles">
-${tile('Last sweep of this instance', sweep.lastAt === undefined ? 'none yet' : ago(sweep.lastAt, now))}
-${tile('Loans it brought up to date', sweep.loans)}
-${tile('Rounds that failed', sweep.failures === 0 ? '0' : html`<span class="bad">${sweep.failures}</span>`)}
-${tile('Loans whose time has come', due > MOST_DUE ? `more than ${MOST_DUE}` : due)}
+${tile(say('lastSweep'), sweep.lastAt === undefined ? say('noneYet') : ago(sweep.lastAt, now))}
+${tile(say('broughtUpToDate'), sweep.loans)}
+${tile(say('roundsFailed'), sweep.failures === 0 ? '0' : html`<span class="bad">${sweep.failures}</span>`)}
+${tile(say('timeHasCome'), due > MOST_DUE ? say('moreThan', { most: MOST_DUE }) : due)}
 </dl></section>`
 }
 
-const refusals = (recent: Recent, organizationId: number, zone: string): Html =>
+const refusals = ({ deps, caller, say }: Desk, recent: Recent): Html =>
   table(
-    'Latest refusals and errors of this instance',
-    [['When'], ['Style'], ['Route'], ['Code'], ['Why', 'words'], ['Request']],
+    say('refusals'),
+    [[say('when')], [say('style')], [say('route')], [say('code')], [say('why'), 'words'], [say('request')]],
     recent
-      .refusals(organizationId)
+      .refusals(caller.organizationId)
       .slice(0, REFUSALS_SHOWN)
       .map(({ at, style, route, code, reason, requestId }) => [
-        toRfc3339(at, zone).slice(0, 19).replace('T', ' '),
+        timeText(at, deps.config.zone),
         style,
         route,
         code === 'internal' ? html`<span class="bad">${code}</span>` : code,
         reason,
         requestId,
       ]),
-    'Nothing was refused.',
+    say('nothingRefused'),
   )

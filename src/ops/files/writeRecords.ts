@@ -1,9 +1,8 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { stringify } from 'csv-stringify/sync'
 import { makeDirectory } from '../../db/embedded/makeDirectory.ts'
-import { BYTE_ORDER_MARK, markText } from '../../domain/spreadsheetText.ts'
 import { Amount, type ExportKind, type ExportRecord, type ExportSink } from '../../services/book/bookExport.ts'
+import { recordsCsv } from '../../services/book/exportCsv.ts'
 import type { Io, Progress } from '../terminal/terminalIo.ts'
 import { Declined } from '../terminal/terminalIo.ts'
 import type { Format } from './readLines.ts'
@@ -32,7 +31,7 @@ export async function openFolder(
     },
     async write(_kind, records) {
       if (!writing) return
-      await writing.file.appendFile(format === 'csv' ? toCsv(records, writing.rows === 0) : toNdjson(records))
+      await writing.file.appendFile(format === 'csv' ? recordsCsv(records, writing.rows === 0) : toNdjson(records))
       writing.rows += records.length
       writing.bar.update(writing.rows)
     },
@@ -61,13 +60,3 @@ const toNdjson = (records: readonly ExportRecord[]): string =>
         `${JSON.stringify(record, (_, value: unknown) => (value instanceof Amount ? JSON.rawJSON(value.text) : value))}\n`,
     )
     .join('')
-
-const toCsv = (records: readonly ExportRecord[], first: boolean): string =>
-  (first ? BYTE_ORDER_MARK : '') +
-  stringify(records as ExportRecord[], {
-    header: first,
-    cast: {
-      string: (value) => markText(value),
-      object: (value) => (value instanceof Amount ? value.text : String(value)),
-    },
-  })

@@ -1,13 +1,7 @@
 import type { Deps } from '../../app/deps.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import { type CheckedLoan, readChecked, START } from '../../db/book/bookCheck.ts'
-import {
-  countForExport,
-  EXPORT_KINDS,
-  type ExportKind,
-  type ExportRow,
-  readForExport,
-} from '../../db/book/bookExport.ts'
+import { countForExport, type ExportKind, type ExportRow, readForExport } from '../../db/book/bookExport.ts'
 import { noteExport } from '../../db/lenders/organizations.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
@@ -35,21 +29,27 @@ export interface ExportSink {
   end(kind: ExportKind): Promise<void>
 }
 
+/** An export: its tables, what takes their rows, and the end of the patience with it. */
+export interface Export {
+  readonly kinds: readonly ExportKind[]
+  readonly sink: ExportSink
+  readonly stopping: AbortSignal
+}
+
 /**
- * Writes an organization's book as of one moment, while the service runs, and notes the export in the audit trail.
+ * Writes tables of an organization's book as of one moment, while the service runs, and notes the export in the audit trail.
  * @returns the number of rows of each kind
  */
 export async function exportBook(
   { db, config, now }: Deps,
   author: Author,
-  sink: ExportSink,
-  stopping: AbortSignal,
+  { kinds, sink, stopping }: Export,
 ): Promise<Readonly<Record<ExportKind, number>>> {
   const { organizationId } = author
   const counts = { customers: 0, loans: 0, instalments: 0, transactions: 0 }
   await noteExport(db, author, now(organizationId))
   await inSnapshot(db, async (snapshot) => {
-    for (const kind of EXPORT_KINDS) {
+    for (const kind of kinds) {
       await sink.begin(kind, await countForExport(snapshot, kind, organizationId))
       const stored = readForExport(snapshot, kind, organizationId)
       const read = (after: typeof START) => readChecked(snapshot, config.zone, after, organizationId, LOANS)

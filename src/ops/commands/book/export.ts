@@ -29,7 +29,7 @@ export function exportCommand(book: Command, shell: Shell): void {
             throw new Declined(`${path} is there already: name another folder`)
         const sink = await openFolder(folder, options.format, io)
         try {
-          const rows = await exportBook(deps, by(id), sink, io.stopping)
+          const rows = await exportBook(deps, by(id), { kinds: EXPORT_KINDS, sink, stopping: io.stopping })
           printer.list(
             files.map(({ kind, path }) => ({ kind, file: path, rows: rows[kind] })),
             [

@@ -9,10 +9,25 @@ export const style = `
 }
 * { box-sizing: border-box }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif }
-header { padding: 12px 24px; border-bottom: 1px solid var(--rule); color: var(--soft) }
-header a { color: var(--ink); font-weight: 600; text-decoration: none; margin-right: 8px }
-main { max-width: 1080px; margin: 0 auto; padding: 8px 24px 48px }
-h1 { font-size: 22px; margin: 20px 0 4px }
+.skip { position: absolute; left: -9999px }
+.skip:focus { left: 8px; top: 8px; padding: 6px 12px; background: var(--raised); z-index: 1 }
+:focus-visible { outline: 3px solid var(--first); outline-offset: 2px }
+main:focus { outline: none }
+header { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 24px; padding: 12px 24px; border-bottom: 1px solid var(--rule); color: var(--soft) }
+.home { color: var(--ink); font-weight: 600; text-decoration: none; padding: 4px 0 }
+header .search { margin: 0; flex: 1 1 320px; display: flex; gap: 8px }
+.search label { flex: 1; display: flex; align-items: center; gap: 8px }
+.search input { flex: 1; min-width: 0 }
+nav { flex-basis: 100% }
+nav ul { display: flex; flex-wrap: wrap; gap: 2px 4px; margin: 0; padding: 0; list-style: none }
+nav a { display: inline-block; padding: 4px 10px; border-radius: 6px; color: var(--ink); text-decoration: none }
+nav a:hover, nav a[aria-current] { background: var(--raised) }
+nav a[aria-current] { font-weight: 600; box-shadow: inset 0 -2px var(--first) }
+footer { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 16px; padding: 12px 24px; border-top: 1px solid var(--rule); color: var(--soft) }
+main { max-width: 1180px; margin: 0 auto; padding: 8px 24px 48px }
+h1 { font-size: 22px; margin: 20px 0 4px; overflow-wrap: anywhere }
+h2 { font-size: 17px; margin: 0 }
+p { overflow-wrap: anywhere }
 p { margin: 4px 0; color: var(--soft) }
 a { color: var(--first) }
 section, figure { margin: 24px 0 0; overflow-x: auto }
@@ -27,6 +42,16 @@ tbody tr:hover, tbody tr:hover td { background: var(--raised) }
 .message { font-size: 18px; margin-top: 32px }
 .bad { color: var(--bad) }
 form { margin: 12px 0 0 }
+form.inline { display: inline; margin: 0 }
+.fields { display: grid; gap: 12px; max-width: 420px }
+.fields label { display: grid; gap: 4px }
+.fields button, .question button { justify-self: start; background: var(--first); border-color: var(--first); color: var(--paper); padding: 6px 16px }
+.question { padding: 12px 16px; border: 1px solid var(--rule); border-radius: 8px; margin-top: 16px }
+.question p { margin: 0 0 8px }
+.notice { padding: 8px 14px; border-left: 4px solid var(--second); background: var(--raised); color: var(--ink); border-radius: 4px }
+.actions a { margin-right: 12px }
+td { unicode-bidi: isolate; white-space: nowrap }
+.words { white-space: normal; overflow-wrap: anywhere; min-width: 160px }
 input, select, button { font: inherit; padding: 4px 10px; border: 1px solid var(--rule); border-radius: 6px; background: var(--raised); color: var(--ink) }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; margin: 16px 0 0; padding: 0 }
 .tiles div { background: var(--raised); border-radius: 8px; padding: 12px 16px }
@@ -54,7 +79,7 @@ input, select, button { font: inherit; padding: 4px 10px; border: 1px solid var(
 .note { color: var(--soft); font-weight: 400 }
 /* A table of figures is scrolled sideways; what the row is about stays where it is. */
 @media (max-width: 700px) {
-  header, main { padding-left: 16px; padding-right: 16px }
+  header, main, footer { padding-left: 16px; padding-right: 16px }
   caption, figcaption { max-width: calc(100vw - 32px) }
   th, td { padding: 6px 8px }
   th:first-child, td:first-child:not(.empty) { position: sticky; left: 0; background: var(--paper) }

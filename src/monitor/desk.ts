@@ -1,0 +1,85 @@
+import type { FastifyRequest } from 'fastify'
+import type { Deps } from '../app/deps.ts'
+import { toRfc3339 } from '../domain/dates.ts'
+import type { Caller } from '../services/access/caller.ts'
+import type { PageSession } from '../services/office/pageSessions.ts'
+import { enterOrganization } from '../services/testClock/enter.ts'
+import { actionWords, doneWords } from '../words/actions.ts'
+import { frameWords, statusWords, thingWords, typeWords } from '../words/pages.ts'
+import { viewWords } from '../words/views.ts'
+import { LANGUAGES, type Language, type Say, speak } from '../words/words.ts'
+import { formToken } from './formTokens.ts'
+
+/** All words of the office pages. */
+const PAGE_WORDS = {
+  ...frameWords,
+  ...thingWords,
+  ...viewWords,
+  ...actionWords,
+  ...doneWords,
+  ...statusWords,
+  ...typeWords,
+} as const
+export type PageWord = keyof typeof PAGE_WORDS
+export type SayOnPage = Say<PageWord>
+
+const SAY = { en: speak<PageWord>(PAGE_WORDS, 'en'), sw: speak<PageWord>(PAGE_WORDS, 'sw') } as const
+
+/** Returns the words of a language. */
+export const sayIn = (language: Language): SayOnPage => SAY[language]
+
+/** Returns the word for a name of the contract, such as a status; the name itself where the table has none. */
+export const sayName = (say: SayOnPage, name: string): string =>
+  Object.hasOwn(PAGE_WORDS, name) ? say(name as PageWord) : name
+
+/** The words and the place of a page, also of one for nobody in particular. */
+export interface Frame {
+  readonly say: SayOnPage
+  readonly language: Language
+  /** The path and query of the page, to come back to. */
+  readonly here: string
+}
+
+/** A person at the office pages: the caller of the services, the words, and the tokens of the forms. */
+export interface Desk extends Frame {
+  readonly deps: Deps
+  readonly caller: Caller
+  readonly isAdmin: boolean
+  /** Whether the person may see what only ADMIN and AUDITOR may. */
+  readonly isReader: boolean
+  /** The clock of a test organization, as people read it; undefined for a live one. */
+  readonly testClock: string | undefined
+  formToken(): string
+}
+
+/** The cookie that keeps the language of a person. */
+export const LANGUAGE_COOKIE = 'mkopo_language'
+
+const isLanguage = (text: unknown): text is Language => LANGUAGES.some((one) => one === text)
+
+/** Returns the frame of a request: in the language that was chosen, or that the browser prefers. */
+export function frameOf(request: FastifyRequest): Frame {
+  const chosen = request.cookies?.[LANGUAGE_COOKIE]
+  const preferred = /^\s*([a-z]{2})/i.exec(String(request.headers['accept-language'] ?? ''))?.[1]?.toLowerCase()
+  const language = isLanguage(chosen) ? chosen : isLanguage(preferred) ? preferred : 'en'
+  return { language, say: SAY[language], here: request.url }
+}
+
+/** Returns the desk of a request that came with a session. */
+export async function deskOf(deps: Deps, request: FastifyRequest, session: PageSession): Promise<Desk> {
+  const { identity } = session
+  const { organizationId } = identity
+  const mode = await enterOrganization(deps, organizationId)
+  return {
+    ...frameOf(request),
+    deps,
+    caller: { ...identity, requestId: request.id },
+    isAdmin: identity.roles.includes('ADMIN'),
+    isReader: identity.roles.includes('ADMIN') || identity.roles.includes('AUDITOR'),
+    testClock: mode === 'test' ? timeText(deps.now(organizationId), deps.config.zone) : undefined,
+    formToken: () => formToken(session),
+  }
+}
+
+/** Writes an instant for people: date and time in the lender's zone. */
+export const timeText = (at: number, zone: string): string => toRfc3339(at, zone).slice(0, 19).replace('T', ' ')

@@ -1,0 +1,121 @@
+import { type Html, html } from '../../api/http/html.ts'
+import { displayName } from '../../domain/customer/customer.ts'
+import { notFound } from '../../domain/errors.ts'
+import { scoreNow } from '../../services/credit/credit.ts'
+import { type Borrower, getBorrower } from '../../services/customers/borrowers.ts'
+import { type Customer, getCustomer, listCustomers } from '../../services/customers/customers.ts'
+import { listLoans } from '../../services/loans/loanList.ts'
+import type { LoanNow } from '../../services/loans/loans.ts'
+import { type Desk, sayName } from '../desk.ts'
+import { done } from '../layout/done.ts'
+import { money } from '../layout/figures.ts'
+import { linkOf, page, table, tile, tiles } from '../layout/page.ts'
+import { type Fields, idOf, textOf } from '../query.ts'
+
+const ROWS = 50
+const MOST_LOANS = 100
+
+/** Builds the page of all customers, in the order in which they came. */
+export async function customersPage(desk: Desk, query: Fields): Promise<string> {
+  const { deps, caller, say } = desk
+  const after = textOf(query, 'after')
+  const range = after === undefined ? { rows: ROWS, page: 1 } : { rows: ROWS, after }
+  const { items, next } = await listCustomers(deps, caller, {}, range)
+  const rows = items.map((customer) => [
+    html`<a href="/customers/${customer.id}">${customer.id}</a>`,
+    displayName(customer),
+    customer.externalId ?? '',
+    sayName(say, customer.status),
+    customer.activationDate ?? '',
+  ])
+  const body = html`<h1>${say('customers')}</h1>
+${table(
+  say('customers'),
+  [[say('id')], [say('name'), 'words'], [say('externalId')], [say('status')], [say('activationDate')]],
+  rows,
+  say('noCustomer'),
+)}
+${next !== undefined && items.length === ROWS && html`<p><a href="${linkOf('/customers', { after: next })}">${say('more')}</a></p>`}`
+  return page(desk, say('customers'), body)
+}
+
+/** Builds the page of one customer, with the loans and the scorecard as of now. @throws LendingError `not_found` */
+export async function customerPage(desk: Desk, text: string, query: Fields): Promise<string> {
+  const { deps, caller, say, isAdmin } = desk
+  const id = idOf(text, 'customer')
+  const [customer, borrower, card] = await Promise.all([
+    getCustomer(deps, caller, { id }),
+    getBorrower(deps, caller, id),
+    scorecard(desk, id),
+  ])
+  const loans = await listLoans(
+    deps,
+    caller,
+    { filter: { customerId: id }, range: { rows: MOST_LOANS, page: 1 } },
+    (now) => now,
+  )
+  const body = html`<h1>${displayName(customer)}</h1>
+${done(desk, query)}
+${details(desk, customer, borrower)}
+${isAdmin && customer.status === 'Active' && html`<p class="actions"><a href="/customers/${id}/do/close">${say('closeCustomer')}</a></p>`}
+${loansOf(desk, loans.items)}
+${loans.total !== undefined && loans.total > MOST_LOANS && html`<p>${say('latestOf', { shown: MOST_LOANS, all: loans.total })}</p>`}
+${card}`
+  return page(desk, displayName(customer), body)
+}
+
+function details({ say }: Desk, customer: Customer, borrower: Borrower): Html {
+  const named = [
+    [say('id'), customer.id],
+    [say('externalId'), customer.externalId],
+    [say('status'), sayName(say, customer.status)],
+    [say('activationDate'), customer.activationDate],
+    [say('phone'), borrower.phone],
+    [say('email'), borrower.email],
+    [say('address'), borrower.address],
+  ] as const
+  return tiles(named.flatMap(([name, value]) => (value === null || value === '' ? [] : [tile(name, String(value))])))
+}
+
+/** Builds the table of the loans of a customer. */
+function loansOf({ say }: Desk, loans: readonly LoanNow[]): Html {
+  const rows = loans.map(({ loan, state }) => [
+    html`<a href="/loans/${loan.id}">${loan.id}</a>`,
+    loan.productName ?? say('ofRecordSystem'),
+    sayName(say, state.status),
+    loan.terms.disbursedOn,
+    loan.terms.currency.code,
+    money(loan.terms.principal, loan.terms.currency),
+    money(state.totalOutstanding, loan.terms.currency),
+    money(state.totalOverdue, loan.terms.currency),
+  ])
+  return table(
+    say('ofCustomer'),
+    [
+      [say('loan')],
+      [say('product'), 'words'],
+      [say('status')],
+      [say('disbursedOn')],
+      [say('currency')],
+      [say('principal'), 'figure'],
+      [say('outstanding'), 'figure'],
+      [say('overdue'), 'figure'],
+    ],
+    rows,
+    say('noLoan'),
+  )
+}
+
+/** Builds the scorecard of a customer as of now. To look keeps no decision. */
+async function scorecard({ deps, caller, say }: Desk, customerId: bigint): Promise<Html> {
+  const scored = await scoreNow(deps, deps.db, caller.organizationId, { id: customerId, externalId: null })
+  if (!scored) throw notFound('no customer has that id')
+  const { card, currency } = scored
+  return html`<section><h2>${say('scorecard')}</h2>${tiles([
+    tile(say('score'), card.score),
+    tile(say('grade'), card.grade),
+    tile(say('creditLimit'), `${money(card.creditLimit, currency)} ${currency.code}`),
+    tile(say('available'), `${money(card.availableLimit, currency)} ${currency.code}`),
+  ])}
+<p>${say('reasons')}: ${card.reasons.join('; ')}</p></section>`
+}

@@ -1,0 +1,107 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { html } from '../../api/http/html.ts'
+import { LendingError } from '../../domain/errors.ts'
+import type { PageSessions } from '../../services/office/pageSessions.ts'
+import { LANGUAGES } from '../../words/words.ts'
+import { type Frame, frameOf, LANGUAGE_COOKIE } from '../desk.ts'
+import { notOurForm } from '../formTokens.ts'
+import { plainPage } from '../layout/page.ts'
+
+/** The cookie of a session. */
+export const SESSION_COOKIE = 'mkopo_session'
+
+const HTML = 'text/html; charset=utf-8'
+const LONGEST = { email: 320, password: 1_000, path: 2_000 }
+const LANGUAGE_DAYS = 365
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Returns a text of a form or a query; an empty text where it is missing, is given twice or is too long. */
+const textOf = (fields: unknown, name: string, longest: number): string => {
+  const value = (fields as Fields | undefined)?.[name]
+  return typeof value === 'string' && value.length <= longest ? value : ''
+}
+
+/** Returns the path to go on to; the first page for an address of another site. */
+function nextOf(fields: unknown): string {
+  const next = textOf(fields, 'next', LONGEST.path)
+  return /^\/(?![/\\])[^\s\\]*$/.test(next) ? next : '/'
+}
+
+/**
+ * Requires that a form was sent by a page of this port. Browsers tell where a request comes from; a client that tells
+ * nothing is no browser, and has nobody's cookies.
+ * @throws LendingError `permission_denied`
+ */
+export function requireOwnPage({ headers }: FastifyRequest): void {
+  const site = headers['sec-fetch-site']
+  const { origin, host } = headers
+  const isForeign = origin !== undefined && URL.parse(origin)?.host !== host
+  if (isForeign || (site !== undefined && site !== 'same-origin' && site !== 'none')) throw notOurForm()
+}
+
+/** Returns the settings of a cookie; `secure` where a proxy in front of this port speaks TLS. */
+const cookieOf = ({ headers }: FastifyRequest) =>
+  ({ path: '/', httpOnly: true, sameSite: 'lax', secure: headers['x-forwarded-proto'] === 'https' }) as const
+
+/** Builds the page of the sign-in, with the path to go on to. */
+export function signInPage(frame: Frame, next: string, message?: string): string {
+  const { say } = frame
+  const body = html`<h1>${say('signIn')}</h1>
+${message === undefined ? html`<p>${say('signInFor')}</p>` : html`<p class="bad" role="alert">${message}</p>`}
+<form class="fields" method="post" action="/sign-in">
+<input type="hidden" name="next" value="${next}">
+<label>${say('email')} <input name="email" type="email" autocomplete="username" maxlength="${LONGEST.email}" required autofocus></label>
+<label>${say('password')} <input name="password" type="password" autocomplete="current-password" maxlength="${LONGEST.password}" required></label>
+<button>${say('signIn')}</button>
+</form>`
+  return plainPage(frame, say('signIn'), body)
+}
+
+/** Sends a person without a session to the sign-in, or says that the session has ended where a form was sent. */
+export function askToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (request.method === 'GET') return reply.redirect(`/sign-in?next=${encodeURIComponent(request.url)}`, 303)
+  const frame = frameOf(request)
+  const { pathname } = new URL(request.url, 'http://localhost')
+  return reply
+    .code(401)
+    .type(HTML)
+    .send(signInPage({ ...frame, here: '/sign-in' }, pathname, frame.say('sessionEnded')))
+}
+
+/** Adds the sign-in, the sign-out and the choice of the language. */
+export function addSignIn(app: FastifyInstance, sessions: PageSessions): void {
+  app.get('/sign-in', { config: { anybody: true } }, (request, reply) =>
+    reply.type(HTML).send(signInPage(frameOf(request), nextOf(request.query))),
+  )
+
+  app.post('/sign-in', { config: { anybody: true } }, async (request, reply) => {
+    requireOwnPage(request)
+    const { body, ip: address, id: requestId } = request
+    const [email, password] = [textOf(body, 'email', LONGEST.email), textOf(body, 'password', LONGEST.password)]
+    try {
+      const cookie = await sessions.open({ email, password, address, requestId })
+      return reply.setCookie(SESSION_COOKIE, cookie, cookieOf(request)).redirect(nextOf(body), 303)
+    } catch (error) {
+      if (!(error instanceof LendingError) || error.code !== 'unauthenticated') throw error
+      const frame = { ...frameOf(request), here: '/sign-in' }
+      return reply
+        .code(401)
+        .type(HTML)
+        .send(signInPage(frame, nextOf(body), error.message))
+    }
+  })
+
+  app.post('/sign-out', async (request, reply) => {
+    await sessions.close(request.cookies[SESSION_COOKIE] ?? '')
+    return reply.clearCookie(SESSION_COOKIE, cookieOf(request)).redirect('/sign-in', 303)
+  })
+
+  app.get('/language', { config: { anybody: true } }, (request, reply) => {
+    const language = LANGUAGES.find((one) => one === textOf(request.query, 'to', 2)) ?? 'en'
+    const maxAge = LANGUAGE_DAYS * 86_400
+    return reply
+      .setCookie(LANGUAGE_COOKIE, language, { ...cookieOf(request), maxAge })
+      .redirect(nextOf(request.query), 303)
+  })
+}

@@ -1,0 +1,50 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Desk } from '../desk.ts'
+import { loanPage } from '../loan/loan.ts'
+import { arrearsPage } from '../pages/arrears.ts'
+import { auditPage } from '../pages/audit.ts'
+import { bookPage, type Seen } from '../pages/book.ts'
+import { customerPage, customersPage } from '../pages/customers.ts'
+import { exportsPage } from '../pages/exports.ts'
+import { journalPage } from '../pages/journal.ts'
+import { portfolioTimePage } from '../pages/portfolioTime.ts'
+import { productsPage } from '../pages/products.ts'
+import { searchPage } from '../pages/search.ts'
+import { todayPage } from '../pages/today.ts'
+import { trialBalancePage } from '../pages/trialBalance.ts'
+import { endpointPage, webhooksPage } from '../pages/webhooks.ts'
+import type { Fields } from '../query.ts'
+
+/** A page: the person who looks, the query, and the id in the path; an empty text where the path has none. */
+type View = (desk: Desk, query: Fields, id: string) => string | Promise<string>
+
+const VIEWS: Readonly<Record<string, View>> = {
+  '/search': searchPage,
+  '/customers': customersPage,
+  '/customers/:id': (desk, query, id) => customerPage(desk, id, query),
+  '/loans/:id': (desk, query, id) => loanPage(desk, id, query),
+  '/arrears': arrearsPage,
+  '/portfolio-at-risk': portfolioTimePage,
+  '/products': productsPage,
+  '/journal': journalPage,
+  '/trial-balance': trialBalancePage,
+  '/webhooks': webhooksPage,
+  '/webhooks/:id': (desk, query, id) => endpointPage(desk, id, query),
+  '/audit': auditPage,
+  '/exports': exportsPage,
+}
+
+type Request = FastifyRequest<{ Params: { id?: string }; Querystring: Fields }>
+
+/** Adds the pages that show something and change nothing. */
+export function addViews(app: FastifyInstance, seen: Seen): void {
+  const views: Readonly<Record<string, View>> = {
+    ...VIEWS,
+    '/': (desk, query) => todayPage(desk, query, seen),
+    '/book': (desk) => bookPage(desk, seen),
+  }
+  for (const [path, view] of Object.entries(views))
+    app.get(path, async ({ desk, query, params }: Request, reply) =>
+      reply.type('text/html; charset=utf-8').send(await view(desk, query, params.id ?? '')),
+    )
+}

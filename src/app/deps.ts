@@ -5,6 +5,8 @@ import type { SettledPlaces } from '../db/queries/settledPlaces.ts'
 import type { KeyRing } from '../services/access/keyRing.ts'
 import type { SignIn } from '../services/access/signIn.ts'
 import type { SignerPlace } from '../services/access/tokenSigner.ts'
+import type { DocumentKey } from '../services/documents/code.ts'
+import type { Printer } from '../services/documents/pdf/printer.ts'
 import type { EventHeads } from '../services/events/eventHeads.ts'
 import type { LongPolls } from '../services/events/longPolls.ts'
 import type { ChainSecret } from '../services/events/seal.ts'
@@ -47,6 +49,10 @@ export interface Deps {
   readonly longPolls: LongPolls
   /** The key of the chain of changes. */
   readonly chainSecret: ChainSecret
+  /** The key of the codes of documents. */
+  readonly documentKey: DocumentKey
+  /** Makes the PDFs of documents. */
+  readonly printer: Printer
   /** Sends requests to the receivers of webhooks. */
   readonly webhookPoster: Poster
   /** Listens to what happens in the service, such as its metrics do. */

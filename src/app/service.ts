@@ -10,6 +10,8 @@ import { invariant } from '../domain/errors.ts'
 import { openKeyRing } from '../services/access/keyRing.ts'
 import { createSignIn } from '../services/access/signIn.ts'
 import { signerPlace } from '../services/access/tokenSigner.ts'
+import { documentKey } from '../services/documents/code.ts'
+import { createPrinter } from '../services/documents/pdf/printer.ts'
 import { createEventHeads } from '../services/events/eventHeads.ts'
 import { createLongPolls } from '../services/events/longPolls.ts'
 import { chainSecret } from '../services/events/seal.ts'
@@ -86,6 +88,8 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
       eventHeads: createEventHeads(),
       longPolls: createLongPolls(config),
       chainSecret: chainSecret(secret),
+      documentKey: documentKey(secret),
+      printer: createPrinter(),
     }
     const writing = { idBlocks: createIdBlocks(), loanBatches: createLoanBatches(db), loanQueues: createLoanQueues() }
     return {

@@ -78,7 +78,9 @@ export type FaultRole =
   | 'decimalPlaces'
   | 'loanApplicationId'
   | 'disbursedById'
-  // Statements.
+  // Documents.
+  | 'code'
+  // Statements of accounts.
   | 'fullName'
   | 'mobileNumber'
   | 'statement'

@@ -9,3 +9,13 @@ export const hasInvisible = (text: string): boolean => INVISIBLE.test(text)
 
 /** Returns whether a text has a character that can be seen. */
 export const hasVisible = (text: string): boolean => VISIBLE.test(text)
+
+/** Characters that nobody sees, or that change how others are seen. */
+const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
+
+/** Returns how a character is written by its number: `[U+202E]`. */
+export const byNumber = (character: string): string =>
+  `[U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}]`
+
+/** Returns a text with each character that is not seen by its number. */
+export const showHidden = (text: string): string => text.replace(HIDDEN, byNumber)

@@ -7,7 +7,7 @@ import { enterOrganization } from '../services/testClock/enter.ts'
 import { actionWords, doneWords } from '../words/actions.ts'
 import { frameWords, statusWords, thingWords, typeWords } from '../words/pages.ts'
 import { viewWords } from '../words/views.ts'
-import { LANGUAGES, type Language, type Say, speak } from '../words/words.ts'
+import { isLanguage, type Language, type Say, speak } from '../words/words.ts'
 import { formToken } from './formTokens.ts'
 
 /** All words of the office pages. */
@@ -55,13 +55,13 @@ export interface Desk extends Frame {
 /** The cookie that keeps the language of a person. */
 export const LANGUAGE_COOKIE = 'mkopo_language'
 
-const isLanguage = (text: unknown): text is Language => LANGUAGES.some((one) => one === text)
+
 
 /** Returns the frame of a request: in the language that was chosen, or that the browser prefers. */
 export function frameOf(request: FastifyRequest): Frame {
   const chosen = request.cookies?.[LANGUAGE_COOKIE]
   const preferred = /^\s*([a-z]{2})/i.exec(String(request.headers['accept-language'] ?? ''))?.[1]?.toLowerCase()
-  const language = isLanguage(chosen) ? chosen : isLanguage(preferred) ? preferred : 'en'
+  const language = [chosen, preferred].find((one) => one !== undefined && isLanguage(one)) ?? 'en'
   return { language, say: SAY[language], here: request.url }
 }
 

@@ -22,3 +22,6 @@ export function speak<Key extends string>(words: Words<Key>, language: Language)
     return values === undefined ? word : word.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ''))
   }
 }
+
+/** Returns whether a text names one of the languages. */
+export const isLanguage = (text: string): text is Language => LANGUAGES.some((one) => one === text)

@@ -32,10 +32,11 @@ export const layers: readonly Layer[] = [
     instead: 'domain is pure: let the service load what is needed and hand it in as an argument',
   },
   {
-    name: 'the words for people',
+    name: 'words',
     files: /^src\/words\//,
     may: [/^src\/words\//],
-    instead: 'words are tables: let the page or the document that shows them import the table',
+    types: [/^src\/domain\//],
+    instead: 'words are texts for people, by name: compute nothing there',
   },
   {
     name: 'db',

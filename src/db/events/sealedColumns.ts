@@ -184,6 +184,7 @@ export const UNSEALED: LeftOut = {
   webhook_parked: 'events that wait for an endpoint',
   webhook_attempt: 'what was sent to an endpoint',
   page_session: 'sign-ins at the office pages',
+  document: 'what statements and receipts said; the code of each is a keyed hash over its row',
   test_clock: 'the time of a test organization, in which no money is',
 }
 

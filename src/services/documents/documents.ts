@@ -1,0 +1,161 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Deps } from '../../app/deps.ts'
+import { findDocument, insertDocument } from '../../db/documents/documents.ts'
+import { displayName } from '../../domain/customer/customer.ts'
+import { toRfc3339 } from '../../domain/dates.ts'
+import {
+  type DocumentContext,
+  type DocumentLanguage,
+  type LoanDocument,
+  type LoanReceipt,
+  type LoanStatement,
+  receiptOf,
+  type StatementDays,
+  statementOf,
+} from '../../domain/documents/documents.ts'
+import type { Caller } from '../access/caller.ts'
+import { getOrganization } from '../lenders/organizations.ts'
+import { getLoan, type LoanRead, type LoanRef } from '../loans/loans.ts'
+import type { TransactionRef } from '../loans/transactions.ts'
+import { codeOf, factsOf } from './code.ts'
+import { toCsv } from './csv.ts'
+import { fileNameOf } from './texts.ts'
+
+/** What a client asks of a statement. */
+export interface StatementRequest extends StatementDays {
+  /** Undefined: English. */
+  readonly language?: DocumentLanguage | undefined
+}
+
+/** What a client asks of a receipt. */
+export type ReceiptRequest = Pick<StatementRequest, 'language'>
+
+/** A document, and the code by which it can be checked. */
+export interface Coded<Document extends LoanDocument = LoanDocument> {
+  readonly document: Document
+  readonly code: string
+}
+
+/** The files that a document is written as. */
+export const DOCUMENT_FORMATS = ['pdf', 'csv'] as const
+export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number]
+
+/** A document as a file. */
+export interface DocumentFile {
+  readonly bytes: Buffer
+  readonly type: 'application/pdf' | 'text/csv; charset=utf-8'
+  /** A name of ASCII letters, digits, points and dashes. */
+  readonly name: string
+}
+
+/**
+ * Builds the statement of a loan as of now, and keeps its code.
+ * @throws LendingError `not_found`, `invalid_argument` for days that are no period of the loan, `resource_exhausted` when
+ *   too many such long loans are read at once; `unavailable`, also in a book that takes no writes
+ */
+export const makeStatement = async (
+  deps: Deps,
+  caller: Caller,
+  ref: LoanRef,
+  { language, ...days }: StatementRequest,
+): Promise<Coded<LoanStatement>> =>
+  keep(deps, caller, await build(deps, caller, { ref, language }, (loan, context) => statementOf(loan, context, days)))
+
+/**
+ * Builds the receipt of a transaction as of now, and keeps its code.
+ * @throws LendingError `not_found`, `failed_precondition` for a transaction in which no money moved, `unavailable`
+ */
+export const makeReceipt = async (
+  deps: Deps,
+  caller: Caller,
+  { ref, transactionId }: TransactionRef,
+  { language }: ReceiptRequest,
+): Promise<Coded<LoanReceipt>> =>
+  keep(
+    deps,
+    caller,
+    await build(deps, caller, { ref, language }, (loan, context) => receiptOf(loan, context, transactionId)),
+  )
+
+/**
+ * Writes the statement of a loan as a file. The same request on the same book gives the same bytes.
+ * @throws LendingError as `makeStatement` and `writeFile` do
+ */
+export const renderStatement = async (
+  deps: Deps,
+  caller: Caller,
+  ref: LoanRef,
+  { format, ...request }: StatementRequest & { readonly format: DocumentFormat },
+): Promise<DocumentFile> => writeFile(deps, caller, await makeStatement(deps, caller, ref, request), format)
+
+/**
+ * Writes the receipt of a transaction as a file. The same request on the same book gives the same bytes.
+ * @throws LendingError as `makeReceipt` and `writeFile` do
+ */
+export const renderReceipt = async (
+  deps: Deps,
+  caller: Caller,
+  of: TransactionRef,
+  { format, ...request }: ReceiptRequest & { readonly format: DocumentFormat },
+): Promise<DocumentFile> => writeFile(deps, caller, await makeReceipt(deps, caller, of, request), format)
+
+/**
+ * Writes a document as a file; a PDF on another thread.
+ * @throws LendingError `resource_exhausted` while too many PDFs are being made
+ */
+export async function writeFile(
+  deps: Deps,
+  caller: Pick<Caller, 'organizationId'>,
+  { document, code }: Coded,
+  format: DocumentFormat,
+): Promise<DocumentFile> {
+  const name = fileNameOf(document, format)
+  if (format === 'csv') return { bytes: Buffer.from(toCsv(document, code)), type: 'text/csv; charset=utf-8', name }
+  const postedAt = document.kind === 'receipt' ? toRfc3339(document.postedAt, deps.config.zone) : ''
+  const bytes = await deps.printer.print({ document, code, logo: await logoOf(deps, caller), postedAt })
+  return { bytes, type: 'application/pdf', name }
+}
+
+/** What a document is built from. */
+interface Asked {
+  readonly ref: LoanRef
+  readonly language: DocumentLanguage | undefined
+}
+
+/** Builds a document of a loan as of now: in its turn where the loan is long, and after other requests have had theirs. */
+export async function build<Document extends LoanDocument>(
+  deps: Deps,
+  caller: Caller,
+  { ref, language = 'en' }: Asked,
+  toDocument: (loan: LoanRead['loan'], context: DocumentContext) => Document,
+): Promise<Document> {
+  const lender = await lenderOf(deps, caller)
+  const { loan, at } = await getLoan(deps, caller, ref)
+  const { customerId: id, customerExternalId: externalId, customerBusinessName: businessName } = loan
+  const name = businessName || displayName({ externalId, businessName })
+  const weight = loan.terms.schedule.length + loan.entries.length
+  return deps.heavyReads.run(caller.organizationId, weight, async () => {
+    await turn()
+    return toDocument(loan, { lender, borrower: { id, externalId, name }, language, now: at })
+  })
+}
+
+async function lenderOf(deps: Deps, caller: Caller) {
+  const { name } = await getOrganization(deps, caller)
+  return { name, licenceNumber: null }
+}
+
+const logoOf = async (_deps: Deps, _caller: Pick<Caller, 'organizationId'>) => null
+
+/** Stores the code of a document, unless it is stored: a book that takes no writes still answers what was made before. */
+async function keep<Document extends LoanDocument>(
+  deps: Deps,
+  { organizationId }: Caller,
+  document: Document,
+): Promise<Coded<Document>> {
+  const facts = factsOf(organizationId, document)
+  const code = codeOf(deps.documentKey, facts)
+  const isKept = await findDocument(deps.db, { organizationId, code })
+  if (!isKept) await insertDocument(deps.db, { ...facts, code, madeAt: deps.now(organizationId) })
+  return { document, code }
+}

@@ -1,0 +1,93 @@
+import type { LineType } from '../domain/documents/loanLines.ts'
+import type { LoanStatus } from '../domain/loan/lifecycle.ts'
+import type { Words } from './words.ts'
+
+// The words of statements and receipts, in English and Kiswahili. A native speaker has to review the Kiswahili.
+
+/** The names of the lines of a statement. */
+export const LINE_WORDS = {
+  Disbursement: ['Disbursement', 'Mkopo uliotolewa'],
+  'Scheduled Interest': ['Interest of the schedule', 'Riba ya ratiba'],
+  'Scheduled Fees': ['Fees of the schedule', 'Ada za ratiba'],
+  'Late Penalty': ['Late penalty', 'Adhabu ya kuchelewa'],
+  Repayment: ['Repayment', 'Malipo ya mkopo'],
+  'Recovery Repayment': ['Recovery', 'Malipo ya deni lililofutwa'],
+  'Waive Interest': ['Interest waived', 'Riba iliyosamehewa'],
+  Refund: ['Refund', 'Marejesho ya fedha'],
+  'Credit Balance Refund': ['Refund of overpayment', 'Marejesho ya malipo ya ziada'],
+  'Charge-off': ['Charge-off', 'Mkopo uliotengwa kama hasara'],
+  'Write-off': ['Write-off', 'Deni lililofutwa'],
+  Fee: ['Fee', 'Ada'],
+  Penalty: ['Penalty', 'Adhabu'],
+  'Settlement Waiver': ['Interest forgiven at settlement', 'Riba iliyosamehewa kwa kulipa mapema'],
+} as const satisfies Words<LineType>
+
+/** The statuses of a loan. */
+export const STATUS_WORDS = {
+  Active: ['Active', 'Unaendelea'],
+  'Closed (obligations met)': ['Closed (paid)', 'Umefungwa (umelipwa)'],
+  'Closed (written off)': ['Closed (written off)', 'Umefungwa (umefutwa)'],
+  Overpaid: ['Overpaid', 'Umelipwa zaidi'],
+} as const satisfies Words<LoanStatus>
+
+/** Titles, labels and remarks. */
+export const DOCUMENT_WORDS = {
+  statement: ['Loan statement', 'Taarifa ya mkopo'],
+  receipt: ['Receipt', 'Stakabadhi'],
+  payout: ['Payment voucher', 'Hati ya malipo'],
+  licence: ['Licence number', 'Namba ya leseni'],
+  from: ['From', 'Kuanzia'],
+  to: ['To', 'Hadi'],
+  borrower: ['Borrower', 'Mkopaji'],
+  borrowerNumber: ['Customer number', 'Namba ya mteja'],
+  reference: ['Reference', 'Kumbukumbu'],
+  loan: ['Loan', 'Mkopo'],
+  loanNumber: ['Loan number', 'Namba ya mkopo'],
+  account: ['Account number', 'Namba ya akaunti'],
+  product: ['Product', 'Aina ya mkopo'],
+  principalLent: ['Principal lent', 'Kiasi kilichokopwa'],
+  deducted: ['Fees deducted', 'Ada zilizokatwa'],
+  paidOut: ['Paid out', 'Kiasi kilichotolewa'],
+  disbursedOn: ['Disbursed on', 'Tarehe ya kutolewa'],
+  dueOn: ['Last due date', 'Tarehe ya mwisho ya kulipa'],
+  instalments: ['Instalments', 'Idadi ya marejesho'],
+  status: ['Status', 'Hali'],
+  opening: ['Opening balance', 'Salio la mwanzo'],
+  charged: ['Charged', 'Kilichotozwa'],
+  credited: ['Credited', 'Kilichopunguzwa'],
+  closing: ['Closing balance', 'Salio la mwisho'],
+  date: ['Date', 'Tarehe'],
+  details: ['Details', 'Maelezo'],
+  balance: ['Balance', 'Salio'],
+  transaction: ['No.', 'Na.'],
+  amount: ['Amount', 'Kiasi'],
+  principal: ['Principal', 'Mtaji'],
+  interest: ['Interest', 'Riba'],
+  fees: ['Fees', 'Ada'],
+  penalty: ['Penalty', 'Adhabu'],
+  overpayment: ['Overpayment', 'Malipo ya ziada'],
+  reversed: ['REVERSED', 'IMEBATILISHWA'],
+  reversedReceipt: ['REVERSED – NOT VALID', 'IMEBATILISHWA – SI HALALI'],
+  noLines: ['Nothing happened in this period.', 'Hakuna kilichotokea katika kipindi hiki.'],
+  balances: ['Owed at the end of the period', 'Deni mwishoni mwa kipindi'],
+  outstanding: ['Owed', 'Deni'],
+  overdue: ['Of it overdue', 'Kati yake lililochelewa'],
+  nextDue: ['Due next', 'Malipo yanayofuata'],
+  schedule: ['Instalments', 'Ratiba ya marejesho'],
+  number: ['No.', 'Na.'],
+  dueDate: ['Due date', 'Tarehe ya kulipa'],
+  due: ['Due', 'Inayodaiwa'],
+  paid: ['Paid', 'Iliyolipwa'],
+  givenUp: ['Given up', 'Iliyosamehewa'],
+  owed: ['Owed', 'Iliyobaki'],
+  page: ['Page', 'Ukurasa'],
+  of: ['of', 'kati ya'],
+  code: ['Code', 'Msimbo'],
+  check: ['The lender can check this document by its code.', 'Mkopeshaji anaweza kuhakiki hati hii kwa msimbo wake.'],
+  lender: ['Lender', 'Mkopeshaji'],
+  valueDate: ['Value date', 'Tarehe ya malipo'],
+  postedAt: ['Recorded at', 'Ilirekodiwa'],
+  method: ['Method', 'Njia ya malipo'],
+  balanceAfter: ['Balance after it', 'Salio baada yake'],
+  allocated: ['What it went to', 'Mgawanyo wake'],
+} as const satisfies Words

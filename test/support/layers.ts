@@ -58,7 +58,7 @@ export const layers: readonly Layer[] = [
     files: new RegExp(`^src/api/${style}/`),
     may: [
       new RegExp(`^src/api/(${style}/|(http|body|limits|lists|document(/collection)?)/|[^/]+$)`),
-      /^src\/(services|domain)\//,
+      /^src\/(services|domain|words)\//,
       packageOfApi,
     ],
     types: wiring,
@@ -70,7 +70,7 @@ export const layers: readonly Layer[] = [
     files: /^src\/api\/((http|body|limits|lists|document(\/collection)?)\/)?[^/]+$/,
     may: [
       /^src\/api\/((http|body|limits|lists|document(\/collection)?)\/)?[^/]+$/,
-      /^src\/(services|domain)\//,
+      /^src\/(services|domain|words)\//,
       packageOfApi,
     ],
     types: wiring,
@@ -87,7 +87,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'the command line',
     files: /^src\/ops\//,
-    may: [/^src\/(ops|app|services|domain)\//, /^src\/api\/(wire\.ts|body\/)/, packageOfApi],
+    may: [/^src\/(ops|app|services|domain|words)\//, /^src\/api\/(wire\.ts|body\/)/, packageOfApi],
     also: [
       [/\/(open|files\/writeRecords)\.ts$/, /^src\/db\/embedded\//],
       [/\/run\.ts$/, /^src\/db\/postgres\/errors\.ts$/],

@@ -12,6 +12,7 @@ import { customerRoutes } from './customers.ts'
 import { policyRoutes } from './delinquency/policies.ts'
 import { CHAPTERS, TAGS } from './document/introduction.ts'
 import { VARIABLES } from './document/variables.ts'
+import { documentRoutes } from './documents/documents.ts'
 import { eventRoutes } from './events/events.ts'
 import { transactionListRoutes } from './lists/transactionList.ts'
 import { loanRoutes } from './loans.ts'
@@ -59,6 +60,7 @@ export const partnerStyle: Style = {
     productRoutes(app, deps)
     loanRoutes(app, deps)
     transactionRoutes(app, deps)
+    documentRoutes(app, deps)
     transactionListRoutes(app, deps)
     policyRoutes(app, deps)
     creditRoutes(app, deps)

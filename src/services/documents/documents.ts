@@ -14,7 +14,7 @@ import {
   statementOf,
 } from '../../domain/documents/documents.ts'
 import type { Caller } from '../access/caller.ts'
-import { getOrganization } from '../lenders/organizations.ts'
+import { lenderDetails } from '../lenders/organizations.ts'
 import { getLoan, type LoanRead, type LoanRef } from '../loans/loans.ts'
 import type { TransactionRef } from '../loans/transactions.ts'
 import { codeOf, factsOf } from './code.ts'
@@ -112,7 +112,8 @@ export async function writeFile(
   const name = fileNameOf(document, format)
   if (format === 'csv') return { bytes: Buffer.from(toCsv(document, code)), type: 'text/csv; charset=utf-8', name }
   const postedAt = document.kind === 'receipt' ? toRfc3339(document.postedAt, deps.config.zone) : ''
-  const bytes = await deps.printer.print({ document, code, logo: await logoOf(deps, caller), postedAt })
+  const { logo } = await lenderDetails(deps, caller)
+  const bytes = await deps.printer.print({ document, code, logo, postedAt })
   return { bytes, type: 'application/pdf', name }
 }
 
@@ -129,7 +130,8 @@ export async function build<Document extends LoanDocument>(
   { ref, language = 'en' }: Asked,
   toDocument: (loan: LoanRead['loan'], context: DocumentContext) => Document,
 ): Promise<Document> {
-  const lender = await lenderOf(deps, caller)
+  const { legalName, licenceNumber } = await lenderDetails(deps, caller)
+  const lender = { name: legalName, licenceNumber }
   const { loan, at } = await getLoan(deps, caller, ref)
   const { customerId: id, customerExternalId: externalId, customerBusinessName: businessName } = loan
   const name = businessName || displayName({ externalId, businessName })
@@ -139,13 +141,6 @@ export async function build<Document extends LoanDocument>(
     return toDocument(loan, { lender, borrower: { id, externalId, name }, language, now: at })
   })
 }
-
-async function lenderOf(deps: Deps, caller: Caller) {
-  const { name } = await getOrganization(deps, caller)
-  return { name, licenceNumber: null }
-}
-
-const logoOf = async (_deps: Deps, _caller: Pick<Caller, 'organizationId'>) => null
 
 /** Stores the code of a document, unless it is stored: a book that takes no writes still answers what was made before. */
 async function keep<Document extends LoanDocument>(

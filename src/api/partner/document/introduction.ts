@@ -15,6 +15,10 @@ export const TAGS = [
       'Post the money that customers pay, and read the transactions of a loan. Every operation takes a loan by its number or by your externalId.',
   },
   {
+    name: 'documents',
+    description: 'Give a customer a statement or a receipt, as PDF, CSV or JSON, and check one by its code.',
+  },
+  {
     name: 'corrections',
     description: 'Pay money back, waive interest, and adjust what was posted in error.',
   },

@@ -2,10 +2,11 @@ import type { LoanDocument, LoanReceipt, LoanStatement } from '../../../domain/d
 import { isReversed } from '../../../domain/documents/loanLines.ts'
 import type { Period } from '../../../domain/loan/allocation.ts'
 import { COMPONENTS, totalOf } from '../../../domain/loan/portions.ts'
+import type { Logo } from '../../../domain/organization/logo.ts'
 import { DOCUMENT_WORDS, LINE_WORDS, STATUS_WORDS } from '../../../words/documents.ts'
 import { speak } from '../../../words/words.ts'
 import { codeText, detailsOf, groupedText } from '../texts.ts'
-import { BODY, type Cell, type Column, type Logo, Sheet, SMALL, STRONG } from './sheet.ts'
+import { BODY, type Cell, type Column, Sheet, SMALL, STRONG } from './sheet.ts'
 
 /** What a PDF is made of. */
 export interface PdfRequest {

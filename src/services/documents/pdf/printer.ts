@@ -36,18 +36,28 @@ export function createPrinter(): Printer {
     })
     return threads
   }
+  /** Makes a PDF on a thread. @throws LendingError `unavailable` for one that takes too long */
+  async function run(request: PdfRequest): Promise<Buffer> {
+    const signal = AbortSignal.timeout(PATIENCE_MS)
+    try {
+      const { buffer, byteOffset, byteLength } = await pool().run(request, { signal })
+      return Buffer.from(buffer, byteOffset, byteLength)
+    } catch (error) {
+      if (!signal.aborted) throw error
+      throw new LendingError('unavailable', 'the PDF took too long to make; try again', [], AGAIN_SECONDS)
+    }
+  }
   return {
     async print(request) {
       if (printing >= PLACES)
         throw new LendingError('resource_exhausted', 'too many PDFs are being made; try again', [], AGAIN_SECONDS)
       printing++
-      const signal = AbortSignal.timeout(PATIENCE_MS)
       try {
-        const { buffer, byteOffset, byteLength } = await pool().run(request, { signal })
-        return Buffer.from(buffer, byteOffset, byteLength)
-      } catch (error) {
-        if (!signal.aborted) throw error
-        throw new LendingError('unavailable', 'the PDF took too long to make; try again', [], AGAIN_SECONDS)
+        return await run(request).catch((error) => {
+          // A picture can pass as one and still be broken inside: the document is made without it.
+          if (request.logo === null || error instanceof LendingError) throw error
+          return run({ ...request, logo: null })
+        })
       } finally {
         printing--
       }

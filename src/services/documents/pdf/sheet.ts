@@ -1,4 +1,5 @@
 import PDFDocument from 'pdfkit'
+import type { Logo } from '../../../domain/organization/logo.ts'
 import { type Style, Typesetter } from './typesetter.ts'
 
 /** The edges of what is written on a page, in points. */
@@ -12,12 +13,6 @@ export const STRONG: Style = { size: 8, weight: 'bold' }
 export const SMALL: Style = { size: 7, color: GREY }
 const LEADING = { body: 11, small: 9.5 } as const
 const ROW_PADDING = 4
-
-/** A picture of a lender. */
-export interface Logo {
-  readonly bytes: Uint8Array
-  readonly type: 'image/png' | 'image/jpeg'
-}
 
 /** What the file of a document says of itself. */
 export interface FileFacts {
@@ -79,7 +74,7 @@ export class Sheet {
   picture(logo: Logo | null, box: { readonly width: number; readonly height: number }): number {
     if (!logo) return 0
     try {
-      this.document.image(Buffer.from(logo.bytes), this.left, this.y, { fit: [box.width, box.height] })
+      this.document.image(Buffer.from(logo.content), this.left, this.y, { fit: [box.width, box.height] })
       return box.width
     } catch {
       return 0

@@ -8,6 +8,7 @@ import type { Style, StyleApp } from '../style.ts'
 import { borrowerRoutes } from './borrowers.ts'
 import { CHAPTERS, TAGS } from './document/introduction.ts'
 import { VARIABLES } from './document/variables.ts'
+import { documentRoutes } from './documents/documents.ts'
 import { eventRoutes } from './events/events.ts'
 import { loanRoutes } from './loans.ts'
 import { registry } from './registry.ts'
@@ -80,6 +81,7 @@ export const recordStyle: Style = {
     borrowerRoutes(app, deps)
     loanRoutes(app, deps)
     repaymentRoutes(app, deps)
+    documentRoutes(app, deps)
     eventRoutes(app, deps)
   },
 }

@@ -16,6 +16,7 @@ import {
 import type { Caller } from '../access/caller.ts'
 import { lenderDetails } from '../lenders/organizations.ts'
 import { getLoan, type LoanRead, type LoanRef } from '../loans/loans.ts'
+import { getRecordRepayment } from '../loans/recordRepayments.ts'
 import type { TransactionRef } from '../loans/transactions.ts'
 import { codeOf, factsOf } from './code.ts'
 import { toCsv } from './csv.ts'
@@ -115,6 +116,15 @@ export async function writeFile(
   const { logo } = await lenderDetails(deps, caller)
   const bytes = await deps.printer.print({ document, code, logo, postedAt })
   return { bytes, type: 'application/pdf', name }
+}
+
+/**
+ * Returns the transaction that is a customer's repayment.
+ * @throws LendingError `not_found`, also for a transaction of another type
+ */
+export async function ofRepayment(deps: Deps, caller: Caller, id: bigint): Promise<TransactionRef> {
+  const { loanId } = await getRecordRepayment(deps, caller, id)
+  return { ref: { id: loanId }, transactionId: id }
 }
 
 /** What a document is built from. */

@@ -5,6 +5,7 @@ export const TAGS = [
   { name: 'borrowers', description: 'Keep the borrowers under ids of your own.' },
   { name: 'loans', description: 'Book loans and change their terms.' },
   { name: 'repayments', description: 'Post and read repayments.' },
+  { name: 'documents', description: 'Give a borrower a statement or a receipt, and check one by its code.' },
   { name: 'events', description: 'Follow what becomes of the book, in order and without a gap.' },
 ] as const
 

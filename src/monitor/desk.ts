@@ -55,8 +55,6 @@ export interface Desk extends Frame {
 /** The cookie that keeps the language of a person. */
 export const LANGUAGE_COOKIE = 'mkopo_language'
 
-
-
 /** Returns the frame of a request: in the language that was chosen, or that the browser prefers. */
 export function frameOf(request: FastifyRequest): Frame {
   const chosen = request.cookies?.[LANGUAGE_COOKIE]

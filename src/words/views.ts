@@ -159,5 +159,20 @@ export const viewWords = {
   nothingRefused: ['Nothing was refused.', 'Hakuna kilichokataliwa.'],
   // Documents.
   verify: ['Check a document', 'Hakiki hati'],
+  noDocument: ['No document of the organization has that code.', 'Hakuna hati ya shirika yenye msimbo huo.'],
+  documentHolds: [
+    'The document is genuine, and the book still says the same.',
+    'Hati ni halali, na kitabu bado kinasema vivyo hivyo.',
+  ],
+  documentIsOld: [
+    'The document is genuine, but the book has changed since: a new one would say something else.',
+    'Hati ni halali, lakini kitabu kimebadilika tangu hapo: mpya ingesema tofauti.',
+  ],
+  document: ['Document', 'Hati'],
+  documentLanguage: ['Language', 'Lugha'],
+  closingBalance: ['Closing balance', 'Salio la mwisho'],
+  lender: ['Lender', 'Mkopeshaji'],
+  madeAt: ['First made', 'Ilitengenezwa kwanza'],
+  open: ['Open', 'Fungua'],
   verifyHint: ['the code at the foot of a statement or receipt', 'msimbo ulio chini ya taarifa au risiti'],
 } as const satisfies Words

@@ -9,6 +9,7 @@ const MENU: readonly (readonly [path: string, word: PageWord, who: 'all' | 'read
   ['/portfolio-at-risk', 'portfolioAtRisk', 'readers'],
   ['/pending', 'pending', 'readers'],
   ['/products', 'products', 'all'],
+  ['/documents', 'verify', 'all'],
   ['/journal', 'journal', 'readers'],
   ['/trial-balance', 'trialBalance', 'readers'],
   ['/webhooks', 'webhooks', 'readers'],

@@ -42,6 +42,9 @@ tbody tr:hover, tbody tr:hover td { background: var(--raised) }
 .message { font-size: 18px; margin-top: 32px }
 .bad { color: var(--bad) }
 form { margin: 12px 0 0 }
+fieldset { border: 1px solid var(--rule); border-radius: 8px; padding: 8px 14px 12px; margin: 0; min-width: 0 }
+fieldset label { display: inline-block; margin: 4px 8px 4px 0 }
+legend { font-weight: 600; padding: 0 4px }
 form.inline { display: inline; margin: 0 }
 .fields { display: grid; gap: 12px; max-width: 420px }
 .fields label { display: grid; gap: 4px }

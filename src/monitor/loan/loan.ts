@@ -1,6 +1,6 @@
 import { type Html, html } from '../../api/http/html.ts'
 import { addPeriods, dateIn, daysBetween } from '../../domain/dates.ts'
-import { type Entry, isCharge, isCustomerRepayment } from '../../domain/loan/entry.ts'
+import { type Entry, isCharge, movesMoney } from '../../domain/loan/entry.ts'
 import { totalOf } from '../../domain/loan/portions.ts'
 import { owedByDay } from '../../domain/loan/replay.ts'
 import { minorToNumber } from '../../domain/money.ts'
@@ -11,6 +11,7 @@ import { done } from '../layout/done.ts'
 import { money } from '../layout/figures.ts'
 import { type Column, figures, page, table, tile, tiles } from '../layout/page.ts'
 import { stepPlot } from '../layout/plot.ts'
+import { statementForm } from '../pages/documents.ts'
 import { type Fields, idOf } from '../query.ts'
 
 /** The most days with another balance that a plot can show. */
@@ -40,7 +41,7 @@ ${done(desk, query)}
 <p><a href="/customers/${loan.customerId}">${say('customer')} ${loan.customerExternalId ?? loan.customerBusinessName ?? loan.customerId}</a> · ${loan.productName ?? say('ofRecordSystem')} · ${loan.terms.currency.code} · ${say('disbursedOn')} ${loan.terms.disbursedOn} · ${say('dueOn')} ${loan.terms.dueOn}</p>
 ${summary(desk, found)}
 ${actions(desk, found)}
-${statements(desk, loan.id)}
+${statementForm(desk, loan.id)}
 ${balance(desk, found)}
 ${schedule(desk, found)}
 ${entries(desk, found)}
@@ -71,9 +72,6 @@ function actions({ say, isAdmin }: Desk, { loan, state }: LoanNow): Html | false
   const interest = totalOf({ ...state.outstanding, principal: 0n, fees: 0n, penalty: 0n })
   return html`<p class="actions">${say('actions')}: ${interest > 0n && to('waive', 'waive')}${to('charge', 'charge')}${to('write-off', 'writeOff')}</p>`
 }
-
-const statements = ({ say, language }: Desk, id: bigint): Html =>
-  html`<p>${say('statement')}: <a href="/loans/${id}/statement?format=pdf&amp;language=${language}">PDF</a> · <a href="/loans/${id}/statement?format=csv&amp;language=${language}">CSV</a></p>`
 
 function schedule({ say }: Desk, { loan, state }: LoanNow): Html {
   const of = (minor: bigint) => money(minor, loan.terms.currency)
@@ -107,7 +105,7 @@ function entries({ deps, say, isAdmin, language }: Desk, { loan, state }: LoanNo
   const which = all > MOST_ENTRIES ? `: ${say('latestOf', { shown: MOST_ENTRIES, all })}` : ''
   const latest = loan.entries.slice(-MOST_ENTRIES).toReversed()
   const links = (entry: Entry) =>
-    html`${isCustomerRepayment(entry.type) && html`<a href="/loans/${loan.id}/transactions/${entry.id}/receipt?language=${language}">${say('receipt')}</a> `}${
+    html`${movesMoney(entry.type) && html`<a href="/loans/${loan.id}/transactions/${entry.id}/receipt?language=${language}">${say('receipt')}</a> `}${
       isAdmin &&
       canReverse(entry) &&
       html`<a href="/loans/${loan.id}/transactions/${entry.id}/do/reverse">${say('reverse')}</a> ${!isCharge(entry.type) && html`<a href="/loans/${loan.id}/transactions/${entry.id}/do/adjust">${say('adjust')}</a>`}`

@@ -1,8 +1,10 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { DocumentFile } from '../../services/documents/documents.ts'
 import { exportJournal, type JournalFormat } from '../../services/journal/exportJournal.ts'
 import { arrearsFile } from '../pages/arrears.ts'
 import { auditFile, bookFile } from '../pages/bookFiles.ts'
+import { receiptFile, statementFile } from '../pages/documents.ts'
 import { portfolioTimeFile } from '../pages/portfolioTime.ts'
 import { type Fields, textOf } from '../query.ts'
 
@@ -15,15 +17,24 @@ interface File {
   readonly text: string | Readable
 }
 
-type Request = FastifyRequest<{ Querystring: Fields }>
+type Request = FastifyRequest<{ Querystring: Fields; Params: { id: string; transactionId: string } }>
 
 const send = (reply: FastifyReply, { name, text }: File, type = CSV): FastifyReply =>
   reply.header('content-disposition', `attachment; filename="${name}"`).type(type).send(text)
+
+const sendDocument = (reply: FastifyReply, { bytes, type, name }: DocumentFile): FastifyReply =>
+  reply.type(type).header('content-disposition', `attachment; filename="${name}"`).send(bytes)
 
 /** Adds the files of the pages: tables for spreadsheets, and the journal for a ledger. */
 export function addFiles(app: FastifyInstance): void {
   app.get('/arrears.csv', async ({ desk, query }: Request, reply) => send(reply, await arrearsFile(desk, query)))
   app.get('/portfolio-at-risk.csv', async ({ desk }: Request, reply) => send(reply, await portfolioTimeFile(desk)))
+  app.get('/loans/:id/statement', async ({ desk, query, params }: Request, reply) =>
+    sendDocument(reply, await statementFile(desk, params.id, query)),
+  )
+  app.get('/loans/:id/transactions/:transactionId/receipt', async ({ desk, query, params }: Request, reply) =>
+    sendDocument(reply, await receiptFile(desk, params.id, params.transactionId, query)),
+  )
   app.get('/audit.csv', async ({ desk }: Request, reply) => send(reply, auditFile(desk)))
   for (const kind of ['customers', 'loans', 'transactions'] as const)
     app.get(`/${kind}.csv`, async ({ desk }: Request, reply) => send(reply, bookFile(desk, kind)))

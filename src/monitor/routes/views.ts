@@ -5,6 +5,7 @@ import { arrearsPage } from '../pages/arrears.ts'
 import { auditPage } from '../pages/audit.ts'
 import { bookPage, type Seen } from '../pages/book.ts'
 import { customerPage, customersPage } from '../pages/customers.ts'
+import { documentsPage } from '../pages/documents.ts'
 import { exportsPage } from '../pages/exports.ts'
 import { journalPage } from '../pages/journal.ts'
 import { portfolioTimePage } from '../pages/portfolioTime.ts'
@@ -32,6 +33,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   '/webhooks/:id': (desk, query, id) => endpointPage(desk, id, query),
   '/audit': auditPage,
   '/exports': exportsPage,
+  '/documents': documentsPage,
 }
 
 type Request = FastifyRequest<{ Params: { id?: string }; Querystring: Fields }>

@@ -11,8 +11,8 @@ import { createPageSessions, type PageSessions } from '../services/office/pageSe
 import { knowsHost, requireMetricsToken } from './callers.ts'
 import { type Desk, deskOf, frameOf } from './desk.ts'
 import { requireFormToken } from './formTokens.ts'
-import { messagePage, RENEWED } from './layout/page.ts'
-import { style } from './layout/style.ts'
+import { messagePage } from './layout/page.ts'
+import { icon, style } from './layout/style.ts'
 import type { Recent } from './recent.ts'
 import { addActions } from './routes/actions.ts'
 import { addFiles } from './routes/files.ts'
@@ -92,6 +92,9 @@ export function buildMonitor({ deps, metrics, recent, totals, log }: MonitorDeps
   app.get('/style.css', { config: { anybody: true } }, (_request, reply) =>
     reply.header('cache-control', 'max-age=3600').type('text/css').send(style),
   )
+  app.get('/icon.svg', { config: { anybody: true } }, (_request, reply) =>
+    reply.header('cache-control', 'max-age=3600').type('image/svg+xml').send(icon),
+  )
   addSignIn(app, sessions)
   addViews(app, { recent, totals })
   addFiles(app)
@@ -111,8 +114,7 @@ export function buildMonitor({ deps, metrics, recent, totals, log }: MonitorDeps
 async function enter(deps: Deps, sessions: PageSessions, request: FastifyRequest, reply: FastifyReply) {
   if (request.is404 || request.routeOptions.config.anybody === true) return
   const value = request.cookies[SESSION_COOKIE]
-  const isPerson = !Object.hasOwn(request.query as object, RENEWED)
-  const session = value === undefined ? undefined : await sessions.find(value, isPerson)
+  const session = value === undefined ? undefined : await sessions.find(value)
   if (!session) return askToSignIn(request, reply)
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     requireOwnPage(request)

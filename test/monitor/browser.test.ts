@@ -1,21 +1,19 @@
-import type { FastifyInstance } from 'fastify'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rememberRecent } from '../../src/monitor/recent.ts'
-import { buildMonitor } from '../../src/monitor/server.ts'
-import { createMetrics } from '../../src/observability/metrics.ts'
 import { keepTotals, type Totals } from '../../src/services/book/totals.ts'
 import { sequenceAll } from '../../src/services/events/sequencer.ts'
 import { DEMO_OPERATOR } from '../../src/services/lenders/seedDemo.ts'
 import { createPortfolioKeeper } from '../../src/services/portfolio/portfolioKeeper.ts'
-import { findChromium, startChromium } from '../support/browser.ts'
+import { findChromium, signedInContext, startChromium } from '../support/browser.ts'
+import { type Office, openOffice } from '../support/office.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { sweepAll } from '../support/sweepAll.ts'
 
 const installed = findChromium()
 
 let service: TestService
-let monitor: FastifyInstance
+let office: Office
 let totals: Totals
 let browser: Browser
 let loan: string
@@ -66,36 +64,33 @@ beforeAll(async () => {
   const unexpected = (context: object) => expect.unreachable(String((context as { err: Error }).err.stack))
   totals = keepTotals(service.deps, { warn: unexpected })
   await totals.look()
-  const metrics = createMetrics(service.clock.now)
-  monitor = buildMonitor({ deps: service.deps, metrics, recent, totals, log: { error: unexpected } })
-  await monitor.listen({ host: '127.0.0.1', port: 0 })
+  office = openOffice(service.deps, { recent, totals })
+  await office.monitor.listen({ host: '127.0.0.1', port: 0 })
   browser = await startChromium(installed)
 })
 afterAll(async () => {
   if (installed === undefined) return
   await browser.close()
   await totals.stop()
-  await monitor.close()
+  await office.monitor.close()
   await service.close()
 })
 beforeEach(({ skip }) => skip(installed === undefined, 'Chromium is not installed'))
 
-const httpCredentials = { username: DEMO_OPERATOR.email, password: DEMO_OPERATOR.password }
-
 /** Errors in the browser while the page was shown, and the URLs that it requested. */
 async function show(path: string, options: BrowserContextOptions, look: (page: Page) => Promise<void>): Promise<void> {
-  const context = await browser.newContext({ httpCredentials, ...options })
+  const context = await signedInContext(browser, office, DEMO_OPERATOR, options)
   const page = await context.newPage()
   const complaints: string[] = []
   const hosts = new Set<string>()
   page.on('console', (message) => complaints.push(message.text()))
   page.on('pageerror', ({ message }) => complaints.push(message))
   page.on('request', (request) => hosts.add(new URL(request.url()).origin))
-  const answer = await page.goto(`${monitor.listeningOrigin}${path}`)
+  const answer = await page.goto(`${office.monitor.listeningOrigin}${path}`)
   expect(answer?.status()).toBe(200)
   await look(page)
   expect(complaints).toEqual([])
-  expect([...hosts]).toEqual([monitor.listeningOrigin])
+  expect([...hosts]).toEqual([office.monitor.listeningOrigin])
   await context.close()
 }
 
@@ -127,7 +122,8 @@ describe.each([
   ['narrow', NARROW],
 ] as const)("the operators' pages in Chromium, %s", (_, size) => {
   it.each([
-    ['the book', () => '/'],
+    ['today', () => '/'],
+    ['the book', () => '/book'],
     ['a loan', () => `/loans/${loan}`],
     ['portfolio at risk over time', () => '/portfolio-at-risk'],
   ])('%s: no wider than the screen, every word of a plot to be read', async (_name, path) => {
@@ -149,14 +145,14 @@ describe.each([
         clientWidth: whole.clientWidth,
       }))
       expect(scrollWidth).toBe(clientWidth)
-      expect(await page.locator('table', { hasText: 'Overdue loans' }).locator('tbody a').count()).toBe(1)
+      expect(await page.locator('table', { hasText: 'Overdue loans' }).locator('tbody a').count()).toBe(2)
     })
   })
 })
 
 describe('the page of the book in Chromium', () => {
   it('has its figures thousands apart, and bars as high as what moved', async () => {
-    await show('/', WIDE, async (page) => {
+    await show('/book', WIDE, async (page) => {
       const total = page.locator('tr', { hasText: 'All' }).locator('td').nth(3)
       expect(await total.textContent()).toMatch(/^\d{1,3}(,\d{3}){2}\.\d{2}$/)
       const height = (day: string, which: number) =>
@@ -176,7 +172,7 @@ describe('the page of the book in Chromium', () => {
   })
 
   it('narrow: a table is scrolled alone, and its first column stays', async () => {
-    await show('/', NARROW, async (page) => {
+    await show('/book', NARROW, async (page) => {
       const section = page.locator('section', { hasText: 'Outstanding, overdue' })
       const product = section.locator('tbody td').first()
       const before = await product.boundingBox()
@@ -188,14 +184,15 @@ describe('the page of the book in Chromium', () => {
     })
   })
 
-  it('the form leads to a loan, with its schedule, its entries and its balance', async () => {
-    await show('/', WIDE, async (page) => {
-      await page.getByLabel('Loan').fill(loan)
-      await page.getByRole('button', { name: 'Show' }).click()
+  it('the search leads to a loan, with its schedule, its entries and its balance', async () => {
+    await show('/book', WIDE, async (page) => {
+      await page.getByRole('searchbox').fill(loan)
+      await page.keyboard.press('Enter')
+      await page.getByRole('link', { name: loan, exact: true }).first().click()
       await page.waitForURL(`**/loans/${loan}`)
       expect(await page.locator('h1').textContent()).toBe(`Loan ${loan}`)
       const rows = (caption: string) => page.locator('table', { hasText: caption }).locator('tbody tr').count()
-      expect([await rows('Schedule'), await rows('Entries')]).toEqual([6, 2])
+      expect([await rows('Schedule'), await rows('Transactions, newest first')]).toEqual([6, 2])
       const heights = await page.locator('.dot').evaluateAll((dots) => dots.map((dot) => dot.getBoundingClientRect().y))
       // Falling balance, from the disbursement over two repayments.
       expect(heights).toEqual(heights.toSorted((a, b) => a - b))
@@ -219,7 +216,7 @@ function contrast(one: string, other: string): number {
 
 describe.each(['light', 'dark'] as const)('a reader with the scheme %s', (colorScheme) => {
   it('gets that scheme, and text of enough contrast', async () => {
-    await show('/', { ...WIDE, colorScheme }, async (page) => {
+    await show('/book', { ...WIDE, colorScheme }, async (page) => {
       const colour = (selector: string, property: 'color' | 'backgroundColor' | 'fill') =>
         page
           .locator(selector)

@@ -99,17 +99,6 @@ describe('a session ends', () => {
     expect((await see('/', cookie)).status).toBe(303)
   })
 
-  it('although a page renews itself', async () => {
-    const cookie = await office.signIn(DEMO_OPERATOR)
-    expect((await see('/book', cookie)).text).toContain('http-equiv="refresh" content="30; url=/book?renewed=1"')
-    for (const minutes of [10, 14]) {
-      minutesLater(minutes)
-      expect((await see('/book?renewed=1', cookie)).status).toBe(200)
-    }
-    minutesLater(16)
-    expect((await see('/book?renewed=1', cookie)).status).toBe(303)
-  })
-
   it('after 12 hours in any case', async () => {
     const cookie = await office.signIn(DEMO_OPERATOR)
     for (let minutes = 10; minutes < 720; minutes += 10) {

@@ -20,15 +20,12 @@ const MENU: readonly (readonly [path: string, word: PageWord, who: 'all' | 'read
 
 /** The parts of a page besides its title and its body. */
 export interface PageOptions {
-  /** The browser asks for the page again after so many seconds, which keeps no session open. */
-  readonly renew?: number
   readonly search?: string
 }
 
 /** Builds a page for a person who has signed in: the menu, the search, and the body. */
-export const page = (desk: Desk, title: string, body: Html, { renew, search = '' }: PageOptions = {}): string =>
+export const page = (desk: Desk, title: string, body: Html, { search = '' }: PageOptions = {}): string =>
   document(desk, title, {
-    head: html`${renew !== undefined && html`<meta http-equiv="refresh" content="${renew}; url=${renewed(desk.here)}">`}`,
     header: html`${searchForm(desk, search)}${menu(desk)}`,
     body: html`${desk.testClock !== undefined && html`<p class="notice">${desk.say('testOrganization', { now: desk.testClock })}</p>`}${body}`,
     footer: html`<span>${desk.say('signedInAs', { email: desk.caller.email })}</span> ${button(desk, '/sign-out', 'signOut')}`,
@@ -41,23 +38,13 @@ export const plainPage = (frame: Frame, title: string, body: Html): string => do
 export const messagePage = (frame: Frame, message: string): string =>
   plainPage(frame, frame.say('office'), html`<h1>${frame.say('refused')}</h1><p class="message">${message}</p>`)
 
-/** The parameter of a page that renews itself. */
-export const RENEWED = 'renewed'
-
-function renewed(here: string): string {
-  const url = new URL(here, 'http://localhost')
-  url.searchParams.set(RENEWED, '1')
-  return `${url.pathname}${url.search}`
-}
-
 interface Parts {
-  readonly head?: Html
   readonly header?: Html
   readonly body: Html
   readonly footer?: Html
 }
 
-function document(frame: Frame, title: string, { head, header, body, footer }: Parts): string {
+function document(frame: Frame, title: string, { header, body, footer }: Parts): string {
   const { say, language, here } = frame
   const other = language === 'en' ? 'sw' : 'en'
   return html`<!doctype html>
@@ -65,9 +52,9 @@ function document(frame: Frame, title: string, { head, header, body, footer }: P
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-${head}
 <title>${title} · Mkopo</title>
 <link rel="stylesheet" href="/style.css">
+<link rel="icon" href="/icon.svg" type="image/svg+xml">
 </head>
 <body>
 <a class="skip" href="#page">${say('skip')}</a>

@@ -95,3 +95,6 @@ input, select, button { font: inherit; padding: 4px 10px; border: 1px solid var(
   .axis.minor { display: none }
 }
 `
+
+/** The sign of the pages in the tab of a browser. */
+export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#1f6feb"/><path d="M7 24V8l9 9 9-9v16" fill="none" stroke="#fff" stroke-width="4" stroke-linejoin="round" stroke-linecap="round"/></svg>`

@@ -19,7 +19,7 @@ export const policyName = (name: string | null): string => (name === null ? '' :
 
 /**
  * Builds the page of what is overdue in the person's organization: the buckets of today's portfolio, and the overdue loans,
- * those with the oldest unpaid instalment first. The page does not renew itself: each look reads all open loans.
+ * those with the oldest unpaid instalment first. Each look reads all open loans.
  * @throws LendingError as `listArrears`
  */
 export async function arrearsPage(desk: Desk, query: Fields): Promise<string> {

@@ -12,7 +12,6 @@ import { figures, page, table, tile } from '../layout/page.ts'
 import { barPlot } from '../layout/plot.ts'
 import type { Recent } from '../recent.ts'
 
-const RENEW_SECONDS = 30
 const REFUSALS_SHOWN = 25
 /** Loans that are due are counted up to this number. */
 const MOST_DUE = 1_000
@@ -43,7 +42,7 @@ ${book && movedByDay(desk, book)}
 ${sweepState(desk, recent, due)}
 ${head && sealState(desk, head)}
 ${refusals(desk, recent)}`
-  return page(desk, say('book'), body, { renew: RENEW_SECONDS })
+  return page(desk, say('book'), body)
 }
 
 function portfolio({ say }: Desk, { products }: BookTotals): Html {

@@ -11,7 +11,7 @@ import { isUnavailable } from '../../db/postgres/errors.ts'
 import type { Identity } from '../access/caller.ts'
 import { createReadCache } from '../access/credentialCache.ts'
 
-/** A session ends after this long without a request of a person, and after this long in any case. */
+/** A session ends after this long without a request, and after this long in any case. */
 export const IDLE_MS = 900_000
 export const LONGEST_MS = 43_200_000
 /** The time of the last request is stored at most this often. */
@@ -44,11 +44,10 @@ export interface PageSessions {
   open(request: SignInRequest): Promise<string>
   /**
    * Finds the session of a cookie.
-   * @param isPerson false for a page that renews itself: it keeps no session open
    * @returns undefined where the session has ended: signed out, unused for 15 minutes, 12 hours old, or of an account that is
    *   disabled or whose tokens were revoked since
    */
-  find(cookie: string, isPerson: boolean): Promise<PageSession | undefined>
+  find(cookie: string): Promise<PageSession | undefined>
   /** Ends a session; of one that has ended already, nothing. */
   close(cookie: string): Promise<void>
 }
@@ -85,7 +84,7 @@ export function createPageSessions({
       await insertPageSession(db, session, now - IDLE_MS)
       return cookie
     },
-    async find(cookie, isPerson) {
+    async find(cookie) {
       const found = await stored.get(hashOf(cookie))
       if (!found) return undefined
       const { session, account } = found
@@ -93,7 +92,7 @@ export function createPageSessions({
       const seenAt = Math.max(session.seenAt, touched.get(session.hash) ?? 0)
       if (now - seenAt >= IDLE_MS || now - session.createdAt >= LONGEST_MS || account.disabled) return undefined
       if (account.tokensFrom !== null && session.createdAt < account.tokensFrom) return undefined
-      if (isPerson) await touch(session)
+      await touch(session)
       const { organizationId, id: accountId, email, roles } = account
       return {
         identity: { organizationId, accountId, email, roles, expiresAt: session.createdAt + LONGEST_MS },

@@ -34,6 +34,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
   ],
   'a change, its row of the trail and its Idempotency-Key in one statement, or under a lock': [
     ...[
+      'approvals/pendingActions',
       'credit/creditPolicies',
       'credit/credit',
       'credit/limitIncreases',

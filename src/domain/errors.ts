@@ -119,6 +119,8 @@ export type FaultRole =
   | 'totalChargeCap'
   | 'allocation'
   | 'maxRatePerMonth'
+  // Approvals.
+  | 'reason'
   // Lists.
   | 'page'
   | 'after'

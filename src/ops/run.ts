@@ -6,6 +6,7 @@ import { inNames, LendingError, ledByField } from '../domain/errors.ts'
 import { accessCommand } from './commands/access.ts'
 import { accountCommands } from './commands/accounts.ts'
 import { apiKeyCommands } from './commands/apiKeys.ts'
+import { approvalCommands } from './commands/approvals.ts'
 import { auditCommand } from './commands/audit.ts'
 import { bookCommands } from './commands/book/index.ts'
 import { creditDecisionCommands } from './commands/creditDecisions.ts'
@@ -76,6 +77,7 @@ function programOf(shell: Shell, json: boolean): Command {
     creditDecisionCommands,
     delinquencyPolicyCommands,
     loanCommands,
+    approvalCommands,
     bookCommands,
     auditCommand,
     accessCommand,

@@ -5,6 +5,9 @@ import type { Document, Operation } from './wire.ts'
 
 const OF_LIVE = 'the demonstration accounts of the page are of a live organization'
 
+export const NOTHING_WAITS =
+  'nothing of the story is above the amount, and one ADMIN alone can let nothing wait and approve it'
+
 /** The operations for which no order finds the state that they need. */
 export const REFUSED: Readonly<Record<string, string>> = {
   activateCustomer: 'a customer is Active at once; only an import makes one Pending',
@@ -13,6 +16,10 @@ export const REFUSED: Readonly<Record<string, string>> = {
   getTestClock: OF_LIVE,
   advanceTestClock: OF_LIVE,
   resetTestOrganization: OF_LIVE,
+  getPendingAction: NOTHING_WAITS,
+  approvePendingAction: NOTHING_WAITS,
+  rejectPendingAction: NOTHING_WAITS,
+  withdrawPendingAction: NOTHING_WAITS,
   closePeriod: 'what was lent a moment ago is booked in a month that is not over',
 }
 

@@ -91,6 +91,7 @@ const ADDED: Readonly<Record<SealedName, RegExp>> = {
   loan_entry: /^loan 1: entry 1001 is not in the trail/m,
   credit_policy: /^credit_policy 2026-07x: is not in the trail/m,
   delinquency_policy: /^delinquency_policy 1001: is not in the trail/m,
+  pending_action: /^pending action 1001: is not in the trail/m,
   credit_decision: /^credit_decision \d+: is not in the trail/m,
   credit_standing: /^credit_standing \d+: boosts is 1, and the trail has 0 raises/m,
   credit_statement: /^credit_statement \S+x: is not in the trail/m,

@@ -41,11 +41,26 @@ export async function makeEveryKind(service: TestService): Promise<BookIds> {
   service.clock.set('2026-02-01')
   await post(`${repayments}/${reversed}/reverse`, {}, { token: service.tokens.operator })
   const chargedOff = (await post(`/v1/loans/${off}/repayments/charge-off`, {})).id as string
+  await makeWaiting(service, `${repayments}/${entry}/reverse`)
   await makeRecords(service, post)
   await makeCredit(service)
   await makePolicies(service)
   await makeCredentials(service)
   return { plain, entry, reversed, chargedOff }
+}
+
+/** Makes actions that wait for a second ADMIN: one is withdrawn, and the same again stays. */
+async function makeWaiting(service: TestService, path: string): Promise<void> {
+  const run = async (...args: string[]) => expect((await opsOn(service)(args)).code).toBe(0)
+  const token = service.tokens.operator
+  const ask = async () => (await service.post(path, { body: { note: 'Twice' }, token })).body.id as string
+  await run('organizations', 'update', '-o', '1', '--approval-above', '0')
+  service.clock.set('2026-02-02')
+  const id = await ask()
+  expect((await service.post(`/v1/pending-actions/${id}/withdraw`, { token })).status).toBe(200)
+  expect(await ask()).not.toBe(id)
+  await run('organizations', 'update', '-o', '1', '--no-approval-above')
+  service.clock.set('2026-02-03')
 }
 
 async function makeRecords(service: TestService, post: (path: string, body: object, call: object) => Promise<unknown>) {

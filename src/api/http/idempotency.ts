@@ -40,7 +40,11 @@ export function acceptIdempotencyKeys(app: StyleApp, deps: Deps, replayResponse:
     deps.listener.duplicateAnswered('idempotency_key')
     markReplayed(reply)
     const { answer } = begun.kept
-    if (answer === null) return reply.send(await replayResponse(request.caller, begun.kept))
+    if (answer === null) {
+      const { response = {} } = (request.routeOptions.schema ?? {}) as { response?: object }
+      if (begun.kept.entity === 'pending action' && '202' in response) reply.code(202)
+      return reply.send(await replayResponse(request.caller, begun.kept))
+    }
     return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body)
   })
 

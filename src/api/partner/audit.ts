@@ -13,7 +13,7 @@ import { named, pageOf, toPage } from './registry.ts'
 const ENTITIES = [
   ...(['customer', 'loan', 'account', 'loan product', 'api key', 'organization', 'webhook endpoint'] as const),
   ...(['accounting chart', 'accounting period', 'accounting provisions'] as const),
-  ...(['delinquency', 'delinquency policy'] as const),
+  ...(['delinquency', 'delinquency policy', 'pending action'] as const),
 ] as const
 
 /** What is kept of a thing depends on its kind. */

@@ -6,6 +6,7 @@ import { failureWords } from '../http/failure.ts'
 import { acceptIdempotencyKeys } from '../http/idempotency.ts'
 import type { Style } from '../style.ts'
 import { accountingRoutes } from './accounting/accounting.ts'
+import { approvalRoutes } from './approvals/approvals.ts'
 import { auditRoutes } from './audit.ts'
 import { creditRoutes } from './credit.ts'
 import { customerRoutes } from './customers.ts'
@@ -69,6 +70,7 @@ export const partnerStyle: Style = {
     portfolioRoutes(app, deps)
     accountingRoutes(app, deps)
     organizationRoutes(app, deps)
+    approvalRoutes(app, deps)
     auditRoutes(app, deps)
     testClockRoutes(app, deps)
   },

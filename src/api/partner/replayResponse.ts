@@ -1,4 +1,5 @@
 import type { Deps } from '../../app/deps.ts'
+import { findPendingAction } from '../../services/approvals/approvals.ts'
 import { getBoost } from '../../services/credit/creditBoosts.ts'
 import { getCustomer } from '../../services/customers/customers.ts'
 import { getOrganization } from '../../services/lenders/organizations.ts'
@@ -7,6 +8,7 @@ import { getLoan } from '../../services/loans/loans.ts'
 import { getTransaction } from '../../services/loans/transactions.ts'
 import { getShownEndpoint } from '../../services/webhooks/endpoints.ts'
 import { cannotReplayResponse, type ReplayResponse } from '../http/idempotency.ts'
+import { toPendingAction } from './approvals/approvals.wire.ts'
 import { toBoost } from './credit.wire.ts'
 import { toCustomer } from './customers.wire.ts'
 import { toLoanSummary } from './loans.wire.ts'
@@ -28,6 +30,8 @@ export const replayResponse =
     // With a number, it was a recovery, whose answer is not known any more.
     if (entity === 'webhook endpoint' && transactionId === null)
       return toShownEndpoint(await getShownEndpoint(deps, caller, entityId), deps.config.zone)
+    if (entity === 'pending action')
+      return toPendingAction(await findPendingAction(deps, caller, entityId), deps.config.zone)
     if (entity === 'loan product') return toProduct(await getProduct(deps, caller, entityId))
     if (entity !== 'loan') return cannotReplayResponse()
     if (transactionId === null) return toLoanSummary(await getLoan(deps, caller, ref))

@@ -9,10 +9,12 @@ import {
   listRepayments,
   postTransaction,
   reverseTransaction,
+  type TransactionNow,
 } from '../../services/loans/transactions.ts'
 import { markReplayed } from '../http/idempotency.ts'
 import { listQuery, queryInstant, rangeOf, startOfBound } from '../lists/query.ts'
 import type { StyleApp } from '../style.ts'
+import { answerOrWait, WAITS, waitingAnswer } from './approvals/approvals.wire.ts'
 import { chargeRoutes } from './charges/charges.ts'
 import * as examples from './document/examples.ts'
 import { STORY } from './document/story.ts'
@@ -67,6 +69,9 @@ export function transactionRoutes(app: StyleApp, deps: Deps): void {
   add(posting('Write-off'), byExternalId)
 }
 
+/** The types whose posting may wait for a second ADMIN. */
+const lossTypes: ReadonlySet<EntryType> = new Set(['Write-off', 'Waive Interest'])
+
 const postingOf =
   ({ path, type, example, body, tag, operation, summary, description }: (typeof POSTINGS)[number]): Add =>
   (app, deps, { path: ofLoan, params, named }) => {
@@ -83,20 +88,22 @@ const postingOf =
           tags: [tag],
           operationId: named(operation, 'Loan'),
           summary,
-          description,
+          description: lossTypes.has(type) ? `${description} ${WAITS}` : description,
           params,
           body,
-          response: { 200: transactionSchema },
+          response: { 200: transactionSchema, ...(lossTypes.has(type) && waitingAnswer) },
         },
       },
       async ({ caller, params: ref, body: given, log }, reply) => {
         const posting = toPosting(type, given)
-        const transaction = await postTransaction(deps, caller, ref, posting)
-        const { entry, loan, replayed } = transaction
-        if (replayed) markReplayed(reply)
-        if (posting.token !== null && posting.amount && !isAmount(entry.amount, posting.amount, loan.terms.currency))
-          log.warn({ transaction: entry.id.toString() }, 'a token seen before came with another amount')
-        return toTransaction(transaction)
+        const view = (transaction: TransactionNow) => {
+          const { entry, loan, replayed } = transaction
+          if (replayed) markReplayed(reply)
+          if (posting.token !== null && posting.amount && !isAmount(entry.amount, posting.amount, loan.terms.currency))
+            log.warn({ transaction: entry.id.toString() }, 'a token seen before came with another amount')
+          return toTransaction(transaction)
+        }
+        return answerOrWait(reply, await postTransaction(deps, caller, ref, posting), view, deps.config.zone)
       },
     )
   }
@@ -118,15 +125,16 @@ const adjustment =
           tags: ['corrections'],
           operationId: named('adjustTransaction', 'Loan'),
           summary: 'Adjust a transaction',
-          description: 'Reverses the original and posts it again; an amount of 0 only reverses.',
+          description: `Reverses the original and posts it again; an amount of 0 only reverses. ${WAITS}`,
           params: withTransaction,
           body: adjustTransactionRequest,
-          response: { 200: transactionSchema },
+          response: { 200: transactionSchema, ...waitingAnswer },
         },
       },
-      async ({ caller, params: { ref, transactionId }, body }) => {
+      async ({ caller, params: { ref, transactionId }, body }, reply) => {
         const { transactionAmount: amount, transactionDate: valueDate, note = null } = body
-        return toTransaction(await adjustTransaction(deps, caller, { ref, transactionId }, { amount, valueDate, note }))
+        const adjusted = await adjustTransaction(deps, caller, { ref, transactionId }, { amount, valueDate, note })
+        return answerOrWait(reply, adjusted, toTransaction, deps.config.zone)
       },
     )
   }
@@ -148,14 +156,16 @@ const reversal =
           tags: ['losses and reversals'],
           operationId: named('reverseTransaction', 'Loan'),
           summary: 'Reverse a transaction',
-          description: 'It stays visible with `status: reversed`; the loan becomes what it would be without it.',
+          description: `It stays visible with \`status: reversed\`; the loan becomes what it would be without it. ${WAITS}`,
           params: withTransaction,
           body: reverseTransactionRequest,
-          response: { 200: transactionSchema },
+          response: { 200: transactionSchema, ...waitingAnswer },
         },
       },
-      async ({ caller, params: { ref, transactionId }, body }) =>
-        toTransaction(await reverseTransaction(deps, caller, { ref, transactionId }, body?.note ?? null)),
+      async ({ caller, params: { ref, transactionId }, body }, reply) => {
+        const reversed = await reverseTransaction(deps, caller, { ref, transactionId }, body?.note ?? null)
+        return answerOrWait(reply, reversed, toTransaction, deps.config.zone)
+      },
     )
   }
 

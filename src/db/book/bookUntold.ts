@@ -25,6 +25,14 @@ export const UNTOLD: readonly string[] = [
      AND a.after ->> 'version' = e.version)`,
   `SELECT e.organization_id, 'delinquency_policy ' || e.version, 'is not in the trail: nothing says that it was set'
    FROM delinquency_policy e WHERE NOT ${told('delinquency policy', 'e.version::text', 'set')}`,
+  `SELECT e.organization_id, 'pending action ' || e.id, 'is not in the trail: nothing says that it was asked for'
+   FROM pending_action e WHERE NOT ${told('pending action', 'e.id::text', 'request')}`,
+  `SELECT e.organization_id, 'pending action ' || e.id, 'is approved, and the trail has no change of loan ' || e.loan_id || ' by it'
+   FROM pending_action e WHERE e.state = 'approved' AND NOT EXISTS (SELECT FROM audit_entry a
+     WHERE a.organization_id = e.organization_id AND a.entity = 'loan' AND a.entity_id = e.loan_id::text
+       AND a.request_id = 'approval-' || e.id)`,
+  `SELECT e.organization_id, 'pending action ' || e.id, 'was decided by the one who asked for it'
+   FROM pending_action e WHERE e.state IN ('approved', 'rejected') AND e.decided_by IS NOT DISTINCT FROM e.asked_by`,
   `SELECT e.organization_id, 'credit_decision ' || e.id, 'is not in the trail: nothing says that it was decided'
    FROM (
      SELECT d.*, row_number() OVER (PARTITION BY d.organization_id, d.customer_id, d.kind, d.at ORDER BY d.id) AS place

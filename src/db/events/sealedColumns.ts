@@ -109,6 +109,16 @@ export const SEALED = {
     },
     isMutable: false,
   },
+  pending_action: {
+    key: ['id'],
+    columns: [
+      ...['state', 'kind', 'subject', 'request', 'loan_id', 'transaction_id', 'amount', 'currency'],
+      ...['asked_at', 'asked_by', 'asked_request_id'],
+      ...['decided_at', 'decided_by', 'decided_request_id', 'reason', 'posted_id'],
+    ],
+    leftOut: {},
+    isMutable: true,
+  },
   credit_policy: {
     key: ['version'],
     columns: ['arrival', 'policy', 'created_at'],

@@ -38,6 +38,7 @@ const KEY_TYPES = {
   loan: 'bigint',
   loan_entry: 'bigint',
   delinquency_policy: 'int',
+  pending_action: 'bigint',
 } as const
 
 /** The row of the lender itself has no other organization, and signing keys belong to none. */
@@ -92,6 +93,7 @@ const ROW_OF: ReadonlyMap<string, readonly [table: ByKey, actions?: readonly str
     'api key': ['api_key'],
     'signing key': ['signing_key'],
     'delinquency policy': ['delinquency_policy'],
+    'pending action': ['pending_action'],
   } satisfies Record<string, readonly [table: ByKey, actions?: readonly string[]]>),
 )
 

@@ -17,7 +17,14 @@ interface AuditOptions extends Omit<TrailFilter, 'organizationId' | 'accountId' 
 /** The kinds of things that the trail has changes of. */
 const ENTITIES = [
   ...['customer', 'loan', 'loan product', 'account', 'api key', 'signing key', 'organization', 'webhook endpoint'],
-  ...['accounting chart', 'accounting period', 'accounting provisions', 'delinquency', 'delinquency policy'],
+  ...[
+    'accounting chart',
+    'accounting period',
+    'accounting provisions',
+    'delinquency',
+    'delinquency policy',
+    'pending action',
+  ],
 ]
 
 export function auditCommand(program: Command, shell: Shell): void {

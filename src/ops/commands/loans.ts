@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { minorToText } from '../../domain/money.ts'
+import { isWaiting } from '../../services/approvals/waiting.ts'
 import { getLoanWithDelinquency } from '../../services/delinquency/loanDelinquency.ts'
 import { getLoan, type LoanRef } from '../../services/loans/loans.ts'
 import { postTransaction, reverseTransaction } from '../../services/loans/transactions.ts'
@@ -7,6 +8,7 @@ import { toLoanText, toLoanView, toShownLoan } from '../loanView.ts'
 import { calendarDate, longNumber, numberIn, organizationOption } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
 import { UsageError } from '../terminal/terminalIo.ts'
+import { printWaiting } from './approvals.ts'
 
 interface LoanOptions {
   readonly organization?: number
@@ -47,12 +49,10 @@ export function loanCommands(program: Command, shell: Shell): void {
         const ref = refOf(named, options)
         const { loan } = await getLoan(deps, caller, ref)
         await confirm(`Reverse transaction ${transaction} of loan ${loan.id}?`)
-        const { entry } = await reverseTransaction(
-          deps,
-          caller,
-          { ref, transactionId: transaction },
-          options.note ?? null,
-        )
+        const note = options.note ?? null
+        const reversed = await reverseTransaction(deps, caller, { ref, transactionId: transaction }, note)
+        if (isWaiting(reversed)) return printWaiting(printer, reversed)
+        const { entry } = reversed
         const amount = `${minorToText(entry.amount, loan.terms.currency)} ${loan.terms.currency.code}`
         printer.done(
           toLoanView(await getLoan(deps, caller, ref)),
@@ -77,13 +77,10 @@ export function loanCommands(program: Command, shell: Shell): void {
         const owed = `${minorToText(state.totalOutstanding, loan.terms.currency)} ${loan.terms.currency.code}`
         await confirm(`Write off loan ${loan.id}, on which ${owed} are outstanding?`)
         const { date: valueDate, note = null } = options
-        const { entry } = await postTransaction(deps, caller, ref, {
-          type: 'Write-off',
-          amount: null,
-          valueDate,
-          token: null,
-          note,
-        })
+        const posting = { type: 'Write-off', amount: null, valueDate, token: null, note } as const
+        const posted = await postTransaction(deps, caller, ref, posting)
+        if (isWaiting(posted)) return printWaiting(printer, posted)
+        const { entry } = posted
         const amount = `${minorToText(entry.amount, loan.terms.currency)} ${loan.terms.currency.code}`
         printer.done(
           toLoanView(await getLoan(deps, caller, ref)),

@@ -151,8 +151,10 @@ export interface SettingsChange {
 }
 
 /**
- * Changes the settings of the caller's organization. Earlier transactions keep their payment method.
- * @throws LendingError `invalid_argument`, `not_found`, `permission_denied` for a caller without the role ADMIN
+ * Changes the settings of the caller's organization. Earlier transactions keep their payment method. The command line alone
+ * raises or clears the amount above which actions wait: one ADMIN could else do so, and post alone.
+ * @throws LendingError `invalid_argument`, `not_found`, `permission_denied` for a caller without the role ADMIN, and for an
+ *   account that raises or clears `approvalAbove`
  */
 export async function updateOrganization(
   { db, machineNow, organizations }: Pick<Deps, 'db' | 'machineNow' | 'organizations'>,
@@ -162,8 +164,11 @@ export async function updateOrganization(
   requireAdmin(caller)
   const { organizationId } = caller
   const organization = await findOrganization(db, organizationId)
-  const changed = organization && (await changeOrganization(db, caller, changeOf(asked, organization), machineNow()))
-  if (!changed) throw notFound('no organization has that id')
+  if (!organization) throw notFound('no organization has that id')
+  const change = changeOf(asked, organization)
+  if (caller.accountId !== null) requireNoHigher(organization, change)
+  const changed = await changeOrganization(db, caller, change, machineNow())
+  invariant(changed, 'an organization is never deleted')
   organizations.forget(organizationId)
   return { ...changed, hasLogo: await hasLogo(db, organizationId) }
 }
@@ -182,6 +187,15 @@ function changeOf(asked: SettingsChange, { currency }: Organization): Organizati
   }
   if (Object.keys(change).length === 0) throw new LendingError('invalid_argument', 'at least one setting must be given')
   return change
+}
+
+function requireNoHigher({ approvalAbove: before }: Organization, { approvalAbove: after }: OrganizationChange): void {
+  if (before === null || after === undefined || (after !== null && after <= before)) return
+  throw new LendingError(
+    'permission_denied',
+    (nameOf) =>
+      `${nameOf('approvalAbove')} can be set and lowered here; it is raised or cleared at the command line of the service, so that nobody who posts does so alone`,
+  )
 }
 
 const limitOf = (amount: Decimal, currency: string): bigint =>

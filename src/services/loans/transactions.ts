@@ -1,23 +1,16 @@
 import type { Deps } from '../../app/deps.ts'
 import type { LoanRef } from '../../db/loans/loans.ts'
-import type { StoredLoan, StoredRow } from '../../db/loans/storedLoan.ts'
+import type { StoredRow } from '../../db/loans/storedLoan.ts'
 import { cursorAt } from '../../db/queries/cursor.ts'
 import type { Step } from '../../db/queries/paging.ts'
+import { type ActionRequest, decideAction, lossOf } from '../../domain/approvals/pendingAction.ts'
 import { invariant, notFound } from '../../domain/errors.ts'
 import { type Entry, type EntryType, isCharge, isCustomerRepayment } from '../../domain/loan/entry.ts'
-import {
-  type Adjustment,
-  adjust,
-  type Decision,
-  findByToken,
-  outcomeAt,
-  type Posting,
-  post,
-  reverse,
-} from '../../domain/loan/loan.ts'
+import { type Adjustment, findByToken, outcomeAt, type Posting, post } from '../../domain/loan/loan.ts'
 import type { Outcome } from '../../domain/loan/outcomes.ts'
 import type { LoanState } from '../../domain/loan/replay.ts'
 import { type Caller, requireAdmin, requireWriter } from '../access/caller.ts'
+import { limitOf, type Waits, type Wanted, waitForSecond, wantedOf } from '../approvals/waiting.ts'
 import { getOrganization } from '../lenders/organizations.ts'
 import type { Listener } from '../listener.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
@@ -45,7 +38,7 @@ export const isForAdmins = (type: EntryType): boolean => type === 'Write-off' ||
 
 /**
  * Posts a transaction of any type. Where the loan has a transaction with the dedupe token, returns that one and posts
- * nothing.
+ * nothing. A write-off or a waiver above the amount of the organization posts nothing and waits (contract 14.9).
  * @throws LendingError `permission_denied`, `not_found`, `invalid_argument`, `failed_precondition`, `aborted`
  */
 export async function postTransaction(
@@ -53,21 +46,26 @@ export async function postTransaction(
   caller: Caller,
   ref: LoanRef,
   request: Posting,
-): Promise<TransactionNow> {
+): Promise<TransactionNow | Waits> {
   if (isForAdmins(request.type)) requireAdmin(caller)
   else requireWriter(caller)
-  const { paymentMethod } = await getOrganization(deps, caller)
-  const posting = { ...request, paymentMethod }
-  const changed = await postToLoan(deps, { author: caller, ref, posting }, (loan, now) => {
+  const organization = await getOrganization(deps, caller)
+  const posting = { ...request, paymentMethod: organization.paymentMethod }
+  const [limit, loss] = [limitOf(organization), lossOf(posting)]
+  const change = { author: caller, ref, posting }
+  const changed = await postToLoan<TransactionNow | Wanted>(deps, change, (loan, now) => {
     const original = posting.token === null ? undefined : findByToken(loan, posting.token)
-    if (!original) return { save: post(loan, posting, now) }
-    return { answer: { loan, entry: original, outcome: outcomeAt(loan, original, now), replayed: true as const } }
+    if (original)
+      return { answer: { loan, entry: original, outcome: outcomeAt(loan, original, now), replayed: true as const } }
+    const save = post(loan, posting, now)
+    const wanted = loss && wantedOf(limit, loan, loss, save)
+    return wanted ? { answer: wanted } : { save }
   })
-  return answerOf(deps, ref, changed)
+  return answerOf(deps, caller, ref, changed)
 }
 
 /**
- * Marks a transaction reversed; operators only.
+ * Marks a transaction reversed; operators only. Above the amount of the organization it waits (contract 14.9).
  * @throws LendingError `permission_denied`, `not_found`, `failed_precondition` when it is reversed already
  */
 export async function reverseTransaction(
@@ -75,14 +73,14 @@ export async function reverseTransaction(
   caller: Caller,
   { ref, transactionId }: TransactionRef,
   note: string | null,
-): Promise<TransactionNow> {
-  requireAdmin(caller)
-  return changeTransaction(deps, caller, ref, (loan, now) => reverse(loan, transactionId, now, note))
+): Promise<TransactionNow | Waits> {
+  return changeTransaction(deps, caller, ref, { kind: 'reverse', transactionId, note })
 }
 
 /**
  * Reverses a transaction and posts another in its place; with an amount of 0, only reverses it and returns it.
- * Operators only, because an adjustment takes a posted payment back as a reversal does (contract 4.4).
+ * Operators only, because an adjustment takes a posted payment back as a reversal does (contract 4.4). Above the amount of the
+ * organization it waits.
  * @throws LendingError `permission_denied`, `not_found`, `invalid_argument`, `failed_precondition`
  */
 export async function adjustTransaction(
@@ -90,13 +88,12 @@ export async function adjustTransaction(
   caller: Caller,
   { ref, transactionId }: TransactionRef,
   adjustment: Adjustment,
-): Promise<TransactionNow> {
-  requireAdmin(caller)
-  return changeTransaction(deps, caller, ref, (loan, now) => adjust(loan, transactionId, adjustment, now))
+): Promise<TransactionNow | Waits> {
+  return changeTransaction(deps, caller, ref, { kind: 'adjust', transactionId, ...adjustment })
 }
 
 /**
- * Marks a single charge of a loan reversed; operators only.
+ * Marks a single charge of a loan reversed; operators only. Above the amount of the organization it waits.
  * @throws LendingError `permission_denied`, `not_found` also for another transaction, `failed_precondition`
  */
 export async function reverseCharge(
@@ -104,28 +101,35 @@ export async function reverseCharge(
   caller: Caller,
   { ref, transactionId }: TransactionRef,
   note: string | null,
-): Promise<TransactionNow> {
-  requireAdmin(caller)
-  return changeTransaction(deps, caller, ref, (loan, now) => {
-    if (!loan.entries.some(({ id, type }) => id === transactionId && isCharge(type)))
-      throw notFound('no charge of this loan has that id')
-    return reverse(loan, transactionId, now, note)
-  })
+): Promise<TransactionNow | Waits> {
+  return changeTransaction(deps, caller, ref, { kind: 'reverse-charge', transactionId, note })
 }
 
 async function changeTransaction(
   deps: Deps,
   caller: Caller,
   ref: LoanRef,
-  decide: (loan: StoredLoan, now: number) => Decision,
-): Promise<TransactionNow> {
-  const changed = await changeLoan<never>(deps, { author: caller, ref }, (loan, now) => ({ save: decide(loan, now) }))
-  return answerOf(deps, ref, changed)
+  request: ActionRequest,
+): Promise<TransactionNow | Waits> {
+  requireAdmin(caller)
+  const limit = limitOf(await getOrganization(deps, caller))
+  const changed = await changeLoan<Wanted>(deps, { author: caller, ref }, (loan, now) => {
+    const save = decideAction(loan, request, now)
+    const wanted = wantedOf(limit, loan, request, save)
+    return wanted ? { answer: wanted } : { save }
+  })
+  return answerOf(deps, caller, ref, changed)
 }
 
-function answerOf(deps: Deps, ref: LoanRef, changed: Changed<TransactionNow> | undefined): TransactionNow {
+async function answerOf(
+  deps: Deps,
+  caller: Caller,
+  ref: LoanRef,
+  changed: Changed<TransactionNow | Wanted> | undefined,
+): Promise<TransactionNow | Waits> {
   if (!changed) throw noSuchLoan(ref)
   if ('answer' in changed) {
+    if ('request' in changed.answer) return waitForSecond(deps, caller, changed.loan, changed.answer)
     deps.listener.duplicateAnswered('token')
     return changed.answer
   }

@@ -98,7 +98,8 @@ const ELSEWHERE = ['getCreditScorecard', 'boostCreditLimit', 'activateCustomer']
 const OF_WEBHOOKS = /^(test|delete|rotate|create|list|get|update|recover)Webhook/
 
 /** What the journal and the portfolio show after months of a book: test/api/partner/accounting and portfolio. */
-const OF_BOOKS = /Chart|TrialBalance|Posting|Period|Journal|Portfolio|RollRates|Provisions|TestClock|TestOrganization/
+const OF_BOOKS =
+  /Chart|TrialBalance|Posting|Period|Journal|Portfolio|RollRates|Provisions|TestClock|TestOrganization|PendingAction/
 
 const shownBy = ({ responses }: Operation) =>
   shownIn(document, responses['200']!.content!['application/json']!).map(inMode)

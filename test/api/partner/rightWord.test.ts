@@ -158,6 +158,7 @@ describe('what only an ADMIN may do', () => {
         'post /v1/test-clock/reset',
         'put /v1/delinquency-policy',
         'patch /v1/organization',
+        ...['approve', 'reject'].map((act) => `post /v1/pending-actions/{id}/${act}`),
         'post /v1/loan-products',
         'post /v1/loan-products/{id}/retire',
         'post /v1/portfolio/provisions/book',
@@ -168,6 +169,7 @@ describe('what only an ADMIN may do', () => {
     expect(markedBy('AUDITOR').sort()).toEqual(
       [
         ...['/v1/audit-trail', '/v1/webhook-endpoints', endpoint, `${endpoint}/deliveries`],
+        ...['/v1/pending-actions', '/v1/pending-actions/{id}'],
         ...['par', 'roll-rates', 'provisions'].map((path) => `/v1/portfolio/${path}`),
         ...['chart', 'journal', 'journal.csv', 'journal.hledger', 'periods', 'trial-balance'].map(
           (path) => `/v1/accounting/${path}`,

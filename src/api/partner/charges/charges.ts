@@ -1,7 +1,10 @@
 import type { Deps } from '../../../app/deps.ts'
+import { invariant } from '../../../domain/errors.ts'
+import { isWaiting } from '../../../services/approvals/waiting.ts'
 import { listCharges, postTransaction, reverseCharge } from '../../../services/loans/transactions.ts'
 import { listQuery, rangeOf } from '../../lists/query.ts'
 import type { StyleApp } from '../../style.ts'
+import { answerOrWait, WAITS, waitingAnswer } from '../approvals/approvals.wire.ts'
 import { STORY } from '../document/story.ts'
 import { refusalOf, WRONG_STATE } from '../postings.ts'
 import { LOAN_ADDRESSES, toPage } from '../registry.ts'
@@ -41,7 +44,11 @@ function addCharge(app: StyleApp, deps: Deps, { path, params, named }: Address):
         response: { 200: chargeSchema },
       },
     },
-    async ({ caller, params: ref, body }) => toCharge(await postTransaction(deps, caller, ref, toChargePosting(body))),
+    async ({ caller, params: ref, body }) => {
+      const charged = await postTransaction(deps, caller, ref, toChargePosting(body))
+      invariant(!isWaiting(charged), 'a charge waits for nobody')
+      return toCharge(charged)
+    },
   )
 }
 
@@ -84,13 +91,15 @@ function addReversal(
         tags,
         operationId: named('reverseCharge', 'Loan'),
         summary: 'Reverse a charge',
-        description: 'It stays visible with `status: reversed`; the loan becomes what it would be without it.',
+        description: `It stays visible with \`status: reversed\`; the loan becomes what it would be without it. ${WAITS}`,
         params: withTransaction,
         body: reverseTransactionRequest,
-        response: { 200: chargeSchema },
+        response: { 200: chargeSchema, ...waitingAnswer },
       },
     },
-    async ({ caller, params: { ref, transactionId }, body }) =>
-      toCharge(await reverseCharge(deps, caller, { ref, transactionId }, body?.note ?? null)),
+    async ({ caller, params: { ref, transactionId }, body }, reply) => {
+      const reversed = await reverseCharge(deps, caller, { ref, transactionId }, body?.note ?? null)
+      return answerOrWait(reply, reversed, toCharge, deps.config.zone)
+    },
   )
 }

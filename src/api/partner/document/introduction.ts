@@ -65,6 +65,11 @@ export const TAGS = [
     name: 'organization',
     description: 'The settings of the lender. Changing them needs the role ADMIN.',
   },
+  {
+    name: 'approvals',
+    description:
+      'Reversals, adjustments, write-offs and waivers above `approvalAbove` of your organization wait here for a second ADMIN.',
+  },
   { name: 'audit trail', description: 'Read who changed what, and when.' },
 ] as const
 

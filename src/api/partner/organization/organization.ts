@@ -32,7 +32,7 @@ export function organizationRoutes(app: StyleApp, deps: Deps): void {
         operationId: 'updateOrganization',
         summary: 'Change the settings of your organization',
         description:
-          'What documents say of the lender, and the amount above which changes wait for a second ADMIN. A field that is left out stays, and null clears it. `approvalAbove` counts within 5 seconds.',
+          'What documents say of the lender, and the amount above which changes wait for a second ADMIN. A field that is left out stays, and null clears it. `approvalAbove` counts within 5 seconds; it can be set and lowered, and the operators of the service raise or clear it.',
         body: updateOrganizationRequest,
         response: { 200: organizationSchema },
       },

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Deps } from '../../../app/deps.ts'
+import type { Approval } from '../../../db/approvals/pendingActions.ts'
 import type { Author } from '../../../db/audit/trail.ts'
 import { type LoanKey, type LoanRef, nameOf } from '../../../db/loans/loans.ts'
 import type { LoanChange } from '../../../db/loans/saveLoans.ts'
@@ -27,12 +28,14 @@ export interface Change {
   readonly ref: LoanRef
   /** True where the change may modify the terms of the loan: it is then saved alone. */
   readonly modifiesTerms?: boolean
+  /** The approval that is saved with the change, which is then saved alone. */
+  readonly approval?: Approval
 }
 
 /** The result of deciding: a decision to save, or an answer that needs nothing saved. */
 export type Decided<T> = { readonly save: Decision } | { readonly answer: T }
 
-/** A change that was saved: the loan before it, the decision, the entry it posted, and when. */
+/** A change that was saved, with the loan before it. */
 export interface SavedChange {
   readonly loan: StoredRow
   readonly saved: Decision
@@ -107,7 +110,8 @@ function enqueue<T>(
 ): Promise<Changed<T> | undefined> {
   const { loanQueues, config } = deps
   return new Promise((resolve, reject) => {
-    const waiting = { resolve: resolve as Job['resolve'], reject, tries: 0, alone: change.modifiesTerms ?? false }
+    const alone = change.modifiesTerms || change.approval !== undefined
+    const waiting = { resolve: resolve as Job['resolve'], reject, tries: 0, alone }
     const job: Job = { ...change, decide, ...waiting }
     const key = { organizationId: change.author.organizationId, ref: change.ref, zone: config.zone }
     const name = nameOf(key)
@@ -142,8 +146,8 @@ async function drain(deps: ChangeDeps, key: LoanKey, queue: Job[], close: () => 
 
 /** The number of waiting changes that can be saved together. */
 function batchLength(queue: readonly Job[]): number {
-  const alone = queue.findIndex((job) => job.alone)
-  return alone === -1 ? MOST_IN_A_BATCH : Math.min(MOST_IN_A_BATCH, Math.max(1, alone))
+  const before = queue.findIndex((job) => job.alone)
+  return before === -1 ? MOST_IN_A_BATCH : Math.min(MOST_IN_A_BATCH, Math.max(1, before))
 }
 
 /** The result for one caller, given when the batch has been saved. */
@@ -171,8 +175,7 @@ async function runBatch(
   const { loan, changes, results, after, testClock } = decided
   // A refusal, or an answer with nothing saved, must be of the loan as it is stored now.
   if (changes.length === 0 && known) return runBatch(deps, batch, undefined)
-  const saved =
-    changes.length === 0 ? 'saved' : await saveChanges(deps, { loan, changes, testClock }, jobs.length === 1)
+  const saved = changes.length === 0 ? 'saved' : await saveChanges(deps, { loan, changes, testClock }, jobs)
   if (saved !== 'saved') {
     if (testClock) await deps.testClocks.refresh(testClock.organizationId)
     await retry(deps, batch, saved === 'taken')
@@ -283,10 +286,9 @@ function decideAll(
 /** Puts changes back into the queue, up to a number of tries each. */
 async function retry(deps: ChangeDeps, { jobs, queue }: Batch, alone: boolean): Promise<void> {
   const left = jobs.filter((job) => {
-    job.tries++
     job.alone ||= alone
     deps.listener.retried()
-    if (job.tries < MOST_TRIES) return true
+    if (++job.tries < MOST_TRIES) return true
     job.reject(tooManyChanges())
     return false
   })

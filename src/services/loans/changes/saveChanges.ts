@@ -1,9 +1,10 @@
 import type { Deps } from '../../../app/deps.ts'
+import { type Approval, saveApproved } from '../../../db/approvals/pendingActions.ts'
 import { isKeyTaken } from '../../../db/audit/trail.ts'
 import { modifyStoredTerms } from '../../../db/loans/modifyTerms.ts'
 import type { ChangeBatch, LoanChange } from '../../../db/loans/saveLoans.ts'
 import { isUniqueViolation } from '../../../db/postgres/errors.ts'
-import { alreadyExists, invariant } from '../../../domain/errors.ts'
+import { alreadyExists, failedPrecondition, invariant } from '../../../domain/errors.ts'
 import { isHead } from '../../../domain/loan/carriedForward/loanHead.ts'
 import { lentNoMore } from '../../../domain/recordStyle/modifyTerms.ts'
 import { keyTaken } from '../../access/idempotency.ts'
@@ -15,18 +16,22 @@ export const entryIdTaken = () =>
 
 /**
  * Saves the changes of a loan that were decided together.
- * @param isSingle whether a single change was decided: the service then knows whose key is taken
+ * @param jobs the changes that were asked for: of a single one the service knows whose key is taken, and whether it is approved
  * @returns `stale` where another change was saved first or the test clock was moved, `taken` where a token, an id or a key of one of them is taken
- * @throws LendingError `already_exists` or `aborted` for a single change whose id or key is taken
+ * @throws LendingError `already_exists` or `aborted` for a single change whose id or key is taken; `failed_precondition` for one
+ *   whose pending action is decided already
  */
 export async function saveChanges(
   { db, loanBatches }: Pick<Deps, 'db' | 'loanBatches'>,
   { loan, changes, testClock }: ChangeBatch,
-  isSingle: boolean,
+  jobs: readonly { readonly approval?: Approval }[],
 ): Promise<'saved' | 'stale' | 'taken'> {
   // What time has changed comes first, and a settlement waiver last: a change that modifies terms has neither.
   const last = changes.at(-1)
+  const isSingle = jobs.length === 1
+  const approval = jobs[0]?.approval
   try {
+    if (approval) return requireUndecided(await saveApproved(db, { loan, changes, testClock }, approval))
     if (last?.decision.modifiedTerms) return await saveTerms(db, { loan, testClock }, last)
     return (await loanBatches.saveLoan({ loan, changes, testClock })) ? 'saved' : 'stale'
   } catch (error) {
@@ -40,6 +45,11 @@ export async function saveChanges(
     if (isUniqueViolation(error)) return 'taken'
     throw error
   }
+}
+
+function requireUndecided<T>(saved: T | 'decided'): T {
+  if (saved === 'decided') throw failedPrecondition('the action is decided already')
+  return saved as T
 }
 
 async function saveTerms(

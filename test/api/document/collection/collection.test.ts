@@ -132,7 +132,7 @@ describe.each([
       await run(async (one) => {
         const answer = await send(one)
         texts.push(answer.text)
-        const outcome = answer.status === 409 ? 'refused' : answer.status < 300 ? 'done' : answer.text
+        const outcome = [404, 409].includes(answer.status) ? 'refused' : answer.status < 300 ? 'done' : answer.text
         played.push([names[played.length], outcome])
         return answer
       })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operator } from '../../../../src/services/access/caller.ts'
-import { getOrganization, lenderDetails } from '../../../../src/services/lenders/organizations.ts'
+import { getOrganization, lenderDetails, updateOrganization } from '../../../../src/services/lenders/organizations.ts'
 import { anotherLender } from '../../../support/lenders.ts'
 import { aJpeg, aPng } from '../../../support/pictures.ts'
 import { startService, type TestService } from '../../../support/service.ts'
@@ -51,8 +51,20 @@ describe('PATCH /v1/organization', () => {
       legalName: null,
       approvalAbove: 0,
     })
-    expect((await change({ approvalAbove: null })).body.approvalAbove).toBeNull()
   })
+
+  it.each([null, 5])(
+    '403 permission_denied: approvalAbove %j, where one is set that is lower',
+    async (approvalAbove) => {
+      await updateOrganization(service.deps, caller, { approvalAbove: { units: 4n, scale: 0 } })
+      const answer = await change({ approvalAbove })
+      expect(answer).toMatchObject({ status: 403, body: { code: 'permission_denied' } })
+      expect(answer.body.message).toMatch(/^approvalAbove can be set and lowered here/)
+      expect((await service.get(PATH)).body.approvalAbove).toBe(4)
+      await updateOrganization(service.deps, caller, { approvalAbove: null })
+      expect((await service.get(PATH)).body.approvalAbove).toBeNull()
+    },
+  )
 
   it('200: a logo, which documents get, and of which the trail has the digest', async () => {
     const [png, jpeg] = [aPng(20, 30), aJpeg(40, 50)]

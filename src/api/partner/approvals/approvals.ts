@@ -1,0 +1,144 @@
+import type { Deps } from '../../../app/deps.ts'
+import {
+  approvePendingAction,
+  getPendingAction,
+  listPendingActions,
+  type PendingAction,
+  rejectPendingAction,
+  withdrawPendingAction,
+} from '../../../services/approvals/approvals.ts'
+import { rangeOf } from '../../lists/query.ts'
+import type { StyleApp } from '../../style.ts'
+import { toPage } from '../registry.ts'
+import {
+  actionParams,
+  actionQuery,
+  pendingActionPage,
+  pendingActionSchema,
+  rejectRequest,
+  toPendingAction,
+} from './approvals.wire.ts'
+import * as examples from './examples.ts'
+
+const tags = ['approvals']
+
+const DECIDED = ['It is decided already, or the loan refuses it now.', 'the action is approved already'] as const
+
+/** Adds the actions that wait for a second ADMIN (contract 14.9). */
+export function approvalRoutes(app: StyleApp, deps: Deps): void {
+  readRoutes(app, deps)
+  approveRoute(app, deps)
+  rejectRoute(app, deps)
+  withdrawRoute(app, deps)
+}
+
+function readRoutes(app: StyleApp, deps: Deps): void {
+  const { zone } = deps.config
+  app.get(
+    '/v1/pending-actions',
+    {
+      config: { role: 'AUDITOR' },
+      schema: {
+        tags,
+        operationId: 'listPendingActions',
+        summary: 'List pending actions',
+        description: 'What waits or has waited for a second ADMIN, oldest first.',
+        querystring: actionQuery,
+        response: { 200: pendingActionPage },
+      },
+    },
+    async ({ caller, query }) => {
+      const { state, loanId } = query
+      const found = await listPendingActions(deps, caller, { state, loanId }, rangeOf(query))
+      return toPage(found, query, (one) => toPendingAction(one, zone))
+    },
+  )
+
+  app.get(
+    '/v1/pending-actions/:id',
+    {
+      config: { role: 'AUDITOR' },
+      schema: {
+        tags,
+        operationId: 'getPendingAction',
+        summary: 'Read a pending action',
+        description: 'Who asked for what, and what became of it.',
+        params: actionParams,
+        response: { 200: pendingActionSchema },
+      },
+    },
+    async ({ caller, params: { id } }) => toPendingAction(await getPendingAction(deps, caller, id), zone),
+  )
+}
+
+function approveRoute(app: StyleApp, deps: Deps): void {
+  app.post(
+    '/v1/pending-actions/:id/approve',
+    {
+      config: {
+        role: 'ADMIN',
+        refusals: ['failed_precondition'],
+        explained: { failed_precondition: DECIDED },
+        examples: { Approved: examples.approved },
+      },
+      schema: {
+        tags,
+        operationId: 'approvePendingAction',
+        summary: 'Approve a pending action',
+        description:
+          'Another ADMIN than the one who asked. The action is decided again on the loan as it is now, and posted with the value date that was asked for. Where the loan refuses, or the amount is larger than it was, the action stays pending.',
+        params: actionParams,
+        response: { 200: pendingActionSchema },
+      },
+    },
+    async ({ caller, params: { id } }) => view(deps, await approvePendingAction(deps, caller, id)),
+  )
+}
+
+function rejectRoute(app: StyleApp, deps: Deps): void {
+  app.post(
+    '/v1/pending-actions/:id/reject',
+    {
+      config: {
+        role: 'ADMIN',
+        refusals: ['failed_precondition'],
+        explained: { failed_precondition: DECIDED },
+        examples: { Rejected: examples.rejected },
+      },
+      schema: {
+        tags,
+        operationId: 'rejectPendingAction',
+        summary: 'Reject a pending action',
+        description: 'Another ADMIN than the one who asked. Nothing is posted.',
+        params: actionParams,
+        body: rejectRequest,
+        response: { 200: pendingActionSchema },
+      },
+    },
+    async ({ caller, params: { id }, body }) => view(deps, await rejectPendingAction(deps, caller, id, body.reason)),
+  )
+}
+
+function withdrawRoute(app: StyleApp, deps: Deps): void {
+  app.post(
+    '/v1/pending-actions/:id/withdraw',
+    {
+      config: {
+        refusals: ['failed_precondition'],
+        explained: { failed_precondition: DECIDED },
+        examples: { Withdrawn: examples.withdrawn },
+      },
+      schema: {
+        tags,
+        operationId: 'withdrawPendingAction',
+        summary: 'Withdraw a pending action',
+        description: 'By the one who asked for it. Nothing is posted.',
+        params: actionParams,
+        response: { 200: pendingActionSchema },
+      },
+    },
+    async ({ caller, params: { id } }) => view(deps, await withdrawPendingAction(deps, caller, id)),
+  )
+}
+
+const view = ({ config }: Deps, action: PendingAction) => toPendingAction(action, config.zone)

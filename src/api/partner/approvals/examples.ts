@@ -1,0 +1,43 @@
+import { newLoan } from '../document/examples.ts'
+import { transactionId } from '../document/story.ts'
+
+/** A write-off that waits. */
+export const waitingWriteOff = {
+  id: '1',
+  state: 'pending' as const,
+  kind: 'write-off' as const,
+  loanId: newLoan.id,
+  amount: 105_000,
+  currencyCode: 'TZS',
+  transactionDate: '2026-06-01',
+  note: 'Cannot be recovered',
+  askedAt: '2026-06-01T09:30:00.000+03:00',
+  askedBy: 2,
+  requestId: 'checkout-7781',
+}
+
+/** The same, once another ADMIN has approved it. */
+export const approved = {
+  ...waitingWriteOff,
+  state: 'approved' as const,
+  decidedAt: '2026-06-01T10:15:00.000+03:00',
+  decidedBy: 3,
+  postedTransactionId: transactionId(20),
+}
+
+export const reason = { reason: 'The customer has begun to pay again' }
+
+export const rejected = {
+  ...waitingWriteOff,
+  state: 'rejected' as const,
+  decidedAt: approved.decidedAt,
+  decidedBy: 3,
+  ...reason,
+}
+
+export const withdrawn = {
+  ...waitingWriteOff,
+  state: 'withdrawn' as const,
+  decidedAt: approved.decidedAt,
+  decidedBy: 2,
+}

@@ -1,0 +1,220 @@
+import type { ActionKind, ActionState } from '../../domain/approvals/pendingAction.ts'
+import type { StoredRequest } from '../../domain/approvals/storedRequest.ts'
+import { type Author, type TrailValues, trail, trailValues } from '../audit/trail.ts'
+import type { PendingAction as Row } from '../generated/client.ts'
+import { type ChangeBatch, saveLoans } from '../loans/saveLoans.ts'
+import type { Db } from '../postgres/client.ts'
+import { inTransaction, type Transaction } from '../postgres/transaction.ts'
+import { cursorAt } from '../queries/cursor.ts'
+import { type Found, type Position, sliceOf } from '../queries/paging.ts'
+import { type Parameter, statement } from '../queries/statement.ts'
+
+/** An action that waits, or waited, for a second ADMIN. */
+export interface PendingAction {
+  readonly organizationId: number
+  readonly id: bigint
+  readonly state: ActionState
+  readonly kind: ActionKind
+  readonly request: StoredRequest
+  readonly loanId: bigint
+  /** The transaction that it reverses or adjusts; null: it posts a new one. */
+  readonly transactionId: bigint | null
+  /** Minor units of `currency`. */
+  readonly amount: bigint
+  readonly currency: string
+  readonly askedAt: number
+  /** Null: the command line. */
+  readonly askedBy: number | null
+  readonly askedRequestId: string | null
+  readonly decidedAt: number | null
+  /** Null: nobody, or the command line. */
+  readonly decidedBy: number | null
+  readonly decidedRequestId: string | null
+  readonly reason: string | null
+  /** The transaction that was posted by it, or else the one that was reversed. */
+  readonly postedId: bigint | null
+}
+
+/** The entity of the trail. */
+const ENTITY = 'pending action'
+
+/** The order of the list of pending actions. */
+export const ACTIONS_ORDER = 'pending-actions'
+
+/** The most actions of an organization that wait at a time. */
+export const MOST_PENDING = 1_000
+
+const toAction = ({ subject: _, state, kind, request, askedAt, decidedAt, ...row }: Row): PendingAction => ({
+  ...row,
+  state: state as ActionState,
+  kind: kind as ActionKind,
+  request: request as unknown as StoredRequest,
+  askedAt: askedAt.getTime(),
+  decidedAt: decidedAt?.getTime() ?? null,
+})
+
+/** Finds a pending action of an organization, decided or not. */
+export async function findAction(db: Db, organizationId: number, id: bigint): Promise<PendingAction | undefined> {
+  const row = await db.prisma.pendingAction.findUnique({ where: { organizationId_id: { organizationId, id } } })
+  return row ? toAction(row) : undefined
+}
+
+/** What a list of pending actions is asked for by. */
+export interface ActionFilter {
+  readonly state?: ActionState | undefined
+  readonly loanId?: bigint | undefined
+}
+
+/**
+ * Finds a part of the pending actions of an organization, in the order in which they were asked for. Their ids are committed in
+ * that order, because `insertAction` locks the organization.
+ */
+export async function findActions(
+  db: Db,
+  organizationId: number,
+  { state, loanId }: ActionFilter,
+  position: Position,
+): Promise<Found<PendingAction>> {
+  const where = { organizationId, ...(state && { state }), ...(loanId !== undefined && { loanId }) }
+  const isPage = 'page' in position
+  const slice = isPage ? sliceOf(position) : { take: position.rows }
+  const above = isPage ? {} : { id: { gt: position.cursor?.floor ?? 0n } }
+  const rows = await db.prisma.pendingAction.findMany({
+    where: { ...where, ...above },
+    orderBy: { id: 'asc' },
+    ...slice,
+  })
+  const items = rows.map(toAction)
+  const total = isPage ? await db.prisma.pendingAction.count({ where }) : undefined
+  return { items, total, next: cursorAt(ACTIONS_ORDER, items.at(-1)?.id) }
+}
+
+/** An action that is asked for. */
+export interface NewAction {
+  readonly kind: ActionKind
+  readonly subject: string
+  readonly request: StoredRequest
+  readonly loanId: bigint
+  readonly transactionId: bigint | null
+  readonly amount: bigint
+  readonly currency: string
+}
+
+const lockOrganization = statement<{ organizationId: number }>(
+  'lock-organization',
+  (p) => `SELECT FROM organization WHERE id = ${p('organizationId')} FOR NO KEY UPDATE`,
+)
+
+const findSame = statement<{ organizationId: number; loanId: bigint; subject: string }>(
+  'find-same-pending-action',
+  (p) => `SELECT id FROM pending_action WHERE organization_id = ${p('organizationId')} AND loan_id = ${p('loanId')}
+    AND subject = ${p('subject')} AND state = 'pending'`,
+)
+
+const countPending = statement<{ organizationId: number }>(
+  'count-pending-actions',
+  (p) => `SELECT count(*)::int AS pending FROM pending_action
+    WHERE organization_id = ${p('organizationId')} AND state = 'pending'`,
+)
+
+const insert = statement<TrailValues & Omit<NewAction, 'request'> & { readonly request: string }>(
+  'insert-pending-action',
+  (p) => `
+  WITH made AS (
+    INSERT INTO pending_action (organization_id, state, kind, subject, request, loan_id, transaction_id, amount, currency,
+      asked_at, asked_by, asked_request_id)
+    VALUES (${p('organizationId')}, 'pending', ${p('kind')}, ${p('subject')}, ${p('request')}::jsonb, ${p('loanId')},
+      ${p('transactionId')}, ${p('amount')}, ${p('currency')}, ${p('changedAt')}, ${p('accountId')}, ${p('requestId')})
+    RETURNING id
+  ), ${trail(p as Parameter<TrailValues>, 'made', ENTITY)}
+  SELECT id FROM made`,
+)
+
+/**
+ * Inserts an action that waits, with its row of the trail; where the same request waits already, nothing is inserted.
+ * @returns the id of the action that waits; `full` where the organization has as many as there may be
+ */
+export const insertAction = (db: Db, author: Author, action: NewAction, now: number): Promise<bigint | 'full'> =>
+  inTransaction(db, async (transaction) => {
+    const { organizationId } = author
+    await transaction.query(lockOrganization({ organizationId }))
+    const same = await transaction.query<{ id: bigint }>(findSame({ ...action, organizationId }))
+    if (same.rows[0]) return same.rows[0].id
+    const counted = await transaction.query<{ pending: number }>(countPending({ organizationId }))
+    if (counted.rows[0]!.pending >= MOST_PENDING) return 'full'
+    const { kind, loanId, transactionId, amount, currency } = action
+    const after = { state: 'pending', kind, loanId, transactionId, amount, currency }
+    const trace = { action: 'request', before: null, after }
+    const values = { ...trailValues(author, now, trace), ...action, request: JSON.stringify(action.request) }
+    const made = await transaction.query<{ id: bigint }>(insert(values))
+    return made.rows[0]!.id
+  })
+
+/** How a pending action ends. */
+export interface ActionEnd {
+  readonly id: bigint
+  readonly state: Exclude<ActionState, 'pending'>
+  readonly reason: string | null
+  readonly postedId: bigint | null
+}
+
+const end = statement<TrailValues & ActionEnd>(
+  'end-pending-action',
+  (p) => `
+  WITH ended AS (
+    UPDATE pending_action SET state = ${p('state')}, reason = ${p('reason')}, posted_id = ${p('postedId')}::bigint,
+      decided_at = ${p('changedAt')}, decided_by = ${p('accountId')}::int, decided_request_id = ${p('requestId')}
+    WHERE organization_id = ${p('organizationId')} AND id = ${p('id')} AND state = 'pending'
+    RETURNING id
+  ), ${trail(p as Parameter<TrailValues>, 'ended', ENTITY)}
+  SELECT id FROM ended`,
+)
+
+const ACTIONS = { approved: 'approve', rejected: 'reject', withdrawn: 'withdraw' } as const
+
+/** Ends a pending action, with its row of the trail. @returns false where it has ended already */
+export async function endAction(
+  { pool }: { readonly pool: Transaction },
+  author: Author,
+  ended: ActionEnd,
+  now: number,
+): Promise<boolean> {
+  const { state, reason, postedId } = ended
+  const after = { state, ...(reason !== null && { reason }), ...(postedId !== null && { postedId }) }
+  const trace = { action: ACTIONS[state], before: { state: 'pending' }, after }
+  const { rows } = await pool.query<{ id: bigint }>(end({ ...trailValues(author, now, trace), ...ended }))
+  return rows.length > 0
+}
+
+/** The approval of a pending action, and who gives it. */
+export interface Approval {
+  readonly id: bigint
+  readonly author: Author
+}
+
+/**
+ * Saves a change of a loan together with the approval that it needs: both are saved or none.
+ * @returns `stale` where another change of the loan was saved first or its test clock was moved, `decided` where the action has
+ *   ended already
+ * @throws a unique violation of the change, or of the Idempotency-Key of the approval
+ */
+export async function saveApproved(
+  db: Db,
+  batch: ChangeBatch,
+  { id, author }: Approval,
+): Promise<'saved' | 'stale' | 'decided'> {
+  let unsaved: 'stale' | 'decided' = 'decided'
+  const saved = await inTransaction(db, async (transaction) => {
+    // What time has changed of the loan comes first, and is neither posted nor reversed by anybody.
+    const change = batch.changes.find(({ posted, decision }) => posted !== null || decision.reversed !== null)
+    const postedId = change?.posted?.id ?? change?.decision.reversed?.id ?? null
+    const pool = transaction
+    if (
+      !(await endAction({ pool }, author, { id, state: 'approved', reason: null, postedId }, batch.changes.at(-1)!.at))
+    )
+      return undefined
+    unsaved = 'stale'
+    return (await saveLoans({ pool }, [batch]))[0] ? ('saved' as const) : undefined
+  })
+  return saved ?? unsaved
+}

@@ -1,0 +1,96 @@
+import type { LocalDate } from '../dates.ts'
+import { notFound } from '../errors.ts'
+import { type EntryType, isCharge } from '../loan/entry.ts'
+import { adjust, type Decision, type Loan, type Posting, post, reverse } from '../loan/loan.ts'
+import type { LoanState } from '../loan/replay.ts'
+import type { Decimal } from '../money.ts'
+
+/** The kinds of actions that may wait for a second ADMIN (contract 14.9). */
+export const ACTION_KINDS = ['reverse', 'reverse-charge', 'adjust', 'write-off', 'waive-interest'] as const
+export type ActionKind = (typeof ACTION_KINDS)[number]
+
+/** The states of a pending action. All but the first are final. */
+export const ACTION_STATES = ['pending', 'approved', 'rejected', 'withdrawn'] as const
+export type ActionState = (typeof ACTION_STATES)[number]
+
+/** A request to take a transaction out of a loan. */
+interface Reversal {
+  readonly kind: 'reverse' | 'reverse-charge'
+  readonly transactionId: bigint
+  readonly note: string | null
+}
+
+/** A request to correct a transaction. */
+interface AdjustmentRequest {
+  readonly kind: 'adjust'
+  readonly transactionId: bigint
+  readonly amount: Decimal
+  /** Undefined: the original's. */
+  readonly valueDate: LocalDate | undefined
+  readonly note: string | null
+}
+
+/** A request to write off a loan or to waive interest. */
+interface Loss {
+  readonly kind: 'write-off' | 'waive-interest'
+  readonly posting: Pick<Posting, 'amount' | 'valueDate' | 'token' | 'note'>
+}
+
+/** A request that may wait for a second ADMIN. */
+export type ActionRequest = Reversal | AdjustmentRequest | Loss
+
+const KIND_OF: Readonly<Partial<Record<EntryType, Loss['kind']>>> = {
+  'Write-off': 'write-off',
+  'Waive Interest': 'waive-interest',
+}
+
+const TYPE_OF = { 'write-off': 'Write-off', 'waive-interest': 'Waive Interest' } as const
+
+/** Returns the request that a posting is; undefined for a type that never waits. */
+export function lossOf({ type, amount, valueDate, token, note }: Posting): Loss | undefined {
+  const kind = KIND_OF[type]
+  return kind && { kind, posting: { amount, valueDate, token, note } }
+}
+
+/** Returns the id of the transaction that a request reverses or adjusts; null where it posts a new one. */
+export const transactionOf = (request: ActionRequest): bigint | null =>
+  'transactionId' in request ? request.transactionId : null
+
+/**
+ * Decides what a request does to a loan.
+ * @throws LendingError `not_found`, `invalid_argument`, `failed_precondition`
+ */
+export function decideAction(loan: Loan, request: ActionRequest, now: number): Decision {
+  switch (request.kind) {
+    case 'reverse':
+      return reverse(loan, request.transactionId, now, request.note)
+    case 'reverse-charge':
+      if (!loan.entries.some(({ id, type }) => id === request.transactionId && isCharge(type)))
+        throw notFound('no charge of this loan has that id')
+      return reverse(loan, request.transactionId, now, request.note)
+    case 'adjust':
+      return adjust(loan, request.transactionId, request, now)
+    default:
+      return post(loan, { ...request.posting, type: TYPE_OF[request.kind] }, now)
+  }
+}
+
+/**
+ * Returns the amount of a decision, in minor units of the loan: what is posted or what is reversed, whichever is larger. Of a
+ * reversed transaction it counts also what the transaction is worth now, where that follows from the loan.
+ */
+export function amountOf({ posted, reversed, before }: Decision): bigint {
+  const outcomes = 'outcomes' in before ? (before as LoanState).outcomes : undefined
+  const amounts = [posted?.amount, reversed?.amount, reversed && outcomes?.get(reversed.ordinal)?.amount]
+  return amounts.reduce<bigint>((most, one) => (one != null && one > most ? one : most), 0n)
+}
+
+/** The amount of an organization above which actions wait, in minor units of its currency. */
+export interface ApprovalLimit {
+  readonly approvalAbove: bigint
+  readonly currency: string
+}
+
+/** Returns whether an action of an amount waits; one in another currency than the organization's always does. */
+export const mustWait = (limit: ApprovalLimit, amount: bigint, currency: string): boolean =>
+  currency !== limit.currency || amount > limit.approvalAbove

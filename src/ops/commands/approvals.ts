@@ -1,0 +1,146 @@
+import { type Command, Option } from 'commander'
+import { currencyOf, minorToText } from '../../domain/money.ts'
+import {
+  ACTION_STATES,
+  type ActionFilter,
+  approvePendingAction,
+  getPendingAction,
+  listPendingActions,
+  type PendingAction,
+  rejectPendingAction,
+  withdrawPendingAction,
+} from '../../services/approvals/approvals.ts'
+import type { Waits } from '../../services/approvals/waiting.ts'
+import { longNumber, organizationOption, wholeNumber } from '../options.ts'
+import { perform, type Shell, type Task } from '../perform.ts'
+import { type Printer, toSecond } from '../terminal/format.ts'
+
+interface OfOrganization {
+  readonly organization?: number
+}
+
+interface ListOptions extends OfOrganization {
+  readonly state?: NonNullable<ActionFilter['state']>
+  readonly rows: number
+  readonly after?: string
+}
+
+const ID = ['<id>', 'its number', longNumber] as const
+
+/** Says that a request waits for a second ADMIN. */
+export function printWaiting(printer: Printer, { waits }: Waits): void {
+  const amount = `${textOf(waits)} ${waits.currency}`
+  printer.done(
+    viewOf(waits, undefined),
+    `Nothing is posted: the ${waits.kind} of ${amount} waits for an ADMIN, as pending action ${waits.id}.`,
+  )
+}
+
+/** Adds the commands of the actions that wait for a second ADMIN. */
+export function approvalCommands(program: Command, shell: Shell): void {
+  const approvals = program.command('approvals').description('what waits for a second ADMIN')
+  listCommand(approvals, shell)
+  showCommand(approvals, shell)
+  const decide = decisionCommand(approvals, shell)
+  decide('approve', 'approve an action that an account asked for: it is posted', (task, caller, { id }) =>
+    approvePendingAction(task.deps, caller, id),
+  )
+  decide('withdraw', 'withdraw an action that the command line asked for', (task, caller, { id }) =>
+    withdrawPendingAction(task.deps, caller, id),
+  )
+  decide('reject', 'reject an action: nothing is posted', (task, caller, { id, reason = '' }) =>
+    rejectPendingAction(task.deps, caller, id, reason),
+  ).requiredOption('--reason <text>', 'why, for the one who asked')
+}
+
+function listCommand(approvals: Command, shell: Shell): void {
+  approvals
+    .command('list')
+    .description('list the actions, oldest first')
+    .addOption(new Option('--state <state>', 'only these').choices(ACTION_STATES))
+    .addOption(organizationOption())
+    .option('-n, --rows <number>', 'at most so many', wholeNumber, 100)
+    .option('--after <cursor>', 'those after an earlier list: its next')
+    .action(({ organization: given, state, rows, after }: ListOptions, command: Command) =>
+      perform(shell, command, async ({ deps, printer, by, organization }) => {
+        const { id } = await organization(given)
+        const { zone } = deps.config
+        const range = after === undefined ? { rows } : { rows, after }
+        const { items, next } = await listPendingActions(deps, by(id), { state }, range)
+        if (next !== undefined && items.length === rows) printer.note(`more: --after ${next}`)
+        printer.list(
+          items,
+          [
+            ['id', (one) => String(one.id), 'right'],
+            ['state', (one) => one.state],
+            ['kind', (one) => one.kind],
+            ['loan', (one) => String(one.loanId)],
+            ['amount', textOf, 'right'],
+            ['currency', (one) => one.currency],
+            ['asked', (one) => toSecond(one.askedAt, zone)],
+            ['by', (one) => nameOf(one.askedBy)],
+          ],
+          (one) => viewOf(one, zone),
+        )
+      }),
+    )
+}
+
+function showCommand(approvals: Command, shell: Shell): void {
+  approvals
+    .command('show')
+    .description('show an action: who asked for what, and what became of it')
+    .argument(...ID)
+    .addOption(organizationOption())
+    .action((action: bigint, options: OfOrganization, command: Command) =>
+      perform(shell, command, async ({ deps, printer, by, organization }) => {
+        const caller = by((await organization(options.organization)).id)
+        const found = viewOf(await getPendingAction(deps, caller, action), deps.config.zone)
+        printer.done(found, JSON.stringify(found, null, 2))
+      }),
+    )
+}
+
+type Decide = (
+  task: Task,
+  caller: ReturnType<Task['by']>,
+  asked: { readonly id: bigint; readonly reason?: string },
+) => Promise<PendingAction>
+
+const decisionCommand =
+  (approvals: Command, shell: Shell) =>
+  (name: string, description: string, decide: Decide): Command =>
+    approvals
+      .command(name)
+      .description(description)
+      .argument(...ID)
+      .addOption(organizationOption())
+      .action((id: bigint, options: OfOrganization & { reason?: string }, command: Command) =>
+        perform(shell, command, async (task) => {
+          const { deps, printer, by, organization, confirm } = task
+          const caller = by((await organization(options.organization)).id)
+          const found = await getPendingAction(deps, caller, id)
+          await confirm(`${name} the ${found.kind} of ${textOf(found)} ${found.currency} on loan ${found.loanId}?`)
+          const decided = await decide(task, caller, { id, ...options })
+          printer.done(viewOf(decided, deps.config.zone), `The pending action ${id} is ${decided.state}.`)
+        }),
+      )
+
+const textOf = ({ amount, currency }: Pick<PendingAction, 'amount' | 'currency'>): string =>
+  minorToText(amount, currencyOf(currency))
+
+const nameOf = (account: number | null): string => (account === null ? 'the command line' : `account ${account}`)
+
+/** Builds the view of an action. @param zone of its instants; undefined leaves them out */
+function viewOf(action: PendingAction, zone: string | undefined): object {
+  const { id, loanId, transactionId, postedId, askedAt, decidedAt, ...rest } = action
+  const numbers = { id, loanId, transactionId, postedId }
+  return {
+    ...Object.fromEntries(
+      Object.entries(numbers).map(([name, value]) => [name, value === null ? null : String(value)]),
+    ),
+    ...rest,
+    amount: textOf(action),
+    ...(zone !== undefined && { askedAt: toSecond(askedAt, zone), decidedAt: toSecond(decidedAt, zone) || null }),
+  }
+}

@@ -1,0 +1,167 @@
+import type { Deps } from '../../app/deps.ts'
+import {
+  ACTIONS_ORDER,
+  type ActionFilter,
+  endAction,
+  findAction,
+  findActions,
+  type PendingAction,
+} from '../../db/approvals/pendingActions.ts'
+import type { Author } from '../../db/audit/trail.ts'
+import { inTransaction } from '../../db/postgres/transaction.ts'
+import { amountOf, decideAction } from '../../domain/approvals/pendingAction.ts'
+import { fromStoredRequest } from '../../domain/approvals/storedRequest.ts'
+import { failedPrecondition, invalidArgument, LendingError, notFound } from '../../domain/errors.ts'
+import type { Decision, Loan } from '../../domain/loan/loan.ts'
+import { currencyOf, minorToText } from '../../domain/money.ts'
+import { type Caller, requireAdmin, requireReader, requireWriter } from '../access/caller.ts'
+import { abortedWhereKeyTaken } from '../access/idempotency.ts'
+import { changeLoan } from '../loans/changes/changeLoan.ts'
+import { countPosted } from '../loans/transactions.ts'
+import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
+
+export type { ActionFilter, PendingAction } from '../../db/approvals/pendingActions.ts'
+export { ACTION_KINDS, ACTION_STATES } from '../../domain/approvals/pendingAction.ts'
+
+/** The most characters of the reason of a rejection. */
+export const LONGEST_REASON = 1_000
+
+/**
+ * Returns a part of the pending actions of the organization, decided ones too, oldest first; for readers.
+ * @throws LendingError `permission_denied`, `invalid_argument` for a range that names no part
+ */
+export async function listPendingActions(
+  { db }: Pick<Deps, 'db'>,
+  caller: Caller,
+  filter: ActionFilter,
+  range: Range,
+): Promise<Ranged<PendingAction>> {
+  requireReader(caller)
+  return rangedOf(await findActions(db, caller.organizationId, filter, positionOf(range, { arrival: ACTIONS_ORDER })))
+}
+
+/** Returns a pending action, decided or not; for readers. @throws LendingError `permission_denied`, `not_found` */
+export function getPendingAction(deps: Pick<Deps, 'db'>, caller: Caller, id: bigint): Promise<PendingAction> {
+  requireReader(caller)
+  return findPendingAction(deps, caller, id)
+}
+
+/**
+ * Approves a pending action as a second ADMIN: it is decided again on the loan as it is now, and posted together with the mark that
+ * it is approved. Where the loan refuses, the action stays pending.
+ * @throws LendingError `permission_denied` for the one who asked, `not_found`, `failed_precondition` for an action that is
+ *   decided already, and as the action itself
+ */
+export async function approvePendingAction(deps: Deps, caller: Caller, id: bigint): Promise<PendingAction> {
+  requireAdmin(caller)
+  const action = await pendingOf(deps, caller, id)
+  if (isMaker(action, caller))
+    throw denied('the one who asked cannot approve: another account that has the role ADMIN has to')
+  const request = fromStoredRequest(action.kind, action.request)
+  // The Idempotency-Key belongs to the approval: its answer is the pending action.
+  const author = { ...caller, claim: undefined, requestId: requestIdOf(action) }
+  const change = { author, ref: { id: action.loanId }, approval: { id, author: authorOf(caller) } }
+  const decide = (loan: Loan, now: number) => ({
+    save: requireNoMore(action, decideAction(loan, request, now)),
+  })
+  const changed = await changeLoan<never>(deps, change, decide).catch(async (error: unknown) => {
+    // The other of two ADMINs at once may have been faster: that is what there is to say then.
+    if (error instanceof LendingError && error.code === 'failed_precondition') await pendingOf(deps, caller, id)
+    throw error
+  })
+  if (!changed) throw notFound('no loan has that id')
+  if ('saved' in changed) countPosted(deps.listener, changed)
+  return findPendingAction(deps, caller, id)
+}
+
+/** Returns the request id that the trail and the events of the change have, by which they name the pending action. */
+export const requestIdOf = ({ id }: Pick<PendingAction, 'id'>): string => `approval-${id}`
+
+/**
+ * Rejects a pending action as a second ADMIN.
+ * @throws LendingError `permission_denied` for the one who asked, `not_found`, `invalid_argument`, `failed_precondition`
+ */
+export async function rejectPendingAction(
+  deps: Pick<Deps, 'db' | 'now'>,
+  caller: Caller,
+  id: bigint,
+  reason: string,
+): Promise<PendingAction> {
+  requireAdmin(caller)
+  if (reason.trim() === '' || [...reason].length > LONGEST_REASON)
+    throw invalidArgument('reason', `must be 1 to ${LONGEST_REASON} characters`)
+  const action = await pendingOf(deps, caller, id)
+  if (isMaker(action, caller)) throw denied('the one who asked withdraws the action, and another ADMIN rejects it')
+  return endWith(deps, caller, action, { state: 'rejected', reason })
+}
+
+/**
+ * Withdraws a pending action, as the one who asked for it.
+ * @throws LendingError `permission_denied` for anybody else, `not_found`, `failed_precondition`
+ */
+export async function withdrawPendingAction(
+  deps: Pick<Deps, 'db' | 'now'>,
+  caller: Caller,
+  id: bigint,
+): Promise<PendingAction> {
+  requireWriter(caller)
+  const action = await pendingOf(deps, caller, id)
+  if (!isMaker(action, caller)) throw denied('only the one who asked can withdraw the action; an ADMIN can reject it')
+  return endWith(deps, caller, action, { state: 'withdrawn', reason: null })
+}
+
+/** Returns whether a caller asked for an action. The command line is one caller, whoever runs it. */
+export const isMaker = ({ askedBy }: Pick<PendingAction, 'askedBy'>, { accountId }: Pick<Caller, 'accountId'>) =>
+  askedBy === accountId
+
+const denied = (message: string) => new LendingError('permission_denied', message)
+
+const authorOf = ({ organizationId, accountId, requestId, claim }: Caller): Author => ({
+  ...{ organizationId, accountId, requestId },
+  ...(claim && { claim }),
+})
+
+/** Returns a pending action of the organization, whoever asks: for the answer of a request that is repeated. @throws LendingError `not_found` */
+export async function findPendingAction(
+  { db }: Pick<Deps, 'db'>,
+  caller: Pick<Caller, 'organizationId'>,
+  id: bigint,
+): Promise<PendingAction> {
+  const action = await findAction(db, caller.organizationId, id)
+  if (!action) throw notFound('no pending action has that id')
+  return action
+}
+
+/** Returns an action that is pending. @throws LendingError `not_found`, `failed_precondition` for one that is decided */
+async function pendingOf(deps: Pick<Deps, 'db'>, caller: Caller, id: bigint): Promise<PendingAction> {
+  const action = await findPendingAction(deps, caller, id)
+  if (action.state !== 'pending') throw failedPrecondition(`the action is ${action.state} already`)
+  return action
+}
+
+/** Requires that a decision is of no more than was asked for, which is what the maker saw. @throws LendingError `failed_precondition` */
+function requireNoMore({ amount, currency }: PendingAction, decision: Decision): Decision {
+  const now = amountOf(decision)
+  const say = (minor: bigint) => `${minorToText(minor, currencyOf(currency))} ${currency}`
+  if (now > amount)
+    throw failedPrecondition(
+      `the amount is ${say(now)} now, more than the ${say(amount)} that was asked for: reject the action, and let it be asked for again`,
+    )
+  return decision
+}
+
+async function endWith(
+  { db, now }: Pick<Deps, 'db' | 'now'>,
+  caller: Caller,
+  { id }: PendingAction,
+  { state, reason }: { readonly state: 'rejected' | 'withdrawn'; readonly reason: string | null },
+): Promise<PendingAction> {
+  const at = now(caller.organizationId)
+  const ending = inTransaction(db, async (pool) =>
+    endAction({ pool }, caller, { id, state, reason, postedId: null }, at),
+  )
+  const hasEnded = await abortedWhereKeyTaken(ending)
+  // Another caller decided it meanwhile.
+  if (!hasEnded) await pendingOf({ db }, caller, id)
+  return findPendingAction({ db }, caller, id)
+}

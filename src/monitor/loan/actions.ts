@@ -6,8 +6,14 @@ import type { Entry } from '../../domain/loan/entry.ts'
 import { adjust, type Decision, type Loan, type Posting, post, reverse } from '../../domain/loan/loan.ts'
 import { type Decimal, minorToText, parseDecimal } from '../../domain/money.ts'
 import type { Caller } from '../../services/access/caller.ts'
+import type { Waits } from '../../services/approvals/waiting.ts'
 import type { StoredLoan } from '../../services/loans/loans.ts'
-import { adjustTransaction, postTransaction, reverseTransaction } from '../../services/loans/transactions.ts'
+import {
+  adjustTransaction,
+  postTransaction,
+  reverseTransaction,
+  type TransactionNow,
+} from '../../services/loans/transactions.ts'
 import type { PageWord } from '../desk.ts'
 import type { Done } from '../layout/done.ts'
 import { dayOf, type Fields, textOf, wordOf } from '../query.ts'
@@ -39,7 +45,7 @@ export interface LoanAction {
   /** Reads the form and returns the decision on a loan. @throws LendingError */
   decide(fields: Fields, subject: Subject): (loan: Loan, now: Instant) => Decision
   /** Reads the form and makes the change. @throws LendingError */
-  run(deps: Deps, caller: Caller, subject: Subject, fields: Fields): Promise<unknown>
+  run(deps: Deps, caller: Caller, subject: Subject, fields: Fields): Promise<TransactionNow | Waits>
 }
 
 const NOTE: Field = { name: 'note', word: 'note', kind: 'text', longest: 1_000 }

@@ -4,6 +4,7 @@ import type { Deps } from '../../app/deps.ts'
 import { displayName } from '../../domain/customer/customer.ts'
 import { notFound } from '../../domain/errors.ts'
 import { createIdempotency } from '../../services/access/idempotency.ts'
+import { isWaiting } from '../../services/approvals/waiting.ts'
 import { closeCustomer, getCustomer } from '../../services/customers/customers.ts'
 import { getProduct, retireProduct } from '../../services/lenders/products.ts'
 import { previewChange } from '../../services/loans/changes/preview.ts'
@@ -20,6 +21,7 @@ import {
 } from '../loan/actions.ts'
 import { previewTable } from '../loan/previewTable.ts'
 import { dayOf, idOf } from '../query.ts'
+import { approvalStep } from './approvals.ts'
 import { type Step, takeStep } from './flow.ts'
 
 type Params = Readonly<Record<'id' | 'transactionId' | 'action', string>>
@@ -48,6 +50,7 @@ export function addActions(app: FastifyInstance, deps: Deps): void {
   add('/loans/:id/transactions/:transactionId/do/:action', transactionStep)
   add('/customers/:id/do/close', closeStep)
   add('/products/:id/do/retire', retireStep)
+  add('/pending/:id/do/:action', approvalStep)
 }
 
 const loanStep = ({ desk, params, url }: Request): Promise<Step> => {
@@ -83,8 +86,8 @@ async function changeStep(
       return { view: previewTable(desk, preview), mark: String(preview.loan.version) }
     },
     async run(by, fields) {
-      await action.run(deps, by, subject, fields)
-      return action.done
+      const result = await action.run(deps, by, subject, fields)
+      return isWaiting(result) ? 'doneWaits' : action.done
     },
   }
 }

@@ -8,6 +8,7 @@ import { customerPage, customersPage } from '../pages/customers.ts'
 import { documentsPage } from '../pages/documents.ts'
 import { exportsPage } from '../pages/exports.ts'
 import { journalPage } from '../pages/journal.ts'
+import { pendingPage } from '../pages/pending.ts'
 import { portfolioTimePage } from '../pages/portfolioTime.ts'
 import { productsPage } from '../pages/products.ts'
 import { searchPage } from '../pages/search.ts'
@@ -26,6 +27,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   '/loans/:id': (desk, query, id) => loanPage(desk, id, query),
   '/arrears': arrearsPage,
   '/portfolio-at-risk': portfolioTimePage,
+  '/pending': pendingPage,
   '/products': productsPage,
   '/journal': journalPage,
   '/trial-balance': trialBalancePage,

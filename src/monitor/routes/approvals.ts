@@ -1,0 +1,98 @@
+import type { FastifyRequest } from 'fastify'
+import { decideAction } from '../../domain/approvals/pendingAction.ts'
+import { fromStoredRequest } from '../../domain/approvals/storedRequest.ts'
+import { invalidArgument, notFound } from '../../domain/errors.ts'
+import type { Caller } from '../../services/access/caller.ts'
+import {
+  approvePendingAction,
+  getPendingAction,
+  LONGEST_REASON,
+  type PendingAction,
+  rejectPendingAction,
+  withdrawPendingAction,
+} from '../../services/approvals/approvals.ts'
+import { previewChange } from '../../services/loans/changes/preview.ts'
+import type { Desk, PageWord } from '../desk.ts'
+import type { Done } from '../layout/done.ts'
+import { money } from '../layout/figures.ts'
+import { tile, tiles } from '../layout/page.ts'
+import { type Field, noteOf } from '../loan/actions.ts'
+import { previewTable } from '../loan/previewTable.ts'
+import { KIND_WORDS } from '../pages/pending.ts'
+import { type Fields, idOf } from '../query.ts'
+import type { Step } from './flow.ts'
+
+/** What is done with a pending action. */
+interface Verb {
+  readonly title: PageWord
+  readonly means: PageWord
+  readonly done: Done
+  readonly fields: readonly Field[]
+  run(deps: Desk['deps'], caller: Caller, id: bigint, fields: Fields): Promise<PendingAction>
+}
+
+const REASON: Field = { name: 'reason', word: 'reason', kind: 'text', isRequired: true, longest: LONGEST_REASON }
+
+const VERBS: Readonly<Record<string, Verb>> = {
+  approve: {
+    ...{ title: 'titleApprove', means: 'meansApprove', done: 'doneApprove', fields: [] },
+    run: approvePendingAction,
+  },
+  reject: {
+    ...{ title: 'titleReject', means: 'meansReject', done: 'doneReject', fields: [REASON] },
+    run: (deps, caller, id, fields) => rejectPendingAction(deps, caller, id, reasonOf(fields)),
+  },
+  withdraw: {
+    ...{ title: 'titleWithdraw', means: 'meansWithdraw', done: 'doneWithdraw', fields: [] },
+    run: withdrawPendingAction,
+  },
+}
+
+function reasonOf(fields: Fields): string {
+  const reason = noteOf(fields, 'reason')
+  if (reason === null) throw invalidArgument('reason', `must be 1 to ${LONGEST_REASON} characters`)
+  return reason
+}
+
+type Request = FastifyRequest<{ Params: Readonly<Record<'id' | 'action', string>> }>
+
+/** Returns the steps of approving, rejecting or withdrawing a pending action. @throws LendingError `not_found` */
+export async function approvalStep({ desk, params, url }: Pick<Request, 'desk' | 'params' | 'url'>): Promise<Step> {
+  const { deps, caller, say } = desk
+  const id = idOf(params.id, 'pending action')
+  const verb = Object.hasOwn(VERBS, params.action) ? VERBS[params.action] : undefined
+  if (!verb) throw notFound('there is no such action')
+  const { kind, loanId } = await getPendingAction(deps, caller, id)
+  return {
+    path: url.split('?')[0]!,
+    title: say(verb.title, { action: say(KIND_WORDS[kind]), loan: loanId }),
+    means: say(verb.means),
+    fields: verb.fields,
+    values: {},
+    back: '/pending',
+    async show(fields) {
+      if (verb.fields.length > 0) reasonOf(fields)
+      const action = await getPendingAction(deps, caller, id)
+      return verb.run === approvePendingAction ? becomes(desk, action) : asked(desk, action)
+    },
+    async run(by, fields) {
+      await verb.run(deps, by, id, fields)
+      return verb.done
+    },
+  }
+}
+
+const asked = ({ say }: Desk, { state, amount, currency, loanId }: PendingAction) => ({
+  view: tiles([tile(`${say('loan')} ${loanId}`, `${money(amount, currency)} ${currency}`)]),
+  mark: state,
+})
+
+/** Shows what the loan becomes when an action is approved now. */
+async function becomes(desk: Desk, action: PendingAction) {
+  const { deps, caller } = desk
+  const request = fromStoredRequest(action.kind, action.request)
+  const preview = await previewChange(deps, caller, { id: action.loanId }, (loan, now) =>
+    decideAction(loan, request, now),
+  )
+  return { view: previewTable(desk, preview), mark: `${action.state} ${preview.loan.version}` }
+}

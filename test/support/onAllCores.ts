@@ -13,7 +13,7 @@ interface Comparison {
   readonly many: number
   readonly seed: number
   /** Compares some of one seed, and counts. @throws the first difference */
-  compare(seed: number, many: number): Counts
+  compare(seed: number, many: number): Counts | Promise<Counts>
 }
 
 /** The things of one seed. */
@@ -28,20 +28,16 @@ export function compareOnAllCores(comparison: Comparison): void {
     startThreads(comparison)
     return
   }
-  try {
-    compareInThread(comparison)
-  } catch (error) {
-    say({ difference: wordsOf(error) })
-  }
+  compareInThread(comparison).catch((error) => say({ difference: wordsOf(error) }))
 }
 
 const say = (said: Said): void => parentPort?.postMessage(said)
 
 /** Compares every `threads`-th thousand from the `thread`-th on. */
-function compareInThread({ many, seed, compare }: Comparison): void {
+async function compareInThread({ many, seed, compare }: Comparison): Promise<void> {
   const { thread, threads } = workerData
   for (let part = thread; part * AT_ONCE < many; part += threads)
-    say({ counts: compare(seed * 1_000_000 + part, Math.min(AT_ONCE, many - part * AT_ONCE)) })
+    say({ counts: await compare(seed * 1_000_000 + part, Math.min(AT_ONCE, many - part * AT_ONCE)) })
 }
 
 /** Returns the words of a failure and of what caused it. */

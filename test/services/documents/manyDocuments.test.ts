@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest'
+import { compareMany } from './manyDocuments.ts'
+
+// `npm run documents:try` compares many more.
+
+it('any statement, read back from its PDF, is the JSON of the API, in both languages, and the same bytes again', async () => {
+  const counts = await compareMany(9_000_000, 30)
+  expect(counts).toMatchObject({ loans: 30, statements: 60 })
+  expect(counts.lines).toBeGreaterThan(200)
+  expect(counts.reversed).toBeGreaterThan(5)
+  expect(counts.penalties).toBeGreaterThan(5)
+})

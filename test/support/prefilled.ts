@@ -5,7 +5,7 @@ import type { Document, Operation } from './wire.ts'
 
 const OF_LIVE = 'the demonstration accounts of the page are of a live organization'
 
-export const NOTHING_WAITS =
+const NOTHING_WAITS =
   'nothing of the story is above the amount, and one ADMIN alone can let nothing wait and approve it'
 
 /** The operations for which no order finds the state that they need. */
@@ -16,11 +16,16 @@ export const REFUSED: Readonly<Record<string, string>> = {
   getTestClock: OF_LIVE,
   advanceTestClock: OF_LIVE,
   resetTestOrganization: OF_LIVE,
+  closePeriod: 'what was lent a moment ago is booked in a month that is not over',
+}
+
+/** The operations whose example names what a service does not have. */
+export const UNKNOWN: Readonly<Record<string, string>> = {
   getPendingAction: NOTHING_WAITS,
   approvePendingAction: NOTHING_WAITS,
   rejectPendingAction: NOTHING_WAITS,
   withdrawPendingAction: NOTHING_WAITS,
-  closePeriod: 'what was lent a moment ago is booked in a month that is not over',
+  verifyDocument: 'the code of a document follows from the secret of the service',
 }
 
 /** What the reference sends when nothing of what it fills in is changed. */

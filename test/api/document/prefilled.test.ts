@@ -1,14 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEMO_PARTNER } from '../../../src/services/lenders/seedDemo.ts'
 import { keptBeside } from '../../support/journal.ts'
-import {
-  NOTHING_WAITS,
-  needsQuery,
-  type Prefilled,
-  prefilledOf,
-  REFUSED,
-  sendPrefilled,
-} from '../../support/prefilled.ts'
+import { needsQuery, type Prefilled, prefilledOf, REFUSED, sendPrefilled, UNKNOWN } from '../../support/prefilled.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { fictionalStatement, statementPdf } from '../../support/statementPdf.ts'
 import { sweepAll } from '../../support/sweepAll.ts'
@@ -48,7 +41,7 @@ describe.each(['auth', 'partner', 'record'] as const)('the reference of the %s s
         service.deps,
         sendPrefilled(service, prefilled, { host, ...(await asPerson(prefilled)) }),
       )
-      const expected = operationId in REFUSED ? (REFUSED[operationId] === NOTHING_WAITS ? 404 : 409) : 200
+      const expected = operationId in REFUSED ? 409 : operationId in UNKNOWN ? 404 : 200
       const answered = [operationId, status === 204 ? 200 : status, status < 300 ? undefined : body.message]
       expect(answered).toEqual([operationId, expected, expected === 200 ? undefined : expect.any(String)])
       expect(Object.keys(responses)).toContain(String(status))

@@ -2,10 +2,19 @@
 export const anyCursor = (body: unknown): unknown =>
   typeof body === 'object' && body !== null && 'next' in body ? { ...body, next: 'a cursor' } : body
 
-/** Returns an answer with events in which the hashes, their cursors and the ids of requests say only that there are some. */
+/** A code of a document as it is printed. */
+const CODE = /^\w{4}(-\w{4}){3}$/
+
+/**
+ * Returns an answer in which the hashes of events, their cursors, the ids of requests and the codes of documents say only
+ * that there are some.
+ */
 export const anyMark = (body: unknown): unknown =>
   JSON.parse(
-    JSON.stringify(body, (name, value) => (['hash', 'cursor', 'request_id'].includes(name) ? `some ${name}` : value)),
+    JSON.stringify(body, (name, value) => {
+      const isCode = name === 'code' && CODE.test(value)
+      return isCode || ['hash', 'cursor', 'request_id'].includes(name) ? `some ${name}` : value
+    }),
   )
 
 /** Follows `next` from a first path to an empty answer. @returns the items of each answer */

@@ -75,13 +75,19 @@ export const formatOf = (type: DocumentType) =>
 export const sendFile = (reply: FastifyReply, { bytes, type, name }: DocumentFile) =>
   reply.type(type).header('content-disposition', `attachment; filename="${name}"`).send(bytes)
 
+const CSV = 'date,type,description,transactionId,…\n2026-02-10,Repayment,Repayment,4000000000000001,…\n'
+
 /** Describes the answer of a document in its media types, for the OpenAPI document. */
 export const documentAnswer = <T extends z.ZodType>(schema: T) => ({
   description: 'The document, in the media type that `Accept` asks for: JSON by default.',
   content: {
     'application/json': { schema },
-    'application/pdf': { schema: z.string().meta({ format: 'binary', description: 'The PDF.' }) },
-    'text/csv': { schema: z.string().meta({ description: 'A row for each line, and one with the code.' }) },
+    'application/pdf': {
+      schema: z.string().meta({ format: 'binary', description: 'The PDF.', examples: ['%PDF-1.7 …'] }),
+    },
+    'text/csv': {
+      schema: z.string().meta({ description: 'A row for each line, and one with the code.', examples: [CSV] }),
+    },
   },
 })
 
@@ -89,9 +95,9 @@ export const documentAnswer = <T extends z.ZodType>(schema: T) => ({
 export const typedCode = codec<string>(
   (value) => {
     if (typeof value !== 'string') return new Refused('must be a string')
-    return /^[\s\-–—0-9A-Za-z]{16,64}$/.test(value)
+    return /^[0-9A-Za-z –—-]{16,64}$/.test(value)
       ? value
       : new Refused('must be the 16 letters and digits of a document, such as 7KD2-M9QX-4TZA-1B6C')
   },
-  { type: 'string', minLength: 16, maxLength: 64, examples: ['7KD2-M9QX-4TZA-1B6C'] },
+  { type: 'string', minLength: 16, maxLength: 64, pattern: '^[0-9A-Za-z –—-]*$', examples: ['7KD2-M9QX-4TZA-1B6C'] },
 )

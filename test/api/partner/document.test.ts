@@ -91,8 +91,8 @@ const ONCE_REPAID: readonly [name: string, query: string][] = [
   ['GET /v1/audit-trail', '?entity=loan&rows=1'],
 ]
 
-/** What is shown of another customer, who repays the loan. */
-const ELSEWHERE = ['getCreditScorecard', 'boostCreditLimit', 'activateCustomer']
+/** What is shown of another customer, who repays the loan; and of a code, which is of another service. */
+const ELSEWHERE = ['getCreditScorecard', 'boostCreditLimit', 'activateCustomer', 'verifyDocument']
 
 /** What is shown with a secret, an attempt and a time of its own, and what answers no content. */
 const OF_WEBHOOKS = /^(test|delete|rotate|create|list|get|update|recover)Webhook/

@@ -17,52 +17,75 @@ import { toAccountNo } from '../customers.wire.ts'
 import { named } from '../registry.ts'
 import * as examples from './examples.ts'
 
-const lender = z.object({
-  name: z.string().describe('Your legal name; without one, the name of your organization.'),
-  licenceNumber: z.string().nullable(),
-})
+const lender = named(
+  'DocumentLender',
+  z.object({
+    name: z.string().describe('Your legal name; without one, the name of your organization.'),
+    licenceNumber: z.string().nullable(),
+  }),
+  { example: examples.statement.lender },
+)
 
-const borrower = z.object({ id: z.string(), externalId: z.string().nullable(), name: z.string() })
+const borrower = named(
+  'DocumentCustomer',
+  z.object({ id: z.string(), externalId: z.string().nullable(), name: z.string() }),
+  { example: examples.statement.customer },
+)
 
-const loan = z.object({
-  id: z.string().describe("The service's number."),
-  externalId: z.string().nullable(),
-  accountNo: z.string().describe('A running number of your organization, padded with zeros to 9 digits.'),
-  productName: z.string().nullable(),
-  currencyCode: z.string().describe('The currency of every amount of the document.'),
-  principal: money.describe('The amount that was lent.'),
-  feesDeducted: money.describe('Fees that were kept back from the principal.'),
-  disbursedOn: z.iso.date(),
-  dueDate: z.iso.date().describe('The last due date that was agreed.'),
-  numberOfRepayments: count,
-})
+const loan = named(
+  'DocumentLoan',
+  z.object({
+    id: z.string().describe("The service's number."),
+    externalId: z.string().nullable(),
+    accountNo: z.string().describe('A running number of your organization, padded with zeros to 9 digits.'),
+    productName: z.string().nullable(),
+    currencyCode: z.string().describe('The currency of every amount of the document.'),
+    principal: money.describe('The amount that was lent.'),
+    feesDeducted: money.describe('Fees that were kept back from the principal.'),
+    disbursedOn: z.iso.date(),
+    dueDate: z.iso.date().describe('The last due date that was agreed.'),
+    numberOfRepayments: count,
+  }),
+  { example: examples.statement.loan },
+)
 
-const line = z.object({
-  date: z.iso.date().describe('The value date.'),
-  type: word('What happened: a transaction, or what the terms of the loan make owed', [...TERMS_LINES, ...ENTRY_TYPES]),
-  transactionId: z.string().optional().describe('Absent where the terms of the loan make the line.'),
-  idempotencyKey: z.string().optional().describe('Your own id of the transaction.'),
-  paymentMethod: z.string().optional(),
-  name: z.string().optional().describe('Of a single charge: what is charged.'),
-  status: word('Of a transaction', ['posted', 'reversed']).optional(),
-  amount: money.describe('The whole amount of the line.'),
-  principal: money.describe('The part of the amount that moved principal; 0 of a reversed transaction.'),
-  interest: money,
-  fees: money,
-  penalty: money,
-  overpayment: money.describe('The part of the amount that is, or was taken from, the overpayment.'),
-  change: z.number().describe('What the line adds to the balance; negative for what it takes from it.'),
-  balance: z.number().describe('What is owed after the line, less what is overpaid.'),
-})
+const line = named(
+  'StatementLine',
+  z.object({
+    date: z.iso.date().describe('The value date.'),
+    type: word('What happened: a transaction, or what the terms of the loan make owed', [
+      ...TERMS_LINES,
+      ...ENTRY_TYPES,
+    ]),
+    transactionId: z.string().optional().describe('Absent where the terms of the loan make the line.'),
+    idempotencyKey: z.string().optional().describe('Your own id of the transaction.'),
+    paymentMethod: z.string().optional(),
+    name: z.string().optional().describe('Of a single charge: what is charged.'),
+    status: word('Of a transaction', ['posted', 'reversed']).optional(),
+    amount: money.describe('The whole amount of the line.'),
+    principal: money.describe('The part of the amount that moved principal; 0 of a reversed transaction.'),
+    interest: money,
+    fees: money,
+    penalty: money,
+    overpayment: money.describe('The part of the amount that is, or was taken from, the overpayment.'),
+    change: z.number().describe('What the line adds to the balance; negative for what it takes from it.'),
+    balance: z.number().describe('What is owed after the line, less what is overpaid.'),
+  }),
+  { example: examples.statement.lines[0]! },
+)
 
-const instalment = z.object({
-  period: count,
-  dueDate: z.iso.date(),
-  due: money,
-  paid: money,
-  givenUp: money.describe('What was waived or written off.'),
-  owed: money,
-})
+const instalment = named(
+  'StatementInstalment',
+  z.object({
+    period: count,
+    dueDate: z.iso.date(),
+    due: money,
+    paid: money,
+    givenUp: money.describe('What was waived or written off.'),
+    owed: money,
+  }),
+  { example: examples.statement.instalments[0]! },
+)
 
 const head = {
   code: z.string().describe('The code by which the document can be checked: 16 letters and digits.'),

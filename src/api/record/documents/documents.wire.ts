@@ -17,50 +17,72 @@ import { instant, money } from '../../wire.ts'
 import { itemOf, named, wireId } from '../registry.ts'
 import * as examples from './examples.ts'
 
-const loan = z.object({
-  loan_id: wireId.describe('The id of the loan.'),
-  currency_code: z.string().describe('The currency of every amount of the document.'),
-  principal_amount: money,
-  fees_deducted: money.describe('Fees that were kept back from the principal.'),
-  released_date: z.iso.date(),
-  due_date: z.iso.date().describe('The last due date that was agreed.'),
-  number_of_repayments: count,
-})
+const loan = named(
+  'DocumentLoan',
+  z.object({
+    loan_id: wireId.describe('The id of the loan.'),
+    currency_code: z.string().describe('The currency of every amount of the document.'),
+    principal_amount: money,
+    fees_deducted: money.describe('Fees that were kept back from the principal.'),
+    released_date: z.iso.date(),
+    due_date: z.iso.date().describe('The last due date that was agreed.'),
+    number_of_repayments: count,
+  }),
+  { example: examples.statement.loan },
+)
 
-const line = z.object({
-  date: z.iso.date().describe('The value date.'),
-  type: word('What happened: an entry, or what the terms of the loan make owed', [...TERMS_LINES, ...ENTRY_TYPES]),
-  repayment_id: wireId.optional().describe('The id of the entry; absent where the terms of the loan make the line.'),
-  method: z.string().optional().describe('How it was paid.'),
-  name: z.string().optional().describe('Of a single charge: what is charged.'),
-  reversed: z.boolean().describe('Whether the entry counts no longer.'),
-  amount: money.describe('The whole amount of the line.'),
-  principal: money.describe('The part of the amount that moved principal; 0 of a reversed entry.'),
-  interest: money,
-  fees: money,
-  penalty: money,
-  overpayment: money.describe('The part of the amount that is, or was taken from, the overpayment.'),
-  change: z.number().describe('What the line adds to the balance; negative for what it takes from it.'),
-  balance: z.number().describe('What is owed after the line, less what is overpaid.'),
-})
+const line = named(
+  'StatementLine',
+  z.object({
+    date: z.iso.date().describe('The value date.'),
+    type: word('What happened: an entry, or what the terms of the loan make owed', [...TERMS_LINES, ...ENTRY_TYPES]),
+    repayment_id: wireId.optional().describe('The id of the entry; absent where the terms of the loan make the line.'),
+    method: z.string().optional().describe('How it was paid.'),
+    name: z.string().optional().describe('Of a single charge: what is charged.'),
+    reversed: z.boolean().describe('Whether the entry counts no longer.'),
+    amount: money.describe('The whole amount of the line.'),
+    principal: money.describe('The part of the amount that moved principal; 0 of a reversed entry.'),
+    interest: money,
+    fees: money,
+    penalty: money,
+    overpayment: money.describe('The part of the amount that is, or was taken from, the overpayment.'),
+    change: z.number().describe('What the line adds to the balance; negative for what it takes from it.'),
+    balance: z.number().describe('What is owed after the line, less what is overpaid.'),
+  }),
+  { example: examples.statement.lines[0]! },
+)
 
-const instalment = z.object({
-  number: count,
-  due_date: z.iso.date(),
-  due: money,
-  paid: money,
-  given_up: money.describe('What was waived or written off.'),
-  owed: money,
+const instalment = named(
+  'StatementInstalment',
+  z.object({
+    number: count,
+    due_date: z.iso.date(),
+    due: money,
+    paid: money,
+    given_up: money.describe('What was waived or written off.'),
+    owed: money,
+  }),
+  { example: examples.statement.instalments[0]! },
+)
+
+const lender = named(
+  'DocumentLender',
+  z.object({
+    name: z.string().describe('Your legal name; without one, the name of your organization.'),
+    licence_number: z.string().nullable(),
+  }),
+  { example: examples.statement.lender },
+)
+
+const borrower = named('DocumentBorrower', z.object({ id: wireId, name: z.string() }), {
+  example: examples.statement.borrower,
 })
 
 const head = {
   code: z.string().describe('The code by which the document can be checked: 16 letters and digits.'),
   language: word('The language of the PDF', LANGUAGES),
-  lender: z.object({
-    name: z.string().describe('Your legal name; without one, the name of your organization.'),
-    licence_number: z.string().nullable(),
-  }),
-  borrower: z.object({ id: wireId, name: z.string() }),
+  lender,
+  borrower,
   loan,
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sequenceAll } from '../../../../src/services/events/sequencer.ts'
 import { operationsOf } from '../../../support/document.ts'
 import { keptBeside } from '../../../support/journal.ts'
-import { REFUSED } from '../../../support/prefilled.ts'
+import { REFUSED, UNKNOWN } from '../../../support/prefilled.ts'
 import { startService, type TestService } from '../../../support/service.ts'
 import { fictionalStatement, statementPdf } from '../../../support/statementPdf.ts'
 import { sweepAll } from '../../../support/sweepAll.ts'
@@ -123,7 +123,7 @@ describe.each([
   it('succeed, sent in order from the collection, and again from the HTTP file with ids of its own', async () => {
     const file = await postman()
     const names = itemsOf(file).map(({ request: { method, url } }) => String(operationOf(method, url.raw)))
-    const refused = operationsOf(document).filter(([, { operationId }]) => operationId in REFUSED)
+    const refused = operationsOf(document).filter(([, { operationId }]) => operationId in { ...REFUSED, ...UNKNOWN })
     const isRefused = new Set(refused.map(([name]) => name))
     const expected = names.map((name) => [name, isRefused.has(name) ? 'refused' : 'done'])
     const texts: string[] = []
@@ -142,7 +142,7 @@ describe.each([
     const { variables, regions } = await httpFile()
     for (const [name, value] of Object.entries(OWN_IDS)) if (variables.has(name)) variables.set(name, value)
     expect(await play((keep) => runHttpFile({ variables, regions }, keep, statement))).toEqual(expected)
-    if (style === 'record') expect(texts.filter((text) => text.includes(`"loan_id":${GREATEST}`)).length).toBe(8)
+    if (style === 'record') expect(texts.filter((text) => text.includes(`"loan_id":${GREATEST}`)).length).toBe(10)
   })
 
   it('are linked at the top of the page of the reference', async () => {

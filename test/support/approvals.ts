@@ -6,7 +6,8 @@ import type { TestService } from './service.ts'
 /** The command line as a caller of the demonstration's lender. */
 export const commandLine = operator(1, 'test')
 
-const PASSWORD = 'a long enough secret'
+/** The password of the accounts that `anAccount` makes. */
+export const PASSWORD = 'a long enough secret'
 
 /** Makes an account of the demonstration's lender. @returns its token */
 export async function anAccount({ deps }: TestService, name: string, roles: Role[] = ['ADMIN']): Promise<string> {

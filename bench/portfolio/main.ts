@@ -1,24 +1,15 @@
-import { chmod, mkdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
-import { readConfig } from '../../src/app/config.ts'
 import type { Deps } from '../../src/app/deps.ts'
-import { openService } from '../../src/app/service.ts'
-import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { addPeriods, dateIn } from '../../src/domain/dates.ts'
 import { operator } from '../../src/services/access/caller.ts'
 import { setPolicy } from '../../src/services/delinquency/policies.ts'
-import { sequenceAll } from '../../src/services/events/sequencer.ts'
-import { sweepOnce } from '../../src/services/loans/sweep.ts'
 import { readPortfolio, readRollRates } from '../../src/services/portfolio/portfolio.ts'
 import { createPortfolioKeeper } from '../../src/services/portfolio/portfolioKeeper.ts'
-import { fillBook } from '../fillBook.ts'
+import { ORGANIZATION, say, withLargeBook } from '../largeBook.ts'
 
 // Times the questions about the portfolio of a large book, each once on a database that has just been read.
 
-const ORGANIZATION = 1
 const { values } = parseArgs({
   options: {
     loans: { type: 'string', default: '1000000' },
@@ -27,24 +18,6 @@ const { values } = parseArgs({
     directory: { type: 'string' },
   },
 })
-const say = (text: string) => process.stdout.write(`${text}\n`)
-const closing: (() => unknown)[] = []
-
-/** Fills the book unless it is there. */
-async function lay({ db, config }: Deps): Promise<void> {
-  const { rows } = await db.pool.query<{ n: bigint }>('SELECT count(*) AS n FROM (SELECT FROM loan LIMIT 1) AS one')
-  if (rows[0]!.n > 0n) return
-  const size = { loans: Number(values.loans), transactions: Number(values.transactions) }
-  const book = await fillBook(db.pool, size, config.zone, ORGANIZATION)
-  say(`${book.loans.toLocaleString('en')} open loans, ${size.transactions.toLocaleString('en')} transactions`)
-}
-
-/** Lets time do what it does, so that no loan waits for the sweep. */
-async function sweep(deps: Deps): Promise<void> {
-  for (;;) if ((await sweepOnce(deps, [])).found === 0) break
-  await sequenceAll(deps)
-}
-
 interface Timed {
   readonly question: string
   readonly seconds: number
@@ -110,25 +83,7 @@ function tableOf(timed: readonly Timed[]): string {
   return table.toString()
 }
 
-async function run(): Promise<void> {
-  const directory = values.directory ?? join(tmpdir(), `mkopo-portfolio-${process.pid}`)
-  await mkdir(directory, { recursive: true })
-  if (values.directory === undefined)
-    closing.push(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }))
-  await chmod(directory, 0o755)
-  const quiet = { debug: () => undefined, info: () => undefined, warn: say }
-  const server = await startEmbedded({ directory: join(directory, 'data'), durable: false, log: quiet })
-  closing.push(() => server.stop())
-  const config = readConfig({ KEY_ENCRYPTION_SECRET: 'a secret of the bench', SEED_DEMO: 'true' })
-  const deps = await openService({ config, databaseUrl: server.url, now: Date.now })
-  closing.push(() => deps.db.close())
-  await lay(deps)
-  await sweep(deps)
-  say(tableOf(await measure(deps)))
-}
-
-try {
-  await run()
-} finally {
-  for (const close of closing.toReversed()) await close()
-}
+const { loans, transactions, directory } = values
+await withLargeBook({ loans: Number(loans), transactions: Number(transactions), directory }, async (deps) =>
+  say(tableOf(await measure(deps))),
+)

@@ -91,7 +91,7 @@ function calledOf(style: Called['style'], host: string, document: Document, loan
       method: method as Called['method'],
       path: path.replace(/\{(\w+)\}/g, (_, parameter: string) => named(parameter)) + queryOf(operation),
       role,
-      isWrite: method !== 'GET' && operation.operationId !== 'authorize',
+      isWrite: method !== 'GET' && !['authorize', 'verifyDocument'].includes(operation.operationId),
       isPublic: security !== undefined && !security.some((scheme) => 'bearer' in scheme),
       isUpload: 'multipart/form-data' in content,
       body: media && examplesOf(document, media.schema)[0],

@@ -53,7 +53,7 @@ describe('help', () => {
       ],
     ])
     const commands = (await Promise.all(top.map(below))).flat()
-    expect(commands).toHaveLength(50)
+    expect(commands).toHaveLength(52)
     expect((await Promise.all(commands.map(below))).flat()).toEqual([
       ['journal', 'chart', 'show'],
       ['journal', 'chart', 'set'],

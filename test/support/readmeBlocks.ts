@@ -8,6 +8,7 @@ import { join } from 'node:path'
 export const PASTED_DOCUMENTS = [
   'README.md',
   'docs/tour.md',
+  'docs/integrating/documents.md',
   'docs/integrating/test-organizations.md',
   'docs/credit.md',
   'docs/arrears.md',

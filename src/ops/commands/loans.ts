@@ -1,22 +1,15 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { minorToText } from '../../domain/money.ts'
 import { isWaiting } from '../../services/approvals/waiting.ts'
 import { getLoanWithDelinquency } from '../../services/delinquency/loanDelinquency.ts'
-import { getLoan, type LoanRef } from '../../services/loans/loans.ts'
+import { getLoan } from '../../services/loans/loans.ts'
 import { postTransaction, reverseTransaction } from '../../services/loans/transactions.ts'
+import { external, LOAN, type LoanOptions, refOf } from '../loanNames.ts'
 import { toLoanText, toLoanView, toShownLoan } from '../loanView.ts'
-import { calendarDate, longNumber, numberIn, organizationOption } from '../options.ts'
+import { calendarDate, longNumber, organizationOption } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
-import { UsageError } from '../terminal/terminalIo.ts'
 import { printWaiting } from './approvals.ts'
-
-interface LoanOptions {
-  readonly organization?: number
-  readonly external?: boolean
-}
-
-const LOAN = ['<loan>', 'its number; with --external, your own id of it'] as const
-const EXTERNAL = () => new Option('--external', 'the loan is named by its externalId')
+import { documentCommands } from './documents.ts'
 
 export function loanCommands(program: Command, shell: Shell): void {
   const loans = program.command('loans').description('single loans')
@@ -25,7 +18,7 @@ export function loanCommands(program: Command, shell: Shell): void {
     .command('show')
     .description('show a loan as it is now, with its schedule and every entry')
     .argument(...LOAN)
-    .addOption(EXTERNAL())
+    .addOption(external())
     .addOption(organizationOption())
     .action((named: string, options: LoanOptions, command: Command) =>
       perform(shell, command, async ({ deps, printer, by, organization }) => {
@@ -35,13 +28,15 @@ export function loanCommands(program: Command, shell: Shell): void {
       }),
     )
 
+  documentCommands(loans, shell)
+
   loans
     .command('reverse')
     .description('mark a transaction reversed: the loan becomes what it would be without it')
     .argument(...LOAN)
     .argument('<transaction>', 'its number', longNumber)
     .option('--note <text>', 'why; kept in the audit trail')
-    .addOption(EXTERNAL())
+    .addOption(external())
     .addOption(organizationOption())
     .action((named: string, transaction: bigint, options: LoanOptions & { note?: string }, command: Command) =>
       perform(shell, command, async ({ deps, printer, by, organization, confirm }) => {
@@ -67,7 +62,7 @@ export function loanCommands(program: Command, shell: Shell): void {
     .argument(...LOAN)
     .option('--date <date>', 'its value date; today when left out', calendarDate)
     .option('--note <text>', 'why')
-    .addOption(EXTERNAL())
+    .addOption(external())
     .addOption(organizationOption())
     .action((named: string, options: LoanOptions & { note?: string; date?: string }, command: Command) =>
       perform(shell, command, async ({ deps, printer, by, organization, confirm }) => {
@@ -88,11 +83,4 @@ export function loanCommands(program: Command, shell: Shell): void {
         )
       }),
     )
-}
-
-function refOf(named: string, { external = false }: LoanOptions): LoanRef {
-  if (external) return { externalId: named }
-  const id = numberIn(named)
-  if (id === undefined) throw new UsageError(`${named} is no loan's number; say --external for your own id`)
-  return { id }
 }

@@ -108,7 +108,7 @@ describe('the shell blocks of README.md and the documents', () => {
         const printed = await pasteInto(shell, texts, { cwd: await checkout(), env: settings })
         expectAsShown(pasted, printed)
         expect(await database.db.pool.query('SELECT count(*)::int AS loans FROM loan')).toMatchObject({
-          rows: [{ loans: 7 }],
+          rows: [{ loans: 8 }],
         })
         service.child.kill('SIGTERM')
         await service.ended

@@ -4,7 +4,7 @@ import type { DocumentTerms, LoanReceipt, LoanStatement } from '../../../domain/
 import { isReversed, type LoanLine, TERMS_LINES } from '../../../domain/documents/loanLines.ts'
 import { ENTRY_TYPES, paymentMethodOf } from '../../../domain/loan/entry.ts'
 import { LOAN_STATUSES } from '../../../domain/loan/lifecycle.ts'
-import { COMPONENTS, totalOf } from '../../../domain/loan/portions.ts'
+import { totalOf } from '../../../domain/loan/portions.ts'
 import { type Currency, currencyOf, minorToNumber } from '../../../domain/money.ts'
 import type { Coded } from '../../../services/documents/documents.ts'
 import { codeText } from '../../../services/documents/texts.ts'
@@ -182,6 +182,7 @@ const toHead = ({ document, code }: Coded) => ({
 
 function toLine(shown: LoanLine, currency: Currency): z.infer<typeof line> {
   const { date, type, entry, amount, portions, overpayment, change, balance } = shown
+  const { principal, interest, fees, penalty } = portions
   const number = (minor: bigint) => minorToNumber(minor, currency)
   const method = entry && paymentMethodOf(entry)
   return {
@@ -191,12 +192,10 @@ function toLine(shown: LoanLine, currency: Currency): z.infer<typeof line> {
     ...(typeof method === 'string' && { paymentMethod: method }),
     ...(entry?.dueOn && entry.note !== null && { name: entry.note }),
     amount: number(amount),
-    ...(Object.fromEntries(COMPONENTS.map((component) => [component, number(portions[component])])) as Portions),
+    ...{ principal: number(principal), interest: number(interest), fees: number(fees), penalty: number(penalty) },
     ...{ overpayment: number(overpayment), change: number(change), balance: number(balance) },
   }
 }
-
-type Portions = Record<(typeof COMPONENTS)[number], number>
 
 /** Builds the partner style's view of a statement. */
 export function toStatement(coded: Coded<LoanStatement>): StatementView {

@@ -43,7 +43,8 @@ describe('the program', () => {
 
   it('exit codes: 0 done, 1 refused, 2 given wrongly; results on stdout and everything else on stderr', async () => {
     const office = { officeId: '1', officeName: 'Head Office' }
-    const settings = { currency: 'TZS', ...office, paymentMethod: 'Mobile Money' }
+    const unset = { legalName: null, licenceNumber: null, approvalAbove: null }
+    const settings = { currency: 'TZS', ...office, paymentMethod: 'Mobile Money', ...unset }
     const done = await mkopo(['organizations', 'list', '--json'])
     expect({ ...done, out: JSON.parse(done.out) }).toEqual({
       code: 0,

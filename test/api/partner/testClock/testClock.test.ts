@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operator } from '../../../../src/services/access/caller.ts'
 import { checkBook } from '../../../../src/services/book/bookCheck.ts'
 import { sequenceAll } from '../../../../src/services/events/sequencer.ts'
+import { updateOrganization } from '../../../../src/services/lenders/organizations.ts'
 import { keepJournal } from '../../../support/journal.ts'
-import { SANDBOX, type Sandbox, sandboxOf } from '../../../support/sandbox.ts'
+import { SANDBOX, type Sandbox, sandboxOf, sandboxOperator } from '../../../support/sandbox.ts'
 import { startService, type TestService } from '../../../support/service.ts'
 
 // The clock of a test organization (contract 12), as its integrator calls it.
@@ -153,11 +154,17 @@ describe('what a reset leaves', () => {
   it('is accounts, keys, products and endpoints, and a clock that runs', async () => {
     const endpoint = { url: 'https://sandbox.example/hook', types: ['*'] }
     expect((await sandbox.post('/v1/webhook-endpoints', endpoint)).status).toBe(200)
+    const loan = await sandbox.lend('waits', 1)
+    const limit = (units: bigint | null) => ({ approvalAbove: units === null ? null : { units, scale: 0 } })
+    await updateOrganization(service.deps, sandboxOperator, limit(0n))
+    const waiting = await sandbox.post(`/v1/loans/${loan}/repayments/waive-interest`, { transactionAmount: 1 })
+    expect(waiting.status).toBe(202)
+    await updateOrganization(service.deps, sandboxOperator, limit(null))
     await keepJournal(service.deps)
     const last = (await sandbox.events()).at(-1)!
     const answer = await sandbox.post('/v1/test-clock/reset')
     expect([answer.status, answer.body]).toEqual([200, { now: START, frozen: false }])
-    for (const path of ['/v1/customers', '/v1/loans', '/v1/transactions'])
+    for (const path of ['/v1/customers', '/v1/loans', '/v1/transactions', '/v1/pending-actions'])
       expect((await sandbox.get<{ items: unknown[] }>(path)).body.items).toEqual([])
     expect((await sandbox.get<{ items: unknown[] }>('/v1/loan-products')).body.items).toHaveLength(4)
     expect((await sandbox.get<{ items: unknown[] }>('/v1/webhook-endpoints')).body.items).toHaveLength(1)

@@ -32,7 +32,7 @@ function functionOf(verb: GeneratorVerbOptions, shapes: Shapes): string {
   const operation = verb.originalOperation as unknown as Operation
   const { params, body, queryParams, response } = verb
   const page = isList(operation)
-  const [answer] = response.definition.success.split(' | ')
+  const answer = [...new Set(response.definition.success.split(' | '))].join(' | ')
   const taken = [
     ...params.map(({ name, definition }) => definition || `${name}: string`),
     ...(body.definition ? [`body${body.isOptional ? '?' : ''}: ${body.definition}`] : []),

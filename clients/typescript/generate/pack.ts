@@ -29,12 +29,20 @@ async function finishDeclarations(file: string, read: Set<string>): Promise<void
   read.add(file)
   const source = await readFile(join(DIST, file), 'utf8')
   const imports = /((?:from |import\()['"])(\.[^'"]*)\.ts(?=['"])/g
-  await writeFile(
-    join(DIST, file),
-    source.replaceAll(imports, (_, before, name) => `${before}${name}.js`),
-  )
+  const renamed = source.replaceAll(imports, (_, before, name) => `${before}${name}.js`)
+  await writeFile(join(DIST, file), compact(renamed))
   for (const [, , name] of source.matchAll(imports)) await finishDeclarations(join(dirname(file), `${name}.d.ts`), read)
 }
+
+/**
+ * Returns declarations in fewer bytes: no `@nullable`, which the type says already, each comment of one line on a line, and a space for
+ * each step of indentation. An editor shows the same.
+ */
+const compact = (source: string): string =>
+  source
+    .replaceAll(/\n *\/\*\* @nullable \*\/|\n *\* @nullable/g, '')
+    .replaceAll(/\/\*\*\n +\* ([^\n]*)\n +\*\//g, '/** $1 */')
+    .replaceAll(/^(?: {4})+/gm, (indent) => ' '.repeat(indent.length / 4))
 
 async function compile(...options: string[]): Promise<void> {
   await run(TSC, ['-p', CLIENT, ...options]).catch(({ stdout }: { stdout: string }) => {

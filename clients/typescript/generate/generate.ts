@@ -5,6 +5,7 @@ import type { Document, Documents, Schema, StyleName } from './documents.ts'
 import { formatted } from './format.ts'
 import { operationsOf } from './operations.ts'
 import { shapesOf } from './shapes.ts'
+import { tidied } from './tidied.ts'
 
 /** Schemas of which other code than an operation reads a value: the bodies of webhooks. */
 const READ_APART: Readonly<Record<StyleName, readonly string[]>> = {
@@ -47,7 +48,7 @@ async function generateStyle(style: StyleName, document: Document, folder: strin
     },
   }
   await generate(config, folder, { logLevel: 'error', throwOnError: true })
-  return headOf(style, await readFile(target, 'utf8'))
+  return headOf(style, tidied(await readFile(target, 'utf8')))
 }
 
 /** Returns a generated file under a head that says so, with the names that it uses. */
@@ -98,7 +99,7 @@ function rewritten(part: unknown, describe: (text: string) => string | undefined
   })
 }
 
-const firstSentence = (text: string) => /^.*?[.;](?= |$)/.exec(text)?.[0] ?? text
+const firstSentence = (text: string) => (/^.*?[.;](?= |$)/.exec(text)?.[0] ?? text).replace(/;$/, '.')
 
 const isOpen = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && 'properties' in value && 'additionalProperties' in value

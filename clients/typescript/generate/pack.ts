@@ -35,13 +35,14 @@ async function finishDeclarations(file: string, read: Set<string>): Promise<void
 }
 
 /**
- * Returns declarations in fewer bytes: no `@nullable`, which the type says already, each comment of one line on a line, and a space for
- * each step of indentation. An editor shows the same.
+ * Returns declarations in fewer bytes: no `@nullable`, which the type says already, each comment of one line on a line, no
+ * semicolon at the end of a line, and a space for each step of indentation. An editor shows the same.
  */
 const compact = (source: string): string =>
   source
     .replaceAll(/\n *\/\*\* @nullable \*\/|\n *\* @nullable/g, '')
     .replaceAll(/\/\*\*\n +\* ([^\n]*)\n +\*\//g, '/** $1 */')
+    .replaceAll(/;$/gm, '')
     .replaceAll(/^(?: {4})+/gm, (indent) => ' '.repeat(indent.length / 4))
 
 async function compile(...options: string[]): Promise<void> {

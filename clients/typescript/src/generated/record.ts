@@ -2,11 +2,11 @@
 import { at, type Call, type Listed, type Sender, type Shape } from '../operation.ts'
 
 export interface CreateBorrowerRequest {
-  /** Your own id of the borrower; */
+  /** Your own id of the borrower. */
   id: bigint
   /** The name of the business or the person. */
   business_name: string
-  /** As you write it; */
+  /** As you write it. */
   phone: string
   /** An e-mail address, or an empty text where none is known. */
   email?: string
@@ -17,11 +17,11 @@ export interface CreateBorrowerRequest {
   region: string
   /** Empty where it is unknown. */
   country?: string
-  /** Only answers have it; */
+  /** Only answers have it. */
   credit_score?: number
-  /** Only answers have it; */
+  /** Only answers have it. */
   created_at?: string
-  /** Only answers have it; */
+  /** Only answers have it. */
   updated_at?: string
 }
 
@@ -36,16 +36,21 @@ export interface UpdateBorrowerRequest {
   type?: string
   region?: string
   country?: string
-  /** Only answers have it; */
+  /** Only answers have it. */
   credit_score?: number
-  /** Only answers have it; */
+  /** Only answers have it. */
   created_at?: string
-  /** Only answers have it; */
+  /** Only answers have it. */
   updated_at?: string
 }
 
+export interface VerifyDocumentRequest {
+  /** As it is printed: in any case, with or without dashes. */
+  code: string
+}
+
 export interface PostRepaymentRequest {
-  /** Your own id of the repayment; */
+  /** Your own id of the repayment. */
   repayment_id: bigint
   /** Your own id of the loan. */
   loan_id: bigint
@@ -59,13 +64,13 @@ export interface PostRepaymentRequest {
   collected_by?: string
   /** A remark for people. */
   description?: string
-  /** Only answers have it; */
+  /** Only answers have it. */
   status?: string
-  /** Only answers have it; */
+  /** Only answers have it. */
   reversed?: boolean
-  /** Only answers have it; */
+  /** Only answers have it. */
   created_at?: string
-  /** Only answers have it; */
+  /** Only answers have it. */
   updated_at?: string
 }
 
@@ -80,7 +85,7 @@ export interface StockItemRequest {
 export interface CreateBasicLoanRequest {
   /** Your own id of the borrower. */
   borrower_id: bigint
-  /** Your own id of the loan; */
+  /** Your own id of the loan. */
   loan_id: bigint
   /** What kind of loan, in your own words. */
   loan_type?: string
@@ -92,23 +97,23 @@ export interface CreateBasicLoanRequest {
   due_date: string
   /** For your own use, with duration_period: the dates say when the loan is due. */
   duration: number
-  /** `Days`, `Weeks`, `Months`, `Years`; */
+  /** `Days`, `Weeks`, `Months`, `Years`. */
   duration_period: string
   description?: string
   /** What was lent in kind. */
   products?: StockItemRequest[]
-  /** Only answers have it; */
+  /** Only answers have it. */
   created_at?: string
-  /** Only answers have it; */
+  /** Only answers have it. */
   updated_at?: string
 }
 
 export interface CreateExtendedLoanRequest {
-  /** Your own id of the loan; */
+  /** Your own id of the loan. */
   loan_id: bigint
   /** Your own id of the borrower. */
   borrower_id: bigint
-  /** Your own id of the application, such as `LA-2026-001`; */
+  /** Your own id of the application, such as `LA-2026-001`. */
   loan_application_id?: string
   /** Your own id of who paid it out. */
   loan_disbursed_by_id?: bigint
@@ -116,29 +121,26 @@ export interface CreateExtendedLoanRequest {
   loan_principal_amount: number
   /** The day on which the money was paid out. */
   loan_released_date: string
-  /** `flat_rate`, `reducing_rate_equal_installments`, `reducing_rate_equal_principal`, `interest_only`, `compound_interest`; */
+  /** `flat_rate`, `reducing_rate_equal_installments`, `reducing_rate_equal_principal`, `interest_only`, `compound_interest`. */
   loan_interest_method: string
-  /** `percentage`, `fixed`; */
+  /** `percentage`, `fixed`. */
   loan_interest_type: string
-  /** `Day`, `Week`, `Month`, `Year`, `Loan`; */
+  /** `Day`, `Week`, `Month`, `Year`, `Loan`. */
   loan_interest_period: string
-  /** Percent per interest period, with at most 4 decimals; */
+  /** Percent per interest period, with at most 4 decimals. */
   loan_interest: number
-  /** `Days`, `Weeks`, `Months`, `Years`; */
+  /** `Days`, `Weeks`, `Months`, `Years`. */
   loan_duration_period: string
   /** How long the loan runs, in units of loan_duration_period. */
   loan_duration: number
-  /** 6 daily, 4 weekly, 9 every two weeks, 3 monthly, 12 every two months, 13 quarterly, 781 every four months, 14 half-yearly, 1943 every nine months, 11 yearly, 10 lump sum; */
+  /** 6 daily, 4 weekly, 9 every two weeks, 3 monthly, 12 every two months, 13 quarterly, 781 every four months, 14 half-yearly, 1943 every nine months, 11 yearly, 10 lump sum. */
   loan_payment_scheme_id: bigint
   /** The number of instalments. */
   loan_num_of_repayments: number
-  /** How each amount of the schedule is rounded: `round_off_to_two_decimal`, `round_off_to_integer`, `round_down_to_integer`, `round_up_to_integer`, `round_off_to_one_decimal`, `round_up_to_one_decimal`, `round_up_to_five`, `round_up_to_ten`, `round_off_to_hundred`; */
+  /** How each amount of the schedule is rounded: `round_off_to_two_decimal`, `round_off_to_integer`, `round_down_to_integer`, `round_up_to_integer`, `round_off_to_one_decimal`, `round_up_to_one_decimal`, `round_up_to_five`, `round_up_to_ten`, `round_off_to_hundred`. */
   loan_decimal_places?: string
 }
 
-/**
- * The basic body, or the extended one, which is recognised by its `loan_…` terms.
- */
 export type CreateLoanRequest = CreateBasicLoanRequest | CreateExtendedLoanRequest
 
 export interface UpdateLoanRequest {
@@ -156,7 +158,7 @@ export interface UpdateLoanRequest {
   /** Not before released_date. */
   due_date?: string
   duration?: number
-  /** `Days`, `Weeks`, `Months`, `Years`; */
+  /** `Days`, `Weeks`, `Months`, `Years`. */
   duration_period?: string
   description?: string
   /** A term of the extended body, which an update does not change: as the loan has it, or left out. */
@@ -185,9 +187,9 @@ export interface UpdateLoanRequest {
   loan_num_of_repayments?: number
   /** A term of the extended body, which an update does not change: as the loan has it, or left out. */
   loan_decimal_places?: string
-  /** Only answers have it; */
+  /** Only answers have it. */
   created_at?: string
-  /** Only answers have it; */
+  /** Only answers have it. */
   updated_at?: string
 }
 
@@ -216,6 +218,128 @@ export interface BorrowerList {
   page?: number
   rowsPerPage: number
   next?: string
+  success: boolean
+}
+
+export interface DocumentLoan {
+  loan_id: bigint
+  currency_code: string
+  principal_amount: number
+  fees_deducted: number
+  released_date: string
+  due_date: string
+  number_of_repayments: number
+}
+
+export interface StatementLine {
+  date: string
+  type: string
+  repayment_id?: bigint
+  method?: string
+  name?: string
+  reversed: boolean
+  amount: number
+  principal: number
+  interest: number
+  fees: number
+  penalty: number
+  overpayment: number
+  change: number
+  balance: number
+}
+
+export interface StatementInstalment {
+  number: number
+  due_date: string
+  due: number
+  paid: number
+  given_up: number
+  owed: number
+}
+
+export interface DocumentLender {
+  name: string
+  /** @nullable */
+  licence_number: string | null
+}
+
+export interface DocumentBorrower {
+  id: bigint
+  name: string
+}
+
+export interface LoanStatement {
+  code: string
+  language: string
+  lender: DocumentLender
+  borrower: DocumentBorrower
+  loan: DocumentLoan
+  from: string
+  to: string
+  status: string
+  opening_balance: number
+  charged: number
+  credited: number
+  closing_balance: number
+  lines: StatementLine[]
+  total_outstanding: number
+  total_overdue: number
+  total_overpaid: number
+  instalments: StatementInstalment[]
+}
+
+export interface LoanReceipt {
+  code: string
+  language: string
+  lender: DocumentLender
+  borrower: DocumentBorrower
+  loan: DocumentLoan
+  date: string
+  type: string
+  repayment_id: bigint
+  method?: string
+  name?: string
+  reversed: boolean
+  amount: number
+  principal: number
+  interest: number
+  fees: number
+  penalty: number
+  overpayment: number
+  change: number
+  balance: number
+  posted_at: string
+}
+
+export interface VerifiedDocument {
+  code: string
+  kind: string
+  current: boolean
+  loan_id: bigint
+  repayment_id?: bigint
+  from?: string
+  to: string
+  language: string
+  currency_code: string
+  amount: number
+  reversed: boolean
+  lender_name: string
+  borrower_name: string
+  made_at: string
+}
+
+export interface LoanStatementItem {
+  item: LoanStatement
+  success: boolean
+}
+
+export interface LoanReceiptItem {
+  item: LoanReceipt
+  success: boolean
+}
+
+export interface VerifiedDocumentItem {
+  item: VerifiedDocument
   success: boolean
 }
 
@@ -343,9 +467,8 @@ export interface EventPrevious {
   amount?: number
 }
 
-export type LoanBalancesStatus = 'Active' | 'Closed (obligations met)' | 'Closed (written off)' | 'Overpaid'
 export interface LoanBalances {
-  status: LoanBalancesStatus
+  status: 'Active' | 'Closed (obligations met)' | 'Closed (written off)' | 'Overpaid'
   principal_outstanding: number
   interest_outstanding: number
   fees_outstanding: number
@@ -452,11 +575,11 @@ export type ListBorrowersParams = {
    */
   phone?: string
   /**
-   * Only borrowers whose name begins with this text;
+   * Only borrowers whose name begins with this text.
    */
   business_name?: string
   /**
-   * Only the borrowers that were made or changed from this instant on, in the order of their last change;
+   * Only the borrowers that were made or changed from this instant on, in the order of their last change.
    */
   updated_since?: string
 }
@@ -475,7 +598,7 @@ export type ListLoansParams = {
    */
   after?: string
   /**
-   * Only the loans of this borrower;
+   * Only the loans of this borrower.
    */
   borrower_id?: bigint
   /**
@@ -491,7 +614,7 @@ export type ListLoansParams = {
    */
   released_to?: string
   /**
-   * Only the loans that were made or changed from this instant on, in the order of their last change;
+   * Only the loans that were made or changed from this instant on, in the order of their last change.
    */
   updated_since?: string
 }
@@ -510,7 +633,7 @@ export type ListRepaymentsParams = {
    */
   after?: string
   /**
-   * Only the repayments of this loan;
+   * Only the repayments of this loan.
    */
   loan_id?: bigint
   /**
@@ -526,9 +649,31 @@ export type ListRepaymentsParams = {
    */
   include_reversed?: boolean
   /**
-   * Only the repayments that were made or changed from this instant on, in the order of their last change;
+   * Only the repayments that were made or changed from this instant on, in the order of their last change.
    */
   updated_since?: string
+}
+
+export type GetStatementParams = {
+  /**
+   * The first value date that it shows.
+   */
+  from?: string
+  /**
+   * The last value date that it shows.
+   */
+  to?: string
+  /**
+   * The language of its words: English (`en`, the default) or Kiswahili (`sw`).
+   */
+  language?: 'en' | 'sw'
+}
+
+export type GetReceiptParams = {
+  /**
+   * The language of its words: English (`en`, the default) or Kiswahili (`sw`).
+   */
+  language?: 'en' | 'sw'
 }
 
 export type ListEventsParams = {
@@ -537,7 +682,7 @@ export type ListEventsParams = {
    */
   after?: string
   /**
-   * Only events of these types, separated by commas;
+   * Only events of these types, separated by commas.
    */
   types?: string
   /**
@@ -574,6 +719,19 @@ const loanListShape: Shape = { items: loanShape, total: 1 }
 const repaymentShape: Shape = { repayment_id: 1, loan_id: 1 }
 const repaymentItemShape: Shape = { item: repaymentShape }
 const repaymentListShape: Shape = { items: repaymentShape, total: 1 }
+const documentBorrowerShape: Shape = { id: 1 }
+const documentLoanShape: Shape = { loan_id: 1 }
+const statementLineShape: Shape = { repayment_id: 1 }
+const loanStatementShape: Shape = {
+  borrower: documentBorrowerShape,
+  loan: documentLoanShape,
+  lines: statementLineShape,
+}
+const loanStatementItemShape: Shape = { item: loanStatementShape }
+const loanReceiptShape: Shape = { borrower: documentBorrowerShape, loan: documentLoanShape, repayment_id: 1 }
+const loanReceiptItemShape: Shape = { item: loanReceiptShape }
+const verifiedDocumentShape: Shape = { loan_id: 1, repayment_id: 1 }
+const verifiedDocumentItemShape: Shape = { item: verifiedDocumentShape }
 const eventTransactionShape: Shape = { transaction_id: 1, loan_id: 1 }
 const eventBorrowerShape: Shape = { id: 1 }
 const eventPreviousShape: Shape = { borrower_id: 1, repayment_id: 1 }
@@ -634,6 +792,27 @@ export const recordOperations = ({ send, list }: Sender) => ({
   /** Read a repayment. */
   getRepayment: (id: bigint, call?: Call): Promise<RepaymentItem> =>
     send<RepaymentItem>({ method: 'GET', path: at`/v1/repayments/${id}`, shape: repaymentItemShape }, call),
+
+  /** Make a statement. */
+  getStatement: (id: bigint, query?: GetStatementParams, call?: Call): Promise<LoanStatementItem | Blob | string> =>
+    send<LoanStatementItem | Blob | string>(
+      { method: 'GET', path: at`/v1/loans/${id}/statement`, text: true, query, shape: loanStatementItemShape },
+      call,
+    ),
+
+  /** Make a receipt. */
+  getReceipt: (id: bigint, query?: GetReceiptParams, call?: Call): Promise<LoanReceiptItem | Blob | string> =>
+    send<LoanReceiptItem | Blob | string>(
+      { method: 'GET', path: at`/v1/repayments/${id}/receipt`, text: true, query, shape: loanReceiptItemShape },
+      call,
+    ),
+
+  /** Check a document. */
+  verifyDocument: (body: VerifyDocumentRequest, call?: Call): Promise<VerifiedDocumentItem> =>
+    send<VerifiedDocumentItem>(
+      { method: 'POST', path: '/v1/documents/verify', body, shape: verifiedDocumentItemShape },
+      call,
+    ),
 
   /** Follow the events. */
   listEvents: (query?: ListEventsParams, call?: Call): Listed<EventFeed> =>

@@ -43,6 +43,7 @@ describe('help', () => {
         'credit-decisions',
         'delinquency-policy',
         'loans',
+        'approvals',
         'book',
         'audit',
         'access',

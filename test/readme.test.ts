@@ -67,11 +67,12 @@ async function standIns(): Promise<string> {
   return bin
 }
 
-/** Documents with shell blocks that need another machine, a broken server or an editor, and so are not pasted. */
+/** Documents with shell blocks that need another machine, a broken server, an editor or a second person, and so are not pasted. */
 const NOT_PASTED = [
   'CONTRIBUTING.md',
   'docs/accounting.md',
   'docs/integrating/typescript.md',
+  'docs/operating/approvals.md',
   'docs/operating/recovery.md',
 ]
 

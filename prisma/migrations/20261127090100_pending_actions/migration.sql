@@ -7,6 +7,7 @@ CREATE TABLE pending_action (
   -- The request without its note, as text: while it waits, the same request again is the same action.
   subject text NOT NULL,
   request jsonb NOT NULL,
+  -- No foreign key: to add one locks the loans against changes. Book check looks for the loan.
   loan_id bigint NOT NULL,
   -- The transaction that is reversed or adjusted.
   transaction_id bigint,
@@ -24,7 +25,6 @@ CREATE TABLE pending_action (
   -- The transaction that was posted, or else the one that was reversed.
   posted_id bigint,
   PRIMARY KEY (organization_id, id),
-  FOREIGN KEY (organization_id, loan_id) REFERENCES loan (organization_id, id),
   CHECK ((state = 'pending') = (decided_at IS NULL)),
   CHECK ((state = 'approved') = (posted_id IS NOT NULL))
 );

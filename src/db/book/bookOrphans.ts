@@ -27,6 +27,8 @@ const FAULTS: readonly string[] = [
    FROM loan_entry e WHERE ${gone('loan', 'e.loan_id')}`,
   `SELECT e.organization_id, 'loan ' || e.loan_id, 'is not there, and instalment ' || e.period || ' is of it'
    FROM loan_period e WHERE ${gone('loan', 'e.loan_id')}`,
+  `SELECT e.organization_id, 'loan ' || e.loan_id, 'is not there, and pending action ' || e.id || ' is of it'
+   FROM pending_action e WHERE ${gone('loan', 'e.loan_id')}`,
   `SELECT e.organization_id, 'loan ' || e.id, 'is of customer ' || e.customer_id || ', who is not there'
    FROM loan e WHERE ${gone('customer', 'e.customer_id')}`,
   `SELECT e.organization_id, 'loan ' || e.id, 'has the product ' || e.product_id || ', which is not there'

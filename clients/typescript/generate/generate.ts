@@ -75,7 +75,8 @@ const BOUNDS = new Set(
 /**
  * Returns a document without what would loosen the types or swell them: bounds, all but the first sentence of
  * descriptions, those of answers, and the open end of objects, which would take any name, also one that is misspelt. An
- * object that has no members of its own stays open.
+ * object that has no members of its own stays open. An answer that can be had as JSON has no other form: the client asks
+ * for JSON.
  */
 function plain({ components, ...document }: Document): unknown {
   const schemas = Object.entries(components.schemas).map(([name, schema]) => [
@@ -88,11 +89,17 @@ function plain({ components, ...document }: Document): unknown {
   }
 }
 
+const JSON_TYPE = 'application/json'
+
+const hasJson = (value: unknown): value is { readonly [JSON_TYPE]: unknown } =>
+  typeof value === 'object' && value !== null && JSON_TYPE in value
+
 function rewritten(part: unknown, describe: (text: string) => string | undefined): unknown {
-  return JSON.parse(JSON.stringify(part), (key, value) => {
+  return JSON.parse(JSON.stringify(part), (key, value: unknown) => {
     // The schema of a member that has the name of a keyword is an object.
     if (BOUNDS.has(key) && typeof value !== 'object') return undefined
     if (key === 'description' && typeof value === 'string') return describe(value)
+    if (key === 'content' && hasJson(value)) return { [JSON_TYPE]: value[JSON_TYPE] }
     if (!isOpen(value)) return value
     const { additionalProperties: _, ...closed } = value
     return closed

@@ -73,8 +73,8 @@ const BOUNDS = new Set(
 )
 
 /**
- * Returns a document without what would loosen the types or swell them: bounds, the descriptions of
- * parameters and of answers, all but the first sentence of those of requests, and the open end of objects, which would take any name, also one that is misspelt. An
+ * Returns a document without what would loosen the types or swell them: bounds, all but the first sentence of
+ * descriptions, those of answers, and the open end of objects, which would take any name, also one that is misspelt. An
  * object that has no members of its own stays open. An answer that can be had as JSON has no other form: the client asks
  * for JSON.
  */
@@ -84,7 +84,7 @@ function plain({ components, ...document }: Document): unknown {
     rewritten(schema, name.endsWith('Request') ? firstSentence : () => undefined),
   ])
   return {
-    ...(rewritten(document, () => '') as object),
+    ...(rewritten(document, firstSentence) as object),
     components: { ...components, schemas: Object.fromEntries(schemas) },
   }
 }

@@ -1657,159 +1657,441 @@ export interface Failure {
 }
 
 export type ListCustomersParams = {
+  /**
+   * The number of the page, from 1.
+   */
   page?: number
+  /**
+   * Items in the answer at most.
+   */
   rows?: number
+  /**
+   * The `next` of an earlier answer: gives the items after it.
+   */
   after?: string
+  /**
+   * Only the customer with this externalId.
+   */
   externalId?: string
+  /**
+   * Only customers with this status.
+   */
   status?: 'Pending' | 'Active' | 'Closed'
+  /**
+   * Only customers with this phone number, as a record system sent it.
+   */
   phone?: string
+  /**
+   * Only customers whose display name or business name begins with this text.
+   */
   name?: string
+  /**
+   * Only the customers that were made or changed from this instant on, in the order of their last change.
+   */
   updatedSince?: string
 }
 
 export type ListLoanProductsParams = {
+  /**
+   * The number of the page, from 1.
+   */
   page?: number
+  /**
+   * Items in the answer at most.
+   */
   rows?: number
+  /**
+   * The `next` of an earlier answer: gives the items after it.
+   */
   after?: string
 }
 
 export type GetLoanQuoteParams = {
+  /**
+   * Within the product's bounds, in its currency.
+   */
   principal: number
+  /**
+   * The day of disbursement.
+   */
   disbursedOn?: string
 }
 
 export type ListLoansParams = {
+  /**
+   * The number of the page, from 1.
+   */
   page?: number
+  /**
+   * Items in the answer at most.
+   */
   rows?: number
+  /**
+   * The `next` of an earlier answer: gives the items after it.
+   */
   after?: string
+  /**
+   * Only the loans of the customer with this externalId.
+   */
   customerExternalId?: string
+  /**
+   * Only the loans of the customer with this number.
+   */
   customerId?: string
+  /**
+   * Only the loan with this externalId.
+   */
   externalId?: string
+  /**
+   * Only the loans of this product.
+   */
   productId?: number
+  /**
+   * Only loans with one of these statuses, separated by commas: Active, Closed (obligations met), Closed (written off), Overpaid.
+   */
   status?: string
+  /**
+   * True: only loans with an instalment that is overdue today.
+   */
   overdue?: boolean
+  /**
+   * Only loans that are charged off, or only those that are not.
+   */
   chargedOff?: boolean
+  /**
+   * Only loans whose `dueDate` is before this date.
+   */
   dueBefore?: string
+  /**
+   * Only loans whose `dueDate` is after this date.
+   */
   dueAfter?: string
+  /**
+   * Only loans disbursed on this date or later.
+   */
   disbursedFrom?: string
+  /**
+   * Only loans disbursed on this date or earlier.
+   */
   disbursedTo?: string
+  /**
+   * Only the loans that were made or changed from this instant on, in the order of their last change.
+   */
   updatedSince?: string
+  /**
+   * False leaves out `repaymentSchedule`.
+   */
   schedule?: boolean
+  /**
+   * The order of pages.
+   */
   orderBy?: 'id' | 'principal' | 'disbursedAt'
+  /**
+   * Default: ASC.
+   */
   sortOrder?: 'ASC' | 'DESC'
 }
 
 export type GetSettlementQuoteParams = {
+  /**
+   * The value date of the repayment that pays the loan off.
+   */
   on?: string
 }
 
 export type GetDelinquencyParams = {
+  /**
+   * The last day that is looked at.
+   */
   asOf?: string
+  /**
+   * Answers by the transactions that were posted, and not reversed, up to this instant.
+   */
   knownAt?: string
+  /**
+   * The buckets: a preset, par, cbk, ifrs9, or the number of a version of your policies.
+   */
   policy?: string
 }
 
 export type ListRepaymentsParams = {
+  /**
+   * The number of the page, from 1.
+   */
   page?: number
+  /**
+   * Items in the answer at most.
+   */
   rows?: number
+  /**
+   * The `next` of an earlier answer: gives the items after it.
+   */
   after?: string
+  /**
+   * Only repayments that were posted or reversed from this instant on.
+   */
   updatedSince?: string
 }
 
 export type GetStatementParams = {
+  /**
+   * The first value date that it shows.
+   */
   from?: string
+  /**
+   * The last value date that it shows.
+   */
   to?: string
+  /**
+   * The language of its words: English (`en`, the default) or Kiswahili (`sw`).
+   */
   language?: 'en' | 'sw'
 }
 
 export type GetReceiptParams = {
+  /**
+   * The language of its words: English (`en`, the default) or Kiswahili (`sw`).
+   */
   language?: 'en' | 'sw'
 }
 
 export type ListTransactionsParams = {
+  /**
+   * The number of the page, from 1.
+   */
   page?: number
+  /**
+   * Items in the answer at most.
+   */
   rows?: number
+  /**
+   * The `next` of an earlier answer: gives the items after it.
+   */
   after?: string
+  /**
+   * Only transactions of one of these types, separated by commas: Repayment, Waive Interest, Refund, Credit Balance Refund, Charge-off, Write-off, Fee, Penalty, Settlement Waiver.
+   */
   type?: string
+  /**
+   * Only transactions that stand, or only reversed ones.
+   */
   status?: 'posted' | 'reversed'
+  /**
+   * Only transactions with this key.
+   */
   idempotencyKey?: string
+  /**
+   * Only what was posted from this instant on.
+   */
   postedFrom?: string
+  /**
+   * Only what was posted before this instant.
+   */
   postedTo?: string
+  /**
+   * Only transactions whose value date is this date or later.
+   */
   dateFrom?: string
+  /**
+   * Only transactions whose value date is this date or earlier.
+   */
   dateTo?: string
+  /**
+   * Only the transactions that were made or changed from this instant on, in the order of their last change.
+   */
   updatedSince?: string
 }
 
 export type GetDelinquencyPolicyParams = {
+  /**
+   * A version that was in force, back to 0.
+   */
   version?: number
 }
 
 export type ListEventsParams = {
+  /**
+   * The `next` of an earlier answer: gives the events after it.
+   */
   after?: string
+  /**
+   * Only events of these types, separated by commas.
+   */
   types?: string
+  /**
+   * Events in the answer at most.
+   */
   rows?: number
+  /**
+   * Seconds to wait for the next event where there is none yet.
+   */
   wait?: number
+  /**
+   * Only events of this loan, by the service's number.
+   */
   loanId?: string
+  /**
+   * Only events of this customer and of its loans.
+   */
   customerExternalId?: string
 }
 
 export type ListWebhookDeliveriesParams = {
+  /**
+   * The number of the page, from 1.
+   */
   page?: number
+  /**
+   * Items in the answer at most.
+   */
   rows?: number
+  /**
+   * The `next` of an earlier answer: gives the items after it.
+   */
   after?: string
+  /**
+   * Only attempts in this state.
+   */
   state?: 'delivered' | 'waiting' | 'retried' | 'exhausted'
 }
 
 export type GetPortfolioAtRiskParams = {
+  /**
+   * The day.
+   */
   asOf?: string
+  /**
+   * Answers by what was known at this instant.
+   */
   knownAt?: string
+  /**
+   * What the portfolio is divided by: `product`, `currency`, `month` (of disbursement).
+   */
   by?: string
+  /**
+   * A published policy, par, cbk, ifrs9, or the number of a version of yours.
+   */
   policy?: string
 }
 
 export type GetRollRatesParams = {
+  /**
+   * The first day, at whose end the rows begin.
+   */
   from: string
+  /**
+   * The last day, after `from`.
+   */
   to?: string
+  /**
+   * A published policy, par, cbk, ifrs9, or the number of a version of yours.
+   */
   policy?: string
 }
 
 export type GetProvisionsParams = {
+  /**
+   * The day.
+   */
   asOf?: string
+  /**
+   * A published policy, par, cbk, ifrs9, or the number of a version of yours.
+   */
   policy?: string
 }
 
 export type GetTrialBalanceParams = {
+  /**
+   * The last day that counts.
+   */
   asOf?: string
+  /**
+   * `booked` (default): as the books were kept, by booked day.
+   */
   basis?: 'booked' | 'economic'
+  /**
+   * Default: the organization's.
+   */
   currency?: 'KES' | 'TZS' | 'ETB' | 'UGX' | 'RWF' | 'BIF'
+  /**
+   * Only what loans of this product contribute: zeros where no product has the id.
+   */
   productId?: number
 }
 
 export type ListPostingsParams = {
+  /**
+   * The first booked day.
+   */
   from: string
+  /**
+   * The last booked day.
+   */
   to: string
+  /**
+   * Only the postings of this loan.
+   */
   loanId?: string
+  /**
+   * Only postings that have a line on the account with this code.
+   */
   account?: string
+  /**
+   * The `next` of an earlier answer: gives the postings after it.
+   */
   after?: string
+  /**
+   * Postings in the answer at most.
+   */
   rows?: number
 }
 
 export type GetJournalCsvParams = {
+  /**
+   * The month, by booked day.
+   */
   period: string
 }
 
 export type ListPendingActionsParams = {
+  /**
+   * The number of the page, from 1.
+   */
   page?: number
+  /**
+   * Items in the answer at most.
+   */
   rows?: number
+  /**
+   * The `next` of an earlier answer: gives the items after it.
+   */
   after?: string
+  /**
+   * Only actions in this state.
+   */
   state?: 'pending' | 'approved' | 'rejected' | 'withdrawn'
+  /**
+   * Only actions on this loan.
+   */
   loanId?: string
 }
 
 export type ListAuditTrailParams = {
+  /**
+   * The number of the page, from 1.
+   */
   page?: number
+  /**
+   * Items in the answer at most.
+   */
   rows?: number
+  /**
+   * The `next` of an earlier answer: gives the items after it.
+   */
   after?: string
+  /**
+   * Only the changes of this kind of thing.
+   */
   entity?:
     | 'customer'
     | 'loan'
@@ -1824,10 +2106,25 @@ export type ListAuditTrailParams = {
     | 'delinquency'
     | 'delinquency policy'
     | 'pending action'
+  /**
+   * The number of the customer, loan, account or product.
+   */
   entityId?: string
+  /**
+   * Only the changes that this account made.
+   */
   accountId?: number
+  /**
+   * Only changes of this kind, such as `update` or `reverse`.
+   */
   action?: string
+  /**
+   * Only changes from this instant on.
+   */
   from?: string
+  /**
+   * Only changes before this instant.
+   */
   to?: string
 }
 

@@ -558,52 +558,148 @@ export interface Failure {
 }
 
 export type ListBorrowersParams = {
+  /**
+   * The number of the page, from 1.
+   */
   page?: number
+  /**
+   * Items in the answer at most.
+   */
   rows?: number
+  /**
+   * The `next` of an earlier answer: gives the items after it.
+   */
   after?: string
+  /**
+   * Only borrowers with this phone number, as it was sent.
+   */
   phone?: string
+  /**
+   * Only borrowers whose name begins with this text.
+   */
   business_name?: string
+  /**
+   * Only the borrowers that were made or changed from this instant on, in the order of their last change.
+   */
   updated_since?: string
 }
 
 export type ListLoansParams = {
+  /**
+   * The number of the page, from 1.
+   */
   page?: number
+  /**
+   * Items in the answer at most.
+   */
   rows?: number
+  /**
+   * The `next` of an earlier answer: gives the items after it.
+   */
   after?: string
+  /**
+   * Only the loans of this borrower.
+   */
   borrower_id?: bigint
+  /**
+   * Only loans with one of these statuses, separated by commas: Active, Closed (obligations met), Closed (written off), Overpaid.
+   */
   status?: string
+  /**
+   * Only loans released on this date or later.
+   */
   released_from?: string
+  /**
+   * Only loans released on this date or earlier.
+   */
   released_to?: string
+  /**
+   * Only the loans that were made or changed from this instant on, in the order of their last change.
+   */
   updated_since?: string
 }
 
 export type ListRepaymentsParams = {
+  /**
+   * The number of the page, from 1.
+   */
   page?: number
+  /**
+   * Items in the answer at most.
+   */
   rows?: number
+  /**
+   * The `next` of an earlier answer: gives the items after it.
+   */
   after?: string
+  /**
+   * Only the repayments of this loan.
+   */
   loan_id?: bigint
+  /**
+   * Only repayments collected on this date or later.
+   */
   collection_from?: string
+  /**
+   * Only repayments collected on this date or earlier.
+   */
   collection_to?: string
+  /**
+   * True: reversed repayments too, each with `reversed: true`.
+   */
   include_reversed?: boolean
+  /**
+   * Only the repayments that were made or changed from this instant on, in the order of their last change.
+   */
   updated_since?: string
 }
 
 export type GetStatementParams = {
+  /**
+   * The first value date that it shows.
+   */
   from?: string
+  /**
+   * The last value date that it shows.
+   */
   to?: string
+  /**
+   * The language of its words: English (`en`, the default) or Kiswahili (`sw`).
+   */
   language?: 'en' | 'sw'
 }
 
 export type GetReceiptParams = {
+  /**
+   * The language of its words: English (`en`, the default) or Kiswahili (`sw`).
+   */
   language?: 'en' | 'sw'
 }
 
 export type ListEventsParams = {
+  /**
+   * The `next` of an earlier answer: gives the events after it.
+   */
   after?: string
+  /**
+   * Only events of these types, separated by commas.
+   */
   types?: string
+  /**
+   * Events in the answer at most.
+   */
   rows?: number
+  /**
+   * Seconds to wait for the next event where there is none yet.
+   */
   wait?: number
+  /**
+   * Only events of this loan.
+   */
   loan_id?: bigint
+  /**
+   * Only events of this borrower and of its loans.
+   */
   borrower_id?: bigint
 }
 

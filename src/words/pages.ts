@@ -1,3 +1,4 @@
+import { LINE_WORDS, STATUS_WORDS } from './documents.ts'
 import type { Words } from './words.ts'
 
 // The words of the office pages. The Kiswahili has to be reviewed by a native speaker who works with loans.
@@ -22,7 +23,7 @@ export const frameWords = {
   search: ['Search', 'Tafuta'],
   searchHint: [
     'phone, name, external id, loan, transaction or receipt',
-    'simu, jina, kitambulisho, mkopo, muamala au risiti',
+    'simu, jina, kitambulisho, mkopo, muamala au stakabadhi',
   ],
   signedInAs: ['Signed in as {email}', 'Umeingia kama {email}'],
   signOut: ['Sign out', 'Toka'],
@@ -67,7 +68,7 @@ export const thingWords = {
   ofRecordSystem: ['Of a record system', 'Ya mfumo wa kumbukumbu'],
   currency: ['Currency', 'Sarafu'],
   status: ['Status', 'Hali'],
-  principal: ['Principal', 'Mkopo asilia'],
+  principal: ['Principal', 'Mtaji'],
   interest: ['Interest', 'Riba'],
   fees: ['Fees', 'Ada'],
   penalty: ['Penalty', 'Adhabu'],
@@ -86,7 +87,7 @@ export const thingWords = {
   day: ['Day', 'Siku'],
   date: ['Date', 'Tarehe'],
   time: ['Time', 'Saa'],
-  valueDate: ['Value date', 'Tarehe ya thamani'],
+  valueDate: ['Value date', 'Tarehe ya malipo'],
   posted: ['Posted', 'Iliandikwa'],
   id: ['Id', 'Namba'],
   type: ['Type', 'Aina'],
@@ -100,7 +101,7 @@ export const thingWords = {
   latestOf: ['the latest {shown} of {all}', '{shown} za mwisho kati ya {all}'],
   outstandingOverTime: ['Outstanding over time', 'Deni lililobaki kwa muda'],
   statement: ['Statement', 'Taarifa ya mkopo'],
-  receipt: ['Receipt', 'Risiti'],
+  receipt: ['Receipt', 'Stakabadhi'],
   scorecard: ['Scorecard', 'Alama za mkopo'],
   score: ['Score', 'Alama'],
   grade: ['Grade', 'Daraja'],
@@ -140,24 +141,22 @@ export const thingWords = {
 
 /** Statuses of loans and customers, by the words of the contract. */
 export const statusWords = {
-  Active: ['Active', 'Hai'],
-  'Closed (obligations met)': ['Closed (obligations met)', 'Umefungwa (umelipwa wote)'],
-  'Closed (written off)': ['Closed (written off)', 'Umefungwa (deni limefutwa)'],
-  Overpaid: ['Overpaid', 'Umelipwa zaidi'],
+  ...STATUS_WORDS,
+  'Closed (obligations met)': ['Closed (obligations met)', STATUS_WORDS['Closed (obligations met)'][1]],
   Pending: ['Pending', 'Inasubiri'],
   Closed: ['Closed', 'Imefungwa'],
 } as const satisfies Words
 
 /** Types of transactions, by the words of the contract. */
 export const typeWords = {
-  Repayment: ['Repayment', 'Marejesho'],
-  'Waive Interest': ['Waive Interest', 'Msamaha wa riba'],
-  'Recovery Repayment': ['Recovery Repayment', 'Marejesho ya deni lililofutwa'],
-  Refund: ['Refund', 'Kurudishiwa pesa'],
-  'Credit Balance Refund': ['Credit Balance Refund', 'Kurudishiwa salio lililozidi'],
-  'Charge-off': ['Charge-off', 'Kuondolewa hesabuni'],
-  'Write-off': ['Write-off', 'Kufutwa kwa deni'],
-  Fee: ['Fee', 'Ada'],
-  Penalty: ['Penalty', 'Adhabu'],
-  'Settlement Waiver': ['Settlement Waiver', 'Msamaha wa kumaliza mapema'],
+  Repayment: ['Repayment', LINE_WORDS.Repayment[1]],
+  'Waive Interest': ['Waive Interest', LINE_WORDS['Waive Interest'][1]],
+  'Recovery Repayment': ['Recovery Repayment', LINE_WORDS['Recovery Repayment'][1]],
+  Refund: ['Refund', LINE_WORDS.Refund[1]],
+  'Credit Balance Refund': ['Credit Balance Refund', LINE_WORDS['Credit Balance Refund'][1]],
+  'Charge-off': ['Charge-off', LINE_WORDS['Charge-off'][1]],
+  'Write-off': ['Write-off', LINE_WORDS['Write-off'][1]],
+  Fee: ['Fee', LINE_WORDS.Fee[1]],
+  Penalty: ['Penalty', LINE_WORDS.Penalty[1]],
+  'Settlement Waiver': ['Settlement Waiver', LINE_WORDS['Settlement Waiver'][1]],
 } as const satisfies Words

@@ -9,11 +9,11 @@ export const viewWords = {
   collectedEarlier: ['Posted today, paid earlier', 'Zilizoandikwa leo, zililipwa awali'],
   dueToday: ['Due today, not paid in full', 'Za kulipwa leo, hazijalipwa zote'],
   counted: ['{count} for {amount} {currency}', '{count} za {amount} {currency}'],
-  dueLoans: ['Loans with an instalment due today', 'Mikopo yenye awamu ya kulipwa leo'],
+  dueLoans: ['Loans with an instalment due today', 'Mikopo yenye rejesho la kulipwa leo'],
   dueNow: ['Due by today', 'La kulipa hadi leo'],
   nobodyDue: [
     'No loan has an instalment due today that is not paid.',
-    'Hakuna mkopo wenye awamu ya leo ambayo haijalipwa.',
+    'Hakuna mkopo wenye rejesho la leo ambalo halijalipwa.',
   ],
   toApprove: ['{count} to approve', '{count} ya kuidhinisha'],
   // Search and customers.
@@ -27,7 +27,7 @@ export const viewWords = {
   reasons: ['Why', 'Kwa nini'],
   ofCustomer: ['Loans of the customer', 'Mikopo ya mteja'],
   // Loan.
-  noInstalment: ['It has no instalments.', 'Hauna awamu.'],
+  noInstalment: ['It has no instalments.', 'Hauna marejesho.'],
   noEntry: ['Nothing has happened to it yet.', 'Hakuna kilichotokea bado.'],
   noPosting: ['The journal has nothing of it yet.', 'Jarida halina chochote chake bado.'],
   journalNewest: ['Journal, newest first', 'Jarida, mpya kwanza'],
@@ -42,17 +42,17 @@ export const viewWords = {
   csvOfLoans: ['CSV file of at most {most} loans', 'Faili ya CSV ya mikopo isiyozidi {most}'],
   overdueLoans: [
     'Overdue loans, those with the oldest unpaid instalment first',
-    'Mikopo iliyochelewa, yenye awamu ya zamani zaidi kwanza',
+    'Mikopo iliyochelewa, yenye rejesho la zamani zaidi kwanza',
   ],
   daysPastDue: ['Days past due', 'Siku baada ya tarehe'],
-  principalOutstanding: ['Principal outstanding', 'Mkopo asilia uliobaki'],
+  principalOutstanding: ['Principal outstanding', 'Mtaji uliobaki'],
   noneOverdue: ['No loan is overdue.', 'Hakuna mkopo uliochelewa.'],
   noneOpen: ['No loan is open.', 'Hakuna mkopo ulio wazi.'],
   buckets: ['Loans by bucket', 'Mikopo kwa kundi'],
   parOverTime: ['Portfolio at risk over time', 'Mikopo iliyo hatarini kwa muda'],
   parMeans: [
     'The principal outstanding of loans that are past due for a day or more (PAR 1), and for more than 30, 60 or 90 days, as a share of all principal outstanding, at the end of each day; by version {version} of the delinquency policy{name}.',
-    'Mkopo asilia uliobaki wa mikopo iliyochelewa siku moja au zaidi (PAR 1), na zaidi ya siku 30, 60 au 90, kama sehemu ya mkopo asilia wote uliobaki, mwisho wa kila siku; kwa toleo {version} la sera ya malimbikizo{name}.',
+    'Mtaji uliobaki wa mikopo iliyochelewa siku moja au zaidi (PAR 1), na zaidi ya siku 30, 60 au 90, kama sehemu ya mtaji wote uliobaki, mwisho wa kila siku; kwa toleo {version} la sera ya malimbikizo{name}.',
   ],
   changedSince: ['changed since', 'imebadilika tangu hapo'],
   rightAgain: [
@@ -69,7 +69,7 @@ export const viewWords = {
   parByDay: ['Portfolio at risk by day, {currency}', 'Mikopo iliyo hatarini kwa siku, {currency}'],
   // Trial balance and journal.
   booked: ['as booked', 'kama ilivyowekwa'],
-  economic: ['by value date', 'kwa tarehe ya thamani'],
+  economic: ['by value date', 'kwa tarehe ya malipo'],
   upTo: [
     '{currency}, {basis}, up to {day}; all changes up to event {sequence}.',
     '{currency}, {basis}, hadi {day}; mabadiliko yote hadi tukio {sequence}.',
@@ -103,7 +103,7 @@ export const viewWords = {
   noProduct: ['There is no product.', 'Hakuna bidhaa.'],
   smallest: ['Smallest principal', 'Mkopo mdogo zaidi'],
   largest: ['Largest principal', 'Mkopo mkubwa zaidi'],
-  instalments: ['Instalments', 'Awamu'],
+  instalments: ['Instalments', 'Marejesho'],
   rate: ['Rate per period', 'Riba kwa kipindi'],
   retired: ['retired', 'imesitishwa'],
   lending: ['lending', 'inakopesha'],
@@ -174,5 +174,5 @@ export const viewWords = {
   lender: ['Lender', 'Mkopeshaji'],
   madeAt: ['First made', 'Ilitengenezwa kwanza'],
   open: ['Open', 'Fungua'],
-  verifyHint: ['the code at the foot of a statement or receipt', 'msimbo ulio chini ya taarifa au risiti'],
+  verifyHint: ['the code at the foot of a statement or receipt', 'msimbo ulio chini ya taarifa au stakabadhi'],
 } as const satisfies Words

@@ -29,7 +29,7 @@ export interface ReadStatement {
 const LIMITS = { pages: 2_000, characters: 20_000_000 }
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 /** The right edges of the columns of amounts, in points. */
-const [CHARGED, CREDITED, BALANCE] = [374, 462, 550]
+const [CHARGED, CREDITED, BALANCE] = [382, 466, 550]
 
 export const squeezed = (text: string): string => text.replace(/\s/g, '')
 
@@ -80,7 +80,7 @@ function rowsOf(lines: readonly Line[]): ReadLine[] {
       const amounts = { charged: ending(CHARGED), credited: ending(CREDITED), balance: ending(BALANCE) }
       rows.push({ date: line[0]!.text, details: '', ...amounts })
     }
-    const details = line.filter(({ left, right }) => left > 90 && right < 286)
+    const details = line.filter(({ left, right }) => left > 90 && right < 300)
     rows.at(-1)!.details += squeezed(wordsOf(details))
   }
   return rows

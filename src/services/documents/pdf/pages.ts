@@ -130,12 +130,15 @@ type Money = (minor: bigint) => string
 
 const cell = (text: string, style = BODY): Cell => (text === '' ? [] : [[text, style]])
 
+/** The width of a column of amounts: the largest amount in bold. */
+const AMOUNT = 84
+
 const lineColumns = ({ width }: Sheet, say: Say): Column[] => [
   { title: say('date'), width: 54 },
-  { title: say('details'), width: width - 54 - 3 * 88 },
-  { title: say('charged'), width: 88, right: true },
-  { title: say('credited'), width: 88, right: true },
-  { title: say('balance'), width: 88, right: true },
+  { title: say('details'), width: width - 54 - 3 * AMOUNT },
+  { title: say('charged'), width: AMOUNT, right: true },
+  { title: say('credited'), width: AMOUNT, right: true },
+  { title: say('balance'), width: AMOUNT, right: true },
 ]
 
 function* rowsOf({ lines, language, loan: { currency } }: LoanStatement, money: Money): Generator<Cell[]> {
@@ -156,7 +159,7 @@ function* rowsOf({ lines, language, loan: { currency } }: LoanStatement, money: 
 function writeBalances(sheet: Sheet, { state, loan: { currency } }: LoanStatement, say: Say): void {
   const money = (minor: bigint) => groupedText(minor, currency)
   const { outstanding, totalOutstanding, totalOverdue, totalOverpaid, nextDueOn, nextDueAmount } = state
-  sheet.heading(say('balances'), 110)
+  sheet.heading(say('balances'))
   const components: Pairs = COMPONENTS.toReversed().map((component) => [say(component), money(outstanding[component])])
   besides(sheet, components, [
     [say('outstanding'), money(totalOutstanding)],

@@ -100,7 +100,7 @@ export class Sheet {
   }
 
   /** Writes a heading, on a page that has room for more below it. */
-  heading(text: string, below = 60): void {
+  heading(text: string, below = 110): void {
     this.keep(below)
     this.y += 10
     this.type.write(text, { x: this.left, y: this.y + 10 }, { size: 10, weight: 'bold' })

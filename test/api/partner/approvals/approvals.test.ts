@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkBook } from '../../../../src/services/book/bookCheck.ts'
-import { anAccount, lend, letWaitAbove } from '../../../support/approvals.ts'
+import { createProduct } from '../../../../src/services/lenders/products.ts'
+import { anAccount, commandLine, lend, letWaitAbove } from '../../../support/approvals.ts'
 import { anotherLender } from '../../../support/lenders.ts'
 import { startService, type TestService } from '../../../support/service.ts'
 
@@ -96,6 +97,32 @@ describe('above the amount of the organization', () => {
     expect((await ask(`${loan}/repayments/waive-interest`, { transactionAmount: 1_000 })).status).toBe(200)
   })
 
+  it('202: whatever the amount is, on a loan in another currency', async () => {
+    const product = { id: 77, name: 'In shillings of Kenya', currency: 'KES', numberOfRepayments: 1, repayEvery: 1 }
+    const amounts = { principalMin: { units: 1n, scale: 0 }, principalMax: { units: 1_000_000n, scale: 0 } }
+    const rate = { repayUnit: 'months', interestRate: { units: 10n, scale: 0 } } as const
+    await createProduct(service.deps, commandLine, { ...product, ...amounts, ...rate })
+    await service.post('/v1/customers', { body: { externalId: 'abroad' } })
+    const { body: loan } = await service.post('/v1/loans', {
+      body: { customerId: 'abroad', productId: 77, principal: 500 },
+    })
+    const waived = await ask(`/v1/loans/${loan.id}/repayments/waive-interest`, { transactionAmount: 1 })
+    expect(waived).toMatchObject({ status: 202, body: { amount: 1, currencyCode: 'KES' } })
+  })
+
+  it('409 failed_precondition: as many wait as there may be', async () => {
+    const loan = await aLoan()
+    const fill = `INSERT INTO pending_action (organization_id, state, kind, subject, request, loan_id, amount, currency, asked_at)
+      SELECT 1, 'pending', 'write-off', 'filler ' || n, '{}', 1, 1, 'TZS', now() FROM generate_series(1, 1000) n`
+    await service.owner.pool.query(fill)
+    const path = `${loan}/repayments/waive-interest`
+    const refused = await ask(path, { transactionAmount: 2_000 })
+    await service.owner.pool.query(`DELETE FROM pending_action WHERE subject LIKE 'filler %'`)
+    expect(refused).toMatchObject({ status: 409, body: { code: 'failed_precondition' } })
+    expect(refused.body.message).toMatch(/^1000 actions wait for a second ADMIN, the most that there may be/)
+    expect((await ask(path, { transactionAmount: 2_000 })).status).toBe(202)
+  })
+
   it('409 failed_precondition: what the loan refuses is refused to the maker at once, and nothing waits', async () => {
     const loan = await aLoan()
     const listed = async () => (await service.get('/v1/pending-actions?rows=1', { token: maker })).body.total
@@ -149,6 +176,17 @@ describe('a decision on a pending action', () => {
     expect((await decide(action, 'approve', 'mk_anything')).status).toBe(401)
     expect((await service.get(`${loan}/repayments/${id}`)).body.status).toBe('posted')
     expect(await trailOf(action)).toHaveLength(1)
+  })
+
+  it('200: approved again with the same Idempotency-Key, it is the same answer, also where that was lost', async () => {
+    const { action } = await aReversal()
+    const headers = { 'idempotency-key': 'approve-1' }
+    const approve = () => service.post(`/v1/pending-actions/${action}/approve`, { token: checker, headers })
+    const first = await approve()
+    expect((await approve()).text).toBe(first.text)
+    await service.deps.db.pool.query('UPDATE idempotency_key SET status = NULL, response = NULL')
+    const lost = await approve()
+    expect([lost.status, lost.body]).toEqual([200, first.body])
   })
 
   it('409 failed_precondition: decided already, in whichever way', async () => {

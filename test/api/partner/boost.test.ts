@@ -106,7 +106,7 @@ describe('the document', () => {
       },
     })
     expect(Object.keys(boost.responses).sort()).toEqual(
-      ['200', '400', '401', '404', '409', '413', '415', '429', '500', '503'].sort(),
+      ['200', '400', '401', '403', '404', '409', '413', '415', '429', '500', '503'].sort(),
     )
     expect(
       paths['/v1/credit-scorecard/{customer}']?.get?.responses['200']?.content?.['application/json']?.schema.$ref,

@@ -97,6 +97,8 @@ export async function emptyTestOrganization(db: Pick<Db, 'pool'>, author: Author
   await inTransaction(db, async (transaction: Transaction) => {
     await transaction.query(`SET LOCAL statement_timeout = ${EMPTYING_MS}`)
     await transaction.query('SELECT empty_test_organization($1)', [author.organizationId])
+    // After the function, which refuses a live organization.
+    await transaction.query('DELETE FROM document WHERE organization_id = $1', [author.organizationId])
     await noteTestClock({ pool: transaction }, author, trace)
     return true
   })

@@ -42,8 +42,8 @@ async function isCurrent(deps: Deps, caller: Caller, stored: StoredDocument): Pr
     )
     return codeOf(deps.documentKey, factsOf(caller.organizationId, document)) === code
   } catch (error) {
-    // The loan has other terms now, with which there is no such statement.
-    if (error instanceof LendingError && error.code === 'invalid_argument') return false
+    // The loan is not there any more, or has other terms, with which there is no such statement.
+    if (error instanceof LendingError && ['invalid_argument', 'not_found'].includes(error.code)) return false
     throw error
   }
 }

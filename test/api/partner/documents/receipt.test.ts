@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { fileOf, pdfOf } from '../../../support/documents.ts'
 import { anotherLender } from '../../../support/lenders.ts'
 import { pagesOf } from '../../../support/readDocument.ts'
+import { sandboxOf } from '../../../support/sandbox.ts'
 import { FIRST_DAY, startService, type TestService } from '../../../support/service.ts'
 import { type Lent, lendBy, repay } from '../terms/lent.ts'
 
@@ -136,6 +137,15 @@ describe('POST /v1/documents/verify', () => {
     expect(await verify(code, token)).toMatchObject(unknown)
     await service.owner.pool.query(`UPDATE document SET amount = 1 WHERE code = '${code.replaceAll('-', '')}'`)
     expect(await verify(code)).toMatchObject(unknown)
+  })
+
+  it('404: after a reset of the test organization', async () => {
+    const sandbox = await sandboxOf(service)
+    const loan = await sandbox.lend('reset', 1)
+    const { code } = (await sandbox.get<{ code: string }>(`/v1/loans/${loan}/statement`)).body
+    expect((await verify(code, sandbox.token)).status).toBe(200)
+    expect((await sandbox.post('/v1/test-clock/reset')).status).toBe(200)
+    expect((await verify(code, sandbox.token)).status).toBe(404)
   })
 
   it.each(['', 'short', 'x'.repeat(65), '../../../../etc/passwd', 5])('400: %j', async (code) => {

@@ -69,13 +69,13 @@ async function open(look: (page: Page, complaints: string[]) => Promise<void>, o
 const goTo = (page: Page, path: string) => page.goto(`${office.monitor.listeningOrigin}${path}`)
 
 describe.each([
-  ['wide, in English', { ...WIDE, locale: 'en-GB' }],
-  ['narrow, in Kiswahili', { ...NARROW, locale: 'sw-TZ' }],
-  ['wide and dark', { ...WIDE, colorScheme: 'dark' as const }],
-] as const)('every page, %s', (_, options) => {
+  ['every page, wide, in English', { ...WIDE, locale: 'en-GB' }, () => PATHS()],
+  ['every page, narrow, in Kiswahili', { ...NARROW, locale: 'sw-TZ' }, () => PATHS()],
+  ['pages of each kind, dark', { ...WIDE, colorScheme: 'dark' as const }, () => PATHS().slice(0, 6)],
+] as const)('%s', (_, options, paths) => {
   it('has no fault that axe calls serious, and is no wider than the screen', async () => {
     await open(async (page) => {
-      for (const path of PATHS()) {
+      for (const path of paths()) {
         expect((await goTo(page, path))?.status(), path).toBe(200)
         const { scrollWidth, clientWidth } = await page.locator('html').evaluate((whole) => ({
           scrollWidth: whole.scrollWidth,
@@ -138,7 +138,9 @@ describe('by keyboard alone, without script', () => {
     await tabTo(page, 'See what the loan becomes')
     await keys.press('Enter')
     await page.getByText('Is this what you want?').waitFor()
-    expect(await page.locator('button:focus').textContent()).toBe('Yes, do it')
+    // A second press of the key changes nothing: the button has to be chosen.
+    expect(await page.locator('button:focus').count()).toBe(0)
+    await tabTo(page, 'Yes, do it')
     await keys.press('Enter')
     await page.waitForURL(`**/loans/${loan}?done=doneWaive`)
     expect((await service.get(`/v1/loans/${loan}`)).body.interestWaived).toBe(1_010)

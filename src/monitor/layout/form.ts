@@ -52,5 +52,5 @@ export function questionForm(desk: Desk, { action, fields, values, hidden }: Que
   ]
   return html`<form class="question" method="post" action="${action}">${tokenField(desk)}
 ${sent.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`)}<p>${say('askAgain')}</p>
-<button autofocus>${say('confirm')}</button></form>`
+<button>${say('confirm')}</button></form>`
 }

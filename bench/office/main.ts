@@ -58,7 +58,11 @@ async function pagesOf({ db }: Deps): Promise<string[]> {
 async function measure(deps: Deps): Promise<void> {
   await keepJournals(deps)
   const keeper = createPortfolioKeeper(deps)
-  while (!(await keeper.round()).isDone);
+  for (;;) {
+    const { isDone, failed } = await keeper.round()
+    for (const { error } of failed) say(String(error))
+    if (isDone || failed.length > 0) break
+  }
   const totals = keepTotals(deps, { warn: () => undefined })
   await totals.look()
   const recent = rememberRecent(deps.machineNow)

@@ -48,6 +48,7 @@ export const viewWords = {
   principalOutstanding: ['Principal outstanding', 'Mtaji uliobaki'],
   noneOverdue: ['No loan is overdue.', 'Hakuna mkopo uliochelewa.'],
   noneOpen: ['No loan is open.', 'Hakuna mkopo ulio wazi.'],
+  sumsOf: ['The sums are of {time}.', 'Jumla ni za {time}.'],
   buckets: ['Loans by bucket', 'Mikopo kwa kundi'],
   parOverTime: ['Portfolio at risk over time', 'Mikopo iliyo hatarini kwa muda'],
   parMeans: [

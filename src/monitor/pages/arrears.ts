@@ -4,8 +4,8 @@ import { AT_RISK_DAYS } from '../../domain/portfolio/cells.ts'
 import type { Group } from '../../domain/portfolio/groups.ts'
 import { type ArrearsList, listArrears, MOST_ARREARS } from '../../services/portfolio/arrears.ts'
 import { arrearsCsv } from '../../services/portfolio/csv.ts'
-import { getPortfolioAtRisk } from '../../services/portfolio/portfolioAtRisk.ts'
-import type { Desk } from '../desk.ts'
+import type { SumArrears } from '../arrearsSums.ts'
+import { type Desk, timeText } from '../desk.ts'
 import { money, share } from '../layout/figures.ts'
 import { type Column, figures, linkOf, page, table } from '../layout/page.ts'
 import { type Fields, textOf } from '../query.ts'
@@ -19,21 +19,21 @@ export const policyName = (name: string | null): string => (name === null ? '' :
 
 /**
  * Builds the page of what is overdue in the person's organization: the buckets of today's portfolio, and the overdue loans,
- * those with the oldest unpaid instalment first. Each look reads all open loans.
+ * those with the oldest unpaid instalment first. The sums of a large book may be some minutes old.
  * @throws LendingError as `listArrears`
  */
-export async function arrearsPage(desk: Desk, query: Fields): Promise<string> {
+export async function arrearsPage(desk: Desk, query: Fields, sumArrears: SumArrears): Promise<string> {
   const { deps, caller, say } = desk
   const asked = askedOf(query)
   const list = await listArrears(deps, caller, { ...asked, rows: ROWS })
   // The sums stand on the first page of the list alone.
-  const portfolio = asked.after === undefined ? await getPortfolioAtRisk(deps, caller, {}) : undefined
+  const sums = asked.after === undefined ? await sumArrears(desk) : undefined
   const { version, name, policy } = list.policy
   const more = linkOf('/arrears', { ...asked, after: list.next })
   const most = MOST_ARREARS.toLocaleString('en')
   const body = html`<h1>${say('arrears')}</h1>
 <p>${say('asOfPolicy', { day: list.asOf, version: version ?? 0, name: policyName(name) })} <a href="/portfolio-at-risk">${say('overTime')}</a></p>
-${portfolio && html`${buckets(desk, portfolio.groups)}${atRisk(desk, portfolio.groups)}`}
+${sums && html`<p>${say('sumsOf', { time: timeText(sums.at, deps.config.zone) })}</p>${buckets(desk, sums.portfolio.groups)}${atRisk(desk, sums.portfolio.groups)}`}
 ${form(desk, policy.buckets, asked.bucket)}
 ${loans(desk, list)}
 <p>${list.next !== undefined && html`<a href="${more}">${say('moreLoans')}</a> · `}<a href="${linkOf('/arrears.csv', asked)}">${say('csvOfLoans', { most })}</a></p>`

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { createArrearsSums } from '../arrearsSums.ts'
 import type { Desk } from '../desk.ts'
 import { loanPage } from '../loan/loan.ts'
 import { arrearsPage } from '../pages/arrears.ts'
@@ -25,7 +26,6 @@ const VIEWS: Readonly<Record<string, View>> = {
   '/customers': customersPage,
   '/customers/:id': (desk, query, id) => customerPage(desk, id, query),
   '/loans/:id': (desk, query, id) => loanPage(desk, id, query),
-  '/arrears': arrearsPage,
   '/portfolio-at-risk': portfolioTimePage,
   '/pending': pendingPage,
   '/products': productsPage,
@@ -42,9 +42,11 @@ type Request = FastifyRequest<{ Params: { id?: string }; Querystring: Fields }>
 
 /** Adds the pages that show something and change nothing. */
 export function addViews(app: FastifyInstance, seen: Seen): void {
+  const sumArrears = createArrearsSums()
   const views: Readonly<Record<string, View>> = {
     ...VIEWS,
     '/': (desk, query) => todayPage(desk, query, seen),
+    '/arrears': (desk, query) => arrearsPage(desk, query, sumArrears),
     '/book': (desk) => bookPage(desk, seen),
   }
   for (const [path, view] of Object.entries(views))

@@ -63,6 +63,7 @@ BEGIN
   DELETE FROM book_import WHERE organization_id = emptied;
   DELETE FROM idempotency_key WHERE organization_id = emptied;
   DELETE FROM pending_action WHERE organization_id = emptied;
+  DELETE FROM document WHERE organization_id = emptied;
   DELETE FROM loan_entry WHERE organization_id = emptied;
   DELETE FROM loan_period WHERE organization_id = emptied;
   DELETE FROM loan_earlier_terms WHERE organization_id = emptied;
@@ -86,7 +87,8 @@ BEGIN
   UPDATE test_clock SET stands_at = NULL WHERE organization_id = emptied;
 END $$;
 
--- The table is new and empty, and the function keeps its owner and its rights. Its search_path is set again.
+-- The table is new and empty. The function names the table of the next migration, too, which is applied with this one; it keeps its
+-- owner and its rights. Its search_path is set again.
 DO $$ BEGIN
   EXECUTE format('ALTER FUNCTION empty_test_organization(integer) SET search_path = %I, pg_temp', current_schema());
 END $$;

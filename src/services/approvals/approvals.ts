@@ -110,7 +110,7 @@ export async function withdrawPendingAction(
   return endWith(deps, caller, action, { state: 'withdrawn', reason: null })
 }
 
-/** Returns whether a caller asked for an action. The command line is one caller, whoever runs it. */
+/** Returns whether a caller asked for an action. The command line is one caller for all who run it. */
 export const isMaker = ({ askedBy }: Pick<PendingAction, 'askedBy'>, { accountId }: Pick<Caller, 'accountId'>) =>
   askedBy === accountId
 
@@ -121,7 +121,7 @@ const authorOf = ({ organizationId, accountId, requestId, claim }: Caller): Auth
   ...(claim && { claim }),
 })
 
-/** Returns a pending action of the organization, whoever asks: for the answer of a request that is repeated. @throws LendingError `not_found` */
+/** Returns a pending action of the organization without a check of roles: for the answer of a request that is repeated. @throws LendingError `not_found` */
 export async function findPendingAction(
   { db }: Pick<Deps, 'db'>,
   caller: Pick<Caller, 'organizationId'>,

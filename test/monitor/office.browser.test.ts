@@ -115,6 +115,8 @@ describe('by keyboard alone, without script', () => {
     const page = await context.newPage()
     await goTo(page, '/')
     const keys = page.keyboard
+    // The first field has the focus once the page is drawn.
+    await page.locator('input[name=email]:focus').waitFor()
     await keys.type(DEMO_OPERATOR.email)
     await keys.press('Tab')
     await keys.type(DEMO_OPERATOR.password)

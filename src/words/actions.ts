@@ -47,7 +47,6 @@ export const actionWords = {
   emptyIsSame: ['Value date (unchanged when empty)', 'Tarehe ya malipo (ileile ikiwa tupu)'],
   closureDate: ['Day of the closure (today when empty)', 'Siku ya kufunga (leo ikiwa tupu)'],
   preview: ['See what the loan becomes', 'Ona mkopo utakavyokuwa'],
-  goOn: ['Go on', 'Endelea'],
   previewTitle: ['What it becomes', 'Utakavyokuwa'],
   now: ['Now', 'Sasa'],
   afterwards: ['Then', 'Baadaye'],

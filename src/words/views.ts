@@ -15,7 +15,6 @@ export const viewWords = {
     'No loan has an instalment due today that is not paid.',
     'Hakuna mkopo wenye rejesho la leo ambalo halijalipwa.',
   ],
-  toApprove: ['{count} to approve', '{count} ya kuidhinisha'],
   // Search and customers.
   found: ['Found for “{text}”', 'Kilichopatikana kwa “{text}”'],
   foundNothing: ['Nothing was found.', 'Hakuna kilichopatikana.'],

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Deps } from '../app/deps.ts'
 import { toRfc3339 } from '../domain/dates.ts'
-import type { Caller } from '../services/access/caller.ts'
+import { type Caller, mayReadAll } from '../services/access/caller.ts'
 import type { PageSession } from '../services/office/pageSessions.ts'
 import { enterOrganization } from '../services/testClock/enter.ts'
 import { actionWords, doneWords } from '../words/actions.ts'
@@ -73,7 +73,7 @@ export async function deskOf(deps: Deps, request: FastifyRequest, session: PageS
     deps,
     caller: { ...identity, requestId: request.id },
     isAdmin: identity.roles.includes('ADMIN'),
-    isReader: identity.roles.includes('ADMIN') || identity.roles.includes('AUDITOR'),
+    isReader: mayReadAll(identity),
     testClock: mode === 'test' ? timeText(deps.now(organizationId), deps.config.zone) : undefined,
     formToken: () => formToken(session),
   }

@@ -46,7 +46,7 @@ export const actionWords = {
   emptyIsToday: ['Value date (today when empty)', 'Tarehe ya malipo (leo ikiwa tupu)'],
   emptyIsSame: ['Value date (unchanged when empty)', 'Tarehe ya malipo (ileile ikiwa tupu)'],
   closureDate: ['Day of the closure (today when empty)', 'Siku ya kufunga (leo ikiwa tupu)'],
-  preview: ['See what the loan becomes', 'Ona mkopo utakavyokuwa'],
+  preview: ['See what it becomes', 'Ona itakavyokuwa'],
   previewTitle: ['What it becomes', 'Utakavyokuwa'],
   now: ['Now', 'Sasa'],
   afterwards: ['Then', 'Baadaye'],

@@ -17,11 +17,13 @@ let office: Office
 let browser: Browser
 let loan: string
 let customer: string
+let idle: string
 
 beforeAll(async () => {
   if (installed === undefined) return
   service = await startService()
   customer = (await service.post('/v1/customers', { body: { externalId: HOSTILE } })).body.id
+  idle = (await service.post('/v1/customers', { body: { externalId: 'idle' } })).body.id
   loan = (await service.post('/v1/loans', { body: { customerId: HOSTILE, productId: 3, principal: 600_000 } })).body.id
   const body = { transactionAmount: 20_000, idempotencyKey: HOSTILE }
   expect(await service.post(`/v1/loans/${loan}/repayments`, { body })).toMatchObject({ status: 200 })
@@ -138,7 +140,7 @@ describe('by keyboard alone, without script', () => {
     await page.waitForURL('**/do/waive')
     await tabTo(page, 'amount')
     await keys.type('1,000')
-    await tabTo(page, 'See what the loan becomes')
+    await tabTo(page, 'See what it becomes')
     await keys.press('Enter')
     await page.getByText('Is this what you want?').waitFor()
     // A second press of the key changes nothing: the button has to be chosen.
@@ -152,6 +154,42 @@ describe('by keyboard alone, without script', () => {
     await page.waitForURL('**/sign-in')
     await context.close()
   })
+
+  it.each([
+    ['Reverse', (): string => `/loans/${loan}`, ['note', 'twice'], 'doneReverse'],
+    ['Charge', (): string => `/loans/${loan}`, ['name', 'A visit', 'amount', '500'], 'doneCharge'],
+    ['Adjust', (): string => `/loans/${loan}`, ['amount', '9000'], 'doneAdjust'],
+    ['Write off', (): string => `/loans/${loan}`, ['note', 'gone'], 'doneWriteOff'],
+    ['Close the customer', (): string => `/customers/${idle}`, ['reason', 'moved'], 'doneClose'],
+    ['Retire', (): string => '/products', [], 'doneRetire'],
+  ] as const)(
+    'an ADMIN chooses "%s", fills in the form, looks at the preview and says yes',
+    async (action, path, fields, done) => {
+      // What was taken back is paid again, so that each action finds a transaction.
+      await service.post(`/v1/loans/${loan}/repayments`, { body: { transactionAmount: 10_000 } })
+      await open(
+        async (page) => {
+          await goTo(page, path())
+          await tabTo(page, action)
+          await page.keyboard.press('Enter')
+          await page.waitForURL('**/do/**')
+          for (let at = 0; at < fields.length; at += 2) {
+            await tabTo(page, fields[at]!)
+            await page.keyboard.press('ControlOrMeta+A')
+            await page.keyboard.type(fields[at + 1]!)
+          }
+          await tabTo(page, 'See what it becomes')
+          await page.keyboard.press('Enter')
+          await page.getByText('Is this what you want?').waitFor()
+          await tabTo(page, 'Yes, do it')
+          await page.keyboard.press('Enter')
+          await page.waitForURL(`**?done=${done}`)
+          expect(await page.getByRole('status').count()).toBe(1)
+        },
+        { javaScriptEnabled: false },
+      )
+    },
+  )
 
   it('every link, field and button can be reached, and shows the focus', async () => {
     await keepJournal(service.deps)

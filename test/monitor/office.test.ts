@@ -123,7 +123,8 @@ describe('a customer', () => {
     const count = async () => (await service.deps.db.pool.query('SELECT count(*)::int AS n FROM credit_decision')).rows
     const before = await count()
     const { text } = await office.look(`/customers/${customer}`)
-    expect(text).toMatch(new RegExp(`Loans of the customer.*/loans/${loan}"`, 's'))
+    // The loan of today stands before that of last month.
+    expect(text).toMatch(new RegExp(`Loans of the customer.*20,000\\.00.*/loans/${loan}"`, 's'))
     expect(text).toContain('Scorecard')
     expect(await count()).toEqual(before)
     expect((await office.look('/customers/77')).text).toMatch(/<dt>Phone<\/dt><dd>\+255712345678/)

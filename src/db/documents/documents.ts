@@ -7,15 +7,21 @@ export interface StoredDocument {
   readonly code: string
   readonly kind: 'statement' | 'receipt'
   readonly loanId: bigint
+  /** Of a receipt. */
   readonly transactionId: bigint | null
+  /** Of a statement. */
   readonly fromDate: LocalDate | null
+  /** The last day of a statement, or the value date of a receipt. */
   readonly toDate: LocalDate
   readonly language: string
   readonly currency: string
+  /** The closing balance of a statement, or the amount of a receipt: minor units. */
   readonly amount: bigint
+  /** Whether a receipt is of a transaction that was reversed. */
   readonly reversed: boolean
   readonly lender: string
   readonly borrower: string
+  /** SHA-256 over all that the document says. */
   readonly digest: Uint8Array<ArrayBuffer>
   readonly madeAt: Instant
 }

@@ -43,7 +43,7 @@ ${loans(desk, list)}
 /** Writes the overdue loans as a CSV file, at most `MOST_ARREARS`. @throws LendingError as `listArrears` */
 export async function arrearsFile({ deps, caller }: Desk, query: Fields) {
   const { asOf, loans } = await listArrears(deps, caller, { ...askedOf(query), rows: MOST_ARREARS })
-  return { name: `arrears-${asOf}.csv`, text: arrearsCsv(loans) }
+  return { name: `arrears-${asOf}.csv`, content: arrearsCsv(loans) }
 }
 
 const daysText = ({ fromDays, toDays }: Bucket): string => {

@@ -61,15 +61,17 @@ function rowOf({ deps, say }: Desk, entry: AuditEntry) {
     entry.accountId ?? say('commandLine'),
     entry.action,
     path === undefined ? thing : html`<a href="/${path}/${entityId}">${thing}</a>`,
-    jsonOf(entry.before),
-    jsonOf(entry.after),
+    shortened(jsonText(entry.before)),
+    shortened(jsonText(entry.after)),
     entry.requestId ?? '',
   ]
 }
 
-/** Writes a value for people to read, cut where it is long. */
-function jsonOf(value: unknown): string {
-  if (value === null || value === undefined) return ''
-  const text = JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? String(one) : one))
-  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)} …` : text
-}
+/** Writes a value of the trail as JSON; nothing for none. */
+export const jsonText = (value: unknown): string =>
+  value === null || value === undefined
+    ? ''
+    : JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? String(one) : one))
+
+/** Cuts a text that is long. */
+const shortened = (text: string): string => (text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)} …` : text)

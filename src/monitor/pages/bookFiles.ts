@@ -7,6 +7,7 @@ import { type AuditEntry, listAudit } from '../../services/audit/audit.ts'
 import type { ExportKind } from '../../services/book/bookExport.ts'
 import { exportTable } from '../../services/book/exportCsv.ts'
 import type { Desk } from '../desk.ts'
+import { jsonText } from './audit.ts'
 
 /** Rows of the trail that are read at once. */
 const ROWS = 1_000
@@ -16,26 +17,26 @@ const today = ({ deps, caller }: Desk) => dateIn(deps.config.zone, deps.now(call
 /** Writes a table of the book as a CSV file. @throws LendingError as `exportTable` */
 export const bookFile = (desk: Desk, kind: ExportKind) => ({
   name: `${kind}-${today(desk)}.csv`,
-  text: exportTable(desk.deps, desk.caller, kind),
+  content: exportTable(desk.deps, desk.caller, kind),
 })
 
 /** Writes the audit trail as a CSV file, newest first. @throws LendingError `permission_denied` */
 export function auditFile(desk: Desk) {
   requireReader(desk.caller)
-  return { name: `audit-trail-${today(desk)}.csv`, text: Readable.from(auditParts(desk)) }
+  return { name: `audit-trail-${today(desk)}.csv`, content: Readable.from(auditParts(desk)) }
 }
 
 const COLUMNS = ['id', 'at', 'accountId', 'action', 'entity', 'entityId', 'before', 'after', 'requestId']
 
 async function* auditParts({ deps, caller }: Desk): AsyncGenerator<string> {
   yield `${BYTE_ORDER_MARK}${stringify([COLUMNS])}`
-  const json = (value: unknown) =>
-    value === null ? '' : JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? String(one) : one))
   const rowOf = (entry: AuditEntry) => [
     String(entry.id),
     toRfc3339(entry.at, deps.config.zone),
     String(entry.accountId ?? ''),
-    ...[entry.action, entry.entity, entry.entityId, json(entry.before), json(entry.after)].map((one) => markText(one)),
+    ...[entry.action, entry.entity, entry.entityId, jsonText(entry.before), jsonText(entry.after)].map((one) =>
+      markText(one),
+    ),
     entry.requestId ?? '',
   ]
   let after: string | undefined

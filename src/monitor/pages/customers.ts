@@ -51,7 +51,11 @@ export async function customerPage(desk: Desk, text: string, query: Fields): Pro
   const loans = await listLoans(
     deps,
     caller,
-    { filter: { customerId: id }, range: { rows: MOST_LOANS, page: 1 } },
+    {
+      filter: { customerId: id },
+      range: { rows: MOST_LOANS, page: 1 },
+      order: { by: 'disbursedAt', descending: true, role: 'orderBy' },
+    },
     (now) => now,
   )
   const body = html`<h1>${displayName(customer)}</h1>

@@ -41,7 +41,7 @@ ${byCurrency.length === 0 && html`<p>${say('noDayKept')}</p>`}`
 
 /** Writes the kept days as a CSV file. */
 export async function portfolioTimeFile({ deps, caller }: Desk) {
-  return { name: 'portfolio-at-risk.csv', text: portfolioTimeCsv(await listPortfolioDays(deps, caller)) }
+  return { name: 'portfolio-at-risk.csv', content: portfolioTimeCsv(await listPortfolioDays(deps, caller)) }
 }
 
 function plot({ say }: Desk, currency: string, days: readonly Kept[]): Html {

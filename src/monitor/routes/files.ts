@@ -14,16 +14,16 @@ const TEXT = 'text/plain; charset=utf-8'
 /** A file: its name and its content. */
 interface File {
   readonly name: string
-  readonly text: string | Readable
+  readonly content: string | Buffer | Readable
 }
 
 type Request = FastifyRequest<{ Querystring: Fields; Params: { id: string; transactionId: string } }>
 
-const send = (reply: FastifyReply, { name, text }: File, type = CSV): FastifyReply =>
-  reply.header('content-disposition', `attachment; filename="${name}"`).type(type).send(text)
+const send = (reply: FastifyReply, { name, content }: File, type = CSV): FastifyReply =>
+  reply.header('content-disposition', `attachment; filename="${name}"`).type(type).send(content)
 
 const sendDocument = (reply: FastifyReply, { bytes, type, name }: DocumentFile): FastifyReply =>
-  reply.type(type).header('content-disposition', `attachment; filename="${name}"`).send(bytes)
+  send(reply, { name, content: bytes }, type)
 
 /** Adds the files of the pages: tables for spreadsheets, and the journal for a ledger. */
 export function addFiles(app: FastifyInstance): void {
@@ -47,5 +47,5 @@ export function addFiles(app: FastifyInstance): void {
 async function journalFile({ deps, caller }: Request['desk'], query: Fields, format: JournalFormat): Promise<File> {
   const period = textOf(query, 'period', 7) ?? ''
   const parts = await exportJournal(deps, caller, { period, format })
-  return { name: `journal-${period}.${format}`, text: Readable.from(parts) }
+  return { name: `journal-${period}.${format}`, content: Readable.from(parts) }
 }

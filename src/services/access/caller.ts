@@ -36,9 +36,13 @@ export function requireAdmin(caller: Pick<Identity, 'roles'>): void {
     throw new LendingError('permission_denied', 'this takes the role ADMIN, which your account does not have')
 }
 
+/** Returns whether a caller may read the whole book (contract 3.6). */
+export const mayReadAll = ({ roles }: Pick<Identity, 'roles'>): boolean =>
+  roles.includes('ADMIN') || roles.includes('AUDITOR')
+
 /** Requires a reader of the whole book. @throws LendingError `permission_denied` for a USER (contract 3.6) */
-export function requireReader({ roles }: Pick<Identity, 'roles'>): void {
-  if (!roles.includes('ADMIN') && !roles.includes('AUDITOR'))
+export function requireReader(caller: Pick<Identity, 'roles'>): void {
+  if (!mayReadAll(caller))
     throw new LendingError(
       'permission_denied',
       'this takes the role ADMIN or AUDITOR, which your account does not have',

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, hash, hkdfSync, type KeyObject } from 'node:crypto'
-import type { LocalDate } from '../../domain/dates.ts'
+import type { StoredDocument } from '../../db/documents/documents.ts'
 import type { LoanDocument } from '../../domain/documents/documents.ts'
 import type { LoanLine } from '../../domain/documents/loanLines.ts'
 import { paymentMethodOf } from '../../domain/loan/entry.ts'
@@ -12,28 +12,8 @@ export type DocumentKey = KeyObject
 export const documentKey = (keyEncryptionSecret: string): DocumentKey =>
   createSecretKey(Buffer.from(hkdfSync('sha256', keyEncryptionSecret, '', 'mkopo codes of documents 1', 32)))
 
-/** What is stored of a document. Its code covers every member. */
-export interface DocumentFacts {
-  readonly organizationId: number
-  readonly kind: LoanDocument['kind']
-  readonly loanId: bigint
-  /** Of a receipt. */
-  readonly transactionId: bigint | null
-  /** Of a statement. */
-  readonly fromDate: LocalDate | null
-  /** The last day of a statement, or the value date of a receipt. */
-  readonly toDate: LocalDate
-  readonly language: string
-  readonly currency: string
-  /** The closing balance of a statement, or the amount of a receipt: minor units. */
-  readonly amount: bigint
-  /** Whether a receipt is of a transaction that was reversed. */
-  readonly reversed: boolean
-  readonly lender: string
-  readonly borrower: string
-  /** SHA-256 over all that the document says. */
-  readonly digest: Uint8Array<ArrayBuffer>
-}
+/** What is stored of a document, apart from its code, which covers every member, and the moment at which it was made. */
+export type DocumentFacts = Omit<StoredDocument, 'code' | 'madeAt'>
 
 /** Returns what is stored of a document. */
 export function factsOf(organizationId: number, document: LoanDocument): DocumentFacts {

@@ -14,6 +14,7 @@ import type { Organizations } from '../services/lenders/organizations.ts'
 import type { Listener } from '../services/listener.ts'
 import type { LoanQueues } from '../services/loans/changes/changeLoan.ts'
 import type { HeavyReads } from '../services/loans/heavyReads.ts'
+import type { Places } from '../services/places.ts'
 import type { PortfolioReads } from '../services/portfolio/portfolioReads.ts'
 import type { StatementReader } from '../services/statements/reader.ts'
 import type { TestClocks } from '../services/testClock/testClocks.ts'
@@ -60,6 +61,8 @@ export interface Deps {
   readonly statements: StatementReader
   readonly organizations: Organizations
   readonly heavyReads: HeavyReads
+  /** The places of the PDFs, the files and the tests of webhooks that are made at once. */
+  readonly places: { readonly pdfs: Places; readonly files: Places; readonly webhookTests: Places }
   /** The turns of questions about whole portfolios. */
   readonly portfolioReads: PortfolioReads
 }

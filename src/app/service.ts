@@ -10,8 +10,9 @@ import { invariant } from '../domain/errors.ts'
 import { openKeyRing } from '../services/access/keyRing.ts'
 import { createSignIn } from '../services/access/signIn.ts'
 import { signerPlace } from '../services/access/tokenSigner.ts'
+import { FILE_PLACES } from '../services/book/exportCsv.ts'
 import { documentKey } from '../services/documents/code.ts'
-import { createPrinter } from '../services/documents/pdf/printer.ts'
+import { createPrinter, PDF_PLACES } from '../services/documents/pdf/printer.ts'
 import { createEventHeads } from '../services/events/eventHeads.ts'
 import { createLongPolls } from '../services/events/longPolls.ts'
 import { chainSecret } from '../services/events/seal.ts'
@@ -20,10 +21,12 @@ import { seedDemo } from '../services/lenders/seedDemo.ts'
 import { type Listener, noListener } from '../services/listener.ts'
 import { createLoanQueues } from '../services/loans/changes/changeLoan.ts'
 import { createHeavyReads } from '../services/loans/heavyReads.ts'
+import { createPlaces } from '../services/places.ts'
 import { createPortfolioReads } from '../services/portfolio/portfolioReads.ts'
 import { openStatementReader } from '../services/statements/reader.ts'
 import { openTestClocks } from '../services/testClock/testClocks.ts'
 import { createPoster } from '../services/webhooks/poster.ts'
+import { TEST_PLACES } from '../services/webhooks/testEndpoint.ts'
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
 import { withSetting } from './explain.ts'
@@ -81,6 +84,11 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
       settledPlaces: createSettledPlaces(),
       heavyReads: createHeavyReads(),
       portfolioReads: createPortfolioReads(),
+      places: {
+        pdfs: createPlaces(PDF_PLACES),
+        files: createPlaces(FILE_PLACES),
+        webhookTests: createPlaces(TEST_PLACES),
+      },
     }
     const statements = openStatementReader()
     const webhookPoster = createPoster({ toPrivate: config.webhooksToPrivate })

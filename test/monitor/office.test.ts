@@ -161,14 +161,6 @@ describe('files', () => {
     expect((await office.look('/journal.hledger?period=2026-03')).text).toContain('2026-03-28')
     expect((await office.look('/journal.csv?period=x')).status).toBe(400)
   })
-
-  it('are two at once; a third is asked to try again', async () => {
-    const statuses = await Promise.all(
-      Array.from({ length: 6 }, async () => (await office.look('/transactions.csv')).status),
-    )
-    expect(new Set(statuses)).toEqual(new Set([200, 429]))
-    expect((await office.look('/transactions.csv')).status).toBe(200)
-  })
 })
 
 describe('documents', () => {

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LendingError } from '../../domain/errors.ts'
 import { networkOf } from '../../services/access/network.ts'
+import { Tally } from '../../services/tally.ts'
 import { whenClosed } from '../http/whenClosed.ts'
-import { Tally } from './tally.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB

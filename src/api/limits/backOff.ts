@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../../domain/errors.ts'
-import { Tally } from './tally.ts'
+import { Tally } from '../../services/tally.ts'
 
 /**
  * Refusals a second of one address that only ask the client to come later; over this, its connections are read less

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LendingError } from '../../domain/errors.ts'
 import { networkOf } from '../../services/access/network.ts'
 import type { Listener } from '../../services/listener.ts'
+import { Tally } from '../../services/tally.ts'
 import { whenClosed } from '../http/whenClosed.ts'
-import { Tally } from './tally.ts'
 
 /** Shares of all places in work that one holder may have. */
 const SHARES = { address: 2, account: 3, organization: 2 } as const

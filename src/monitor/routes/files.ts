@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { requireReader } from '../../services/access/caller.ts'
 import type { DocumentFile } from '../../services/documents/documents.ts'
 import { exportJournal, type JournalFormat } from '../../services/journal/exportJournal.ts'
+import { holderOf } from '../../services/places.ts'
 import { arrearsFile } from '../pages/arrears.ts'
 import { auditFile, bookFile } from '../pages/bookFiles.ts'
 import { receiptFile, statementFile } from '../pages/documents.ts'
@@ -25,22 +27,56 @@ const send = (reply: FastifyReply, { name, content }: File, type = CSV): Fastify
 const sendDocument = (reply: FastifyReply, { bytes, type, name }: DocumentFile): FastifyReply =>
   send(reply, { name, content: bytes }, type)
 
+/** Sends a file of readers, in a place of the person. @throws LendingError `permission_denied`, `resource_exhausted` */
+async function sendInPlace(
+  { desk: { deps, caller } }: Request,
+  reply: FastifyReply,
+  write: () => File | Promise<File>,
+  type = CSV,
+): Promise<FastifyReply> {
+  requireReader(caller)
+  const leave = await deps.places.files.take(holderOf(caller))
+  try {
+    const file = await write()
+    const { content } = file
+    if (content instanceof Readable) content.once('close', leave)
+    else leave()
+    // Nobody reads what is sent to a client that hung up while the file waited for its place.
+    if (content instanceof Readable && reply.raw.destroyed) content.destroy()
+    return send(reply, file, type)
+  } catch (error) {
+    leave()
+    throw error
+  }
+}
+
 /** Adds the files of the pages: tables for spreadsheets, and the journal for a ledger. */
 export function addFiles(app: FastifyInstance): void {
-  app.get('/arrears.csv', async ({ desk, query }: Request, reply) => send(reply, await arrearsFile(desk, query)))
-  app.get('/portfolio-at-risk.csv', async ({ desk }: Request, reply) => send(reply, await portfolioTimeFile(desk)))
+  app.get('/arrears.csv', (request: Request, reply) =>
+    sendInPlace(request, reply, () => arrearsFile(request.desk, request.query)),
+  )
+  app.get('/portfolio-at-risk.csv', (request: Request, reply) =>
+    sendInPlace(request, reply, () => portfolioTimeFile(request.desk)),
+  )
   app.get('/loans/:id/statement', async ({ desk, query, params }: Request, reply) =>
     sendDocument(reply, await statementFile(desk, params.id, query)),
   )
   app.get('/loans/:id/transactions/:transactionId/receipt', async ({ desk, query, params }: Request, reply) =>
     sendDocument(reply, await receiptFile(desk, params.id, params.transactionId, query)),
   )
-  app.get('/audit.csv', async ({ desk }: Request, reply) => send(reply, auditFile(desk)))
+  app.get('/audit.csv', (request: Request, reply) => sendInPlace(request, reply, () => auditFile(request.desk)))
   for (const kind of ['customers', 'loans', 'transactions'] as const)
-    app.get(`/${kind}.csv`, async ({ desk }: Request, reply) => send(reply, bookFile(desk, kind)))
+    app.get(`/${kind}.csv`, (request: Request, reply) =>
+      sendInPlace(request, reply, () => bookFile(request.desk, kind)),
+    )
   for (const format of ['csv', 'hledger'] as const)
-    app.get(`/journal.${format}`, async ({ desk, query }: Request, reply) =>
-      send(reply, await journalFile(desk, query, format), format === 'csv' ? CSV : TEXT),
+    app.get(`/journal.${format}`, (request: Request, reply) =>
+      sendInPlace(
+        request,
+        reply,
+        () => journalFile(request.desk, request.query, format),
+        format === 'csv' ? CSV : TEXT,
+      ),
     )
 }
 

@@ -2,17 +2,22 @@ import { once } from 'node:events'
 import { PassThrough, type Readable } from 'node:stream'
 import { stringify } from 'csv-stringify/sync'
 import type { Deps } from '../../app/deps.ts'
-import { LendingError } from '../../domain/errors.ts'
 import { BYTE_ORDER_MARK, markText } from '../../domain/spreadsheetText.ts'
 import { type Caller, requireReader } from '../access/caller.ts'
+import type { PlaceBounds } from '../places.ts'
 import { Amount, type ExportKind, type ExportRecord, exportBook } from './bookExport.ts'
 
 /** The time for which a reader of a file may take nothing of it: until it ends, one view of the book is kept for it. */
 const STALLED_MS = 30_000
-/** Exports of a process at once: each reads through the whole book. */
-const MOST_AT_ONCE = 2
-const AGAIN_SECONDS = 10
-let running = 0
+/** The places of files in a process: each may read through the whole book, and an organization has one. */
+export const FILE_PLACES: PlaceBounds = {
+  atOnce: 2,
+  ofGroup: 1,
+  waiting: { all: 16, ofGroup: 4, ofMember: 2 },
+  waitMs: 10_000,
+  refusal: 'other files are being written; try again',
+  againSeconds: 10,
+}
 
 /** Writes rows of an export as CSV for spreadsheets, with the names of the columns before the first rows. */
 export const recordsCsv = (records: readonly ExportRecord[], isFirst: boolean): string =>
@@ -28,13 +33,10 @@ export const recordsCsv = (records: readonly ExportRecord[], isFirst: boolean): 
 /**
  * Writes one table of the book of the caller's organization as CSV, as of one moment, as fast as it is read; for readers. The
  * file is cut off where its reader takes nothing of it for 30 seconds.
- * @throws LendingError `permission_denied`; `resource_exhausted` while two others are being written
+ * @throws LendingError `permission_denied`
  */
 export function exportTable(deps: Deps, caller: Caller, kind: ExportKind): Readable {
   requireReader(caller)
-  if (running >= MOST_AT_ONCE)
-    throw new LendingError('resource_exhausted', 'other files are being written; try again', [], AGAIN_SECONDS)
-  running++
   const file = new PassThrough()
   const stop = new AbortController()
   file.once('close', () => stop.abort())
@@ -49,11 +51,9 @@ export function exportTable(deps: Deps, caller: Caller, kind: ExportKind): Reada
     },
     end: async () => undefined,
   }
-  void exportBook(deps, caller, { sink, kinds: [kind], stopping: stop.signal })
-    .then(
-      () => file.end(),
-      (error: Error) => file.destroy(error),
-    )
-    .finally(() => running--)
+  void exportBook(deps, caller, { sink, kinds: [kind], stopping: stop.signal }).then(
+    () => file.end(),
+    (error: Error) => file.destroy(error),
+  )
   return file
 }

@@ -18,6 +18,7 @@ import { lenderDetails } from '../lenders/organizations.ts'
 import { getLoan, type LoanRead, type LoanRef } from '../loans/loans.ts'
 import { getRecordRepayment } from '../loans/recordRepayments.ts'
 import type { TransactionRef } from '../loans/transactions.ts'
+import { holderOf } from '../places.ts'
 import { codeOf, factsOf } from './code.ts'
 import { toCsv } from './csv.ts'
 import { fileNameOf } from './texts.ts'
@@ -101,12 +102,12 @@ export const renderReceipt = async (
 ): Promise<DocumentFile> => writeFile(deps, caller, await makeReceipt(deps, caller, of, request), format)
 
 /**
- * Writes a document as a file; a PDF on another thread.
- * @throws LendingError `resource_exhausted` while too many PDFs are being made
+ * Writes a document as a file; a PDF on another thread, in a place of the caller.
+ * @throws LendingError `resource_exhausted` while too many PDFs wait to be made; `unavailable` for one that took too long
  */
 export async function writeFile(
   deps: Deps,
-  caller: Pick<Caller, 'organizationId'>,
+  caller: Pick<Caller, 'organizationId' | 'accountId'>,
   { document, code }: Coded,
   format: DocumentFormat,
 ): Promise<DocumentFile> {
@@ -114,7 +115,9 @@ export async function writeFile(
   if (format === 'csv') return { bytes: Buffer.from(toCsv(document, code)), type: 'text/csv; charset=utf-8', name }
   const postedAt = document.kind === 'receipt' ? toRfc3339(document.postedAt, deps.config.zone) : ''
   const { logo } = await lenderDetails(deps, caller)
-  const bytes = await deps.printer.print({ document, code, logo, postedAt })
+  const bytes = await deps.places.pdfs.run(holderOf(caller), () =>
+    deps.printer.print({ document, code, logo, postedAt }),
+  )
   return { bytes, type: 'application/pdf', name }
 }
 

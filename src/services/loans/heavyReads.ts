@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
-import { LendingError } from '../../domain/errors.ts'
+import { createPlaces } from '../places.ts'
 
 /** Instalments and entries from which a read is heavy: it takes some 20 ms of the process. */
 export const HEAVY = 5_000
 
 /** The most heavy reads that may wait, of all organizations and of one, and the longest wait. */
-const MOST_WAITING = { all: 16, ofOne: 4 } as const
+const MOST_WAITING = { all: 16, ofGroup: 4 } as const
 const WAIT_MS = 5_000
 /** The rest after a heavy read: a multiple of its time, up to a maximum. */
 const REST = { times: 2, mostMs: 1_000 } as const
@@ -27,12 +27,6 @@ export interface HeavyReads {
   setWeight(name: string, weight: number): void
 }
 
-/** A read that waits for its turn. */
-interface Waiting {
-  readonly organizationId: number
-  readonly start: () => void
-}
-
 /** The longest wait of a set of turns, the longest rest after a read, and the message of its refusals. */
 interface TurnOptions {
   readonly waitMs?: number
@@ -46,51 +40,17 @@ export function createHeavyReads({
   mostRestMs = REST.mostMs,
   refusal = REFUSAL,
 }: TurnOptions = {}): HeavyReads {
-  const tooMany = () => new LendingError('resource_exhausted', refusal, [], AGAIN_SECONDS)
-  let isBusy = false
-  let last: number | undefined
-  const waiting: Waiting[] = []
+  const places = createPlaces({
+    atOnce: 1,
+    waiting: MOST_WAITING,
+    waitMs,
+    restMs: (tookMs) => Math.min(mostRestMs, tookMs * REST.times),
+    refusal,
+    againSeconds: AGAIN_SECONDS,
+  })
   const known = new LRUCache<string, number>({ max: MOST_KNOWN })
-
-  /** Starts the next waiting read, preferably of another organization than the last one. */
-  function startNext(): void {
-    const other = waiting.findIndex(({ organizationId }) => organizationId !== last)
-    const [next] = waiting.splice(Math.max(0, other), 1)
-    isBusy = next !== undefined
-    last = next?.organizationId
-    next?.start()
-  }
-
-  function enter(organizationId: number): Promise<void> {
-    if (!isBusy) {
-      isBusy = true
-      last = organizationId
-      return Promise.resolve()
-    }
-    const ofOne = waiting.filter((one) => one.organizationId === organizationId).length
-    if (waiting.length >= MOST_WAITING.all || ofOne >= MOST_WAITING.ofOne) throw tooMany()
-    return new Promise((resolve, reject) => {
-      const one = { organizationId, start: () => [clearTimeout(timer), resolve()] }
-      const timer = setTimeout(() => {
-        waiting.splice(waiting.indexOf(one), 1)
-        reject(tooMany())
-      }, waitMs)
-      waiting.push(one)
-    })
-  }
-
   return {
-    async run(organizationId, weight, read) {
-      if (weight < HEAVY) return read()
-      await enter(organizationId)
-      const began = performance.now()
-      try {
-        return await read()
-      } finally {
-        const took = performance.now() - began
-        setTimeout(startNext, Math.min(mostRestMs, took * REST.times)).unref()
-      }
-    },
+    run: (organizationId, weight, read) => (weight < HEAVY ? read() : places.run({ group: organizationId }, read)),
     weightOf: (name) => known.get(name) ?? 0,
     setWeight(name, weight) {
       if (weight >= HEAVY) known.set(name, weight)

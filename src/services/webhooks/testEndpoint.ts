@@ -2,20 +2,26 @@ import { randomUUID } from 'node:crypto'
 import type { Deps } from '../../app/deps.ts'
 import { findSecrets } from '../../db/webhooks/endpoints.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
-import { LendingError, notFound } from '../../domain/errors.ts'
+import { notFound } from '../../domain/errors.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
+import { holderOf, type PlaceBounds } from '../places.ts'
 import { getEndpoint } from './endpoints.ts'
 import type { Posted } from './poster.ts'
 import { secretsOf, signedHeaders } from './signing.ts'
 
-/** Deliveries of tests under way at once, in a process: each may take as long as a receiver may. */
-const MOST_AT_ONCE = 8
-const RETRY_AFTER_SECONDS = 5
+/** The places of tests in a process: an account has one. Each test may take as long as a receiver may. */
+export const TEST_PLACES: PlaceBounds = {
+  atOnce: 8,
+  ofGroup: 4,
+  ofMember: 1,
+  waiting: { all: 16, ofGroup: 4, ofMember: 2 },
+  waitMs: 5_000,
+  refusal: 'too many tests are under way; try again',
+  againSeconds: 5,
+}
 
 /** The type of the event of a test; no change of the book has it. */
 export const TEST_TYPE = 'webhook.test'
-
-let underWay = 0
 
 /** What came of the delivery of a test. */
 export type Tested = Pick<Posted, 'status' | 'ms' | 'text' | 'error'> & { readonly eventId: string }
@@ -23,10 +29,10 @@ export type Tested = Pick<Posted, 'status' | 'ms' | 'text' | 'error'> & { readon
 /**
  * Sends an event of a test to an endpoint now, whatever the state of the endpoint is. It is no event of the book: it has no
  * number, and is not sent again.
- * @throws LendingError `permission_denied`, `not_found`; `unavailable` where many tests are under way
+ * @throws LendingError `permission_denied`, `not_found`; `resource_exhausted` where too many tests are under way
  */
 export async function testEndpoint(
-  deps: Pick<Deps, 'db' | 'machineNow' | 'config' | 'webhookPoster' | 'testClocks'>,
+  deps: Pick<Deps, 'db' | 'machineNow' | 'config' | 'webhookPoster' | 'testClocks' | 'places'>,
   caller: Caller,
   id: bigint,
 ): Promise<Tested> {
@@ -34,10 +40,7 @@ export async function testEndpoint(
   const { url } = await getEndpoint(deps, caller, id)
   const stored = await findSecrets(deps.db, caller.organizationId, id)
   if (!stored) throw notFound('no webhook endpoint has that id')
-  if (underWay >= MOST_AT_ONCE)
-    throw new LendingError('unavailable', 'many tests are under way; try again', [], RETRY_AFTER_SECONDS)
-  underWay++
-  try {
+  return deps.places.webhookTests.run(holderOf(caller), async () => {
     const at = deps.machineNow()
     const eventId = `evt_${caller.organizationId}_test_${randomUUID()}`
     const liveMode = deps.testClocks.find(caller.organizationId) === undefined
@@ -46,7 +49,5 @@ export async function testEndpoint(
     const headers = signedHeaders(secretsOf(deps.config, stored)(at), { id: eventId, at, body })
     const { status, ms, text, error } = await deps.webhookPoster.post({ url, headers, body })
     return { eventId, status, ms, text, error }
-  } finally {
-    underWay--
-  }
+  })
 }

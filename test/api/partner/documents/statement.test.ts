@@ -1,8 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { StatementView } from '../../../../src/api/partner/documents/documents.wire.ts'
-import { operator } from '../../../../src/services/access/caller.ts'
-import { makeStatement } from '../../../../src/services/documents/documents.ts'
+import { holderOf } from '../../../../src/services/places.ts'
 import { fileOf, pdfOf } from '../../../support/documents.ts'
 import { anotherLender } from '../../../support/lenders.ts'
 import { aPng } from '../../../support/pictures.ts'
@@ -199,16 +198,16 @@ describe('a statement as PDF', () => {
     })
   })
 
-  it('429: while two others are being made', async () => {
+  it('429: while as many of its account wait as may', async () => {
     const path = `${lent.path}/statement`
-    const { document } = await makeStatement(service.deps, operator(1, 'test'), { id: BigInt(lent.loan.id) }, {})
-    const request = { document, code: '0'.repeat(16), logo: null, postedAt: '' }
-    const two = [service.deps.printer.print(request), service.deps.printer.print(request)]
+    const { pdfs } = service.deps.places
+    const holder = holderOf(await service.deps.signIn.identify(service.tokens.partner))
+    const three = [pdfs.take(holder), pdfs.take(holder), pdfs.take(holder)]
     const { status, bytes, headers } = await fileOf(service, path, { accept: 'application/pdf' })
     expect([status, headers['retry-after']]).toEqual([429, '1'])
     expect(JSON.parse(bytes.toString())).toMatchObject({ code: 'resource_exhausted' })
     expect((await service.get(path)).status).toBe(200)
-    await Promise.all(two)
+    for (const taken of three) (await taken)()
     await pdfOf(service, path)
   })
 

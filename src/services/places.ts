@@ -1,0 +1,166 @@
+import { LRUCache } from 'lru-cache'
+import { LendingError } from '../domain/errors.ts'
+import type { Caller } from './access/caller.ts'
+import { Tally } from './tally.ts'
+
+/** The holder of a place: an organization and its account, or any other group and its member. */
+export interface Holder {
+  readonly group: number | string
+  /** Left out: the members of the group are not told apart. */
+  readonly member?: number | string | null
+}
+
+/** The numbers of places of one kind, and what a refusal says. */
+export interface PlaceBounds {
+  readonly atOnce: number
+  /** Places of a group and of a member at once; left out: as many as there are. */
+  readonly ofGroup?: number
+  readonly ofMember?: number
+  /** The most that wait for a place: all, of a group, and of a member. */
+  readonly waiting: { readonly all: number; readonly ofGroup: number; readonly ofMember?: number }
+  readonly waitMs: number
+  /** Returns the milliseconds for which a place stays taken after its work, which took `tookMs`; left out: none. */
+  readonly restMs?: (tookMs: number) => number
+  readonly code?: 'resource_exhausted' | 'unavailable'
+  readonly refusal: string
+  readonly againSeconds: number
+}
+
+/** Places for work that takes much of the process. */
+export interface Places {
+  /**
+   * Takes a place: at once, or in its turn.
+   * @returns a function that frees the place; only its first call counts
+   * @throws LendingError of the bounds' code when too many wait, or this one has waited too long
+   */
+  take(holder: Holder): Promise<() => void>
+  /** Does work in a place. @throws LendingError as `take` does, and as the work does */
+  run<T>(holder: Holder, work: () => Promise<T>): Promise<T>
+}
+
+/** One that waits for a place. */
+interface Waiting extends Named {
+  readonly start: () => void
+}
+
+/** The names by which a holder is counted. */
+interface Named {
+  readonly group: string
+  readonly member: string | undefined
+}
+
+/** Groups and members whose last turn is remembered. */
+const MOST_REMEMBERED = 10_000
+
+/** Returns the holder that a caller is. */
+export const holderOf = ({ organizationId, accountId }: Pick<Caller, 'organizationId' | 'accountId'>): Holder => ({
+  group: organizationId,
+  member: accountId,
+})
+
+/**
+ * Creates places. One that waits gets its turn when a place is free: first the group whose last turn is the longest ago,
+ * and in it the member whose last turn is. So no group waits behind the queue of another.
+ */
+export const createPlaces = (bounds: PlaceBounds): Places => new BoundedPlaces(bounds)
+
+class BoundedPlaces implements Places {
+  readonly #bounds: PlaceBounds
+  #taken = 0
+  readonly #takenBy = new Tally<string>()
+  readonly #waiting: Waiting[] = []
+  readonly #lastTurns = new LRUCache<string, number>({ max: MOST_REMEMBERED })
+  #turns = 0
+
+  constructor(bounds: PlaceBounds) {
+    this.#bounds = bounds
+  }
+
+  async take({ group, member }: Holder): Promise<() => void> {
+    const holder = { group: `${group}`, member: member === undefined ? undefined : `${group} ${member}` }
+    if (this.#hasRoom(holder)) return this.#occupy(holder)
+    this.#requireRoomToWait(holder)
+    return new Promise((resolve, reject) => {
+      const one: Waiting = {
+        group: holder.group,
+        member: holder.member,
+        start: () => {
+          clearTimeout(timer)
+          resolve(this.#occupy(holder))
+        },
+      }
+      const timer = setTimeout(() => {
+        this.#waiting.splice(this.#waiting.indexOf(one), 1)
+        reject(this.#refusal())
+      }, this.#bounds.waitMs)
+      this.#waiting.push(one)
+    })
+  }
+
+  async run<T>(holder: Holder, work: () => Promise<T>): Promise<T> {
+    const free = await this.take(holder)
+    try {
+      return await work()
+    } finally {
+      free()
+    }
+  }
+
+  #hasRoom({ group, member }: Named): boolean {
+    const { atOnce, ofGroup = atOnce, ofMember = atOnce } = this.#bounds
+    const hasGroupRoom = this.#taken < atOnce && this.#takenBy.of(group) < ofGroup
+    return hasGroupRoom && (member === undefined || this.#takenBy.of(member) < ofMember)
+  }
+
+  #count({ group, member }: Named, one: 1 | -1): void {
+    this.#taken += one
+    this.#takenBy.add(group, one)
+    if (member !== undefined) this.#takenBy.add(member, one)
+  }
+
+  /** Takes a place that is free. @returns a function that frees it after its rest */
+  #occupy(holder: Named): () => void {
+    this.#count(holder, 1)
+    this.#lastTurns.set(holder.group, ++this.#turns)
+    if (holder.member !== undefined) this.#lastTurns.set(holder.member, this.#turns)
+    const began = performance.now()
+    let isFreed = false
+    return () => {
+      if (isFreed) return
+      isFreed = true
+      const rest = this.#bounds.restMs?.(performance.now() - began) ?? 0
+      if (rest > 0) setTimeout(() => this.#leave(holder), rest).unref()
+      else this.#leave(holder)
+    }
+  }
+
+  #leave(holder: Named): void {
+    this.#count(holder, -1)
+    for (let next = this.#nextReady(); next; next = this.#nextReady()) {
+      this.#waiting.splice(this.#waiting.indexOf(next), 1)
+      next.start()
+    }
+  }
+
+  /** Returns the one that waits whose turn it is; undefined where none has room. */
+  #nextReady(): Waiting | undefined {
+    const lastTurn = (name = '') => this.#lastTurns.get(name) ?? 0
+    const [first, ...others] = this.#waiting.filter((one) => this.#hasRoom(one))
+    return others.reduce((best, one) => {
+      const order = lastTurn(one.group) - lastTurn(best?.group) || lastTurn(one.member) - lastTurn(best?.member)
+      return order < 0 ? one : best
+    }, first)
+  }
+
+  #requireRoomToWait({ group, member }: Named): void {
+    const { all, ofGroup, ofMember = ofGroup } = this.#bounds.waiting
+    const inGroup = this.#waiting.filter((one) => one.group === group)
+    const sameMember = inGroup.filter((one) => member !== undefined && one.member === member)
+    if (this.#waiting.length >= all || inGroup.length >= ofGroup || sameMember.length >= ofMember) throw this.#refusal()
+  }
+
+  #refusal(): LendingError {
+    const { code = 'resource_exhausted', refusal, againSeconds } = this.#bounds
+    return new LendingError(code, refusal, [], againSeconds)
+  }
+}

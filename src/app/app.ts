@@ -8,23 +8,18 @@ import { chooseStyle, MAX_PARAM_LENGTH } from '../api/http/hosts.ts'
 import { answerMalformed } from '../api/http/malformed.ts'
 import { mountNothing, mountStyle } from '../api/http/mount.ts'
 import { requestIdOf, toCaller } from '../api/http/requestId.ts'
-import { boundBodies } from '../api/limits/arrivingBodies.ts'
-import { slowRefused } from '../api/limits/backOff.ts'
-import { type Guard, turnAwayEarly, unguarded } from '../api/limits/overload.ts'
-import { sharePlaces } from '../api/limits/places.ts'
-import { limitRates } from '../api/limits/rates.ts'
+import { connectionOptions, type LimitOptions, limitRequests } from '../api/limits/limits.ts'
+import { unguarded } from '../api/limits/overload.ts'
 import { takeTurns } from '../api/limits/turns.ts'
-import { boundUnread, UNREAD_BOUNDS, type UnreadBounds } from '../api/limits/unreadAnswers.ts'
 import { partnerStyle } from '../api/partner/index.ts'
 import { recordStyle } from '../api/record/index.ts'
 import { prefixOf, type Style, urlOf } from '../api/style.ts'
 import { isUnavailable } from '../db/postgres/errors.ts'
-import type { Limits } from '../services/access/rateLimits.ts'
 import { hostOf } from './config.ts'
 import type { Deps } from './deps.ts'
 import { trustOf } from './trust.ts'
 
-export interface AppOptions {
+export interface AppOptions extends LimitOptions {
   /** Logs the requests; without a logger, nothing is logged. */
   readonly logger?: FastifyBaseLogger
   /**
@@ -35,28 +30,9 @@ export interface AppOptions {
   /** Returns whether the database answers; by `select 1` when left out. */
   readonly ready?: () => Promise<boolean>
   readonly styles?: readonly Style[]
-  /** The state of the process; without a guard, no trouble is assumed. */
-  readonly guard?: Guard
-  /** The rate limits; none when left out. */
-  readonly limits?: Limits
-  /** Limits on unread answers that differ from the usual ones. */
-  readonly unread?: Partial<UnreadBounds>
 }
 
 const BODY_LIMIT = 1024 * 1024
-/**
- * Headers have to arrive in a third of the time that a whole request may take; late connections are looked for this
- * often.
- */
-const HEADERS_SHARE = 3
-const CHECK_EVERY_MS = 2_000
-/** The longest time without any traffic on a connection: longer than any statement may take. */
-const SILENT_MS = 90_000
-/**
- * Longer than the idle timeout of the usual load balancers (60 s), so that they close a connection before the service
- * does.
- */
-const KEEP_ALIVE_MS = 72_000
 
 /**
  * Builds the whole service, ready to listen or to be injected into.
@@ -73,18 +49,11 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,
     bodyLimit: BODY_LIMIT,
-    requestTimeout: deps.config.requestTimeoutMs,
-    connectionTimeout: SILENT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    ...connectionOptions(deps.config),
     trustProxy: trusts,
     // A request on an open connection during a stop is served, not refused.
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true },
-    http: {
-      requireHostHeader: false,
-      headersTimeout: Math.ceil(deps.config.requestTimeoutMs / HEADERS_SHARE),
-      connectionsCheckingInterval: Math.min(CHECK_EVERY_MS, Math.ceil(deps.config.requestTimeoutMs / HEADERS_SHARE)),
-    },
     rewriteUrl: (request) => choose(request),
     clientErrorHandler: answerMalformed(fallback),
     frameworkErrors: (error, request, reply) => {
@@ -96,24 +65,17 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
       sendFailure(style, failure, error, request, reply)
     },
   })
-  app.server.maxConnections = deps.config.maxConnections
   // An expectation other than 100-continue may be ignored (RFC 9110 10.1.1); Node's own 417 has no request id.
   app.server.on('checkExpectation', (request, response) => app.routing(request, response))
 
-  app.decorateRequest('closing', undefined)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', toCaller(request.id))
     done()
   })
   logAnswers(app, deps.listener)
   secureHeaders(app, { https: deps.config.baseUrl.startsWith('https:') })
-  turnAwayEarly(app, guard, deps.config, deps.listener)
-  if (options.limits) limitRates(app, options.limits, deps.listener)
-  sharePlaces(app, deps.config, deps.listener)
-  boundBodies(app)
-  boundUnread(app, { ...UNREAD_BOUNDS, ...options.unread }, () => performance.now())
+  limitRequests(app, deps, options)
   takeTurns(app)
-  slowRefused(app)
   compressAnswers(app)
 
   const readiness = { ready, stopping: guard.stopping, trouble: guard.trouble }

@@ -1,26 +1,32 @@
 import cookie from '@fastify/cookie'
 import formBody from '@fastify/formbody'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { logAnswers } from '../api/http/accessLog.ts'
 import { toFailure } from '../api/http/failure.ts'
+import { requestIdOf } from '../api/http/requestId.ts'
 import { STATUSES } from '../api/http/statuses.ts'
+import { connectionOptions, type LimitOptions, limitRequests } from '../api/limits/limits.ts'
 import type { Deps } from '../app/deps.ts'
+import { trustOf } from '../app/trust.ts'
 import { isUnavailable } from '../db/postgres/errors.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Totals } from '../services/book/totals.ts'
-import { createPageSessions, type PageSessions } from '../services/office/pageSessions.ts'
-import { knowsHost, requireMetricsToken } from './callers.ts'
+import { createPageSessions, type PageSession, type PageSessions } from '../services/office/pageSessions.ts'
+import { knowsHost } from './callers.ts'
 import { type Desk, deskOf, frameOf } from './desk.ts'
 import { requireFormToken } from './formTokens.ts'
 import { messagePage } from './layout/page.ts'
 import { icon, style } from './layout/style.ts'
+import { placePages } from './places.ts'
 import type { Recent } from './recent.ts'
 import { addActions } from './routes/actions.ts'
 import { addFiles } from './routes/files.ts'
+import { addMetrics, METRICS } from './routes/metrics.ts'
 import { addSignIn, askToSignIn, requireOwnPage, SESSION_COOKIE } from './routes/signIn.ts'
 import { addViews } from './routes/views.ts'
 
-/** The parts that the operators' port shows. */
-export interface MonitorDeps {
+/** The parts that the operators' port shows, and its limits. */
+export interface MonitorDeps extends LimitOptions {
   readonly deps: Deps
   readonly metrics: Pick<Metrics, 'page'>
   readonly recent: Recent
@@ -36,6 +42,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The person at the office pages; there is one on every page that is not for anybody. */
     desk: Desk
+    /** The session of that person. */
+    pageSession: PageSession
   }
 }
 
@@ -51,7 +59,8 @@ const HEADERS = {
 
 /** RFC 9110 15.5.20: the request came to a server that does not answer for this host. */
 const MISDIRECTED = 421
-const METRICS = '/metrics'
+/** The style of this port in the log, the metrics and the access trail. */
+const STYLE = 'office'
 /** The challenge for a client of the metrics that was refused (RFC 9110 11.6.1). */
 const BY_TOKEN = 'Bearer realm="Mkopo metrics"'
 const HTML = 'text/html; charset=utf-8'
@@ -61,14 +70,21 @@ const LONGEST_FORM = 65_536
  * Builds the app of the operators' port: metrics for Prometheus, and the office pages of the book of a person's
  * organization, after a sign-in. It never listens on the public port.
  */
-export function buildMonitor({ deps, metrics, recent, totals, log }: MonitorDeps): FastifyInstance {
-  const app = Fastify({ trustProxy: false, forceCloseConnections: true, bodyLimit: LONGEST_FORM })
+export function buildMonitor({ deps, metrics, recent, totals, log, ...limiting }: MonitorDeps): FastifyInstance {
+  const app = Fastify({
+    ...connectionOptions(deps.config),
+    genReqId: requestIdOf,
+    trustProxy: trustOf(deps.config.trustProxy),
+    forceCloseConnections: true,
+    bodyLimit: LONGEST_FORM,
+  })
   const isKnown = knowsHost(deps.config)
   const sessions = createPageSessions(deps)
-  void app.register(cookie)
-  void app.register(formBody, { bodyLimit: LONGEST_FORM })
   app.decorateRequest('desk')
+  app.decorateRequest('pageSession')
+  app.decorateRequest('caller', null as unknown as FastifyRequest['caller'])
 
+  logAnswers(app, deps.listener, STYLE)
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(HEADERS)
     if (!isKnown(request.headers.host))
@@ -82,17 +98,19 @@ export function buildMonitor({ deps, metrics, recent, totals, log }: MonitorDeps
           ),
         )
   })
-  app.addHook('preHandler', (request, reply) => enter(deps, sessions, request, reply))
+  limitRequests(app, deps, limiting)
+  void app.register(cookie)
+  void app.register(formBody, { bodyLimit: LONGEST_FORM })
+  app.addHook('onRequest', (request, reply) => identify(sessions, request, reply))
+  placePages(app)
+  app.addHook('preHandler', (request) => enter(deps, request))
 
-  app.get(METRICS, { config: { anybody: true } }, async (request, reply) => {
-    requireMetricsToken(deps.config, request.headers.authorization)
-    const { type, text } = await metrics.page()
-    return reply.type(type).send(text)
-  })
-  app.get('/style.css', { config: { anybody: true } }, (_request, reply) =>
+  addMetrics(app, deps.config, metrics)
+  const looks = { config: { anybody: true, public: true } }
+  app.get('/style.css', looks, (_request, reply) =>
     reply.header('cache-control', 'max-age=3600').type('text/css').send(style),
   )
-  app.get('/icon.svg', { config: { anybody: true } }, (_request, reply) =>
+  app.get('/icon.svg', looks, (_request, reply) =>
     reply.header('cache-control', 'max-age=3600').type('image/svg+xml').send(icon),
   )
   addSignIn(app, sessions)
@@ -110,17 +128,27 @@ export function buildMonitor({ deps, metrics, recent, totals, log }: MonitorDeps
   return app
 }
 
-/** Finds the person of a request, and requires that a form is of that person's session. */
-async function enter(deps: Deps, sessions: PageSessions, request: FastifyRequest, reply: FastifyReply) {
-  if (request.is404 || request.routeOptions.config.anybody === true) return
+const isForAnybody = (request: FastifyRequest) => request.is404 || request.routeOptions.config.anybody === true
+
+/** Finds the person of a request by the session. */
+async function identify(sessions: PageSessions, request: FastifyRequest, reply: FastifyReply) {
+  if (isForAnybody(request)) return
   const value = request.cookies[SESSION_COOKIE]
   const session = value === undefined ? undefined : await sessions.find(value)
   if (!session) return askToSignIn(request, reply)
+  request.pageSession = session
+  request.caller = { ...session.identity, requestId: request.id }
+}
+
+/** Requires that a form is of the person's session, and makes the person's desk. */
+async function enter(deps: Deps, request: FastifyRequest) {
+  if (isForAnybody(request)) return
+  const { pageSession } = request
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     requireOwnPage(request)
-    requireFormToken(session, (request.body as Readonly<Record<string, unknown>> | undefined)?._token)
+    requireFormToken(pageSession, (request.body as Readonly<Record<string, unknown>> | undefined)?._token)
   }
-  request.desk = await deskOf(deps, request, session)
+  request.desk = await deskOf(deps, request, pageSession)
 }
 
 interface Refused {
@@ -131,7 +159,8 @@ interface Refused {
 
 function sendRefusal(log: MonitorDeps['log'], { error, request, reply }: Refused): FastifyReply {
   const failure = { faultNames: {}, requestId: request.id, unavailable: isUnavailable }
-  const { code, message, retryAfter } = toFailure(error, failure)
+  request.failure = toFailure(error, failure)
+  const { code, message, retryAfter } = request.failure
   if (code === 'internal') log.error({ err: error, reqId: request.id }, 'a page for operators failed')
   if (code === 'unauthenticated' && request.routeOptions.url === METRICS) reply.header('www-authenticate', BY_TOKEN)
   if (retryAfter !== undefined) reply.header('retry-after', String(Math.ceil(retryAfter)))

@@ -1,17 +1,15 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import manifest from '../../package.json' with { type: 'json' }
-import { isCustomerRepayment } from '../domain/loan/entry.ts'
 import { currencyOf, minorToNumber } from '../domain/money.ts'
 import type { BookTotals } from '../services/book/totals.ts'
 import type { Head } from '../services/events/chainHeads.ts'
-import type { Listener, Movement } from '../services/listener.ts'
+import type { Listener } from '../services/listener.ts'
 import type { WebhookFigures } from '../services/webhooks/figures.ts'
+import { countMoney } from './moneyMetrics.ts'
 import { countPortfolios, showPortfolios } from './portfolioMetrics.ts'
+import { countRequests } from './requestMetrics.ts'
 import { countKept, countSealed, showHeads } from './sealMetrics.ts'
 import { countWebhooks, showWebhooks } from './webhookMetrics.ts'
-
-/** From half a millisecond, the time of a read, to ten seconds, which no request should take. */
-const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** Gauges of prom-client whose names end as a counter's, which promtool refuses; other metrics hold their sums. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
@@ -54,7 +52,8 @@ export function createMetrics(now: () => number, isTest: (organizationId: number
 
   return {
     listener: {
-      ...{ ...countRequests(registers), ...countMoney(registers, isTest) },
+      ...countRequests(registers),
+      ...countMoney(registers, isTest),
       ...countSweeps(registers, now),
       ...countSealed(registers, now),
       ...countKept(registers, now),
@@ -68,116 +67,9 @@ export function createMetrics(now: () => number, isTest: (organizationId: number
       showHeads(registers, sources.heads)
       showWebhooks(registers, sources.webhooks)
     },
-    page: async () => ({ type: registry.contentType, text: await registry.metrics() }),
+    // An empty line stands between two metrics, for nobody.
+    page: async () => ({ type: registry.contentType, text: (await registry.metrics()).replace(/\n{2,}/g, '\n') }),
   }
-}
-
-function countRequests(registers: Registry[]) {
-  const seconds = new Histogram({
-    name: 'mkopo_http_request_duration_seconds',
-    help: 'Requests answered, by style, route pattern, method and status.',
-    labelNames: ['style', 'route', 'method', 'status'] as const,
-    buckets: SECONDS,
-    registers,
-  })
-  const inFlight = new Gauge({ name: 'mkopo_http_requests_in_flight', help: 'Requests in work.', registers })
-  const refused = new Counter({
-    name: 'mkopo_refusals_total',
-    help: 'Requests refused or failed, by style and error code.',
-    labelNames: ['style', 'code'] as const,
-    registers,
-  })
-  const limited = new Counter({
-    name: 'mkopo_rate_limited_total',
-    help: 'Requests refused for a rate limit, by what it is counted by.',
-    labelNames: ['by'] as const,
-    registers,
-  })
-  const shed = new Counter({
-    name: 'mkopo_shed_total',
-    help: 'Requests turned away early, by reason.',
-    labelNames: ['because'] as const,
-    registers,
-  })
-  const issued = new Counter({ name: 'mkopo_tokens_issued_total', help: 'Tokens issued.', registers })
-  // A counter starts at 0 explicitly: otherwise its first increase would not show.
-  for (const by of ['account', 'address'] as const) limited.inc({ by }, 0)
-  for (const because of ['event_loop', 'in_flight', 'share', 'database'] as const) shed.inc({ because }, 0)
-  return {
-    requestBegun: () => inFlight.inc(),
-    answered: ({ style, route, method, status, seconds: taken }) => {
-      inFlight.dec()
-      seconds.observe({ style, route, method, status }, taken)
-    },
-    refused: ({ style, code }) => refused.inc({ style, code }),
-    signedIn: () => issued.inc(),
-    limited: (by) => limited.inc({ by }),
-    shed: (because) => shed.inc({ because }),
-  } satisfies Partial<Listener>
-}
-
-function countMoney(registers: Registry[], isTest: (organizationId: number) => boolean) {
-  const labelNames = ['organization', 'currency'] as const
-  const disbursed = new Counter({
-    name: 'mkopo_loans_disbursed_total',
-    help: 'Loans disbursed.',
-    labelNames,
-    registers,
-  })
-  const disbursedAmount = new Counter({
-    name: 'mkopo_disbursed_amount_total',
-    help: 'Principal disbursed, in units of the currency.',
-    labelNames,
-    registers,
-  })
-  const posted = new Counter({
-    name: 'mkopo_transactions_posted_total',
-    help: 'Transactions posted, by type.',
-    labelNames: [...labelNames, 'type'] as const,
-    registers,
-  })
-  const repaid = new Counter({
-    name: 'mkopo_repayments_posted_total',
-    help: 'Repayments posted.',
-    labelNames,
-    registers,
-  })
-  const repaidAmount = new Counter({
-    name: 'mkopo_repaid_amount_total',
-    help: 'Repayments posted, in units of the currency.',
-    labelNames,
-    registers,
-  })
-  const duplicates = new Counter({
-    name: 'mkopo_duplicates_answered_total',
-    help: 'Requests answered with an earlier result, and nothing posted twice.',
-    labelNames: ['by'] as const,
-    registers,
-  })
-  const retries = new Counter({
-    name: 'mkopo_retries_total',
-    help: 'Changes of a loan decided again, because another change was saved first.',
-    registers,
-  })
-  for (const by of ['token', 'idempotency_key'] as const) duplicates.inc({ by }, 0)
-  const of = ({ organizationId, currency }: Movement) => ({ organization: organizationId, currency })
-  const units = ({ amount, currency }: Movement) => minorToNumber(amount, currencyOf(currency))
-  return {
-    loanDisbursed: (loan) => {
-      if (isTest(loan.organizationId)) return
-      disbursed.inc(of(loan))
-      disbursedAmount.inc(of(loan), units(loan))
-    },
-    transactionPosted: (transaction) => {
-      if (isTest(transaction.organizationId)) return
-      posted.inc({ ...of(transaction), type: transaction.type })
-      if (!isCustomerRepayment(transaction.type)) return
-      repaid.inc(of(transaction))
-      repaidAmount.inc(of(transaction), units(transaction))
-    },
-    duplicateAnswered: (by) => duplicates.inc({ by }),
-    retried: () => retries.inc(),
-  } satisfies Partial<Listener>
 }
 
 function countSweeps(registers: Registry[], now: () => number) {
@@ -242,7 +134,7 @@ function showState(registers: Registry[], { pool, stopping, lagMs, ...database }
 /** Shows the totals of the book as they were last computed: reading them costs nothing, however large the book is. */
 function showBook(registers: Registry[], totals: Sources['totals']): void {
   const labelNames = ['organization', 'currency'] as const
-  type Sums = { loans: number; overdueLoans: number; outstanding: bigint; overdue: bigint }
+  type Sums = { loans: number; overdueLoans: number; outstanding: bigint; principal: bigint; overdue: bigint }
   const sums = (): [{ organization: number; currency: string }, Sums][] =>
     totals().flatMap(({ organizationId, products }) =>
       [...Map.groupBy(products, ({ currency }) => currency)].map(
@@ -253,9 +145,10 @@ function showBook(registers: Registry[], totals: Sources['totals']): void {
               loans: sum.loans + product.loans,
               overdueLoans: sum.overdueLoans + product.overdueLoans,
               outstanding: sum.outstanding + product.outstanding,
+              principal: sum.principal + product.principal,
               overdue: sum.overdue + product.overdue,
             }),
-            { loans: 0, overdueLoans: 0, outstanding: 0n, overdue: 0n },
+            { loans: 0, overdueLoans: 0, outstanding: 0n, principal: 0n, overdue: 0n },
           ),
         ],
       ),
@@ -276,6 +169,9 @@ function showBook(registers: Registry[], totals: Sources['totals']): void {
   show('mkopo_book_overdue_loans', 'Active loans that are overdue.', ({ overdueLoans }) => overdueLoans)
   show('mkopo_book_outstanding', 'What is owed, in units of the currency.', (sum, currency) =>
     units(sum.outstanding, currency),
+  )
+  show('mkopo_book_principal', 'The principal outstanding, in units of the currency.', (sum, currency) =>
+    units(sum.principal, currency),
   )
   show('mkopo_book_overdue', 'What is overdue, in units of the currency.', (sum, currency) =>
     units(sum.overdue, currency),

@@ -80,10 +80,11 @@ export async function startServing(serving: Serving, options: ServingOptions): P
   const totals = keepTotals(deps, log)
   serving.totals = totals
   const { guard } = serving.vitals
-  const app = await buildApp(deps, { logger: log, guard, limits: serving.limits })
+  const limiting = { guard, limits: serving.limits }
+  const app = await buildApp(deps, { logger: log, ...limiting })
   serving.app = app
   serving.drainable = makeDrainable(app.server)
-  const monitor = buildMonitor({ deps, metrics, recent, totals, log })
+  const monitor = buildMonitor({ deps, metrics, recent, totals, log, ...limiting })
   serving.monitor = monitor
   const { host, port, opsHost, opsPort } = config
   // Exclusive: each of several processes has an operators' port of its own, while they share the clients' port.

@@ -26,10 +26,12 @@ export interface Refusal {
   readonly reason: string
 }
 
-/** A token that was issued. */
+/** A sign-in: a token that was issued, or a session of the office pages. */
 export interface SignedIn {
   readonly organizationId: number
   readonly accountId: number
+  /** The style and the route of the sign-in. */
+  readonly route: string
   readonly address: string
   readonly requestId: string
 }

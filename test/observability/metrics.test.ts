@@ -90,12 +90,16 @@ describe('the metrics page', () => {
     expect(families.size).toBeGreaterThan(30)
   })
 
-  it('has requests by style, route pattern, method and status; never a path', () => {
-    const name = 'mkopo_http_request_duration_seconds_count'
+  it('has requests by style, route pattern and method, and answers by status; never a path', () => {
+    const name = 'mkopo_http_requests_total'
+    const answered = 'mkopo_http_answers_total'
     const route = '/v1/loans/:id/repayments'
-    expect(value(name, { style: 'partner', route, method: 'POST', status: '200' })).toBe(4)
-    expect(value(name, { style: 'partner', route: '(unknown)', status: '404' })).toBe(1)
-    expect(value(name, { style: 'partner', route: '(unknown)', status: '400' })).toBe(1)
+    expect(value(name, { style: 'partner', route, method: 'POST' })).toBe(4)
+    expect(value('mkopo_http_request_seconds_total', { style: 'partner', route, method: 'POST' })).toBeGreaterThan(0)
+    expect(value('mkopo_http_request_duration_seconds_count', { style: 'partner', method: 'POST' })).toBe(8)
+    expect(value(name, { style: 'partner', route: '(unknown)' })).toBe(2)
+    expect(value(answered, { style: 'partner', status: '404' })).toBe(2)
+    expect(value(answered, { style: 'partner', status: '400' })).toBe(1)
     expect(value('mkopo_http_requests_in_flight')).toBe(0)
     expect(value('mkopo_refusals_total', { style: 'partner', code: 'not_found' })).toBe(2)
     const routes = [...families.values()].flatMap(({ samples }) => samples.map(({ labels }) => labels.route ?? ''))
@@ -111,8 +115,8 @@ describe('the metrics page', () => {
     expect(value('mkopo_webhook_oldest_undelivered_seconds')).toBe(1.5)
   })
 
-  it('has the money that moved in both styles, in units of its currency', () => {
-    const tzs = { organization: '1', currency: 'TZS' }
+  it('has the money that moved in both styles, by currency, in its units', () => {
+    const tzs = { currency: 'TZS' }
     expect(value('mkopo_loans_disbursed_total', tzs)).toBe(2)
     expect(value('mkopo_disbursed_amount_total', tzs)).toBe(100_500)
     expect(value('mkopo_repayments_posted_total', tzs)).toBe(4)
@@ -128,6 +132,7 @@ describe('the metrics page', () => {
     expect(value('mkopo_book_loans', tzs)).toBe(2)
     // Interest 10,000 less 100 waived; 3,003 paid by both instances.
     expect(value('mkopo_book_outstanding', tzs)).toBe(106_897 + 450)
+    expect(value('mkopo_book_principal', tzs)).toBe(100_450)
     expect(value('mkopo_book_overdue', tzs)).toBe(0)
     expect(value('mkopo_book_computed_timestamp_seconds')).toBe(service.clock.now() / 1000)
     expect(value('mkopo_db_pool_connections', { state: 'idle' })).toBeGreaterThan(0)
@@ -145,9 +150,9 @@ describe('the metrics page', () => {
 describe('the metrics of the portfolio', () => {
   it('have the loans of each bucket of the policy in force, and the principal at risk', () => {
     const tzs = { organization: '1', currency: 'TZS' }
-    expect(value('mkopo_portfolio_loans', { ...tzs, bucket: 'current' })).toBe(2)
-    expect(value('mkopo_portfolio_loans', { ...tzs, bucket: 'over 90' })).toBe(0)
-    expect(value('mkopo_portfolio_principal', { ...tzs, bucket: 'current' })).toBe(100_000 + 450)
+    expect(value('mkopo_portfolio_loans', { currency: 'TZS', bucket: 'current' })).toBe(2)
+    expect(value('mkopo_portfolio_loans', { currency: 'TZS', bucket: 'over 90' })).toBe(0)
+    expect(value('mkopo_portfolio_principal', { currency: 'TZS', bucket: 'current' })).toBe(100_000 + 450)
     expect(value('mkopo_portfolio_at_risk', { ...tzs, days: '30' })).toBe(0)
     expect(families.get('mkopo_portfolio_loans')?.samples).toHaveLength(5)
   })

@@ -99,10 +99,10 @@ export const layers: readonly Layer[] = [
     files: /^src\/monitor\//,
     may: [
       /^src\/(monitor|services|domain|words)\//,
-      /^src\/api\/(wire|http\/(html|failure|statuses))\.ts$/,
+      /^src\/api\/(wire|limits\/\w+|http\/(accessLog|failure|html|requestId|statuses|whenClosed))\.ts$/,
       packageOfApi,
     ],
-    also: [[/\/server\.ts$/, /^src\/db\/postgres\/errors\.ts$/]],
+    also: [[/\/server\.ts$/, /^src\/(db\/postgres\/errors|app\/trust)\.ts$/]],
     types: [...wiring, /^src\/observability\/metrics\.ts$/],
     instead: 'a page calls services: put a query into src/db and an operation into src/services',
   },

@@ -19,12 +19,14 @@ const NAME = /^[A-Za-z_][\w.[\]-]{0,60}$/
 /**
  * Logs one line and emits one event for every request: the pattern of its route, its caller, its answer and its time. Of
  * what the client sent, only the address and the id of the request are logged.
+ * @param style that of all routes of the app; left out: each route has its style in its pattern
  */
-export function logAnswers(app: FastifyInstance, listener: Listener): void {
+export function logAnswers(app: FastifyInstance, listener: Listener, style?: string): void {
+  app.decorateRequest('closing', undefined)
   app.decorateRequest('failure', undefined)
   app.decorateRequest('waitedMs', undefined)
   app.addHook('onRequest', (request, reply, done) => {
-    logWhenAnswered(listener, request, reply)
+    logWhenAnswered(listener, request, reply, style)
     done()
   })
 }
@@ -33,11 +35,11 @@ export function logAnswers(app: FastifyInstance, listener: Listener): void {
 export const logUnrouted = logWhenAnswered
 
 /** Logs a request when it is answered or its client hangs up; Fastify's hook does not run when the client hangs up. */
-function logWhenAnswered(listener: Listener, request: FastifyRequest, reply: FastifyReply): void {
+function logWhenAnswered(listener: Listener, request: FastifyRequest, reply: FastifyReply, style?: string): void {
   listener.requestBegun()
   let logged = false
   const log = (status?: number) => {
-    if (!logged) logAnswer(listener, request, reply, status ?? reply.statusCode)
+    if (!logged) logAnswer(listener, request, reply, { status: status ?? reply.statusCode, of: style })
     logged = true
   }
   reply.raw.once('finish', () => log())
@@ -47,9 +49,14 @@ function logWhenAnswered(listener: Listener, request: FastifyRequest, reply: Fas
 /** The status that proxies log for a client that hung up. */
 const HUNG_UP = 499
 
-function logAnswer(listener: Listener, request: FastifyRequest, reply: FastifyReply, status: number): void {
+function logAnswer(
+  listener: Listener,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, of }: { readonly status: number; readonly of: string | undefined },
+): void {
   const { method, failure, id: requestId } = request
-  const [style, route] = placeOf(request)
+  const [style, route] = placeOf(request, of)
   const caller = request.caller as FastifyRequest['caller'] | null | undefined
   const { organizationId, accountId } = caller ?? {}
   const address = withoutPort(request.ip)
@@ -69,8 +76,9 @@ function logAnswer(listener: Listener, request: FastifyRequest, reply: FastifyRe
 }
 
 /** Splits a pattern: `/~partner/v1/loans/:id` → `partner`, `/v1/loans/:id`; an unknown path has no pattern. */
-function placeOf(request: FastifyRequest): [style: string, route: string] {
+function placeOf(request: FastifyRequest, of: string | undefined): [style: string, route: string] {
   const pattern = request.is404 ? undefined : request.routeOptions?.url
+  if (of !== undefined) return [of, pattern ?? '(unknown)']
   const [, style = 'none', route] = /^\/~(\w+)(\/.*)?$/.exec(pattern ?? request.url) ?? []
   return [style, pattern === undefined ? '(unknown)' : (route ?? '/')]
 }

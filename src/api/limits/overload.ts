@@ -35,6 +35,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route answers however busy the service is. */
     vital?: boolean
+    /** The route answers also while the process is busy; rates and shares count. */
+    whileBusy?: boolean
   }
 }
 
@@ -57,8 +59,8 @@ export function turnAwayEarly(app: FastifyInstance, guard: Guard, bounds: Bounds
     reply.raw.once('close', () => inFlight--)
     // A client that keeps its connection would send the next request to a connection that is about to close.
     if (guard.draining()) reply.header('connection', 'close')
-    const { vital, public: open } = request.routeOptions.config
-    if (vital) return done()
+    const { vital, whileBusy, public: open } = request.routeOptions.config
+    if (vital || whileBusy) return done()
     if (inFlight > bounds.maxInFlight) refuse('in_flight', 'the service is busy; try again')
     if (guard.lagMs() > bounds.maxLagMs) refuse('event_loop', 'the service is busy; try again')
     if (!open && !guard.reachable()) refuse('database', 'the database cannot be reached or takes no changes; try again')

@@ -52,25 +52,28 @@ async function sendInPlace(
 
 /** Adds the files of the pages: tables for spreadsheets, and the journal for a ledger. */
 export function addFiles(app: FastifyInstance): void {
-  app.get('/arrears.csv', (request: Request, reply) =>
+  const ownPlace = { config: { ownPlace: true } }
+  app.get('/arrears.csv', ownPlace, (request: Request, reply) =>
     sendInPlace(request, reply, () => arrearsFile(request.desk, request.query)),
   )
-  app.get('/portfolio-at-risk.csv', (request: Request, reply) =>
+  app.get('/portfolio-at-risk.csv', ownPlace, (request: Request, reply) =>
     sendInPlace(request, reply, () => portfolioTimeFile(request.desk)),
   )
-  app.get('/loans/:id/statement', async ({ desk, query, params }: Request, reply) =>
+  app.get('/loans/:id/statement', ownPlace, async ({ desk, query, params }: Request, reply) =>
     sendDocument(reply, await statementFile(desk, params.id, query)),
   )
-  app.get('/loans/:id/transactions/:transactionId/receipt', async ({ desk, query, params }: Request, reply) =>
+  app.get('/loans/:id/transactions/:transactionId/receipt', ownPlace, async ({ desk, query, params }: Request, reply) =>
     sendDocument(reply, await receiptFile(desk, params.id, params.transactionId, query)),
   )
-  app.get('/audit.csv', (request: Request, reply) => sendInPlace(request, reply, () => auditFile(request.desk)))
+  app.get('/audit.csv', ownPlace, (request: Request, reply) =>
+    sendInPlace(request, reply, () => auditFile(request.desk)),
+  )
   for (const kind of ['customers', 'loans', 'transactions'] as const)
-    app.get(`/${kind}.csv`, (request: Request, reply) =>
+    app.get(`/${kind}.csv`, ownPlace, (request: Request, reply) =>
       sendInPlace(request, reply, () => bookFile(request.desk, kind)),
     )
   for (const format of ['csv', 'hledger'] as const)
-    app.get(`/journal.${format}`, (request: Request, reply) =>
+    app.get(`/journal.${format}`, ownPlace, (request: Request, reply) =>
       sendInPlace(
         request,
         reply,

@@ -62,8 +62,8 @@ export function keepAccessTrail(now: () => number, log: { warn(context: object, 
   let timer: NodeJS.Timeout | undefined
   return {
     listener: {
-      signedIn: ({ organizationId, accountId, address, requestId }) =>
-        add({ organizationId, accountId, outcome: 'signed in', route: 'auth /v1/auth/token', address, requestId }),
+      signedIn: ({ organizationId, accountId, route, address, requestId }) =>
+        add({ organizationId, accountId, outcome: 'signed in', route, address, requestId }),
       refused: ({ code, organizationId = 0, accountId = null, style, route, address, requestId }) => {
         if (OF_ACCESS.includes(code))
           add({ organizationId, accountId, outcome: code, route: `${style} ${route}`, address, requestId })

@@ -61,18 +61,22 @@ export function createSignIn({ listener = noListener, ...deps }: SignInDeps): Si
   const { db, now } = deps
   const tokens = createTokens(deps)
   const check = shareChecks(createCheck(deps))
-  const signIn = async (email: string, password: string, from: string, requestId = '') => {
-    const checked = await check({ email, password, address: networkOf(from) })
-    const { organizationId, id: accountId } = checked.account
-    listener.signedIn({ organizationId, accountId, address: withoutPort(from), requestId })
-    return checked
-  }
+  const signInAt =
+    (route: string) =>
+    async (email: string, password: string, from: string, requestId = '') => {
+      const checked = await check({ email, password, address: networkOf(from) })
+      const { organizationId, id: accountId } = checked.account
+      listener.signedIn({ organizationId, accountId, route, address: withoutPort(from), requestId })
+      return checked
+    }
+  const forToken = signInAt('auth /v1/auth/token')
+  const forSession = signInAt('office /sign-in')
   return {
     async issueToken(...credentials) {
-      const { account, askedAt } = await signIn(...credentials)
+      const { account, askedAt } = await forToken(...credentials)
       return tokens.issue(account, askedAt)
     },
-    confirm: async (...credentials) => (await signIn(...credentials)).account,
+    confirm: async (...credentials) => (await forSession(...credentials)).account,
     // Two caches: a style that takes no keys must not find one among the cached tokens.
     identify: cachingVerifier(now, tokens.verify),
     identifyKey: cachingVerifier(now, async (key) => ({ identity: await identifyApiKey(db, key) })),

@@ -1,0 +1,71 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { whenClosed } from '../../api/http/whenClosed.ts'
+import type { Config } from '../../app/config.ts'
+import type { Metrics } from '../../observability/metrics.ts'
+import { networkOf } from '../../services/access/network.ts'
+import { createPlaces, type PlaceBounds } from '../../services/places.ts'
+import { requireMetricsToken } from '../callers.ts'
+
+/** The path of the metrics. */
+export const METRICS = '/metrics'
+
+const KEPT_MS = 1_000
+
+/**
+ * The places of those who read the metrics, by their addresses: one at a time, and a rest after each. The rest holds back a
+ * reader that asks all the time, and none that asks every few seconds.
+ */
+const READER_PLACES: PlaceBounds = {
+  atOnce: 4,
+  ofGroup: 1,
+  waiting: { all: 16, ofGroup: 2 },
+  waitMs: 5_000,
+  restMs: () => 100,
+  refusal: 'the metrics are being read from this address, or from many others; try again',
+  againSeconds: 1,
+}
+
+/** A page, as it is sent. */
+interface Page {
+  readonly type: string
+  readonly bytes: Buffer
+}
+
+/** Adds the metrics for Prometheus: computed once at a time, and kept for a second. */
+export function addMetrics(app: FastifyInstance, config: Pick<Config, 'metricsToken'>, metrics: Pick<Metrics, 'page'>) {
+  const readers = createPlaces(READER_PLACES)
+  const page = keepFor(KEPT_MS, async (): Promise<Page> => {
+    const { type, text } = await metrics.page()
+    return { type, bytes: Buffer.from(text) }
+  })
+  const settings = { anybody: true, public: true, whileBusy: true }
+  app.get(METRICS, { config: settings }, async (request: FastifyRequest, reply) => {
+    requireMetricsToken(config, request.headers.authorization)
+    const leave = await readers.take({ group: networkOf(request.ip) })
+    // A connection that closed while the reader waited emits no close event again.
+    if (reply.raw.destroyed) leave()
+    else whenClosed(request, reply, leave)
+    const { type, bytes } = await page()
+    return reply.type(type).send(bytes)
+  })
+}
+
+/** Returns a function that reads one at a time, and answers what was read for so long; a failure is not kept. */
+function keepFor<T>(ms: number, read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | undefined
+  let keptUntil = Number.POSITIVE_INFINITY
+  return () => {
+    if (reading && performance.now() < keptUntil) return reading
+    keptUntil = Number.POSITIVE_INFINITY
+    reading = read()
+    reading.then(
+      () => {
+        keptUntil = performance.now() + ms
+      },
+      () => {
+        reading = undefined
+      },
+    )
+    return reading
+  }
+}

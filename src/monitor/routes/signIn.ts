@@ -84,6 +84,7 @@ export function addSignIn(app: FastifyInstance, sessions: PageSessions): void {
       return reply.setCookie(SESSION_COOKIE, cookie, cookieOf(request)).redirect(nextOf(body), 303)
     } catch (error) {
       if (!(error instanceof LendingError) || error.code !== 'unauthenticated') throw error
+      request.failure = { code: error.code, message: error.message }
       const frame = { ...frameOf(request), here: '/sign-in' }
       return reply
         .code(401)

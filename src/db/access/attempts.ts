@@ -11,6 +11,8 @@ export interface Attempts {
   take(key: string): Promise<number>
   /** Takes back an attempt that does not count after all. */
   giveBack(key: string): Promise<void>
+  /** Returns whether attempts of a key are counted in a window that has not ended. */
+  has(key: string): Promise<boolean>
   /** Forgets the attempts of a key. @returns whether there were any */
   forget(key: string): Promise<boolean>
 }
@@ -45,6 +47,7 @@ export function countAttempts({ pool }: Pick<Db, 'pool'>, name: string, most: nu
     async giveBack(key) {
       await limiter.reward(key)
     },
+    has: async (key) => (await limiter.get(key)) !== null,
     forget: (key) => limiter.delete(key),
   }
 }

@@ -88,18 +88,20 @@ function createCheck({ db, now }: Pick<SignInDeps, 'db' | 'now'>): (credentials:
   const limits = createSignInLimits(db)
   return async ({ email, password, address }) => {
     const attempt = await limits.begin(email, address)
-    let failed = false
+    let outcome: Parameters<typeof attempt.end>[0] = 'not decided'
     try {
       // Before the account is read: tokens that are revoked while the password is checked have to include this one.
       const askedAt = now()
       const account = await findAccountByEmail(db, email)
-      const right = await verifyPassword(password, account?.passwordHash ?? NO_ACCOUNT_HASH)
-      failed = !right || !account || account.disabled
+      const lately = attempt.signedInLately ? email.toLowerCase() : undefined
+      const right = await verifyPassword(password, account?.passwordHash ?? NO_ACCOUNT_HASH, lately)
+      outcome = 'failed'
       if (!right || !account || account.disabled)
         throw unauthenticated('wrong e-mail or password, or the account is disabled')
+      outcome = 'signed in'
       return { account, askedAt }
     } finally {
-      await attempt.end(failed ? 'failed' : 'not failed')
+      await attempt.end(outcome)
     }
   }
 }

@@ -9,13 +9,20 @@ const WINDOW_SECONDS = 900
 /** The most attempts in the window, failed ones and all, before an e-mail or an address has to wait. */
 const MOST = { failures: { email: 10, address: 100 }, all: { email: 100, address: 1_000 } } as const
 
+/** An e-mail that signed in counts as one that did so lately for 30 days. */
+const LATELY_SECONDS = 30 * 86_400
+/** Sign-ins are noted and not limited by that: no e-mail has so many. */
+const NO_LIMIT = 1_000_000_000
+
 /** The most attempts of one address that this process handles at once. */
 const MOST_AT_ONCE = 10
 
 /** An attempt to sign in that is allowed. */
 export interface Attempt {
+  /** Whether the e-mail signed in lately: such e-mails have places of their own where passwords are checked. */
+  readonly signedInLately: boolean
   /** Ends the attempt. An attempt that did not fail, or was not decided, no longer counts as a failure. */
-  end(outcome: 'failed' | 'not failed'): Promise<void>
+  end(outcome: 'failed' | 'signed in' | 'not decided'): Promise<void>
 }
 
 /** Limits the attempts to sign in, by e-mail and by address, before a password is hashed. */
@@ -40,6 +47,7 @@ export function createSignInLimits(db: Pick<Db, 'pool'>): SignInLimits {
     email: count('signin-email', MOST.failures.email),
     address: count('signin-address', MOST.failures.address),
   }
+  const signedIn = countAttempts(db, 'signed-in-email', NO_LIMIT, LATELY_SECONDS)
   const underWay = new Map<string, number>()
 
   function enter(address: string): () => void {
@@ -63,19 +71,23 @@ export function createSignInLimits(db: Pick<Db, 'pool'>): SignInLimits {
         return [counter, key] as const
       }
       const giveBack = () => Promise.all(taken.map(([counter, key]) => counter.giveBack(key)))
+      let signedInLately = false
       try {
         await take(all.address, address, 'too many sign-ins')
         await take(all.email, keyOf(email), 'too many sign-ins')
         taken.push(await take(failures.address, address, 'too many failed sign-ins'))
         taken.push(await take(failures.email, keyOf(email), 'too many failed sign-ins'))
+        signedInLately = await signedIn.has(keyOf(email))
       } catch (error) {
         leave()
         throw error
       }
       return {
+        signedInLately,
         async end(outcome) {
           leave()
-          if (outcome === 'not failed') await giveBack()
+          if (outcome !== 'failed') await giveBack()
+          if (outcome === 'signed in') await signedIn.take(keyOf(email))
         },
       }
     },

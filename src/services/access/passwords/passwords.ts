@@ -2,17 +2,28 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
-import { LendingError } from '../../../domain/errors.ts'
+import { createPlaces, type Holder } from '../../places.ts'
 import type { Derivation } from './passwordWorker.ts'
 
 /** The cost of scrypt: 32 MiB and three passes, as the OWASP password storage cheat sheet has for this size. */
 const COST = { N: 2 ** 15, r: 8, p: 3 }
 const KEY_LENGTH = 32
 
-/** The most passwords that wait to be hashed: some seconds of work. */
-const MOST_WAITING = 20
-const AGAIN_SECONDS = 2
+const THREADS = Math.max(1, Math.floor(availableParallelism() / 2))
 const IDLE_MS = 10_000
+
+/**
+ * The places of passwords, some seconds of work. E-mails that signed in lately, all others, and new passwords take turns, and
+ * have room to wait of their own: one who guesses fills the room of the others.
+ */
+const places = createPlaces({
+  atOnce: THREADS,
+  waiting: { all: 60, ofGroup: 20, ofMember: 10 },
+  waitMs: 30_000,
+  code: 'unavailable',
+  refusal: 'too many passwords are being checked at once; try again',
+  againSeconds: 2,
+})
 
 /**
  * The threads that hash: half as many as there are cores, at a low priority where the system has one. Node's own thread
@@ -24,8 +35,7 @@ function pool(): Piscina<Derivation, Uint8Array> {
   threads ??= new Piscina({
     filename: fileURLToPath(new URL('./passwordWorker.ts', import.meta.url)),
     minThreads: 0,
-    maxThreads: Math.max(1, Math.floor(availableParallelism() / 2)),
-    maxQueue: MOST_WAITING,
+    maxThreads: THREADS,
     idleTimeout: IDLE_MS,
     niceIncrement: 10,
   })
@@ -33,12 +43,8 @@ function pool(): Piscina<Derivation, Uint8Array> {
 }
 
 /** Derives a key on one of the threads. @throws LendingError `unavailable` when too many passwords wait */
-async function derive(password: string, salt: Buffer, cost: typeof COST): Promise<Buffer> {
-  const { queueSize } = pool()
-  if (queueSize >= MOST_WAITING)
-    throw new LendingError('unavailable', 'too many passwords are being checked at once; try again', [], AGAIN_SECONDS)
-  return Buffer.from(await pool().run({ password, salt, cost, length: KEY_LENGTH }))
-}
+const derive = async (password: string, salt: Buffer, cost: typeof COST, holder: Holder): Promise<Buffer> =>
+  places.run(holder, async () => Buffer.from(await pool().run({ password, salt, cost, length: KEY_LENGTH })))
 
 /**
  * Hashes a password as it is stored: the cost, a new salt, and the scrypt of both.
@@ -46,17 +52,20 @@ async function derive(password: string, salt: Buffer, cost: typeof COST): Promis
  */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16)
-  const key = await derive(password, salt, COST)
+  const key = await derive(password, salt, COST, { group: 'new passwords' })
   return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64url'), key.toString('base64url')].join('$')
 }
 
 /**
  * Returns whether a password is the one that was hashed, in the same time for both results.
+ * @param lately the e-mail, where it signed in lately
  * @throws LendingError `unavailable` when too many passwords are being hashed already
  */
-export async function verifyPassword(password: string, stored: string): Promise<boolean> {
+export async function verifyPassword(password: string, stored: string, lately?: string): Promise<boolean> {
   const [, N, r, p, salt = '', key = ''] = stored.split('$')
-  const derived = await derive(password, Buffer.from(salt, 'base64url'), { N: Number(N), r: Number(r), p: Number(p) })
+  const cost = { N: Number(N), r: Number(r), p: Number(p) }
+  const holder = lately === undefined ? { group: 'others' } : { group: 'signed in lately', member: lately }
+  const derived = await derive(password, Buffer.from(salt, 'base64url'), cost, holder)
   const expected = Buffer.from(key, 'base64url')
   return expected.length === derived.length && timingSafeEqual(expected, derived)
 }

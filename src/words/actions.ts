@@ -68,6 +68,14 @@ export const actionWords = {
   withdraw: ['Withdraw', 'Ondoa'],
   titleApprove: ['Approve {action} of loan {loan}', 'Idhinisha {action} ya mkopo {loan}'],
   titleReject: ['Reject {action} of loan {loan}', 'Kataa {action} ya mkopo {loan}'],
+  rejectOfAsker: ['Reject all of this person', 'Kataa yote ya mtu huyu'],
+  rejectOfLoan: ['Reject all of this loan', 'Kataa yote ya mkopo huu'],
+  titleRejectOfAsker: ['Reject all that account {id} asked for', 'Kataa yote yaliyoombwa na akaunti {id}'],
+  titleRejectOfLoan: ['Reject all that waits on loan {id}', 'Kataa yote yanayosubiri kwenye mkopo {id}'],
+  meansRejectAll: [
+    'Nothing is done. Those who asked see your reason. What you asked for yourself goes on waiting.',
+    'Hakuna kinachofanyika. Walioomba wataona sababu yako. Ulichoomba mwenyewe kinaendelea kusubiri.',
+  ],
   titleWithdraw: ['Withdraw {action} of loan {loan}', 'Ondoa {action} ya mkopo {loan}'],
   meansApprove: ['What was asked for is done now.', 'Kilichoombwa kinafanyika sasa.'],
   meansReject: [
@@ -102,5 +110,6 @@ export const doneWords = {
   doneWaits: ['It waits for a second ADMIN.', 'Inasubiri ADMIN wa pili.'],
   doneApprove: ['It is approved and done.', 'Imeidhinishwa na kufanyika.'],
   doneReject: ['It is rejected.', 'Imekataliwa.'],
+  doneRejectAll: ['They are rejected.', 'Yamekataliwa.'],
   doneWithdraw: ['It is withdrawn.', 'Imeondolewa.'],
 } as const satisfies Words

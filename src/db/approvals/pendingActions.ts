@@ -41,8 +41,10 @@ const ENTITY = 'pending action'
 /** The order of the list of pending actions. */
 export const ACTIONS_ORDER = 'pending-actions'
 
-/** The most actions of an organization that wait at a time. */
-export const MOST_PENDING = 1_000
+/** The most actions that wait at a time: of an organization, of one who asks, and on a loan. */
+export const MOST_PENDING = { organization: 1_000, asker: 200, loan: 50 } as const
+/** Whose share of the actions that wait is full. */
+export type FullShare = keyof typeof MOST_PENDING
 
 const toAction = ({ subject: _, state, kind, request, askedAt, decidedAt, ...row }: Row): PendingAction => ({
   ...row,
@@ -63,6 +65,8 @@ export async function findAction(db: Db, organizationId: number, id: bigint): Pr
 export interface ActionFilter {
   readonly state?: ActionState | undefined
   readonly loanId?: bigint | undefined
+  /** The account that asked. */
+  readonly askedBy?: number | undefined
 }
 
 /**
@@ -72,10 +76,15 @@ export interface ActionFilter {
 export async function findActions(
   db: Db,
   organizationId: number,
-  { state, loanId }: ActionFilter,
+  { state, loanId, askedBy }: ActionFilter,
   position: Position,
 ): Promise<Found<PendingAction>> {
-  const where = { organizationId, ...(state && { state }), ...(loanId !== undefined && { loanId }) }
+  const where = {
+    organizationId,
+    ...(state && { state }),
+    ...(loanId !== undefined && { loanId }),
+    ...(askedBy !== undefined && { askedBy }),
+  }
   const isPage = 'page' in position
   const slice = isPage ? sliceOf(position) : { take: position.rows }
   const above = isPage ? {} : { id: { gt: position.cursor?.floor ?? 0n } }
@@ -111,10 +120,12 @@ const findSame = statement<{ organizationId: number; loanId: bigint; subject: st
     AND subject = ${p('subject')} AND state = 'pending'`,
 )
 
-const countPending = statement<{ organizationId: number }>(
+const countPending = statement<{ organizationId: number; accountId: number | null; loanId: bigint }>(
   'count-pending-actions',
-  (p) => `SELECT count(*)::int AS pending FROM pending_action
-    WHERE organization_id = ${p('organizationId')} AND state = 'pending'`,
+  (p) => `SELECT count(*)::int AS organization,
+      count(*) FILTER (WHERE asked_by IS NOT DISTINCT FROM ${p('accountId')}::int)::int AS asker,
+      count(*) FILTER (WHERE loan_id = ${p('loanId')})::int AS loan
+    FROM pending_action WHERE organization_id = ${p('organizationId')} AND state = 'pending'`,
 )
 
 const insert = statement<TrailValues & Omit<NewAction, 'request'> & { readonly request: string }>(
@@ -132,16 +143,18 @@ const insert = statement<TrailValues & Omit<NewAction, 'request'> & { readonly r
 
 /**
  * Inserts an action that waits, with its row of the trail; where the same request waits already, nothing is inserted.
- * @returns the id of the action that waits; `full` where the organization has as many as there may be
+ * @returns the id of the action that waits, or whose share is full: the loan's, the asker's or the organization's
  */
-export const insertAction = (db: Db, author: Author, action: NewAction, now: number): Promise<bigint | 'full'> =>
+export const insertAction = (db: Db, author: Author, action: NewAction, now: number): Promise<bigint | FullShare> =>
   inTransaction(db, async (transaction) => {
-    const { organizationId } = author
+    const { organizationId, accountId } = author
     await transaction.query(lockOrganization({ organizationId }))
     const same = await transaction.query<{ id: bigint }>(findSame({ ...action, organizationId }))
     if (same.rows[0]) return same.rows[0].id
-    const counted = await transaction.query<{ pending: number }>(countPending({ organizationId }))
-    if (counted.rows[0]!.pending >= MOST_PENDING) return 'full'
+    const counting = countPending({ organizationId, accountId, loanId: action.loanId })
+    const counted = (await transaction.query<Record<FullShare, number>>(counting)).rows[0]!
+    const full = (['loan', 'asker', 'organization'] as const).find((whose) => counted[whose] >= MOST_PENDING[whose])
+    if (full) return full
     const { kind, loanId, transactionId, amount, currency } = action
     const after = { state: 'pending', kind, loanId, transactionId, amount, currency }
     const trace = { action: 'request', before: null, after }
@@ -185,6 +198,40 @@ export async function endAction(
   const { rows } = await pool.query<{ id: bigint }>(end({ ...trailValues(author, now, trace), ...ended }))
   return rows.length > 0
 }
+
+/** Whose pending actions are rejected: those that an account asked for, those on a loan, or those that are both. */
+export interface Rejected {
+  readonly askedBy: number | null
+  readonly loanId: bigint | null
+  readonly reason: string
+}
+
+const reject = statement<TrailValues & Rejected>(
+  'reject-pending-actions',
+  (p) => `
+  WITH ended AS (
+    UPDATE pending_action SET state = 'rejected', reason = ${p('reason')}, decided_at = ${p('changedAt')},
+      decided_by = ${p('accountId')}::int, decided_request_id = ${p('requestId')}
+    WHERE organization_id = ${p('organizationId')} AND state = 'pending'
+      AND (${p('askedBy')}::int IS NULL OR asked_by = ${p('askedBy')}::int)
+      AND (${p('loanId')}::bigint IS NULL OR loan_id = ${p('loanId')}::bigint)
+      AND asked_by IS DISTINCT FROM ${p('accountId')}::int
+    RETURNING id
+  ), ${trail(p as Parameter<TrailValues>, 'ended', ENTITY)}
+  SELECT id FROM ended ORDER BY id`,
+)
+
+/**
+ * Rejects what waits of an account or on a loan, but for what the author asked for; each with its row of the trail.
+ * @returns the ids, in order
+ */
+export const rejectActions = (db: Db, author: Author, rejected: Rejected, now: number): Promise<bigint[]> =>
+  inTransaction(db, async (transaction) => {
+    const after = { state: 'rejected', reason: rejected.reason }
+    const values = trailValues(author, now, { action: ACTIONS.rejected, before: { state: 'pending' }, after })
+    const { rows } = await transaction.query<{ id: bigint }>(reject({ ...values, ...rejected }))
+    return rows.map(({ id }) => id)
+  })
 
 /** The approval of a pending action, and who gives it. */
 export interface Approval {

@@ -1,6 +1,6 @@
-import type { LocalDate } from '../dates.ts'
+import type { Instant, LocalDate } from '../dates.ts'
 import { notFound } from '../errors.ts'
-import { type EntryType, isCharge } from '../loan/entry.ts'
+import { type Entry, type EntryType, isCharge } from '../loan/entry.ts'
 import { adjust, type Decision, type Loan, type Posting, post, reverse } from '../loan/loan.ts'
 import type { LoanState } from '../loan/replay.ts'
 import type { Decimal } from '../money.ts'
@@ -84,6 +84,15 @@ export function amountOf({ posted, reversed, before }: Decision): bigint {
   const amounts = [posted?.amount, reversed?.amount, reversed && outcomes?.get(reversed.ordinal)?.amount]
   return amounts.reduce<bigint>((most, one) => (one != null && one > most ? one : most), 0n)
 }
+
+/** Returns the sum of the interest waivers among entries that were posted at some instants and not reversed, in minor units. */
+export const waivedOf = (
+  entries: readonly Pick<Entry, 'type' | 'amount' | 'postedAt' | 'reversedAt'>[],
+  isPostedThen: (at: Instant) => boolean,
+): bigint =>
+  entries
+    .filter((one) => one.type === 'Waive Interest' && one.reversedAt === null && isPostedThen(one.postedAt))
+    .reduce((sum, { amount }) => sum + amount, 0n)
 
 /** The amount of an organization above which actions wait, in minor units of its currency. */
 export interface ApprovalLimit {

@@ -75,5 +75,7 @@ function links({ caller, say, isAdmin }: Desk, action: PendingAction): Html | fa
   const to = (verb: 'approve' | 'reject' | 'withdraw') =>
     html`<a href="/pending/${action.id}/do/${verb}">${say(verb)}</a> `
   if (isMaker(action, caller)) return to('withdraw')
-  return isAdmin && html`${to('approve')}${to('reject')}`
+  const all = (path: string, word: PageWord) => html`<a href="/pending/${path}/do/reject">${say(word)}</a> `
+  const ofAsker = action.askedBy !== null && all(`asked-by/${action.askedBy}`, 'rejectOfAsker')
+  return isAdmin && html`${to('approve')}${to('reject')}${ofAsker}${all(`of-loan/${action.loanId}`, 'rejectOfLoan')}`
 }

@@ -21,7 +21,7 @@ import {
 } from '../loan/actions.ts'
 import { previewTable } from '../loan/previewTable.ts'
 import { dayOf, idOf } from '../query.ts'
-import { approvalStep } from './approvals.ts'
+import { approvalStep, rejectAllStep } from './approvals.ts'
 import { type Step, takeStep } from './flow.ts'
 
 type Params = Readonly<Record<'id' | 'transactionId' | 'action', string>>
@@ -51,6 +51,8 @@ export function addActions(app: FastifyInstance, deps: Deps): void {
   add('/customers/:id/do/close', closeStep)
   add('/products/:id/do/retire', retireStep)
   add('/pending/:id/do/:action', approvalStep)
+  add('/pending/asked-by/:id/do/reject', (request) => rejectAllStep(request, 'asker'))
+  add('/pending/of-loan/:id/do/reject', (request) => rejectAllStep(request, 'loan'))
 }
 
 const loanStep = ({ desk, params, url }: Request): Promise<Step> => {

@@ -2,13 +2,16 @@ import type { FastifyRequest } from 'fastify'
 import { decideAction } from '../../domain/approvals/pendingAction.ts'
 import { fromStoredRequest } from '../../domain/approvals/storedRequest.ts'
 import { invalidArgument, notFound } from '../../domain/errors.ts'
+import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import type { Caller } from '../../services/access/caller.ts'
 import {
   approvePendingAction,
   getPendingAction,
   LONGEST_REASON,
+  listPendingActions,
   type PendingAction,
   rejectPendingAction,
+  rejectPendingActions,
   withdrawPendingAction,
 } from '../../services/approvals/approvals.ts'
 import { previewChange } from '../../services/loans/changes/preview.ts'
@@ -30,6 +33,9 @@ interface Verb {
   readonly fields: readonly Field[]
   run(deps: Desk['deps'], caller: Caller, id: bigint, fields: Fields): Promise<PendingAction>
 }
+
+/** As many as may wait of an account or on a loan. */
+const MOST_LISTED = 200
 
 const REASON: Field = { name: 'reason', word: 'reason', kind: 'text', isRequired: true, longest: LONGEST_REASON }
 
@@ -78,6 +84,40 @@ export async function approvalStep({ desk, params, url }: Pick<Request, 'desk' |
     async run(by, fields) {
       await verb.run(deps, by, id, fields)
       return verb.done
+    },
+  }
+}
+
+/** Returns the steps of rejecting all that waits of an account, or on a loan. @throws LendingError `not_found` */
+export async function rejectAllStep(
+  { desk, params, url }: Pick<Request, 'desk' | 'params' | 'url'>,
+  whose: 'asker' | 'loan',
+): Promise<Step> {
+  const { deps, caller, say } = desk
+  const id = idOf(params.id, whose === 'loan' ? 'loan' : 'account')
+  if (whose === 'asker' && id > LARGEST_ID) throw notFound('no account has that id')
+  const of = whose === 'loan' ? { loanId: id } : { askedBy: Number(id) }
+  return {
+    path: url.split('?')[0]!,
+    title: say(whose === 'loan' ? 'titleRejectOfLoan' : 'titleRejectOfAsker', { id }),
+    means: say('meansRejectAll'),
+    fields: [REASON],
+    values: {},
+    back: '/pending',
+    async show(fields) {
+      reasonOf(fields)
+      const { items, total = 0 } = await listPendingActions(
+        deps,
+        caller,
+        { state: 'pending', ...of },
+        { rows: MOST_LISTED, page: 1 },
+      )
+      const view = tiles([tile(say('pendingActions'), total)])
+      return { view, mark: `${total} ${items.at(-1)?.id ?? ''}` }
+    },
+    async run(by, fields) {
+      await rejectPendingActions(deps, by, { ...of, reason: reasonOf(fields) })
+      return 'doneRejectAll'
     },
   }
 }

@@ -8,6 +8,7 @@ import {
   listPendingActions,
   type PendingAction,
   rejectPendingAction,
+  rejectPendingActions,
   withdrawPendingAction,
 } from '../../services/approvals/approvals.ts'
 import type { Waits } from '../../services/approvals/waiting.ts'
@@ -23,6 +24,13 @@ interface ListOptions extends OfOrganization {
   readonly state?: NonNullable<ActionFilter['state']>
   readonly rows: number
   readonly after?: string
+  readonly askedBy?: number
+}
+
+interface RejectOptions extends OfOrganization {
+  readonly askedBy?: number
+  readonly loan?: bigint
+  readonly reason: string
 }
 
 const ID = ['<id>', 'its number', longNumber] as const
@@ -51,6 +59,7 @@ export function approvalCommands(program: Command, shell: Shell): void {
   decide('reject', 'reject an action: nothing is posted', (task, caller, { id, reason = '' }) =>
     rejectPendingAction(task.deps, caller, id, reason),
   ).requiredOption('--reason <text>', 'why, for the one who asked')
+  rejectAllCommand(approvals, shell)
 }
 
 function listCommand(approvals: Command, shell: Shell): void {
@@ -58,15 +67,16 @@ function listCommand(approvals: Command, shell: Shell): void {
     .command('list')
     .description('list the actions, oldest first')
     .addOption(new Option('--state <state>', 'only these').choices(ACTION_STATES))
+    .option('--asked-by <account>', 'only what this account asked for', wholeNumber)
     .addOption(organizationOption())
     .option('-n, --rows <number>', 'at most so many', wholeNumber, 100)
     .option('--after <cursor>', 'those after an earlier list: its next')
-    .action(({ organization: given, state, rows, after }: ListOptions, command: Command) =>
+    .action(({ organization: given, state, rows, after, askedBy }: ListOptions, command: Command) =>
       perform(shell, command, async ({ deps, printer, by, organization }) => {
         const { id } = await organization(given)
         const { zone } = deps.config
         const range = after === undefined ? { rows } : { rows, after }
-        const { items, next } = await listPendingActions(deps, by(id), { state }, range)
+        const { items, next } = await listPendingActions(deps, by(id), { state, askedBy }, range)
         if (next !== undefined && items.length === rows) printer.note(`more: --after ${next}`)
         printer.list(
           items,
@@ -97,6 +107,26 @@ function showCommand(approvals: Command, shell: Shell): void {
         const caller = by((await organization(options.organization)).id)
         const found = viewOf(await getPendingAction(deps, caller, action), deps.config.zone)
         printer.done(found, JSON.stringify(found, null, 2))
+      }),
+    )
+}
+
+function rejectAllCommand(approvals: Command, shell: Shell): void {
+  approvals
+    .command('reject-all')
+    .description('reject all actions of an account, or on a loan, but for those that the command line asked for')
+    .option('--asked-by <account>', 'what this account asked for', wholeNumber)
+    .option('--loan <id>', 'what is on this loan', longNumber)
+    .requiredOption('--reason <text>', 'why, for those who asked')
+    .addOption(organizationOption())
+    .action(({ organization: given, askedBy, loan: loanId, reason }: RejectOptions, command: Command) =>
+      perform(shell, command, async ({ deps, printer, by, organization, confirm }) => {
+        const caller = by((await organization(given)).id)
+        const whose = [askedBy !== undefined && `of account ${askedBy}`, loanId !== undefined && `on loan ${loanId}`]
+        await confirm(`reject all pending actions ${whose.filter(Boolean).join(' ')}?`)
+        const of = { ...(askedBy !== undefined && { askedBy }), ...(loanId !== undefined && { loanId }) }
+        const rejected = await rejectPendingActions(deps, caller, { ...of, reason })
+        printer.done({ rejected: rejected.map(String) }, `${rejected.length} pending actions are rejected.`)
       }),
     )
 }

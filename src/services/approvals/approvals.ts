@@ -6,6 +6,7 @@ import {
   findAction,
   findActions,
   type PendingAction,
+  rejectActions,
 } from '../../db/approvals/pendingActions.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import { inTransaction } from '../../db/postgres/transaction.ts'
@@ -88,11 +89,37 @@ export async function rejectPendingAction(
   reason: string,
 ): Promise<PendingAction> {
   requireAdmin(caller)
-  if (reason.trim() === '' || [...reason].length > LONGEST_REASON)
-    throw invalidArgument('reason', `must be 1 to ${LONGEST_REASON} characters`)
+  requireReason(reason)
   const action = await pendingOf(deps, caller, id)
   if (isMaker(action, caller)) throw denied('the one who asked withdraws the action, and another ADMIN rejects it')
   return endWith(deps, caller, action, { state: 'rejected', reason })
+}
+
+/**
+ * Rejects all pending actions that an account asked for, or that are on a loan, as a second ADMIN: but for those that the caller
+ * asked for. The same request again rejects what was asked for since, so that its Idempotency-Key claims nothing.
+ * @returns the ids of those that were rejected, in order
+ * @throws LendingError `permission_denied`, `invalid_argument`
+ */
+export async function rejectPendingActions(
+  { db, now }: Pick<Deps, 'db' | 'now'>,
+  caller: Caller,
+  { askedBy = null, loanId = null, reason }: { askedBy?: number | null; loanId?: bigint | null; reason: string },
+): Promise<bigint[]> {
+  requireAdmin(caller)
+  requireReason(reason)
+  if (askedBy === null && loanId === null)
+    throw new LendingError('invalid_argument', 'askedBy or loanId is required: the account that asked, or the loan')
+  if (askedBy !== null && askedBy === caller.accountId)
+    throw denied('the one who asked withdraws the action, and another ADMIN rejects it')
+  const { organizationId, accountId, requestId } = caller
+  return rejectActions(db, { organizationId, accountId, requestId }, { askedBy, loanId, reason }, now(organizationId))
+}
+
+/** Requires a reason of a rejection. @throws LendingError `invalid_argument` */
+function requireReason(reason: string): void {
+  if (reason.trim() === '' || [...reason].length > LONGEST_REASON)
+    throw invalidArgument('reason', `must be 1 to ${LONGEST_REASON} characters`)
 }
 
 /**

@@ -1,21 +1,29 @@
 import type { Deps } from '../../app/deps.ts'
-import { findAction, insertAction, MOST_PENDING, type PendingAction } from '../../db/approvals/pendingActions.ts'
+import {
+  type FullShare,
+  findAction,
+  insertAction,
+  MOST_PENDING,
+  type PendingAction,
+} from '../../db/approvals/pendingActions.ts'
 import type { Author } from '../../db/audit/trail.ts'
-import type { StoredRow } from '../../db/loans/storedLoan.ts'
+import type { StoredLoan, StoredRow } from '../../db/loans/storedLoan.ts'
 import {
   type ActionRequest,
   type ApprovalLimit,
   amountOf,
   mustWait,
   transactionOf,
+  waivedOf,
 } from '../../domain/approvals/pendingAction.ts'
 import { subjectOf, toStoredRequest } from '../../domain/approvals/storedRequest.ts'
+import type { Instant } from '../../domain/dates.ts'
 import { failedPrecondition, invariant } from '../../domain/errors.ts'
 import type { Decision } from '../../domain/loan/loan.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Organization } from '../lenders/organizations.ts'
 
-export { MOST_PENDING, type PendingAction } from '../../db/approvals/pendingActions.ts'
+export type { PendingAction } from '../../db/approvals/pendingActions.ts'
 
 /** The result of a request that waits for a second ADMIN: nothing was posted. */
 export interface Waits {
@@ -36,21 +44,29 @@ export const limitOf = ({ approvalAbove, currency }: Organization): ApprovalLimi
   approvalAbove === null ? null : { approvalAbove, currency }
 
 /**
- * Returns what has to wait of a request, once it was decided what the request does to the loan; undefined where nothing does. A
- * value date that was left out is the day on which it was asked for.
+ * Returns what has to wait of a request, once it was decided what the request does to the loan; undefined where nothing does.
+ * Waivers of a loan on a day count together. A value date that was left out is the day on which it was asked for.
  */
 export function wantedOf(
   limit: ApprovalLimit | null,
-  loan: StoredRow,
+  loan: StoredLoan,
   request: ActionRequest,
-  decision: Decision,
+  { decision, postedToday }: { readonly decision: Decision; readonly postedToday: (at: Instant) => boolean },
 ): Wanted | undefined {
   if (limit === null) return undefined
   const amount = amountOf(decision)
-  if (!mustWait(limit, amount, loan.terms.currency.code)) return undefined
+  const before = request.kind === 'waive-interest' ? waivedOf(loan.entries, postedToday) : 0n
+  if (!mustWait(limit, before + amount, loan.terms.currency.code)) return undefined
   if (!('posting' in request)) return { request, amount }
   const valueDate = decision.posted?.valueDate
   return { request: { ...request, posting: { ...request.posting, valueDate } }, amount }
+}
+
+/** Of whom the actions are whose share is full. */
+const OF_SHARE: Readonly<Record<FullShare, string>> = {
+  organization: 'of the organization',
+  asker: 'that you asked for',
+  loan: 'on this loan',
 }
 
 /**
@@ -71,9 +87,9 @@ export async function waitForSecond(
     ...{ loanId, transactionId: transactionOf(request), amount, currency: terms.currency.code },
   }
   const id = await abortedWhereKeyTaken(insertAction(db, author, action, now(organizationId)))
-  if (id === 'full')
+  if (typeof id === 'string')
     throw failedPrecondition(
-      `${MOST_PENDING} actions wait for a second ADMIN, the most that there may be: approve, reject or withdraw some`,
+      `${MOST_PENDING[id]} actions ${OF_SHARE[id]} wait for a second ADMIN, the most that may: approve, reject or withdraw some`,
     )
   const waits = await findAction(db, organizationId, id)
   invariant(waits, 'a pending action that was just found or made')

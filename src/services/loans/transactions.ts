@@ -1,9 +1,10 @@
 import type { Deps } from '../../app/deps.ts'
 import type { LoanRef } from '../../db/loans/loans.ts'
-import type { StoredRow } from '../../db/loans/storedLoan.ts'
+import type { StoredHead, StoredLoan, StoredRow } from '../../db/loans/storedLoan.ts'
 import { cursorAt } from '../../db/queries/cursor.ts'
 import type { Step } from '../../db/queries/paging.ts'
 import { type ActionRequest, decideAction, lossOf } from '../../domain/approvals/pendingAction.ts'
+import { dateIn } from '../../domain/dates.ts'
 import { invariant, notFound } from '../../domain/errors.ts'
 import { type Entry, type EntryType, isCharge, isCustomerRepayment } from '../../domain/loan/entry.ts'
 import { type Adjustment, findByToken, outcomeAt, type Posting, post } from '../../domain/loan/loan.ts'
@@ -53,14 +54,27 @@ export async function postTransaction(
   const posting = { ...request, paymentMethod: organization.paymentMethod }
   const [limit, loss] = [limitOf(organization), lossOf(posting)]
   const change = { author: caller, ref, posting }
-  const changed = await postToLoan<TransactionNow | Wanted>(deps, change, (loan, now) => {
+  const answerOfOriginal = (loan: StoredLoan | StoredHead, now: number) => {
     const original = posting.token === null ? undefined : findByToken(loan, posting.token)
     if (original)
       return { answer: { loan, entry: original, outcome: outcomeAt(loan, original, now), replayed: true as const } }
-    const save = post(loan, posting, now)
-    const wanted = loss && wantedOf(limit, loan, loss, save)
-    return wanted ? { answer: wanted } : { save }
-  })
+    return undefined
+  }
+  // Whether a waiver waits depends on the entries of the loan, which its head lacks.
+  const changed =
+    limit !== null && loss
+      ? await changeLoan<TransactionNow | Wanted>(deps, { author: caller, ref }, (loan, now) => {
+          const original = answerOfOriginal(loan, now)
+          if (original) return original
+          const decision = post(loan, posting, now)
+          const wanted = wantedOf(limit, loan, loss, { decision, postedToday: sameDay(deps, now) })
+          return wanted ? { answer: wanted } : { save: decision }
+        })
+      : await postToLoan<TransactionNow>(
+          deps,
+          change,
+          (loan, now) => answerOfOriginal(loan, now) ?? { save: post(loan, posting, now) },
+        )
   return answerOf(deps, caller, ref, changed)
 }
 
@@ -105,6 +119,12 @@ export async function reverseCharge(
   return changeTransaction(deps, caller, ref, { kind: 'reverse-charge', transactionId, note })
 }
 
+/** Returns a function that says whether an instant is of the same day, in the lender's zone. */
+function sameDay({ config: { zone } }: Pick<Deps, 'config'>, now: number): (at: number) => boolean {
+  const today = dateIn(zone, now)
+  return (at) => dateIn(zone, at) === today
+}
+
 async function changeTransaction(
   deps: Deps,
   caller: Caller,
@@ -114,9 +134,9 @@ async function changeTransaction(
   requireAdmin(caller)
   const limit = limitOf(await getOrganization(deps, caller))
   const changed = await changeLoan<Wanted>(deps, { author: caller, ref }, (loan, now) => {
-    const save = decideAction(loan, request, now)
-    const wanted = wantedOf(limit, loan, request, save)
-    return wanted ? { answer: wanted } : { save }
+    const decision = decideAction(loan, request, now)
+    const wanted = wantedOf(limit, loan, request, { decision, postedToday: sameDay(deps, now) })
+    return wanted ? { answer: wanted } : { save: decision }
   })
   return answerOf(deps, caller, ref, changed)
 }

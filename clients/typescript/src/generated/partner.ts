@@ -48,6 +48,15 @@ export interface RejectPendingActionRequest {
   reason: string
 }
 
+export interface RejectPendingActionsRequest {
+  /** The account that asked. */
+  askedBy?: number
+  /** The loan. */
+  loanId?: string
+  /** Why, for the one who asked. */
+  reason: string
+}
+
 export interface BoostCreditLimitRequest {
   /** The statement as it was issued: a PDF with text, at most 10 MiB and 200 pages, without a password. */
   statement: Blob | File
@@ -553,6 +562,10 @@ export interface Period {
 
 export interface PeriodList {
   items: Period[]
+}
+
+export interface RejectedPendingActions {
+  rejected: string[]
 }
 
 export interface PendingAction {
@@ -2074,6 +2087,10 @@ export type ListPendingActionsParams = {
    * Only actions on this loan.
    */
   loanId?: string
+  /**
+   * Only what this account asked for.
+   */
+  askedBy?: number
 }
 
 export type ListAuditTrailParams = {
@@ -2709,6 +2726,10 @@ export const partnerOperations = ({ send, list }: Sender) => ({
   /** Reject a pending action. */
   rejectPendingAction: (id: string, body: RejectPendingActionRequest, call?: Call): Promise<PendingAction> =>
     send<PendingAction>({ method: 'POST', path: at`/v1/pending-actions/${id}/reject`, body, keyed: true }, call),
+
+  /** Reject the pending actions of an account or a loan. */
+  rejectPendingActions: (body: RejectPendingActionsRequest, call?: Call): Promise<RejectedPendingActions> =>
+    send<RejectedPendingActions>({ method: 'POST', path: '/v1/pending-actions/reject', body, keyed: true }, call),
 
   /** Withdraw a pending action. */
   withdrawPendingAction: (id: string, call?: Call): Promise<PendingAction> =>

@@ -5,6 +5,7 @@ import {
   listPendingActions,
   type PendingAction,
   rejectPendingAction,
+  rejectPendingActions,
   withdrawPendingAction,
 } from '../../../services/approvals/approvals.ts'
 import { rangeOf } from '../../lists/query.ts'
@@ -15,6 +16,8 @@ import {
   actionQuery,
   pendingActionPage,
   pendingActionSchema,
+  rejectedSchema,
+  rejectManyRequest,
   rejectRequest,
   toPendingAction,
 } from './approvals.wire.ts'
@@ -29,6 +32,7 @@ export function approvalRoutes(app: StyleApp, deps: Deps): void {
   readRoutes(app, deps)
   approveRoute(app, deps)
   rejectRoute(app, deps)
+  rejectManyRoute(app, deps)
   withdrawRoute(app, deps)
 }
 
@@ -48,8 +52,8 @@ function readRoutes(app: StyleApp, deps: Deps): void {
       },
     },
     async ({ caller, query }) => {
-      const { state, loanId } = query
-      const found = await listPendingActions(deps, caller, { state, loanId }, rangeOf(query))
+      const { state, loanId, askedBy } = query
+      const found = await listPendingActions(deps, caller, { state, loanId, askedBy }, rangeOf(query))
       return toPage(found, query, (one) => toPendingAction(one, zone))
     },
   )
@@ -116,6 +120,29 @@ function rejectRoute(app: StyleApp, deps: Deps): void {
       },
     },
     async ({ caller, params: { id }, body }) => view(deps, await rejectPendingAction(deps, caller, id, body.reason)),
+  )
+}
+
+function rejectManyRoute(app: StyleApp, deps: Deps): void {
+  app.post(
+    '/v1/pending-actions/reject',
+    {
+      config: { role: 'ADMIN' },
+      schema: {
+        tags,
+        operationId: 'rejectPendingActions',
+        summary: 'Reject the pending actions of an account or a loan',
+        description:
+          'All that an account asked for, or all on a loan, but for what you asked for yourself. Nothing is posted. One of `askedBy` and `loanId` is required.',
+        body: rejectManyRequest,
+        response: { 200: rejectedSchema },
+      },
+    },
+    async ({ caller, body: { askedBy, loanId, reason } }) => {
+      // A text that is no id names a loan that there is not.
+      const of = { ...(askedBy !== undefined && { askedBy }), ...(loanId !== undefined && { loanId: loanId ?? 0n }) }
+      return { rejected: (await rejectPendingActions(deps, caller, { ...of, reason })).map(String) }
+    },
   )
 }
 

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { toRfc3339 } from '../../../domain/dates.ts'
 import { currencyOf, minorToNumber, toMinorUnits } from '../../../domain/money.ts'
+import { LARGEST_ID } from '../../../domain/product/smallId.ts'
 import {
   ACTION_KINDS,
   ACTION_STATES,
@@ -10,8 +11,8 @@ import {
 } from '../../../services/approvals/approvals.ts'
 import { isWaiting, type Waits } from '../../../services/approvals/waiting.ts'
 import { count, word } from '../../document/answers.ts'
-import { listQuery, queryId } from '../../lists/query.ts'
-import { idParam, instant, money, text } from '../../wire.ts'
+import { listQuery, queryId, queryInt } from '../../lists/query.ts'
+import { idParam, instant, money, smallInt, text } from '../../wire.ts'
 import { named, pageOf } from '../registry.ts'
 import * as examples from './examples.ts'
 
@@ -25,12 +26,29 @@ export const actionParams = z
 export const actionQuery = listQuery.extend({
   state: z.enum(ACTION_STATES).optional().describe('Only actions in this state.'),
   loanId: queryId('no other filter').optional().describe('Only actions on this loan.'),
+  askedBy: queryInt({ min: 1, max: LARGEST_ID }).optional().describe('Only what this account asked for.'),
 })
 
 export const rejectRequest = named(
   'RejectPendingActionRequest',
   z.strictObject({ reason: text({ max: LONGEST_REASON, lines: true }).describe('Why, for the one who asked.') }),
   { example: examples.reason },
+)
+
+export const rejectManyRequest = named(
+  'RejectPendingActionsRequest',
+  z.strictObject({
+    askedBy: smallInt({ min: 1, max: LARGEST_ID }).optional().describe('The account that asked.'),
+    loanId: idParam.optional().describe('The loan. With `askedBy`, what that account asked for on the loan.'),
+    reason: rejectRequest.shape.reason,
+  }),
+  { example: examples.rejectMany },
+)
+
+export const rejectedSchema = named(
+  'RejectedPendingActions',
+  z.object({ rejected: z.array(z.string()).describe('Their ids, in order; at most 1,000.') }),
+  { example: examples.rejectedMany },
 )
 
 export const pendingActionSchema = named(

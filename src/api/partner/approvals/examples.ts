@@ -35,6 +35,10 @@ export const rejected = {
   ...reason,
 }
 
+/** What waits on a loan is rejected together. */
+export const rejectMany = { loanId: newLoan.id, ...reason }
+export const rejectedMany = { rejected: ['1', '2'] }
+
 export const withdrawn = {
   ...waitingWriteOff,
   state: 'withdrawn' as const,

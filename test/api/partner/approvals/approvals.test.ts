@@ -119,7 +119,7 @@ describe('above the amount of the organization', () => {
     const refused = await ask(path, { transactionAmount: 2_000 })
     await service.owner.pool.query(`DELETE FROM pending_action WHERE subject LIKE 'filler %'`)
     expect(refused).toMatchObject({ status: 409, body: { code: 'failed_precondition' } })
-    expect(refused.body.message).toMatch(/^1000 actions wait for a second ADMIN, the most that there may be/)
+    expect(refused.body.message).toMatch(/^1000 actions of the organization wait for a second ADMIN, the most that may/)
     expect((await ask(path, { transactionAmount: 2_000 })).status).toBe(202)
   })
 

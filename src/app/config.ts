@@ -1,18 +1,7 @@
 import { IANAZone } from 'luxon'
 import { z } from 'zod'
 import { SECRET_SETTINGS, withSecretsOfFiles } from './secretFiles.ts'
-
-/** An origin, `https://host[:port]`: the host selects a style, so a path in it would never match. */
-const hostUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an http(s) URL such as http://api.localhost:3000' })
-  .refine(
-    (text) => URL.canParse(text) && /^\/?$/.test(new URL(text).pathname),
-    'must have no path: the host selects the style',
-  )
-  .refine((text) => !/[?#]/.test(text), 'must have no query and no fragment: the host selects the style')
-  .refine((text) => !text.includes('@'), 'must have no user and no password: clients see this URL')
-  .transform((text) => text.replace(/\/$/, ''))
-  .optional()
+import { databaseUrl, hostUrl } from './urlSettings.ts'
 
 const MOST_PORT = 65_535
 
@@ -32,36 +21,6 @@ const count = (fallback: number, { min = 0, max = 1_000_000_000 }: { min?: numbe
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be ${min} to ${max}`)
     .default(fallback)
-
-/**
- * Returns whether the driver reads a database's URL as it was meant. A URL whose password has a `#`, `/` or `?` is
- * invalid, or names another server: the `@` before the host then comes after it.
- */
-function isDatabaseUrl(text: string): boolean {
-  // For a socket, which the query names, the driver accepts an empty host after a user.
-  const url = URL.parse(text) ?? URL.parse(text.replace('@/', '@localhost/'))
-  if (url === null || url.hash !== '' || url.pathname.includes('@')) return false
-  if ([...url.searchParams.keys()].some((key) => key.includes('@'))) return false
-  try {
-    decodeURIComponent(`${url.username}${url.password}${url.pathname}`.replace(/%(?![0-9a-f]{2})/gi, '%25'))
-    return true
-  } catch {
-    return false
-  }
-}
-
-const databaseUrl = z
-  .string()
-  .max(2000)
-  .refine(
-    (url) => url === '' || /^postgres(ql)?:\/\//.test(url),
-    'must be a postgres:// URL, or empty for the embedded database',
-  )
-  .refine(
-    (url) => url === '' || isDatabaseUrl(url),
-    'must be a URL such as postgres://user:password@host:5432/database, with special characters in the password percent-encoded: # as %23, / as %2F, ? as %3F',
-  )
-  .default('')
 
 /**
  * Names of the IANA database, by area, and UTC. Postgres, which also computes days in the zone, reads an offset such as
@@ -90,6 +49,7 @@ export const settings = z.object({
   OPS_PORT: port(3001),
   OPS_HOST: z.string().min(1).max(255).default('127.0.0.1'),
   OPS_NAMES: z.string().max(2000).transform(namesIn).default([]),
+  OPS_TLS: flag.default(false),
   METRICS_TOKEN: z
     .string()
     .min(SHORTEST_SECRET, `must be at least ${SHORTEST_SECRET} characters`)
@@ -143,6 +103,8 @@ export interface Config {
   readonly opsHost: string
   /** Names of the operators' port, besides addresses and loopback names; lower case. */
   readonly opsNames: readonly string[]
+  /** Whether people reach the operators' port by a proxy that speaks TLS. */
+  readonly opsTls: boolean
   /** Undefined: every client that reaches the port may read the metrics. */
   readonly metricsToken: string | undefined
   /** Processes that share the clients' port; the operators' port of the first is `opsPort`, the others take the next. */
@@ -212,14 +174,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     throw new ConfigError(`${name}: ${issue.message}${shown}`)
   }
   const value = parsed.data
-  if (value.DATABASE_URL !== '' && value.KEY_ENCRYPTION_SECRET === undefined)
-    throw new ConfigError(
-      'KEY_ENCRYPTION_SECRET: is required with DATABASE_URL; signing keys are stored encrypted with it',
-    )
-  if (value.DATABASE_URL === '' && value.DATABASE_OWNER_URL !== '')
-    throw new ConfigError(
-      'DATABASE_OWNER_URL: is for a database that DATABASE_URL names; the embedded database has both roles already',
-    )
+  requireDatabaseSettings(value)
   const local = (name: string) => `http://${name}.localhost:${value.PORT}`
   const baseUrl = value.BASE_URL ?? local('api')
   const recordsUrl = value.RECORDS_URL ?? local('records')
@@ -234,6 +189,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     opsPort: value.OPS_PORT,
     opsHost: value.OPS_HOST,
     opsNames: value.OPS_NAMES,
+    opsTls: value.OPS_TLS,
     metricsToken: value.METRICS_TOKEN,
     webConcurrency: value.WEB_CONCURRENCY,
     databaseUrl: value.DATABASE_URL,
@@ -261,6 +217,22 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     webhooksToPrivate: value.WEBHOOKS_TO_PRIVATE,
     eventsKeptDays: value.EVENTS_KEPT_DAYS,
   })
+}
+
+/** Checks the settings of the database against each other. */
+function requireDatabaseSettings({
+  DATABASE_URL,
+  DATABASE_OWNER_URL,
+  KEY_ENCRYPTION_SECRET,
+}: z.output<typeof settings>): void {
+  if (DATABASE_URL !== '' && KEY_ENCRYPTION_SECRET === undefined)
+    throw new ConfigError(
+      'KEY_ENCRYPTION_SECRET: is required with DATABASE_URL; signing keys are stored encrypted with it',
+    )
+  if (DATABASE_URL === '' && DATABASE_OWNER_URL !== '')
+    throw new ConfigError(
+      'DATABASE_OWNER_URL: is for a database that DATABASE_URL names; the embedded database has both roles already',
+    )
 }
 
 /** Checks the operators' ports, which several processes take one after the other. */

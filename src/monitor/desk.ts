@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import type { Config } from '../app/config.ts'
 import type { Deps } from '../app/deps.ts'
 import { toRfc3339 } from '../domain/dates.ts'
 import { type Caller, mayReadAll } from '../services/access/caller.ts'
@@ -52,12 +53,30 @@ export interface Desk extends Frame {
   formToken(): string
 }
 
-/** The cookie that keeps the language of a person. */
-export const LANGUAGE_COOKIE = 'mkopo_language'
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly cookieNames: CookieNames
+  }
+}
+
+/** The names of the cookies: of the session, and of the language that a person has chosen. */
+export interface CookieNames {
+  readonly session: string
+  readonly language: string
+}
+
+/**
+ * Returns the names of the cookies. Where TLS is in front, a browser takes them only over TLS and keeps them for this host
+ * alone, so that no other host of the domain can set them.
+ */
+export const cookieNamesOf = ({ opsTls }: Pick<Config, 'opsTls'>): CookieNames => {
+  const prefix = opsTls ? '__Host-' : ''
+  return { session: `${prefix}mkopo_session`, language: `${prefix}mkopo_language` }
+}
 
 /** Returns the frame of a request: in the language that was chosen, or that the browser prefers. */
 export function frameOf(request: FastifyRequest): Frame {
-  const chosen = request.cookies?.[LANGUAGE_COOKIE]
+  const chosen = request.cookies?.[request.server.cookieNames.language]
   const preferred = /^\s*([a-z]{2})/i.exec(String(request.headers['accept-language'] ?? ''))?.[1]?.toLowerCase()
   const language = [chosen, preferred].find((one) => one !== undefined && isLanguage(one)) ?? 'en'
   return { language, say: SAY[language], here: request.url }

@@ -13,7 +13,7 @@ import type { Metrics } from '../observability/metrics.ts'
 import type { Totals } from '../services/book/totals.ts'
 import { createPageSessions, type PageSession, type PageSessions } from '../services/office/pageSessions.ts'
 import { knowsHost } from './callers.ts'
-import { type Desk, deskOf, frameOf } from './desk.ts'
+import { cookieNamesOf, type Desk, deskOf, frameOf } from './desk.ts'
 import { requireFormToken } from './formTokens.ts'
 import { messagePage } from './layout/page.ts'
 import { icon, style } from './layout/style.ts'
@@ -22,7 +22,7 @@ import type { Recent } from './recent.ts'
 import { addActions } from './routes/actions.ts'
 import { addFiles } from './routes/files.ts'
 import { addMetrics, METRICS } from './routes/metrics.ts'
-import { addSignIn, askToSignIn, requireOwnPage, SESSION_COOKIE } from './routes/signIn.ts'
+import { addSignIn, askToSignIn, requireOwnPage } from './routes/signIn.ts'
 import { addViews } from './routes/views.ts'
 
 /** The parts that the operators' port shows, and its limits. */
@@ -80,6 +80,7 @@ export function buildMonitor({ deps, metrics, recent, totals, log, ...limiting }
   })
   const isKnown = knowsHost(deps.config)
   const sessions = createPageSessions(deps)
+  app.decorate('cookieNames', cookieNamesOf(deps.config))
   app.decorateRequest('desk')
   app.decorateRequest('pageSession')
   app.decorateRequest('caller', null as unknown as FastifyRequest['caller'])
@@ -113,7 +114,7 @@ export function buildMonitor({ deps, metrics, recent, totals, log, ...limiting }
   app.get('/icon.svg', looks, (_request, reply) =>
     reply.header('cache-control', 'max-age=3600').type('image/svg+xml').send(icon),
   )
-  addSignIn(app, sessions)
+  addSignIn(app, sessions, deps.config)
   addViews(app, { recent, totals })
   addFiles(app)
   addActions(app, deps)
@@ -133,7 +134,7 @@ const isForAnybody = (request: FastifyRequest) => request.is404 || request.route
 /** Finds the person of a request by the session. */
 async function identify(sessions: PageSessions, request: FastifyRequest, reply: FastifyReply) {
   if (isForAnybody(request)) return
-  const value = request.cookies[SESSION_COOKIE]
+  const value = request.cookies[request.server.cookieNames.session]
   const session = value === undefined ? undefined : await sessions.find(value)
   if (!session) return askToSignIn(request, reply)
   request.pageSession = session

@@ -13,6 +13,7 @@ describe('settings', () => {
       opsPort: 3001,
       opsHost: '127.0.0.1',
       opsNames: [],
+      opsTls: false,
       metricsToken: undefined,
       webConcurrency: 1,
       webhooksToPrivate: false,

@@ -55,6 +55,20 @@ describe('signing in', () => {
     },
   )
 
+  it('ends the session before in that browser, also of another person; another browser keeps its own', async () => {
+    const [before, elsewhere] = [await office.signIn(DEMO_OPERATOR), await office.signIn(DEMO_OPERATOR)]
+    expect((await see('/', before)).status).toBe(200)
+    const again = await office.post('/sign-in', { ...DEMO_AUDITOR }, before)
+    expect(again.status).toBe(303)
+    expect((await see('/', before)).status).toBe(303)
+    expect((await see('/', elsewhere)).status).toBe(200)
+    const after = String(again.headers['set-cookie']).split(';')[0]!
+    expect((await see('/', after)).status).toBe(200)
+    // One that is refused ends none.
+    expect((await office.post('/sign-in', { ...DEMO_AUDITOR, password: 'wrong' }, after)).status).toBe(401)
+    expect((await see('/', after)).status).toBe(200)
+  })
+
   it('refuses a wrong password and an unknown e-mail alike, and sets no cookie', async () => {
     for (const person of [
       { ...DEMO_OPERATOR, password: 'wrong' },

@@ -78,8 +78,8 @@ export const layers: readonly Layer[] = [
   },
   {
     name: 'settings and wiring',
-    files: /^src\/app\/(config|deps|secretFiles)\.ts$/,
-    may: [/^(luxon|zod)$/, /^src\/app\/secretFiles\.ts$/],
+    files: /^src\/app\/(config|deps|secretFiles|urlSettings)\.ts$/,
+    may: [/^(luxon|zod)$/, /^src\/app\/(secretFiles|urlSettings)\.ts$/],
     also: [[/\/secretFiles\.ts$/, /^node:fs$/]],
     types: [/^src\//, anyPackage],
     instead: 'config.ts reads the environment and deps.ts names what is handed in: import types only',

@@ -1,14 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { html } from '../../api/http/html.ts'
+import type { Config } from '../../app/config.ts'
 import { LendingError } from '../../domain/errors.ts'
 import type { PageSessions } from '../../services/office/pageSessions.ts'
 import { LANGUAGES } from '../../words/words.ts'
-import { type Frame, frameOf, LANGUAGE_COOKIE } from '../desk.ts'
+import { type Frame, frameOf } from '../desk.ts'
 import { notOurForm } from '../formTokens.ts'
 import { plainPage } from '../layout/page.ts'
-
-/** The cookie of a session. */
-export const SESSION_COOKIE = 'mkopo_session'
 
 const HTML = 'text/html; charset=utf-8'
 const LONGEST = { email: 320, password: 1_000, path: 2_000 }
@@ -40,10 +38,6 @@ export function requireOwnPage({ headers }: FastifyRequest): void {
   if (isForeign || (site !== undefined && site !== 'same-origin' && site !== 'none')) throw notOurForm()
 }
 
-/** Returns the settings of a cookie; `secure` where a proxy in front of this port speaks TLS. */
-const cookieOf = ({ headers }: FastifyRequest) =>
-  ({ path: '/', httpOnly: true, sameSite: 'lax', secure: headers['x-forwarded-proto'] === 'https' }) as const
-
 /** Builds the page of the sign-in, with the path to go on to. */
 export function signInPage(frame: Frame, next: string, message?: string): string {
   const { say } = frame
@@ -70,7 +64,14 @@ export function askToSignIn(request: FastifyRequest, reply: FastifyReply): Fasti
 }
 
 /** Adds the sign-in, the sign-out and the choice of the language. */
-export function addSignIn(app: FastifyInstance, sessions: PageSessions): void {
+export function addSignIn(app: FastifyInstance, sessions: PageSessions, { opsTls }: Pick<Config, 'opsTls'>): void {
+  const { cookieNames } = app
+  /** Returns the settings of a cookie; `secure` where a proxy in front of this port speaks TLS. */
+  const cookieOf = ({ headers }: FastifyRequest) => {
+    const secure = opsTls || headers['x-forwarded-proto'] === 'https'
+    return { path: '/', httpOnly: true, sameSite: 'lax', secure } as const
+  }
+
   app.get('/sign-in', { config: { anybody: true } }, (request, reply) =>
     reply.type(HTML).send(signInPage(frameOf(request), nextOf(request.query))),
   )
@@ -81,7 +82,9 @@ export function addSignIn(app: FastifyInstance, sessions: PageSessions): void {
     const [email, password] = [textOf(body, 'email', LONGEST.email), textOf(body, 'password', LONGEST.password)]
     try {
       const cookie = await sessions.open({ email, password, address, requestId })
-      return reply.setCookie(SESSION_COOKIE, cookie, cookieOf(request)).redirect(nextOf(body), 303)
+      const before = request.cookies[cookieNames.session]
+      if (before !== undefined) await sessions.close(before)
+      return reply.setCookie(cookieNames.session, cookie, cookieOf(request)).redirect(nextOf(body), 303)
     } catch (error) {
       if (!(error instanceof LendingError) || error.code !== 'unauthenticated') throw error
       request.failure = { code: error.code, message: error.message }
@@ -94,15 +97,15 @@ export function addSignIn(app: FastifyInstance, sessions: PageSessions): void {
   })
 
   app.post('/sign-out', async (request, reply) => {
-    await sessions.close(request.cookies[SESSION_COOKIE] ?? '')
-    return reply.clearCookie(SESSION_COOKIE, cookieOf(request)).redirect('/sign-in', 303)
+    await sessions.close(request.cookies[cookieNames.session] ?? '')
+    return reply.clearCookie(cookieNames.session, cookieOf(request)).redirect('/sign-in', 303)
   })
 
   app.get('/language', { config: { anybody: true } }, (request, reply) => {
     const language = LANGUAGES.find((one) => one === textOf(request.query, 'to', 2)) ?? 'en'
     const maxAge = LANGUAGE_DAYS * 86_400
     return reply
-      .setCookie(LANGUAGE_COOKIE, language, { ...cookieOf(request), maxAge })
+      .setCookie(cookieNames.language, language, { ...cookieOf(request), maxAge })
       .redirect(nextOf(request.query), 303)
   })
 }

@@ -47,8 +47,9 @@ export function createTokens({ db, keys, tokenSigner, now, issuer }: TokensDeps)
     if (publicPem === undefined || typeof kid !== 'string')
       throw unauthenticated('the token was signed by a key that is unknown or revoked')
     const claims = orNotOurs(() => signer.verify(token, publicPem))
-    if (typeof claims.iat !== 'number' || typeof claims.exp !== 'number') throw notOurs()
-    if (claims.exp <= Math.floor(now() / 1000)) throw unauthenticated('the token has expired')
+    const { iat, exp } = claims
+    if (!isSeconds(iat) || !isSeconds(exp) || exp - iat > TOKEN_DAYS * DAY_SECONDS) throw notOurs()
+    if (exp <= Math.floor(now() / 1000)) throw unauthenticated('the token has expired')
     return { claims, kid }
   }
 
@@ -59,7 +60,9 @@ export function createTokens({ db, keys, tokenSigner, now, issuer }: TokensDeps)
     },
     async verify(token) {
       const { claims, kid } = await check(token)
-      const [organizationId, accountId] = [smallId(claims.org), smallId(claims.sub)]
+      // Of the types that are issued: a number, and a text.
+      const organizationId = typeof claims.org === 'number' ? smallId(String(claims.org)) : undefined
+      const accountId = typeof claims.sub === 'string' ? smallId(claims.sub) : undefined
       if (organizationId === undefined || accountId === undefined) throw notOurs()
       const account = await findAccount(db, organizationId, accountId)
       if (!account || account.disabled) throw unauthenticated('the account is disabled or gone')
@@ -87,12 +90,14 @@ function claimsOf(account: Account, askedAt: number, issuer: string): Claims {
   }
 }
 
-/** Returns the id of an organization or an account in a claim; undefined for a claim that is not an id. */
-function smallId(claim: unknown): number | undefined {
-  const isNumber = typeof claim === 'number' || (typeof claim === 'string' && /^[1-9]\d{0,9}$/.test(claim))
-  const id = isNumber ? Number(claim) : 0
-  return Number.isInteger(id) && id >= 1 && id <= LARGEST_ID ? id : undefined
+/** Returns the id of an organization or an account that a text is; undefined for a text that is none. */
+function smallId(text: string): number | undefined {
+  const id = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0
+  return id >= 1 && id <= LARGEST_ID ? id : undefined
 }
+
+/** Returns whether a claim is whole seconds since 1970. */
+const isSeconds = (claim: unknown): claim is number => Number.isSafeInteger(claim) && Number(claim) >= 0
 
 /** Returns what the signer reads from a token. @throws LendingError `unauthenticated` where the signer throws */
 function orNotOurs<T>(read: () => T): T {

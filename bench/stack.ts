@@ -205,7 +205,7 @@ async function answering(child: ChildProcess, port: number): Promise<void> {
   throw new Error('the service did not start')
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

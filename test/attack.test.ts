@@ -40,17 +40,18 @@ afterAll(async () => {
 })
 
 /** What a flood is answered beyond its bound. */
-const REFUSED: Readonly<Record<string, string>> = { 'unknown keys': '401', 'full speed': '200' }
+const REFUSED: Readonly<Record<string, string>> = { 'unknown keys': '401', 'full speed': '200', guesses: '503' }
 
 describe('a flood from one address or account', { timeout: 60_000 }, () => {
   it.each(Object.entries(FLOODS).filter(([name]) => name !== 'nothing'))(
     '%s: no honest caller of another organization is refused, memory is bounded, and health is 200',
     async (name, flood) => {
       const port = Number(new URL(service.origin).port)
+      const opsPort = Number(new URL(service.opsOrigin).port)
       const memory = watchMemory(service.child.pid!)
       const milliseconds = SECONDS * 1_000
       const [tally, met] = await Promise.all([
-        flood.run({ port, ...laid.attacker, milliseconds }),
+        flood.run({ port, opsPort, ...laid.attacker, milliseconds }),
         work({ port, ...laid.honest }, milliseconds),
       ])
       expect(met.refused).toEqual([])

@@ -6,6 +6,10 @@ import { HttpConnection } from '../httpConnection.ts'
 /** What a flood is sent to, and by whom. */
 export interface Aim {
   readonly port: number
+  /** The operators' port. */
+  readonly opsPort: number
+  /** The cookie of a session of the attacker at the office pages. */
+  readonly cookie: string
   /** A token of an account of the attacker's organization. */
   readonly token: string
   /** Loans of that organization: one to repay, and one with a long history. */
@@ -38,22 +42,30 @@ const request = (method: string, host: string, path: string, authorization: stri
   }`
 
 /** Sends on each of some connections, one request after the other, until the time is over. */
-async function hammer(aim: Aim, connections: number, next: (number: number) => string): Promise<Tally> {
+async function hammer(
+  aim: Pick<Aim, 'port' | 'milliseconds'>,
+  connections: number,
+  next: (number: number) => string,
+  changingAddressOf?: () => string,
+): Promise<Tally> {
   const tally: Tally = {}
   const until = performance.now() + aim.milliseconds
   let sent = 0
+  // An attacker whose address changes has a connection for each request.
+  const changes = changingAddressOf !== undefined
+  const addressOf = changingAddressOf ?? (() => ATTACKER)
   const run = async () => {
-    let connection = new HttpConnection(aim.port, ATTACKER)
+    let connection = new HttpConnection(aim.port, addressOf())
     while (performance.now() < until && sent < MOST_REQUESTS) {
       const outcome = await connection.send(next(sent++)).then(
         ({ status }) => String(status),
         () => 'none',
       )
       tally[outcome] = (tally[outcome] ?? 0) + 1
-      if (outcome !== 'none') continue
+      if (outcome !== 'none' && !changes) continue
       connection.close()
-      await pause(REOPEN_MS)
-      connection = new HttpConnection(aim.port, ATTACKER)
+      if (outcome === 'none') await pause(REOPEN_MS)
+      connection = new HttpConnection(aim.port, addressOf())
     }
     connection.close()
   }
@@ -89,6 +101,32 @@ async function hold(aim: Aim, connections: number, use: (socket: Socket) => void
   for (const socket of open) socket.destroy()
   return tally
 }
+
+let addresses = 0
+/** Returns another address of loopback each time, none of which an honest caller has. */
+const changingAddress = () => {
+  addresses++
+  return `127.${64 + ((addresses >> 16) & 63)}.${(addresses >> 8) & 255}.${1 + (addresses % 250)}`
+}
+
+/** A request to the operators' port. */
+const atOffice = (method: string, path: string, headers: Readonly<Record<string, string>>, body = '') =>
+  [
+    `${method} ${path} HTTP/1.1`,
+    'host: localhost',
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    `content-length: ${Buffer.byteLength(body)}`,
+    '',
+    body,
+  ].join('\r\n')
+
+const aWrongSignIn = (number: number) =>
+  atOffice(
+    'POST',
+    '/sign-in',
+    { 'content-type': 'application/x-www-form-urlencoded' },
+    new URLSearchParams({ email: `nobody-${number}@example.com`, password: 'wrong' }).toString(),
+  )
 
 /** A byte now and then of a body that says it has a megabyte. */
 function slowBody(token: string): (socket: Socket) => void {
@@ -182,5 +220,28 @@ export const FLOODS: Readonly<Record<string, Flood>> = {
           'multipart/form-data; boundary=b',
         ),
       ),
+  },
+  PDFs: {
+    says: '6 connections, statements of one account as PDF',
+    run: (aim) =>
+      hammer(aim, 6, () =>
+        request('GET', 'api', `/v1/loans/${aim.loan}/statement`, `Bearer ${aim.token}\r\naccept: application/pdf`),
+      ),
+  },
+  metrics: {
+    says: '30 connections to the operators’ port, the metrics',
+    run: (aim) => hammer({ ...aim, port: aim.opsPort }, 30, () => atOffice('GET', '/metrics', {})),
+  },
+  'office pages': {
+    says: '400 connections to the operators’ port, one session',
+    run: (aim) => hammer({ ...aim, port: aim.opsPort }, 400, () => atOffice('GET', '/', { cookie: aim.cookie })),
+  },
+  'office sign-ins': {
+    says: '60 connections to the operators’ port, wrong passwords of other e-mails each',
+    run: (aim) => hammer({ ...aim, port: aim.opsPort }, 60, aWrongSignIn),
+  },
+  guesses: {
+    says: '60 connections to the operators’ port from changing addresses, wrong passwords of other e-mails each',
+    run: (aim) => hammer({ ...aim, port: aim.opsPort }, 60, aWrongSignIn, changingAddress),
   },
 }

@@ -7,10 +7,16 @@ import { createOrganization } from '../../src/services/lenders/organizations.ts'
 import { createProduct } from '../../src/services/lenders/products.ts'
 import { DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
 import { createLoan } from '../../src/services/loans/loans.ts'
+import { createPageSessions } from '../../src/services/office/pageSessions.ts'
 
 /** What an attack needs: an attacker with long loans, and honest callers of another organization. */
 export interface Laid {
-  readonly attacker: { readonly token: string; readonly loan: string; readonly longLoan: string }
+  readonly attacker: {
+    readonly token: string
+    readonly cookie: string
+    readonly loan: string
+    readonly longLoan: string
+  }
   readonly honest: { readonly token: string; readonly loans: readonly string[]; readonly quiet: readonly string[] }
 }
 
@@ -66,7 +72,12 @@ export async function layAttack(deps: Deps, { longLoans, instalments, repayments
   // Tokens are signed where the auth host is mounted.
   const app = await buildApp(deps)
   const laid = {
-    attacker: { token: await tokenOf(DEMO_PARTNER), loan: String(loan), longLoan: String(longLoan) },
+    attacker: {
+      token: await tokenOf(DEMO_PARTNER),
+      cookie: `mkopo_session=${await createPageSessions(deps).open({ ...DEMO_PARTNER, address: '127.0.0.1', requestId: 'attack' })}`,
+      loan: String(loan),
+      longLoan: String(longLoan),
+    },
     honest: { token: await tokenOf(HONEST), loans, quiet },
   }
   await app.close()

@@ -8,7 +8,7 @@ import { readConfig } from '../../src/app/config.ts'
 import { openService } from '../../src/app/service.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { startPeer } from '../peer.ts'
-import { SECRET, startService } from '../stack.ts'
+import { freePort, SECRET, startService } from '../stack.ts'
 import type { AttackerDuties } from './attacker.ts'
 import { FLOODS, type Tally } from './floods.ts'
 import { type Met, work } from './honest.ts'
@@ -45,7 +45,11 @@ async function run(): Promise<boolean> {
   const quiet = { debug: () => undefined, info: () => undefined, warn: say }
   const server = await startEmbedded({ directory: join(directory, 'data'), durable: true, log: quiet })
   closing.push(() => server.stop())
-  const service = await startService('.', server.url, { processes: undefined, environment: {} })
+  const opsPort = await freePort()
+  const service = await startService('.', server.url, {
+    processes: undefined,
+    environment: { OPS_PORT: String(opsPort) },
+  })
   closing.push(() => service.stop())
   const laid = await lay(server.url)
   const attacker = startPeer<AttackerDuties>('attack/attacker.ts', [], true)
@@ -57,7 +61,7 @@ async function run(): Promise<boolean> {
   const lines: Line[] = []
   for (const name of names) {
     const before = await work(honest, milliseconds)
-    const aim = { port: service.port, ...laid.attacker, milliseconds: milliseconds + LEAD_MS }
+    const aim = { port: service.port, opsPort, ...laid.attacker, milliseconds: milliseconds + LEAD_MS }
     const memory = watchMemory(service.pid)
     const flood = attacker.ask('flood', { name, aim })
     await pause(LEAD_MS)

@@ -10,6 +10,8 @@ export const PDF_PLACES: PlaceBounds = {
   ofMember: 1,
   waiting: { all: 16, ofGroup: 4, ofMember: 2 },
   waitMs: 5_000,
+  // As a heavy read: so that one account leaves most of a core to others.
+  restMs: (tookMs) => Math.min(1_000, 2 * tookMs),
   refusal: 'too many PDFs are being made; try again',
   againSeconds: 1,
 }

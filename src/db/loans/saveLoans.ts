@@ -154,8 +154,9 @@ const keyOf = ({ loan }: ChangeBatch) => `${loan.organizationId} ${loan.id}`
 
 function loanRow({ loan, changes }: ChangeBatch): unknown[] {
   const { decision, at } = changes.at(-1)!
-  // The list of the loan that was read has grown since, as may be.
-  const entries = changes.findLast(({ posted }) => posted !== null)?.posted?.ordinal ?? entryCountOf(loan)
+  // The list of the loan that was read has grown since, as may be. A waiver is saved before the entry that it follows from.
+  const ordinals = changes.flatMap(({ posted }) => posted?.ordinal ?? [])
+  const entries = ordinals.length > 0 ? Math.max(...ordinals) : entryCountOf(loan)
   const forward = carriedForward(loan.terms, decision.state)
   const nextReview = nextReviewAt(loan.nextChangeAt, decision.state.nextChangeAt, at)
   return [

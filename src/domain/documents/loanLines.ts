@@ -1,5 +1,5 @@
 import { dateIn, dayAfter, type Instant, type LocalDate, startOfDay } from '../dates.ts'
-import { byValueDate, type Entry, type EntryType } from '../loan/entry.ts'
+import { byValueDate, type Entry, type EntryType, movesMoney } from '../loan/entry.ts'
 import type { Fold, Replayable } from '../loan/fold.ts'
 import { NONE, noPortions, type Portions } from '../loan/portions.ts'
 import { foldOf, unreversedInOrder } from '../loan/replay.ts'
@@ -33,7 +33,7 @@ export interface LoanLine {
 }
 
 /** Returns whether a line is an entry that was reversed: it is shown, and has no effect. */
-export const isReversed = ({ entry }: LoanLine): boolean => entry !== null && entry.reversedAt !== null
+export const isReversed = ({ entry }: Pick<LoanLine, 'entry'>): boolean => entry !== null && entry.reversedAt !== null
 
 /**
  * Returns the moment as of which the end of a day is shown: the end of the day, or now while the day is not over.
@@ -44,7 +44,7 @@ export const endOfDay = (day: LocalDate, zone: string, now: Instant): Instant =>
 /**
  * Returns what has happened to a loan up to a moment, in the order of a replay: the disbursement with the interest and
  * the fees of the schedule, each entry that counts by then, and the penalties of each day. Reversed entries stand at
- * their place and change nothing.
+ * their place and change nothing. The waiver of an early settlement stands before the money of its day (contract 10.11).
  */
 export function linesOf(terms: LoanTerms, entries: readonly Entry[], asOf: Instant): LoanLine[] {
   const last = dateIn(terms.zone, asOf)
@@ -53,7 +53,7 @@ export function linesOf(terms: LoanTerms, entries: readonly Entry[], asOf: Insta
     terms,
     counting.filter(({ reversedAt }) => reversedAt !== null),
   )
-  foldOf(terms, unreversedInOrder(counting), lastPenaltyDay(terms, asOf), {
+  const fold = foldOf(terms, unreversedInOrder(counting), lastPenaltyDay(terms, asOf), {
     begun: (fold) => writer.begin(fold),
     entry: (fold, entry, { portions, overpayment }) => {
       writer.addReversedBefore(entry)
@@ -61,12 +61,12 @@ export function linesOf(terms: LoanTerms, entries: readonly Entry[], asOf: Insta
     },
     penalties: (fold, day) => writer.raise(fold, day),
   })
-  return writer.end()
+  return writer.end(fold)
 }
 
 /** Writes the lines of a loan while its entries are applied. */
 class LineWriter {
-  private readonly lines: LoanLine[] = []
+  private readonly lines: Omit<LoanLine, 'balance'>[] = []
   private readonly terms: LoanTerms
   /** Reversed entries that have no line yet, in the order of a replay. */
   private readonly reversed: Entry[]
@@ -115,9 +115,16 @@ class LineWriter {
     while (this.reversed[0] && byValueDate(this.reversed[0], entry) < 0) this.addReversed()
   }
 
-  end(): LoanLine[] {
+  /** Returns the lines. @param fold the fold at its end, which has what a settlement made of the money before it */
+  end({ received }: Fold): LoanLine[] {
     while (this.reversed.length > 0) this.addReversed()
-    return this.lines
+    const outcomes = new Map(received.map(({ ordinal, outcome }) => [ordinal, outcome]))
+    let balance = 0n
+    return waiversFirst(this.lines).map((line) => {
+      balance += line.change
+      const { portions, overpayment } = (!isReversed(line) && outcomes.get(line.entry?.ordinal ?? 0)) || line
+      return { ...line, portions, overpayment, balance }
+    })
   }
 
   private addReversed(): void {
@@ -134,8 +141,21 @@ class LineWriter {
   }
 
   private push(line: Omit<LoanLine, 'balance' | 'overpayment'> & { readonly overpayment?: bigint }): void {
-    this.lines.push({ overpayment: 0n, ...line, balance: this.balance })
+    this.lines.push({ overpayment: 0n, ...line })
   }
+}
+
+/** Returns lines with each waiver that waives something before the first line of its day in which money moved. */
+function waiversFirst<Line extends Omit<LoanLine, 'balance'>>(lines: readonly Line[]): Line[] {
+  const ordered: Line[] = []
+  for (const line of lines) {
+    const isWaiver = line.type === 'Settlement Waiver' && line.change !== 0n
+    const money = isWaiver
+      ? ordered.findIndex(({ date, entry }) => date === line.date && entry !== null && movesMoney(entry.type))
+      : -1
+    ordered.splice(money === -1 ? ordered.length : money, 0, line)
+  }
+  return ordered
 }
 
 /** The lines of a period, and the balances before and after them. Amounts in minor units. */

@@ -1,42 +1,17 @@
-import type { LocalDate } from '../dates.ts'
 import { invariant } from '../errors.ts'
 import { min, sum } from '../money.ts'
-import {
-  type Allocated,
-  type AllocationRule,
-  allocate,
-  type DatedAmount,
-  forgiving,
-  type MoneyRules,
-  moneyRulesOf,
-  openPeriod,
-  outstandingOf,
-  owedOf,
-  owing,
-  type Period,
-  type Totals,
-  WAIVING,
-  WRITING_OFF,
-} from './allocation.ts'
-import type { Folded } from './balances.ts'
-import type { Entry, EntryType } from './entry.ts'
+import { openPeriod, outstandingOf, type Period, type Totals, WAIVING, WRITING_OFF } from './allocation.ts'
+import { Debt, type FoldedSoFar } from './debt.ts'
+import { type Entry, type EntryType, isCustomerRepayment } from './entry.ts'
 import type { Outcome } from './outcomes.ts'
-import { add, COMPONENTS, type Component, noPortions, subtract, totalOf } from './portions.ts'
-import { type AtChargeOff, type Forgone, forgoing, givenUpEarly, NOTHING_FORGONE, unearnedOn } from './recognition.ts'
+import { add, COMPONENTS, noPortions, totalOf } from './portions.ts'
+import { NOTHING_FORGONE, unearnedOn } from './recognition.ts'
 import { chargesLeft, type Raised } from './rules/penalties.ts'
-import { forgivenOn } from './rules/settlement.ts'
+import { forgivenOn, forgivingRules } from './rules/settlement.ts'
 import type { HeadTerms, LoanTerms } from './terms.ts'
 
 /** The fields of an entry that replay reads, stored or not yet stored. */
 export type Replayable = Omit<Entry, 'id'>
-
-/** A fold that another one can continue from. */
-export interface FoldedSoFar extends Folded {
-  /** True where the periods are the open ones alone, each with what is left of it. */
-  readonly hasOpenPeriodsOnly: boolean
-  /** Index before which no period owes anything: with many entries, the periods before it are not searched again. */
-  readonly firstOwing: number
-}
 
 const BEFORE_ANY_ENTRY = {
   overpaid: 0n,
@@ -52,44 +27,7 @@ const BEFORE_ANY_ENTRY = {
 }
 
 /** The state while entries are being applied, in order. */
-export class Fold implements FoldedSoFar {
-  readonly periods: Period[]
-  /** Sums over the periods, kept up to date so that no entry has to add them up. */
-  readonly totals: Totals
-  /** Owed in all periods. */
-  owed: bigint
-  overpaid: bigint
-  chargedOffOn: LocalDate | null
-  writtenOffOn: LocalDate | null
-  /** The value date from which nothing is owed. */
-  paidOffOn: LocalDate | null
-  penaltiesRaised: number
-  lastPenaltyOn: LocalDate | null
-  forgone: Forgone
-  atChargeOff: AtChargeOff | null
-  readonly hasOpenPeriodsOnly: boolean
-  firstOwing: number
-  private readonly terms: HeadTerms
-  private readonly money: MoneyRules
-
-  private constructor(terms: HeadTerms, from: FoldedSoFar) {
-    this.terms = terms
-    this.money = moneyRulesOf(terms.rules?.allocation)
-    this.periods = from.periods.slice()
-    this.totals = { ...from.totals }
-    this.owed = from.owed
-    this.hasOpenPeriodsOnly = from.hasOpenPeriodsOnly
-    this.overpaid = from.overpaid
-    this.chargedOffOn = from.chargedOffOn
-    this.writtenOffOn = from.writtenOffOn
-    this.paidOffOn = from.paidOffOn
-    this.penaltiesRaised = from.penaltiesRaised
-    this.lastPenaltyOn = from.lastPenaltyOn
-    this.forgone = from.forgone
-    this.atChargeOff = from.atChargeOff
-    this.firstOwing = from.firstOwing
-  }
-
+export class Fold extends Debt {
   /** Returns the fold of the loan as it was disbursed, before any entry. */
   static ofDisbursement(terms: LoanTerms): Fold {
     const periods = terms.schedule.map(openPeriod)
@@ -116,9 +54,9 @@ export class Fold implements FoldedSoFar {
   /** Applies the next entry in order. @returns what the entry did */
   apply(entry: Replayable): Outcome {
     const outcome = Fold.effect[entry.type](this, entry)
-    invariant(this.owed === 0n || this.overpaid === 0n, 'never outstanding and overpaid at once')
-    if (this.owed > 0n) this.paidOffOn = null
-    else this.paidOffOn ??= entry.valueDate
+    if (isCustomerRepayment(entry.type) && forgivingRules(this.terms) !== null)
+      this.received.push({ ordinal: entry.ordinal, outcome })
+    this.noteIfPaidOff(entry.valueDate)
     return outcome
   }
 
@@ -179,20 +117,6 @@ export class Fold implements FoldedSoFar {
     return { amount, portions, overpayment, credited: rest, dropped: 0n }
   }
 
-  /** Adds principal to the instalment due on or after the date, or to an extra one where none is. */
-  private oweAgain(amount: bigint, on: LocalDate): void {
-    this.owe(this.indexDueOn(on), 'principal', amount)
-  }
-
-  /** Returns the index of the instalment due on or after a day, or of an extra one where none is. */
-  private indexDueOn(day: LocalDate): number {
-    const index = this.periods.findIndex((candidate) => candidate.dueDate >= day)
-    if (index !== -1) return index
-    const last = this.periods.at(-1)!
-    const extra = { period: last.period + 1, fromDate: last.dueDate, dueDate: day }
-    return this.periods.push(openPeriod({ ...extra, principal: 0n, interest: 0n, fees: 0n })) - 1
-  }
-
   /** Adds a single charge, as far as the cap leaves room; overpayment pays it at once (contract 10.12). */
   private charge(entry: Replayable, component: 'fees' | 'penalty'): Outcome {
     const { amount, valueDate, dueOn } = entry
@@ -207,31 +131,14 @@ export class Fold implements FoldedSoFar {
     return { amount, portions, overpayment, credited: 0n, dropped: amount - charged }
   }
 
-  /**
-   * Waives the interest that a settlement on the day forgives, where the loan is settled: nothing else is owed. What had
-   * paid that interest pays what else is owed, and the rest is overpayment.
-   */
+  /** Waives the interest that a settlement on the day forgives, where the loan is settled: nothing else is owed. */
   private settle({ valueDate: on }: Replayable): Outcome {
     invariant(!this.hasOpenPeriodsOnly, 'what was paid of each instalment is known')
     const forgiven = forgivenOn(this.terms, this.periods, on)
-    const waived = sum(forgiven)
-    const isSettled = waived > 0n && this.owed <= waived && this.writtenOffOn === null
-    if (!isSettled) return { amount: 0n, portions: noPortions(), overpayment: 0n, credited: 0n, dropped: 0n }
-    const before = givenUpEarly(this.periods, 'waived', on)
-    let unpaid = 0n
-    for (const [index, interest] of forgiven.entries()) {
-      if (interest === 0n) continue
-      unpaid += min(owedOf(this.periods[index]!, 'interest'), interest)
-      this.periods[index] = forgiving(this.periods[index]!, interest, on)
-    }
-    const portions = { ...noPortions(), interest: waived }
-    const freed = waived - unpaid
-    this.totals.waived = add(this.totals.waived, portions)
-    this.totals.paid = subtract(this.totals.paid, { ...noPortions(), interest: freed })
-    this.owed -= unpaid
-    this.forgone = forgoing(this.forgone, 'waived', before, givenUpEarly(this.periods, 'waived', on))
-    this.overpaid += this.allocate(this.money.paying, { amount: freed, on }).rest
-    return { amount: waived, portions, overpayment: 0n, credited: 0n, dropped: 0n }
+    const most = sum(forgiven)
+    const isSettled = most > 0n && this.owed <= most && this.writtenOffOn === null
+    const interest = isSettled ? this.forgive(forgiven, on) : 0n
+    return { amount: interest, portions: { ...noPortions(), interest }, overpayment: 0n, credited: 0n, dropped: 0n }
   }
 
   /** Marks what is owed as charged off, without changing a balance; marks nothing where nothing is owed. */
@@ -251,35 +158,6 @@ export class Fold implements FoldedSoFar {
     if (this.owed > 0n) this.writtenOffOn = entry.valueDate
     const { portions } = this.giveUp(WRITING_OFF, { amount: this.owed, on: entry.valueDate })
     return { amount: totalOf(portions), portions, overpayment: 0n, credited: 0n, dropped: 0n }
-  }
-
-  /** Adds to one component that is due in a period. */
-  private owe(index: number, component: Component, amount: bigint): void {
-    this.periods[index] = owing(this.periods[index]!, component, amount)
-    this.totals.due = add(this.totals.due, { ...noPortions(), [component]: amount })
-    this.owed += amount
-    this.firstOwing = Math.min(this.firstOwing, index)
-  }
-
-  private allocate(rule: AllocationRule, dated: DatedAmount): Allocated {
-    const allocated = allocate(this.periods, rule, dated)
-    const { into, backwards } = rule
-    this.totals[into] = (backwards ? subtract : add)(this.totals[into], allocated.portions)
-    if (into !== 'recovered') this.owed -= backwards ? allocated.rest - dated.amount : dated.amount - allocated.rest
-    return allocated
-  }
-
-  /** Waives or writes off, and notes what of it had not fallen due. */
-  private giveUp(rule: AllocationRule & { into: keyof Forgone }, dated: DatedAmount): Allocated {
-    const before = givenUpEarly(this.periods, rule.into, dated.on)
-    const allocated = this.allocate(rule, dated)
-    this.forgone = forgoing(this.forgone, rule.into, before, givenUpEarly(this.periods, rule.into, dated.on))
-    return allocated
-  }
-
-  private skipSettled(): number {
-    while (this.firstOwing < this.periods.length && this.periods[this.firstOwing]!.owed === 0n) this.firstOwing++
-    return this.firstOwing
   }
 }
 

@@ -215,23 +215,6 @@ export function adjust(loan: Loan, entryId: bigint, adjustment: Adjustment, now:
   }
 }
 
-/**
- * Posts the waiver of an early settlement (contract 10.11).
- * @param on a day on which the loan is settled, as `settlementDay` says
- */
-export function settle(loan: Loan, on: LocalDate, now: Instant): Decision {
-  const before = stateOf(loan, now)
-  const ordinal = loan.entries.length + 1
-  const entry: NewEntry = {
-    ...{ type: 'Settlement Waiver', amount: 0n, valueDate: on, ordinal, place: ordinal, postedAt: now },
-    ...{ token: null, note: null, replaces: null, reversedAt: null, record: null, paymentMethod: null, dueOn: null },
-  }
-  const state = extend(loan.terms, before, entry, now) ?? replay(loan.terms, [...loan.entries, entry], now)
-  const outcome = state.outcomes.get(ordinal)
-  invariant(outcome && outcome.amount > 0n, 'the waiver of a loan that is settled forgives interest')
-  return decisionOf(before, entry, outcome, state)
-}
-
 /** Checks an entry against the balances of a head before and after it. */
 function appendToHead(head: LoanHead, entry: NewEntry, now: Instant): Decision {
   invariant(!needsHistory(head, entry, now), 'a head takes the entries that need no history')
@@ -255,7 +238,8 @@ function append(loan: Loan, entry: NewEntry, now: Instant): Decision {
   return decisionOf(before, entry, outcome, state)
 }
 
-const decisionOf = (before: Balances, entry: NewEntry, outcome: Outcome, state: Balances): Decision => ({
+/** Returns the decision to post an entry, with the amount that it has at its place. */
+export const decisionOf = (before: Balances, entry: NewEntry, outcome: Outcome, state: Balances): Decision => ({
   before,
   reason: null,
   posted: { ...entry, amount: outcome.amount },

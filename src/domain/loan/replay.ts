@@ -3,8 +3,9 @@ import { invariant } from '../errors.ts'
 import type { Period } from './allocation.ts'
 import { type Balances, balancesOf } from './balances.ts'
 import { foldFromText, foldToText } from './carriedForward/storedFold.ts'
+import type { FoldedSoFar } from './debt.ts'
 import { byValueDate, type Entry, type EntryType } from './entry.ts'
-import { Fold, type FoldedSoFar, type Replayable } from './fold.ts'
+import { Fold, type Replayable } from './fold.ts'
 import { type Outcome, Outcomes } from './outcomes.ts'
 import { cacheOf } from './replayCache.ts'
 import { type Days, isPostedLate, lastPenaltyDay, nextPenaltyOn, penaltiesOf, penaltyOf } from './rules/penalties.ts'
@@ -30,6 +31,8 @@ export function replay(terms: LoanTerms, entries: Iterable<Replayable>, asOf: In
       outcomes[ordinal - 1] = outcome
     },
   })
+  // A settlement changes what the money before it paid.
+  for (const { ordinal, outcome } of fold.received) outcomes[ordinal - 1] = outcome
   return stateOfEnd(terms, { fold, asOf, last: unreversed.at(-1) }, new Outcomes(outcomes))
 }
 
@@ -195,6 +198,23 @@ export function balancesAt(terms: HeadTerms, end: End, asOf: Instant): Balances 
   return balancesOfEnd(terms, { ...end, asOf })
 }
 
+/**
+ * Returns the balances after interest is forgiven at the end of a fold.
+ * @param forgiven by instalment; `Fold.forgive` bounds it
+ */
+export function balancesForgiving(
+  terms: HeadTerms,
+  state: Balances,
+  forgiven: readonly bigint[],
+  on: LocalDate,
+): Balances {
+  const end = ends.get(state)
+  invariant(end, 'the state was computed from a fold')
+  const fold = Fold.continuing(terms, end.fold)
+  fold.forgive(forgiven, on)
+  return balancesOf(terms, fold, end.asOf)
+}
+
 /** Returns the end of the fold that a state was computed from. */
 export const endOf = (state: Balances): End | undefined => ends.get(state)
 
@@ -261,11 +281,11 @@ export function extendHead(terms: HeadTerms, before: End, entry: Replayable, asO
 /**
  * Returns the state after one more entry, by applying only that entry: a loan of thousands of entries takes the next
  * one as fast as a loan without entries.
- * @returns undefined where the entry does not come last of all, so that a replay is necessary
+ * @returns undefined where a replay is necessary: for an entry that does not come last of all, and for a settlement waiver
  */
 export function extend(terms: LoanTerms, before: LoanState, entry: Replayable, asOf: Instant): LoanState | undefined {
   const end = ends.get(before)
-  if (!end || !comesLast(terms, end, entry, asOf)) return undefined
+  if (!end || entry.type === 'Settlement Waiver' || !comesLast(terms, end, entry, asOf)) return undefined
   const next = extendEnd(terms, end, entry, asOf)
   return stateOfEnd(terms, next.end, before.outcomes.and(entry.ordinal, next.outcome))
 }

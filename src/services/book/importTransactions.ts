@@ -12,7 +12,7 @@ import { type Decision, findByToken, outcomeAt, post, reverse } from '../../doma
 import type { LoanState } from '../../domain/loan/replay.ts'
 import { type Decimal, toMinor } from '../../domain/money.ts'
 import { getOrganization } from '../lenders/organizations.ts'
-import { waiverAfter } from '../loans/changes/settleEarly.ts'
+import { withWaiver } from '../loans/changes/settleEarly.ts'
 import { timePassed } from '../loans/changes/timePassed.ts'
 import { type Importer, type LineResult, lineResultOf, otherThere } from './bookImport.ts'
 
@@ -118,17 +118,18 @@ function postLine(
   const decision = post(loan.after, { type, amount, valueDate, token, note, dueOn, paymentMethod: method }, at)
   const posted = decision.posted && { ...decision.posted, id: nextId() }
   const isFirst = loan.steps.every(({ changes }) => changes.length === 0)
-  for (const passed of isFirst ? timePassed(loan.after, at) : []) add(loan, passed)
-  add(loan, { author, decision, posted, at })
-  const waiver = waiverAfter(loan.after, author, at, nextId)
-  if (waiver) add(loan, waiver)
+  for (const passed of isFirst ? timePassed(loan.after, at) : [])
+    add(loan, passed, apply(loan.after, passed.decision, passed.posted, at))
+  const { waiver, change, after } = withWaiver(loan.after, { author, decision, posted, at }, nextId)
+  if (waiver) add(loan, waiver, after)
+  add(loan, change, after)
   return 'imported'
 }
 
-/** Adds a change to the last step of a loan. */
-function add(loan: Working, change: LoanChange): void {
+/** Adds a change to the last step of a loan. @param after the loan after it */
+function add(loan: Working, change: LoanChange, after: StoredLoan): void {
   loan.steps.at(-1)!.changes.push({ ...change, decision: inBalances(change.decision) })
-  loan.after = apply(loan.after, change.decision, change.posted, change.at)
+  loan.after = after
 }
 
 /**
@@ -153,7 +154,8 @@ function postWaiver(
   // No waiver, or one that waives nothing: there is nothing to reverse.
   if (!waiver || outcomeAt(loan.after, waiver, at)?.amount === 0n) return 'present'
   if (loan.steps.at(-1)!.changes.length > 0) loan.steps.push({ loan: loan.after, changes: [] })
-  add(loan, { author, decision: reverse(loan.after, waiver.id, at, null), posted: null, at })
+  const decision = reverse(loan.after, waiver.id, at, null)
+  add(loan, { author, decision, posted: null, at }, apply(loan.after, decision, null, at))
   return 'imported'
 }
 

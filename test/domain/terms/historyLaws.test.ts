@@ -4,18 +4,11 @@ import { type Entry, isCharge } from '../../../src/domain/loan/entry.ts'
 import { post, reverse } from '../../../src/domain/loan/loan.ts'
 import { replay } from '../../../src/domain/loan/replay.ts'
 import { settlementOn } from '../../../src/domain/loan/rules/earlySettlement.ts'
-import { anyHistory, lastMoment, type Step } from './anyHistory.ts'
+import { anyHistory, lastMoment } from './anyHistory.ts'
 import { anyLent, type Lent } from './anyLent.ts'
 import { dateOf, dayAt, dayOf } from './naive/calendar.ts'
 import type { SeenLoan } from './naive/seen.ts'
-import { PlayedLoan } from './playedLoan.ts'
-
-/** Plays a history. */
-function played(lent: Lent, steps: readonly Step[]): PlayedLoan {
-  const loan = new PlayedLoan(lent)
-  for (const step of steps) loan.do(step)
-  return loan
-}
+import { PlayedLoan, played } from './playedLoan.ts'
 
 /** Returns what a loan is, whatever the numbers of its transactions. */
 const withoutEffects = ({ effects: _, ...seen }: SeenLoan) => seen

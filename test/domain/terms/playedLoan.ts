@@ -1,9 +1,9 @@
 import { LendingError } from '../../../src/domain/errors.ts'
 import type { Entry } from '../../../src/domain/loan/entry.ts'
-import { adjust, type Decision, type Loan, type Posting, post, reverse, settle } from '../../../src/domain/loan/loan.ts'
+import { adjust, type Decision, type Loan, type Posting, post, reverse } from '../../../src/domain/loan/loan.ts'
 import type { Outcome } from '../../../src/domain/loan/outcomes.ts'
 import { type LoanState, replay } from '../../../src/domain/loan/replay.ts'
-import { settlementDay, settlementOn } from '../../../src/domain/loan/rules/earlySettlement.ts'
+import { settle, settledDayOf, settlementOn } from '../../../src/domain/loan/rules/earlySettlement.ts'
 import { type LoanTerms, termsFor } from '../../../src/domain/loan/terms.ts'
 import { daysBefore, lastMoment, momentAfter, momentsOf, type Step } from './anyHistory.ts'
 import type { Lent } from './anyLent.ts'
@@ -62,8 +62,9 @@ export class PlayedLoan {
   /** Saves a decision, and posts the settlement waivers that it makes necessary, as the service does. */
   change(decision: Decision): void {
     this.save(decision)
-    for (let on = settlementDay(this.whole()); on !== undefined; on = settlementDay(this.whole())) {
-      this.save(settle(this.whole(), on, this.now))
+    for (let day = settledDayOf(this.whole()); day !== undefined; day = settledDayOf(this.whole())) {
+      const { waiver, cause } = settle(this.whole(), decision, day, this.now)
+      this.save({ ...waiver, state: cause.state })
       this.settled++
     }
   }
@@ -86,7 +87,7 @@ export class PlayedLoan {
     } = settlementOn(this.whole(), dateOf(dayAt(asOf)))
     return {
       ...{ status, overpaid: totalOverpaid, penaltiesRaised, chargedOffOn, closedOn },
-      settlementDay: settlementDay(this.whole()) ?? null,
+      settlementDay: settledDayOf(this.whole())?.on ?? null,
       quote: { interestWaived, settlementAmount, overpaid },
       instalments: periods.map((period) => ({
         dueDate: period.dueDate,
@@ -156,12 +157,15 @@ export class PlayedLoan {
   }
 }
 
-/**
- * Returns what an entry did. Of a charge it is the amount, whether overpayment paid it or not; of a settlement waiver the
- * interest: the contract does not say how the rest of these is shown.
- */
+/** Plays a history. */
+export function played(lent: Lent, steps: readonly Step[]): PlayedLoan {
+  const loan = new PlayedLoan(lent)
+  for (const step of steps) loan.do(step)
+  return loan
+}
+
+/** Returns what an entry did. Of a charge it is the amount, whether overpayment paid it or not: the contract does not say. */
 function effectSeen({ type }: Entry, { portions, overpayment }: Outcome): Record<string, bigint> {
-  if (type === 'Settlement Waiver') return effectOf({ parts: portions, overpayment: 0n })
   if (type !== 'Fee' && type !== 'Penalty') return effectOf({ parts: portions, overpayment })
   const part = type === 'Fee' ? 'fees' : 'penalty'
   return effectOf({ parts: { ...portions, [part]: portions[part] + overpayment }, overpayment: 0n })

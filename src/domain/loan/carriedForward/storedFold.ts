@@ -1,6 +1,6 @@
 import type { LocalDate } from '../../dates.ts'
 import type { Period } from '../allocation.ts'
-import type { FoldedSoFar } from '../fold.ts'
+import type { FoldedSoFar } from '../debt.ts'
 import { NONE, subtract, totalOf } from '../portions.ts'
 import { isNothingWaived, NOTHING_FORGONE } from '../recognition.ts'
 import type { HeadTerms } from '../terms.ts'

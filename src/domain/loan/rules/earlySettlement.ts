@@ -1,37 +1,91 @@
-import { dayBefore, type LocalDate } from '../../dates.ts'
+import { dayBefore, type Instant, type LocalDate } from '../../dates.ts'
+import { invariant } from '../../errors.ts'
 import { sum } from '../../money.ts'
-import type { Entry } from '../entry.ts'
+import type { Entry, NewEntry } from '../entry.ts'
 import type { Fold } from '../fold.ts'
-import type { Loan } from '../loan.ts'
-import { foldOf, unreversedInOrder } from '../replay.ts'
+import { type Decision, decisionOf, type Loan } from '../loan.ts'
+import { balancesForgiving, foldOf, replay, unreversedInOrder } from '../replay.ts'
 import { forgivenOn, forgivingRules, mostForgiven } from './settlement.ts'
+
+/** A day on which a loan is settled early, and the interest of each instalment that is then forgiven, minor units. */
+export interface SettledDay {
+  readonly on: LocalDate
+  readonly forgiven: readonly bigint[]
+}
 
 /**
  * Returns the first day on which a loan is settled early and of which no waiver says so: what is outstanding after the
  * transactions of the day is no more than what a settlement forgives (contract 10.11). Undefined where there is none.
  * After each change of a loan, the service posts one waiver, for that day: later days have no interest left to forgive.
  */
-export function settlementDay({ terms, entries }: Loan): LocalDate | undefined {
+export function settledDayOf({ terms, entries }: Loan): SettledDay | undefined {
   if (forgivingRules(terms) === null) return undefined
   const wasReversed = daysOfReversedWaivers(entries)
   const unreversed = unreversedInOrder(entries)
   let next = 0
-  let day: LocalDate | undefined
+  let day: SettledDay | undefined
   // Penalties after the last entry are not raised here: they add to what is owed, so no day becomes settled by them.
   foldOf(terms, unreversed, unreversed.at(-1)?.valueDate ?? terms.disbursedOn, {
-    entry: (fold, { valueDate }) => {
+    entry: (fold, { valueDate: on }) => {
       next++
-      const isLastOfDay = unreversed[next]?.valueDate !== valueDate
-      if (day === undefined && isLastOfDay && !wasReversed.has(valueDate) && isSettled(fold, valueDate)) day = valueDate
+      const isLastOfDay = unreversed[next]?.valueDate !== on
+      if (day !== undefined || !isLastOfDay || wasReversed.has(on)) return
+      const forgiven = forgivenWhereSettled(fold, on)
+      if (forgiven) day = { on, forgiven }
     },
   })
   return day
 
-  function isSettled(fold: Fold, on: LocalDate): boolean {
-    if (fold.writtenOffOn !== null || fold.owed > mostForgiven(terms, fold.totals)) return false
-    const forgiven = sum(forgivenOn(terms, fold.periods, on))
-    return forgiven > 0n && fold.owed <= forgiven
+  function forgivenWhereSettled(fold: Fold, on: LocalDate): bigint[] | undefined {
+    if (fold.writtenOffOn !== null || fold.owed > mostForgiven(terms, fold.totals)) return undefined
+    const forgiven = forgivenOn(terms, fold.periods, on)
+    const most = sum(forgiven)
+    return most > 0n && fold.owed <= most ? forgiven : undefined
   }
+}
+
+/** A change that settles a loan early, and the waiver that follows from it: decisions that are saved one after the other. */
+export interface Settled {
+  readonly waiver: Decision
+  readonly cause: Decision
+}
+
+/**
+ * Posts the waiver of an early settlement (contract 10.11) with the change that settles the loan. The waiver comes before
+ * the money of its day: it is decided on the loan before the change, and the change on what the waiver leaves.
+ * @param loan the loan after the change, without the waiver
+ * @param day the day of the waiver, as `settledDayOf` says
+ */
+export function settle(loan: Loan, cause: Decision, { on, forgiven }: SettledDay, now: Instant): Settled {
+  const { terms } = loan
+  const ordinal = loan.entries.length + 1
+  const entry: NewEntry = {
+    type: 'Settlement Waiver',
+    amount: 0n,
+    valueDate: on,
+    ordinal,
+    place: ordinal,
+    postedAt: now,
+    token: null,
+    note: null,
+    replaces: null,
+    reversedAt: null,
+    record: null,
+    paymentMethod: null,
+    dueOn: null,
+  }
+  const state = replay(terms, [...loan.entries, entry], now)
+  const outcome = state.outcomes.get(ordinal)
+  invariant(outcome && outcome.amount > 0n, 'the waiver of a loan that is settled forgives interest')
+  const waived = balancesForgiving(terms, cause.before, forgiven, on)
+  const { between, posted } = cause
+  const changed = {
+    before: waived,
+    state,
+    outcome: posted ? state.outcomes.get(posted.ordinal) : undefined,
+    ...(between && { between: balancesForgiving(terms, between, forgiven, on) }),
+  }
+  return { waiver: decisionOf(cause.before, entry, outcome, waived), cause: { ...cause, ...changed } }
 }
 
 /** Returns the days of which an operator has reversed the waiver: none is posted again for them. */

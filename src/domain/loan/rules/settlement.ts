@@ -1,6 +1,7 @@
 import { daysBetween, type LocalDate } from '../../dates.ts'
-import { divideHalfEven } from '../../money.ts'
+import { divideHalfEven, min } from '../../money.ts'
 import type { Period, Totals } from '../allocation.ts'
+import type { Outcome } from '../outcomes.ts'
 import type { HeadTerms } from '../terms.ts'
 import type { LoanRules } from './loanRules.ts'
 
@@ -48,4 +49,25 @@ function earnedPart(
   const from = first === 0 ? disbursedOn : fromDate
   const [days, length] = [daysBetween(from, on), daysBetween(from, dueDate)]
   return { over: BigInt(Math.max(0, days)), under: BigInt(length) }
+}
+
+/** An entry by which money came in, and what it does. */
+export interface Received {
+  readonly ordinal: number
+  readonly outcome: Outcome
+}
+
+/**
+ * Returns which entries have paid an amount of interest, the latest first of all, with what each has paid of it: the index
+ * and the interest, in the order of the entries. It is less than the amount where all entries paid less.
+ */
+export function interestOf(received: readonly Received[], amount: bigint): (readonly [index: number, bigint])[] {
+  let rest = amount
+  const parts = received.map(({ outcome }, index) => [index, outcome.portions.interest] as const).toReversed()
+  const taken = parts.map(([index, interest]) => {
+    const part = min(rest, interest)
+    rest -= part
+    return [index, part] as const
+  })
+  return taken.filter(([, interest]) => interest > 0n).toReversed()
 }

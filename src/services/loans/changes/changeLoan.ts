@@ -13,7 +13,7 @@ import type { Entry } from '../../../domain/loan/entry.ts'
 import { type Decision, needsHistoryFor, type Posting } from '../../../domain/loan/loan.ts'
 import { forgivingRules } from '../../../domain/loan/rules/settlement.ts'
 import { entryIdTaken, saveChanges } from './saveChanges.ts'
-import { waiverAfter } from './settleEarly.ts'
+import { withWaiver } from './settleEarly.ts'
 import { timePassed } from './timePassed.ts'
 
 /** The objects that a change of a loan works with. */
@@ -265,17 +265,15 @@ function decideAll(
       // An entry of this loan with the id would have been the answer: the entry is on another loan.
       if (decision.posted?.id !== undefined && elsewhere.has(decision.posted.id)) throw entryIdTaken()
       const posted = decision.posted && { ...decision.posted, id: decision.posted.id ?? id }
-      results.push({ job, changed: { loan: after, saved: decision, posted, at: now } })
+      const before = after
       for (const passed of changes.length > 0 || decision.modifiedTerms ? [] : timePassed(after, now)) {
         changes.push(passed)
         after = apply(after, passed.decision, null, now)
       }
-      changes.push({ author: job.author, decision, posted, at: now })
-      after = apply(after, decision, posted, now)
-      const waiver = waiverAfter(after, job.author, now, nextId)
-      if (!waiver) continue
-      changes.push(waiver)
-      after = apply(after, waiver.decision, waiver.posted, now)
+      const settled = withWaiver(after, { author: job.author, decision, posted, at: now }, nextId)
+      changes.push(...(settled.waiver ? [settled.waiver] : []), settled.change)
+      results.push({ job, changed: { loan: before, saved: settled.change.decision, posted, at: now } })
+      after = settled.after
     } catch (refused) {
       results.push({ job, refused })
     }

@@ -1,12 +1,12 @@
 import type { Deps } from '../../../app/deps.ts'
 import type { LoanRef } from '../../../db/loans/loans.ts'
-import { apply, type StoredLoan } from '../../../db/loans/storedLoan.ts'
+import type { StoredLoan } from '../../../db/loans/storedLoan.ts'
 import type { Instant } from '../../../domain/dates.ts'
 import { type Decision, stateOf } from '../../../domain/loan/loan.ts'
 import type { LoanState } from '../../../domain/loan/replay.ts'
 import { type Caller, requireAdmin } from '../../access/caller.ts'
 import { getLoan } from '../loans.ts'
-import { waiverAfter } from './settleEarly.ts'
+import { withWaiver } from './settleEarly.ts'
 
 /** A loan as it is, and as a change would leave it. */
 export interface Preview {
@@ -33,10 +33,9 @@ export async function previewChange(
   requireAdmin(caller)
   const { loan, state: before, at } = await getLoan(deps, caller, ref)
   const decision = decide(loan, at)
-  // `apply` adds to the list of entries, which another reader of the loan may hold.
+  // A change adds to the list of entries, which another reader of the loan may hold.
   const copy = { ...loan, entries: [...loan.entries] }
-  const changed = apply(copy, decision, decision.posted && { ...decision.posted, id: NO_ID }, at)
-  const waiver = waiverAfter(changed, caller, at, () => NO_ID)
-  const after = waiver ? apply(changed, waiver.decision, waiver.posted, at) : changed
-  return { loan, before, after: stateOf(after, at), decision }
+  const posted = decision.posted && { ...decision.posted, id: NO_ID }
+  const { change, after } = withWaiver(copy, { author: caller, decision, posted, at }, () => NO_ID)
+  return { loan, before, after: stateOf(after, at), decision: change.decision }
 }

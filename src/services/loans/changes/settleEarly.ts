@@ -1,26 +1,33 @@
-import type { Author } from '../../../db/audit/trail.ts'
 import type { LoanChange } from '../../../db/loans/saveLoans.ts'
-import type { StoredHead, StoredLoan } from '../../../db/loans/storedLoan.ts'
-import type { Instant } from '../../../domain/dates.ts'
+import { apply, type StoredHead, type StoredLoan } from '../../../db/loans/storedLoan.ts'
 import { isHead } from '../../../domain/loan/carriedForward/loanHead.ts'
-import { settle } from '../../../domain/loan/loan.ts'
-import { settlementDay } from '../../../domain/loan/rules/earlySettlement.ts'
+import { settle, settledDayOf } from '../../../domain/loan/rules/earlySettlement.ts'
+
+/** The changes that a change of a loan comes to, in the order in which they are saved, and the loan after them. */
+export interface Settlement<Loan = StoredLoan | StoredHead> {
+  /** The change itself, as it is saved. */
+  readonly change: LoanChange
+  /** The waiver before it, where it settles the loan early. */
+  readonly waiver: LoanChange | undefined
+  readonly after: Loan
+}
 
 /**
- * Returns the waiver that follows from a change of a loan: the change settles the loan early (contract 10.11). The waiver
- * is saved with the change, by the same author, whose Idempotency-Key belongs to the change alone. A head is never settled: `needsHistory` says so.
+ * Applies a change to a loan with the waiver that follows from it, where the change settles the loan early (contract 10.11). The
+ * waiver is saved before the change, by the same author, whose Idempotency-Key belongs to the change alone. A head is never
+ * settled: `needsHistory` says so.
  * @param nextId returns the id of the waiver
- * @returns undefined where the change does not settle the loan
  */
-export function waiverAfter(
-  loan: StoredLoan | StoredHead,
-  { claim: _, ...author }: Author,
-  now: Instant,
-  nextId: () => bigint,
-): LoanChange | undefined {
-  if (isHead(loan)) return undefined
-  const day = settlementDay(loan)
-  if (day === undefined) return undefined
-  const decision = settle(loan, day, now)
-  return { author, decision, posted: decision.posted && { ...decision.posted, id: nextId() }, at: now }
+export function withWaiver(loan: StoredLoan, change: LoanChange, nextId: () => bigint): Settlement<StoredLoan>
+export function withWaiver(loan: StoredLoan | StoredHead, change: LoanChange, nextId: () => bigint): Settlement
+export function withWaiver(loan: StoredLoan | StoredHead, change: LoanChange, nextId: () => bigint): Settlement {
+  const { decision, posted, at } = change
+  const after = apply(loan, decision, posted, at)
+  const day = isHead(after) ? undefined : settledDayOf(after)
+  if (isHead(after) || !day) return { change, waiver: undefined, after }
+  const { claim: _, ...author } = change.author
+  const { waiver, cause } = settle(after, decision, day, at)
+  const saved = { author, decision: waiver, posted: waiver.posted && { ...waiver.posted, id: nextId() }, at }
+  const settled = apply(after, { ...waiver, state: cause.state }, saved.posted, at)
+  return { change: { ...change, decision: cause }, waiver: saved, after: settled }
 }

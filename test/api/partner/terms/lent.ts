@@ -12,7 +12,7 @@ export interface Lent {
 const PLAIN = { minPrincipal: 1_000, maxPrincipal: 1_000_000, numberOfRepayments: 3, interestRate: 0 }
 
 /** Makes a product with terms and a customer, and lends by it at the moment of the clock. */
-export async function lendBy(service: TestService, terms: object): Promise<Lent> {
+export async function lendBy(service: TestService, terms: object, principal = 90_000): Promise<Lent> {
   const created = await service.post('/v1/loan-products', {
     body: { ...PLAIN, name: 'Any', ...terms },
     token: service.tokens.operator,
@@ -20,7 +20,7 @@ export async function lendBy(service: TestService, terms: object): Promise<Lent>
   expect([created.status, created.body]).toEqual([200, expect.anything()])
   const externalId = `customer-${created.body.id}`
   await service.post('/v1/customers', { body: { externalId } })
-  const body = { customerId: externalId, productId: created.body.id, principal: 90_000 }
+  const body = { customerId: externalId, productId: created.body.id, principal }
   const lent = await service.post('/v1/loans', { body })
   expect([lent.status, lent.body]).toEqual([200, expect.anything()])
   return { loan: lent.body, path: `/v1/loans/${lent.body.id}` }

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sequenceAll } from '../../../../src/services/events/sequencer.ts'
 import { keepJournal } from '../../../support/journal.ts'
+import { recordsOf } from '../../../support/records.ts'
 import { FIRST_DAY, startService, type TestService } from '../../../support/service.ts'
 import { sweepAll } from '../../../support/sweepAll.ts'
+import type { Wire } from '../../../support/wire.ts'
 import { differencesOf, type Lent, lendBy, repay } from './lent.ts'
 
 let service: TestService
@@ -82,6 +85,63 @@ describe('the repayment of what was quoted', () => {
     await sweepAll(service.deps)
     await keepJournal(service.deps)
     expect(await differencesOf(service, lent)).toEqual([])
+  })
+
+  it('stands after the waiver of its day in every answer of both styles', async () => {
+    service.clock.set('2026-03-01T09:30:00+03:00')
+    const four = { numberOfRepayments: 4, interestRate: 5, earlySettlement: 'interest_to_date' }
+    const { path, loan: made } = await lendBy(service, { ...four, maxPrincipal: 100_000 }, 100_000)
+    service.clock.set('2026-03-11T09:30:00+03:00')
+    const { settlementAmount } = await quoteOn({ path, loan: made }, '2026-03-11')
+    expect(settlementAmount).toBe(101_612.9)
+    const { transaction } = await repay(service, { path, loan: made }, Number(settlementAmount))
+    const parts = { principal: 100_000, interest: 1_612.9 }
+    expect(transaction).toMatchObject(parts)
+    const loan = (await service.get(path)).body
+    const closed = 'Closed (obligations met)'
+    const paid = { principalPaid: 100_000, interestPaid: 1_612.9, interestWaived: 18_387.1 }
+    expect(loan).toMatchObject({ status: closed, ...paid, repaymentHistory: [parts] })
+
+    const receipt = (await service.get(`${path}/repayments/${transaction.id}/receipt`)).body
+    expect(receipt).toMatchObject({ balance: 0, ...parts })
+    interface Statement {
+      readonly lines: readonly { readonly type: string; readonly amount: number; readonly balance: number }[]
+    }
+    const { lines } = (await service.get<Statement>(`${path}/statement`)).body
+    expect(lines.map(({ type, amount, balance }) => [type, amount, balance])).toEqual([
+      ['Disbursement', 100_000, 100_000],
+      ['Scheduled Interest', 20_000, 120_000],
+      ['Settlement Waiver', 18_387.1, 101_612.9],
+      ['Repayment', 101_612.9, 0],
+    ])
+    const ofRecords = recordsOf(service)
+    const token = { token: service.tokens.operator }
+    const recordReceipt = (await ofRecords.get(`/v1/repayments/${transaction.id}/receipt`, token)).body
+    expect(recordReceipt).toMatchObject({ item: { ...parts, balance: 0 } })
+
+    await sequenceAll(service.deps)
+    interface Feed {
+      readonly items: readonly {
+        readonly type: string
+        readonly data: { readonly loan: Wire; readonly balances: Wire; readonly transaction: Wire }
+      }[]
+    }
+    const { items } = (await service.get<Feed>(`/v1/events?loanId=${made.id}`)).body
+    expect(items.map(({ type, data }) => [type, data.loan.status, data.loan.interestWaived])).toEqual([
+      ['loan.disbursed', 'Active', 0],
+      ['transaction.posted', 'Active', 18_387.1],
+      ['repayment.posted', closed, 18_387.1],
+      ['loan.closed', closed, 18_387.1],
+    ])
+    expect(items[2]!.data.transaction).toMatchObject(parts)
+    const { host } = new URL(service.deps.config.recordsUrl)
+    const ofRecord = (await service.get<Feed>(`/v1/events?loan_id=${made.id}`, { host, ...token })).body.items
+    expect(ofRecord.map(({ type, data }) => [type, data.balances.status])).toEqual(
+      items.map(({ type, data }) => [type, data.loan.status]),
+    )
+    await sweepAll(service.deps)
+    await keepJournal(service.deps)
+    expect(await differencesOf(service, { path, loan: made })).toEqual([])
   })
 
   it('less a cent does not settle the loan', async () => {

@@ -31,6 +31,16 @@ export interface Debt {
   writtenOffOn: Day | null
   /** The day from which nothing is owed. */
   clearSince: Day | null
+  /** What each payment did, in their order. */
+  readonly received: Effect[]
+}
+
+/** What a transaction did at its place. */
+export interface Effect {
+  /** By part; of a charge-off or write-off what was owed, of a settlement waiver the interest that was forgiven. */
+  readonly parts: Record<Part, bigint>
+  /** Of a payment what exceeded the debt, of money paid back what came out of the overpayment. */
+  overpayment: bigint
 }
 
 const cell = (due: bigint): Cell => ({ due, paid: 0n, waived: 0n, writtenOff: 0n, recovered: 0n })
@@ -48,6 +58,7 @@ export const debtOf = (schedule: readonly Instalment[]): Debt => ({
   chargedOffOn: null,
   writtenOffOn: null,
   clearSince: null,
+  received: [],
 })
 
 /** Returns a debt to which other things can happen. */

@@ -1,9 +1,9 @@
 import { type Day, dayAt, dayOf, sameTime } from './calendar.ts'
-import { copyOf, type Debt, debtOf, owed } from './debt.ts'
+import { copyOf, type Debt, debtOf, type Effect, owed } from './debt.ts'
 import type { NaiveLoan, Transaction } from './loan.ts'
 import { raise } from './penalties.ts'
 import { isSettled, type NaiveQuote, quoteOn } from './settlement.ts'
-import { type Effect, happen } from './transactions.ts'
+import { happen } from './transactions.ts'
 
 // The life of a loan, day by day from disbursement: the transactions of the day, then its penalties.
 

@@ -1,8 +1,7 @@
 import { type Day, dateOf } from './calendar.ts'
-import { COLUMNS, type Debt, owed, owedOf, PARTS, type Row, total } from './debt.ts'
+import { COLUMNS, type Debt, type Effect, owed, owedOf, PARTS, type Row, total } from './debt.ts'
 import type { Life } from './life.ts'
 import type { NaiveQuote } from './settlement.ts'
-import type { Effect } from './transactions.ts'
 
 // A loan as the model and the domain both show it.
 

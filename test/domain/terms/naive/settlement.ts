@@ -1,5 +1,5 @@
 import { type Day, dayOf } from './calendar.ts'
-import { type Debt, divided, owed } from './debt.ts'
+import { type Debt, divided, type Effect, owed } from './debt.ts'
 import type { NaiveLoan } from './loan.ts'
 
 // Early settlement (contract 10.11).
@@ -40,21 +40,27 @@ export function isSettled(loan: NaiveLoan, debt: Debt, day: Day): boolean {
 }
 
 /**
- * Waives what is forgiven. What had paid it is overpayment, for the caller to pay with what else is owed.
- * @returns the interest that is forgiven; 0 where the loan is not settled
+ * Waives what is forgiven, where the loan is settled.
+ * @returns what had paid it, for the caller to pay with what else is owed
  */
-export function settle(loan: NaiveLoan, debt: Debt, day: Day): bigint {
+export function settle(
+  loan: NaiveLoan,
+  debt: Debt,
+  { day, effect }: { readonly day: Day; readonly effect: Effect },
+): bigint {
   if (!isSettled(loan, debt, day)) return 0n
   const amounts = forgiven(loan, debt, day)
+  effect.parts.interest = sumOf(amounts)
+  let freed = 0n
   for (const [index, amount] of amounts.entries()) {
     const { interest } = debt.rows[index]!.cells
     interest.waived += amount
     const most = interest.due - interest.waived
     if (interest.paid <= most) continue
-    debt.overpaid += interest.paid - most
+    freed += interest.paid - most
     interest.paid = most
   }
-  return sumOf(amounts)
+  return freed
 }
 
 /** What it takes to settle a loan on a day. */

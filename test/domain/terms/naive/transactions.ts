@@ -1,15 +1,18 @@
 import { type Day, dayOf } from './calendar.ts'
-import { type Cell, type Debt, lesser, noteWhatIsClear, owed, owedIn, PARTS, type Part, rowDueFrom } from './debt.ts'
+import {
+  type Cell,
+  type Debt,
+  type Effect,
+  lesser,
+  noteWhatIsClear,
+  owed,
+  owedIn,
+  PARTS,
+  type Part,
+  rowDueFrom,
+} from './debt.ts'
 import { cutPenalty, type NaiveLoan, roomForCharges, type Transaction } from './loan.ts'
 import { settle } from './settlement.ts'
-
-/** What a transaction did at its place. */
-export interface Effect {
-  /** By part; of a charge-off or write-off what was owed, of a settlement waiver the interest that was forgiven. */
-  readonly parts: Record<Part, bigint>
-  /** Of a payment what exceeded the debt, of money paid back what came out of the overpayment. */
-  overpayment: bigint
-}
 
 /** Applies a transaction on its day. */
 export function happen(loan: NaiveLoan, debt: Debt, one: Transaction, day: Day): Effect {
@@ -49,8 +52,7 @@ function apply(loan: NaiveLoan, debt: Debt, one: Transaction, doing: Doing): voi
       charge(loan, debt, one, doing)
       break
     case 'Settlement Waiver':
-      doing.effect.parts.interest = settle(loan, debt, doing.day)
-      if (doing.effect.parts.interest > 0n) payFromOverpaid(loan, debt)
+      payAgain(loan, debt, settle(loan, debt, doing))
   }
 }
 
@@ -88,11 +90,32 @@ function receive(loan: NaiveLoan, debt: Debt, amount: bigint, { effect }: Doing)
     }
   debt.overpaid += rest
   effect.overpayment = rest
+  debt.received.push(effect)
 }
 
 /** Pays what is owed out of the overpayment: both are never there at once (contract 4.3.7). */
 function payFromOverpaid(loan: NaiveLoan, debt: Debt): void {
   debt.overpaid = pay(loan, debt, debt.overpaid)
+}
+
+/**
+ * Takes what had paid forgiven interest out of the payments, the latest first, and lets each pay what else is owed with it,
+ * the oldest first.
+ */
+function payAgain(loan: NaiveLoan, debt: Debt, freed: bigint): void {
+  let rest = freed
+  const moved = debt.received.toReversed().map((effect) => {
+    const amount = lesser(rest, effect.parts.interest)
+    effect.parts.interest -= amount
+    rest -= amount
+    return { effect, amount }
+  })
+  if (rest > 0n) throw new Error(`nothing paid ${rest} of the interest that was paid`)
+  for (const { effect, amount } of moved.toReversed()) {
+    const over = pay(loan, debt, amount, effect)
+    effect.overpayment += over
+    debt.overpaid += over
+  }
 }
 
 function waive({ rows }: Debt, amount: bigint, { effect }: Doing): void {

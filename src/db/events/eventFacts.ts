@@ -60,6 +60,24 @@ export async function readNamedLoans({ pool }: Pick<Db, 'pool'>, ids: Ids, zone:
   }))
 }
 
+interface LoanBefore {
+  readonly organizationId: number
+  readonly entityId: string
+  readonly changeId: bigint
+}
+
+const lastChange = statement<LoanBefore>(
+  'last-change-of-loan-before',
+  (p) => `SELECT at FROM audit_entry WHERE organization_id = ${p('organizationId')} AND entity = 'loan'
+    AND entity_id = ${p('entityId')} AND id < ${p('changeId')} ORDER BY id DESC LIMIT 1`,
+)
+
+/** Returns when a loan was changed last before a row of the trail; undefined where the trail has no change of it. */
+export async function lastChangeBefore({ pool }: Pick<Db, 'pool'>, before: LoanBefore): Promise<Instant | undefined> {
+  const { rows } = await pool.query<{ at: Instant }>(lastChange(before))
+  return rows[0]?.at
+}
+
 const entries = statement<Ids>(
   'entries-of-events',
   (p) => `

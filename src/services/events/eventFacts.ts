@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Deps } from '../../app/deps.ts'
 import {
+  lastChangeBefore,
   type NamedCustomer,
   type NamedLoan,
   readEntries,
@@ -9,7 +10,7 @@ import {
 } from '../../db/events/eventFacts.ts'
 import type { StoredEvent } from '../../db/events/eventList.ts'
 import { DELINQUENCY } from '../../db/portfolio/toldBuckets.ts'
-import { dateIn, dayAfter, daysBetween } from '../../domain/dates.ts'
+import { dateIn, dayAfter, daysBetween, type Instant } from '../../domain/dates.ts'
 import type { EventType } from '../../domain/events/eventTypes.ts'
 import { balancesFromText, type KeptBalances } from '../../domain/events/keptBalances.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
@@ -160,12 +161,19 @@ async function toldLoan(
   const { overdueSince, terms } = kept
   const today = dateIn(deps.config.zone, event.change.at)
   const daysOverdue = overdueSince === null ? 0 : daysBetween(overdueSince, dayAfter(today))
-  const asOf = { ...loan, version: kept.version, updatedAt: event.change.at }
+  const asOf = { ...loan, version: kept.version, updatedAt: await updatedAt(deps, loan.organizationId, event) }
   const state = { ...kept, daysOverdue }
   if (!terms) return { loan: asOf, state }
   const { externalId = null, businessName = null, status = loan.customerStatus } = customers.get(terms.customerId) ?? {}
   const borrower = { customerExternalId: externalId, customerBusinessName: businessName, customerStatus: status }
   return { loan: { ...asOf, ...borrower, customerId: terms.customerId, terms: { ...loan.terms, ...terms } }, state }
+}
+
+/** Returns when the loan was changed last. An event of its bucket changes nothing of the loan. */
+async function updatedAt({ db }: FactDeps, organizationId: number, { change }: StoredEvent): Promise<Instant> {
+  const { entity, entityId, id: changeId, at } = change
+  if (entity !== DELINQUENCY) return at
+  return (await lastChangeBefore(db, { organizationId, entityId, changeId })) ?? at
 }
 
 const keptOf = ({ balances }: StoredEvent): KeptBalances | undefined =>

@@ -40,7 +40,10 @@ async function keep(of = service): Promise<void> {
 }
 
 interface Told {
-  readonly data: { readonly loan: { externalId: string }; readonly delinquency: { readonly bucket: string } }
+  readonly data: {
+    readonly loan: { externalId: string; updatedAt: string }
+    readonly delinquency: { readonly bucket: string }
+  }
 }
 interface Feed {
   readonly items: readonly Told[]
@@ -63,6 +66,19 @@ describe('delinquency.changed', () => {
     await at('2026-02-10T12:00:00+03:00')
     await keep()
     expect(await told()).toEqual([])
+  })
+
+  it('tells the loan as the API answers it, with the instant of its last change', async () => {
+    await at('2026-02-11T00:00:05+03:00')
+    service.clock.set('2026-02-11T00:00:08+03:00')
+    const answers = await Promise.all([1, 2, 3].map((n) => service.get(`/v1/loans/external/l-${n}`)))
+    service.clock.set('2026-02-11T00:00:10+03:00')
+    await keep()
+    await seal()
+    const { body } = await service.get<Feed>('/v1/events?types=delinquency.changed')
+    const updated = body.items.map(({ data }) => data.loan.updatedAt)
+    expect(updated).toEqual(answers.map(({ body: loan }) => loan.updatedAt))
+    expect(updated).toEqual(Array(3).fill('2026-02-11T00:00:05.000+03:00'))
   })
 
   it('is told once when the day begins, by whichever instance comes first', async () => {

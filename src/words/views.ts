@@ -7,9 +7,10 @@ export const viewWords = {
   disbursedToday: ['Disbursed today', 'Zilizotolewa leo'],
   collectedToday: ['Collected today', 'Zilizokusanywa leo'],
   collectedEarlier: ['Posted today, paid earlier', 'Zilizoandikwa leo, zililipwa awali'],
-  dueToday: ['Due today, not paid in full', 'Za kulipwa leo, hazijalipwa zote'],
+  dueToday: ['Due today, still owed', 'Za kulipwa leo, bado zinadaiwa'],
   counted: ['{count} for {amount} {currency}', '{count} za {amount} {currency}'],
   dueLoans: ['Loans with an instalment due today', 'Mikopo yenye rejesho la kulipwa leo'],
+  dueOfToday: ['Due today', 'La kulipwa leo'],
   dueNow: ['Due by today', 'La kulipa hadi leo'],
   nobodyDue: [
     'No loan has an instalment due today that is not paid.',

@@ -108,7 +108,7 @@ describe('today', () => {
     expect(text).toMatch(/Posted today, paid earlier<\/dt><dd><span>1 for 4,000\.00 TZS/)
     expect(text).toMatch(/Disbursed today<\/dt><dd><span>1 for 20,000\.00 TZS/)
     // An instalment of 10,000 and 3,000 interest, of which 5,000 are paid.
-    expect(text).toMatch(/Due today, not paid in full<\/dt><dd><span>1 for 13,000\.00 TZS/)
+    expect(text).toMatch(/Due today, still owed<\/dt><dd><span>1 for 8,000\.00 TZS/)
     expect(text).toMatch(new RegExp(`/loans/${loan}".*8,000\\.00.*73,000\\.00`, 's'))
   })
 

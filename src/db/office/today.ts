@@ -1,4 +1,5 @@
 import type { LocalDate } from '../../domain/dates.ts'
+import { CARRIED_COLUMNS, type CarriedRow, type StoredHead, toStoredHead } from '../loans/storedLoan.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
 import { unprepared } from '../queries/statement.ts'
 
@@ -39,15 +40,22 @@ const disbursed = unprepared<Omit<DayAsked, 'today'>>(
   GROUP BY currency ORDER BY currency`,
 )
 
-/** The instalments of the day as they were scheduled; a part of one may be paid already. */
-const due = unprepared<Pick<DayAsked, 'organizationId' | 'today'>>(
-  (p) => `
-  SELECT l.currency, count(*)::int AS count, sum(i.principal + i.interest + i.fees)::bigint AS amount
-  FROM loan l JOIN loan_period i
-    ON i.organization_id = l.organization_id AND i.loan_id = l.id AND i.due_date = l.next_due_on
-  WHERE l.organization_id = ${p('organizationId')} AND l.status = 'Active' AND l.next_due_on = ${p('today')}::date
-  GROUP BY l.currency ORDER BY l.currency`,
-)
+/**
+ * The condition of a loan that may owe something of an instalment of the day: of the schedule, or of one of its own after the
+ * last, which a single charge or money paid back has made.
+ */
+const mayOweOn = (organizationId: string, today: string) => `
+  l.organization_id = ${organizationId} AND l.status = 'Active' AND (l.next_due_on = ${today}::date
+    OR l.next_due_on < ${today}::date AND (
+      l.due_on >= ${today}::date AND EXISTS (SELECT FROM loan_period i
+        WHERE i.organization_id = l.organization_id AND i.loan_id = l.id AND i.due_date = ${today}::date)
+      OR l.due_on < ${today}::date AND l.id IN (
+        SELECT e.loan_id FROM loan_entry e
+        WHERE e.organization_id = ${organizationId} AND e.due_on = ${today}::date AND e.reversed_at IS NULL
+        UNION ALL
+        SELECT e.loan_id FROM loan_entry e
+        WHERE e.organization_id = ${organizationId} AND e.value_date = ${today}::date AND e.reversed_at IS NULL
+          AND e.type IN ('Refund', 'Credit Balance Refund'))))`
 
 /** The movements of a day. */
 export interface DayMoved {
@@ -56,8 +64,6 @@ export interface DayMoved {
   readonly collected: readonly Moved[]
   /** Customers' payments of earlier days that were posted on the day. */
   readonly collectedEarlier: readonly Moved[]
-  /** Loans whose oldest unpaid instalment is due on the day, and these instalments. */
-  readonly due: readonly Moved[]
 }
 
 /** Sums up a day of an organization, in one view of the book. */
@@ -66,19 +72,45 @@ export async function sumDay(snapshot: Snapshot, { today, ...asked }: DayAsked):
     disbursed: (await snapshot.query<Moved>(disbursed(asked))).rows,
     collected: (await snapshot.query<Moved>(collected({ ...asked, today }))).rows,
     collectedEarlier: (await snapshot.query<Moved>(collectedEarlier({ ...asked, today }))).rows,
-    due: (await snapshot.query<Moved>(due({ ...asked, today }))).rows,
   }
+}
+
+/** A day of an organization, a moment of it as RFC 3339, and the part of the loans that is asked for. */
+export interface OwingAsked extends Pick<DayAsked, 'organizationId' | 'today'> {
+  readonly now: string
+  readonly after: bigint
+  readonly most: number
+}
+
+/** A loan that time has changed by then, and that waits for the sweep, has nothing that is right to continue from. */
+const owing = unprepared<OwingAsked>(
+  (p) => `
+  SELECT ${CARRIED_COLUMNS}, (l.carried_version = l.version AND l.carried_forward IS NOT NULL
+      AND (l.next_change_at IS NULL OR l.next_change_at > ${p('now')}::timestamptz)) AS "isCarried"
+  FROM loan l WHERE ${mayOweOn(p('organizationId'), p('today'))} AND l.id > ${p('after')}::bigint
+  ORDER BY l.id LIMIT ${p('most')}`,
+)
+
+/** A loan that may owe something of an instalment of the day. */
+export interface MayOwe {
+  readonly id: bigint
+  /** Undefined where the loan has to be replayed. */
+  readonly head: StoredHead | undefined
+}
+
+/** Reads the loans that may owe something of an instalment that is due on a day, by their ids. */
+export async function readOwing(snapshot: Snapshot, zone: string, asked: OwingAsked): Promise<MayOwe[]> {
+  const { rows } = await snapshot.query<CarriedRow & { readonly isCarried: boolean | null }>(owing(asked))
+  return rows.map((row) => ({ id: row.id, head: row.isCarried ? toStoredHead(row, zone) : undefined }))
 }
 
 const dueIds = unprepared<{ organizationId: number; today: LocalDate; after: bigint; most: number }>(
   (p) => `
-  SELECT id FROM loan
-  WHERE organization_id = ${p('organizationId')} AND status = 'Active' AND next_due_on = ${p('today')}::date
-    AND id > ${p('after')}::bigint
-  ORDER BY id LIMIT ${p('most')}`,
+  SELECT l.id FROM loan l WHERE ${mayOweOn(p('organizationId'), p('today'))} AND l.id > ${p('after')}::bigint
+  ORDER BY l.id LIMIT ${p('most')}`,
 )
 
-/** Finds loans whose oldest unpaid instalment is due on a day, by their ids. */
+/** Finds loans that may owe something of an instalment that is due on a day, by their ids. */
 export async function findDue(
   snapshot: Snapshot,
   asked: { readonly organizationId: number; readonly today: LocalDate; readonly after: bigint; readonly most: number },

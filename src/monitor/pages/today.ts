@@ -48,6 +48,7 @@ function dueLoans({ say }: Desk, { dueLoans: loans }: Today): Html {
     html`<a href="/customers/${loan.customerId}">${loan.customerName}</a>`,
     loan.phone ?? '',
     loan.currency.code,
+    money(loan.dueToday, loan.currency),
     money(loan.due, loan.currency),
     money(loan.outstanding, loan.currency),
   ])
@@ -58,6 +59,7 @@ function dueLoans({ say }: Desk, { dueLoans: loans }: Today): Html {
       [say('customer'), 'words'],
       [say('phone')],
       [say('currency')],
+      [say('dueOfToday'), 'figure'],
       [say('dueNow'), 'figure'],
       [say('outstanding'), 'figure'],
     ],

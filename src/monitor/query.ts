@@ -1,5 +1,5 @@
 import { readId } from '../api/wire.ts'
-import { isCalendarDate, type LocalDate } from '../domain/dates.ts'
+import { FIRST_DATE, isCalendarDate, LAST_DATE, type LocalDate } from '../domain/dates.ts'
 import { LendingError, notFound } from '../domain/errors.ts'
 
 /** The fields of a form or a query, as they were sent. */
@@ -18,6 +18,7 @@ export function textOf(fields: Fields, name: string, longest = LONGEST): string 
   if (given === undefined || given === '') return undefined
   if (typeof given !== 'string') throw refusal(`${name} must be given once`)
   if (given.length > longest) throw refusal(`${name} must have at most ${longest} characters`)
+  if (given.includes('\0')) throw refusal(`${name} must not have the character U+0000`)
   return given.trim() === '' ? undefined : given
 }
 
@@ -33,8 +34,9 @@ export function wordOf<Word extends string>(words: readonly Word[], fields: Fiel
 /** Reads a date. @throws LendingError `invalid_argument` */
 export function dayOf(fields: Fields, name: string): LocalDate | undefined {
   const given = textOf(fields, name)
-  if (given === undefined || isCalendarDate(given)) return given
-  throw refusal(`${name} must be a date, YYYY-MM-DD`)
+  if (given === undefined) return undefined
+  if (isCalendarDate(given) && given >= FIRST_DATE && given <= LAST_DATE) return given
+  throw refusal(`${name} must be a date, YYYY-MM-DD, from ${FIRST_DATE} to ${LAST_DATE}`)
 }
 
 /** Reads a number of the service in a path. @throws LendingError `not_found` for a text that is none */

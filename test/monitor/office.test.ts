@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccount } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
 import { createOrganization } from '../../src/services/lenders/organizations.ts'
-import { DEMO_AUDITOR, DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
+import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
 import { phonesOf } from '../../src/services/office/search.ts'
 import { keepJournal } from '../support/journal.ts'
 import { type Office, openOffice } from '../support/office.ts'
@@ -97,6 +97,24 @@ describe('the search', () => {
     expect(phonesOf('0712345678')).toEqual(expect.arrayContaining(['0712345678', '+255712345678', '254712345678']))
     expect(phonesOf('+254 712 345 678')).toContain('0712345678')
     expect(phonesOf('order 66')).toEqual(['order 66'])
+  })
+})
+
+describe('a value that no page can take', () => {
+  it.each([
+    ['/audit?from=0001-01-01', 'from must be a date, YYYY-MM-DD, from 1900-01-01 to 2999-12-31'],
+    ['/trial-balance?asOf=0000-01-01', 'asOf must be a date'],
+    ['/documents?code=%00', 'code must not have the character U+0000'],
+  ])('is refused with the name of its field: %s', async (url, message) => {
+    const { status, text } = await office.look(url)
+    expect([status, text]).toEqual([400, expect.stringContaining(message)])
+  })
+
+  it('is no HEAD of the form of a change, which is answered as its GET is', async () => {
+    const cookie = await office.signIn(DEMO_OPERATOR)
+    const url = `/loans/${loan}/do/charge`
+    const { statusCode } = await office.monitor.inject({ method: 'HEAD', url, headers: { cookie } })
+    expect(statusCode).toBe(200)
   })
 })
 

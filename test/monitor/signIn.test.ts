@@ -47,6 +47,26 @@ describe('signing in', () => {
     expect(sent.cookies).toMatchObject([{ name: 'mkopo_session', httpOnly: true, sameSite: 'Lax', path: '/' }])
   })
 
+  it.each([
+    ['/search?q=張三', '/search?q=%E5%BC%B5%E4%B8%89'],
+    ['/search?q=é', '/search?q=%C3%A9'],
+    ['/products\u0001', '/'],
+    ['/a\u007f', '/'],
+    ['/a\r\nSet-Cookie: b=c', '/'],
+    ['/\t/evil.example', '/'],
+    ['/\ud800', '/%EF%BF%BD'],
+  ])('goes on to %j as a header can carry it', async (next, location) => {
+    const sent = await office.post('/sign-in', { ...DEMO_OPERATOR, next }, '')
+    expect([sent.status, sent.headers.location]).toEqual([303, location])
+    const chosen = await see(`/language?${new URLSearchParams({ to: 'sw', next })}`)
+    expect([chosen.status, chosen.location]).toEqual([303, location])
+  })
+
+  it('refuses an e-mail that no account can have as it refuses a wrong one', async () => {
+    const { status, text } = await office.post('/sign-in', { email: 'a\u0000b', password: 'x' }, '')
+    expect([status, text]).toEqual([401, expect.stringContaining('role="alert"')])
+  })
+
   it.each(['//evil.example', 'https://evil.example/', '/\\evil.example', 'evil', '/a b', ''])(
     'goes on to no address of another site: "%s"',
     async (next) => {

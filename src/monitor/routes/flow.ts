@@ -44,7 +44,7 @@ export async function takeStep(
 ): Promise<FastifyReply> {
   const { desk } = request
   requireAdmin(desk.caller)
-  if (request.method === 'GET') return sendForm(reply, desk, step, { values: step.values })
+  if (request.method !== 'POST') return sendForm(reply, desk, step, { values: step.values })
   const sent = request.body as Fields
   try {
     if (textOf(sent, 'step') !== 'confirm') return await sendQuestion(reply, desk, step, { sent, fresh: true })

@@ -14,16 +14,22 @@ const LANGUAGE_DAYS = 365
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Returns a text of a form or a query; an empty text where it is missing, is given twice or is too long. */
+/**
+ * Returns a text of a form or a query; an empty text where it is missing, is given twice, is too long or has a control
+ * character.
+ */
 const textOf = (fields: unknown, name: string, longest: number): string => {
   const value = (fields as Fields | undefined)?.[name]
-  return typeof value === 'string' && value.length <= longest ? value : ''
+  return typeof value === 'string' && value.length <= longest && !/\p{Cc}/u.test(value) ? value : ''
 }
 
-/** Returns the path to go on to; the first page for an address of another site. */
+/**
+ * Returns the path to go on to, as a header can carry it: with other characters than ASCII escaped; the first page for an
+ * address of another site.
+ */
 function nextOf(fields: unknown): string {
-  const next = textOf(fields, 'next', LONGEST.path)
-  return /^\/(?![/\\])[^\s\\]*$/.test(next) ? next : '/'
+  const next = textOf(fields, 'next', LONGEST.path).toWellFormed()
+  return /^\/(?![/\\])[^\s\\]*$/.test(next) ? next.replace(/[^\x21-\x7e]+/g, encodeURIComponent) : '/'
 }
 
 /**
@@ -54,7 +60,7 @@ ${message === undefined ? html`<p>${say('signInFor')}</p>` : html`<p class="bad"
 
 /** Sends a person without a session to the sign-in, or says that the session has ended where a form was sent. */
 export function askToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (request.method === 'GET') return reply.redirect(`/sign-in?next=${encodeURIComponent(request.url)}`, 303)
+  if (request.method !== 'POST') return reply.redirect(`/sign-in?next=${encodeURIComponent(request.url)}`, 303)
   const frame = frameOf(request)
   const { pathname } = new URL(request.url, 'http://localhost')
   return reply

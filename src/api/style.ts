@@ -70,6 +70,8 @@ declare module 'fastify' {
     public?: boolean
     /** A POST that changes nothing and answers as of now: no Idempotency-Key is kept for it, and an AUDITOR may send it. */
     changesNothing?: boolean
+    /** The operation takes a dedupe token whose transaction may have another content: its answer then says so. */
+    takesToken?: true
     /** The answer has a secret that is shown once: it is not stored under the Idempotency-Key. */
     answersSecret?: boolean
     /** For the document: the role that the operation needs, if a USER may not call it: an ADMIN may do what an AUDITOR may. */

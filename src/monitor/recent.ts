@@ -1,8 +1,10 @@
 import { LRUCache } from 'lru-cache'
-import type { Listener, Refusal } from '../services/listener.ts'
+import type { Listener, Place, Refusal } from '../services/listener.ts'
 
-/** A refusal or failure, and its time. */
-export interface Remembered extends Refusal {
+/** A refusal or failure, or an answer to a token that came with another content, and its time. */
+export interface Remembered extends Place {
+  readonly code: Refusal['code'] | 'idempotency_mismatch'
+  readonly reason: string
   readonly at: number
   /** Greater than the number of any earlier refusal. */
   readonly order: number
@@ -26,16 +28,23 @@ export function rememberRecent(now: () => number): Recent {
   const unidentified: Remembered[] = []
   let count = 0
   const sweep = { lastAt: undefined as number | undefined, loans: 0, failures: 0 }
+  const remember = (one: Omit<Remembered, 'at' | 'order'>) => {
+    const { organizationId } = one
+    const list = organizationId === undefined ? unidentified : (refusals.get(organizationId) ?? [])
+    if (organizationId !== undefined) refusals.set(organizationId, list)
+    const most = MOST_REFUSALS[organizationId === undefined ? 'unidentified' : 'identified']
+    list.unshift({ ...one, at: now(), order: ++count })
+    if (list.length > most) list.length = most
+  }
   return {
     listener: {
-      refused: (refusal) => {
-        const { organizationId } = refusal
-        const list = organizationId === undefined ? unidentified : (refusals.get(organizationId) ?? [])
-        if (organizationId !== undefined) refusals.set(organizationId, list)
-        const most = MOST_REFUSALS[organizationId === undefined ? 'unidentified' : 'identified']
-        list.unshift({ ...refusal, at: now(), order: ++count })
-        if (list.length > most) list.length = most
-      },
+      refused: remember,
+      tokenMismatched: ({ members, ...place }) =>
+        remember({
+          ...place,
+          code: 'idempotency_mismatch',
+          reason: `a token seen before came with another ${members}`,
+        }),
       swept: (loans) => {
         sweep.lastAt = now()
         sweep.loans += loans

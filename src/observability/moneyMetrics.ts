@@ -42,6 +42,11 @@ export function countMoney(registers: Registry[], isTest: (organizationId: numbe
     labelNames: ['by'] as const,
     registers,
   })
+  const mismatches = new Counter({
+    name: 'mkopo_token_mismatches_total',
+    help: 'Requests answered with an earlier transaction of another content, found by their dedupe token.',
+    registers,
+  })
   const retries = new Counter({
     name: 'mkopo_retries_total',
     help: 'Changes of a loan decided again, because another change was saved first.',
@@ -64,6 +69,7 @@ export function countMoney(registers: Registry[], isTest: (organizationId: numbe
       repaidAmount.inc(of(transaction), units(transaction))
     },
     duplicateAnswered: (by) => duplicates.inc({ by }),
+    tokenMismatched: () => mismatches.inc(),
     retried: () => retries.inc(),
   } satisfies Partial<Listener>
 }

@@ -11,8 +11,8 @@ export interface Answered {
   readonly seconds: number
 }
 
-/** A request that was refused or failed. */
-export interface Refusal {
+/** Where a request came from, and where it went. */
+export interface Place {
   readonly style: string
   readonly route: string
   readonly requestId: string
@@ -21,9 +21,19 @@ export interface Refusal {
   readonly accountId: number | null | undefined
   /** The caller's address without a port: personal data. */
   readonly address: string
+}
+
+/** A request that was refused or failed. */
+export interface Refusal extends Place {
   readonly code: ErrorCode
   /** The reason, without values that the caller sent. */
   readonly reason: string
+}
+
+/** A request whose dedupe token found a transaction with another content. */
+export interface Mismatched extends Place {
+  /** The members of the request that differ, separated by commas. */
+  readonly members: string
 }
 
 /** A sign-in: a token that was issued, or a session of the office pages. */
@@ -54,6 +64,8 @@ export interface Listener {
   transactionPosted(transaction: Movement & { readonly type: EntryType }): void
   /** The original was answered again, and nothing was posted. */
   duplicateAnswered(by: 'token' | 'idempotency_key'): void
+  /** The original was answered to a request that differs from it. */
+  tokenMismatched(request: Mismatched): void
   /** A change of a loan is tried again, because another change was saved first. */
   retried(): void
   limited(by: 'account' | 'address'): void
@@ -90,6 +102,7 @@ export const noListener: Listener = {
   loanDisbursed() {},
   transactionPosted() {},
   duplicateAnswered() {},
+  tokenMismatched() {},
   retried() {},
   limited() {},
   shed() {},

@@ -49,8 +49,11 @@ beforeAll(async () => {
   service.clock.set('2026-04-01')
   await sweepAll(deps)
   recent.listener.swept?.(2)
-  await post(`/v1/loans/${loan}/repayments`, { transactionAmount: 40_000, transactionDate: '2026-03-20' })
+  await post(`/v1/loans/${loan}/repayments`, {
+    ...{ transactionAmount: 40_000, transactionDate: '2026-03-20', idempotencyKey: 'used twice' },
+  })
   await post(`/v1/loans/${loan}/repayments`, { transactionAmount: -5, 'Asha +254712345678': 1 })
+  await post(`/v1/loans/${loan}/repayments`, { transactionAmount: 2, idempotencyKey: 'used twice' })
   await app.inject({ url: '/v1/customers/external/0712345678', headers })
   await app.inject({ url: '/v1/customers', headers: { host } })
   await totals.look()
@@ -92,6 +95,11 @@ describe('the page of the book', () => {
     expect(text).toContain('Last sweep of this instance')
     expect(text).not.toMatch(/asha|Asha|712345678|<script/i)
   })
+
+  it('shows that a token seen before came with another amount', async () =>
+    expect((await look('/book')).text).toMatch(
+      /idempotency_mismatch<\/td><td[^>]*>a token seen before came with another transactionAmount</,
+    ))
 
   it('shows the head of the chain, and what waits to be sealed', async () => {
     const waiting = (await look('/book')).text

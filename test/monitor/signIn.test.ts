@@ -62,6 +62,11 @@ describe('signing in', () => {
     expect([chosen.status, chosen.location]).toEqual([303, location])
   })
 
+  it('leaves a path out to which the sign-in would not go on, because a header could not carry it', async () => {
+    const { status, location } = await see(`/search?q=${'%E6%97%A5'.repeat(900)}`)
+    expect([status, location]).toEqual([303, '/sign-in'])
+  })
+
   it('refuses an e-mail that no account can have as it refuses a wrong one', async () => {
     const { status, text } = await office.post('/sign-in', { email: 'a\u0000b', password: 'x' }, '')
     expect([status, text]).toEqual([401, expect.stringContaining('role="alert"')])

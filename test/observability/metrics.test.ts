@@ -42,6 +42,7 @@ beforeAll(async () => {
   const { id } = await call('POST', '/v1/loans', { customerId: 'asha', productId: 1, principal: 100_000 })
   for (const idempotencyKey of ['one', 'one', 'two'])
     await call('POST', `/v1/loans/${id}/repayments`, { transactionAmount: 1_500.5, idempotencyKey })
+  await call('POST', `/v1/loans/${id}/repayments`, { transactionAmount: 7, idempotencyKey: 'two' })
   const twice = { 'idempotency-key': 'three' }
   for (let index = 0; index < 2; index++)
     await call('POST', `/v1/loans/${id}/repayments/waive-interest`, { transactionAmount: 100 }, twice)
@@ -94,9 +95,9 @@ describe('the metrics page', () => {
     const name = 'mkopo_http_requests_total'
     const answered = 'mkopo_http_answers_total'
     const route = '/v1/loans/:id/repayments'
-    expect(value(name, { style: 'partner', route, method: 'POST' })).toBe(4)
+    expect(value(name, { style: 'partner', route, method: 'POST' })).toBe(5)
     expect(value('mkopo_http_request_seconds_total', { style: 'partner', route, method: 'POST' })).toBeGreaterThan(0)
-    expect(value('mkopo_http_request_duration_seconds_count', { style: 'partner', method: 'POST' })).toBe(8)
+    expect(value('mkopo_http_request_duration_seconds_count', { style: 'partner', method: 'POST' })).toBe(9)
     expect(value(name, { style: 'partner', route: '(unknown)' })).toBe(2)
     expect(value(answered, { style: 'partner', status: '404' })).toBe(2)
     expect(value(answered, { style: 'partner', status: '400' })).toBe(1)
@@ -122,7 +123,8 @@ describe('the metrics page', () => {
     expect(value('mkopo_repayments_posted_total', tzs)).toBe(4)
     expect(value('mkopo_repaid_amount_total', tzs)).toBe(3_052)
     expect(value('mkopo_transactions_posted_total', { ...tzs, type: 'Waive Interest' })).toBe(1)
-    expect(value('mkopo_duplicates_answered_total', { by: 'token' })).toBe(2)
+    expect(value('mkopo_duplicates_answered_total', { by: 'token' })).toBe(3)
+    expect(value('mkopo_token_mismatches_total')).toBe(1)
     expect(value('mkopo_duplicates_answered_total', { by: 'idempotency_key' })).toBe(1)
     expect(value('mkopo_retries_total')).toBeGreaterThanOrEqual(0)
   })

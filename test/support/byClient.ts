@@ -31,7 +31,7 @@ export async function sendByClient<Body>(asked: Asked): Promise<Answer<Body> | u
   })
   const mkopo = createMkopo({ ...config, token, fetch, retries: 0 })
   const [, key] = Object.entries(call.headers ?? {}).find(([name]) => name.toLowerCase() === 'idempotency-key') ?? []
-  const options = { ...(key !== undefined && { idempotencyKey: key }), headers: planned.headers }
+  const options = { ...(key !== undefined && { idempotencyKey: key }), headers: planned.headers, acceptMismatch: true }
   for (let attempts = 1; ; attempts++) {
     const outcome = await planned
       .run(mkopo, options)

@@ -22,7 +22,8 @@ export interface ErrorFacts {
 export class MkopoError extends Error {
   /**
    * The code of the service, such as `not_found`; or `unreachable` where no answer came, `unexpected_answer` for an answer
-   * that is not the service's, and `invalid_webhook` for a webhook that is not.
+   * that is not the service's, `idempotency_mismatch` for a token that was used before, and `invalid_webhook` for a
+   * webhook that is not.
    */
   readonly code: string
   /** The status of the answer; 0 without one. */

@@ -29,6 +29,8 @@ export interface Call {
    * beside your order before you call: another process can then continue a call whose outcome is not known.
    */
   readonly idempotencyKey?: string
+  /** Returns the transaction that a token was used for before, also where its content is another one. */
+  readonly acceptMismatch?: boolean
   /** Ends the call. A POST that was under way may have been carried out. */
   readonly signal?: AbortSignal
   /** Milliseconds that one attempt may take. */

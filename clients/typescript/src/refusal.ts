@@ -15,6 +15,15 @@ export function unexpected(answer: Answer, cause?: unknown): MkopoError {
   return new MkopoError(message, { ...factsOf(answer), code: 'unexpected_answer', cause })
 }
 
+/** Returns the error of an answer with a transaction of another content, which its token found. */
+export function mismatchOf(answer: Answer): MkopoError | undefined {
+  const members = answer.headers.get('idempotency-mismatch')
+  if (members === null) return undefined
+  const details = members.split(/, */).map((field) => ({ field, message: 'is not what was posted' }))
+  const message = `nothing was posted: the idempotencyKey was used before, with another ${members}`
+  return new MkopoError(message, { ...factsOf(answer), code: 'idempotency_mismatch', details })
+}
+
 const factsOf = ({ status, headers }: Answer) => ({
   status,
   requestId: headers.get('x-request-id') ?? undefined,

@@ -3,7 +3,7 @@ import { type Clock, pauseMs } from './clock.ts'
 import { isPassing, MkopoError } from './errors.ts'
 import { parseJson } from './json.ts'
 import type { Call, Operation } from './operation.ts'
-import { refusalOf, unexpected } from './refusal.ts'
+import { mismatchOf, refusalOf, unexpected } from './refusal.ts'
 import type { Tokens } from './tokens.ts'
 
 /** The parts with which requests are sent. */
@@ -90,6 +90,8 @@ async function attemptOnce(sending: Sending, operation: Operation, { request, ..
     return { error: new MkopoError(message, { code: 'unreachable', cause }), unsure: changes && wasSent(cause) }
   }
   const { status } = answer
+  const mismatch = one.call.acceptMismatch ? undefined : mismatchOf(answer)
+  if (mismatch) return { error: mismatch, unsure: false }
   if (status >= 200 && status <= 299) return readAnswer(answer, operation)
   const error = refusalOf(answer)
   return { error, unsure: changes && (status >= 500 || error.code === 'aborted') }

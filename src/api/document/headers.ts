@@ -19,6 +19,8 @@ export interface Answering {
   readonly limited: boolean
   /** The operation takes an Idempotency-Key. */
   readonly takesKey: boolean
+  /** The operation takes a dedupe token whose transaction may have another content. */
+  readonly takesToken: boolean
 }
 
 const text = { type: 'string' } as const
@@ -57,6 +59,14 @@ const REPLAYED: Readonly<Record<string, Header>> = {
   },
 }
 
+const MISMATCHED: Readonly<Record<string, Header>> = {
+  'Idempotency-Mismatch': {
+    description:
+      'The members of the request, separated by commas, in which it differs from the transaction that its `idempotencyKey` found, such as `transactionAmount`; `type` where that is of another type. Nothing was posted. Otherwise absent.',
+    schema: text,
+  },
+}
+
 const AGAIN: Readonly<Record<string, Header>> = {
   'Retry-After': { description: 'Seconds after which the request may be sent again.', schema: number },
 }
@@ -84,6 +94,7 @@ export const headerComponents = (style: Style): Readonly<Record<string, Header>>
   ...RATES,
   ...MODE,
   ...REPLAYED,
+  ...MISMATCHED,
   ...AGAIN,
   ...CHALLENGE,
 })
@@ -96,6 +107,7 @@ export function addHeaders(style: Style, operation: Answering, status: string, a
     ...ownHeaders(style),
     ...(operation.limited && { ...RATES, ...MODE }),
     ...(operation.takesKey && status.startsWith('2') && REPLAYED),
+    ...(operation.takesToken && status === '200' && MISMATCHED),
     ...(status === '401' && CHALLENGE),
     ...(Number(status) >= 400 && codes.some((code) => LATER.includes(code)) && AGAIN),
   }

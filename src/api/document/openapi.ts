@@ -138,6 +138,7 @@ const factsOf = ({ body }: FastifySchema, route: FastifyContextConfig, methods: 
   optionalBody: body instanceof z.ZodOptional,
   limited: !route.vital,
   takesKey: !route.public && takesKey(route, methods),
+  takesToken: route.takesToken === true,
   prefilled: route.prefilled ?? {},
 })
 

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { withoutPort } from '../../services/access/network.ts'
 import type { Listener } from '../../services/listener.ts'
 import type { Failure } from './failure.ts'
+import { MISMATCH } from './idempotency.ts'
 import { whenClosed } from './whenClosed.ts'
 
 declare module 'fastify' {
@@ -66,8 +67,11 @@ function logAnswer(
   const who = { organization: organizationId, account: accountId, address }
   const answer = { style, method, route, ...who, status, ms: Math.round(elapsedTime * 10) / 10 }
   if (failure === undefined) {
-    request.log.info(answer, 'answered')
-    return
+    const mismatch = reply.getHeader(MISMATCH)
+    if (mismatch === undefined) return void request.log.info(answer, 'answered')
+    const at = { style, route, requestId, organizationId, accountId, address }
+    listener.tokenMismatched({ ...at, members: String(mismatch) })
+    return void request.log.warn({ ...answer, mismatch }, 'a token seen before came with another content')
   }
   const reason = reasonOf(failure)
   const { code } = failure

@@ -53,7 +53,9 @@ export function acceptIdempotencyKeys(app: StyleApp, deps: Deps, replayResponse:
     if (!turn) return payload
     try {
       // The change is saved whether or not its answer is kept: without the kept answer, it is built again.
-      const isKept = reply.statusCode < 400 && !request.routeOptions.config.answersSecret
+      // The header of a mismatch is not kept: the same request finds it again by its token.
+      const isWhole = reply.getHeader(MISMATCH) === undefined
+      const isKept = reply.statusCode < 400 && !request.routeOptions.config.answersSecret && isWhole
       if (isKept) await turn.keep({ status: reply.statusCode, body: String(payload) })
     } catch (error) {
       request.log.warn({ err: error }, 'an answer could not be kept for its key')
@@ -81,6 +83,14 @@ export function acceptIdempotencyKeys(app: StyleApp, deps: Deps, replayResponse:
 /** Marks an answer to a request that changed nothing, because it repeats an earlier one (contract 1.11). */
 export function markReplayed(reply: FastifyReply): void {
   reply.header('idempotency-replayed', 'true')
+}
+
+/** The header that names in what a request differs from the transaction that its dedupe token found. */
+export const MISMATCH = 'idempotency-mismatch'
+
+/** Marks an answer to a request that differs from the transaction that its dedupe token found (contract 4.4.2). */
+export function markMismatched(reply: FastifyReply, members: readonly string[]): void {
+  reply.header(MISMATCH, members.join(', '))
 }
 
 function readKey(given: string | string[], rawHeaders: readonly string[]): string {

@@ -1,7 +1,7 @@
 import type { FastifyContextConfig } from 'fastify'
 import type { Deps } from '../../app/deps.ts'
-import type { EntryType } from '../../domain/loan/entry.ts'
-import { isAmount } from '../../domain/money.ts'
+import { type EntryType, isCustomerRepayment } from '../../domain/loan/entry.ts'
+import type { Mismatch } from '../../domain/loan/loan.ts'
 import {
   adjustTransaction,
   getTransaction,
@@ -11,7 +11,7 @@ import {
   reverseTransaction,
   type TransactionNow,
 } from '../../services/loans/transactions.ts'
-import { markReplayed } from '../http/idempotency.ts'
+import { markMismatched, markReplayed } from '../http/idempotency.ts'
 import { listQuery, queryInstant, rangeOf, startOfBound } from '../lists/query.ts'
 import type { StyleApp } from '../style.ts'
 import { answerOrWait, WAITS, waitingAnswer } from './approvals/approvals.wire.ts'
@@ -72,6 +72,14 @@ export function transactionRoutes(app: StyleApp, deps: Deps): void {
 /** The types whose posting may wait for a second ADMIN. */
 const lossTypes: ReadonlySet<EntryType> = new Set(['Write-off', 'Waive Interest'])
 
+/** The members of a body, by what they are of a posting; the path says the type. */
+const MEMBERS: Readonly<Record<Mismatch, string>> = {
+  type: 'type',
+  amount: 'transactionAmount',
+  valueDate: 'transactionDate',
+  note: 'note',
+}
+
 const postingOf =
   ({ path, type, example, body, tag, operation, summary, description }: (typeof POSTINGS)[number]): Add =>
   (app, deps, { path: ofLoan, params, named }) => {
@@ -80,6 +88,7 @@ const postingOf =
       {
         config: {
           refusals: ['failed_precondition'],
+          ...(isCustomerRepayment(type) && { takesToken: true as const }),
           ...(isForAdmins(type) && { role: 'ADMIN' as const }),
           explained: { failed_precondition: [WRONG_STATE, refusalOf(type)] },
           examples: { [example.type]: example },
@@ -94,13 +103,16 @@ const postingOf =
           response: { 200: transactionSchema, ...(lossTypes.has(type) && waitingAnswer) },
         },
       },
-      async ({ caller, params: ref, body: given, log }, reply) => {
+      async ({ caller, params: ref, body: given }, reply) => {
         const posting = toPosting(type, given)
         const view = (transaction: TransactionNow) => {
-          const { entry, loan, replayed } = transaction
+          const { replayed } = transaction
           if (replayed) markReplayed(reply)
-          if (posting.token !== null && posting.amount && !isAmount(entry.amount, posting.amount, loan.terms.currency))
-            log.warn({ transaction: entry.id.toString() }, 'a token seen before came with another amount')
+          if (replayed && replayed.length > 0)
+            markMismatched(
+              reply,
+              replayed.map((name) => MEMBERS[name]),
+            )
           return toTransaction(transaction)
         }
         return answerOrWait(reply, await postTransaction(deps, caller, ref, posting), view, deps.config.zone)

@@ -1,6 +1,6 @@
 import { dateIn, type Instant, type LocalDate } from '../dates.ts'
 import { failedPrecondition, invariant, notFound } from '../errors.ts'
-import { type Decimal, toMinor, toMinorUnits } from '../money.ts'
+import { type Currency, type Decimal, isAmount, toMinor, toMinorUnits } from '../money.ts'
 import type { ModifiedTerms, RepaymentRecord } from '../recordStyle/loanRecord.ts'
 import type { Balances } from './balances.ts'
 import { isHead, type LoanHead, needsHistory } from './carriedForward/loanHead.ts'
@@ -106,6 +106,24 @@ export const outcomeAt = (loan: Loan | LoanHead, entry: Entry, asOf: Instant): O
 
 /** Finds the entry of a loan that has a dedupe token (contract 4.4.2). */
 export const findByToken = entryBy<string>('token', (entry) => entry.token)
+
+/** The fields of a posting in which it may differ from the entry that has its dedupe token. */
+export type Mismatch = 'type' | 'amount' | 'valueDate' | 'note'
+
+/** Returns in what a posting differs from the entry that has its dedupe token; what it leaves out differs in nothing. */
+export function mismatchOf(
+  entry: Pick<Entry, Mismatch>,
+  { type, amount, valueDate, note }: Posting,
+  currency: Currency,
+): Mismatch[] {
+  const differs: Readonly<Record<Mismatch, boolean>> = {
+    type: type !== entry.type,
+    amount: amount !== null && !isAmount(entry.amount, amount, currency),
+    valueDate: valueDate !== undefined && valueDate !== entry.valueDate,
+    note: note !== null && note !== entry.note,
+  }
+  return (Object.keys(differs) as Mismatch[]).filter((name) => differs[name])
+}
 
 /** Returns whether a posting has to be decided on the whole loan; see `needsHistory`. */
 export function needsHistoryFor(head: LoanHead, { type, valueDate, amount }: Posting, now: Instant): boolean {

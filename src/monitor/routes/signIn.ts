@@ -60,7 +60,9 @@ ${message === undefined ? html`<p>${say('signInFor')}</p>` : html`<p class="bad"
 
 /** Sends a person without a session to the sign-in, or says that the session has ended where a form was sent. */
 export function askToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (request.method !== 'POST') return reply.redirect(`/sign-in?next=${encodeURIComponent(request.url)}`, 303)
+  // Browsers take no longer header; the sign-in would not go on to a longer path.
+  const next = request.url.length > LONGEST.path ? '' : `?next=${encodeURIComponent(request.url)}`
+  if (request.method !== 'POST') return reply.redirect(`/sign-in${next}`, 303)
   const frame = frameOf(request)
   const { pathname } = new URL(request.url, 'http://localhost')
   return reply

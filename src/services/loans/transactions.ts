@@ -7,7 +7,15 @@ import { type ActionRequest, decideAction, lossOf } from '../../domain/approvals
 import { dateIn } from '../../domain/dates.ts'
 import { invariant, notFound } from '../../domain/errors.ts'
 import { type Entry, type EntryType, isCharge, isCustomerRepayment } from '../../domain/loan/entry.ts'
-import { type Adjustment, findByToken, outcomeAt, type Posting, post } from '../../domain/loan/loan.ts'
+import {
+  type Adjustment,
+  findByToken,
+  type Mismatch,
+  mismatchOf,
+  outcomeAt,
+  type Posting,
+  post,
+} from '../../domain/loan/loan.ts'
 import type { Outcome } from '../../domain/loan/outcomes.ts'
 import type { LoanState } from '../../domain/loan/replay.ts'
 import { type Caller, requireAdmin, requireWriter } from '../access/caller.ts'
@@ -24,8 +32,8 @@ export interface TransactionNow {
   readonly entry: Entry
   /** Undefined for a reversed transaction. */
   readonly outcome: Outcome | undefined
-  /** True where the dedupe token was seen before, and nothing was posted. */
-  readonly replayed?: true
+  /** Where the dedupe token was seen before, and nothing was posted: in what the request differs from the transaction. */
+  readonly replayed?: readonly Mismatch[]
 }
 
 /** The name of a transaction: its loan, and its id. */
@@ -56,9 +64,9 @@ export async function postTransaction(
   const change = { author: caller, ref, posting }
   const answerOfOriginal = (loan: StoredLoan | StoredHead, now: number) => {
     const original = posting.token === null ? undefined : findByToken(loan, posting.token)
-    if (original)
-      return { answer: { loan, entry: original, outcome: outcomeAt(loan, original, now), replayed: true as const } }
-    return undefined
+    if (!original) return undefined
+    const replayed = mismatchOf(original, posting, loan.terms.currency)
+    return { answer: { loan, entry: original, outcome: outcomeAt(loan, original, now), replayed } }
   }
   // Whether a waiver waits depends on the entries of the loan, which its head lacks.
   const changed =

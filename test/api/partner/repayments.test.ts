@@ -103,6 +103,7 @@ describe('POST /v1/loans/{id}/repayments', () => {
     const again = await repay(id, { transactionAmount: 2_000, idempotencyKey: 'tx-1' })
     expect(again).toMatchObject({ status: 200 })
     expect(again.body).toEqual(first.body)
+    expect(again.headers['idempotency-mismatch']).toBe('transactionAmount')
     expect(await loanOf(id)).toMatchObject({ totalPaid: 1_000 })
     // The token belongs to its loan.
     const elsewhere = await repay(await lend(), { transactionAmount: 2_000, idempotencyKey: 'tx-1' })

@@ -98,6 +98,36 @@ describe('a refusal names what would be right', () => {
   )
 })
 
+describe('idempotency-mismatch', () => {
+  const path = () => `/v1/loans/${loan.id}/repayments`
+  const first = { transactionAmount: 3, transactionDate: '2026-01-31', idempotencyKey: 'mismatch' }
+  const again = async (body: object, at = '') => {
+    const { status, text, headers } = await service.post(`${path()}${at}`, { body })
+    return { status, text, mismatch: headers['idempotency-mismatch'], replayed: headers['idempotency-replayed'] }
+  }
+
+  it('names in what a request differs from the transaction of its token, which is answered as it is', async () => {
+    const { text, ...original } = await again(first)
+    expect(original).toEqual({ status: 200, mismatch: undefined, replayed: undefined })
+    const same = { status: 200, text, replayed: 'true' }
+    const { idempotencyKey } = first
+    expect(await again(first)).toEqual({ ...same, mismatch: undefined })
+    expect(await again({ transactionAmount: 3, idempotencyKey })).toEqual({ ...same, mismatch: undefined })
+    expect(await again({ ...first, transactionAmount: 4 })).toEqual({ ...same, mismatch: 'transactionAmount' })
+    expect(await again({ ...first, transactionDate: '2026-01-30', transactionAmount: 4 })).toEqual({
+      ...same,
+      mismatch: 'transactionAmount, transactionDate',
+    })
+    expect(await again({ ...first, note: 'rent' }, '/recover')).toEqual({ ...same, mismatch: 'type, note' })
+  })
+
+  it('is answered again to the same request under the same Idempotency-Key', async () => {
+    const call = { body: { ...first, transactionAmount: 5 }, headers: { 'idempotency-key': 'mismatched' } }
+    for (let time = 0; time < 2; time++)
+      expect((await service.post(path(), call)).headers['idempotency-mismatch']).toBe('transactionAmount')
+  })
+})
+
 describe('idempotency-replayed: true is on every answer that posted nothing', () => {
   it('a dedupe token seen before', async () => {
     const body = { transactionAmount: 1, idempotencyKey: 'seen' }

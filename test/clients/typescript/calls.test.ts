@@ -47,6 +47,19 @@ describe('a request', () => {
     expect(keysOf(sent)).toEqual(['order-1'])
   })
 
+  it('throws where a token seen before came with another content, unless the call says otherwise', async () => {
+    const seen = () => answer({ id: '7', amount: 1 }, 200, { 'idempotency-mismatch': 'transactionAmount, note' })
+    const { mkopo, sent } = fakeService([seen])
+    const body = { ...repayment, idempotencyKey: 'order-7' }
+    const error: MkopoError = await mkopo.postRepayment('1', body).catch((thrown) => thrown)
+    expect(error).toBeInstanceOf(MkopoError)
+    expect(error).toMatchObject({ code: 'idempotency_mismatch', status: 200, mayBeDone: false, requestId: 'req-1' })
+    expect(error.message).toContain('nothing was posted')
+    expect(error.details.map(({ field }) => field)).toEqual(['transactionAmount', 'note'])
+    expect(sent).toHaveLength(1)
+    expect(await mkopo.postRepayment('1', body, { acceptMismatch: true })).toEqual({ id: '7', amount: 1 })
+  })
+
   it('needs no token where the operation is public', async () => {
     const { mkopo, sent } = fakeService([answer({ keys: [] })], {})
     await mkopo.auth.getKeySet()

@@ -172,7 +172,7 @@ describe('the README and the examples', () => {
     const folder = await mkdtemp(join(tmpdir(), 'mkopo-client-readme-'))
     try {
       const { baseUrl } = urls
-      const source = main!.text.replaceAll(/https:\/\/(api|auth)\.lender\.example/g, baseUrl)
+      const source = main!.text.replaceAll('http://127.0.0.1:3000', baseUrl)
       await writeFile(join(folder, 'main.ts'), source)
       const { stdout } = await run(join(folder, 'main.ts'))
       expect(stdout).toMatch(/^100000 TZS are still owed\n(.*\n)*repayment\.posted \d+ [\w-]+\n$/)

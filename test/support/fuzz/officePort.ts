@@ -86,7 +86,10 @@ const PLAUSIBLE: Readonly<Record<string, readonly string[]>> = {
 
 /** Returns a request of a page or a form with something of it changed. */
 export function officeRequest(random: Random, { port, targets, ids, cookies }: OfficePort): Sent {
-  const { name, method, path: found, fields } = oneOf(random, targets)
+  const picked = oneOf(random, targets)
+  // A sign-out is on each page, and ends a session: one in a while is enough.
+  const isEnough = picked.path === '/sign-out' && random(20) > 0
+  const { name, method, path: found, fields } = isEnough ? oneOf(random, targets) : picked
   const cookie = random(30) === 0 ? '' : oneOf(random, cookies())
   let path =
     random(4) === 0

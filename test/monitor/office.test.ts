@@ -62,6 +62,26 @@ describe('the search', () => {
     async (text) => expect(await find(text)).toContain('/customers/77"'),
   )
 
+  it.each(['Mwanaidi', 'la mwana', 'mwanaidi DUKA', 'Mwanadi', 'Mwnaidi', 'duka mwanaidy'])(
+    'finds the borrower by words of the name, also with a slip: %s',
+    async (text) => expect(await find(text)).toContain('/customers/77"'),
+  )
+
+  it('shows what has the words before what has a slip', async () => {
+    const { host } = new URL(service.deps.config.recordsUrl)
+    for (const [id, business_name] of [
+      [60, 'Baraka Mwandishi'],
+      [61, 'Bidii ya Mwandisha'],
+    ] as const)
+      await service.post('/v1/borrowers', {
+        host,
+        token: service.tokens.partner,
+        body: { ...aBorrower, id, business_name },
+      })
+    const found = (await find('mwandisha')).match(/\/customers\/6\d"/g)
+    expect(found).toEqual(['/customers/61"', '/customers/60"'])
+  })
+
   it.each(['order 66', 'QK7 early'])('finds the loan by %s', async (text) =>
     expect(await find(text)).toContain(`/loans/${loan}"`),
   )

@@ -2,6 +2,7 @@ import type { CustomerStatus } from '../../domain/customer/customer.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import type { EntryType } from '../../domain/loan/entry.ts'
 import type { Db } from '../postgres/client.ts'
+import { inSnapshot } from '../postgres/transaction.ts'
 import { unprepared } from '../queries/statement.ts'
 
 /** The texts and numbers that a search looks for. */
@@ -11,6 +12,8 @@ export interface SearchAsked {
   readonly text: string
   /** The beginning of a name, as a pattern of LIKE; null where the text is too short for one. */
   readonly prefix: string | null
+  /** The beginnings of words of a name, as patterns of LIKE, the longest first; empty where the longest is too short. */
+  readonly words: readonly string[]
   /** The ways in which a phone number may have been sent. */
   readonly phones: readonly string[]
   /** The text as a number of the service; null where it is none. */
@@ -50,10 +53,16 @@ export interface FoundTransaction {
   readonly isReversed: boolean
 }
 
-/** Each part has an index of its own: one condition over all columns would read every customer. */
+/** The words of a name, each after a space: the expression of the index. */
+const WORDS = "(' ' || lower(business_name))"
+
+/**
+ * Each part has an index of its own: one condition over all columns would read every customer. What was found exactly
+ * comes before names that have the words, and these before names with a slip.
+ */
 const customers = unprepared<SearchAsked>(
   (p) => `
-  SELECT DISTINCT id, external_id AS "externalId", business_name AS "businessName", phone, status FROM (
+  SELECT id, external_id AS "externalId", business_name AS "businessName", phone, status FROM (
     ${[
       `external_id = ${p('text')}`,
       `phone = ANY(${p('phones')}::text[])`,
@@ -61,13 +70,17 @@ const customers = unprepared<SearchAsked>(
       `account_no = ${p('number')}::bigint`,
       `lower(external_id || ' Customer') LIKE lower(${p('prefix')}::text)`,
       `lower(business_name) LIKE lower(${p('prefix')}::text)`,
+      `business_name IS NOT NULL AND ${WORDS} LIKE (${p('words')}::text[])[1] AND ${WORDS} LIKE ALL(${p('words')}::text[])`,
+      `business_name IS NOT NULL AND lower(${p('text')}) <% ${WORDS} AND cardinality(${p('words')}::text[]) > 0`,
     ]
       .map(
-        (condition) =>
-          `(SELECT * FROM customer WHERE organization_id = ${p('organizationId')} AND ${condition} LIMIT ${p('most')})`,
+        (condition, place) =>
+          `(SELECT *, ${place} AS place FROM customer
+            WHERE organization_id = ${p('organizationId')} AND ${condition} LIMIT ${p('most')})`,
       )
       .join(' UNION ALL ')}
-  ) AS found ORDER BY id LIMIT ${p('most')}`,
+  ) AS found GROUP BY id, external_id, business_name, phone, status
+  ORDER BY greatest(min(place), 5), id LIMIT ${p('most')}`,
 )
 
 const loans = unprepared<SearchAsked>(
@@ -96,10 +109,20 @@ const transactions = unprepared<SearchAsked>(
   ORDER BY e.id LIMIT ${p('most')}`,
 )
 
+/** How alike a text and the words of a name have to be, from 0 to 1: a letter more, less or another one in a short name. */
+const tolerant = {
+  name: 'set-tolerance',
+  text: "SELECT set_config('pg_trgm.word_similarity_threshold', '0.5', true)",
+}
+
 /** Finds customers, loans and transactions of an organization by what people have of them. */
-export async function searchBook({ pool }: Pick<Db, 'pool'>, asked: SearchAsked) {
+export async function searchBook(db: Pick<Db, 'pool'>, asked: SearchAsked) {
+  const { pool } = db
   const [foundCustomers, foundLoans, foundTransactions] = await Promise.all([
-    pool.query<FoundCustomer>(customers(asked)),
+    inSnapshot(db, async (snapshot) => {
+      await snapshot.query(tolerant)
+      return snapshot.query<FoundCustomer>(customers(asked))
+    }),
     pool.query<FoundLoan>(loans(asked)),
     pool.query<FoundTransaction>(transactions(asked)),
   ])

@@ -6,6 +6,8 @@ import type { Caller } from '../access/caller.ts'
 /** Characters of a search at most, and of the beginning of a name at least. */
 export const LONGEST_SEARCH = 100
 const SHORTEST_NAME = 2
+/** Characters of the longest word of a name at least: a trigram has three. */
+const SHORTEST_WORD = 3
 /** Rows of each kind that a search gives. */
 export const MOST_FOUND = 25
 const LARGEST_ID = 2n ** 63n - 1n
@@ -13,7 +15,8 @@ const LARGEST_ID = 2n ** 63n - 1n
 const COUNTRY_CODES = ['254', '255', '256', '250', '257', '251']
 
 /**
- * Searches the book of the caller's organization: customers by external id, number, phone or the beginning of a name, loans
+ * Searches the book of the caller's organization: customers by external id, number, phone, the beginning of a name or of any
+ * of its words, and a name with a slip; loans
  * by external id or number, and transactions by number or receipt (the reference that came with them).
  * @returns `MOST_FOUND` of each kind at most
  * @throws LendingError `invalid_argument`
@@ -25,14 +28,27 @@ export async function search({ db }: Pick<Deps, 'db'>, caller: Caller, given: st
   return searchBook(db, askedOf(caller.organizationId, text))
 }
 
+/** Escapes what LIKE reads as a pattern. */
+const escaped = (text: string) => text.replaceAll(/[\\%_]/g, '\\$&')
+
 const askedOf = (organizationId: number, text: string): SearchAsked => ({
   organizationId,
   text,
-  prefix: text.length < SHORTEST_NAME ? null : `${text.replaceAll(/[\\%_]/g, '\\$&')}%`,
+  prefix: text.length < SHORTEST_NAME ? null : `${escaped(text)}%`,
+  words: wordsOf(text),
   phones: phonesOf(text),
   number: numberOf(text),
   most: MOST_FOUND,
 })
+
+/** Returns the beginnings of words as patterns of LIKE, the longest first; none where the longest is too short to look for. */
+function wordsOf(text: string): string[] {
+  const words = text
+    .toLowerCase()
+    .split(/\s+/)
+    .toSorted((a, b) => b.length - a.length)
+  return words[0]!.length < SHORTEST_WORD ? [] : words.map((word) => `% ${escaped(word)}%`)
+}
 
 function numberOf(text: string): bigint | null {
   const number = /^#?\d{1,19}$/.test(text) ? BigInt(text.replace('#', '')) : null

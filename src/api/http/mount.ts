@@ -165,11 +165,21 @@ const allowedOn = (request: FastifyRequest, paths: Paths | undefined): readonly 
 
 const LONGEST_SHOWN = 200
 
+/** Returns paths that a caller may have meant: under `/v1`, and with the first noun in the plural, or in lower case. */
+function nearPathsOf(path: string): string[] {
+  const versioned = path.toLowerCase().startsWith('/v1/') ? path : `/v1${path}`
+  const [, , noun = '', ...rest] = versioned.split('/')
+  const nouns = [noun, `${noun}s`, noun.toLowerCase(), `${noun.toLowerCase()}s`]
+  return nouns.map((one) => ['/v1', one, ...rest].join('/')).filter((one) => one !== path)
+}
+
 function noSuchPath(request: FastifyRequest, paths: Paths | undefined): LendingError {
   const path = pathOf(request)
   const plain = path.replace(/\/+$/, '')
-  const isThere = plain !== path && (paths?.methodsOf(plain) ?? []).length > 0
-  const hint = isThere ? '; leave out the slash at its end' : ''
+  const isThere = (one: string) => (paths?.methodsOf(one) ?? []).length > 0
+  const meant = nearPathsOf(plain).find(isThere)?.slice(0, LONGEST_SHOWN)
+  const isSlash = plain !== path && isThere(plain)
+  const hint = isSlash ? '; leave out the slash at its end' : meant === undefined ? '' : `; did you mean ${meant}?`
   return notFound(`no such path: ${request.method} ${path.slice(0, LONGEST_SHOWN)}${hint}`)
 }
 

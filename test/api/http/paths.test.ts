@@ -42,6 +42,17 @@ describe('a path or a method that is not there', () => {
   })
 
   test.each([
+    ['/loans', '/v1/loans'],
+    ['/v1/loan', '/v1/loans'],
+    ['/customer', '/v1/customers'],
+    ['/v1/Loans', '/v1/loans'],
+    ['/v1/loan/1/repayments', '/v1/loans/1/repayments'],
+  ])('404 not_found: %s, with the path that was meant', async (path, meant) => {
+    const { status, body } = await ask(PARTNER, path)
+    expect([status, body.message]).toEqual([404, `no such path: GET ${path}; did you mean ${meant}?`])
+  })
+
+  test.each([
     ['/v1/customers/', '; leave out the slash at its end'],
     ['/v1/loans/', '; leave out the slash at its end'],
     ['/v1/nothing/', ''],

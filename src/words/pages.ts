@@ -80,6 +80,7 @@ export const thingWords = {
   owed: ['Owed', 'Deni'],
   dueOn: ['Due on', 'Tarehe ya kulipa'],
   disbursedOn: ['Disbursed on', 'Ulitolewa tarehe'],
+  writtenOff: ['Written off', 'Kilichofutwa'],
   completedOn: ['Completed on', 'Ulikamilika tarehe'],
   day: ['Day', 'Siku'],
   date: ['Date', 'Tarehe'],

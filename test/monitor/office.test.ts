@@ -174,6 +174,9 @@ describe('the journal and the trail', () => {
 
   it('have the postings of the days and the changes, with links to their loans', async () => {
     const { text } = await office.look('/journal?from=2026-02-01&to=2026-03-28')
+    // The accounts of the default chart, with their names.
+    expect(text).toMatch(/<td[^>]*>1000 Cash/)
+    expect((await office.look(`/loans/${loan}`)).text).toMatch(/<td[^>]*>1000 Cash/)
     expect(text).toContain(`/loans/${loan}"`)
     expect(text).toMatch(/<td>repayment<\/td>/)
     const trail = (await office.look(`/audit?entity=loan&entityId=${loan}`)).text
@@ -230,5 +233,18 @@ describe('documents', () => {
     expect(words.toLowerCase()).toContain('stakabadhi')
     expect((await office.look(`/loans/${loan}/transactions/1/receipt`)).status).toBe(404)
     expect((await office.look(`/loans/${loan}/statement?format=doc`)).status).toBe(400)
+  })
+})
+
+describe('a loan that is written off', () => {
+  it('shows the amount, and no day on which its instalments were completed', async () => {
+    const own = await post('/v1/loans', { customerId: FORMULA, productId: 1, principal: 7_000 })
+    const { status } = await service.post(`/v1/loans/${own.id}/write-off`, { token: service.tokens.operator, body: {} })
+    expect(status).toBe(200)
+    const { text } = await office.look(`/loans/${own.id}`)
+    expect(text).toMatch(/Written off<\/dt><dd>7,700\.00</)
+    const [, schedule = ''] = /Completed on<\/th>.*?<tbody>(.*?)<\/tbody>/s.exec(text) ?? []
+    const cells = [...schedule.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell]) => cell)
+    expect([cells.length > 0, cells.at(-1)]).toEqual([true, ''])
   })
 })

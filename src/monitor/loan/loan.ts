@@ -12,6 +12,7 @@ import { money } from '../layout/figures.ts'
 import { type Column, figures, page, table, tile, tiles } from '../layout/page.ts'
 import { stepPlot } from '../layout/plot.ts'
 import { statementForm } from '../pages/documents.ts'
+import { accountNames } from '../pages/journal.ts'
 import { type Fields, idOf } from '../query.ts'
 
 /** The most days with another balance that a plot can show. */
@@ -45,7 +46,7 @@ ${statementForm(desk, loan.id)}
 ${balance(desk, found)}
 ${schedule(desk, found)}
 ${entries(desk, found)}
-${postings && journal(desk, postings)}`
+${postings && journal(desk, postings, await accountNames(desk))}`
   return page(desk, title, body)
 }
 
@@ -58,6 +59,7 @@ function summary({ say }: Desk, { loan, state }: LoanNow): Html {
     tile(say('outstanding'), of(state.totalOutstanding)),
     tile(say('overdue'), of(state.totalOverdue)),
     tile(say('paid'), of(state.totalPaid)),
+    ...(state.totalWrittenOff > 0n ? [tile(say('writtenOff'), of(state.totalWrittenOff))] : []),
     state.totalOverpaid > 0n
       ? tile(say('overpaid'), of(state.totalOverpaid))
       : tile(say('daysOverdue'), state.daysOverdue),
@@ -85,7 +87,8 @@ function schedule({ say }: Desk, { loan, state }: LoanNow): Html {
     of(totalOf(period.due)),
     of(totalOf(period.paid)),
     of(period.owed),
-    period.completedOn ?? '',
+    // What was written off is no more owed, and was not paid.
+    totalOf(period.writtenOff) > 0n ? '' : (period.completedOn ?? ''),
   ])
   const heads = (['principal', 'interest', 'fees', 'penalty', 'due', 'paid', 'owed'] as const).map((word) => say(word))
   return table(
@@ -138,11 +141,11 @@ function entries({ deps, say, isAdmin, language }: Desk, { loan, state }: LoanNo
   )
 }
 
-function journal({ say }: Desk, postings: readonly Posting[]): Html {
+function journal({ say }: Desk, postings: readonly Posting[], nameOf: (code: string) => string): Html {
   const rows = postings.flatMap(({ id, kind, bookedOn, valueDate, currency, lines }) =>
     lines.map(({ account, debit, credit }, index) => [
       ...(index === 0 ? [String(id), kind, bookedOn, valueDate] : ['', '', '', '']),
-      account,
+      nameOf(account),
       debit === 0n ? '' : money(debit, currency),
       credit === 0n ? '' : money(credit, currency),
     ]),

@@ -1,6 +1,7 @@
 import { type Html, html } from '../../api/http/html.ts'
 import { dateIn } from '../../domain/dates.ts'
 import { firstDayOf, monthOf } from '../../domain/journal/months.ts'
+import { getChart } from '../../services/journal/charts.ts'
 import { listPostings, type Posting } from '../../services/journal/postings.ts'
 import type { Desk } from '../desk.ts'
 import { money } from '../layout/figures.ts'
@@ -17,6 +18,7 @@ export async function journalPage(desk: Desk, query: Fields): Promise<string> {
   const to = dayOf(query, 'to') ?? today
   const [account, after] = [textOf(query, 'account', 20), textOf(query, 'after')]
   const found = await listPostings(deps, caller, { from, to, account, after, rows: ROWS })
+  const nameOf = await accountNames(desk)
   const month = monthOf(to)
   const body = html`<h1>${say('journal')}</h1>
 <form action="/journal">
@@ -25,12 +27,19 @@ export async function journalPage(desk: Desk, query: Fields): Promise<string> {
 <label>${say('account')} <input name="account" maxlength="20" size="8" value="${account ?? ''}"></label>
 <button>${say('show')}</button></form>
 <p>${month}: <a href="/journal.csv?period=${month}">CSV</a> · <a href="/journal.hledger?period=${month}">hledger</a></p>
-${postings(desk, found.items)}
+${postings(desk, found.items, nameOf)}
 ${found.next !== undefined && html`<p><a href="${linkOf('/journal', { from, to, account, after: found.next })}">${say('more')}</a></p>`}`
   return page(desk, say('journal'), body)
 }
 
-function postings({ say }: Desk, items: readonly Posting[]): Html {
+/** Returns the function that writes an account with its name in the newest chart; the code alone where that has none. */
+export async function accountNames({ deps, caller }: Desk): Promise<(code: string) => string> {
+  const { chart } = await getChart(deps, caller)
+  const names = new Map(chart.accounts.map(({ code, name }) => [code, `${code} ${name}`]))
+  return (code) => names.get(code) ?? code
+}
+
+function postings({ say }: Desk, items: readonly Posting[], nameOf: (code: string) => string): Html {
   const rows = items.flatMap(({ id, kind, bookedOn, valueDate, loanId, currency, late, lines }) =>
     lines.map(({ account, debit, credit }, index) => [
       ...(index === 0
@@ -42,7 +51,7 @@ function postings({ say }: Desk, items: readonly Posting[]): Html {
             loanId === null ? '' : html`<a href="/loans/${loanId}">${loanId}</a>`,
           ]
         : ['', '', '', '', '']),
-      account,
+      nameOf(account),
       currency.code,
       debit === 0n ? '' : money(debit, currency),
       credit === 0n ? '' : money(credit, currency),

@@ -12,6 +12,8 @@ const MOST_ORGANIZATIONS = 100
 export interface ArrearsSums {
   readonly portfolio: PortfolioAtRisk
   readonly at: number
+  /** The business time of the organization then. */
+  readonly businessTime: number
 }
 
 /** Returns the sums of today's portfolio for a person: those of a large book may be some minutes old. */
@@ -25,8 +27,8 @@ export function createArrearsSums(): SumArrears {
   async function make({ deps, caller }: Desk): Promise<ArrearsSums> {
     const { organizationId } = caller
     const began = performance.now()
-    const at = deps.machineNow()
-    const sums = { portfolio: await getPortfolioAtRisk(deps, caller, {}), at }
+    const [at, businessTime] = [deps.machineNow(), deps.now(organizationId)]
+    const sums = { portfolio: await getPortfolioAtRisk(deps, caller, {}), at, businessTime }
     if (performance.now() - began >= SLOW_MS) kept.set(organizationId, sums)
     else kept.delete(organizationId)
     return sums

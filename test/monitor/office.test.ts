@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccount } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
 import { createOrganization } from '../../src/services/lenders/organizations.ts'
-import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
+import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER, DEMO_SANDBOX } from '../../src/services/lenders/seedDemo.ts'
 import { phonesOf } from '../../src/services/office/search.ts'
 import { keepJournal } from '../support/journal.ts'
 import { type Office, openOffice } from '../support/office.ts'
@@ -181,6 +181,7 @@ describe('the journal and the trail', () => {
     expect(text).toMatch(/<td>repayment<\/td>/)
     const trail = (await office.look(`/audit?entity=loan&entityId=${loan}`)).text
     expect(trail).toMatch(/<td>Repayment<\/td>/)
+    expect(trail).toContain('<td>partner@example.com</td>')
     expect((await office.look('/audit?from=2026-13-01')).status).toBe(400)
     expect((await office.look('/journal?from=2026-03-02&to=2026-03-01')).status).toBe(400)
   })
@@ -233,6 +234,17 @@ describe('documents', () => {
     expect(words.toLowerCase()).toContain('stakabadhi')
     expect((await office.look(`/loans/${loan}/transactions/1/receipt`)).status).toBe(404)
     expect((await office.look(`/loans/${loan}/statement?format=doc`)).status).toBe(400)
+  })
+})
+
+describe('the sums of the arrears', () => {
+  it('are of the time of the organization, whose test clock may be ahead', async () => {
+    const { email, password } = DEMO_SANDBOX
+    const token = await service.deps.signIn.issueToken(email, password, '127.0.0.1')
+    const to = '2027-01-05T08:00:00+03:00'
+    const advanced = await service.post('/v1/test-clock/advance', { token, body: { to } })
+    expect(advanced.status, advanced.text).toBe(200)
+    expect((await office.look('/arrears', DEMO_SANDBOX)).text).toContain('The sums are of 2027-01-05 08:00:00.')
   })
 })
 

@@ -33,7 +33,7 @@ export async function arrearsPage(desk: Desk, query: Fields, sumArrears: SumArre
   const most = MOST_ARREARS.toLocaleString('en')
   const body = html`<h1>${say('arrears')}</h1>
 <p>${say('asOfPolicy', { day: list.asOf, version: version ?? 0, name: policyName(name) })} <a href="/portfolio-at-risk">${say('overTime')}</a></p>
-${sums && html`<p>${say('sumsOf', { time: timeText(sums.at, deps.config.zone) })}</p>${buckets(desk, sums.portfolio.groups)}${atRisk(desk, sums.portfolio.groups)}`}
+${sums && html`<p>${say('sumsOf', { time: timeText(sums.businessTime, deps.config.zone) })}</p>${buckets(desk, sums.portfolio.groups)}${atRisk(desk, sums.portfolio.groups)}`}
 ${form(desk, policy.buckets, asked.bucket)}
 ${loans(desk, list)}
 <p>${list.next !== undefined && html`<a href="${more}">${say('moreLoans')}</a> · `}<a href="${linkOf('/arrears.csv', asked)}">${say('csvOfLoans', { most })}</a></p>`

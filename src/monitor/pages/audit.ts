@@ -1,5 +1,6 @@
 import { html } from '../../api/http/html.ts'
 import { addPeriods, startOfDay } from '../../domain/dates.ts'
+import { listAccounts } from '../../services/access/accounts.ts'
 import { type AuditEntry, listAudit } from '../../services/audit/audit.ts'
 import { type Desk, timeText } from '../desk.ts'
 import { linkOf, page, table } from '../layout/page.ts'
@@ -26,6 +27,8 @@ export async function auditPage(desk: Desk, query: Fields): Promise<string> {
   }
   const range = after === undefined ? { rows: ROWS } : { rows: ROWS, after }
   const { items, next } = await listAudit(deps, caller, filter, range)
+  const accounts = await listAccounts(deps, caller.organizationId)
+  const emails = new Map(accounts.map(({ id, email }) => [id, email]))
   const field = (name: string, label: string, value: string | undefined) =>
     html`<label>${label} <input name="${name}" maxlength="${LONGEST_NAME}" size="12" value="${value ?? ''}"></label> `
   const more = linkOf('/audit', { from, to, entity, entityId, action, after: next })
@@ -44,21 +47,21 @@ ${table(
       [say('request'), 'words'],
     ] as const),
   ],
-  items.map((entry) => rowOf(desk, entry)),
+  items.map((entry) => rowOf(desk, entry, emails)),
   say('noTrail'),
 )}
 ${next !== undefined && items.length === ROWS && html`<p><a href="${more}">${say('more')}</a></p>`}`
   return page(desk, say('audit'), body)
 }
 
-function rowOf({ deps, say }: Desk, entry: AuditEntry) {
+function rowOf({ deps, say }: Desk, entry: AuditEntry, emails: ReadonlyMap<number, string>) {
   const { entity, entityId } = entry
   const path = entity === 'loan' ? 'loans' : entity === 'customer' ? 'customers' : undefined
   const thing = `${entity} ${entityId}`
   return [
     entry.id,
     timeText(entry.at, deps.config.zone),
-    entry.accountId ?? say('commandLine'),
+    entry.accountId === null ? say('commandLine') : (emails.get(entry.accountId) ?? entry.accountId),
     entry.action,
     path === undefined ? thing : html`<a href="/${path}/${entityId}">${thing}</a>`,
     shortened(jsonText(entry.before)),

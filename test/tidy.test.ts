@@ -14,11 +14,11 @@ interface Ban {
 }
 
 /**
- * The services that go by the clock of the machine: access, the sessions of the office pages, the delivery of events, what a reset of a test organization keeps,
+ * The services that go by the clock of the machine: access, the sessions of the office pages, the delivery of events,
  * the progress of imports, the sums of the operators' page, and the jobs and the clocks themselves.
  */
 const timelessServices = new RegExp(
-  `^src/services/(access/|office/pageSessions\\.ts|webhooks/|testClock/(testClocks|reset)\\.ts|events/(eventList|sequencer)\\.ts|${'lenders/(organizations|products)\\.ts|book/(bookImport|totals)\\.ts|loans/sweep\\.ts'})`,
+  `^src/services/(access/|office/pageSessions\\.ts|webhooks/|events/(eventList|sequencer)\\.ts|${'lenders/(organizations|products)\\.ts|book/(bookImport|totals)\\.ts|loans/sweep\\.ts'})`,
 )
 
 /** What the code of a file may not say; comments and quoted text do not count. */

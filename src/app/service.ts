@@ -46,6 +46,8 @@ export interface ServiceOptions {
   readonly asOwner?: boolean
   /** The clock of this machine. */
   readonly now: () => number
+  /** The clock of the business of live organizations; that of this machine when left out. */
+  readonly businessNow?: () => number
   readonly log?: { info(message: string): void; warn(message: string): void }
   /** The clock of this machine, to compare the server's with; without it only the server's version is checked. */
   readonly clock?: () => number
@@ -76,7 +78,7 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     else await bringUpToDate(db, options)
     const keys = await openKeyRing(db, secret, now)
     if (config.seedDemo && !skipMigrations) await seedDemo(db, now())
-    const testClocks = await openTestClocks(db, now)
+    const testClocks = await openTestClocks(db, options.businessNow ?? now)
     const tokenSigner = signerPlace()
     const signIn = createSignIn({ db, keys, tokenSigner, now, issuer: config.authUrl, listener })
     const organizations = cacheOrganizations(db, now)

@@ -13,7 +13,7 @@ export const isAhead = YEARS > 0
 const AHEAD_MS = YEARS * 365 * 86_400_000
 
 /** Returns the clock of the machine, given the clock that the test holds. */
-export const machineClock = ({ now }: Clock) => (isAhead ? () => now() - AHEAD_MS : now)
+export const machineClock = ({ lookAtMachine }: Clock) => (isAhead ? () => lookAtMachine() - AHEAD_MS : lookAtMachine)
 
 /** Makes test organizations of all that there are. Only the owner of the tables can, by leaving out the trigger. */
 export async function makeTest({ pool }: Db): Promise<void> {

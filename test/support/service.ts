@@ -23,20 +23,50 @@ export const testConfig = (settings: Record<string, string> = {}): Config =>
     ...settings,
   })
 
-/** A clock that stands still until it is set. */
+/**
+ * The clocks that a test holds: of the business of live organizations, and of the machine. As real clocks do, they move on at
+ * every look of the service, and they are never at the same millisecond.
+ */
 export interface Clock {
+  /** Returns the moment of the business, without moving the clocks on. */
   readonly now: () => number
-  /** @param text RFC 3339, or a date, for noon of that day in Nairobi */
+  /** Returns the moment of the machine, without moving the clocks on. */
+  readonly machineNow: () => number
+  /** Returns the moment of the business as the service sees it, and moves the clocks on. */
+  readonly look: () => number
+  /** Returns the moment of the machine as the service sees it, and moves the clocks on. */
+  readonly lookAtMachine: () => number
+  /** @param text of the business: RFC 3339, or a date, for noon of that day in Nairobi */
   set(text: string): void
+  /** Stops the clocks, for a test that asks for one instant; the next `set` lets them go again. @param text as of `set` */
+  stand(text: string): void
 }
+
+/** How far the clock of the machine is behind that of the business: what takes one for the other is seen. An odd number. */
+const BEHIND_MS = 1_001
+/** How far the clocks move at a look: an even number, so that the two never show one millisecond. */
+const TICK_MS = 2
 
 function heldClock(text: string): Clock {
   const read = (moment: string) => Date.parse(moment.length === 10 ? `${moment}T12:00:00+03:00` : moment)
   let at = read(text)
+  let tick = TICK_MS
+  const look = () => {
+    at += tick
+    return at
+  }
   return {
     now: () => at,
+    machineNow: () => at - BEHIND_MS,
+    look,
+    lookAtMachine: () => look() - BEHIND_MS,
     set: (moment) => {
       at = read(moment)
+      tick = TICK_MS
+    },
+    stand: (moment) => {
+      at = read(moment)
+      tick = 0
     },
   }
 }
@@ -105,7 +135,8 @@ async function open(
 ): Promise<TestService> {
   const { config } = options
   const { serviceUrl: url, db: owner } = database
-  const deps = await openService({ ...options, databaseUrl: url, now: machineClock(clock) })
+  const clocks = { now: machineClock(clock), businessNow: clock.look }
+  const deps = await openService({ ...options, ...clocks, databaseUrl: url })
   if (isAhead) await follow(deps, owner, clock)
   const app = await buildApp(deps)
   const signIn = ({ email, password }: typeof DEMO_PARTNER) => deps.signIn.issueToken(email, password, '127.0.0.1')

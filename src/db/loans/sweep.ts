@@ -66,9 +66,9 @@ const FIND_TESTS_DUE = `
     WHERE l.organization_id = t.organization_id AND l.next_change_at + interval '0' <= coalesce(t.stands_at, $1))
   ORDER BY 1`
 
-/** Finds the test organizations that have due loans. */
-export async function findTestsDue({ pool }: Pick<Db, 'pool'>, machineNow: number): Promise<number[]> {
-  const values = [moment(machineNow)]
+/** Finds the test organizations that have due loans. @param liveNow the moment of those whose clock does not stand */
+export async function findTestsDue({ pool }: Pick<Db, 'pool'>, liveNow: number): Promise<number[]> {
+  const values = [moment(liveNow)]
   const { rows } = await pool.query<{ id: number }>({ name: 'find-tests-due', text: FIND_TESTS_DUE, values })
   return rows.map(({ id }) => id)
 }

@@ -31,7 +31,7 @@ export async function bookPage(desk: Desk, { recent, totals }: Seen): Promise<st
   const { organizationId } = caller
   requireReader(caller)
   const now = deps.machineNow()
-  const due = await countDue(deps.db, now, MOST_DUE)
+  const due = await countDue(deps.db, deps.testClocks.liveNow(), MOST_DUE)
   const isTest = deps.testClocks.find(organizationId) !== undefined
   const [head] = await listHeads(deps, organizationId)
   const book = totals.latest().find((one) => one.organizationId === organizationId)
@@ -99,8 +99,8 @@ function totalRow(name: string, currency: string, products: readonly ProductTota
 }
 
 /** Builds one plot for each currency: amounts of two currencies cannot share an axis. */
-export function movedByDay({ deps, say }: Desk, { days }: BookTotals): Html {
-  const today = dateIn(deps.config.zone, deps.machineNow())
+export function movedByDay({ deps, caller, say }: Desk, { days }: BookTotals): Html {
+  const today = dateIn(deps.config.zone, deps.now(caller.organizationId))
   const shown = Array.from({ length: DAYS_SHOWN }, (_, index) => addPeriods(today, index + 1 - DAYS_SHOWN, 'days'))
   const plots = [...Map.groupBy(days, ({ currency }) => currency)].map(([currency, of]) => {
     const number = (minor: bigint) => minorToNumber(minor, currencyOf(currency))

@@ -24,9 +24,9 @@ const AFTER_FAILURE_MS = 10_000
  * number of instances may sweep at once.
  */
 export async function sweepOnce(deps: Deps, except: readonly DamagedLoan[]): Promise<Swept> {
-  const rounds = [await sweepBook(deps, deps.machineNow(), { except })]
+  const rounds = [await sweepBook(deps, deps.testClocks.liveNow(), { except })]
   if (deps.testClocks.organizations().length > 0)
-    for (const id of await findTestsDue(deps.db, deps.machineNow())) {
+    for (const id of await findTestsDue(deps.db, deps.testClocks.liveNow())) {
       const swept = await whileItStands(deps, id, () => sweepTestOrganization(deps, id, except))
       if (swept) rounds.push(swept)
     }

@@ -18,7 +18,7 @@ export async function resetTestOrganization(deps: Deps, caller: Caller): Promise
   getTestClock(deps, caller)
   return inTurn(deps, organizationId, async () => {
     const { zone } = deps.config
-    const at = deps.machineNow()
+    const at = deps.testClocks.liveNow()
     const before = { now: toRfc3339(deps.now(organizationId), zone) }
     const trace = { action: 'reset' as const, before, after: { now: toRfc3339(at, zone) }, at }
     await emptyTestOrganization(deps.db, caller, trace).catch((error: unknown) => {

@@ -8,6 +8,8 @@ export type { TestClock } from '../../db/testClock/testClocks.ts'
 export interface TestClocks {
   /** Returns the moment of the business of an organization: that of this machine, but where a test clock stands. */
   now(organizationId: number): Instant
+  /** Returns the moment of the business of every live organization. */
+  liveNow(): Instant
   /** Returns the clock of a test organization, as it was read last; undefined for a live one. */
   find(organizationId: number): TestClock | undefined
   /** Returns the numbers of the test organizations. */
@@ -20,12 +22,13 @@ export interface TestClocks {
   refreshAll(): Promise<void>
 }
 
-/** Reads the clocks of all test organizations. */
-export async function openTestClocks(db: Db, machineNow: () => number): Promise<TestClocks> {
+/** Reads the clocks of all test organizations. @param liveNow the clock of the others */
+export async function openTestClocks(db: Db, liveNow: () => number): Promise<TestClocks> {
   const read = testClockReader(db)
   let known = new Map<number, TestClock>()
   const clocks: TestClocks = {
-    now: (organizationId) => known.get(organizationId)?.standsAt ?? machineNow(),
+    now: (organizationId) => known.get(organizationId)?.standsAt ?? liveNow(),
+    liveNow,
     find: (organizationId) => known.get(organizationId),
     organizations: () => [...known.keys()],
     note: (clock) => known.set(clock.organizationId, clock),

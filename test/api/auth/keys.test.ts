@@ -20,8 +20,8 @@ afterAll(() => service.close())
 const SECRET = 'a secret of the tests'
 const host = 'auth.localhost'
 const author = byItself(WHOLE_SERVICE)
-const now = () => service.clock.now()
-const later = (ms: number) => service.clock.set(new Date(now() + ms).toISOString())
+const now = () => service.clock.machineNow()
+const later = (ms: number) => service.clock.set(new Date(service.clock.now() + ms).toISOString())
 
 async function rotate(): Promise<string> {
   const key = await makeSigningKey(SECRET)

@@ -88,7 +88,10 @@ describe('GET /v1/auth/token', () => {
       findUnique: async (query: { where: { email: string } }) => {
         const row = await db.prisma.account.findUnique(query)
         service.clock.set('2026-01-31T09:30:02+03:00')
-        await db.prisma.account.update({ where: query.where, data: { tokensFrom: new Date(service.clock.now()) } })
+        await db.prisma.account.update({
+          where: query.where,
+          data: { tokensFrom: new Date(service.clock.machineNow()) },
+        })
         service.clock.set('2026-01-31T09:30:04+03:00')
         return row
       },

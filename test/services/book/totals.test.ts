@@ -131,7 +131,7 @@ describe('the totals of the book', () => {
     service.clock.set('2026-04-01T12:01:00+03:00')
     await two.look()
     await one.look()
-    expect(one.latest()[0]!.computedAt).toBe(service.clock.now())
+    expect(one.latest()[0]!.computedAt).toBe(service.clock.machineNow())
     expect(two.latest()).toEqual(one.latest())
     expect(one.latest()[0]!.days.find(({ day }) => day === '2026-04-01')?.disbursed).toBe(5_000_00n)
   })

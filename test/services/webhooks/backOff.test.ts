@@ -172,7 +172,7 @@ describe('an operator', () => {
     await repayEach(service, loanIds, 1)
     await drain(service, delivery)
     wait(service, 60)
-    const since = new Date(service.clock.now()).toISOString()
+    const since = new Date(service.clock.machineNow()).toISOString()
     await repayEach(service, loanIds, 2)
     await drain(service, delivery)
     expect(receiver.received).toHaveLength(12)

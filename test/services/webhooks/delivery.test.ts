@@ -126,7 +126,7 @@ describe('an event that fails', () => {
     expect(await operator.endpoint(endpoint.id)).toMatchObject({ behind: 3, state: 'active' })
     const [waiting] = await operator.deliveries(endpoint.id, '?state=waiting')
     expect(waiting).toMatchObject({ attempt: 1, status: 500, error: 'answered 500 Internal Server Error' })
-    expect(Date.parse(waiting!.nextAttemptAt)).toBe(service.clock.now() + 5_000)
+    expect(Date.parse(waiting!.nextAttemptAt)).toBe(service.clock.machineNow() + 5_000)
     receiver.react = () => 204
     await drain(service, delivery)
     expect(numbersOf(failing)).toEqual([])

@@ -66,7 +66,7 @@ describe('a back-off', () => {
     )
     await drain(service, delivery)
     expect((await operator.endpoint(endpoint.id)).state).toBe('backing_off')
-    await operator.recover(endpoint.id, new Date(service.clock.now() + 60_000).toISOString())
+    await operator.recover(endpoint.id, new Date(service.clock.machineNow() + 60_000).toISOString())
     expect((await operator.endpoint(endpoint.id)).state).toBe('active')
   })
 })

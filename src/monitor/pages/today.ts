@@ -1,4 +1,5 @@
 import { type Html, html } from '../../api/http/html.ts'
+import { readId } from '../../api/wire.ts'
 import { currencyOf } from '../../domain/money.ts'
 import { getToday, type Today } from '../../services/office/today.ts'
 import type { Desk, PageWord } from '../desk.ts'
@@ -7,13 +8,11 @@ import { linkOf, page, table, tile, tiles } from '../layout/page.ts'
 import { type Fields, textOf } from '../query.ts'
 import { movedByDay, type Seen } from './book.ts'
 
-const AFTER = /^\d{1,18}$/
-
 /** Builds the page of the day: what was disbursed and collected, and which loans have an instalment that is due. */
 export async function todayPage(desk: Desk, query: Fields, { totals }: Pick<Seen, 'totals'>): Promise<string> {
   const { deps, caller, say } = desk
-  const given = textOf(query, 'after') ?? '0'
-  const found = await getToday(deps, caller, AFTER.test(given) ? BigInt(given) : 0n)
+  const given = textOf(query, 'after') ?? ''
+  const found = await getToday(deps, caller, readId(given) ?? 0n)
   const book = totals.latest().find(({ organizationId }) => organizationId === caller.organizationId)
   const body = html`<h1>${say('today')}, ${found.today}</h1>
 ${moved(desk, found)}

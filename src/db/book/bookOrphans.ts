@@ -18,8 +18,40 @@ export interface Orphans {
 /** Rows of a kind that are described; all of them are counted. */
 const MOST = 100
 
-/** The id of a row of the trail; null where it is damaged and no number. */
-const NUMBER = `CASE WHEN e.entity_id ~ '^[0-9]{1,18}$' THEN e.entity_id::bigint END`
+/**
+ * The Idempotency-Keys that name more changes than their account made, by the trail. The statement that makes a change
+ * inserts its row of the trail and its key, so each key that names a row has a change of its own. What the key names
+ * besides the row is the entry that was posted, else the one that was reversed; the decision of a boost; or the event to
+ * which an endpoint was set back. All ids are compared as texts, because a damaged one may be no number. The moment of a
+ * key proves nothing: it is when the request came, by the clock of the machine.
+ */
+const KEYS = `
+  WITH named AS (
+    SELECT organization_id, account_id, entity, entity_id::text AS entity_id, coalesce(transaction_id::text, '') AS part,
+      count(*) AS keys
+    FROM idempotency_key WHERE entity IS NOT NULL OR entity_id IS NOT NULL OR transaction_id IS NOT NULL GROUP BY 1, 2, 3, 4, 5
+  ), changed AS (
+    SELECT a.organization_id, a.account_id, a.entity, a.entity_id, coalesce(CASE
+        WHEN a.entity = 'loan' THEN coalesce(a.after #>> '{posted,id}', a.after #>> '{reversed,id}')
+        WHEN a.entity = 'customer' THEN d.id::text
+        WHEN a.action = 'recover' AND a.before IS NOT NULL THEN a.after ->> 'position'
+      END, '') AS part, count(*) AS changes
+    FROM audit_entry a
+    LEFT JOIN credit_decision d ON d.organization_id = a.organization_id AND d.customer_id::text = a.entity_id
+      AND d.at = a.at AND d.kind = 'boost' AND a.action = 'boost' AND a.entity = 'customer'
+    WHERE EXISTS (SELECT FROM named n WHERE n.organization_id = a.organization_id AND n.account_id = a.account_id
+      AND n.entity = a.entity AND n.entity_id = a.entity_id)
+    GROUP BY 1, 2, 3, 4, 5
+  )
+  SELECT e.organization_id, coalesce(e.entity || ' ' || e.entity_id, 'Idempotency-Key'),
+    e.keys || CASE e.keys WHEN 1 THEN ' Idempotency-Key' ELSE ' Idempotency-Keys' END || ' of account ' || e.account_id
+      || CASE WHEN e.keys = 1 THEN ' names ' ELSE ' name ' END
+      || CASE WHEN e.part = '' THEN 'a change of it' ELSE 'its ' || CASE e.entity
+           WHEN 'loan' THEN 'entry ' WHEN 'customer' THEN 'credit decision ' ELSE 'place ' END || e.part END
+      || ', and by the trail that account made ' || coalesce(c.changes, 0) || ' such changes'
+  FROM named e LEFT JOIN changed c ON c.organization_id = e.organization_id AND c.account_id = e.account_id
+    AND c.entity = e.entity AND c.entity_id = e.entity_id AND c.part = e.part
+  WHERE e.keys > coalesce(c.changes, 0)`
 
 /** Each finds `organization_id`, `of_row` and `message`; all if all is well find nothing. `$1` is the organization. */
 const FAULTS: readonly string[] = [
@@ -61,7 +93,7 @@ const FAULTS: readonly string[] = [
     (
       table,
     ) => `SELECT e.organization_id, '${table} ' || e.entity_id, 'is not there, and the trail says that it was made'
-   FROM audit_entry e WHERE e.entity = '${table}' AND e.action = 'create' AND ${gone(table, NUMBER)}`,
+   FROM audit_entry e WHERE e.entity = '${table}' AND e.action = 'create' AND ${gone(table, 'e.entity_id', 'g.id::text')}`,
   ),
   ...['customer', 'loan'].map(
     (table) => `SELECT e.organization_id, '${table} ' || e.entity_id, 'is not there, and an Idempotency-Key of account '
@@ -73,11 +105,7 @@ const FAULTS: readonly string[] = [
    FROM idempotency_key e WHERE e.entity = 'loan' AND e.transaction_id IS NOT NULL AND NOT EXISTS (
      SELECT 1 FROM loan_entry t WHERE t.organization_id = e.organization_id AND t.id = e.transaction_id
        AND t.loan_id = e.entity_id)`,
-  `SELECT e.organization_id, 'entry ' || t.id, 'was neither posted nor reversed at ' || e.created_at
-     || ', when an Idempotency-Key of account ' || e.account_id || ' says so'
-   FROM idempotency_key e JOIN loan_entry t ON t.organization_id = e.organization_id AND t.id = e.transaction_id
-   WHERE e.entity = 'loan' AND e.created_at IS DISTINCT FROM t.posted_at
-     AND e.created_at IS DISTINCT FROM t.reversed_at`,
+  KEYS,
   `SELECT e.organization_id, 'loan_earlier_terms ' || e.loan_id || '/' || e.version,
      'is not what the trail says of the terms before a change'
    FROM loan_earlier_terms e WHERE NOT EXISTS (
@@ -89,13 +117,14 @@ const FAULTS: readonly string[] = [
      'is not there, and the trail says that the terms before a change were kept'
    FROM audit_entry e WHERE e.entity = 'loan' AND e.action = 'update'
      AND e.after #>> '{earlierTerms,version}' IS NOT NULL AND NOT EXISTS (
-       SELECT FROM loan_earlier_terms t WHERE t.organization_id = e.organization_id AND t.loan_id = ${NUMBER}
+       SELECT FROM loan_earlier_terms t WHERE t.organization_id = e.organization_id AND t.loan_id::text = e.entity_id
          AND t.version::text = e.after #>> '{earlierTerms,version}')`,
   ...UNTOLD,
 ]
 
-function gone(table: string, id: string): string {
-  return `NOT EXISTS (SELECT 1 FROM ${table} g WHERE g.organization_id = e.organization_id AND g.id = ${id})`
+/** @param of SQL for the id of the row `g` that is looked for, in the type of `id` */
+function gone(table: string, id: string, of = 'g.id'): string {
+  return `NOT EXISTS (SELECT 1 FROM ${table} g WHERE g.organization_id = e.organization_id AND ${of} = ${id})`
 }
 
 /** Milliseconds that one of the statements may take on a large book. */

@@ -175,7 +175,7 @@ export const UNSEALED: LeftOut = {
   organization_logo:
     'a picture for documents: the trail has the SHA-256 of each, and nothing in the book follows from it',
   account_number: 'a counter: a number that is given twice is refused by an index',
-  idempotency_key: 'kept for a day; book check compares the keys with the book',
+  idempotency_key: 'kept for 30 days; book check compares the keys with the book',
   loan_earlier_terms: 'the row of the trail about the change has its SHA-256, with which book check compares it',
   book_import: 'the progress of an import',
   book_figures: 'figures that are computed from the book',

@@ -7,7 +7,7 @@ const PROVES = [
   'no entry is dated before disbursement or after the day it was posted, and each charge-off and write-off has the amount that was owed',
   'each row of the book is in the audit trail, once and with the same content, and nothing else is',
   'the postings of each loan are what its changes make of them, and their sum is what replay contributes; the trial balances are the sums of the postings, and those of closed months have the hash of the close',
-  'each Idempotency-Key names what is there, and no row refers to one that is not',
+  'each Idempotency-Key names a change that its account made, and no row refers to one that is not there',
   'no row of the audit trail was changed, removed or added since it was sealed; loans, schedules, entries, customers, products, lenders, accounts, keys and credit decisions are as their last change was sealed',
 ] as const
 

@@ -164,7 +164,8 @@ export const waitOf = (given: number | 'due'): LoanCommand => {
     // A millisecond before the due time, and then at it.
     if (given !== 'due') model.now += given
     else if (model.now < dueAt) model.now = model.now === dueAt - 1 ? dueAt : dueAt - 1
-    system.instances[0]!.clock.set(new Date(model.now).toISOString())
+    // The model says what is true at this instant.
+    system.instances[0]!.clock.stand(new Date(model.now).toISOString())
     await agreeOnLoan(model, system)
   }
   return command('Wait', given, run, ({ loan, now }) => now < loan.debt.disbursedAt + LONGEST_WAIT)

@@ -45,7 +45,7 @@ interface Lent {
 async function lend({ product, principal, disbursedAfter }: Lent): Promise<{ model: Model; real: System }> {
   loans += 1
   const now = Date.parse(FIRST_DAY) + disbursedAfter
-  service.clock.set(new Date(now).toISOString())
+  service.clock.stand(new Date(now).toISOString())
   const externalId = `model-${loans}`
   const { status, body, text } = await service.post('/v1/loans', {
     body: { customerId: 'asha', productId: product.id, principal: Number(principal) / 100, externalId },

@@ -30,7 +30,7 @@ const partnerToken = () => service.deps.signIn.issueToken(DEMO_PARTNER.email, DE
 
 beforeAll(async () => {
   service = await startService()
-  const recent = rememberRecent(service.clock.now)
+  const recent = rememberRecent(service.clock.machineNow)
   const deps: Deps = { ...service.deps, listener: combineListeners(noListener, recent.listener) }
   app = await buildApp(deps)
   totals = keepTotals(deps, { warn: () => undefined })

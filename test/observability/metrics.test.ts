@@ -25,7 +25,7 @@ const value = (name: string, labels: Record<string, string> = {}) =>
 
 beforeAll(async () => {
   service = await startService()
-  metrics = createMetrics(service.clock.now)
+  metrics = createMetrics(service.clock.machineNow)
   const deps: Deps = { ...service.deps, listener: metrics.listener }
   const app = await buildApp(deps)
   const { host } = new URL(deps.config.baseUrl)
@@ -60,6 +60,8 @@ beforeAll(async () => {
     call('POST', `/v1/loans/${id}/repayments`, { transactionAmount: 1 }),
     service.another().then((other) => other.post(`/v1/loans/${id}/repayments`, { body: { transactionAmount: 1 } })),
   ])
+  // The moments of a sweep and of the sums are told exactly.
+  service.clock.stand(new Date(service.clock.now()).toISOString())
   metrics.listener.swept(3)
   metrics.listener.sweepFailed()
   metrics.listener.limited('account')

@@ -36,10 +36,14 @@ export interface Clock {
   readonly look: () => number
   /** Returns the moment of the machine as the service sees it, and moves the clocks on. */
   readonly lookAtMachine: () => number
-  /** @param text of the business: RFC 3339, or a date, for noon of that day in Nairobi */
-  set(text: string): void
-  /** Stops the clocks, for a test that asks for one instant; the next `set` lets them go again. @param text as of `set` */
-  stand(text: string): void
+  /**
+   * Sets the clocks.
+   * @param text RFC 3339, or a date, for noon of that day in Nairobi
+   * @param of the clock that shows it; that of the business when left out
+   */
+  set(text: string, of?: 'business' | 'machine'): void
+  /** Sets the clocks, as `set`, and stops them, for a test that asks for one instant; the next `set` lets them go again. */
+  stand(text: string, of?: 'business' | 'machine'): void
 }
 
 /** How far the clock of the machine is behind that of the business: what takes one for the other is seen. An odd number. */
@@ -60,12 +64,12 @@ function heldClock(text: string): Clock {
     machineNow: () => at - BEHIND_MS,
     look,
     lookAtMachine: () => look() - BEHIND_MS,
-    set: (moment) => {
-      at = read(moment)
+    set: (moment, of = 'business') => {
+      at = read(moment) + (of === 'machine' ? BEHIND_MS : 0)
       tick = TICK_MS
     },
-    stand: (moment) => {
-      at = read(moment)
+    stand(moment, of) {
+      this.set(moment, of)
       tick = 0
     },
   }

@@ -16,7 +16,10 @@ const authorize = (token: string, body: unknown) => service.post('/v1/auth/autho
 
 describe('GET /v1/auth/authenticate', () => {
   it('200: whose the token is, and until when', async () => {
-    const { status, body, headers } = await authenticate(service.tokens.operator)
+    service.clock.stand(FIRST_DAY, 'machine')
+    const signIn = ({ email, password }: typeof DEMO_PARTNER) =>
+      service.deps.signIn.issueToken(email, password, '127.0.0.1')
+    const { status, body, headers } = await authenticate(await signIn(DEMO_OPERATOR))
     expect({ status, body }).toEqual({
       status: 200,
       body: {
@@ -28,7 +31,7 @@ describe('GET /v1/auth/authenticate', () => {
       },
     })
     expect(headers['cache-control']).toBe('no-store')
-    const partner = (await authenticate(service.tokens.partner)).body
+    const partner = (await authenticate(await signIn(DEMO_PARTNER))).body
     expect(partner).toMatchObject({ email: DEMO_PARTNER.email })
     const document = (await service.get<Document>('/openapi.json', { host })).body
     expect(examplesOf(document, { $ref: '#/components/schemas/Identity' })).toEqual([partner])

@@ -143,7 +143,7 @@ describe('rate limits', () => {
     const limits = await withLimits({ RATE_LIMIT_ACCOUNT: '3', RATE_LIMIT_ADDRESS: '100' })
     const { buildApp } = await import('../../../src/app/app.ts')
     const app = await buildApp(service.deps, { limits })
-    service.clock.set('2026-02-01T10:00:15+03:00')
+    service.clock.stand('2026-02-01T10:00:15+03:00', 'machine')
     const first = await app.inject(asPartner())
     expect(first.headers).toMatchObject({
       'ratelimit-limit': '3',
@@ -169,7 +169,7 @@ describe('rate limits', () => {
     }
     expect((await app.inject(other)).statusCode).toBe(200)
     expect((await app.inject(get('/health/ready'))).statusCode).toBe(200)
-    service.clock.set('2026-02-01T10:01:00+03:00')
+    service.clock.stand('2026-02-01T10:01:00+03:00', 'machine')
     expect((await app.inject(asPartner())).statusCode).toBe(200)
   })
 

@@ -13,7 +13,7 @@ let records: Records
 beforeAll(async () => {
   service = await startService()
   records = recordsOf(service)
-  service.clock.set('2026-01-10T08:00:00+03:00')
+  service.clock.stand('2026-01-10T08:00:00+03:00')
   await service.post('/v1/customers', { body: { externalId: 'asha' } })
   await records.post('/v1/borrowers', { body: aBorrower })
   for (const externalId of ['l-1', 'l-2', 'l-3'])
@@ -34,7 +34,8 @@ async function settled(path: string): Promise<Answer> {
   }
 }
 
-const at = (time: string) => service.clock.set(`2026-01-${time}+03:00`)
+/** Stops the clock: which instants a walk takes in is what these tests are about. */
+const at = (time: string) => service.clock.stand(`2026-01-${time}+03:00`)
 
 const ids = ({ items }: Wire<unknown>) => items.map(({ externalId }) => externalId)
 
@@ -78,7 +79,7 @@ describe('updatedSince', () => {
   })
 
   it('of a loan that time has changed, once the sweep has come', async () => {
-    service.clock.set('2026-02-11T08:00:00+03:00')
+    service.clock.stand('2026-02-11T08:00:00+03:00')
     await sweepAll(service.deps)
     const { body } = await service.get('/v1/loans?updatedSince=2026-02-01')
     expect(body.items.map(({ externalId, penaltyOutstanding }) => [externalId, penaltyOutstanding])).toEqual(
@@ -88,7 +89,7 @@ describe('updatedSince', () => {
         ['l-3', 1_000],
       ]),
     )
-    service.clock.set('2026-01-14T08:00:00+03:00')
+    service.clock.stand('2026-01-14T08:00:00+03:00')
   })
 
   it('of customers and borrowers', async () => {

@@ -26,14 +26,15 @@ beforeAll(async () => {
   service.clock.set('2026-02-01T00:00:00+03:00')
   await lend('n-1', 'Neema 100%_\\', 1, 50_000)
   await lend('n-2', 'Neema 100%_\\', 4, 60_000)
-  service.clock.set('2026-02-20T08:00:00+03:00')
+  // The bounds of the filters are these instants, and the milliseconds beside them.
+  service.clock.stand('2026-02-20T08:00:00+03:00')
   await post('n-1', 'repayments', {
     transactionAmount: 55_000,
     transactionDate: '2026-02-15',
     idempotencyKey: 'n-paid',
   })
   await post('n-2', 'repayments', { transactionAmount: 500_000, idempotencyKey: 'n-over' })
-  service.clock.set('2026-02-20T23:59:59.999+03:00')
+  service.clock.stand('2026-02-20T23:59:59.999+03:00')
   await post('a-1', 'repayments', { transactionAmount: 7, idempotencyKey: 'twice' })
   service.clock.set('2026-02-21T00:00:00+03:00')
   const { body: mistake } = await post('a-2', 'repayments', { transactionAmount: 8, idempotencyKey: 'twice' })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { opsOn } from '../../support/ops.ts'
 import { rawWith, recordsOf } from '../../support/records.ts'
-import { startService, type TestService } from '../../support/service.ts'
+import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 import { sweepAll } from '../../support/sweepAll.ts'
 
 let service: TestService
@@ -15,6 +15,7 @@ const trailOf = async (entity: string, entityId: string) =>
 
 describe('the audit trail', () => {
   it('has a row for every change, with who, when, in which request, before and after', async () => {
+    service.clock.stand(FIRST_DAY)
     const headers = { 'x-request-id': 'request-7' }
     const { body: customer } = await service.post('/v1/customers', { body: { externalId: 'asha' }, headers })
     expect(await trailOf('customer', customer.id)).toMatchObject({

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pageDecisions, replayDecision } from '../../../src/services/credit/creditDecisions.ts'
-import { startService, type TestService } from '../../support/service.ts'
+import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 import { fictionalStatement, statementPdf } from '../../support/statementPdf.ts'
 import { showing } from '../../support/upload.ts'
 
@@ -31,6 +31,7 @@ describe('a customer, over HTTP, day by day', () => {
   })
 
   it('is unscored at first, and is found by externalId and by number', async () => {
+    service.clock.stand(FIRST_DAY)
     const card = await cardOf('asha')
     expect(card).toEqual({
       externalId: 'asha',
@@ -211,7 +212,7 @@ describe('a charge-off', () => {
 
 describe('reads that arrive together', () => {
   it('keep one decision', async () => {
-    service.clock.set('2026-02-01')
+    service.clock.stand('2026-02-01')
     const { body } = await service.post('/v1/customers', { body: { externalId: 'together' } })
     const other = await service.another()
     const answers = await Promise.all(

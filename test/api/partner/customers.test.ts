@@ -19,6 +19,7 @@ async function create(): Promise<{ id: string; externalId: string }> {
 
 describe('POST /v1/customers', () => {
   it('answers the customer, Active at once, and the three look-ups answer the same', async () => {
+    service.clock.stand(FIRST_DAY)
     const { status, body } = await service.post('/v1/customers', { body: { externalId: 'wallet 7/ö' } })
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -188,6 +189,7 @@ describe('POST /v1/customers/{id}/activate', () => {
   }
 
   it('Pending → Active, from today by default', async () => {
+    service.clock.stand(FIRST_DAY)
     const [one, two] = [await pending(), await pending()]
     expect((await service.get(`/v1/customers/${one.id}`)).body).toMatchObject({ status: 'Pending', active: false })
     expect((await service.post(`/v1/customers/${one.id}/activate`)).body).toMatchObject({

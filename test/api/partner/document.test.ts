@@ -4,7 +4,7 @@ import { inMode } from '../../support/ahead.ts'
 import { anyCursor, anyMark } from '../../support/cursors.ts'
 import { operationsOf, shownIn } from '../../support/document.ts'
 import { prefilledOf, sendPrefilled } from '../../support/prefilled.ts'
-import { type Answer, startService, type TestService } from '../../support/service.ts'
+import { type Answer, FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 import { fictionalStatement, statementPdf } from '../../support/statementPdf.ts'
 import { showing } from '../../support/upload.ts'
 import type { Document, Operation } from '../../support/wire.ts'
@@ -15,6 +15,8 @@ let operations: Map<string, Operation>
 let statement: Buffer
 beforeAll(async () => {
   service = await startService()
+  // Whole answers are compared with the examples, which have the instant of each step.
+  service.clock.stand(FIRST_DAY)
   document = (await service.get<Document>('/openapi.json')).body
   operations = new Map(operationsOf(document).filter(([name]) => name.includes('/v1/')))
   statement = await statementPdf(fictionalStatement({ from: '2025-12-01', to: '2026-01-31' }))
@@ -53,7 +55,7 @@ function bodyFor({ requestBody }: Operation, { body }: Ask) {
 }
 
 async function play(name: string, ask: Ask): Promise<Answer> {
-  if (ask.at !== undefined) service.clock.set(`${ask.at}T09:30:00+03:00`)
+  if (ask.at !== undefined) service.clock.stand(`${ask.at}T09:30:00+03:00`)
   const operation = operations.get(name)!
   const [method, path = ''] = name.split(' ')
   const call = { ...bodyFor(operation, ask), ...(ask.operator && { token: service.tokens.operator }) }
@@ -113,7 +115,7 @@ describe('the examples, sent in the order of the document', () => {
       const { operationId } = one.operation
       // No keeper runs here, for which each of them would wait some seconds.
       if (OF_BOOKS.test(operationId)) continue
-      if (DAYS[operationId] !== undefined) service.clock.set(`${DAYS[operationId]}T09:30:00+03:00`)
+      if (DAYS[operationId] !== undefined) service.clock.stand(`${DAYS[operationId]}T09:30:00+03:00`)
       await sequenceAll(service.deps)
       const { status, body } = await sendPrefilled(service, one, { headers, statement })
       const isShown =
@@ -143,7 +145,7 @@ describe('the examples, sent in the order of the document', () => {
   })
 
   it('POST /v1/customers/{id}/activate, of a customer that is Pending', async () => {
-    service.clock.set('2026-01-31T09:30:00+03:00')
+    service.clock.stand('2026-01-31T09:30:00+03:00')
     await service.deps.db.pool.query(`UPDATE customer SET status = 'Pending' WHERE id = $1`, [idOf(1)])
     const name = 'POST /v1/customers/{id}/activate'
     expect(shownBy(operations.get(name)!)).toContainEqual((await play(name, {})).body)
@@ -163,6 +165,7 @@ describe('the examples, sent in the order of the document', () => {
 describe('the examples of credit', () => {
   it('are answered as they are shown, of a customer who repays the loan', async () => {
     const other = await startService()
+    other.clock.stand(FIRST_DAY)
     try {
       const paths = prefilledOf(document)
       const send = async (operationId: string, body?: object) => {
@@ -174,7 +177,7 @@ describe('the examples of credit', () => {
       await send('createCustomer')
       await send('createLoan')
       await send('waiveInterest')
-      other.clock.set('2026-02-20T09:30:00+03:00')
+      other.clock.stand('2026-02-20T09:30:00+03:00')
       await send('postRepayment', { transactionAmount: 109_500 })
       for (const operation of ['getCreditScorecard', 'boostCreditLimit']) {
         const [answered, shown] = await send(operation)

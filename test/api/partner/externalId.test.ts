@@ -23,7 +23,7 @@ describe('POST /v1/customers/{id}/external-id (contract 15)', () => {
   })
 
   it('gives a borrower the externalId by which the partner style then lends, once', async () => {
-    service.clock.set('2026-02-01T08:00:00+03:00')
+    service.clock.stand('2026-02-01T08:00:00+03:00')
     const answers = await Promise.all(Array.from({ length: 6 }, () => assign('1', 'mama-asha')))
     for (const { status, body } of answers)
       expect([status, body]).toMatchObject([

@@ -14,6 +14,7 @@ const lend = (body: object = {}) =>
 
 describe('POST /v1/loans', () => {
   it('answers the loan, Active, with one period due a month on', async () => {
+    service.clock.stand(FIRST_DAY)
     const { status, body } = await lend({ externalId: 'first' })
     expect(status).toBe(200)
     expect(body).toMatchObject({

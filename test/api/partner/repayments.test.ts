@@ -22,7 +22,7 @@ const loanOf = async (id: string) => (await service.get(`/v1/loans/${id}`)).body
 describe('POST /v1/loans/{id}/repayments', () => {
   it('takes interest first, closes the loan at 110,000, and keeps what is over as overpayment', async () => {
     const id = await lend()
-    service.clock.set('2026-02-10T09:30:00+03:00')
+    service.clock.stand('2026-02-10T09:30:00+03:00')
     const first = await repay(id, { transactionAmount: 10_000 })
     expect(first).toMatchObject({ status: 200 })
     expect(first.body).toEqual({

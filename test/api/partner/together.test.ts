@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startService, type TestService } from '../../support/service.ts'
+import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 
 let shared: TestService
 let plain: TestService
@@ -23,13 +23,14 @@ async function play(service: TestService): Promise<string[]> {
   // Which cursor an answer has depends on the rest of the database server.
   const get = async (path: string) =>
     answers.push((await service.get(path)).text.replace(/"next":"[^"]*"/, '"next":""'))
+  service.clock.stand(FIRST_DAY)
   await post('/v1/customers', { externalId: 'asha' })
   for (const productId of [1, 2, 3, 4]) {
-    service.clock.set('2026-01-31T09:30:00+03:00')
+    service.clock.stand('2026-01-31T09:30:00+03:00')
     const externalId = `loan-${productId}`
     await post('/v1/loans', { customerId: 'asha', productId, principal: 100_000, externalId })
     await post('/v1/loans', { customerId: 'asha', productId, principal: 100_000, externalId })
-    service.clock.set('2026-03-02')
+    service.clock.stand('2026-03-02')
     const loan = `/v1/loans/external/${externalId}`
     const first = await post(`${loan}/repayments`, { transactionAmount: 30_000, idempotencyKey: 'one' })
     await post(`${loan}/repayments`, { transactionAmount: 31_000, idempotencyKey: 'one' })
@@ -55,7 +56,7 @@ describe('requests that share statements', () => {
   })
 
   it('one that is refused, stale or taken never touches its neighbours', async () => {
-    shared.clock.set('2026-03-02')
+    shared.clock.stand('2026-03-02')
     const lend = async () =>
       (await shared.post('/v1/loans', { body: { customerId: 'asha', productId: 1, principal: 50_000 } })).body.id
     const ids: string[] = []

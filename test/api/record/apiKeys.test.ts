@@ -64,7 +64,7 @@ describe('an API key', () => {
     for (const instance of [records, other])
       expect((await instance.get('/v1/borrowers', { token: key })).status).toBe(200)
     const revoked = await revokeApiKey(service.deps, theService(1), apiKey.id)
-    expect(revoked.revokedAt).toBe(service.deps.machineNow())
+    expect(revoked.revokedAt).toBe(service.clock.machineNow())
     service.clock.set(new Date(service.clock.now() + 5_000).toISOString())
     for (const instance of [records, other])
       expect(await instance.get('/v1/borrowers', { token: key })).toMatchObject({

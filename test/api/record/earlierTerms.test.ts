@@ -86,9 +86,9 @@ describe('GET /v1/loans/{id}/delinquency of a loan whose terms were changed', ()
 
   it('refuses what was known before a change that an earlier version of the service made', async () => {
     const id = await lend({ ...aBasicLoan, due_date: '2026-02-10' })
-    service.clock.set('2026-02-20')
+    service.clock.stand('2026-02-20')
     await change(id, { due_date: '2026-03-01' })
-    service.clock.set('2026-02-25')
+    service.clock.stand('2026-02-25')
     await change(id, { due_date: '2026-04-01' })
     await service.owner.pool.query(
       `UPDATE audit_entry SET after = after - 'earlierTerms'
@@ -133,10 +133,10 @@ describe('GET /v1/loans/{id}/delinquency of a loan whose terms were changed', ()
 describe('readEarlierTerms', () => {
   it('reads many loans in one query, without those that were not changed since', async () => {
     const ids = [await lend(), await lend(), await lend()]
-    service.clock.set('2026-02-20')
+    service.clock.stand('2026-02-20')
     await change(ids[0]!, { principal_amount: 700 })
     await change(ids[1]!, { principal_amount: 800 })
-    service.clock.set('2026-02-21')
+    service.clock.stand('2026-02-21')
     await change(ids[1]!, { principal_amount: 900 })
     const readSince = async (day: string) => {
       const since = Date.parse(`${day}T12:00:00+03:00`)

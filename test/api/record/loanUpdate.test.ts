@@ -11,7 +11,7 @@ beforeEach(() => service.clock.set(FIRST_DAY))
 describe('PUT /v1/loans/{id}', () => {
   it('keeps what is left out, changes what is given, and keeps and gives back products to the last digit', async () => {
     const id = await lend()
-    service.clock.set('2026-02-01')
+    service.clock.stand('2026-02-01')
     const products = '[{"stock_id":9223372036854775807,"quantity":1.50,"price":12345678901234567890.123456789}]'
     const { text, body } = await records.put(`/v1/loans/${id}`, { raw: `{"loan_type":"Tools","products":${products}}` })
     expect(text).toContain(`"products":${products}`)
@@ -73,9 +73,10 @@ describe('PUT /v1/loans/{id}', () => {
   })
 
   it('released on the same day it keeps the moment of its release; moved to today it takes the present one', async () => {
+    service.clock.stand(FIRST_DAY)
     const id = await lend({ ...aBasicLoan, released_date: '2026-01-31' })
     const at = async () => (await service.get(`/v1/loans/${id}`)).body.disbursedAt
-    service.clock.set('2026-01-31T18:00:00+03:00')
+    service.clock.stand('2026-01-31T18:00:00+03:00')
     await update(id, { principal_amount: 5 })
     expect(await at()).toBe('2026-01-31T09:30:00.000+03:00')
     await update(id, { released_date: '2026-01-30' })
@@ -106,6 +107,7 @@ describe('PUT /v1/loans/{id}', () => {
     ['basic', aBasicLoan, []],
     ['extended', anExtendedLoan, ['loan_duration_period']],
   ])('keeps a duration_period as it was sent last, however it is spelt: a %s loan', async (_, template, other) => {
+    service.clock.stand(FIRST_DAY)
     const id = await lend(template)
     const { item } = (await records.get(`/v1/loans/${id}`)).body
     for (const duration_period of ['MONTHS', 'month']) {

@@ -126,6 +126,7 @@ describe('refusals leave everything as it was', () => {
   })
 
   it('409 failed_precondition: the terms of a loan that came from a product; its remarks may change', async () => {
+    service.clock.stand(FIRST_DAY)
     const loan = await service.post('/v1/loans', { body: { customerId: 'asha', productId: 3, principal: 6_000 } })
     const id = Number(loan.body.id)
     await refuse(id, { principal_amount: 7_000 }, 409, { code: 'failed_precondition' })
@@ -177,7 +178,12 @@ describe('refusals leave everything as it was', () => {
       ]
       const known = Object.fromEntries(fields.map((field) => [field, item[field]]))
       const { status, body } = await update(id, { ...known, description: 'all of it' })
-      expect({ status, item: body.item }).toEqual({ status: 200, item: { ...item, description: 'all of it' } })
+      const { updated_at } = body.item
+      expect(Date.parse(String(updated_at))).toBeGreaterThan(Date.parse(String(item.updated_at)))
+      expect({ status, item: body.item }).toEqual({
+        status: 200,
+        item: { ...item, description: 'all of it', updated_at },
+      })
       // A unit is the same in any case, and no other term.
       const loud = { ...known, duration_period: String(item.duration_period).toUpperCase() }
       expect((await update(id, loud)).status).toBe(200)

@@ -24,6 +24,7 @@ const cellsOf = async (id: number) =>
 
 describe('a round trip', () => {
   it.each(EXTREME_IDS)('of a basic loan %s: exact in every answer, list and path', async (id) => {
+    service.clock.stand(FIRST_DAY)
     await records.post('/v1/borrowers', { raw: rawWith(aBorrower, 'id', id) })
     const body = { ...aBasicLoan, loan_id: JSON.rawJSON(id), borrower_id: JSON.rawJSON(id) }
     const made = await records.post('/v1/loans', { body })
@@ -57,6 +58,7 @@ describe('a round trip', () => {
   })
 
   it('answers the loan item and the extended fields', async () => {
+    service.clock.stand(FIRST_DAY)
     const body = { ...anExtendedLoan, loan_id: nextId() }
     const made = await records.post('/v1/loans', { body })
     expect(made.body.item).toEqual({
@@ -112,6 +114,7 @@ describe('what the book makes of it', () => {
   })
 
   it('extended: the schedule of its terms; released today it is disbursed now', async () => {
+    service.clock.stand(FIRST_DAY)
     const loan_id = nextId()
     await records.post('/v1/loans', { body: { ...anExtendedLoan, loan_id } })
     expect(await cellsOf(loan_id)).toEqual([

@@ -38,10 +38,11 @@ describe('an item that is read, changed and sent back (contract 5)', () => {
   })
 
   it('a field that only answers have is ignored, whatever its value', async () => {
+    const { created_at } = (await records.get('/v1/borrowers/1')).body.item
     const { body } = await records.put('/v1/borrowers/1', {
       body: { region: 'Mwanza', credit_score: 'high', created_at: null, updated_at: 1 },
     })
-    expect(body.item).toMatchObject({ region: 'Mwanza', credit_score: 0, created_at: '2026-01-31T09:30:00.000+03:00' })
+    expect(body.item).toMatchObject({ region: 'Mwanza', credit_score: 0, created_at })
   })
 
   it('a change is taken with it', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEMO_AUDITOR, DEMO_OPERATOR } from '../../../src/services/lenders/seedDemo.ts'
 import { opsOn } from '../../support/ops.ts'
-import { startService, type TestService } from '../../support/service.ts'
+import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 
 let service: TestService
 let other: TestService
@@ -22,6 +22,7 @@ const statusesOf = (path: string, token: string) =>
 
 describe('an AUDITOR', () => {
   it('reads a scorecard that is not kept as a decision; a USER reads the same, and it is kept', async () => {
+    service.clock.stand(FIRST_DAY)
     const decisions = async () =>
       (await service.deps.db.pool.query('SELECT count(*)::int AS kept FROM credit_decision')).rows[0].kept
     const token = await tokenOf(DEMO_AUDITOR)

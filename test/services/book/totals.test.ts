@@ -119,7 +119,7 @@ describe('the totals of the book', () => {
   })
 
   it('are computed by one instance for all, and not before they are old', async () => {
-    service.clock.set('2026-04-01')
+    service.clock.stand('2026-04-01')
     const [one, two] = [keep(service), keep(other)]
     await Promise.all([one.look(), two.look()])
     await Promise.all([one.look(), two.look()])
@@ -128,7 +128,7 @@ describe('the totals of the book', () => {
     await lend(1, 5_000)
     await one.look()
     expect(one.latest()).toEqual(before)
-    service.clock.set('2026-04-01T12:01:00+03:00')
+    service.clock.stand('2026-04-01T12:01:00+03:00')
     await two.look()
     await one.look()
     expect(one.latest()[0]!.computedAt).toBe(service.clock.machineNow())

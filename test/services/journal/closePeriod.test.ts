@@ -69,6 +69,7 @@ describe('a month', () => {
     await expect(books.close('2025-12')).rejects.toThrow(
       '2025-12 has nothing to close: the oldest open month is 2026-01',
     )
+    books.service.clock.stand('2026-03-01')
     const closed = await books.close('2026-01')
     expect(closed).toMatchObject({ month: '2026-01', closedAt: books.service.clock.now() })
     expect(closed.trialBalanceHash).toMatch(/^[0-9a-f]{64}$/)

@@ -34,14 +34,15 @@ const stored = async (id: string) =>
 
 describe('the sweep saves what time alone changes', () => {
   it('penalty and overdue mark, at the instant that the loan names, and nothing before', async () => {
+    service.clock.stand(FIRST_DAY)
     const id = await lend()
     expect((await stored(id)).next_change_at).toBe(Date.parse('2026-02-28T09:30:00+03:00'))
-    service.clock.set('2026-02-28T09:29:59.999+03:00')
+    service.clock.stand('2026-02-28T09:29:59.999+03:00')
     expect(await sweepAll(service.deps)).toBe(0)
-    service.clock.set('2026-02-28T09:30:00+03:00')
+    service.clock.stand('2026-02-28T09:30:00+03:00')
     expect(await sweepAll(service.deps)).toBe(1)
     expect(await stored(id)).toMatchObject({ penalty_outstanding: 10_000_00n, overdue_since: null })
-    service.clock.set('2026-03-01T00:00:00+03:00')
+    service.clock.stand('2026-03-01T00:00:00+03:00')
     expect(await sweepAll(service.deps)).toBe(1)
     expect(await stored(id)).toMatchObject({
       total_overdue: 120_000_00n,
@@ -63,7 +64,7 @@ describe('the sweep saves what time alone changes', () => {
     // In an index, it stays as it is: only so does a repayment leave all indexes alone.
     expect(await stored(id)).toMatchObject({ next_change_at: midnightAfter(7), next_due_on: '2026-02-14' })
     const [paid, before] = [await read(id), await stored(id)]
-    service.clock.set('2026-02-08T00:00:00+03:00')
+    service.clock.stand('2026-02-08T00:00:00+03:00')
     expect(await sweepAll(service.deps)).toBe(0)
     expect(await stored(id)).toEqual({ ...before, next_change_at: midnightAfter(14) })
     expect(await read(id)).toEqual(paid)
@@ -72,12 +73,12 @@ describe('the sweep saves what time alone changes', () => {
     await Promise.all([pay('2026-02-01'), pay('2026-02-01')])
     expect(await stored(id)).toMatchObject({ next_change_at: midnightAfter(14), next_due_on: '2026-03-07' })
     // Looked at and taken back, one that was paid ahead is due as it was, and no later.
-    service.clock.set('2026-02-15T00:00:00+03:00')
+    service.clock.stand('2026-02-15T00:00:00+03:00')
     expect(await sweepAll(service.deps)).toBe(0)
     expect((await stored(id)).next_change_at).toBe(midnightAfter(35))
     await service.post(`/v1/loans/${id}/repayments/${ahead}/reverse`, { body: {}, token: service.tokens.operator })
     expect((await stored(id)).next_change_at).toBe(midnightAfter(28))
-    service.clock.set('2026-03-01T00:00:00+03:00')
+    service.clock.stand('2026-03-01T00:00:00+03:00')
     expect(await sweepAll(service.deps)).toBe(1)
     expect(await stored(id)).toMatchObject({ overdue_since: '2026-03-01', next_change_at: midnightAfter(35) })
     const { rows } = await service.deps.db.pool.query(
@@ -123,6 +124,7 @@ describe('the sweep saves what time alone changes', () => {
   })
 
   it('and corrects the columns, whatever they hold', async () => {
+    service.clock.stand(FIRST_DAY)
     const id = await lend(4)
     const right = await stored(id)
     await service.deps.db.pool.query(
@@ -135,9 +137,10 @@ describe('the sweep saves what time alone changes', () => {
   })
 
   it('with the sweep stopped, answers are the same, but for when a change by time was stored', async () => {
+    service.clock.stand(FIRST_DAY)
     const [swept, unswept] = [await lend(), await lend()]
     for (const moment of ['2026-02-28T09:30:00+03:00', '2026-03-01T00:00:00+03:00', '2026-04-01']) {
-      service.clock.set(moment)
+      service.clock.stand(moment)
       await service.deps.db.pool.query("UPDATE loan SET next_change_at = 'infinity' WHERE id = $1", [unswept])
       await sweepAll(service.deps)
       const own = { id: '', accountNo: '', updatedAt: '' }
@@ -149,7 +152,7 @@ describe('the sweep saves what time alone changes', () => {
   it('two instances at once: each loan is saved once, and the audit trail has one row of it', async () => {
     const ids = []
     for (let index = 0; index < 250; index++) ids.push(await lend())
-    service.clock.set('2026-02-28T12:00:00+03:00')
+    service.clock.stand('2026-02-28T12:00:00+03:00')
     const counts = await Promise.all([sweepAll(service.deps), sweepAll(other.deps), sweepAll(service.deps)])
     expect(counts.reduce((total, count) => total + count)).toBe(250)
     const audits = await service.deps.db.pool.query(
@@ -202,9 +205,10 @@ describe('the sweep saves what time alone changes', () => {
 
 describe('the late penalty, whether or not the sweep has run', () => {
   it('is not there at 23:59:59 of the day before, nor a second before dueDateTime, and is from then on', async () => {
+    service.clock.stand(FIRST_DAY)
     const id = await lend()
     const at = async (moment: string) => {
-      service.clock.set(moment)
+      service.clock.stand(moment)
       const { penaltyOutstanding, totalOutstanding } = await read(id)
       return { penaltyOutstanding, totalOutstanding }
     }

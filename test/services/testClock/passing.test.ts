@@ -5,7 +5,7 @@ import { createPortfolioKeeper } from '../../../src/services/portfolio/portfolio
 import { advanceTestClock } from '../../../src/services/testClock/advance.ts'
 import { type Passing, passTime } from '../../../src/services/testClock/passTime.ts'
 import { SANDBOX, type Sandbox, sandboxOf, sandboxOperator } from '../../support/sandbox.ts'
-import { startService, type TestService } from '../../support/service.ts'
+import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 import { sweepAll } from '../../support/sweepAll.ts'
 
 // An advance does what the days would have done (contract 12): the same loans live in the demonstration's live organization,
@@ -20,6 +20,8 @@ let loans: { live: string; test: string }[]
 beforeAll(async () => {
   service = await startService({ EVENTS_KEPT_DAYS: '1000' })
   sandbox = await sandboxOf(service)
+  // What is told of a live loan and of one of the test organization is compared to the millisecond.
+  service.clock.stand(FIRST_DAY)
   loans = []
   for (const productId of PRODUCTS) {
     const externalId = `of-${productId}`
@@ -66,11 +68,11 @@ it('is told and answered as if the days had passed', async () => {
   await advanceTestClock(service.deps, sandboxOperator, { to: Date.parse(`${LAST_DAY}T09:30:00+03:00`) })
   const keeper = createPortfolioKeeper(service.deps)
   for (let day = '2026-01-31'; day <= LAST_DAY; day = dayAfter(day)) {
-    if (day !== '2026-01-31') service.clock.set(`${day}T00:00:00+03:00`)
+    if (day !== '2026-01-31') service.clock.stand(`${day}T00:00:00+03:00`)
     await sweepAll(service.deps)
     while (!(await keeper.round()).isDone);
   }
-  service.clock.set(`${LAST_DAY}T09:30:00+03:00`)
+  service.clock.stand(`${LAST_DAY}T09:30:00+03:00`)
   for (const { live, test } of loans) {
     const [told, toldOfTest] = [await toldOf(live, {}), await toldOf(test, sandbox)]
     expect(told.length).toBeGreaterThan(2)

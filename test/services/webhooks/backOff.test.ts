@@ -66,7 +66,7 @@ describe('an endpoint of which everything fails', () => {
     // Four days and more: the last pause, of 24 h, is repeated.
     for (let probe = 0; probe < 14; probe++) {
       const { nextAttemptAt } = await operator.endpoint(endpoint.id)
-      service.clock.set(nextAttemptAt!)
+      service.clock.set(nextAttemptAt!, 'machine')
       await drain(service, delivery)
     }
     expect(receiver.received.length - received).toBe(14)
@@ -79,7 +79,7 @@ describe('an endpoint of which everything fails', () => {
   it('is active again after one success, and gets everything, of each loan in order', async () => {
     await failUntilBackingOff()
     receiver.react = () => 200
-    service.clock.set((await operator.endpoint(endpoint.id)).nextAttemptAt!)
+    service.clock.set((await operator.endpoint(endpoint.id)).nextAttemptAt!, 'machine')
     await drain(service, delivery)
     expect(await operator.endpoint(endpoint.id)).toMatchObject({ state: 'active', stateReason: null, behind: 0 })
     for (const id of loanIds) {

@@ -59,6 +59,7 @@ describe('GET /v1/delinquency-policy', () => {
   })
 
   it('?version= is an earlier one; 400 invalid_argument for one that there is not', async () => {
+    service.clock.stand(FIRST_DAY)
     await put({ preset: 'cbk' })
     await put(own)
     expect(await read()).toMatchObject({ version: 2, ...own })
@@ -92,6 +93,7 @@ describe('PUT /v1/delinquency-policy', () => {
   })
 
   it('a policy of its own: answers it as it was given, exactly', async () => {
+    service.clock.stand(FIRST_DAY)
     const { body } = await put(own)
     expect(body).toEqual({ version: 1, setAt: '2026-01-31T09:30:00.000+03:00', ...own })
     expect(await read()).toEqual(body)

@@ -93,6 +93,7 @@ describe('GET /v1/loans/{id}/repayments/{transactionId}/receipt', () => {
 
 describe('POST /v1/documents/verify', () => {
   it('200: what a statement says, until the book says something else', async () => {
+    service.clock.stand(FIRST_DAY)
     const { transaction } = await repay(service, lent, 39_000)
     const { code } = (await service.get(`${lent.path}/statement`)).body
     const said = {

@@ -17,12 +17,13 @@ const daily = {
   ...{ base: 'overdue_total', rate: 1, every: 'day', graceDays: 2, per: 'instalment', capPercentOfPrincipal: 5 },
 }
 const at = async (moment: string, { path }: Lent) => {
-  service.clock.set(moment)
+  service.clock.stand(moment)
   return (await service.get(path)).body
 }
 
 describe('a penalty of each day', () => {
   it('is there from its instant on, is raised each day, and stops at its cap', async () => {
+    service.clock.stand(FIRST_DAY)
     const lent = await lendBy(service, { penalty: daily })
     const penaltyAt = async (moment: string) => (await at(moment, lent)).penaltyCharged
     expect(await penaltyAt('2026-03-02T09:29:59.999+03:00')).toBe(0)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sequenceAll } from '../../src/services/events/sequencer.ts'
 import { anAccount, letWaitAbove } from '../support/approvals.ts'
 import { aBasicLoan, aBorrower, anExtendedLoan, aRepayment } from '../support/recordBodies.ts'
-import { asJson, recordIdsFrom } from '../support/recordIds.ts'
+import { recordIdsFrom } from '../support/recordIds.ts'
 import { type Records, recordsOf } from '../support/records.ts'
 import { type Call, startService, type TestService } from '../support/service.ts'
 import { smallStatement } from '../support/statementPdf.ts'
@@ -60,19 +60,19 @@ async function changeEveryWay(): Promise<void> {
 async function changeAsRecordSystem(): Promise<void> {
   for (const terms of [aBasicLoan, anExtendedLoan, aBasicLoan]) {
     const [borrower, loan, repayment] = [nextId(), nextId(), nextId()]
-    await asRecords('/v1/borrowers', { ...aBorrower, id: asJson(borrower) })
-    const lent = { ...terms, borrower_id: asJson(borrower), loan_id: asJson(loan) }
+    await asRecords('/v1/borrowers', { ...aBorrower, id: borrower })
+    const lent = { ...terms, borrower_id: borrower, loan_id: loan }
     await keyed((call) => records.post('/v1/loans', call), { body: lent, ...ofMe })
     await asRecords('/v1/repayments', {
       ...aRepayment,
-      repayment_id: asJson(repayment),
-      loan_id: asJson(loan),
+      repayment_id: repayment,
+      loan_id: loan,
       collection_date: '2026-01-31',
     })
     // A PUT takes no key, and its loan has keys of other changes.
     const answer = await records.put(`/v1/loans/${loan}`, { body: { description: 'of the season' } })
     expect(answer.status, answer.text).toBe(200)
-    Object.assign(ids, { borrower, recorded: loan, repayment })
+    Object.assign(ids, { borrower: String(borrower), recorded: String(loan), repayment: String(repayment) })
   }
 }
 

@@ -5,6 +5,7 @@ import { createMkopo, MkopoError } from '../../clients/typescript/src/index.ts'
 import { writeJson } from '../../clients/typescript/src/json.ts'
 import { type Asked, planCall } from './clientPlan.ts'
 import { injectFetch, type RawAnswer } from './injectFetch.ts'
+import { readJson } from './recordIds.ts'
 import type { Answer } from './service.ts'
 
 /** The file that gets what was sent by the client and what was not, where tests are to use the client. */
@@ -70,9 +71,9 @@ function answerOf<Body>(
   if (value === undefined) return { status, headers, body: undefined as Body, text: '' }
   if (typeof value === 'string') return { status, headers, body: value as Body, text: value }
   const written = writeJson(value)
-  if (written === text) return { status, headers, body: JSON.parse(written), text: written }
+  if (written === text) return { status, headers, body: readJson(written) as Body, text: written }
   // The price of a product of a record system may have any number of digits, of which a double holds 15.
   if (!/\d[\d.]{16,}|\.\d*0\b/.test(text)) throw new Error(`the client read ${text} as ${written}`)
   count('an answer with a decimal that no double holds')
-  return { status, headers, body: JSON.parse(written), text }
+  return { status, headers, body: readJson(written) as Body, text }
 }

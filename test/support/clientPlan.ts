@@ -3,6 +3,7 @@ import { readDocuments, type StyleName } from '../../clients/typescript/generate
 import type { Mkopo } from '../../clients/typescript/src/index.ts'
 import { writeJson } from '../../clients/typescript/src/json.ts'
 import type { Config } from '../../src/app/config.ts'
+import { writeJson as writeBody } from './recordIds.ts'
 import type { Call } from './service.ts'
 
 /** Why a request is not sent by the client. */
@@ -132,8 +133,7 @@ const NONE = Symbol('no body that the client can send')
 
 /** Returns a body of JSON as the client takes it, with a bigint for each whole number that a double would round. */
 function jsonIn({ body, raw }: Call): unknown {
-  if (raw === undefined)
-    return body === undefined || JSON.stringify(body) === undefined ? body : asTaken(JSON.stringify(body))
+  if (raw === undefined) return body === undefined || writeBody(body) === undefined ? body : asTaken(writeBody(body))
   return typeof raw === 'string' ? asTaken(raw) : NONE
 }
 

@@ -8,6 +8,7 @@ import { startKeeper } from '../../src/services/journal/keeper.ts'
 import { DEMO_OPERATOR } from '../../src/services/lenders/seedDemo.ts'
 import { randomFrom } from './random.ts'
 import { aBasicLoan, aBorrower, anExtendedLoan } from './recordBodies.ts'
+import { type RecordId, recordIdsFrom } from './recordIds.ts'
 import { recordsOf } from './records.ts'
 import { startService, type TestService } from './service.ts'
 import { sweepAll } from './sweepAll.ts'
@@ -42,9 +43,9 @@ export async function openRandomBook(seed: number, onDay?: (service: TestService
   const oneOf = <T>(list: readonly T[]): T => list[random(list.length)]!
   const loans: string[] = []
   /** Loans of a record system, by their ids. */
-  const recorded: number[] = []
+  const recorded: RecordId[] = []
   let token = ''
-  let lastId = 100
+  const nextId = recordIdsFrom(seed, [aBorrower.id])
 
   const at = async (moment: string) => {
     service.clock.set(moment)
@@ -61,7 +62,7 @@ export async function openRandomBook(seed: number, onDay?: (service: TestService
     const terms = { customerId: 'asha', productId: 1 + random(4), principal: 1_000 + random(90_000) }
     const id = await send('/v1/loans', terms)
     if (id !== undefined) loans.push(id)
-    const loan_id = ++lastId
+    const loan_id = nextId()
     const amount = 500 + random(5_000)
     const body = oneOf([
       { ...aBasicLoan, loan_id, principal_amount: amount, released_date: today, due_date: '2026-04-15' },

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { aBasicLoan, aBorrower, aRepayment } from './recordBodies.ts'
+import { type RecordId, recordIdsFrom } from './recordIds.ts'
 import { recordsOf } from './records.ts'
 import { startService } from './service.ts'
 
@@ -10,20 +11,19 @@ export async function openRecordBook() {
   for (const id of [1, 2]) await records.post('/v1/borrowers', { body: { ...aBorrower, id } })
   await service.post('/v1/customers', { body: { externalId: 'asha' } })
 
-  let lastId = 1_000
-  const nextId = () => ++lastId
+  const nextId = recordIdsFrom(5, [aBasicLoan.loan_id, 2])
   return {
     service,
     records,
     nextId,
     /** @returns the id of a new loan */
-    lend: async (template: object = aBasicLoan): Promise<number> => {
+    lend: async (template: object = aBasicLoan): Promise<RecordId> => {
       const loan_id = nextId()
       expect((await records.post('/v1/loans', { body: { ...template, loan_id } })).status).toBe(200)
       return loan_id
     },
-    update: (id: number, body: object) => records.put(`/v1/loans/${id}`, { body }),
-    repay: (loan_id: number, body: object = {}) =>
+    update: (id: RecordId, body: object) => records.put(`/v1/loans/${id}`, { body }),
+    repay: (loan_id: RecordId, body: object = {}) =>
       records.post('/v1/repayments', { body: { ...aRepayment, repayment_id: nextId(), loan_id, ...body } }),
   }
 }

@@ -1,7 +1,8 @@
+import { type RecordId, writeJson } from './recordIds.ts'
 import type { Answer, Call, TestService } from './service.ts'
 import type { Wire } from './wire.ts'
 
-type Send = (path: string, call?: Call) => Promise<Answer<Wire<number>>>
+type Send = (path: string, call?: Call) => Promise<Answer<Wire<RecordId>>>
 
 /** A service by its records host. */
 export interface Records {
@@ -24,7 +25,7 @@ export const EXTREME_IDS = ['1', '9007199254740993', '9223372036854775807'] as c
 
 /** A body as JSON, with one member written as given: a double could not carry it. */
 export const rawWith = (body: object, name: string, json: string): string =>
-  JSON.stringify({ ...body, [name]: JSON.rawJSON(json) })
+  writeJson({ ...body, [name]: JSON.rawJSON(json) })
 
 /** A body without one member. */
 export const without = (body: object, name: string): object =>

@@ -9,6 +9,7 @@ import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/lenders/seedDemo
 import { follow, isAhead, machineClock, makeTest } from './ahead.ts'
 import { COUNTS, sendByClient } from './byClient.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
+import { readJson, writeJson } from './recordIds.ts'
 import type { Wire } from './wire.ts'
 
 /** The settings of a service under test; the template database was laid with the same secret. */
@@ -192,7 +193,7 @@ function requestOf(
   token: string,
   config: Config,
 ): InjectOptions {
-  const body = call.raw ?? (call.body === undefined ? undefined : JSON.stringify(call.body))
+  const body = call.raw ?? (call.body === undefined ? undefined : writeJson(call.body))
   return {
     method,
     url: path,
@@ -215,7 +216,7 @@ const answerOf = <Body>(response: Awaited<ReturnType<FastifyInstance['inject']>>
 
 function asJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return readJson(text)
   } catch {
     return text
   }

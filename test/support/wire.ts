@@ -1,3 +1,5 @@
+import type { RecordId } from './recordIds.ts'
+
 /**
  * JSON as it came over the wire, with what tests read of it: a view of any style may be asked for any of these, and has
  * only its own. That a field is there, and what it is, is what the test asserts. Ids are text but in the record style.
@@ -51,7 +53,7 @@ export interface Wire<Id = string> {
   readonly present: number
   readonly customerId: string
   readonly date: string
-  readonly repayment_id: number
+  readonly repayment_id: RecordId
   readonly enforceCreditLimit: boolean
   readonly interestWaived: number
   readonly closedOn?: string
@@ -65,7 +67,7 @@ export interface Wire<Id = string> {
   readonly item: Wire<Id>
   readonly items: readonly Wire<Id>[]
   readonly next?: string
-  readonly loan_id: number
+  readonly loan_id: RecordId
   readonly business_name: string
   readonly keys: readonly Wire<Id>[]
   readonly details: readonly Wire<Id>[]

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { aBorrower } from '../../support/recordBodies.ts'
+import type { RecordId } from '../../support/recordIds.ts'
 import { recordsOf } from '../../support/records.ts'
 import { type Call, startService, type TestService } from '../../support/service.ts'
 
@@ -145,7 +146,7 @@ describe('a walk while the book changes', () => {
             records.post('/v1/borrowers', { body: { ...aBorrower, id: id + index } }),
           ),
         )
-      const seen: number[] = []
+      const seen: RecordId[] = []
       let next: unknown = before.next
       for (;;) {
         const { status, body, headers } = await records.get(`/v1/borrowers?after=${next}`)
@@ -170,7 +171,9 @@ describe('a walk while the book changes', () => {
         next = body.next ?? next
         isEmpty = body.items.length === 0
       }
-      expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 700 }, (_, index) => index + 1))
+      expect(seen.toSorted((a, b) => Number(a) - Number(b))).toEqual(
+        Array.from({ length: 700 }, (_, index) => index + 1),
+      )
     } finally {
       open.release(true)
       await other.close()

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { aBasicLoan, aBorrower, anExtendedLoan, aRepayment } from '../../support/recordBodies.ts'
+import { type RecordId, recordIdsFrom } from '../../support/recordIds.ts'
 import { type Records, recordsOf } from '../../support/records.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 
@@ -14,10 +15,9 @@ beforeAll(async () => {
 afterAll(() => service.close())
 beforeEach(() => service.clock.set(FIRST_DAY))
 
-let lastId = 1_000
-const nextId = () => ++lastId
+const nextId = recordIdsFrom(11, [1, 2])
 interface Listed {
-  readonly repayment_id: number
+  readonly repayment_id: RecordId
   readonly amount: number
 }
 

@@ -4,6 +4,7 @@ import { sequenceAll } from '../../../src/services/events/sequencer.ts'
 import { opsOn } from '../../support/ops.ts'
 import { aBasicLoan, anExtendedLoan } from '../../support/recordBodies.ts'
 import { openRecordBook } from '../../support/recordBook.ts'
+import type { RecordId } from '../../support/recordIds.ts'
 import { FIRST_DAY } from '../../support/service.ts'
 
 const { service, lend, update, repay } = await openRecordBook()
@@ -13,16 +14,16 @@ beforeEach(() => service.clock.set(FIRST_DAY))
 interface Shown {
   readonly spans: readonly { readonly from: string; readonly to?: string; bucket: string; daysPastDueTo: number }[]
 }
-const read = (id: number, query: string) => service.get(`/v1/loans/${id}/delinquency?${query}`)
-const readSpans = async (id: number, query: string) =>
+const read = (id: RecordId, query: string) => service.get(`/v1/loans/${id}/delinquency?${query}`)
+const readSpans = async (id: RecordId, query: string) =>
   (await service.get<Shown>(`/v1/loans/${id}/delinquency?${query}`)).body.spans
-const bucketsOf = async (id: number, query: string) =>
+const bucketsOf = async (id: RecordId, query: string) =>
   (await readSpans(id, query)).map(({ from, bucket, daysPastDueTo }) => `${from} ${bucket} ${daysPastDueTo}`)
-const change = async (id: number, body: object) => {
+const change = async (id: RecordId, body: object) => {
   const { status, text } = await update(id, body)
   expect(status, text).toBe(200)
 }
-const countRows = async (id: number) => {
+const countRows = async (id: RecordId) => {
   const { rows } = await service.owner.pool.query('SELECT version FROM loan_earlier_terms WHERE loan_id = $1', [id])
   return rows.length
 }

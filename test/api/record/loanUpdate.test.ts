@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { aBasicLoan, aBorrower, anExtendedLoan, aRepayment } from '../../support/recordBodies.ts'
 import { openRecordBook } from '../../support/recordBook.ts'
+import type { RecordId } from '../../support/recordIds.ts'
 import { recordsOf } from '../../support/records.ts'
 import { FIRST_DAY } from '../../support/service.ts'
 
@@ -68,7 +69,7 @@ describe('PUT /v1/loans/{id}', () => {
     const fresh = await lend({ ...anExtendedLoan, loan_released_date: '2026-01-15', loan_principal_amount: 900 })
     const changed = await lend(anExtendedLoan)
     await update(changed, { released_date: '2026-01-15', principal_amount: 900 })
-    const scheduleOf = async (loan: number) => (await service.get(`/v1/loans/${loan}`)).body.repaymentSchedule
+    const scheduleOf = async (loan: RecordId) => (await service.get(`/v1/loans/${loan}`)).body.repaymentSchedule
     expect(await scheduleOf(changed)).toEqual(await scheduleOf(fresh))
   })
 

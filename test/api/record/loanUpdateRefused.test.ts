@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkBook } from '../../../src/services/book/bookCheck.ts'
 import { aBasicLoan, aBorrower, anExtendedLoan } from '../../support/recordBodies.ts'
 import { openRecordBook } from '../../support/recordBook.ts'
+import type { RecordId } from '../../support/recordIds.ts'
 import { FIRST_DAY } from '../../support/service.ts'
 
 const { service, records, nextId, lend, update, repay } = await openRecordBook()
@@ -9,13 +10,13 @@ afterAll(() => service.close())
 beforeEach(() => service.clock.set(FIRST_DAY))
 
 /** The loan in both styles: what a refusal must leave alone. */
-const both = async (id: number) => [
+const both = async (id: RecordId) => [
   (await records.get(`/v1/loans/${id}`)).text,
   (await service.get(`/v1/loans/${id}`)).text,
 ]
 
 describe('refusals leave everything as it was', () => {
-  const refuse = async (id: number, body: object, status: number, refusal: object) => {
+  const refuse = async (id: RecordId, body: object, status: number, refusal: object) => {
     const before = await both(id)
     const answer = await update(id, body)
     expect(answer.status).toBe(status)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseJson } from '../../../src/api/body/json.ts'
 import { aBasicLoan, aBorrower, anExtendedLoan } from '../../support/recordBodies.ts'
+import { type RecordId, recordIdsFrom, writeJson } from '../../support/recordIds.ts'
 import { EXTREME_IDS, type Records, rawWith, recordsOf, without } from '../../support/records.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 
@@ -14,12 +15,11 @@ beforeAll(async () => {
 afterAll(() => service.close())
 beforeEach(() => service.clock.set(FIRST_DAY))
 
-let lastId = 1_000
-const nextId = () => ++lastId
+const nextId = recordIdsFrom(12, [1, 2, ...EXTREME_IDS.map(BigInt)])
 const stamps = { created_at: '2026-01-31T09:30:00.000+03:00', updated_at: '2026-01-31T09:30:00.000+03:00' }
-const scheduleOf = async (id: number | string): Promise<readonly Record<string, unknown>[]> =>
+const scheduleOf = async (id: RecordId | string): Promise<readonly Record<string, unknown>[]> =>
   (await service.get(`/v1/loans/${id}`)).body.repaymentSchedule
-const cellsOf = async (id: number) =>
+const cellsOf = async (id: RecordId) =>
   (await scheduleOf(id)).map((line) => `${line.dueDate} ${line.principalDue} ${line.interestDue}`)
 
 describe('a round trip', () => {
@@ -42,7 +42,7 @@ describe('a round trip', () => {
   })
 
   it.each(EXTREME_IDS)('of an extended loan with %s everywhere, each number as it was written', async (id) => {
-    const raw = JSON.stringify({
+    const raw = writeJson({
       ...anExtendedLoan,
       loan_id: nextId(),
       loan_application_id: JSON.rawJSON(id),

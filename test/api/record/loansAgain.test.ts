@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { aBasicLoan, aBorrower, anExtendedLoan } from '../../support/recordBodies.ts'
+import { recordIdsFrom } from '../../support/recordIds.ts'
 import { type Records, rawWith, recordsOf } from '../../support/records.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 
@@ -13,8 +14,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 beforeEach(() => service.clock.set(FIRST_DAY))
 
-let lastId = 1_000
-const nextId = () => ++lastId
+const nextId = recordIdsFrom(14, [1, 2])
 
 describe('POST /v1/loans again', () => {
   const bodies = { basic: aBasicLoan, extended: anExtendedLoan }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { aBasicLoan, aBorrower, aRepayment } from '../../support/recordBodies.ts'
+import { type RecordId, recordIdsFrom } from '../../support/recordIds.ts'
 import { EXTREME_IDS, type Records, rawWith, recordsOf } from '../../support/records.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 
@@ -13,17 +14,16 @@ beforeAll(async () => {
 afterAll(() => service.close())
 beforeEach(() => service.clock.set(FIRST_DAY))
 
-let lastId = 1_000
-const nextId = () => ++lastId
+const nextId = recordIdsFrom(15, [1, 2, ...EXTREME_IDS.map(BigInt)])
 
-async function lend(): Promise<number> {
+async function lend(): Promise<RecordId> {
   const loan_id = nextId()
   await records.post('/v1/loans', { body: { ...aBasicLoan, loan_id } })
   return loan_id
 }
-const repay = (loan_id: number, body: object = {}) =>
+const repay = (loan_id: RecordId, body: object = {}) =>
   records.post('/v1/repayments', { body: { ...aRepayment, repayment_id: nextId(), loan_id, ...body } })
-const paidOf = async (loan: number) => (await service.get(`/v1/loans/${loan}`)).body.totalPaid
+const paidOf = async (loan: RecordId) => (await service.get(`/v1/loans/${loan}`)).body.totalPaid
 
 describe('a round trip', () => {
   it.each(EXTREME_IDS)('id %s, of a loan of that id: exact in every answer and list', async (id) => {
@@ -201,7 +201,7 @@ describe('GET /v1/repayments', () => {
       for (let page = 1; ; page++) {
         const { body } = await lender.get(`/v1/repayments?${query}rows=${rows}&page=${page}`)
         if (body.items.length === 0) return { ids, total: body.total }
-        ids.push(...body.items.map((item: { repayment_id: number }) => item.repayment_id))
+        ids.push(...body.items.map((item: { repayment_id: RecordId }) => item.repayment_id))
       }
     }
     for (const rows of [1, 2, 3, 100]) {

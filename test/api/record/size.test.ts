@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { within } from '../../support/patience.ts'
 import { aBasicLoan, aBorrower, anExtendedLoan, aRepayment } from '../../support/recordBodies.ts'
+import type { RecordId } from '../../support/recordIds.ts'
 import { type Records, recordsOf } from '../../support/records.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -53,7 +54,7 @@ describe('many borrowers', () => {
         await records.post('/v1/borrowers', { body: { ...aBorrower, id } })
       }
     })()
-    const met = new Map<number, number>()
+    const met = new Map<RecordId, number>()
     let last = 0
     for (let number = 1; number * 100 < total + 100; number++) {
       const { items, total: now } = await page(number)

@@ -72,6 +72,7 @@ async function changeAsRecordSystem(): Promise<void> {
     // A PUT takes no key, and its loan has keys of other changes.
     const answer = await records.put(`/v1/loans/${loan}`, { body: { description: 'of the season' } })
     expect(answer.status, answer.text).toBe(200)
+    await asPartner(`/v1/customers/${borrower}/external-id`, { externalId: `borrower-${borrower}` })
     Object.assign(ids, { borrower: String(borrower), recorded: String(loan), repayment: String(repayment) })
   }
 }
@@ -164,7 +165,7 @@ const FAULTS: readonly (readonly [name: string, spoil: string, said: RegExp])[] 
   [
     'a key of a customer whom another account made',
     `UPDATE idempotency_key SET account_id = 77 WHERE entity = 'customer' AND entity_id = :borrower`,
-    /^customer :borrower: 1 Idempotency-Key of account 77 names a change of it, and by the trail that account made 0 such changes/m,
+    /^customer :borrower: 2 Idempotency-Keys of account 77 name a change of it, and by the trail that account made 0 such changes/m,
   ],
   [
     'a key of another decision about a customer',

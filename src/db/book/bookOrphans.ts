@@ -80,10 +80,13 @@ const FAULTS: readonly string[] = [
    FROM customer e WHERE NOT EXISTS (SELECT 1 FROM audit_entry a WHERE a.organization_id = e.organization_id
      AND a.entity = 'customer' AND a.entity_id = e.id::text AND a.action = 'create')`,
   `SELECT e.organization_id, 'customer ' || e.id, 'has the externalId ' || coalesce(e.external_id, 'none')
-     || ', and the trail says ' || coalesce(a.after ->> 'externalId', 'none')
-   FROM customer e JOIN audit_entry a ON a.organization_id = e.organization_id AND a.entity = 'customer'
-     AND a.entity_id = e.id::text AND a.action = 'create'
-   WHERE e.external_id IS DISTINCT FROM a.after ->> 'externalId'`,
+     || ', and the trail says ' || coalesce(a.external_id, 'none')
+   FROM customer e JOIN (
+     SELECT DISTINCT ON (organization_id, entity_id) organization_id, entity_id, after ->> 'externalId' AS external_id
+     FROM audit_entry WHERE entity = 'customer' AND (action = 'create' OR after ? 'externalId')
+     ORDER BY organization_id, entity_id, id DESC
+   ) a ON a.organization_id = e.organization_id AND a.entity_id = e.id::text
+   WHERE e.external_id IS DISTINCT FROM a.external_id`,
   `SELECT e.organization_id, 'customer ' || e.id, 'is ' || e.status || ', and the trail says ' || a.status
    FROM customer e JOIN (
      SELECT DISTINCT ON (organization_id, entity_id) organization_id, entity_id, after ->> 'status' AS status

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FLOODS } from '../bench/attack/floods.ts'
 import { work } from '../bench/attack/honest.ts'
-import { type Laid, layAttack } from '../bench/attack/lay.ts'
+import { differencesAfter, type Laid, layAttack } from '../bench/attack/lay.ts'
 import { watchMemory } from '../bench/attack/memory.ts'
 import { openService } from '../src/app/service.ts'
 import { type FreshDatabase, freshDatabase } from './support/database.ts'
@@ -61,4 +61,13 @@ describe('a flood from one address or account', { timeout: 60_000 }, () => {
       expect(Object.keys(tally)).toContain(REFUSED[name] ?? '429')
     },
   )
+
+  it('and the book is what it was: book check finds nothing', async () => {
+    const config = testConfig({ AUTH_URL })
+    const deps = await openService({ config, databaseUrl: database.url, now: Date.now, skipMigrations: true })
+    const differences = await differencesAfter(deps, laid)
+    deps.statements.close()
+    await deps.db.close()
+    expect(differences).toEqual([])
+  })
 })

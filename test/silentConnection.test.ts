@@ -6,6 +6,7 @@ import { type Gateway, openGateway } from './support/gateway.ts'
 import { expectExact, type Load, startLoad } from './support/load.ts'
 import { within } from './support/patience.ts'
 import { lendFrom, type ServiceProcess, startProcess } from './support/process.ts'
+import { requireSoundDatabase } from './support/soundBook.ts'
 
 // One connection of the pool accepts what it is sent and answers nothing any more; the database itself is well.
 
@@ -61,6 +62,7 @@ describe('a connection that falls silent', { timeout: within(120_000) }, () => {
     expectServed(load.sent)
     expectServed(lent)
     await expectExact(fresh.db, withoutAnswerAs503(load), loans)
+    await requireSoundDatabase(fresh.url)
     await expectLent(lent)
     expect(service.child.exitCode).toBeNull()
   })

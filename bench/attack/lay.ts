@@ -2,6 +2,7 @@ import { buildApp } from '../../src/app/app.ts'
 import type { Deps } from '../../src/app/deps.ts'
 import { createAccount } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
+import { checkBook } from '../../src/services/book/bookCheck.ts'
 import { createCustomer } from '../../src/services/customers/customers.ts'
 import { createOrganization } from '../../src/services/lenders/organizations.ts'
 import { createProduct } from '../../src/services/lenders/products.ts'
@@ -82,4 +83,16 @@ export async function layAttack(deps: Deps, { longLoans, instalments, repayments
   }
   await app.close()
   return laid
+}
+
+/**
+ * Returns what `book check` finds after an attack: nothing, where the service kept its book. The attacker's long loan has
+ * entries that `layAttack` inserted without a row of the trail, so it and the sums of its lender are left out.
+ */
+export async function differencesAfter(deps: Deps, { attacker }: Laid): Promise<string[]> {
+  const { differences } = await checkBook(deps)
+  const laid = [`loan ${attacker.longLoan}`, 'totals TZS']
+  return differences
+    .filter(({ organizationId, of }) => organizationId !== 1 || !laid.includes(of))
+    .map(({ organizationId, of, message }) => `book check: ${of} (organization ${organizationId}): ${message}`)
 }

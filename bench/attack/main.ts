@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
 import { readConfig } from '../../src/app/config.ts'
+import type { Deps } from '../../src/app/deps.ts'
 import { openService } from '../../src/app/service.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { startPeer } from '../peer.ts'
@@ -12,7 +13,7 @@ import { freePort, SECRET, startService } from '../stack.ts'
 import type { AttackerDuties } from './attacker.ts'
 import { FLOODS, type Tally } from './floods.ts'
 import { type Met, work } from './honest.ts'
-import { type Laid, layAttack } from './lay.ts'
+import { differencesAfter, type Laid, layAttack } from './lay.ts'
 import { watchMemory } from './memory.ts'
 
 const MIB = 2 ** 20
@@ -71,12 +72,16 @@ async function run(): Promise<boolean> {
     await pause(REST_MS)
   }
   say(`\n${tableOf(lines)}`)
-  const wrong = lines.flatMap(faultsOf)
+  const wrong = [...lines.flatMap(faultsOf), ...(await withDeps(server.url, (deps) => differencesAfter(deps, laid)))]
   for (const one of wrong) say(`WRONG: ${one}`)
   return wrong.length === 0
 }
 
-async function lay(databaseUrl: string): Promise<Laid> {
+const lay = (databaseUrl: string): Promise<Laid> =>
+  withDeps(databaseUrl, (deps) => layAttack(deps, { longLoans: 100, instalments: 2_000, repayments: 20_000 }))
+
+/** Runs work with the parts of a service in this process, on the database that is attacked. */
+async function withDeps<T>(databaseUrl: string, work: (deps: Deps) => Promise<T>): Promise<T> {
   const config = readConfig({
     DATABASE_URL: databaseUrl,
     KEY_ENCRYPTION_SECRET: SECRET,
@@ -85,7 +90,7 @@ async function lay(databaseUrl: string): Promise<Laid> {
   })
   const deps = await openService({ config, databaseUrl, now: Date.now })
   try {
-    return await layAttack(deps, { longLoans: 100, instalments: 2_000, repayments: 20_000 })
+    return await work(deps)
   } finally {
     deps.statements.close()
     await deps.db.close()

@@ -43,6 +43,7 @@ let tokens: Record<string, string>
 
 beforeAll(async () => {
   service = await startService()
+  service.damages('accounts are disabled, and their tokens revoked, by SQL')
   const quiet = { error: (context: object, message: string) => expect([context, message]).toEqual([]) }
   jobs = [startSequencer(service.deps, quiet), startKeeper(service.deps, quiet)]
   const records = recordsOf(service)

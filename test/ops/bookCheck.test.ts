@@ -207,3 +207,19 @@ describe('what is no fault', () => {
     }
   })
 })
+
+describe('the close of the service of a test', () => {
+  it('fails where the book differs, unless the test says that it damages the book', async () => {
+    for (const isSaid of [false, true]) {
+      const damaged = await startService()
+      await damaged.post('/v1/customers', { body: { externalId: 'asha' } })
+      await damaged.owner.pool.query(`UPDATE customer SET status = 'Pending' WHERE external_id = 'asha'`)
+      if (isSaid) damaged.damages('the status is not what the trail says')
+      const closing = damaged.close()
+      if (isSaid) await closing
+      else await expect(closing).rejects.toThrow(/customer \d+ .*: is Pending, and the trail says Active/)
+      // In either case nothing of it stays.
+      expect(damaged.deps).toBeUndefined()
+    }
+  })
+})

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { expect } from 'vitest'
 import type { Queries } from '../../src/db/queries/queries.ts'
+import { requireSoundDatabase } from './soundBook.ts'
 
 /** What became of one request. */
 export interface Sent {
@@ -116,7 +117,8 @@ export async function expectExact(
 
 /**
  * What was answered 200 is on the book once, also where others were answered 503: of those it is open whether they are,
- * and none of them is there twice. No other status was answered, and some requests were served before and after.
+ * and none of them is there twice. No other status was answered, and some requests were served before and after. At last
+ * `book check` finds nothing.
  */
 export async function expectBook(url: string, sent: readonly Sent[], loans: readonly string[]): Promise<void> {
   expect(outcomes(sent)).toEqual(['200', '503'])
@@ -128,4 +130,5 @@ export async function expectBook(url: string, sent: readonly Sent[], loans: read
   const open = sent.map((one) => (isServed(one) ? one : { ...one, status: undefined }))
   await expectExact({ pool: client }, open, loans)
   await client.end()
+  await requireSoundDatabase(url)
 }

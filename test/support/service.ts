@@ -6,10 +6,12 @@ import type { Deps } from '../../src/app/deps.ts'
 import { openService } from '../../src/app/service.ts'
 import type { DatabaseOptions, Db } from '../../src/db/postgres/client.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
+import { openTestClocks } from '../../src/services/testClock/testClocks.ts'
 import { follow, isAhead, machineClock, makeTest } from './ahead.ts'
 import { COUNTS, sendByClient } from './byClient.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
 import { readJson, writeJson } from './recordIds.ts'
+import { requireSoundBook } from './soundBook.ts'
 import type { Wire } from './wire.ts'
 
 /** The settings of a service under test; the template database was laid with the same secret. */
@@ -33,6 +35,8 @@ export interface Clock {
   readonly now: () => number
   /** Returns the moment of the machine, without moving the clocks on. */
   readonly machineNow: () => number
+  /** Returns the latest moment of the business that the service has seen, or the test has set. */
+  readonly latest: () => number
   /** Returns the moment of the business as the service sees it, and moves the clocks on. */
   readonly look: () => number
   /** Returns the moment of the machine as the service sees it, and moves the clocks on. */
@@ -56,17 +60,21 @@ function heldClock(text: string): Clock {
   const read = (moment: string) => Date.parse(moment.length === 10 ? `${moment}T12:00:00+03:00` : moment)
   let at = read(text)
   let tick = TICK_MS
+  let latest = at
   const look = () => {
     at += tick
+    latest = Math.max(latest, at)
     return at
   }
   return {
     now: () => at,
     machineNow: () => at - BEHIND_MS,
+    latest: () => latest,
     look,
     lookAtMachine: () => look() - BEHIND_MS,
     set: (moment, of = 'business') => {
       at = read(moment) + (of === 'machine' ? BEHIND_MS : 0)
+      latest = Math.max(latest, at)
       tick = TICK_MS
     },
     stand(moment, of) {
@@ -116,6 +124,12 @@ export interface TestService {
   readonly delete: Send
   /** Another instance of the service, on the same database. */
   another(): Promise<TestService>
+  /**
+   * Says that the test damages its book on purpose: `close` does not check it then.
+   * @param why for those who read the test
+   */
+  damages(why: string): void
+  /** Closes the service, after a check of its book. @throws Error where `book check` finds a difference that no test damaged */
   close(): Promise<void>
 }
 
@@ -156,6 +170,7 @@ async function open(
       return byClient || answerOf<Body>(await app.inject(requestOf(method, path, call, token, config)))
     }
   const others: TestService[] = []
+  let isDamaged = false
   const service: TestService = {
     deps,
     app,
@@ -173,14 +188,27 @@ async function open(
       others.push(other)
       return other
     },
+    damages: () => {
+      isDamaged = true
+    },
     close: async () => {
       for (const other of others.splice(0)) await other.close()
       await app.close()
-      deps.webhookPoster.close()
-      await deps.db.close()
-      await drop?.()
-      // The process keeps the variables of each test file that it has run, and so what these refer to.
-      Object.assign(service, { deps: undefined, app: undefined, owner: undefined })
+      try {
+        if (drop && !isDamaged) {
+          // As of the latest moment that the book has seen: the test may have set the clock back.
+          clock.set(new Date(clock.latest()).toISOString())
+          // By the owner of the tables: a test may have cut the service off.
+          const testClocks = await openTestClocks(owner, clock.now)
+          await requireSoundBook({ ...deps, db: owner, testClocks, now: testClocks.now })
+        }
+      } finally {
+        deps.webhookPoster.close()
+        await deps.db.close()
+        await drop?.()
+        // The process keeps the variables of each test file that it has run, and so what these refer to.
+        Object.assign(service, { deps: undefined, app: undefined, owner: undefined })
+      }
     },
   }
   return service

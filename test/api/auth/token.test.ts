@@ -9,6 +9,7 @@ const AUTH = 'auth.localhost:3000'
 let service: TestService
 beforeAll(async () => {
   service = await startService()
+  service.damages('an organization and accounts are made and disabled by SQL')
 })
 afterAll(() => service.close())
 beforeEach(() => service.clock.set(FIRST_DAY))

@@ -14,6 +14,7 @@ let loanId: string
 let next: string
 beforeAll(async () => {
   service = await startService()
+  service.damages('rows of the trail and of the chain are changed by SQL')
   await service.post('/v1/customers', { body: { externalId: 'asha' } })
   const body = { customerId: 'asha', productId: 1, principal: 1_000 }
   loanId = (await service.post('/v1/loans', { body })).body.id

@@ -12,6 +12,7 @@ let service: TestService
 let records: Records
 beforeAll(async () => {
   service = await startService()
+  service.damages('thousands of entries are inserted by SQL, and clocks are turned back')
   records = recordsOf(service)
   service.clock.stand('2026-01-10T08:00:00+03:00')
   await service.post('/v1/customers', { body: { externalId: 'asha' } })

@@ -16,6 +16,7 @@ const post = (loan: string, path: string, body: object) =>
 
 beforeAll(async () => {
   service = await startService()
+  service.damages('1,500 customers are inserted by SQL')
   records = recordsOf(service)
   service.clock.set('2026-01-10T09:30:00+03:00')
   for (const externalId of ['asha', 'juma', 'Neema 100%_\\'])

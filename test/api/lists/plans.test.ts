@@ -95,6 +95,7 @@ const statements = new Map<string, { readonly page: Sent[]; readonly step: Sent[
 
 beforeAll(async () => {
   service = await startService()
+  service.damages('loans without schedules are inserted by SQL')
   await service.post('/v1/customers', { body: { externalId: 'asha' } })
   await service.post('/v1/loans', { body: { customerId: 'asha', productId: 1, principal: 5_000, externalId: 'l' } })
   await service.post('/v1/loans/external/l/repayments', { body: { transactionAmount: 5 } })

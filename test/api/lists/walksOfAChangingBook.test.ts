@@ -10,6 +10,7 @@ import { type Call, startService, type TestService } from '../../support/service
 let service: TestService
 beforeAll(async () => {
   service = await startService()
+  service.damages('customers are inserted by SQL, in transactions that stay open')
 })
 afterAll(() => service.close())
 

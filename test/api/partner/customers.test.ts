@@ -7,6 +7,7 @@ import { FIRST_DAY, startService, type TestService } from '../../support/service
 let service: TestService
 beforeAll(async () => {
   service = await startService()
+  service.damages('a customer is made Pending by SQL: no request leaves one so')
 })
 afterAll(() => service.close())
 beforeEach(() => service.clock.set(FIRST_DAY))

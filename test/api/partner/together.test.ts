@@ -5,6 +5,7 @@ let shared: TestService
 let plain: TestService
 beforeAll(async () => {
   shared = await startService({}, { together: true })
+  shared.damages('loans are changed and deleted by SQL')
   plain = await startService({}, { together: false })
 })
 afterAll(async () => {

@@ -31,6 +31,7 @@ const ROUTES: Readonly<Record<Kind, readonly [path: string, type: string, recove
 class ServedLoan implements Played {
   private readonly addresses: readonly string[]
   private turn = 0
+  private moment = ''
 
   private constructor(id: string, externalId: string) {
     this.addresses = [`/v1/loans/${id}`, `/v1/loans/external/${externalId}`]
@@ -45,7 +46,9 @@ class ServedLoan implements Played {
   }
 
   at(moment: string): void {
-    service.clock.set(moment)
+    // What happens at one moment happens one after the other: the clock goes on meanwhile.
+    if (moment !== this.moment) service.clock.set(moment)
+    this.moment = moment
   }
 
   private address(): string {

@@ -8,6 +8,7 @@ import type { RecordId } from '../../support/recordIds.ts'
 import { FIRST_DAY } from '../../support/service.ts'
 
 const { service, lend, update, repay } = await openRecordBook()
+service.damages('rows of the trail are changed by SQL')
 afterAll(() => service.close())
 beforeEach(() => service.clock.set(FIRST_DAY))
 

@@ -9,6 +9,7 @@ let service: TestService
 let records: Records
 beforeAll(async () => {
   service = await startService()
+  service.damages('10,000 customers are inserted by SQL')
   records = recordsOf(service)
 })
 afterAll(() => service.close())

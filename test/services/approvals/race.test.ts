@@ -12,6 +12,7 @@ let instances: TestService[]
 let admins: string[]
 beforeAll(async () => {
   service = await startService()
+  service.damages('the last test makes makers their own checkers by SQL')
   instances = [service, await service.another()]
   admins = [
     service.tokens.operator,

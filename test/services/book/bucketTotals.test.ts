@@ -17,6 +17,7 @@ const buckets = [
 
 beforeAll(async () => {
   service = await startService()
+  service.damages('policies and figures are deleted and damaged by SQL')
   expect((await service.post('/v1/customers', { body: { externalId: 'asha' } })).status).toBe(200)
   // One instalment each: due on 28 February, and on 10 March.
   await lend(100_000)

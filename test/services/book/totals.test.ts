@@ -24,6 +24,7 @@ const repay = (id: string, transactionAmount: number) =>
 
 beforeAll(async () => {
   service = await startService()
+  service.damages('an organization is inserted by SQL')
   other = await service.another()
   await service.post('/v1/customers', { body: { externalId: 'asha' } })
 })

@@ -19,6 +19,7 @@ const author = { organizationId: 1, accountId: null, requestId: null }
 let service: TestService
 beforeAll(async () => {
   service = await startService()
+  service.damages('journals and postings are inserted by SQL')
   await service.post('/v1/customers', { body: { externalId: 'asha' } })
   await service.post('/v1/loans', { body: { customerId: 'asha', productId: 1, principal: 6_000 } })
   service.clock.set('2026-02-01')

@@ -15,6 +15,7 @@ const caller = operator(1, 'test')
 
 async function openBooks() {
   const service: TestService = await startService()
+  service.damages('a loan loses its schedule by SQL')
   const jobs = [startSequencer(service.deps, quiet), startKeeper(service.deps, quiet)]
   let token = service.tokens.operator
   const at = async (day: string) => {

@@ -12,6 +12,7 @@ let service: TestService
 
 beforeAll(async () => {
   service = await startService()
+  service.damages('postings are inserted by SQL')
   await anotherLender(service, 7, 'KES')
   await giveLedger(service.owner, 7)
 })

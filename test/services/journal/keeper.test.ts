@@ -13,6 +13,7 @@ let service: TestService
 let token: string
 beforeAll(async () => {
   service = await startService()
+  service.damages('a loan is deleted by SQL')
   await service.post('/v1/customers', { body: { externalId: 'asha' } })
 })
 afterAll(() => service.close())

@@ -13,6 +13,7 @@ const POSTINGS = 130_000
 let service: TestService
 beforeAll(async () => {
   service = await startService()
+  service.damages('postings are inserted by SQL')
   await anotherLender(service, 7, 'KES')
   await anotherLender(service, 8, 'KES')
   await giveLedger(service.owner, 7)

@@ -16,6 +16,7 @@ let service: TestService
 let token: string
 beforeAll(async () => {
   service = await startService()
+  service.damages('balances are taken off rows of the trail by SQL')
   await service.post('/v1/customers', { body: { externalId: 'asha' } })
   token = service.tokens.operator
 })

@@ -13,6 +13,7 @@ let service: TestService
 let other: TestService
 beforeAll(async () => {
   service = await startService()
+  service.damages('columns of loans are changed by SQL, and clocks are turned back')
   other = await service.another()
   await service.post('/v1/customers', { body: { externalId: 'asha' } })
 })

@@ -10,6 +10,7 @@ import { sweepAll } from '../../support/sweepAll.ts'
 let service: TestService
 beforeAll(async () => {
   service = await startService()
+  service.damages('a loan loses its schedule by SQL')
   await at('2026-01-10T08:00:00+03:00')
   await post('/v1/customers', { externalId: 'asha' })
   // One instalment, due on 10 February.

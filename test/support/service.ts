@@ -200,7 +200,8 @@ async function open(
           clock.set(new Date(clock.latest()).toISOString())
           // By the owner of the tables: a test may have cut the service off.
           const testClocks = await openTestClocks(owner, clock.now)
-          await requireSoundBook({ ...deps, db: owner, testClocks, now: testClocks.now })
+          const now = isAhead ? clock.now : testClocks.now
+          await requireSoundBook({ ...deps, db: owner, testClocks, now })
         }
       } finally {
         deps.webhookPoster.close()

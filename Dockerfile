@@ -33,6 +33,8 @@ COPY prisma/migrations prisma/migrations
 COPY src src
 COPY --from=client /app/src/db/generated src/db/generated
 RUN ln -s /app/src/ops/main.ts /usr/local/bin/mkopo
+# The file of heads: a volume that is mounted here gets the owner of this directory.
+RUN install --directory --owner=1000 --group=1000 /var/lib/mkopo
 
 # By number, so that an orchestrator can see that it is not root's.
 USER 1000:1000

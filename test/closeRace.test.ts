@@ -8,6 +8,7 @@ import { DEMO_PARTNER } from '../src/services/lenders/seedDemo.ts'
 import { keepJournal } from './support/journal.ts'
 import { sealAndBeKilled } from './support/killedSequencers.ts'
 import { opsOn } from './support/ops.ts'
+import { quiet } from './support/quiet.ts'
 import { startService, type TestService } from './support/service.ts'
 import { sweepAll } from './support/sweepAll.ts'
 
@@ -21,7 +22,6 @@ const KILLS = Math.ceil(REPAYMENTS / 300)
 /** Requests of an instance at once. */
 const AT_ONCE = 16
 
-const quiet = { error: (context: object, message: string) => expect([context, message]).toEqual([]) }
 const months = Array.from({ length: 12 }, (_, index) => `2026-${String(index + 1).padStart(2, '0')}`)
 const lastDays = months.map((month) => new Date(Date.UTC(2026, Number(month.slice(5)), 0)).toISOString().slice(0, 10))
 

@@ -9,6 +9,7 @@ import { type PublicPort, publicRequest, targetsOf } from './support/fuzz/public
 import { connections, type Got, type Sent, send } from './support/fuzz/request.ts'
 import { type Office, openOffice } from './support/office.ts'
 import { prefilledOf, sendPrefilled } from './support/prefilled.ts'
+import { silent } from './support/quiet.ts'
 import { randomFrom } from './support/random.ts'
 import { startService, type TestService } from './support/service.ts'
 import type { Document } from './support/wire.ts'
@@ -33,8 +34,7 @@ beforeAll(async () => {
   service = await startService({ RATE_LIMIT_ACCOUNT: '', RATE_LIMIT_ADDRESS: '' })
   service.clock.set('2026-03-10T09:30:00+03:00')
   // A busy machine may make a job wait for a connection: it says so, and goes on.
-  const quiet = { error: () => undefined }
-  jobs = [startSequencer(service.deps, quiet), startKeeper(service.deps, quiet)]
+  jobs = [startSequencer(service.deps, silent), startKeeper(service.deps, silent)]
   office = openOffice(service.deps)
 })
 afterAll(async () => {

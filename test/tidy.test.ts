@@ -18,7 +18,7 @@ interface Ban {
  * the progress of imports, the sums of the operators' page, and the jobs and the clocks themselves.
  */
 const timelessServices = new RegExp(
-  `^src/services/(access/|office/pageSessions\\.ts|webhooks/|events/(eventList|sequencer)\\.ts|${'lenders/(organizations|products)\\.ts|book/(bookImport|totals)\\.ts|loans/sweep\\.ts'})`,
+  `^src/services/(access/|office/pageSessions\\.ts|webhooks/|events/(eventList|keptHeads|sequencer)\\.ts|${'lenders/(organizations|products)\\.ts|book/(bookImport|totals)\\.ts|loans/sweep\\.ts'})`,
 )
 
 /** What the code of a file may not say; comments and quoted text do not count. */
@@ -64,7 +64,7 @@ const bans: readonly Ban[] = [
   },
 ]
 
-const longest = 300
+const longest = 400
 const mostFiles = 15
 const cited = /\bcontract(?: |\s+(?:\*|\/\/)\s+)(\d+(?:\.\d+)*(?:(?:, |–)\d+(?:\.\d+)*)*)/g
 const vague = /utils?|helpers?|manager/i
@@ -99,9 +99,7 @@ describe('the house', () => {
     const broken = files
       .map((file) => ({ file, lines: read(file).trimEnd().split('\n').length }))
       .filter(({ lines }) => lines > longest)
-      .map(
-        ({ file, lines }) => `${file} has ${lines} lines: split it by what the parts are about (60 to 180 lines each)`,
-      )
+      .map(({ file, lines }) => `${file} has ${lines} lines: it has two subjects: split it by what the parts are about`)
     expect(broken).toEqual([])
   })
 

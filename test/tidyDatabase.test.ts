@@ -41,6 +41,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
       'customers/borrowers',
       'customers/customers',
       'delinquency/policies',
+      'documents/documents',
     ],
   ],
   'batches, sweeps and counters': [

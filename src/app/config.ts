@@ -67,6 +67,7 @@ export const settings = z.object({
     .enum(['partner', 'record', 'none'], { error: 'must be partner, record or none' })
     .default('partner'),
   TENANT_ZONE: z.string().refine(isZone, 'must be an IANA time zone such as Africa/Nairobi').default('Africa/Nairobi'),
+  HEADS_FILE: z.string().max(1000).default(''),
   KEY_ENCRYPTION_SECRET: z
     .string()
     .min(SHORTEST_SECRET, `must be at least ${SHORTEST_SECRET} characters`)
@@ -122,6 +123,8 @@ export interface Config {
   readonly zone: string
   /** Undefined only with the embedded database, which makes one and keeps it in `dataDir`. */
   readonly keyEncryptionSecret: string | undefined
+  /** The file to which the heads of the chains are added, outside of the database; empty: there is none. */
+  readonly headsFile: string
   readonly logLevel: string
   /** `false`, `true`, a hop count, or a list of addresses, as for Fastify's `trustProxy`. */
   readonly trustProxy: boolean | number | string
@@ -201,6 +204,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     fallbackStyle: value.FALLBACK_STYLE,
     zone: value.TENANT_ZONE,
     keyEncryptionSecret: value.KEY_ENCRYPTION_SECRET,
+    headsFile: value.HEADS_FILE,
     logLevel: value.LOG_LEVEL,
     trustProxy: readTrustProxy(value.TRUST_PROXY),
     seedDemo: value.SEED_DEMO ?? value.DATABASE_URL === '',

@@ -8,6 +8,7 @@ import type { SignerPlace } from '../services/access/tokenSigner.ts'
 import type { DocumentKey } from '../services/documents/code.ts'
 import type { Printer } from '../services/documents/pdf/printer.ts'
 import type { EventHeads } from '../services/events/eventHeads.ts'
+import type { KeptHeads } from '../services/events/keptHeads.ts'
 import type { LongPolls } from '../services/events/longPolls.ts'
 import type { ChainSecret } from '../services/events/seal.ts'
 import type { Organizations } from '../services/lenders/organizations.ts'
@@ -46,6 +47,8 @@ export interface Deps {
   readonly signIn: SignIn
   /** The last events, for those that wait for the next. */
   readonly eventHeads: EventHeads
+  /** The heads of the chains that are known outside of the database. */
+  readonly keptHeads: KeptHeads
   /** The places of the requests that wait for an event. */
   readonly longPolls: LongPolls
   /** The key of the chain of changes. */

@@ -7,7 +7,8 @@ import { makeSecret } from '../services/access/keyRing.ts'
 import { type Config, ConfigError, SHORTEST_SECRET } from './config.ts'
 
 /**
- * Adds a secret to settings of the embedded database: it is made once and kept beside the data (contract 7).
+ * Adds what is kept beside the data to settings of the embedded database: the secret, which is made once (contract 7), and
+ * the file of the heads of the chains.
  * @throws ConfigError when `DATA_DIR` cannot be a directory, as in the image, or cannot be used, and when its file
  *   holds no secret
  */
@@ -21,7 +22,11 @@ export async function withKeptSecret(config: Config): Promise<Config> {
   })
   try {
     await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
-    return { ...config, keyEncryptionSecret: keyEncryptionSecret ?? (await keptIn(dataDir)) }
+    return {
+      ...config,
+      keyEncryptionSecret: keyEncryptionSecret ?? (await keptIn(dataDir)),
+      headsFile: config.headsFile || join(dataDir, 'chain-heads'),
+    }
   } catch (error) {
     if (error instanceof ConfigError) throw error
     throw new ConfigError(

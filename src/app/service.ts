@@ -14,6 +14,7 @@ import { FILE_PLACES } from '../services/book/exportCsv.ts'
 import { documentKey } from '../services/documents/code.ts'
 import { createPrinter, PDF_PLACES } from '../services/documents/pdf/printer.ts'
 import { createEventHeads } from '../services/events/eventHeads.ts'
+import { createKeptHeads } from '../services/events/keptHeads.ts'
 import { createLongPolls } from '../services/events/longPolls.ts'
 import { chainSecret } from '../services/events/seal.ts'
 import { cacheOrganizations } from '../services/lenders/organizations.ts'
@@ -70,7 +71,9 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
   invariant(secret !== undefined, 'a secret to encrypt the signing keys with')
   const { ownerUrl = '', asOwner = false } = options
   const byOwner = asOwner && ownerUrl !== ''
-  const db = openDatabase(byOwner ? ownerUrl : databaseUrl, { max: config.databaseConnections, ...database })
+  const chain = chainSecret(secret)
+  const { stampKey } = chain
+  const db = openDatabase(byOwner ? ownerUrl : databaseUrl, { max: config.databaseConnections, stampKey, ...database })
   try {
     await reach(db, config, byOwner ? 'DATABASE_OWNER_URL' : 'DATABASE_URL')
     if (!skipMigrations) await (clock && log ? examineServer(db, { now: clock, log }) : requireVersion(db))
@@ -96,8 +99,9 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     const webhookPoster = createPoster({ toPrivate: config.webhooksToPrivate })
     const telling = {
       eventHeads: createEventHeads(),
+      keptHeads: createKeptHeads(config.headsFile, now),
       longPolls: createLongPolls(config),
-      chainSecret: chainSecret(secret),
+      chainSecret: chain,
       documentKey: documentKey(secret),
       printer: createPrinter(),
     }

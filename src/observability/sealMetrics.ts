@@ -36,12 +36,18 @@ export function countSealed(registers: Registry[], now: () => number) {
     help: 'Rounds in which the changes of an organization, or all, could not be sealed.',
     registers,
   })
+  const notStamped = new Counter({
+    name: 'mkopo_changes_not_stamped_total',
+    help: 'Rows of the audit trail that were changed or added past the service, found when they were sealed; book check names them.',
+    registers,
+  })
   const damaged = new Counter({
     name: 'mkopo_events_damaged_total',
     help: 'Events that were told without their details, because a row of the book is damaged; book check names it.',
     registers,
   })
   return {
+    notStamped: () => notStamped.inc(),
     sealFailed: () => failed.inc(),
     eventDamaged: () => damaged.inc(),
     sealed: (changes) => {

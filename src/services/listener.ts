@@ -75,6 +75,8 @@ export interface Listener {
   sweepFailed(): void
   /** Changes were sealed, and their events numbered. */
   sealed(changes: number): void
+  /** A row of the trail had no right stamp when it was sealed: it was changed or added past the service. */
+  notStamped(): void
   /** The changes of an organization, or all, could not be sealed. */
   sealFailed(): void
   /** Changes were taken into the journals. */
@@ -109,6 +111,7 @@ export const noListener: Listener = {
   swept() {},
   sweepFailed() {},
   sealed() {},
+  notStamped() {},
   sealFailed() {},
   kept() {},
   keepFailed() {},

@@ -9,6 +9,7 @@ import { startKeeper } from '../../src/services/journal/keeper.ts'
 import { examplesOf, operationsOf } from '../support/document.ts'
 import { anotherLender } from '../support/lenders.ts'
 import { queryOf } from '../support/prefilled.ts'
+import { quiet } from '../support/quiet.ts'
 import { aBasicLoan, aBorrower, aRepayment } from '../support/recordBodies.ts'
 import { recordsOf } from '../support/records.ts'
 import { type Answer, startService, type TestService } from '../support/service.ts'
@@ -44,7 +45,6 @@ let tokens: Record<string, string>
 beforeAll(async () => {
   service = await startService()
   service.damages('accounts are disabled, and their tokens revoked, by SQL')
-  const quiet = { error: (context: object, message: string) => expect([context, message]).toEqual([]) }
   jobs = [startSequencer(service.deps, quiet), startKeeper(service.deps, quiet)]
   const records = recordsOf(service)
   await service.post('/v1/customers', { body: { externalId: 'asha' } })

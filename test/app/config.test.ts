@@ -26,6 +26,7 @@ describe('settings', () => {
       fallbackStyle: 'partner',
       zone: 'Africa/Nairobi',
       keyEncryptionSecret: undefined,
+      headsFile: '',
       logLevel: 'info',
       trustProxy: false,
       seedDemo: true,

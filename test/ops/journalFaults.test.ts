@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { requestClose } from '../../src/db/journal/periods.ts'
 import { requestBooking } from '../../src/db/journal/provisions.ts'
-import { CHARTING } from '../../src/db/journal/takenUp.ts'
+import { setChart } from '../../src/db/journal/setChart.ts'
 import { DEFAULT_CHART } from '../../src/domain/journal/chart.ts'
 import { toStoredChart } from '../../src/domain/journal/storedChart.ts'
 import { keepJournal } from '../support/journal.ts'
@@ -33,14 +33,9 @@ beforeAll(async () => {
   await sweepAll(service.deps)
   await requestClose(service.deps.db, author, { firstDay: '2026-01-01', month: '2026-01', now: service.clock.now() })
   await post(`/v1/loans/${loan}/repayments`, { transactionAmount: 50, transactionDate: '2026-01-31' })
-  const chart = JSON.stringify(toStoredChart({ ...DEFAULT_CHART, method: 'accrual_upfront' }))
-  await service.deps.db.pool.query(
-    `WITH set AS (INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, after)
-       VALUES (1, now(), 'set', '${CHARTING}', '2', $1::jsonb))
-     INSERT INTO accounting_chart (organization_id, version, chart, created_at, taken_up)
-     VALUES (1, 2, $1::jsonb, now(), false)`,
-    [chart],
-  )
+  const chart = toStoredChart({ ...DEFAULT_CHART, method: 'accrual_upfront' })
+  const decided = { version: 2, chart, before: toStoredChart(DEFAULT_CHART) }
+  await setChart(service.deps.db, author, service.clock.now(), async () => decided)
   await post(`/v1/loans/${loan}/repayments`, { transactionAmount: 10, transactionDate: '2026-01-31' })
   const provisions = [{ productId: 3, currency: 'TZS', amount: 45_000n }]
   const booking = { asOf: '2026-01-31', policy: {}, provisions, now: service.clock.now() }

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { stampOf } from '../../src/db/audit/stamp.ts'
+import { createKeptHeads } from '../../src/services/events/keptHeads.ts'
 import { chainSecret } from '../../src/services/events/seal.ts'
 import { sequenceAll } from '../../src/services/events/sequencer.ts'
 import { opsOn } from '../support/ops.ts'
@@ -24,6 +26,8 @@ const repay = async () => {
   const answer = await service.post(`/v1/loans/${loan}/repayments`, { body: { transactionAmount: 100 } })
   expect(answer.status).toBe(200)
 }
+/** The parts of a process that has just started, and knows no head. */
+const startedAgain = (deps = service.deps) => ({ ...deps, keptHeads: createKeptHeads('', Date.now) })
 /** What a check finds. */
 interface Found {
   readonly found: number
@@ -146,11 +150,13 @@ describe('found with a head that was kept, and not without', () => {
   it('the whole chain made again with the right secret', async () => {
     await sql(`UPDATE audit_entry SET request_id = 'another' WHERE after ? 'posted'`)
     await sql('TRUNCATE event, event_chain')
-    await sequenceAll(service.deps)
-    expect(await check()).toEqual(CLEAN)
+    await sequenceAll(startedAgain())
+    const changed = /^audit_entry \d+: was changed after it was written, or was not written by the service/
+    const without = await check()
+    expect(without.found.filter((line) => !changed.test(line))).toEqual([])
     const { code, found } = await check(` --head ${kept}`)
     expect(code).toBe(1)
-    expect(found).toEqual([
+    expect(found.filter((line) => !changed.test(line))).toEqual([
       expect.stringMatching(
         /^head (\d+): the chain was rewritten up to change \1 or before it: it is mkopo-head-1:1:\1:/,
       ),
@@ -162,7 +168,7 @@ describe('found with a head that was kept, and not without', () => {
       'UPDATE event_chain SET opened_at_change = 1000, change_id = 0, sequence = 0, hash = $$$$ WHERE organization_id = 1',
     )
     await sql('DELETE FROM event WHERE organization_id = 1')
-    await sequenceAll(service.deps)
+    await sequenceAll(startedAgain())
     expect(await check()).toEqual(CLEAN)
     expect((await check(` --head ${kept}`)).code).toBe(1)
   })
@@ -188,7 +194,7 @@ describe('another secret', () => {
   })
 
   it('seals nothing onto the chain, until the chain begins again as docs/operating/access.md says', async () => {
-    const { deps } = withSecret()
+    const deps = startedAgain(withSecret().deps)
     await repay()
     await expect(sequenceAll(deps)).rejects.toThrow(/KEY_ENCRYPTION_SECRET: is not the one/)
     await service.owner.pool.query(
@@ -205,7 +211,7 @@ describe('another secret', () => {
     expect(told.rows).toEqual([{ told: 1, last: 1 }])
     await sql('DELETE FROM event; DELETE FROM event_chain; INSERT INTO event SELECT * FROM kept_event')
     await sql('INSERT INTO event_chain SELECT * FROM kept_chain')
-    await sequenceAll(service.deps)
+    await sequenceAll(startedAgain())
   })
 
   it('is found also where the chain says that it is the right one', async () => {
@@ -213,26 +219,33 @@ describe('another secret', () => {
     const { json } = await opsOn(withSecret())<Found>('book check --json')
     await sql(`UPDATE event_chain SET key_id = '${service.deps.chainSecret.keyId}'`)
     expect(json.found).toBeGreaterThan(5)
-    expect(json.differences[0]).toMatchObject({
-      message: expect.stringMatching(/^does not follow from the part before/),
-    })
+    const messages = json.differences.map(({ message }) => message)
+    expect(messages).toContainEqual(expect.stringMatching(/^does not follow from the part before/))
   })
 })
 
 describe('a chain of thousands of changes', () => {
-  const EXPORTS = `INSERT INTO audit_entry (organization_id, at, action, entity, entity_id)
-    SELECT 1, now(), 'export', 'organization', '1' FROM generate_series(1, 2500)`
+  /** 2,500 rows as the service writes them, each with its stamp. */
+  const exported = () => {
+    const texts = ['2026-02-01 09:00:00+00', null, null, 'export', 'organization', '1', null, null, null, null, null]
+    const stamp = stampOf(service.deps.chainSecret.stampKey, { organizationId: 1, texts }).toString('hex')
+    return sql(`INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, stamp)
+      SELECT 1, '2026-02-01T09:00:00Z', 'export', 'organization', '1', decode('${stamp}', 'hex') FROM generate_series(1, 2500)`)
+  }
 
   it('is walked in batches, to its end', async () => {
-    await sql(EXPORTS)
-    await sequenceAll(service.deps)
+    await exported()
+    await sequenceAll(startedAgain())
     const { json } = await ops('book check --json')
     expect(json).toMatchObject({ found: 0, unsealed: 0 })
     expect(json.sealed).toBeGreaterThan(2500)
     await sql(`UPDATE audit_entry SET action = 'exported' WHERE id = (SELECT max(id) - 300 FROM audit_entry)`)
     const { found } = await check()
     await sql(`UPDATE audit_entry SET action = 'export' WHERE action = 'exported'`)
-    expect(found).toEqual([expect.stringMatching(/^audit_entry \d+: action is not what was sealed/)])
+    expect(found).toEqual([
+      expect.stringMatching(/^audit_entry \d+: was changed after it was written/),
+      expect.stringMatching(/^audit_entry \d+: action is not what was sealed/),
+    ])
   })
 
   it('is left where the check is stopped', async () => {

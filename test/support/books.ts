@@ -5,6 +5,7 @@ import { startSequencer } from '../../src/services/events/sequencer.ts'
 import { startKeeper } from '../../src/services/journal/keeper.ts'
 import { DEMO_OPERATOR } from '../../src/services/lenders/seedDemo.ts'
 import { anotherLender } from './lenders.ts'
+import { quiet } from './quiet.ts'
 import { type Answer, startService, type TestService } from './service.ts'
 import { sweepAll } from './sweepAll.ts'
 
@@ -47,7 +48,6 @@ export interface JournalWire {
 }
 
 const PATH = '/v1/accounting'
-const quiet = { error: (context: object, message: string) => expect([context, message]).toEqual([]) }
 
 /** Starts a service whose journal follows the changes, and calls it as the operator of the demonstration. */
 export async function openBooks() {

@@ -1,4 +1,3 @@
-import { expect } from 'vitest'
 import { DEFAULT_CHART } from '../../src/domain/journal/chart.ts'
 import { operator } from '../../src/services/access/caller.ts'
 import { startSequencer } from '../../src/services/events/sequencer.ts'
@@ -6,6 +5,7 @@ import { setChart } from '../../src/services/journal/charts.ts'
 import { closePeriod } from '../../src/services/journal/closePeriod.ts'
 import { startKeeper } from '../../src/services/journal/keeper.ts'
 import { DEMO_OPERATOR } from '../../src/services/lenders/seedDemo.ts'
+import { quiet } from './quiet.ts'
 import { randomFrom } from './random.ts'
 import { aBasicLoan, aBorrower, anExtendedLoan } from './recordBodies.ts'
 import { type RecordId, recordIdsFrom } from './recordIds.ts'
@@ -26,8 +26,6 @@ export const SECOND_CHART = {
   slots: { ...DEFAULT_CHART.slots, cash: '1001', write_offs: '1190', charge_offs: '1190' },
   method: { default: 'accrual_periodic', products: { '1': 'cash', '2': 'accrual_upfront', '4': 'cash' } },
 }
-
-const quiet = { error: (context: object, message: string) => expect([context, message]).toEqual([]) }
 
 /**
  * Lets a lender's book live for four months over HTTP, by random commands in both styles: a third of them is dated back, also

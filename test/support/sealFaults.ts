@@ -23,6 +23,7 @@ const OTHER: Readonly<Record<string, (column: string) => string>> = {
   'timestamp with time zone': (column) => `coalesce(${column}, '2026-01-31Z') + interval '1 s'`,
   jsonb: (column) => `coalesce(${column}, '{}') || '{"changed": true}'`,
   boolean: (column) => `NOT coalesce(${column}, false)`,
+  bytea: (column) => `set_byte(${column}, 3, 255 - get_byte(${column}, 3))`,
   ARRAY: (column) => `array_append(${column}, 'X')`,
 }
 

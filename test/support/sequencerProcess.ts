@@ -10,6 +10,7 @@ const [, , databaseUrl = ''] = process.argv
 const config = testConfig({ DATABASE_CONNECTIONS: '4' })
 const deps = await openService({ config, databaseUrl, now: Date.now, skipMigrations: true })
 const log = {
+  info: () => undefined,
   error: (context: object, message: string) => void process.stdout.write(`${message} ${JSON.stringify(context)}\n`),
 }
 startSequencer(deps, log)

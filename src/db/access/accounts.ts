@@ -42,7 +42,7 @@ export async function insertAccount(
   return db.prisma.$transaction(async (tx) => {
     const row = await tx.account.create({ data })
     const trace = { action: 'create', before: null, after: { email: row.email, roles: row.roles } }
-    await tx.auditEntry.create({ data: auditRow(author, now, 'account', row.id, trace) })
+    await tx.auditEntry.create({ data: auditRow(db.pool, author, now, { entity: 'account', id: row.id }, trace) })
     return toAccount(row)
   })
 }

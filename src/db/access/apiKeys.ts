@@ -32,7 +32,7 @@ export async function insertApiKey(db: Db, author: Author, key: NewApiKey, now: 
   return db.prisma.$transaction(async (tx) => {
     const row = await tx.apiKey.create({ data })
     const trace = { action: 'create', before: null, after: { name: row.name, prefix: row.prefix, roles: row.roles } }
-    await tx.auditEntry.create({ data: auditRow(author, now, 'api key', row.id, trace) })
+    await tx.auditEntry.create({ data: auditRow(db.pool, author, now, { entity: 'api key', id: row.id }, trace) })
     return toApiKey(row)
   })
 }
@@ -62,7 +62,7 @@ export async function markApiKeyRevoked(db: Db, author: Author, id: number, now:
     })
     if (count > 0) {
       const trace = { action: 'revoke', before: { revoked: false }, after: { revoked: true } }
-      await tx.auditEntry.create({ data: auditRow(author, now, 'api key', id, trace) })
+      await tx.auditEntry.create({ data: auditRow(db.pool, author, now, { entity: 'api key', id }, trace) })
     }
     const row = await tx.apiKey.findUnique({ where: { organizationId_id: { organizationId, id } } })
     return row ? toApiKey(row) : undefined

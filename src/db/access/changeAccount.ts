@@ -57,7 +57,9 @@ export async function changeAccount(
         ...(tokensFrom !== undefined && { tokensFrom: new Date(tokensFrom) }),
       },
     }),
-    db.prisma.auditEntry.create({ data: auditRow({ ...author, organizationId }, now, 'account', id, trace) }),
+    db.prisma.auditEntry.create({
+      data: auditRow(db.pool, { ...author, organizationId }, now, { entity: 'account', id }, trace),
+    }),
   ])
   return toAccount(row)
 }

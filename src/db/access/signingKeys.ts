@@ -63,20 +63,25 @@ const stateOf = ({ retiredAt, revokedAt }: Pick<SigningKeyRow, 'retiredAt' | 're
 /** Stores the service's first key, unless another instance has stored one. */
 export async function insertFirstSigningKey(db: Db, key: SigningKey, now: number): Promise<void> {
   await alone(db, async (tx) => {
-    if ((await tx.signingKey.count()) === 0) await insert(tx, service(WHOLE_SERVICE), key, now)
+    if ((await tx.signingKey.count()) === 0) await insert(db, tx, service(WHOLE_SERVICE), { key, now })
   })
 }
 
 /** Stores a new key, which signs from then on; the keys before it still verify. */
 export async function insertSigningKey(db: Db, author: Author, key: SigningKey, now: number): Promise<void> {
-  await alone(db, (tx) => insert(tx, author, key, now))
+  await alone(db, (tx) => insert(db, tx, author, { key, now }))
 }
 
-async function insert(tx: Prisma.TransactionClient, author: Author, key: SigningKey, now: number): Promise<void> {
+async function insert(
+  { pool }: Pick<Db, 'pool'>,
+  tx: Prisma.TransactionClient,
+  author: Author,
+  { key, now }: { readonly key: SigningKey; readonly now: number },
+): Promise<void> {
   const at = new Date(now)
   await tx.signingKey.create({ data: { ...key, createdAt: at, activatedAt: at } })
   const trace = { action: 'create', before: null, after: { state: 'active' } }
-  await tx.auditEntry.create({ data: auditRow(author, now, 'signing key', key.kid, trace) })
+  await tx.auditEntry.create({ data: auditRow(pool, author, now, { entity: 'signing key', id: key.kid }, trace) })
 }
 
 /** The result of ending a key: done, or why it was not. */
@@ -100,7 +105,7 @@ export function endSigningKey(
     await tx.signingKey.update({ where: { kid }, data: end === 'retired' ? { retiredAt: at } : { revokedAt: at } })
     const action = end === 'retired' ? 'retire' : 'revoke'
     const trace = { action, before: { state: before }, after: { state: end } }
-    await tx.auditEntry.create({ data: auditRow(author, now, 'signing key', kid, trace) })
+    await tx.auditEntry.create({ data: auditRow(db.pool, author, now, { entity: 'signing key', id: kid }, trace) })
     return 'done'
   })
 }

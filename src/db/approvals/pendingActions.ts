@@ -128,13 +128,15 @@ const countPending = statement<{ organizationId: number; accountId: number | nul
     FROM pending_action WHERE organization_id = ${p('organizationId')} AND state = 'pending'`,
 )
 
-const insert = statement<TrailValues & Omit<NewAction, 'request'> & { readonly request: string }>(
+const NEXT_ID = `SELECT nextval('pending_action_id_seq') AS id`
+
+const insert = statement<TrailValues & Omit<NewAction, 'request'> & { readonly id: bigint; readonly request: string }>(
   'insert-pending-action',
   (p) => `
   WITH made AS (
-    INSERT INTO pending_action (organization_id, state, kind, subject, request, loan_id, transaction_id, amount, currency,
+    INSERT INTO pending_action (organization_id, id, state, kind, subject, request, loan_id, transaction_id, amount, currency,
       asked_at, asked_by, asked_request_id)
-    VALUES (${p('organizationId')}, 'pending', ${p('kind')}, ${p('subject')}, ${p('request')}::jsonb, ${p('loanId')},
+    VALUES (${p('organizationId')}, ${p('id')}, 'pending', ${p('kind')}, ${p('subject')}, ${p('request')}::jsonb, ${p('loanId')},
       ${p('transactionId')}, ${p('amount')}, ${p('currency')}, ${p('changedAt')}, ${p('accountId')}, ${p('requestId')})
     RETURNING id
   ), ${trail(p as Parameter<TrailValues>, 'made', ENTITY)}
@@ -158,9 +160,10 @@ export const insertAction = (db: Db, author: Author, action: NewAction, now: num
     const { kind, loanId, transactionId, amount, currency } = action
     const after = { state: 'pending', kind, loanId, transactionId, amount, currency }
     const trace = { action: 'request', before: null, after }
-    const values = { ...trailValues(author, now, trace), ...action, request: JSON.stringify(action.request) }
-    const made = await transaction.query<{ id: bigint }>(insert(values))
-    return made.rows[0]!.id
+    const { id } = (await transaction.query<{ id: bigint }>(NEXT_ID)).rows[0]!
+    const trail = trailValues(transaction, author, now, { entity: ENTITY, id }, trace)
+    await transaction.query(insert({ ...trail, ...action, id, request: JSON.stringify(action.request) }))
+    return id
   })
 
 /** How a pending action ends. */
@@ -195,7 +198,9 @@ export async function endAction(
   const { state, reason, postedId } = ended
   const after = { state, ...(reason !== null && { reason }), ...(postedId !== null && { postedId }) }
   const trace = { action: ACTIONS[state], before: { state: 'pending' }, after }
-  const { rows } = await pool.query<{ id: bigint }>(end({ ...trailValues(author, now, trace), ...ended }))
+  const { rows } = await pool.query<{ id: bigint }>(
+    end({ ...trailValues(pool, author, now, { entity: ENTITY, id: ended.id }, trace), ...ended }),
+  )
   return rows.length > 0
 }
 
@@ -206,30 +211,34 @@ export interface Rejected {
   readonly reason: string
 }
 
-const reject = statement<TrailValues & Rejected>(
-  'reject-pending-actions',
+const lockRejected = statement<Omit<Rejected, 'reason'> & Pick<Author, 'organizationId' | 'accountId'>>(
+  'lock-rejected-actions',
   (p) => `
-  WITH ended AS (
-    UPDATE pending_action SET state = 'rejected', reason = ${p('reason')}, decided_at = ${p('changedAt')},
-      decided_by = ${p('accountId')}::int, decided_request_id = ${p('requestId')}
-    WHERE organization_id = ${p('organizationId')} AND state = 'pending'
-      AND (${p('askedBy')}::int IS NULL OR asked_by = ${p('askedBy')}::int)
-      AND (${p('loanId')}::bigint IS NULL OR loan_id = ${p('loanId')}::bigint)
-      AND asked_by IS DISTINCT FROM ${p('accountId')}::int
-    RETURNING id
-  ), ${trail(p as Parameter<TrailValues>, 'ended', ENTITY)}
-  SELECT id FROM ended ORDER BY id`,
+  SELECT id FROM pending_action
+  WHERE organization_id = ${p('organizationId')} AND state = 'pending'
+    AND (${p('askedBy')}::int IS NULL OR asked_by = ${p('askedBy')}::int)
+    AND (${p('loanId')}::bigint IS NULL OR loan_id = ${p('loanId')}::bigint)
+    AND asked_by IS DISTINCT FROM ${p('accountId')}::int
+  ORDER BY id FOR UPDATE`,
 )
 
 /**
  * Rejects what waits of an account or on a loan, but for what the author asked for; each with its row of the trail.
  * @returns the ids, in order
  */
-export const rejectActions = (db: Db, author: Author, rejected: Rejected, now: number): Promise<bigint[]> =>
+export const rejectActions = (
+  db: Db,
+  author: Author,
+  { reason, askedBy, loanId }: Rejected,
+  now: number,
+): Promise<bigint[]> =>
   inTransaction(db, async (transaction) => {
-    const after = { state: 'rejected', reason: rejected.reason }
-    const values = trailValues(author, now, { action: ACTIONS.rejected, before: { state: 'pending' }, after })
-    const { rows } = await transaction.query<{ id: bigint }>(reject({ ...values, ...rejected }))
+    const { organizationId, accountId } = author
+    const { rows } = await transaction.query<{ id: bigint }>(
+      lockRejected({ organizationId, accountId, askedBy, loanId }),
+    )
+    for (const { id } of rows)
+      await endAction({ pool: transaction }, author, { id, state: 'rejected', reason, postedId: null }, now)
     return rows.map(({ id }) => id)
   })
 

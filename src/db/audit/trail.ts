@@ -1,7 +1,9 @@
 import type { EventType } from '../../domain/events/eventTypes.ts'
 import { isUniqueViolation } from '../postgres/errors.ts'
+import { jsonbText } from '../queries/jsonbText.ts'
 import { type ColumnTypes, moment, type Table } from '../queries/rows.ts'
 import type { Parameter } from '../queries/statement.ts'
+import { instantText, type Stamping, stampOf } from './stamp.ts'
 
 /** The author of a change of the book, the request, and its Idempotency-Key if there is one. */
 export interface Author {
@@ -35,6 +37,12 @@ export interface Trace {
   readonly consequences?: readonly EventType[]
 }
 
+/** The row that a row of the audit trail is about. */
+export interface Subject {
+  readonly entity: string
+  readonly id: bigint | number | string
+}
+
 /** The parameters that `trail` takes. */
 export interface TrailValues {
   readonly organizationId: number
@@ -47,13 +55,15 @@ export interface TrailValues {
   readonly balances: string | null
   readonly consequences: string | null
   readonly unannounced: boolean | null
+  /** Hexadecimal; null where the connection has no key for it. */
+  readonly stamp: string | null
   readonly key: string | null
   readonly requestHash: string | null
   readonly claimedAt: string | null
 }
 
 const COLUMNS =
-  'organization_id, at, account_id, request_id, action, entity, entity_id, before, after, balances, consequences, unannounced'
+  'organization_id, at, account_id, request_id, action, entity, entity_id, before, after, balances, consequences, unannounced, stamp'
 
 /**
  * The CTEs that every changing statement carries: its row in the audit trail, and its Idempotency-Key. Both are made
@@ -70,7 +80,7 @@ export const trail = (
     INSERT INTO audit_entry (${COLUMNS})
     SELECT ${p('organizationId')}, ${p('changedAt')}, ${p('accountId')}::int, ${p('requestId')}, ${p('action')}, '${entity}',
       ${change}.id::text, ${p('before')}::jsonb, ${p('after')}::jsonb,
-      ${p('balances')}, ${p('consequences')}, ${p('unannounced')}::boolean
+      ${p('balances')}, ${p('consequences')}, ${p('unannounced')}::boolean, decode(${p('stamp')}, 'hex')
     FROM ${change}
   ), keyed AS (
     INSERT INTO idempotency_key (organization_id, account_id, key, request_hash, entity, entity_id, transaction_id, created_at)
@@ -79,26 +89,65 @@ export const trail = (
     FROM ${change} WHERE ${p('key')}::text IS NOT NULL
   )`
 
-const consequencesToText = ({ consequences = [] }: Trace): string | null =>
-  consequences.length === 0 ? null : consequences.join(' ')
+/** Returns what followed from a change, as the trail keeps it: empty where time made the change and nothing followed. */
+const consequencesToText = ({ action, consequences = [] }: Trace): string | null =>
+  consequences.length === 0 && action !== 'time' ? null : consequences.join(' ')
 
-/** The values of the columns from which events are made. */
-const toldOf = (author: Author, trace: Trace) => ({
-  balances: trace.balances ?? null,
-  consequences: consequencesToText(trace),
-  unannounced: author.isUnannounced ?? null,
-})
+/** A row of the audit trail as it is written: its values, and its stamp. */
+export interface TrailRow {
+  readonly changedAt: string | null
+  readonly before: string | null
+  readonly after: string | null
+  readonly balances: string | null
+  readonly consequences: string | null
+  readonly unannounced: boolean | null
+  readonly stamp: string | null
+}
+
+/** Returns a row of the audit trail, stamped with the key of the connection that writes it. */
+export function stampedRow(
+  { stampKey }: Stamping,
+  author: Author,
+  at: number,
+  { entity, id }: Subject,
+  trace: Trace,
+): TrailRow {
+  const before = trace.before && jsonbText(trace.before)
+  const after = trace.after && jsonbText(trace.after)
+  const { balances = null } = trace
+  const consequences = consequencesToText(trace)
+  const unannounced = author.isUnannounced ?? null
+  const stamped = () => [
+    instantText(at),
+    author.accountId === null ? null : String(author.accountId),
+    author.requestId,
+    trace.action,
+    entity,
+    String(id),
+    before,
+    after,
+    balances,
+    consequences,
+    unannounced === null ? null : String(unannounced),
+  ]
+  const { organizationId } = author
+  const stamp = stampKey ? stampOf(stampKey, { organizationId, texts: stamped() }).toString('hex') : null
+  return { changedAt: moment(at), before, after, balances, consequences, unannounced, stamp }
+}
 
 /** The values for `trail`. */
-export const trailValues = (author: Author, now: number, trace: Trace): TrailValues => ({
+export const trailValues = (
+  stamping: Stamping,
+  author: Author,
+  now: number,
+  subject: Subject,
+  trace: Trace,
+): TrailValues => ({
+  ...stampedRow(stamping, author, now, subject, trace),
   organizationId: author.organizationId,
-  changedAt: moment(now),
   accountId: author.accountId,
   requestId: author.requestId,
   action: trace.action,
-  before: trace.before && toJson(trace.before),
-  after: trace.after && toJson(trace.after),
-  ...toldOf(author, trace),
   key: author.claim?.key ?? null,
   requestHash: author.claim?.requestHash ?? null,
   claimedAt: moment(author.claim?.claimedAt ?? null),
@@ -117,6 +166,7 @@ export const TRAIL_COLUMNS: ColumnTypes = {
   balances: 'text',
   consequences: 'text',
   unannounced: 'boolean',
+  stamp: 'text',
   key: 'text',
   request_hash: 'text',
   claimed_at: 'timestamptz',
@@ -131,7 +181,7 @@ export function trailRows(change: string, entity: string, rows: Table): string {
   audited AS (
     INSERT INTO audit_entry (${COLUMNS})
     SELECT t.organization_id, t.at, t.account_id, t.request_id, t.action, '${entity}', t.entity_id::text, t.before, t.after,
-      t.balances, t.consequences, t.unannounced
+      t.balances, t.consequences, t.unannounced, decode(t.stamp, 'hex')
     FROM ${given}
   ), keyed AS (
     INSERT INTO idempotency_key (organization_id, account_id, key, request_hash, entity, entity_id, transaction_id, created_at)
@@ -141,71 +191,68 @@ export function trailRows(change: string, entity: string, rows: Table): string {
 }
 
 /** A row for `trailRows`. */
-export const trailRow = (
+export function trailRow(
+  stamping: Stamping,
   author: Author,
   at: number,
-  entityId: bigint,
-  trace: Trace,
-  transactionId: bigint | null,
-): unknown[] => [
-  author.organizationId,
-  entityId,
-  moment(at),
-  author.accountId,
-  author.requestId,
-  trace.action,
-  trace.before && toJson(trace.before),
-  trace.after && toJson(trace.after),
-  trace.balances ?? null,
-  consequencesToText(trace),
-  author.isUnannounced ? 'true' : null,
-  author.claim?.key ?? null,
-  author.claim?.requestHash ?? null,
-  moment(author.claim?.claimedAt ?? null),
-  transactionId,
-]
+  subject: Subject,
+  { trace, transactionId }: { readonly trace: Trace; readonly transactionId: bigint | null },
+): unknown[] {
+  const row = stampedRow(stamping, author, at, subject, trace)
+  return [
+    author.organizationId,
+    subject.id,
+    row.changedAt,
+    author.accountId,
+    author.requestId,
+    trace.action,
+    row.before,
+    row.after,
+    row.balances,
+    row.consequences,
+    row.unannounced === null ? null : String(row.unannounced),
+    row.stamp,
+    author.claim?.key ?? null,
+    author.claim?.requestHash ?? null,
+    moment(author.claim?.claimedAt ?? null),
+    transactionId,
+  ]
+}
 
 /** The service itself as the author of a change. */
 export const service = (organizationId: number): Author => ({ organizationId, accountId: null, requestId: null })
 
 /** The same row for what is written through Prisma; to be created in the transaction of the change. */
-export const auditRow = (author: Author, now: number, entity: string, id: number | string, trace: Trace) => ({
-  organizationId: author.organizationId,
-  at: new Date(now),
-  accountId: author.accountId,
-  requestId: author.requestId,
-  action: trace.action,
-  entity,
-  entityId: String(id),
-  ...(trace.before && { before: JSON.parse(toJson(trace.before)) }),
-  ...(trace.after && { after: JSON.parse(toJson(trace.after)) }),
-  ...toldOf(author, trace),
-})
+export function auditRow(stamping: Stamping, author: Author, now: number, subject: Subject, trace: Trace) {
+  const { before, after, balances, consequences, unannounced, stamp } = stampedRow(
+    stamping,
+    author,
+    now,
+    subject,
+    trace,
+  )
+  return {
+    organizationId: author.organizationId,
+    at: new Date(now),
+    accountId: author.accountId,
+    requestId: author.requestId,
+    action: trace.action,
+    entity: subject.entity,
+    entityId: String(subject.id),
+    ...(before !== null && { before: JSON.parse(before) }),
+    ...(after !== null && { after: JSON.parse(after) }),
+    balances,
+    consequences,
+    unannounced,
+    stamp: stamp === null ? null : new Uint8Array(Buffer.from(stamp, 'hex')),
+  }
+}
 
 /** The row of the change's Idempotency-Key, if it has one; to be created in the same transaction. */
 export function keyRows({ organizationId, accountId, claim }: Author, entity: string, id: number) {
   if (!claim || accountId === null) return []
   const { claimedAt, ...kept } = claim
   return [{ organizationId, accountId, ...kept, entity, entityId: BigInt(id), createdAt: new Date(claimedAt) }]
-}
-
-/** Bigints are written as JSON numbers, digit by digit. */
-export const toJson = (value: object): string => JSON.stringify(withNumbers(value))
-
-/** A copy that JSON takes: to be asked about each value takes it three times as long. */
-function withNumbers(value: unknown): unknown {
-  if (typeof value === 'bigint') return exactly(value)
-  if (typeof value !== 'object' || value === null || value instanceof Date) return value
-  if (Array.isArray(value)) return value.map(withNumbers)
-  // Copied first: what is assigned to a name that is there is its value, also where the name is __proto__.
-  const copy: Record<string, unknown> = { ...value }
-  for (const key in copy) copy[key] = withNumbers(copy[key])
-  return copy
-}
-
-function exactly(value: bigint): unknown {
-  const number = Number(value)
-  return Number.isSafeInteger(number) ? number : JSON.rawJSON(value.toString())
 }
 
 /** Whether a statement failed because another instance stored the same Idempotency-Key at the same time. */

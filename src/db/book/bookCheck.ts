@@ -152,6 +152,16 @@ const productOf = (row: Record<string, unknown>): Product =>
 /** Sums over a whole book take their time. */
 const LONG = 3_600_000
 
+/** Lists the organizations that are checked, or one; 0 is the service itself. */
+export async function listChecked(snapshot: Snapshot, organizationId: number | undefined): Promise<number[]> {
+  const { rows } = await snapshot.query<{ id: number }>(
+    `SELECT id FROM (SELECT id FROM organization UNION SELECT organization_id FROM event_chain UNION SELECT 0) AS o
+     WHERE $1::int IS NULL OR id = $1 ORDER BY id`,
+    [organizationId ?? null],
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** The number of loans to read. */
 export async function countLoans(snapshot: Snapshot, organizationId: number | undefined): Promise<number> {
   const { rows } = await snapshot.query<{ loans: bigint }>(

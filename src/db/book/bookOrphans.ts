@@ -1,5 +1,5 @@
 import type { Snapshot } from '../postgres/transaction.ts'
-import { UNTOLD } from './bookUntold.ts'
+import { COUNTERS, TOLD_OTHERWISE, UNTOLD } from './bookUntold.ts'
 
 /** A row that names another row that is not there, or that another table contradicts. */
 export interface Orphan {
@@ -53,8 +53,11 @@ const KEYS = `
     AND c.entity = e.entity AND c.entity_id = e.entity_id AND c.part = e.part
   WHERE e.keys > coalesce(c.changes, 0)`
 
-/** Each finds `organization_id`, `of_row` and `message`; all if all is well find nothing. `$1` is the organization. */
-const FAULTS: readonly string[] = [
+/**
+ * Statements that find rows which refer to nothing, and rows that the trail and the keys contradict. Each finds
+ * `organization_id`, `of_row` and `message`; where all is well, none finds anything.
+ */
+export const BOOK_FAULTS: readonly string[] = [
   `SELECT e.organization_id, 'loan ' || e.loan_id AS of_row, 'is not there, and entry ' || e.id || ' is of it' AS message
    FROM loan_entry e WHERE ${gone('loan', 'e.loan_id')}`,
   `SELECT e.organization_id, 'loan ' || e.loan_id, 'is not there, and instalment ' || e.period || ' is of it'
@@ -123,6 +126,8 @@ const FAULTS: readonly string[] = [
        SELECT FROM loan_earlier_terms t WHERE t.organization_id = e.organization_id AND t.loan_id::text = e.entity_id
          AND t.version::text = e.after #>> '{earlierTerms,version}')`,
   ...UNTOLD,
+  ...TOLD_OTHERWISE,
+  ...COUNTERS,
 ]
 
 /** @param of SQL for the id of the row `g` that is looked for, in the type of `id` */
@@ -133,17 +138,18 @@ function gone(table: string, id: string, of = 'g.id'): string {
 /** Milliseconds that one of the statements may take on a large book. */
 const PATIENCE_MS = 3_600_000
 
-/** Finds rows that refer to nothing, and rows that the trail and the keys contradict, of an organization or of all. */
-export async function* findOrphans(snapshot: Snapshot, organizationId: number | undefined): AsyncGenerator<Orphans> {
-  await snapshot.query('SET LOCAL statement_timeout = 0')
-  for (const fault of FAULTS) {
-    const { rows } = await snapshot.query<Orphan & { found: bigint }>({
-      text: `SELECT f.organization_id AS "organizationId", f.of_row AS of, f.message, count(*) OVER () AS found
-        FROM (${fault}) AS f (organization_id, of_row, message)
-        WHERE $1::int IS NULL OR f.organization_id = $1 LIMIT ${MOST}`,
-      values: [organizationId ?? null],
-      query_timeout: PATIENCE_MS,
-    } as { text: string; values: unknown[] })
-    if (rows[0]) yield { found: Number(rows[0].found), rows: rows.map(({ found: _, ...row }) => row) }
-  }
+/** Finds the rows of one kind of fault, of an organization or of all. */
+export async function findFault(
+  snapshot: Snapshot,
+  fault: string,
+  organizationId: number | undefined,
+): Promise<Orphans> {
+  const { rows } = await snapshot.query<Orphan & { found: bigint }>({
+    text: `SELECT f.organization_id AS "organizationId", f.of_row AS of, f.message, count(*) OVER () AS found
+      FROM (${fault}) AS f (organization_id, of_row, message)
+      WHERE $1::int IS NULL OR f.organization_id = $1 LIMIT ${MOST}`,
+    values: [organizationId ?? null],
+    query_timeout: PATIENCE_MS,
+  } as { text: string; values: unknown[] })
+  return { found: Number(rows[0]?.found ?? 0), rows: rows.map(({ found: _, ...row }) => row) }
 }

@@ -121,10 +121,11 @@ const DAYS = `
 /** Numbers of postings that are missing, and postings of loans that are not there or have another product or currency. */
 const NUMBERS = `
   SELECT j.organization_id AS "organizationId", 'the journal' AS of,
-    'has ' || p.count || ' postings, the last of which is ' || p.last || ', and its head says ' || j.posting_id AS message
-  FROM journal j CROSS JOIN LATERAL (SELECT count(*) AS count, coalesce(max(id), 0) AS last FROM posting
+    'has ' || p.count || ' postings, from ' || p.first || ' to ' || p.last || ', and its head says ' || j.posting_id AS message
+  FROM journal j CROSS JOIN LATERAL (SELECT count(*) AS count, coalesce(min(id), 1) AS first,
+    coalesce(max(id), 0) AS last FROM posting
     WHERE organization_id = j.organization_id) AS p
-  WHERE (p.count <> j.posting_id OR p.last <> j.posting_id) AND ($1::int IS NULL OR j.organization_id = $1)`
+  WHERE (p.count <> j.posting_id OR p.last <> j.posting_id OR p.first <> 1) AND ($1::int IS NULL OR j.organization_id = $1)`
 
 const LOANS = `
   SELECT p.organization_id AS "organizationId", 'posting ' || p.id AS of,
@@ -171,28 +172,29 @@ const PATIENCE_MS = 3_600_000
 /** Faults of a kind that are described. */
 const MOST = 100
 
-/** Finds rows of the journal that do not follow from the others, of an organization or of all. */
+/** Statements that find rows of the journal which do not follow from the others. */
+export const JOURNAL_FAULTS: readonly string[] = [DAYS, NUMBERS, LOANS, CHARTS, ORDER, HEADLESS, MOVES]
+
+/** Finds rows of the journal by one of `JOURNAL_FAULTS`, of an organization or of all. */
 export async function findJournalFaults(
   snapshot: Snapshot,
+  fault: string,
   organizationId: number | undefined,
 ): Promise<JournalFault[]> {
-  await snapshot.query('SET LOCAL statement_timeout = 0')
-  const faults: JournalFault[] = []
-  for (const text of [DAYS, NUMBERS, LOANS, CHARTS, ORDER, HEADLESS, MOVES]) {
-    const query = { text: `${text} LIMIT ${MOST}`, values: [organizationId ?? null], query_timeout: PATIENCE_MS }
-    faults.push(...(await snapshot.query<JournalFault>(query as { text: string; values: unknown[] })).rows)
-  }
-  return faults
+  const query = { text: `${fault} LIMIT ${MOST}`, values: [organizationId ?? null], query_timeout: PATIENCE_MS }
+  return (await snapshot.query<JournalFault>(query as { text: string; values: unknown[] })).rows
 }
 
 /** A posting that moves amounts to the accounts of another chart. */
 export interface CheckedTransfer {
   readonly id: bigint
   readonly organizationId: number
+  readonly movedFrom: number
   readonly movedTo: number
   readonly currency: string
   readonly productId: number
   readonly bookedOn: LocalDate
+  readonly valueDate: LocalDate
   readonly amounts: SlotAmounts
 }
 
@@ -202,8 +204,8 @@ export async function readTransfers(
   organizationId: number | undefined,
 ): Promise<CheckedTransfer[]> {
   const { rows } = await snapshot.query<Omit<CheckedTransfer, 'amounts'> & Record<Slot, bigint | null>>({
-    text: `SELECT id, organization_id AS "organizationId", moved_to AS "movedTo", currency, product_id AS "productId",
-      booked_on AS "bookedOn", ${SLOTS.join(', ')} FROM posting
+    text: `SELECT id, organization_id AS "organizationId", moved_from AS "movedFrom", moved_to AS "movedTo", currency, product_id AS "productId",
+      booked_on AS "bookedOn", value_date AS "valueDate", ${SLOTS.join(', ')} FROM posting
       WHERE loan_id IS NULL AND moved_from IS NOT NULL AND ($1::int IS NULL OR organization_id = $1) ORDER BY organization_id, id`,
     values: [organizationId ?? null],
   })

@@ -1,4 +1,5 @@
 import type { LocalDate } from '../../domain/dates.ts'
+import type { Stamping } from '../audit/stamp.ts'
 import { type Author, type Trace, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import { findLoansOfCustomers } from '../loans/loans.ts'
 import { type LoanRow, type StoredLoan, toStoredLoan } from '../loans/storedLoan.ts'
@@ -128,12 +129,12 @@ export interface DecisionValues extends TrailValues {
   readonly result: string
 }
 
-export const decisionValues = (author: Author, decision: NewDecision): DecisionValues => ({
+export const decisionValues = (stamping: Stamping, author: Author, decision: NewDecision): DecisionValues => ({
   customerId: decision.customerId,
   policyVersion: decision.policyVersion,
   inputs: decision.inputs,
   result: decision.result,
-  ...trailValues(author, decision.at, decision.trace),
+  ...trailValues(stamping, author, decision.at, { entity: 'customer', id: decision.customerId }, decision.trace),
 })
 
 /** The customer's row makes reads that arrive together wait for each other; the second finds nothing left to keep. */
@@ -159,5 +160,5 @@ const keep = statement<DecisionValues & { digest: string }>(
  * @param digest of inputs and result, without the figures that change from day to day
  */
 export async function keepScore(db: Db, author: Author, decision: NewDecision, digest: string): Promise<void> {
-  await db.pool.query(keep({ ...decisionValues(author, decision), digest }))
+  await db.pool.query(keep({ ...decisionValues(db.pool, author, decision), digest }))
 }

@@ -34,7 +34,9 @@ export async function insertPolicy(
 ): Promise<boolean> {
   const trace = { action: 'set credit policy', before: null, after: { version } }
   try {
-    await db.pool.query(insert({ version, policy: JSON.stringify(policy), ...trailValues(author, now, trace) }))
+    const subject = { entity: 'organization', id: author.organizationId }
+    const trail = trailValues(db.pool, author, now, subject, trace)
+    await db.pool.query(insert({ version, policy: JSON.stringify(policy), ...trail }))
     return true
   } catch (error) {
     if (isUniqueViolation(error, 'credit_policy_pkey')) return false

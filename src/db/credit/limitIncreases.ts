@@ -59,7 +59,7 @@ const raise = statement<DecisionValues & Raise>(
 
 /** Keeps a boost that left the limit as it is. */
 export async function keepBoost(db: Db, author: Author, decision: NewDecision): Promise<void> {
-  await db.pool.query(keep(decisionValues(author, decision)))
+  await db.pool.query(keep(decisionValues(db.pool, author, decision)))
 }
 
 /** A limit that a statement raises. */
@@ -77,7 +77,7 @@ export interface Raise extends StatementPrint {
  */
 export async function raiseLimit(db: Db, author: Author, decision: NewDecision, raised: Raise): Promise<boolean> {
   try {
-    const { rows } = await db.pool.query(raise({ ...decisionValues(author, decision), ...raised }))
+    const { rows } = await db.pool.query(raise({ ...decisionValues(db.pool, author, decision), ...raised }))
     return rows.length > 0
   } catch (error) {
     if (isUniqueViolation(error, 'credit_statement_pkey') || isUniqueViolation(error, 'credit_statement_fingerprint'))

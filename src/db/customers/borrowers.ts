@@ -76,7 +76,13 @@ export async function insertBorrower(
   const { db } = numbered
   const accountNo = (await reserveAccountNumbers(numbered, organizationId, 'customer', 1))()
   const { rows } = await db.pool.query(
-    insert({ ...details, id, activationDate, accountNo, ...trailValues(author, now, trace) }),
+    insert({
+      ...details,
+      id,
+      activationDate,
+      accountNo,
+      ...trailValues(db.pool, author, now, { entity: 'customer', id }, trace),
+    }),
   )
   if (!rows[0]) returnAccountNumber(numbered, organizationId, 'customer', accountNo)
   return rows[0] && { id, externalId: null, createdAt: now, updatedAt: now, ...details }
@@ -117,8 +123,9 @@ export async function changeBorrower(
     const details = borrower && decide(borrower)
     if (!details) return borrower
     const { id: _, externalId, createdAt, updatedAt, ...before } = borrower
-    const trace = trailValues(author, now, { action: 'update', before, after: details })
-    await transaction.query(update({ ...details, id, ...trace }))
+    const trace = { action: 'update', before, after: details }
+    const trail = trailValues(transaction, author, now, { entity: 'customer', id }, trace)
+    await transaction.query(update({ ...details, id, ...trail }))
     return { id, externalId, createdAt, updatedAt: now, ...details }
   })
 }

@@ -5,8 +5,8 @@ import type { Customer as CustomerRow } from '../generated/client.ts'
 import { reserveAccountNumbers, returnAccountNumber } from '../lenders/accountNumbers.ts'
 import type { Db } from '../postgres/client.ts'
 import { isUniqueViolation } from '../postgres/errors.ts'
-import { inTransaction } from '../postgres/transaction.ts'
-import type { NumberedDb } from '../queries/idBlocks.ts'
+import { inTransaction, type Transaction } from '../postgres/transaction.ts'
+import { type NumberedDb, reserveIds } from '../queries/idBlocks.ts'
 import { AFTER_TRANSACTION_ID, type ListedDb } from '../queries/lists.ts'
 import type { Asked, Found } from '../queries/paging.ts'
 import { retryOnTakenId } from '../queries/retryOnTakenId.ts'
@@ -48,6 +48,7 @@ export const findCustomers = (listed: ListedDb, asked: Asked<CustomerFilter>): P
   readCustomers<Customer>(listed, COLUMNS, asked)
 
 interface NewCustomerValues extends TrailValues {
+  readonly id: bigint
   readonly externalId: string
   readonly activationDate: LocalDate
   readonly accountNo: bigint
@@ -57,8 +58,8 @@ const insert = statement<NewCustomerValues>(
   'insert-customer',
   (p) => `
   WITH made AS (
-    INSERT INTO customer (organization_id, external_id, status, activation_date, created_at, updated_at, account_no)
-    SELECT ${p('organizationId')}, ${p('externalId')}, 'Active', ${p('activationDate')}::date, ${p('changedAt')}::timestamptz,
+    INSERT INTO customer (organization_id, id, external_id, status, activation_date, created_at, updated_at, account_no)
+    SELECT ${p('organizationId')}, ${p('id')}, ${p('externalId')}, 'Active', ${p('activationDate')}::date, ${p('changedAt')}::timestamptz,
       ${p('changedAt')}, ${p('accountNo')} ${AFTER_TRANSACTION_ID}
     ON CONFLICT DO NOTHING RETURNING id
   ), ${trail(p, 'made', 'customer')}
@@ -84,9 +85,11 @@ export async function insertCustomer(
   const { organizationId } = author
   const { db } = numbered
   const accountNo = (await reserveAccountNumbers(numbered, organizationId, 'customer', 1))()
-  const values = { externalId, activationDate, accountNo, ...trailValues(author, now, trace) }
+  const columns = { externalId, activationDate, accountNo }
   const tryInsert = async () => {
-    const { rows } = await db.pool.query<{ id: bigint }>(insert(values))
+    const id = (await reserveIds(numbered, 'customer', 1))()
+    const trail = trailValues(db.pool, author, now, { entity: 'customer', id }, trace)
+    const { rows } = await db.pool.query<{ id: bigint }>(insert({ ...columns, id, ...trail }))
     if (rows[0]) return rows[0]
     // Read afterwards: the insert may not see the other customer, which was committed while it ran.
     const { rowCount } = await db.pool.query(findTaken({ organizationId, externalId }))
@@ -151,6 +154,8 @@ export async function changeCustomer(
   now: number,
 ): Promise<Customer | undefined> {
   const { organizationId } = author
+  const trailOf = (transaction: Transaction, id: bigint, trace: Trace) =>
+    trailValues(transaction, author, now, { entity: 'customer', id }, trace)
   return await inTransaction(db, async (transaction) => {
     const names = 'id' in ref ? { id: ref.id, externalId: null } : { id: null, externalId: ref.externalId }
     const locked = await transaction.query<LockedRow>(lock({ organizationId, ...names }))
@@ -162,7 +167,7 @@ export async function changeCustomer(
     const change = decide({ ...before, openLoans: Number(open_loans), lastLoanClosedOn: last_closed_on })
     const { status, activationDate } = change
     await transaction.query(
-      update({ ...change, id: row.id, ...trailValues(author, now, { action, before, after: change }) }),
+      update({ ...change, id: row.id, ...trailOf(transaction, row.id, { action, before, after: change }) }),
     )
     const { id, external_id: externalId, account_no: accountNo, business_name: businessName, created_at } = row
     const times = { createdAt: created_at, updatedAt: now }
@@ -223,7 +228,8 @@ export async function setExternalId(
   const { organizationId } = author
   const trace: Trace = { action: 'update', before: { externalId: null }, after: { externalId } }
   try {
-    const { rowCount } = await db.pool.query(setOnce({ id, externalId, ...trailValues(author, now, trace) }))
+    const trail = trailValues(db.pool, author, now, { entity: 'customer', id }, trace)
+    const { rowCount } = await db.pool.query(setOnce({ id, externalId, ...trail }))
     return rowCount === 1 ? { externalId } : await findCustomer(db, organizationId, { id })
   } catch (error) {
     if (isUniqueViolation(error, 'customer_external_id')) return 'taken'

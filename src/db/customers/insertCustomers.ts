@@ -56,7 +56,8 @@ export async function insertCustomers(
       ]),
       customers.map(({ id, externalId, activationDate }) => {
         const after = { externalId, status: 'Active', activationDate }
-        return trailRow(author, now, id, { action: 'create', before: null, after }, null)
+        const trace = { action: 'create', before: null, after }
+        return trailRow(db.pool, author, now, { entity: 'customer', id }, { trace, transactionId: null })
       }),
     ),
   )

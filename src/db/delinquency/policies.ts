@@ -127,7 +127,8 @@ export const insertPolicy = (
     const decided = decide(await readNewestPolicy({ pool: transaction }, organizationId))
     if (!decided) return undefined
     const { version, name, rules, before } = decided
-    const trace = trailValues(author, now, { action: 'set', before, after: { name, rules } })
-    await transaction.query(insert({ version, name, rules: JSON.stringify(rules), ...trace }))
+    const trace = { action: 'set', before, after: { name, rules } }
+    const trail = trailValues(transaction, author, now, { entity: ENTITY, id: version }, trace)
+    await transaction.query(insert({ version, name, rules: JSON.stringify(rules), ...trail }))
     return decided
   })

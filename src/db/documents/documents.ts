@@ -1,5 +1,7 @@
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import type { Db } from '../postgres/client.ts'
+import type { Snapshot } from '../postgres/transaction.ts'
+import { statement } from '../queries/statement.ts'
 
 /** A document as it was made: what it says, in short, and its code. Amounts in minor units. */
 export interface StoredDocument {
@@ -53,4 +55,43 @@ export async function findDocument(
 export async function insertDocument(db: Db, { fromDate, toDate, madeAt, ...rest }: StoredDocument): Promise<void> {
   const dates = { fromDate: fromDate && dateOf(fromDate), toDate: dateOf(toDate), madeAt: new Date(madeAt) }
   await db.prisma.document.createMany({ data: [{ ...rest, ...dates }], skipDuplicates: true })
+}
+
+/** The next documents of a walk. */
+interface DocumentWalk {
+  readonly after: DocumentName
+  /** Undefined: all organizations. */
+  readonly organizationId: number | undefined
+  /** Names the secret of the service: the codes of an organization whose chain has another were made with another. */
+  readonly keyId: string
+  readonly most: number
+}
+
+const next = statement<{
+  of: number | null
+  afterOrganization: number
+  afterCode: string
+  keyId: string
+  most: number
+}>(
+  'next-documents',
+  (p) => `
+  SELECT d.organization_id AS "organizationId", d.code, d.kind, d.loan_id AS "loanId", d.transaction_id AS "transactionId",
+    d.from_date AS "fromDate", d.to_date AS "toDate", d.language, d.currency, d.amount, d.reversed, d.lender, d.borrower,
+    d.digest, d.made_at AS "madeAt"
+  FROM document d
+  WHERE (d.organization_id, d.code) > (${p('afterOrganization')}, ${p('afterCode')})
+    AND (${p('of')}::int IS NULL OR d.organization_id = ${p('of')})
+    AND NOT EXISTS (SELECT FROM event_chain c WHERE c.organization_id = d.organization_id
+      AND (c.stamps_after > 0 OR c.key_id NOT IN ('', ${p('keyId')})))
+  ORDER BY d.organization_id, d.code LIMIT ${p('most')}`,
+)
+
+/** Reads the next documents in the order of their keys, without those whose codes were made with another secret. */
+export async function readDocuments(
+  snapshot: Snapshot,
+  { after, organizationId = undefined, keyId, most }: DocumentWalk,
+): Promise<StoredDocument[]> {
+  const values = { of: organizationId ?? null, afterOrganization: after.organizationId, afterCode: after.code }
+  return (await snapshot.query<StoredDocument>(next({ ...values, keyId, most }))).rows
 }

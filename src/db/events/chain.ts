@@ -15,6 +15,8 @@ export interface ChainEnd {
   /** Empty before the first. */
   readonly hash: Uint8Array
   readonly keyId: string
+  /** The stamps of the changes up to this one cannot be checked. */
+  readonly stampsAfter: bigint
 }
 
 /** A row of the trail that is to be sealed. */
@@ -77,7 +79,8 @@ export async function claimChain(transaction: Transaction, organizationId: numbe
   const claimed = () =>
     transaction.query<ChainEnd>({
       name: 'claim-chain',
-      text: `SELECT opened_at_change AS "openedAtChange", change_id AS "changeId", sequence, hash, key_id AS "keyId"
+      text: `SELECT opened_at_change AS "openedAtChange", change_id AS "changeId", sequence, hash, key_id AS "keyId",
+          stamps_after AS "stampsAfter"
         FROM event_chain WHERE organization_id = $1 FOR UPDATE SKIP LOCKED`,
       values: [organizationId],
     })
@@ -91,6 +94,27 @@ export async function claimChain(transaction: Transaction, organizationId: numbe
   })
   return made.rowCount === 1 ? (await claimed()).rows[0] : undefined
 }
+
+const hasHead = statement<{ organizationId: number; changeId: bigint; hash: Uint8Array }>(
+  'has-head',
+  (p) => `SELECT FROM event WHERE organization_id = ${p('organizationId')} AND change_id = ${p('changeId')}
+    AND hash = ${p('hash')} LIMIT 1`,
+)
+
+/** Returns whether a chain has the hash that it had at a change. */
+export const hasHash = async (
+  transaction: Transaction,
+  head: { readonly organizationId: number; readonly changeId: bigint; readonly hash: Uint8Array },
+): Promise<boolean> => (await transaction.query(hasHead(head))).rowCount === 1
+
+const readMode = statement<{ organizationId: number }>(
+  'read-mode',
+  (p) => `SELECT mode FROM organization WHERE id = ${p('organizationId')}`,
+)
+
+/** Returns whether an organization is a test organization, whose book can be emptied. */
+export const isTest = async (transaction: Transaction, organizationId: number): Promise<boolean> =>
+  (await transaction.query<{ mode: string }>(readMode({ organizationId }))).rows[0]?.mode === 'test'
 
 const readUnsealedRows = statement<{ organizationId: number; above: bigint; settled: bigint; most: number }>(
   'read-unsealed',
@@ -124,7 +148,10 @@ const EVENT: ColumnTypes = {
   hash: 'text',
 }
 
-interface ExtendValues extends Omit<ChainEnd, 'openedAtChange'> {
+/** The end to which a chain moves. */
+export type MovedEnd = Omit<ChainEnd, 'openedAtChange' | 'stampsAfter'>
+
+interface ExtendValues extends MovedEnd {
   readonly organizationId: number
   readonly sealedAt: string | null
 }
@@ -154,7 +181,7 @@ export async function extendChain(
   transaction: Transaction,
   organizationId: number,
   events: readonly EventRow[],
-  { end, sealedAt }: { readonly end: Omit<ChainEnd, 'openedAtChange'>; readonly sealedAt: string | null },
+  { end, sealedAt }: { readonly end: MovedEnd; readonly sealedAt: string | null },
 ): Promise<void> {
   const rows = events.map((event) => [
     event.changeId,

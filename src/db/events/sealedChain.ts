@@ -13,13 +13,20 @@ export interface ChainHead {
   readonly hash: Buffer
   /** The number after which the events of the chain begin: 0, but of a test organization that was emptied. */
   readonly beginsAfter: bigint
+  readonly isTest: boolean
+  /** Changes up to this one are sealed, and nobody is told. */
+  readonly openedAt: bigint
+  /** The stamps of the changes up to this one cannot be checked: 0, but where the chain began again with another secret. */
+  readonly stampsAfter: bigint
   /** Names the secret of the chain; empty while nothing is sealed. */
   readonly keyId: string
 }
 
 const HEADS = `
   SELECT o.id AS "organizationId", coalesce(c.change_id, 0) AS "changeId", coalesce(c.sequence, 0) AS sequence,
-    coalesce(c.hash, '') AS hash, coalesce(c.key_id, '') AS "keyId", coalesce(c.begins_after, 0) AS "beginsAfter"
+    coalesce(c.hash, '') AS hash, coalesce(c.key_id, '') AS "keyId", coalesce(c.begins_after, 0) AS "beginsAfter",
+    EXISTS (SELECT FROM organization t WHERE t.id = o.id AND t.mode = 'test') AS "isTest",
+    coalesce(c.opened_at_change, 0) AS "openedAt", coalesce(c.stamps_after, 0) AS "stampsAfter"
   FROM (SELECT id FROM organization UNION SELECT organization_id FROM event_chain UNION SELECT 0) AS o
   LEFT JOIN event_chain c ON c.organization_id = o.id
   WHERE $1::int IS NULL OR o.id = $1 ORDER BY o.id`
@@ -30,6 +37,30 @@ export async function readChainHeads(
   organizationId: number | undefined,
 ): Promise<ChainHead[]> {
   return (await transaction.query<ChainHead>(HEADS, [organizationId ?? null])).rows
+}
+
+/** The heads, of those that are given, which the chain of an organization has. */
+const findHashes = statement<{ organizationId: number; changeIds: readonly bigint[]; hashes: readonly string[] }>(
+  'find-hashes',
+  (p) => `SELECT DISTINCT k.change_id AS "changeId"
+    FROM unnest((SELECT ${p('changeIds')}::bigint[]), ${p('hashes')}::text[]) AS k (change_id, hash)
+    JOIN event e ON e.organization_id = ${p('organizationId')} AND e.change_id = k.change_id AND e.hash = decode(k.hash, 'hex')`,
+)
+
+/** Returns those of some changes at which the chain of an organization has the hash that is given. */
+export async function findChangesWithHash(
+  transaction: Transaction,
+  organizationId: number,
+  heads: readonly { readonly changeId: bigint; readonly hash: string }[],
+): Promise<ReadonlySet<bigint>> {
+  const { rows } = await transaction.query<{ changeId: bigint }>(
+    findHashes({
+      organizationId,
+      changeIds: heads.map(({ changeId }) => changeId),
+      hashes: heads.map(({ hash }) => hash),
+    }),
+  )
+  return new Set(rows.map(({ changeId }) => changeId))
 }
 
 const countAfter = statement<{ organizationId: number; changeId: bigint; most: number | null }>(
@@ -79,6 +110,8 @@ export interface ChainBatch {
 
 /** Before every change. */
 export const BEFORE_ALL = -(2n ** 63n)
+/** After every change. */
+export const AFTER_ALL = 2n ** 63n - 1n
 /** The rows of the trail that are read at once. */
 const CHANGES = 1_000
 /** The events that are read at once: some changes have several. A thousand changes with more are not of the service. */

@@ -164,39 +164,8 @@ export const EMPTY_BEFORE: ReadonlySet<string> = new Set([
 /** The columns of the audit trail that a seal covers, besides the key. This list, too, may only grow at its end. */
 export const SEALED_TRAIL = [
   ...['at', 'account_id', 'request_id', 'action', 'entity', 'entity_id', 'before', 'after'],
-  ...['balances', 'consequences', 'unannounced'],
+  ...['balances', 'consequences', 'unannounced', 'stamp'],
 ] as const
-
-/** The tables that the seal does not cover, and why. */
-export const UNSEALED: LeftOut = {
-  audit_entry: 'sealed itself, row by row',
-  event: 'is the seal; sealed_at is the one column of it that nothing proves',
-  event_chain: 'the head of the seal; opened_at_change only says from where on receivers are told',
-  organization_logo:
-    'a picture for documents: the trail has the SHA-256 of each, and nothing in the book follows from it',
-  account_number: 'a counter: a number that is given twice is refused by an index',
-  idempotency_key: 'kept for 30 days; book check compares the keys with the book',
-  loan_earlier_terms: 'the row of the trail about the change has its SHA-256, with which book check compares it',
-  book_import: 'the progress of an import',
-  book_figures: 'figures that are computed from the book',
-  journal: 'how far the journal goes',
-  posting: 'follows from the balances in the trail; book check makes each again',
-  posting_day: 'sums of the postings; book check makes them again',
-  accounting_chart: 'set in the trail, with which book check compares it',
-  accounting_period: 'closed in the trail; book check makes the hash of its trial balance again',
-  portfolio_day: 'sums that are computed from the book; book check computes them again',
-  portfolio_head: 'how far the portfolio is told and kept',
-  loan_bucket: 'what was told last of a loan; the trail has each change of it',
-  rate_limit: 'counters of minutes',
-  access_entry: 'the access trail: who signed in, and not what was changed',
-  webhook_endpoint:
-    'where events are sent, and how far; its secret is encrypted, and nothing in the book follows from it',
-  webhook_parked: 'events that wait for an endpoint',
-  webhook_attempt: 'what was sent to an endpoint',
-  page_session: 'sign-ins at the office pages',
-  document: 'what statements and receipts said; the code of each is a keyed hash over its row',
-  test_clock: 'the time of a test organization, in which no money is',
-}
 
 /** The values of columns as texts of Postgres, in the order of their list. */
 export type Texts = readonly (string | null)[]

@@ -84,7 +84,7 @@ export async function findWaiting(
  * has asked for it, nothing is written.
  */
 export async function requestClose(
-  { prisma }: Pick<Db, 'prisma'>,
+  { prisma, pool }: Pick<Db, 'prisma' | 'pool'>,
   author: Author,
   { firstDay, month, now }: { readonly firstDay: LocalDate; readonly month: string; readonly now: Instant },
 ): Promise<void> {
@@ -94,7 +94,7 @@ export async function requestClose(
   try {
     await prisma.$transaction([
       prisma.accountingPeriod.create({ data: period }),
-      prisma.auditEntry.create({ data: auditRow(author, now, CLOSING, month, trace) }),
+      prisma.auditEntry.create({ data: auditRow(pool, author, now, { entity: CLOSING, id: month }, trace) }),
     ])
   } catch (error) {
     if (!isUniqueViolation(error)) throw error

@@ -1,32 +1,31 @@
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import { type BookingTexts, bookingOf, type Provision, type ProvisionBooking } from '../../domain/journal/provisions.ts'
 import type { StoredChart } from '../../domain/journal/storedChart.ts'
-import { type Author, toJson } from '../audit/trail.ts'
+import { type Author, stampedRow, type TrailRow } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'
 import { AFTER_TRANSACTION_ID } from '../queries/lists.ts'
 import type { Queries } from '../queries/queries.ts'
-import { moment } from '../queries/rows.ts'
 import { statement } from '../queries/statement.ts'
 import { lockChart, readNewestChart } from './setChart.ts'
 
 /** The entity of the trail of which a booking of provisions is a change; its id is the day. */
 export const BOOKING = 'accounting provisions'
 
-const insert = statement<{
-  organizationId: number
-  changedAt: string | null
-  accountId: number | null
-  requestId: string | null
-  asOf: LocalDate
-  after: string
-  unannounced: boolean | null
-}>(
+const insert = statement<
+  TrailRow & {
+    organizationId: number
+    accountId: number | null
+    requestId: string | null
+    asOf: LocalDate
+  }
+>(
   'insert-booking',
   (p) => `
-  INSERT INTO audit_entry (organization_id, at, account_id, request_id, action, entity, entity_id, after, unannounced)
+  INSERT INTO audit_entry (organization_id, at, account_id, request_id, action, entity, entity_id, after, unannounced, stamp)
   SELECT ${p('organizationId')}::int, ${p('changedAt')}::timestamptz, ${p('accountId')}::int, ${p('requestId')}, 'book',
-    '${BOOKING}', ${p('asOf')}, ${p('after')}::jsonb, ${p('unannounced')}::boolean ${AFTER_TRANSACTION_ID}
+    '${BOOKING}', ${p('asOf')}, ${p('after')}::jsonb, ${p('unannounced')}::boolean,
+    decode(${p('stamp')}, 'hex') ${AFTER_TRANSACTION_ID}
   RETURNING id`,
 )
 
@@ -49,13 +48,15 @@ export const requestBooking = (
   require: (newest: StoredChart | undefined) => void,
 ): Promise<bigint> =>
   inTransaction(db, async (transaction) => {
-    const { organizationId, accountId, requestId, isUnannounced = null } = author
+    const { organizationId, accountId, requestId } = author
     await lockChart(transaction, organizationId)
     require((await readNewestChart({ pool: transaction }, organizationId))?.chart)
     const kept = provisions.map(({ productId, currency, amount }) => ({ productId, currency, amount }))
-    const after = toJson({ asOf, policy, provisions: kept })
-    const values = { organizationId, changedAt: moment(now), accountId, requestId, asOf, after }
-    const { rows } = await transaction.query<{ id: bigint }>(insert({ ...values, unannounced: isUnannounced }))
+    const trace = { action: 'book', before: null, after: { asOf, policy, provisions: kept } }
+    const row = stampedRow(transaction, author, now, { entity: BOOKING, id: asOf }, trace)
+    const { rows } = await transaction.query<{ id: bigint }>(
+      insert({ ...row, organizationId, accountId, requestId, asOf }),
+    )
     return rows[0]!.id
   })
 

@@ -68,7 +68,8 @@ export const setChart = (
     const decided = await decide(await readNewestChart(queries, organizationId), queries)
     if (!decided) return undefined
     const { version, chart, before } = decided
-    const trace = trailValues(author, now, { action: 'set', before, after: chart })
-    await transaction.query(insert({ version, chart: JSON.stringify(chart), ...trace }))
+    const trace = { action: 'set', before, after: chart }
+    const trail = trailValues(transaction, author, now, { entity: CHARTING, id: version }, trace)
+    await transaction.query(insert({ version, chart: JSON.stringify(chart), ...trail }))
     return decided
   })

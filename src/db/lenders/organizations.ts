@@ -67,7 +67,7 @@ export async function insertOrganization(
     db.prisma.organization.create({ data: { ...organization, createdAt: new Date(now) } }),
     ...(organization.mode === 'test' ? [db.prisma.testClock.create({ data: { organizationId: id } })] : []),
     db.prisma.auditEntry.create({
-      data: auditRow(by, now, 'organization', id, { action: 'create', before: null, after }),
+      data: auditRow(db.pool, by, now, { entity: 'organization', id }, { action: 'create', before: null, after }),
     }),
   ])
 }
@@ -106,7 +106,7 @@ export async function changeOrganization(
       if (content) await tx.organizationLogo.create({ data: { organizationId: id, ...content } })
     }
     const trace = { action: 'update', before, after }
-    await tx.auditEntry.create({ data: auditRow(author, now, 'organization', id, trace) })
+    await tx.auditEntry.create({ data: auditRow(db.pool, author, now, { entity: 'organization', id }, trace) })
     return toOrganization(organization)
   })
 }
@@ -117,7 +117,7 @@ export async function changeOrganization(
  */
 export async function noteExport(db: Db, author: Author, now: number): Promise<void> {
   const trace = { action: 'export', before: null, after: null }
-  const data = auditRow(author, now, 'organization', author.organizationId, trace)
+  const data = auditRow(db.pool, author, now, { entity: 'organization', id: author.organizationId }, trace)
   await db.prisma.$transaction([
     db.prisma.$queryRaw`SELECT pg_current_xact_id()::text`,
     db.prisma.auditEntry.create({ data }),

@@ -51,7 +51,8 @@ export async function insertProduct(db: Db, author: Author, product: Product, no
   const { currency, retired: _, terms, ...rest } = product
   const columns = { ...rest, currency: currency.code, ...(terms && { terms: { ...toStoredTerms(terms) } as object }) }
   const { organizationId } = author
-  const audited = auditRow(author, now, ENTITY, product.id, { action: 'create', before: null, after: columns })
+  const trace = { action: 'create', before: null, after: columns }
+  const audited = auditRow(db.pool, author, now, { entity: ENTITY, id: product.id }, trace)
   await db.prisma.$transaction([
     db.prisma.loanProduct.create({ data: { organizationId, ...columns, createdAt: new Date(now) } }),
     db.prisma.auditEntry.create({ data: audited }),
@@ -76,7 +77,7 @@ export async function markProductRetired(db: Db, author: Author, id: number, now
     const { count } = await tx.loanProduct.updateMany({ where, data: { retiredAt: new Date(now) } })
     if (count === 0) return false
     const trace = { action: 'retire', before: { retired: false }, after: { retired: true } }
-    await tx.auditEntry.create({ data: auditRow(author, now, ENTITY, id, trace) })
+    await tx.auditEntry.create({ data: auditRow(db.pool, author, now, { entity: ENTITY, id }, trace) })
     await tx.idempotencyKey.createMany({ data: keyRows(author, ENTITY, id) })
     return true
   })

@@ -5,6 +5,7 @@ import { toStoredRules } from '../../domain/loan/rules/storedRules.ts'
 import type { LoanTerms } from '../../domain/loan/terms.ts'
 import type { LoanRecord } from '../../domain/recordStyle/loanRecord.ts'
 import type { Instalment } from '../../domain/schedule/schedule.ts'
+import type { Stamping } from '../audit/stamp.ts'
 import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from '../audit/trail.ts'
 import type { Queries } from '../queries/queries.ts'
 import { type ColumnTypes, moment, statementOver } from '../queries/rows.ts'
@@ -111,7 +112,7 @@ export async function insertLoans(
     (isPatient ? insertPatiently : insert)(
       sent.map(loanRow),
       sent.flatMap(({ author, id, terms }) => periodRows(author.organizationId, id, terms.schedule)),
-      sent.map(trailOf),
+      sent.map((loan) => trailOf(db.pool, loan)),
     ),
   )
   const outcomes = await readOutcomes(db, sent, rows)
@@ -161,11 +162,11 @@ const FRESH = {
   ...{ totalOverpaid: 0n, chargedOffOn: null },
 }
 
-const trailOf = (loan: NewLoan): unknown[] => {
+const trailOf = (stamping: Stamping, loan: NewLoan): unknown[] => {
   const { author, id, customerId, productId, terms, state, at } = loan
   const after = { ...figures(state), customerId, productId }
   const booked = { on: terms.disbursedOn, isImported: author.isImport === true }
   const balances = balancesToText(state, { version: 1, terms: keptTermsOf(loan), ...booked })
   const trace = { action: 'create', before: null, after, balances, consequences: consequencesOf(FRESH, state) }
-  return trailRow(author, at, id, trace, null)
+  return trailRow(stamping, author, at, { entity: 'loan', id }, { trace, transactionId: null })
 }

@@ -121,7 +121,7 @@ export async function modifyStoredTerms(
       ...columnValues(PERIOD, periodRows(loan.organizationId, loan.id, schedule), LINES),
       ...{ id: loan.id, version: loan.version, borrowerId, lends, earlierTerms },
       standsAt: moment(testClock?.standsAt ?? null),
-      ...trailValues(author, at, trace),
+      ...trailValues(db.pool, author, at, { entity: 'loan', id: loan.id }, trace),
     }),
   )
   if (rowCount === 1) return 'saved'

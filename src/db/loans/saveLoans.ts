@@ -4,6 +4,7 @@ import { adjustedToText, balancesToText } from '../../domain/events/keptBalances
 import type { Entry } from '../../domain/loan/entry.ts'
 import type { Decision } from '../../domain/loan/loan.ts'
 import { carriedForward } from '../../domain/loan/replay.ts'
+import type { Stamping } from '../audit/stamp.ts'
 import { type Author, TRAIL_COLUMNS, type Trace, trailRow, trailRows } from '../audit/trail.ts'
 import type { Queries } from '../queries/queries.ts'
 import { type ColumnTypes, moment, statementOver, type Table } from '../queries/rows.ts'
@@ -137,7 +138,7 @@ export async function saveLoans(db: Queries, batches: readonly ChangeBatch[]): P
       sent.map(isAnyTest ? rowByClock : loanRow),
       sent.flatMap(postedRows),
       sent.flatMap(reversedRows),
-      sent.flatMap(trailOf),
+      sent.flatMap((batch) => trailOf(db.pool, batch)),
     ),
   )
   const saved = new Set(rows.map(({ organization_id, id }) => first.get(`${organization_id} ${id}`)))
@@ -209,10 +210,11 @@ const reversedRows = ({ loan, changes }: ChangeBatch): unknown[][] =>
     reversed === null ? [] : [[loan.organizationId, reversed.id, loan.id, moment(at)]],
   )
 
-const trailOf = ({ loan, changes }: ChangeBatch): unknown[][] =>
+const trailOf = (stamping: Stamping, { loan, changes }: ChangeBatch): unknown[][] =>
   changes.map((change, index) => {
-    const transaction = change.posted?.id ?? change.decision.reversed?.id ?? null
-    return trailRow(change.author, change.at, loan.id, traceOf(loan, change, loan.version + index + 1), transaction)
+    const transactionId = change.posted?.id ?? change.decision.reversed?.id ?? null
+    const trace = traceOf(loan, change, loan.version + index + 1)
+    return trailRow(stamping, change.author, change.at, { entity: 'loan', id: loan.id }, { trace, transactionId })
   })
 
 /**

@@ -149,9 +149,15 @@ type EntryTuple = [
   dueOn: LocalDate | null,
 ]
 
+/** The entries that may be missing before the last one, in a damaged book that is still replayed. */
+const MOST_MISSING = 100_000
+
 /** A loan as the service knows it. */
 export function toStoredLoan(row: LoanRow, zone: string): StoredLoan {
   invariant(row.periods !== null, 'a loan has a schedule')
+  const entries = (row.entries ?? []).map(toEntry)
+  // A replay takes memory and time by the largest ordinal, so a damaged one must not be a very large one.
+  invariant((entries.at(-1)?.ordinal ?? 0) <= entries.length + MOST_MISSING, 'the ordinals of a loan count its entries')
   return {
     ...bareOf(row),
     customerExternalId: row.customer_external_id,
@@ -160,7 +166,7 @@ export function toStoredLoan(row: LoanRow, zone: string): StoredLoan {
     productName: row.product_name,
     createdAt: row.created_at,
     terms: { ...termsOf(row, zone), schedule: toSchedule(row.periods) },
-    entries: (row.entries ?? []).map(toEntry),
+    entries,
   }
 }
 

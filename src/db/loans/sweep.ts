@@ -1,7 +1,7 @@
 import { eventsOfTime } from '../../domain/events/consequences.ts'
 import { balancesToText } from '../../domain/events/keptBalances.ts'
 import { carriedForward, type LoanState } from '../../domain/loan/replay.ts'
-import { toJson } from '../audit/trail.ts'
+import { service, stampedRow } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import { type ColumnTypes, columnsOf, moment, rowsOf } from '../queries/rows.ts'
@@ -81,6 +81,7 @@ const COMPUTED: ColumnTypes = {
   after: 'jsonb',
   balances: 'text',
   consequences: 'text',
+  stamp: 'text',
   carried_forward: 'text',
   ...CACHED_COLUMNS,
 }
@@ -102,10 +103,12 @@ const SAVE = `
     FROM computed
     WHERE loan.organization_id = computed.organization_id AND loan.id = computed.id AND loan.version = computed.version
       AND ${figuresOf('loan')} IS DISTINCT FROM ${figuresOf('computed')}
-    RETURNING loan.organization_id, loan.id, computed.before, computed.after, computed.balances, computed.consequences
+    RETURNING loan.organization_id, loan.id, computed.before, computed.after, computed.balances, computed.consequences,
+      computed.stamp
   ), audited AS (
-    INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, before, after, balances, consequences)
-    SELECT organization_id, $1::timestamptz, 'time', 'loan', id::text, before, after, balances, consequences FROM swept
+    INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, before, after, balances, consequences, stamp)
+    SELECT organization_id, $1::timestamptz, 'time', 'loan', id::text, before, after, balances, consequences,
+      decode(stamp, 'hex') FROM swept
   ), moved_on AS (
     UPDATE loan SET next_change_at = computed.next_change_at FROM computed
     WHERE loan.organization_id = computed.organization_id AND loan.id = computed.id AND loan.version = computed.version
@@ -158,15 +161,31 @@ export async function sweepLoans(
         const on = dayThatWasOver(loan, now)
         const change = { version: loan.version + 1, terms: keptTermsOf(loan), on, isImported: false }
         const balances = balancesToText(after, change)
-        const audited = [
-          toJson(figures(before)),
-          toJson(figures(after)),
+        const trace = {
+          action: 'time',
+          before: figures(before),
+          after: figures(after),
           balances,
-          eventsOfTime(before, after).join(' '),
-        ]
+          consequences: eventsOfTime(before, after),
+        }
+        const subject = { entity: 'loan', id: loan.id }
+        const audited = stampedRow(transaction, service(loan.organizationId), now, subject, trace)
         // The text is of the moment of the save: a loan that is reviewed again has none until then.
         const carried = isBehind ? null : carriedForward(loan.terms, after)
-        return [[loan.organizationId, loan.id, loan.version, ...audited, carried, ...cached(after)]]
+        return [
+          [
+            loan.organizationId,
+            loan.id,
+            loan.version,
+            audited.before,
+            audited.after,
+            audited.balances,
+            audited.consequences,
+            audited.stamp,
+            carried,
+            ...cached(after),
+          ],
+        ]
       } catch (error) {
         // One of them must not keep time from all the others, of every organization.
         damaged.push({ organizationId: row.organization_id, id: row.id, error })

@@ -1,7 +1,7 @@
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import type { DelinquencyPolicy } from '../../domain/delinquency/policy.ts'
 import { followsFromDay } from '../../domain/delinquency/position.ts'
-import { toJson } from '../audit/trail.ts'
+import { service, stampedRow } from '../audit/trail.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { AFTER_TRANSACTION_ID } from '../queries/lists.ts'
 import { type ColumnTypes, columnValues, moment, tableOf } from '../queries/rows.ts'
@@ -181,7 +181,10 @@ export interface ChangedBucket {
 /** The rows of changed buckets: `kept` is false where nothing is kept of the loan, `told` where nobody is told. */
 const CHANGED: ColumnTypes = {
   ...{ loan_id: 'bigint', bucket: 'text', kept: 'boolean', told: 'boolean' },
-  ...{ before: 'jsonb', after: 'jsonb', balances: 'text' },
+  before: 'jsonb',
+  after: 'jsonb',
+  balances: 'text',
+  stamp: 'text',
 }
 
 /** How changes of buckets are saved. */
@@ -206,8 +209,9 @@ const save = statement<Omit<Telling, 'now' | 'isSilent'> & { readonly now: strin
     ON CONFLICT (organization_id, loan_id) DO UPDATE
       SET bucket = excluded.bucket, policy_version = excluded.policy_version, told_on = excluded.told_on
   )
-  INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, before, after, balances)
-  SELECT ${p('organizationId')}, ${p('now')}::timestamptz, 'change', '${DELINQUENCY}', loan_id::text, before, after, balances
+  INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, before, after, balances, stamp)
+  SELECT ${p('organizationId')}, ${p('now')}::timestamptz, 'change', '${DELINQUENCY}', loan_id::text, before, after, balances,
+    decode(stamp, 'hex')
   FROM changed ${AFTER_TRANSACTION_ID} AND told ORDER BY loan_id`,
 )
 
@@ -220,7 +224,10 @@ export async function saveBuckets(
   if (changed.length === 0) return
   const rows = changed.map(({ loanId, bucket, isBest, before, after, balances }) => {
     const [isKept, isTold] = [bucket !== null && !isBest, bucket !== null && !isSilent]
-    return [loanId, bucket, String(isKept), String(isTold), toJson(before), toJson(after), balances]
+    const trace = { action: 'change', before, after, balances }
+    const author = service(telling.organizationId)
+    const row = stampedRow(transaction, author, now, { entity: DELINQUENCY, id: loanId }, trace)
+    return [loanId, bucket, String(isKept), String(isTold), row.before, row.after, balances, row.stamp]
   })
   await transaction.query(save({ ...telling, now: moment(now)!, ...columnValues(CHANGED, rows) }))
 }

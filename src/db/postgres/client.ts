@@ -1,12 +1,14 @@
+import type { KeyObject } from 'node:crypto'
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
+import type { Stamping } from '../audit/stamp.ts'
 import { PrismaClient } from '../generated/client.ts'
 import { DISK_FAILS, READ_ONLY } from './errors.ts'
 import { cut, type SilenceWatch, watchSilence } from './silence.ts'
 
 /** One pool, and Prisma over the same pool. */
 export interface Db {
-  readonly pool: pg.Pool
+  readonly pool: pg.Pool & Stamping
   readonly prisma: PrismaClient
   /** Whether requests that arrive together share statements. */
   readonly together: boolean
@@ -40,6 +42,8 @@ export interface DatabaseOptions {
   readonly together?: boolean
   /** Milliseconds that a statement waits for a locked row; 5,000 when left out. */
   readonly lockTimeout?: number
+  /** The key of the stamps of the audit trail; left out by what writes no row of it. */
+  readonly stampKey?: KeyObject
 }
 
 /**
@@ -49,7 +53,7 @@ export interface DatabaseOptions {
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
   const silence = watchSilence(url)
-  const pool = new GatedPool({
+  const pool = new GatedPool(options.stampKey, {
     connectionString: url,
     max: options.max ?? 20,
     application_name: 'mkopo',
@@ -84,6 +88,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
   const clients = new Set<pg.PoolClient>()
   pool.on('connect', (client) => {
     clients.add(client)
+    Object.assign(client, { stampKey: options.stampKey } satisfies Stamping)
     client.on('error', () => undefined)
     attend(client, silence, failed)
   })
@@ -118,8 +123,14 @@ function closing(pool: pg.Pool, prisma: PrismaClient, silence: SilenceWatch): ()
 }
 
 /** Opens no connection while the server is known to be gone: trying would take the time in which to say so. */
-class GatedPool extends pg.Pool {
+class GatedPool extends pg.Pool implements Stamping {
   gone = false
+  readonly stampKey: KeyObject | undefined
+
+  constructor(stampKey: KeyObject | undefined, options: pg.PoolConfig) {
+    super(options)
+    this.stampKey = stampKey
+  }
 
   override connect(): Promise<pg.PoolClient>
   override connect(callback: PoolCallback): void

@@ -1,8 +1,9 @@
 import type pg from 'pg'
+import type { Stamping } from '../audit/stamp.ts'
 import type { Db } from './client.ts'
 
 /** One connection with a transaction open on it. */
-export type Transaction = Pick<pg.PoolClient, 'query'>
+export type Transaction = Pick<pg.PoolClient, 'query'> & Stamping
 
 /**
  * Runs `work` in a transaction, which is rolled back where it throws, or answers undefined: nothing is to be saved.
@@ -12,7 +13,7 @@ export async function inTransaction<T extends NonNullable<unknown> | undefined>(
   db: Pick<Db, 'pool'>,
   work: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {
-  const client = await db.pool.connect()
+  const client = (await db.pool.connect()) as pg.PoolClient & Stamping
   let broken = false
   try {
     await client.query('BEGIN')
@@ -36,7 +37,7 @@ export type Snapshot = Transaction
  * they are done.
  */
 export async function inSnapshot<T>(db: Pick<Db, 'pool'>, read: (snapshot: Snapshot) => Promise<T>): Promise<T> {
-  const client = await db.pool.connect()
+  const client = (await db.pool.connect()) as pg.PoolClient & Stamping
   let broken: Error | undefined
   try {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')

@@ -82,7 +82,9 @@ export interface NotedTrace {
 
 /** Adds a row to the trail about an operation on the test clock. */
 export async function noteTestClock(queries: Queries, author: Author, { at, ...trace }: NotedTrace): Promise<void> {
-  await queries.pool.query(note(trailValues(author, at, trace)))
+  await queries.pool.query(
+    note(trailValues(queries.pool, author, at, { entity: 'organization', id: author.organizationId }, trace)),
+  )
 }
 
 /** The longest that the database may take to empty an organization, in milliseconds. */
@@ -97,8 +99,6 @@ export async function emptyTestOrganization(db: Pick<Db, 'pool'>, author: Author
   await inTransaction(db, async (transaction: Transaction) => {
     await transaction.query(`SET LOCAL statement_timeout = ${EMPTYING_MS}`)
     await transaction.query('SELECT empty_test_organization($1)', [author.organizationId])
-    // After the function, which refuses a live organization.
-    await transaction.query('DELETE FROM document WHERE organization_id = $1', [author.organizationId])
     await noteTestClock({ pool: transaction }, author, trace)
     return true
   })

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { type Author, type Trace, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'
@@ -34,13 +35,18 @@ const COLUMNS = `organization_id AS "organizationId", id, url, types, style, des
   previous_secret AS "previousSecret", previous_until AS "previousUntil", position, state, state_reason AS "stateReason",
   failures, step, next_attempt_at AS "nextAttemptAt", created_at AS "createdAt"`
 
-const insert = statement<TrailValues & NewEndpoint & { most: number }>(
+/** Returns what the trail keeps of a secret: the SHA-256 of the encrypted text, by which book check finds another one. */
+export const secretSha256 = (encrypted: string): string => hash('sha256', encrypted, 'hex')
+
+const NEXT_ID = `SELECT nextval('webhook_endpoint_id_seq') AS id`
+
+const insert = statement<TrailValues & NewEndpoint & { id: bigint; most: number }>(
   'webhook-insert',
   (p) => `
   WITH made AS (
-    INSERT INTO webhook_endpoint (organization_id, url, types, style, description, state, secret, position, failures, step,
-      version, created_at, updated_at)
-    SELECT ${p('organizationId')}, ${p('url')}, ${p('types')}::text[], ${p('style')}, ${p('description')}, 'active',
+    INSERT INTO webhook_endpoint (organization_id, id, url, types, style, description, state, secret, position, failures, step,
+      version, created_at, updated_at) OVERRIDING SYSTEM VALUE
+    SELECT ${p('organizationId')}, ${p('id')}::bigint, ${p('url')}, ${p('types')}::text[], ${p('style')}, ${p('description')}, 'active',
       ${p('secret')}, ${p('position')}, 0, 0, 1, ${p('changedAt')}, ${p('changedAt')}
     WHERE (SELECT count(*) FROM webhook_endpoint WHERE organization_id = ${p('organizationId')}) < ${p('most')}
     RETURNING *
@@ -58,14 +64,16 @@ export async function insertEndpoint(
   endpoint: NewEndpoint,
   { most, now }: { readonly most: number; readonly now: number },
 ): Promise<Endpoint | undefined> {
-  const { url, types, style, description } = endpoint
-  const trace = { action: 'create', before: null, after: { url, types, style, description } }
+  const { url, types, style, description, secret } = endpoint
+  const after = { url, types, style, description, secretSha256: secretSha256(secret) }
+  const trace = { action: 'create', before: null, after }
   return inTransaction(db, async (transaction) => {
     await transaction.query("SELECT pg_advisory_xact_lock(hashtext('mkopo webhook endpoints'), $1)", [
       author.organizationId,
     ])
-    const values = { ...endpoint, most, ...trailValues(author, now, trace) }
-    return (await transaction.query<Endpoint>(insert(values))).rows[0]
+    const { id } = (await transaction.query<{ id: bigint }>(NEXT_ID)).rows[0]!
+    const trail = trailValues(transaction, author, now, { entity: ENDPOINT, id }, trace)
+    return (await transaction.query<Endpoint>(insert({ ...endpoint, id, most, ...trail }))).rows[0]
   })
 }
 
@@ -133,7 +141,7 @@ export async function changeEndpoint(
       previousUntil: moment(next.previousUntil),
       nextAttemptAt: moment(next.nextAttemptAt),
       marked: unparkAbove ?? null,
-      ...trailValues(author, now, trace),
+      ...trailValues(transaction, author, now, { entity: ENDPOINT, id }, trace),
     }
     return (await transaction.query<Endpoint>(update(values))).rows[0]
   })
@@ -208,5 +216,6 @@ export async function deleteEndpoint(
 ): Promise<boolean> {
   const { id, url, types, style, description } = endpoint
   const trace = { action: 'delete', before: { url, types, style, description }, after: null }
-  return (await db.pool.query(remove({ id, ...trailValues(author, now, trace) }))).rowCount === 1
+  const trail = trailValues(db.pool, author, now, { entity: ENDPOINT, id }, trace)
+  return (await db.pool.query(remove({ id, ...trail }))).rowCount === 1
 }

@@ -109,6 +109,8 @@ function faultsOf(posting: CheckedPosting, making: Making): string[] {
       ? []
       : [`is of the kind ${kind}, and ${isOpening ? 'opens' : 'does not open'} the loan`]),
   ]
+  // A posting of a walk through the loans counts from the day on which it is booked.
+  if (changeId === null && bookedOn !== valueDate) faults.push(`is booked on ${bookedOn}, and counts from ${valueDate}`)
   if (changeId === null) return faults
   const day = bookedDay(valueDate, journal.openFromAt(changeId))
   if (bookedOn !== day) faults.push(`is booked on ${bookedOn}, and it must be on ${day}`)

@@ -3,6 +3,7 @@ import {
   type CheckedLoan,
   countLoans,
   findLentAfterClosing,
+  listChecked,
   readChecked,
   readGrounds,
   readTotals,
@@ -10,9 +11,10 @@ import {
   type StoredGrounds,
   type StoredTotals,
 } from '../../db/book/bookCheck.ts'
-import { findOrphans } from '../../db/book/bookOrphans.ts'
+import { BOOK_FAULTS, findFault } from '../../db/book/bookOrphans.ts'
 import { type LoanPostings, readLoanPostings } from '../../db/book/bookPostings.ts'
 import { readLoanTrails } from '../../db/book/bookTrail.ts'
+import { listNotFound, type NotFound } from '../../db/book/coverage.ts'
 import { agrees, CACHED, cached } from '../../db/loans/loanColumns.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import { inSnapshot, type Snapshot } from '../../db/postgres/transaction.ts'
@@ -24,23 +26,18 @@ import { brokenByAgreement } from '../../domain/bookCheck/loanAgreement.ts'
 import { brokenByTrail, type LoanTrail } from '../../domain/bookCheck/trailRules.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
 import { carriedForward, endFrom, type LoanState } from '../../domain/loan/replay.ts'
-import type { Head } from '../events/chainHeads.ts'
+import type { EventHash, Head } from '../events/chainHeads.ts'
+import { type HeadsOfFile, readKeptHeads } from '../events/keptHeads.ts'
+import { type CheckParts, createCheckParts, type Difference } from './checkParts.ts'
+import { checkDocuments } from './documentCheck.ts'
 import { checkJournals, NO_JOURNAL, readJournals } from './journalCheck.ts'
-import { checkKeptDays, type KeptDaysCheck } from './keptDaysCheck.ts'
+import { createKeptDaysCheck, type KeptDaysCheck, readKeptDays } from './keptDaysCheck.ts'
 import { checkSeals, type SealsChecked } from './sealCheck.ts'
 
 /** The number of loans that are read and replayed at once. */
 const BATCH = 500
 /** The most differences that are listed; all are counted. */
 const MOST_LISTED = 1_000
-
-/** A difference between what is stored and what must be. */
-export interface Difference {
-  readonly organizationId: number
-  /** `loan 4000000000000001`, `customer …` or `totals TZS`. */
-  readonly of: string
-  readonly message: string
-}
 
 /** The result of a check of the book. */
 export interface Checked extends SealsChecked {
@@ -49,23 +46,31 @@ export interface Checked extends SealsChecked {
   readonly postings: number
   /** Loans that the sweep has yet to update: no fault. They are checked as of the moment before the update was due. */
   readonly waitingForSweep: number
+  /** What the check does not find, by its reason. */
+  readonly notFound: readonly NotFound[]
   readonly totals: readonly StoredTotals[]
   readonly differences: readonly Difference[]
   /** The number of differences, also where not all are listed. */
   readonly found: number
+  /** The heads in the file of heads, with which the chains were compared. */
+  readonly keptHeads: number
   /** True where the check was stopped before the end. */
   readonly stopped: boolean
 }
 
 export interface CheckOptions {
   readonly organizationId?: number | undefined
-  /** Heads that were kept elsewhere, up to which the chain must be what it was. */
-  readonly heads?: readonly Head[]
+  /** Heads and hashes of events that were kept elsewhere, up to which the chain must be what it was. */
+  readonly heads?: readonly (Head | EventHash)[]
   readonly stopping?: AbortSignal
   onProgress?(done: number, total: number): void
   /** Called while the seals are checked, with the changes so far. */
   onSealProgress?(done: number, total: number): void
 }
+
+/** Returns the heads of a file, of an organization or of all. */
+const headsOf = ({ heads }: HeadsOfFile, organizationId: number | undefined): Head[] =>
+  [...heads.values()].flat().filter((head) => organizationId === undefined || head.organizationId === organizationId)
 
 type Sums = { -readonly [Name in keyof StoredTotals]: StoredTotals[Name] }
 
@@ -89,52 +94,102 @@ interface Walk {
  * database's own sums, and finds rows that refer to nothing. At last walks the chain of changes, and compares the rows of
  * the book with it. Reads bounded batches of one snapshot, while the service runs.
  */
-export async function checkBook({ db, config, now, chainSecret }: Deps, options: CheckOptions = {}): Promise<Checked> {
-  const { organizationId, stopping, onProgress, onSealProgress, heads = [] } = options
+export async function checkBook(deps: Deps, options: CheckOptions = {}): Promise<Checked> {
+  const { db, config, now, chainSecret } = deps
+  const { organizationId, stopping, onSealProgress, heads = [] } = options
   const differences: Difference[] = []
   let found = 0
   const add = (difference: Difference) => {
     if (found++ < MOST_LISTED) differences.push(difference)
   }
   return inSnapshot(db, async (snapshot) => {
-    const total = await countLoans(snapshot, organizationId)
-    const grounds = await readGrounds(snapshot)
-    const journals = await readJournals(snapshot, config.zone)
+    await snapshot.query('SET LOCAL statement_timeout = 0')
+    const organizationIds = await listChecked(snapshot, organizationId)
+    const parts = createCheckParts(snapshot, { organizationIds, organizationId, add })
+    const file = await parts.run({ organizationId: 0, of: 'HEADS_FILE' }, () => readKeptHeads(config.headsFile))
+    const kept = file ? headsOf(file, organizationId) : []
+    const journals = new Map<number, CheckedJournal>()
+    const keptDays = createKeptDaysCheck()
+    const of = { organizationId: organizationId ?? 0, of: 'the journals' }
+    for (const [id, journal] of (await parts.run(of, () => readJournals(snapshot, config.zone))) ?? [])
+      journals.set(id, journal)
+    await readKeptDays({ db, config, now }, { snapshot, parts }, keptDays)
     const none = { loans: 0, entries: 0, postings: 0, waitingForSweep: 0 }
-    const keptDays = await checkKeptDays({ db, config, now }, snapshot, organizationId)
-    const walk: Walk = { now, grounds, journals, keptDays, sums: new Map(), add, ...none }
-    const read = async (after: typeof START) => {
-      const batch = await readChecked(snapshot, config.zone, after, organizationId, BATCH)
-      const trails = await readLoanTrails(snapshot, batch)
-      return { batch, trails, posted: await readLoanPostings(snapshot, batch) }
-    }
-    let next = read(START)
-    for (let part = await next; part.batch.length > 0 && !stopping?.aborted; part = await next) {
-      const { batch, trails, posted } = part
-      const last = batch.at(-1)!
-      // The next batch is read while this one is replayed.
-      next = batch.length < BATCH ? Promise.resolve({ batch: [], trails: new Map(), posted: new Map() }) : read(last)
-      // A failure is thrown where `next` is awaited; where this round fails first, it is never awaited.
-      next.catch(() => undefined)
-      for (const one of batch) {
-        const key = `${one.organizationId} ${one.id}`
-        checkLoan(walk, one, { trail: trails.get(key) ?? [], posted: posted.get(key) })
-      }
-      onProgress?.(walk.loans, total)
-    }
-    await next
+    const walk: Walk = { now, grounds: await readGrounds(snapshot), journals, keptDays, sums: new Map(), add, ...none }
+    await checkLoans(snapshot, walk, { parts, zone: config.zone, options })
     const stopped = stopping?.aborted ?? false
-    const totals = stopped
-      ? []
-      : await checkWhole(snapshot, walk, organizationId, (more) => {
-          found += more
-        })
-    const sealing = { secret: chainSecret, organizationId, heads, stopping, add, onProgress: onSealProgress }
-    const seals = stopped ? { sealed: 0, unsealed: 0 } : await checkSeals(snapshot, sealing)
+    const more = (faults: number) => {
+      found += faults
+    }
+    const totals = stopped ? [] : await checkWhole(deps, walk, { snapshot, parts, organizationId, more })
+    const sealing = {
+      secret: chainSecret,
+      organizationId,
+      heads: [...heads, ...kept],
+      stopping,
+      add,
+      parts,
+      onProgress: onSealProgress,
+    }
+    const seals = stopped ? { sealed: 0, unsealed: 0, begunAgain: [] } : await checkSeals(snapshot, sealing)
     const { loans, entries, postings, waitingForSweep } = walk
     const isStopped = stopping?.aborted ?? false
-    return { loans, entries, postings, waitingForSweep, totals, differences, found, stopped: isStopped, ...seals }
+    const counts = { loans, entries, postings, waitingForSweep, keptHeads: kept.length, notFound: listNotFound() }
+    return { ...counts, totals, differences, found, stopped: isStopped, ...seals }
   })
+}
+
+/** Walks through the loans, in batches; the next batch is read while one is replayed. */
+async function checkLoans(
+  snapshot: Snapshot,
+  walk: Walk,
+  { parts, zone, options }: { readonly parts: CheckParts; readonly zone: string; readonly options: CheckOptions },
+): Promise<void> {
+  const { organizationId, stopping, onProgress } = options
+  const total = await countLoans(snapshot, organizationId)
+  const read = async (after: typeof START) => {
+    const batch = await readChecked(snapshot, zone, after, organizationId, BATCH)
+    const told = await readTold(snapshot, parts, batch)
+    return { batch, told }
+  }
+  let next = read(START)
+  for (let part = await next; part.batch.length > 0 && !stopping?.aborted; part = await next) {
+    const { batch, told } = part
+    const last = batch.at(-1)!
+    next = batch.length < BATCH ? Promise.resolve({ batch: [], told: new Map() }) : read(last)
+    // A failure is thrown where `next` is awaited; where this round fails first, it is never awaited.
+    next.catch(() => undefined)
+    for (const one of batch) {
+      const ownTold = told.get(`${one.organizationId} ${one.id}`)
+      if (ownTold) checkLoan(walk, one, ownTold)
+    }
+    onProgress?.(walk.loans, total)
+  }
+  await next
+}
+
+/** Reads what the trail and the journal say of loans: of all at once or, where that fails, of each that can be read. */
+async function readTold(
+  snapshot: Snapshot,
+  parts: CheckParts,
+  batch: readonly CheckedLoan[],
+): Promise<ReadonlyMap<string, Told>> {
+  const readAll = async (loans: readonly CheckedLoan[]) => {
+    const trails = await readLoanTrails(snapshot, loans)
+    const posted = await readLoanPostings(snapshot, loans)
+    return loans.map((one): [string, Told] => {
+      const key = `${one.organizationId} ${one.id}`
+      return [key, { trail: trails.get(key) ?? [], posted: posted.get(key) }]
+    })
+  }
+  const ofAll = await parts.attempt(() => readAll(batch))
+  if (ofAll) return new Map(ofAll)
+  const told = new Map<string, Told>()
+  for (const one of batch) {
+    const own = await parts.run({ organizationId: one.organizationId, of: `loan ${one.id}` }, () => readAll([one]))
+    for (const [key, of] of own ?? []) told.set(key, of)
+  }
+  return told
 }
 
 interface Told {
@@ -169,32 +224,45 @@ function checkLoan(walk: Walk, one: CheckedLoan, { trail, posted }: Told): void 
   }
 }
 
+/** What the check of the whole book reads from and adds to. */
+interface WholeCheck {
+  readonly snapshot: Snapshot
+  readonly parts: CheckParts
+  readonly organizationId: number | undefined
+  /** Called with the number of faults that are not listed. */
+  readonly more: (found: number) => void
+}
+
 /**
- * Checks what no loan shows alone: sums, loans of closed customers, rows that refer to nothing.
- * @param more called with the number of faults that are not listed
+ * Checks what no loan shows alone: sums, loans of closed customers, rows that refer to nothing, documents, the journal.
  * @returns the sums of the book as the database computes them
  */
-async function checkWhole(
-  snapshot: Snapshot,
-  { sums, journals, keptDays, add }: Walk,
-  organizationId: number | undefined,
-  more: (found: number) => void,
-): Promise<readonly StoredTotals[]> {
-  const totals = await readTotals(snapshot, organizationId)
-  for (const stored of totals)
-    differencesOfTotals(stored, sums.get(`${stored.organizationId} ${stored.currency}`)).forEach(add)
-  for (const lent of await findLentAfterClosing(snapshot, organizationId))
-    add({
-      organizationId: lent.organizationId,
-      of: `customer ${lent.customerId}`,
-      message: `is Closed since ${lent.closedOn}, and got ${lent.loans} loans after it`,
+async function checkWhole(deps: Deps, walk: Walk, { snapshot, parts, organizationId, more }: WholeCheck) {
+  const { sums, journals, keptDays } = walk
+  let totals: readonly StoredTotals[] = []
+  await parts.runForAll('totals', async (of, add) => {
+    const read = await readTotals(snapshot, of)
+    totals = of === organizationId ? read : [...totals, ...read]
+    for (const stored of read)
+      differencesOfTotals(stored, sums.get(`${stored.organizationId} ${stored.currency}`)).forEach(add)
+  })
+  await parts.runForAll('customers', async (of, add) => {
+    for (const lent of await findLentAfterClosing(snapshot, of))
+      add({
+        organizationId: lent.organizationId,
+        of: `customer ${lent.customerId}`,
+        message: `is Closed since ${lent.closedOn}, and got ${lent.loans} loans after it`,
+      })
+  })
+  for (const fault of BOOK_FAULTS)
+    await parts.runForAll('rows of the book', async (of, add) => {
+      const { found, rows } = await findFault(snapshot, fault, of)
+      rows.forEach(add)
+      more(found - rows.length)
     })
-  for await (const { found, rows } of findOrphans(snapshot, organizationId)) {
-    rows.forEach(add)
-    more(found - rows.length)
-  }
-  for (const difference of await keptDays.differences()) add(difference)
-  await checkJournals(snapshot, journals, organizationId, add)
+  await parts.runForAll('documents', (of, add) => checkDocuments(deps, snapshot, of, add))
+  await keptDays.differences(snapshot, parts)
+  await checkJournals(snapshot, journals, { organizationId, parts })
   return totals
 }
 

@@ -3,6 +3,7 @@ import {
   type CheckedTransfer,
   type ClosedMonth,
   findJournalFaults,
+  JOURNAL_FAULTS,
   readClosedMonths,
   readCloses,
   readOpenings,
@@ -24,7 +25,7 @@ import { firstDayAfter, firstDayOf, lastDayOf, monthOf } from '../../domain/jour
 import { movedBetween } from '../../domain/journal/posted.ts'
 import { amountsToText, isNothing } from '../../domain/journal/slots.ts'
 import { closingHash } from '../journal/trialBalance.ts'
-import type { Difference } from './bookCheck.ts'
+import type { Add, CheckParts } from './checkParts.ts'
 
 /** Reads what decides the postings of loans, by organization. */
 export async function readJournals(snapshot: Snapshot, zone: string): Promise<ReadonlyMap<number, CheckedJournal>> {
@@ -72,23 +73,25 @@ export const NO_JOURNAL: CheckedJournal = {
 export async function checkJournals(
   snapshot: Snapshot,
   journals: ReadonlyMap<number, CheckedJournal>,
-  organizationId: number | undefined,
-  add: (difference: Difference) => void,
+  { organizationId, parts }: { readonly organizationId: number | undefined; readonly parts: CheckParts },
 ): Promise<void> {
-  for (const fault of await findJournalFaults(snapshot, organizationId)) add(fault)
-  await checkTrailed(snapshot, journals, organizationId, add)
-  await checkProvisions(snapshot, journals, organizationId, add)
-  const stored = Map.groupBy(await readTransfers(snapshot, organizationId), (transfer) => transfer.organizationId)
-  const closed = Map.groupBy(await readClosedMonths(snapshot, organizationId), (month) => month.organizationId)
-  for (const { organizationId: own } of await readJournalHeads(snapshot)) {
-    if (organizationId !== undefined && own !== organizationId) continue
-    const fault = (of: string, message: string) => add({ organizationId: own, of, message })
-    const checked = await readable(async () => {
-      await checkTransfers(snapshot, own, { transfers: stored.get(own) ?? [], fault })
-      await checkHashes(snapshot, closed.get(own) ?? [], fault)
-      return true
+  for (const fault of JOURNAL_FAULTS)
+    await parts.runForAll('the journal', async (of, add) => {
+      for (const found of await findJournalFaults(snapshot, fault, of)) add(found)
     })
-    if (!checked) fault('the charts', 'are missing or damaged: what closed months show cannot be checked')
+  await parts.runForAll('the journal', (of, add) => checkTrailed(snapshot, journals, of, add))
+  await parts.runForAll('provisions', (of, add) => checkProvisions(snapshot, journals, of, add))
+  for (const own of journals.keys()) {
+    if (organizationId !== undefined && own !== organizationId) continue
+    await parts.run({ organizationId: own, of: 'transfers between accounts' }, async (add) =>
+      checkTransfers(snapshot, own, await readTransfers(snapshot, own), add),
+    )
+    for (const month of (await parts.run({ organizationId: own, of: 'closed months' }, () =>
+      readClosedMonths(snapshot, own),
+    )) ?? [])
+      await parts.run({ organizationId: own, of: `month ${monthOf(month.month)}` }, (add) =>
+        checkHash(snapshot, month, add),
+      )
   }
 }
 
@@ -97,7 +100,7 @@ async function checkProvisions(
   snapshot: Snapshot,
   journals: ReadonlyMap<number, CheckedJournal>,
   organizationId: number | undefined,
-  add: (difference: Difference) => void,
+  add: Add,
 ): Promise<void> {
   const bookings = Map.groupBy(await readBookings(snapshot, organizationId), (booking) => booking.organizationId)
   const postings = Map.groupBy(await readProvisionPostings(snapshot, organizationId), (one) => one.organizationId)
@@ -113,7 +116,7 @@ async function checkTrailed(
   snapshot: Snapshot,
   journals: ReadonlyMap<number, CheckedJournal>,
   organizationId: number | undefined,
-  add: (difference: Difference) => void,
+  add: Add,
 ): Promise<void> {
   const openFromAt = (own: number, change: bigint) => journals.get(own)?.openFromAt(change) ?? null
   const { heads, months, charts } = await readTrailedJournals(snapshot, organizationId)
@@ -130,22 +133,24 @@ async function checkTrailed(
   }
 }
 
-type Fault = (of: string, message: string) => void
-
-/** Makes the hashes of closed months again. */
-async function checkHashes(snapshot: Snapshot, months: readonly ClosedMonth[], fault: Fault): Promise<void> {
-  for (const { organizationId, month, trialBalanceHash } of months) {
-    const hash = await closingHash({ pool: snapshot }, organizationId, lastDayOf(month))
-    if (hash === trialBalanceHash) continue
-    fault(`month ${monthOf(month)}`, `was closed with the hash ${trialBalanceHash}, and its trial balance has ${hash}`)
-  }
+/** Makes the hash of a closed month again. */
+async function checkHash(
+  snapshot: Snapshot,
+  { organizationId, month, trialBalanceHash }: ClosedMonth,
+  add: Add,
+): Promise<void> {
+  const hash = await closingHash({ pool: snapshot }, organizationId, lastDayOf(month))
+  if (hash === trialBalanceHash) return
+  const message = `was closed with the hash ${trialBalanceHash}, and its trial balance has ${hash}`
+  add({ organizationId, of: `month ${monthOf(month)}`, message })
 }
 
 /** Makes again what moved between the accounts of charts. */
 async function checkTransfers(
   snapshot: Snapshot,
   organizationId: number,
-  { transfers, fault }: { readonly transfers: readonly CheckedTransfer[]; readonly fault: Fault },
+  transfers: readonly CheckedTransfer[],
+  add: Add,
 ): Promise<void> {
   const charts = await readCharts({ pool: snapshot }, organizationId)
   const expected: string[] = []
@@ -153,16 +158,17 @@ async function checkTransfers(
     expected.push(...(await movesTo(snapshot, organizationId, charts[index]!, chart)))
   const found = transfers.map(transferText)
   if (expected.toSorted().join() === found.toSorted().join()) return
-  fault(
-    'transfers between accounts',
-    `are ${found.join('; ') || 'none'}, and by the charts and the sums they must be ${expected.join('; ') || 'none'}`,
-  )
+  const message = `are ${found.join('; ') || 'none'}, and by the charts and the sums they must be ${expected.join('; ') || 'none'}`
+  add({ organizationId, of: 'transfers between accounts', message })
 }
 
-type Transferred = Pick<CheckedTransfer, 'movedTo' | 'bookedOn' | 'currency' | 'productId' | 'amounts'>
+type Transferred = Omit<CheckedTransfer, 'id' | 'organizationId'>
 
-const transferText = ({ movedTo, bookedOn, currency, productId, amounts }: Transferred): string =>
-  `to version ${movedTo} on ${bookedOn}, ${currency}, product ${productId}: ${amountsToText(amounts)}`
+const transferText = (transfer: Transferred): string => {
+  const { movedFrom, movedTo, bookedOn, valueDate, currency, productId, amounts } = transfer
+  const day = bookedOn === valueDate ? bookedOn : `${bookedOn} of ${valueDate}`
+  return `from version ${movedFrom} to ${movedTo} on ${day}, ${currency}, product ${productId}: ${amountsToText(amounts)}`
+}
 
 async function movesTo(snapshot: Snapshot, organizationId: number, from: ChartVersion, to: ChartVersion) {
   const { version: movedTo, countsFrom: bookedOn } = to
@@ -170,6 +176,8 @@ async function movesTo(snapshot: Snapshot, organizationId: number, from: ChartVe
   const booked = await readBookedBefore(snapshot, organizationId, bookedOn)
   return booked.flatMap(({ currency, productId, amounts: sums }) => {
     const amounts = movedBetween(from.chart, to.chart, sums)
-    return isNothing(amounts) ? [] : [transferText({ movedTo, bookedOn, currency, productId, amounts })]
+    const dates = { bookedOn, valueDate: bookedOn }
+    const moved = { movedFrom: from.version, movedTo, ...dates, currency, productId, amounts }
+    return isNothing(amounts) ? [] : [transferText(moved)]
   })
 }

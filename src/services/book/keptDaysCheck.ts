@@ -1,6 +1,7 @@
 import type { Deps } from '../../app/deps.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import { type KeptDayKey, listRightDays, readCellsOf } from '../../db/portfolio/keptDays.ts'
+import { isUnavailable } from '../../db/postgres/errors.ts'
 import type { Snapshot } from '../../db/postgres/transaction.ts'
 import { momentOf } from '../../domain/delinquency/known.ts'
 import type { DelinquencyPolicy } from '../../domain/delinquency/policy.ts'
@@ -8,6 +9,7 @@ import { positionsOn } from '../../domain/delinquency/position.ts'
 import { type Cell, Cells, monthOf, sumsOf } from '../../domain/portfolio/cells.ts'
 import { cellsToJson } from '../../domain/portfolio/storedCells.ts'
 import { findPolicy } from '../delinquency/policies.ts'
+import type { CheckParts, Difference } from './checkParts.ts'
 
 /** The kept days of an organization by one version of its policy, and what replay makes of them. */
 interface CheckedDays {
@@ -17,53 +19,67 @@ interface CheckedDays {
   readonly replayed: readonly Cells[]
 }
 
-/** A difference of a kept day of a portfolio. */
-interface DayDifference {
-  readonly organizationId: number
-  readonly of: string
-  readonly message: string
-}
-
 /** Compares the kept days of portfolios with what replay makes of each loan. */
 export interface KeptDaysCheck {
+  /** Takes in the kept days of an organization by one version of its policy. */
+  take(organizationId: number, days: CheckedDays): void
   /** Takes in a loan. */
   add(loan: StoredLoan): void
-  /** Returns the days that differ, once all loans are taken in. */
-  differences(): Promise<DayDifference[]>
+  /** Names the days that differ, once all loans are taken in. */
+  differences(snapshot: Snapshot, parts: CheckParts): Promise<void>
 }
 
-/** Reads the kept days that no change has made stale, to be compared. */
-export async function checkKeptDays(
-  { db, config: { zone }, now }: Pick<Deps, 'db' | 'config' | 'now'>,
-  snapshot: Snapshot,
-  organizationId: number | undefined,
-): Promise<KeptDaysCheck> {
-  const byPolicy = Map.groupBy(
-    await listRightDays(snapshot, organizationId),
-    (day) => `${day.organizationId} ${day.policyVersion}`,
-  )
+/** Creates the check; it has no days yet. */
+export function createKeptDaysCheck(): KeptDaysCheck {
   const checked = new Map<number, CheckedDays[]>()
-  for (const days of byPolicy.values()) {
-    const { organizationId: of, policyVersion: version } = days[0]!
-    const { policy } = await findPolicy({ db }, of, version === 0 ? { knownAt: 0 } : { version })
-    const moments = days.map(({ day }) => momentOf(day, now(of), zone))
-    const one = { policy, days, moments, replayed: days.map(() => new Cells()) }
-    checked.set(of, [...(checked.get(of) ?? []), one])
-  }
   return {
+    take: (organizationId, days) => checked.set(organizationId, [...(checked.get(organizationId) ?? []), days]),
     add: (loan) => {
       for (const one of checked.get(loan.organizationId) ?? []) addTo(one, loan)
     },
-    differences: async () => {
-      const found: DayDifference[] = []
+    async differences(snapshot, parts) {
       // One day after the other: all of them would fill the memory.
-      for (const { days, replayed } of [...checked.values()].flat())
-        for (const [place, day] of days.entries())
-          found.push(...differenceOf(day, await readCellsOf(snapshot, day), replayed[place]!.list()))
-      return found
+      for (const [organizationId, own] of checked)
+        for (const { days, replayed } of own)
+          for (const [place, day] of days.entries())
+            await parts.run({ organizationId, of: `portfolio of ${day.day}` }, async (add) => {
+              const cells = await readCellsOf(snapshot, day)
+              differenceOf(day, cells, replayed[place]!.list()).forEach(add)
+            })
     },
   }
 }
+
+/** Reads the kept days that no change has made stale, to be compared. */
+export async function readKeptDays(
+  { db, config: { zone }, now }: Pick<Deps, 'db' | 'config' | 'now'>,
+  { snapshot, parts }: { readonly snapshot: Snapshot; readonly parts: CheckParts },
+  check: KeptDaysCheck,
+): Promise<void> {
+  await parts.runForAll('the kept days of portfolios', async (one, add) => {
+    const byPolicy = Map.groupBy(
+      await listRightDays(snapshot, one),
+      (day) => `${day.organizationId} ${day.policyVersion}`,
+    )
+    for (const days of byPolicy.values()) {
+      const { organizationId: of, policyVersion: version } = days[0]!
+      try {
+        const { policy } = await findPolicy({ db }, of, version === 0 ? { knownAt: 0 } : { version })
+        const moments = days.map(({ day }) => momentOf(day, now(of), zone))
+        check.take(of, { policy, days, moments, replayed: days.map(() => new Cells()) })
+      } catch (error) {
+        if (isUnavailable(error)) throw error
+        add({
+          organizationId: of,
+          of: `portfolio of ${days[0]!.day}`,
+          message: `was kept by version ${version} of the policy, which is not there or is damaged: ${messageOf(error)}`,
+        })
+      }
+    }
+  })
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 function addTo({ policy, moments, replayed }: CheckedDays, { terms, entries, productId }: StoredLoan): void {
   const key = { productId, currency: terms.currency.code, month: monthOf(terms.disbursedOn) }
@@ -76,7 +92,7 @@ function differenceOf(
   { organizationId, policyVersion, day }: KeptDayKey,
   cells: readonly Cell[] | undefined,
   replayed: readonly Cell[],
-): DayDifference[] {
+): Difference[] {
   const texts = (some: readonly Cell[]) => cellsToJson(some).map((cell) => JSON.stringify(cell))
   const [computed, kept] = [texts(replayed), cells && texts(cells)]
   const differing = kept && computed.find((cell, index) => cell !== kept[index])

@@ -1,4 +1,6 @@
+import { isStampRight, STAMPED } from '../../db/audit/stamp.ts'
 import {
+  AFTER_ALL,
   BEFORE_ALL,
   type ChainHead,
   countChangesAfter,
@@ -12,8 +14,9 @@ import {
 } from '../../db/events/sealedChain.ts'
 import { readSealed, type SealedRow } from '../../db/events/sealedRows.ts'
 import type { Snapshot } from '../../db/postgres/transaction.ts'
-import { type Head, headText } from '../events/chainHeads.ts'
+import { type EventHash, type Head, headText } from '../events/chainHeads.ts'
 import { type ChainSecret, marksOf, nameMarkOf, readMarks } from '../events/seal.ts'
+import type { Add, CheckParts } from './checkParts.ts'
 import { differencesOfRows, isAbsent } from './sealDifferences.ts'
 import { checkPart, type PartWalk, partName, settle, startWalk } from './sealParts.ts'
 
@@ -21,10 +24,11 @@ import { checkPart, type PartWalk, partName, settle, startWalk } from './sealPar
 export interface SealOptions {
   readonly secret: ChainSecret
   readonly organizationId: number | undefined
-  /** Heads that were kept elsewhere: the chain up to each must be what it was. */
-  readonly heads: readonly Head[]
+  /** Heads and hashes of events that were kept elsewhere: the chain up to each must be what it was. */
+  readonly heads: readonly (Head | EventHash)[]
   readonly stopping: AbortSignal | undefined
-  readonly add: (difference: { organizationId: number; of: string; message: string }) => void
+  readonly add: Add
+  readonly parts: CheckParts
   readonly onProgress: ((done: number, total: number) => void) | undefined
 }
 
@@ -34,6 +38,8 @@ export interface SealsChecked {
   readonly sealed: number
   /** Changes that are not sealed yet. */
   readonly unsealed: number
+  /** Chains that began again with another secret at a change: the stamps of the changes up to it cannot be checked. */
+  readonly begunAgain: readonly { readonly organizationId: number; readonly changeId: bigint }[]
 }
 
 /**
@@ -52,19 +58,40 @@ export async function checkSeals(snapshot: Snapshot, options: SealOptions): Prom
     sealed += changes
     options.onProgress?.(sealed, total - unsealed)
   }
-  for (const head of heads) if (!options.stopping?.aborted) await checkChain(snapshot, head, options, progress)
+  for (const head of heads) {
+    const part = { organizationId: head.organizationId, of: 'event_chain' }
+    if (!options.stopping?.aborted)
+      await options.parts.run(part, (add) => checkChain(snapshot, head, { ...options, add }, progress))
+  }
   const checked = new Set(heads.map(({ organizationId }) => organizationId))
-  for (const { organizationId, changeId } of options.heads.filter((one) => !checked.has(one.organizationId)))
-    options.add({ organizationId, of: `head ${changeId}`, message: 'no organization has that number' })
-  return { sealed, unsealed }
+  for (const head of options.heads.filter((one) => !checked.has(one.organizationId)))
+    options.add({
+      organizationId: head.organizationId,
+      of: nameOfHead(head),
+      message: 'no organization has that number',
+    })
+  const begunAgain = heads
+    .filter(({ stampsAfter }) => stampsAfter > 0n)
+    .map(({ organizationId, stampsAfter: changeId }) => ({ organizationId, changeId }))
+  return { sealed, unsealed, begunAgain }
 }
+
+/** Returns the name of what was kept elsewhere in messages. */
+const nameOfHead = (head: Head | EventHash): string =>
+  'changeId' in head ? `head ${head.changeId}` : `event ${head.sequence}`
 
 /** A walk, with the heads on its way. */
 interface ChainWalk extends PartWalk {
+  /** Nobody was told of the changes up to this one. */
+  readonly openedAt: bigint
+  /** The stamps of the changes up to this one cannot be checked. */
+  readonly stampsAfter: bigint
   /** The last change of which an event is there. */
   last: bigint
   /** Heads that were kept, by their change. */
   readonly kept: Map<bigint, Head[]>
+  /** Hashes of events that were kept, by the number of the event. */
+  readonly told: Map<bigint, EventHash[]>
 }
 
 async function checkChain(
@@ -81,11 +108,24 @@ async function checkChain(
       'event_chain',
       `was sealed with the secret ${head.keyId || 'of no name'}, and KEY_ENCRYPTION_SECRET makes ${secret.keyId}: the hashes cannot be checked`,
     )
-  const own = heads.filter((one) => one.organizationId === organizationId)
-  const kept = Map.groupBy(own, ({ changeId }) => changeId)
+  if (head.beginsAfter !== 0n && !head.isTest)
+    fault('event_chain', `begins_after is ${head.beginsAfter}, and the events of a live organization begin at 1`)
+  // What was kept before a test organization was emptied is of another chain.
+  const own = heads.filter(
+    (one) => one.organizationId === organizationId && !(head.isTest && one.sequence <= head.beginsAfter),
+  )
+  const ofChanges = own.filter((one) => 'changeId' in one)
+  const kept = Map.groupBy(ofChanges, ({ changeId }) => changeId)
+  const told = Map.groupBy(
+    own.filter((one) => !('changeId' in one)),
+    ({ sequence }) => sequence,
+  )
   const walk = {
     ...startWalk({ organizationId, secret: isOurs ? secret : undefined, fault, sequence: head.beginsAfter }),
     kept,
+    told,
+    openedAt: head.openedAt,
+    stampsAfter: head.stampsAfter,
     last: 0n,
   }
   for (let after = BEFORE_ALL; after < head.changeId && !stopping?.aborted; ) {
@@ -95,6 +135,7 @@ async function checkChain(
     after = end
   }
   if (stopping?.aborted) return
+  await checkStampsAfter(snapshot, walk, head)
   for (const part of await readPartsAfter(snapshot, organizationId, head.changeId))
     fault(partName(part), `is after the head of the chain, change ${head.changeId}`)
   checkHead(walk, head)
@@ -117,6 +158,8 @@ function checkHead(walk: ChainWalk, head: ChainHead): void {
         ? `the chain ends at change ${changeId}, before the head: its end was cut off, or an older state was restored`
         : `no seal of change ${missed.changeId} is there`,
     )
+  for (const missed of [...walk.told.values()].flat())
+    walk.fault(`event ${missed.sequence}`, 'is not there, and its hash was kept elsewhere')
 }
 
 async function checkBatch(
@@ -159,6 +202,7 @@ function checkChange(walk: ChainWalk, checked: CheckedChange, parts: readonly St
     walk.fault(`event ${id}/0`, 'is not there: the change is in the trail, and has no seal')
     lose(walk)
   }
+  if (change) checkStamp(walk, change)
   if (parts.length > 0) walk.last = id
   for (const [index, stored] of parts.entries()) {
     const due = parts[0]!.part === 0 ? index : index + 1
@@ -167,13 +211,15 @@ function checkChange(walk: ChainWalk, checked: CheckedChange, parts: readonly St
       lose(walk)
     }
     const changed = checkPart(walk, stored, change, rows)
+    compareHeads(walk, id, stored)
     if (stored.part !== 0 || change === undefined || changed === 'digest') continue
     const marks = readMarks(changed === 'marks' ? marksOf(change.trail, rows) : stored.marks)
     if (marks === undefined) continue
     for (const { of, message } of differencesOfRows(id, rows, { digest: stored.digest, marks, isChangedLater }))
       walk.fault(of, message)
   }
-  compareHeads(walk, id)
+  if (walk.kept.get(id)?.length) rewritten(walk, `head ${id}`, id)
+  walk.kept.delete(id)
 }
 
 /** Goes on after a part that is gone: the hash that the next one follows from is not known. */
@@ -182,17 +228,43 @@ function lose(walk: ChainWalk): void {
   walk.before = undefined
 }
 
-function compareHeads(walk: ChainWalk, id: bigint): void {
-  const { kept, before = new Uint8Array(0), sequence, organizationId } = walk
-  for (const head of kept.get(id) ?? []) {
-    const hash = Buffer.from(before).toString('hex')
-    if (hash !== head.hash || sequence !== head.sequence)
-      walk.fault(
-        `head ${id}`,
-        `the chain was rewritten up to change ${id} or before it: it is ${headText({ organizationId, changeId: id, sequence, hash })} now`,
-      )
+/** Compares what was kept of a part of the chain with what it is now. */
+function compareHeads(walk: ChainWalk, id: bigint, stored: StoredPart): void {
+  const hash = Buffer.from(stored.hash).toString('hex')
+  const left = (walk.kept.get(id) ?? []).filter((head) => head.hash !== hash || head.sequence !== walk.sequence)
+  walk.kept.set(id, left)
+  if (stored.sequence === null) return
+  if (id <= walk.openedAt)
+    walk.fault('event_chain', `opened_at_change is ${walk.openedAt}, and change ${id} before it has an event`)
+  const told = walk.told.get(stored.sequence) ?? []
+  if (told.some((one) => one.hash !== hash)) rewritten(walk, `event ${stored.sequence}`, id)
+  walk.told.delete(stored.sequence)
+}
+
+function rewritten({ before = new Uint8Array(0), sequence, organizationId, fault }: ChainWalk, of: string, id: bigint) {
+  const hash = Buffer.from(before).toString('hex')
+  fault(
+    of,
+    `the chain was rewritten up to change ${id} or before it: it is ${headText({ organizationId, changeId: id, sequence, hash })} now`,
+  )
+}
+
+/** Names a row of the trail that has no right stamp. */
+function checkStamp({ secret, organizationId, stampsAfter, fault }: ChainWalk, { id, trail }: ReadChange): void {
+  if (secret === undefined || id <= stampsAfter) return
+  const [texts, stamp = null] = [trail.slice(0, STAMPED.length), trail[STAMPED.length]]
+  if (!isStampRight(secret.stampKey, { organizationId, texts }, stamp))
+    fault(`audit_entry ${id}`, 'was changed after it was written, or was not written by the service')
+}
+
+/** Checks the stamps of the changes that are not sealed yet. */
+async function checkStampsAfter(snapshot: Snapshot, walk: ChainWalk, { changeId }: ChainHead): Promise<void> {
+  const { organizationId } = walk
+  for (let after = changeId; after < AFTER_ALL; ) {
+    const { changes, end } = await readChain(snapshot, { organizationId, after, end: AFTER_ALL })
+    for (const change of changes) checkStamp(walk, change)
+    after = end
   }
-  kept.delete(id)
 }
 
 /** Puts the decision that was sealed in place of one that is not found: its customer, kind or time was changed. */

@@ -11,6 +11,14 @@ export interface Head {
   readonly hash: string
 }
 
+/** The hash of an event, as its receivers have it: `data.hash` of the event. */
+export interface EventHash {
+  readonly organizationId: number
+  readonly sequence: bigint
+  /** Hexadecimal. */
+  readonly hash: string
+}
+
 /** The head of an organization now. */
 export interface ListedHead extends Head {
   /** Null while nothing is sealed. */
@@ -30,6 +38,15 @@ export function parseHead(text: string): Head | undefined {
   const [, organizationId, changeId, sequence, hash] = HEAD.exec(text.trim()) ?? []
   if (changeId === undefined || sequence === undefined || hash === undefined) return undefined
   return { organizationId: Number(organizationId), changeId: BigInt(changeId), sequence: BigInt(sequence), hash }
+}
+
+const EVENT_HASH = /^evt_(\d{1,9})_([1-9]\d{0,18}):([0-9a-f]{64})$/
+
+/** Reads the hash of an event from its text, `evt_1_97:<hash>`; undefined for a text that is none. */
+export function parseEventHash(text: string): EventHash | undefined {
+  const [, organizationId, sequence, hash] = EVENT_HASH.exec(text.trim()) ?? []
+  if (sequence === undefined || hash === undefined) return undefined
+  return { organizationId: Number(organizationId), sequence: BigInt(sequence), hash }
 }
 
 /** Returns a head without its bytes. */

@@ -8,6 +8,8 @@ export interface ChainSecret {
   readonly key: KeyObject
   /** Names the secret, without telling it: `event_chain.key_id`. */
   readonly keyId: string
+  /** The key of the stamps that rows of the trail get when they are written. */
+  readonly stampKey: KeyObject
 }
 
 /** A change that is to be sealed. */
@@ -34,13 +36,14 @@ export interface SealedPart {
 }
 
 /**
- * Derives the secret of the chain from KEY_ENCRYPTION_SECRET (HKDF with SHA-256). The signing keys are encrypted with
+ * Derives the keys of the chain and of the stamps from KEY_ENCRYPTION_SECRET (HKDF with SHA-256). The signing keys are encrypted with
  * other keys, so the one secret tells nothing about the other.
  */
 export function chainSecret(keyEncryptionSecret: string): ChainSecret {
-  const derived = Buffer.from(hkdfSync('sha256', keyEncryptionSecret, '', 'mkopo chain of changes 1', 32))
+  const derive = (name: string) => Buffer.from(hkdfSync('sha256', keyEncryptionSecret, '', name, 32))
+  const derived = derive('mkopo chain of changes 1')
   const keyId = hash('sha256', Buffer.concat([Buffer.from('mkopo id of a chain key 1'), derived]), 'hex').slice(0, 16)
-  return { key: createSecretKey(derived), keyId }
+  return { key: createSecretKey(derived), keyId, stampKey: createSecretKey(derive('mkopo stamps of the trail 1')) }
 }
 
 /** Stands for the hash before the first part of a chain. */

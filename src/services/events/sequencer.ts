@@ -1,23 +1,29 @@
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { Deps } from '../../app/deps.ts'
+import { isStampRight, STAMPED } from '../../db/audit/stamp.ts'
 import {
   type ChainEnd,
   claimChain,
   type EventRow,
   extendChain,
   findUnsealed,
+  hasHash,
+  isTest,
   lastDrawn,
   readUnsealed,
   type UnsealedRow,
 } from '../../db/events/chain.ts'
 import { readHeads } from '../../db/events/eventList.ts'
 import { readSealed, type SealedRow } from '../../db/events/sealedRows.ts'
+import { CLOSING } from '../../db/journal/periods.ts'
 import { isUnavailable } from '../../db/postgres/errors.ts'
-import { inTransaction } from '../../db/postgres/transaction.ts'
+import { inTransaction, type Transaction } from '../../db/postgres/transaction.ts'
 import { readMoment } from '../../db/queries/moment.ts'
 import { moment } from '../../db/queries/rows.ts'
 import { eventTypesOf, untoldTypeOf } from '../../domain/events/changeEvents.ts'
 import { type Failed, type Job, type Round, startRounds, type Work } from '../rounds.ts'
+import { type Head, headText } from './chainHeads.ts'
+import type { KeptHeads } from './keptHeads.ts'
 import { type ChainSecret, sealChange } from './seal.ts'
 
 /** Changes of an organization that are sealed in one transaction: few enough that requests are not delayed. */
@@ -30,7 +36,17 @@ const LEFT_ALONE_MS = 10_000
 /** Changes that are sealed before requests get their turn. */
 const SLICE = 50
 
-type SequencerDeps = Pick<Deps, 'db' | 'machineNow' | 'chainSecret' | 'eventHeads'>
+type SequencerDeps = Pick<Deps, 'db' | 'machineNow' | 'chainSecret' | 'eventHeads' | 'keptHeads'>
+
+/** What the sequencer tells of what it seals. */
+export interface SequencerNews {
+  /** The head of a chain is to be kept outside of the database. */
+  headDue(head: Head): void
+  /** A row of the trail has no right stamp: it was changed or added past the service. It is sealed, and book check names it. */
+  notStamped(change: { readonly organizationId: number; readonly changeId: bigint }): void
+}
+
+const noNews: SequencerNews = { headDue: () => undefined, notStamped: () => undefined }
 
 /** Seals changes and numbers events, round by round. */
 export interface Sequencer {
@@ -45,7 +61,7 @@ interface Settling {
 }
 
 /** Creates a sequencer. Any number of them may work on one book: a chain is claimed by its row. */
-export function createSequencer(deps: SequencerDeps): Sequencer {
+export function createSequencer(deps: SequencerDeps, news: SequencerNews = noNews): Sequencer {
   let settled = 0n
   let done = 0n
   let next: Settling | undefined
@@ -62,11 +78,20 @@ export function createSequencer(deps: SequencerDeps): Sequencer {
     next = undefined
   }
 
+  /** The reading of the heads that are kept, once. */
+  let known: Promise<void> | undefined
+  const lose = (error: unknown) => {
+    known = undefined
+    throw error
+  }
+
   /** Organizations that failed, and until when they are left alone. */
   const leftAlone = new Map<number, number>()
 
   return {
     async round() {
+      known ??= deps.keptHeads.refresh().catch(lose)
+      await known
       await look()
       const failed: Failed[] = []
       if (done === settled) return { count: 0, isDone: next === undefined, failed }
@@ -80,12 +105,14 @@ export function createSequencer(deps: SequencerDeps): Sequencer {
         }
         leftAlone.delete(organizationId)
         try {
-          const found = await sealNext(deps, organizationId, upTo)
+          const found = await sealNext(deps, news, organizationId, upTo)
           if (!found?.isDone) isDone = false
           count += found?.count ?? 0
         } catch (error) {
           if (isUnavailable(error)) throw error
           failed.push({ organizationId, error })
+          // An operator may have accepted an older state meanwhile.
+          if (error instanceof ChainWentBackError) await deps.keptHeads.refresh()
           leftAlone.set(organizationId, performance.now() + LEFT_ALONE_MS)
           isDone = false
         }
@@ -99,14 +126,15 @@ export function createSequencer(deps: SequencerDeps): Sequencer {
 /**
  * Seals the next changes of an organization, in one transaction.
  * @returns how many, and whether all of them; undefined while another instance seals them
- * @throws WrongChainSecretError when the chain was begun with another secret
+ * @throws WrongChainSecretError when the chain was begun with another secret; ChainWentBackError
  */
-async function sealNext(deps: SequencerDeps, organizationId: number, settled: bigint) {
-  const { db, chainSecret, machineNow } = deps
+async function sealNext(deps: SequencerDeps, news: SequencerNews, organizationId: number, settled: bigint) {
+  const { db, chainSecret, machineNow, keptHeads } = deps
   const sealed = await inTransaction(db, async (transaction) => {
     const end = await claimChain(transaction, organizationId)
     if (!end) return undefined
     if (end.keyId !== '' && end.keyId !== chainSecret.keyId) throw new WrongChainSecretError(organizationId)
+    await requireForward(keptHeads, transaction, organizationId, end)
     const most = { above: end.changeId, settled, most: CHANGES_A_ROUND }
     const found = await readUnsealed(transaction, organizationId, most)
     const subjects = await readSealed(transaction, organizationId, found)
@@ -117,11 +145,55 @@ async function sealNext(deps: SequencerDeps, organizationId: number, settled: bi
     return {
       count: changes.length,
       isDone: found.length < CHANGES_A_ROUND && changes.length === found.length,
+      isClosing: changes.some(({ entity }) => entity === CLOSING),
+      notStamped: changes
+        .filter((change) => change.id > end.stampsAfter && !isStamped(chainSecret, organizationId, change))
+        .map(({ id }) => id),
       ...after,
     }
   })
-  if (sealed) deps.eventHeads.note(organizationId, sealed.sequence)
+  if (!sealed) return undefined
+  deps.eventHeads.note(organizationId, sealed.sequence)
+  const { changeId, sequence, hash } = sealed
+  const head = { organizationId, changeId, sequence, hash: Buffer.from(hash).toString('hex') }
+  if (sealed.count > 0 && keptHeads.note(head, sealed.isClosing)) news.headDue(head)
+  for (const changeId of sealed.notStamped) news.notStamped({ organizationId, changeId })
   return sealed
+}
+
+/**
+ * Requires that a chain still has the last head that this process knows of it.
+ * @throws ChainWentBackError where it has not, unless it is that of a test organization, which can be emptied
+ */
+async function requireForward(
+  keptHeads: KeptHeads,
+  transaction: Transaction,
+  organizationId: number,
+  end: ChainEnd,
+): Promise<void> {
+  const known = keptHeads.latest(organizationId)
+  if (!known) return
+  const hash = Buffer.from(known.hash, 'hex')
+  if (end.changeId === known.changeId && hash.equals(end.hash)) return
+  if (end.changeId > known.changeId && (await hasHash(transaction, { ...known, hash }))) return
+  if (!(await isTest(transaction, organizationId))) throw new ChainWentBackError(known, end)
+  keptHeads.forget(organizationId)
+}
+
+/** Returns whether a row of the trail has the stamp of the statement that wrote it. */
+const isStamped = ({ stampKey }: ChainSecret, organizationId: number, { trail }: UnsealedRow): boolean =>
+  isStampRight(stampKey, { organizationId, texts: trail.slice(0, STAMPED.length) }, trail[STAMPED.length] ?? null)
+
+/** A chain does not have a head that it had: seals were taken off, or an older state of the book was restored. */
+export class ChainWentBackError extends Error {
+  override readonly name = 'ChainWentBackError'
+
+  constructor(known: Head, end: ChainEnd) {
+    const { organizationId, changeId } = known
+    super(
+      `the chain of organization ${organizationId} had the head ${headText(known)}, and has not: it ends at change ${end.changeId}${end.changeId > changeId ? '' : `, and had come to change ${changeId}`}. Seals were taken off, or an older state of the book was restored. No event of the organization is numbered until the seals are back, or "mkopo book seal --restored" accepts the older state`,
+    )
+  }
 }
 
 /** The secret of the settings is not the one that a chain was begun with. */
@@ -185,25 +257,52 @@ async function refreshHeads({ db, eventHeads }: SequencerDeps): Promise<void> {
   for (const [organizationId, sequence] of await readHeads(db, awaited)) eventHeads.note(organizationId, sequence)
 }
 
-/** Starts to seal changes and to number events, until it is stopped. */
-export function startSequencer(
-  deps: SequencerDeps & Pick<Deps, 'listener'>,
-  log: { error(context: object, message: string): void },
-): Job {
-  const sequencer = createSequencer(deps)
+/** Writes lines of the log. */
+interface Log {
+  info(context: object, message: string): void
+  error(context: object, message: string): void
+}
+
+/** Starts to seal changes and to number events, until it is stopped. The last heads are then written to the file of heads. */
+export function startSequencer(deps: SequencerDeps & Pick<Deps, 'listener'>, log: Log): Job {
+  const { keptHeads, listener } = deps
+  const sequencer = createSequencer(deps, {
+    headDue: (head) => log.info({ head: headText(head) }, 'head of a chain of changes'),
+    notStamped(change) {
+      listener.notStamped()
+      log.error(change, 'a row of the audit trail was changed or added past the service; book check names it')
+    },
+  })
+  let isWriteFailed = false
+  const write = async (which: 'due' | 'last') => {
+    try {
+      await keptHeads.write(which)
+      isWriteFailed = false
+    } catch (error) {
+      if (!isWriteFailed) log.error({ err: error }, 'HEADS_FILE: heads cannot be written to it; it will be tried again')
+      isWriteFailed = true
+    }
+  }
   const work: Work = {
     everyMs: EVERY_MS,
     async round() {
       const round = await sequencer.round()
       await refreshHeads(deps)
+      await write(round.failed.length > 0 ? 'last' : 'due')
       return round
     },
-    done: (count) => deps.listener.sealed(count),
-    failed: () => deps.listener.sealFailed(),
+    done: (count) => listener.sealed(count),
+    failed: () => listener.sealFailed(),
     says: (organizationId) => {
       const whose = organizationId === undefined ? 'changes' : `changes of organization ${organizationId}`
       return `${whose} could not be sealed, and no event is told of them; it will be tried again`
     },
   }
-  return startRounds(work, log)
+  const job = startRounds(work, log)
+  return {
+    async stop() {
+      await job.stop()
+      await write('last')
+    },
+  }
 }

@@ -5,6 +5,7 @@ import {
   type Endpoint,
   findSecrets,
   insertEndpoint,
+  secretSha256,
 } from '../../db/webhooks/endpoints.ts'
 import { ENDPOINTS_ORDER, type EndpointView, findEndpoint, findEndpoints } from '../../db/webhooks/endpointViews.ts'
 import type { EndpointState, EventStyle } from '../../db/webhooks/leases.ts'
@@ -208,13 +209,14 @@ export async function rotateSecret(
   const secret = makeWebhookSecret()
   const previousUntil = deps.machineNow() + overlapHours * HOUR_MS
   const rotating = changeRow(deps.db, caller, { id, now: deps.machineNow() }, async (current) => {
+    const encrypted = webhookBox(deps.config).encrypt(secret)
     // A secret that was encrypted with another KEY_ENCRYPTION_SECRET cannot sign any more.
     const signs = overlapHours > 0 && canSign(deps.config, current.secret)
     const previous = signs ? { previousSecret: current.secret, previousUntil } : NO_PREVIOUS
     const until = overlapHours > 0 ? new Date(previousUntil).toISOString() : null
     return {
-      change: { secret: webhookBox(deps.config).encrypt(secret), ...previous },
-      trace: { action: 'rotate', before: null, after: { previousUntil: until } },
+      change: { secret: encrypted, ...previous },
+      trace: { action: 'rotate', before: null, after: { previousUntil: until, secretSha256: secretSha256(encrypted) } },
     }
   })
   if (!(await abortedWhereKeyTaken(rotating))) throw noSuchEndpoint()

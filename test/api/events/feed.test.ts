@@ -5,6 +5,7 @@ import { sequenceAll, startSequencer } from '../../../src/services/events/sequen
 import { DEMO_PARTNER } from '../../../src/services/lenders/seedDemo.ts'
 import { anotherLender } from '../../support/lenders.ts'
 import { within } from '../../support/patience.ts'
+import { silent } from '../../support/quiet.ts'
 import { aBorrower } from '../../support/recordBodies.ts'
 import { recordsOf } from '../../support/records.ts'
 import { type Answer, startService, type TestService } from '../../support/service.ts'
@@ -178,7 +179,7 @@ describe('an event', () => {
 
 describe('a long poll', () => {
   it('is answered as soon as there is an event', { timeout: within(30_000) }, async () => {
-    const job = startSequencer(service.deps, { error: () => undefined })
+    const job = startSequencer(service.deps, silent)
     const { next } = (await feed('?rows=1000')).body
     const waiting = feed(`?after=${next}&wait=30`)
     const began = performance.now()
@@ -196,7 +197,7 @@ describe('a long poll', () => {
   })
 
   it('waits for an event that the filter lets through', { timeout: within(30_000) }, async () => {
-    const job = startSequencer(service.deps, { error: () => undefined })
+    const job = startSequencer(service.deps, silent)
     const { next } = (await feed('?rows=1000')).body
     const waiting = feed(`?after=${next}&wait=30&types=loan.disbursed`)
     await service.post('/v1/customers', { body: { externalId: 'zuri' } })

@@ -3,6 +3,7 @@ import { cursorAfter, headOf } from '../../../src/services/events/eventList.ts'
 import { sequenceAll, startSequencer } from '../../../src/services/events/sequencer.ts'
 import { anotherLender } from '../../support/lenders.ts'
 import { within } from '../../support/patience.ts'
+import { silent } from '../../support/quiet.ts'
 import { aBorrower } from '../../support/recordBodies.ts'
 import { recordsOf } from '../../support/records.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -88,7 +89,7 @@ describe('an organization whose chain is damaged', () => {
     await pay(3)
     await service.post('/v1/customers', { token, body: { externalId: 'elsewhere' } })
     const errors: string[] = []
-    const job = startSequencer(service.deps, { error: (_, message) => errors.push(message) })
+    const job = startSequencer(service.deps, { info: () => undefined, error: (_, message) => errors.push(message) })
     const waited = await service.get<Feed>('/v1/events?wait=20', { token })
     expect(waited.body.items.map(({ type }) => type)).toEqual(['customer.created'])
     await job.stop()
@@ -109,7 +110,7 @@ describe('a filter by customer', () => {
     await service.post('/v1/customers', { body: { externalId: 'waits' } })
     await sequenceAll(service.deps)
     next = (await service.get<Feed>('/v1/events?after=now')).body.next
-    const job = startSequencer(service.deps, { error: () => undefined })
+    const job = startSequencer(service.deps, silent)
     const waiting = feed('&customerExternalId=waits&wait=30')
     await lendTo('waits')
     expect((await waiting).items.map(({ type }) => type)).toEqual(['loan.disbursed'])
@@ -117,7 +118,7 @@ describe('a filter by customer', () => {
   })
 
   it('finds a customer that is made while it waits', { timeout: within(30_000) }, async () => {
-    const job = startSequencer(service.deps, { error: () => undefined })
+    const job = startSequencer(service.deps, silent)
     const waiting = feed('&customerExternalId=comes&wait=30')
     await service.post('/v1/customers', { body: { externalId: 'comes' } })
     expect((await waiting).items.map(({ type }) => type)).toEqual(['customer.created'])

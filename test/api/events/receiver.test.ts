@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startSequencer } from '../../../src/services/events/sequencer.ts'
 import { walk } from '../../support/cursors.ts'
 import { within } from '../../support/patience.ts'
+import { silent } from '../../support/quiet.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 // A receiver that starts in the middle of the day: a cursor, then the lists, then the events (docs/events.md).
@@ -52,7 +53,7 @@ const lend = async (of: TestService): Promise<string> =>
 it('has each loan as the book has it, whatever changed while it read the lists', {
   timeout: within(60_000),
 }, async () => {
-  const jobs = [service, other].map(({ deps }) => startSequencer(deps, { error: () => undefined }))
+  const jobs = [service, other].map(({ deps }) => startSequencer(deps, silent))
   const loans = [await lend(service), await lend(other)]
   const stop = startWriters(loans)
   await pause(300)

@@ -12,6 +12,7 @@ import { type LossyProxy, startLossyProxy } from '../../../clients/typescript/tr
 import { startSequencer } from '../../../src/services/events/sequencer.ts'
 import { startKeeper } from '../../../src/services/journal/keeper.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../../src/services/lenders/seedDemo.ts'
+import { quiet } from '../../support/quiet.ts'
 import { randomFrom } from '../../support/random.ts'
 import { blocksOf } from '../../support/readmeBlocks.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -46,7 +47,6 @@ beforeAll(async () => {
   // No setting names 127.0.0.1, which is the partner style then, and the host of tokens.
   service = await startService({ RECORDS_URL: 'http://localhost', WEBHOOKS_TO_PRIVATE: 'true' })
   await service.app.listen({ port: 0, host: '127.0.0.1' })
-  const quiet = { error: (context: object, message: string) => expect([context, message]).toEqual([]) }
   jobs = [startSequencer(service.deps, quiet), startKeeper(service.deps, quiet)]
   proxy = await startLossyProxy(Number(new URL(service.app.listeningOrigin).port), drawn)
   urls = { baseUrl: `http://127.0.0.1:${proxy.port}`, recordsUrl: `http://localhost:${proxy.port}` }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SEALED, type SealedName, UNSEALED } from '../../../src/db/events/sealedColumns.ts'
+import { UNSEALED } from '../../../src/db/book/coverage.ts'
+import { SEALED, type SealedName } from '../../../src/db/events/sealedColumns.ts'
 import { readSealed, type SealedRow, type TrailedChange } from '../../../src/db/events/sealedRows.ts'
 import { inSnapshot } from '../../../src/db/postgres/transaction.ts'
 import { SANDBOX } from '../../support/sandbox.ts'

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkBook } from '../../../src/services/book/bookCheck.ts'
 import { anAccount, lend, letWaitAbove } from '../../support/approvals.ts'
 import { opsOn } from '../../support/ops.ts'
+import { pastTriggers } from '../../support/pastTriggers.ts'
 import { randomFrom } from '../../support/random.ts'
 import { type Answer, startService, type TestService } from '../../support/service.ts'
 
@@ -194,7 +195,7 @@ describe('random requests and decisions of several accounts', () => {
 
   it('book check finds nothing, and names an approval whose maker is its checker', async () => {
     expect((await checkBook(service.deps)).differences).toEqual([])
-    await service.owner.pool.query(`UPDATE pending_action SET asked_by = decided_by WHERE state = 'approved'`)
+    await pastTriggers(service.owner, `UPDATE pending_action SET asked_by = decided_by WHERE state = 'approved'`)
     const messages = (await checkBook(service.deps)).differences.map(({ message }) => message)
     expect(messages).toContain('was decided by the one who asked for it')
   })

@@ -5,6 +5,7 @@ import { readEvents } from '../../../src/db/events/eventList.ts'
 import { chainSecret } from '../../../src/services/events/seal.ts'
 import { createSequencer, sequenceAll, startSequencer } from '../../../src/services/events/sequencer.ts'
 import { within } from '../../support/patience.ts'
+import { silent } from '../../support/quiet.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 let service: TestService
@@ -193,7 +194,7 @@ describe('the events of a book', () => {
   })
 
   it('are sealed within a second by the background job', { timeout: within(20_000) }, async () => {
-    const job = startSequencer(service.deps, { error: () => undefined })
+    const job = startSequencer(service.deps, silent)
     const before = (await told()).length
     await service.post('/v1/customers', { body: { externalId: 'in-the-background' } })
     await expect.poll(async () => (await told()).length, { timeout: within(10_000) }).toBe(before + 1)

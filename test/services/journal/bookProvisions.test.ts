@@ -10,6 +10,7 @@ import { closePeriod } from '../../../src/services/journal/closePeriod.ts'
 import { startKeeper } from '../../../src/services/journal/keeper.ts'
 import { keepJournal } from '../../support/journal.ts'
 import { opsOn } from '../../support/ops.ts'
+import { quiet } from '../../support/quiet.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 import { sweepAll } from '../../support/sweepAll.ts'
 
@@ -17,7 +18,6 @@ import { sweepAll } from '../../support/sweepAll.ts'
 
 const caller = operator(1, 'test')
 const policy = { name: 'par', version: 1 }
-const quiet = { error: (context: object, message: string) => expect([context, message]).toEqual([]) }
 
 let service: TestService
 let jobs: { stop(): Promise<void> }[]

@@ -10,13 +10,13 @@ import { closingText, getTrialBalance } from '../../../src/services/journal/tria
 import { DEMO_OPERATOR } from '../../../src/services/lenders/seedDemo.ts'
 import { keepJournal } from '../../support/journal.ts'
 import { opsOn } from '../../support/ops.ts'
+import { quiet } from '../../support/quiet.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { sweepAll } from '../../support/sweepAll.ts'
 
 // Another chart, and another method, count from the first open day on (contract 9.4).
 
 const caller = operator(1, 'test')
-const quiet = { error: (context: object, message: string) => expect([context, message]).toEqual([]) }
 
 let service: TestService
 let token: string

@@ -5,12 +5,12 @@ import { type ClosedPeriod, closePeriod } from '../../../src/services/journal/cl
 import { startKeeper } from '../../../src/services/journal/keeper.ts'
 import { closingText } from '../../../src/services/journal/trialBalance.ts'
 import { DEMO_OPERATOR } from '../../../src/services/lenders/seedDemo.ts'
+import { quiet } from '../../support/quiet.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { sweepAll } from '../../support/sweepAll.ts'
 
 // Months are closed one after the other, and money that belongs before is booked later (contract 9.2, 9.3).
 
-const quiet = { error: (context: object, message: string) => expect([context, message]).toEqual([]) }
 const caller = operator(1, 'test')
 
 async function openBooks() {

@@ -14,6 +14,7 @@ import { startKeeper } from '../../../src/services/journal/keeper.ts'
 import { getTrialBalance } from '../../../src/services/journal/trialBalance.ts'
 import { DEMO_OPERATOR } from '../../../src/services/lenders/seedDemo.ts'
 import { balancesByHledger, hasHledger, hledger } from '../../support/hledger.ts'
+import { quiet } from '../../support/quiet.ts'
 import { randomFrom } from '../../support/random.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { sweepAll } from '../../support/sweepAll.ts'
@@ -22,7 +23,6 @@ import { sweepAll } from '../../support/sweepAll.ts'
 
 const MONTHS = ['2026-01', '2026-02', '2026-03', '2026-04'] as const
 const caller = operator(1, 'test')
-const quiet = { error: (context: object, message: string) => expect([context, message]).toEqual([]) }
 
 /** From the first open day on, cash and losses are on other accounts, and two products accrue. */
 const SECOND_CHART = {

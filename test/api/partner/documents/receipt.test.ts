@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { fileOf, pdfOf } from '../../../support/documents.ts'
 import { anotherLender } from '../../../support/lenders.ts'
+import { pastTriggers } from '../../../support/pastTriggers.ts'
 import { pagesOf } from '../../../support/readDocument.ts'
 import { sandboxOf } from '../../../support/sandbox.ts'
 import { FIRST_DAY, startService, type TestService } from '../../../support/service.ts'
@@ -136,7 +137,8 @@ describe('POST /v1/documents/verify', () => {
     }
     expect(await verify('0000-0000-0000-0000')).toMatchObject(unknown)
     expect(await verify(code, token)).toMatchObject(unknown)
-    await service.owner.pool.query(`UPDATE document SET amount = 1 WHERE code = '${code.replaceAll('-', '')}'`)
+    service.damages('a document is changed by SQL')
+    await pastTriggers(service.owner, `UPDATE document SET amount = 1 WHERE code = '${code.replaceAll('-', '')}'`)
     expect(await verify(code)).toMatchObject(unknown)
   })
 

@@ -13,14 +13,24 @@ interface Rights {
 const USUAL: Rights = { privileges: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] }
 
 /**
- * The tables whose rows are evidence: the service adds to them. Of an entry it sets the mark of a reversal, and the
- * record of migrations is the owner's.
+ * The tables whose rows are evidence: the service adds to them. Of an entry it sets the mark of a reversal, of a pending action
+ * and of a month the end, which triggers let be set once; the record of migrations is the owner's.
  */
 const LIMITED: Readonly<Record<string, Rights>> = {
+  access_entry: { privileges: ['SELECT', 'INSERT'] },
+  accounting_period: {
+    privileges: ['SELECT', 'INSERT'],
+    columns: ['closed_at', 'close_sequence', 'trial_balance_hash'],
+  },
   audit_entry: { privileges: ['SELECT', 'INSERT'] },
+  document: { privileges: ['SELECT', 'INSERT'] },
   event: { privileges: ['SELECT', 'INSERT'] },
   loan_earlier_terms: { privileges: ['SELECT', 'INSERT'] },
   loan_entry: { privileges: ['SELECT', 'INSERT'], columns: ['reversed_at'] },
+  pending_action: {
+    privileges: ['SELECT', 'INSERT'],
+    columns: ['state', 'reason', 'posted_id', 'decided_at', 'decided_by', 'decided_request_id'],
+  },
   posting: { privileges: ['SELECT', 'INSERT'] },
   _prisma_migrations: { privileges: ['SELECT'] },
 }
@@ -96,7 +106,7 @@ export async function grantService({ pool }: Pick<Db, 'pool'>, role: string): Pr
 }
 
 /** The functions that do for the service, as their owner, what its role may not. */
-const FUNCTIONS = ['empty_test_organization(integer)']
+const FUNCTIONS = ['empty_test_organization(integer)', 'purge_access_entries(integer)']
 
 /** Returns the statements that let the role call these functions where it may not yet. */
 async function functionChanges(transaction: Transaction, role: string): Promise<string[]> {

@@ -22,11 +22,15 @@ export const STAMPED = [
 const STAMP = 16
 
 /** Returns the stamp of a row of the trail. */
-export const stampOf = (key: KeyObject, { organizationId, texts }: StampedRow): Buffer =>
-  createHmac('sha256', key)
-    .update(JSON.stringify(['row 1', organizationId, texts]))
-    .digest()
-    .subarray(0, STAMP)
+export const stampOf = (key: KeyObject, row: StampedRow): Buffer =>
+  createHmac('sha256', key).update(rowText(row)).digest().subarray(0, STAMP)
+
+/** Returns the text of a row: each text behind its length, so that no two different rows have the same text. */
+function rowText({ organizationId, texts }: StampedRow): string {
+  let text = `row 1 ${organizationId}`
+  for (const one of texts) text += one === null ? ' -' : ` ${one.length} ${one}`
+  return text
+}
 
 /** Returns whether a stored stamp is that of the row. @param stamp as a text of Postgres, `\x…`; null: there is none */
 export function isStampRight(key: KeyObject, row: StampedRow, stamp: string | null): boolean {

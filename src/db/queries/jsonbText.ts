@@ -4,25 +4,56 @@
  * @param value what JSON can say; a bigint is a number, digit by digit, and a Date a text as in `JSON.stringify`
  */
 export function jsonbText(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value)
-  if (typeof value === 'bigint' || typeof value === 'boolean') return String(value)
-  if (typeof value === 'number') return numberText(value)
-  if (typeof value !== 'object' || value === null) return 'null'
-  if (value instanceof Date) return JSON.stringify(value)
-  if (Array.isArray(value)) return `[${value.map(jsonbText).join(', ')}]`
-  const members = Object.entries(value).filter(([, member]) => member !== undefined)
-  members.sort(([one], [other]) => compareNames(one, other))
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}: ${jsonbText(member)}`).join(', ')}}`
+  switch (typeof value) {
+    case 'string':
+      return JSON.stringify(value)
+    case 'number':
+      return Number.isSafeInteger(value) ? `${value}` : numberText(value)
+    case 'bigint':
+    case 'boolean':
+      return `${value}`
+    case 'object':
+      return value === null ? 'null' : objectText(value)
+    default:
+      return 'null'
+  }
 }
 
-const ASCII = /^[\x20-\x7e]*$/
+function objectText(value: object): string {
+  if (value instanceof Date) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(jsonbText).join(', ')}]`
+  let text = ''
+  for (const { name, quoted } of membersOf(Object.keys(value))) {
+    const member = (value as Record<string, unknown>)[name]
+    if (member !== undefined)
+      text += text === '' ? `${quoted}: ${jsonbText(member)}` : `, ${quoted}: ${jsonbText(member)}`
+  }
+  return `{${text}}`
+}
+
+/** A member of an object: its name, and the name as JSON has it. */
+interface Member {
+  readonly name: string
+  readonly quoted: string
+}
+
+/** The members of objects in their order, by their names: the trail has few kinds of objects, and very many of each. */
+const orders = new Map<string, readonly Member[]>()
+const MOST_ORDERS = 1_000
+
+function membersOf(names: readonly string[]): readonly Member[] {
+  const id = names.join('\0')
+  const known = orders.get(id)
+  if (known) return known
+  const members = names.toSorted(compareNames).map((name) => ({ name, quoted: JSON.stringify(name) }))
+  // Names that callers chose, as in a record, must not fill the memory.
+  if (orders.size === MOST_ORDERS) orders.clear()
+  orders.set(id, members)
+  return members
+}
 
 /** Compares names of members by their length in UTF-8, and then by their bytes. */
 function compareNames(one: string, other: string): number {
-  if (ASCII.test(one) && ASCII.test(other)) {
-    if (one.length !== other.length) return one.length - other.length
-    return one < other ? -1 : 1
-  }
   const [first, second] = [Buffer.from(one), Buffer.from(other)]
   return first.length - second.length || Buffer.compare(first, second)
 }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { getPortfolioAtRisk, type PortfolioAtRisk } from '../services/portfolio/portfolioAtRisk.ts'
+import { type Group, groupsOf } from '../domain/portfolio/groups.ts'
+import { readPortfolio } from '../services/portfolio/portfolio.ts'
 import type { Desk } from './desk.ts'
 
 /** Sums that took so long are kept, and served for so long; after the first of these times they are made again meanwhile. */
@@ -10,7 +11,8 @@ const MOST_ORGANIZATIONS = 100
 
 /** The sums of today's portfolio, and their moment. */
 export interface ArrearsSums {
-  readonly portfolio: PortfolioAtRisk
+  /** By currency. */
+  readonly groups: readonly Group[]
   readonly at: number
   /** The business time of the organization then. */
   readonly businessTime: number
@@ -28,7 +30,8 @@ export function createArrearsSums(): SumArrears {
     const { organizationId } = caller
     const began = performance.now()
     const [at, businessTime] = [deps.machineNow(), deps.now(organizationId)]
-    const sums = { portfolio: await getPortfolioAtRisk(deps, caller, {}), at, businessTime }
+    const { cells, policy } = await readPortfolio(deps, caller, {})
+    const sums = { groups: groupsOf(cells, policy.policy, []), at, businessTime }
     if (performance.now() - began >= SLOW_MS) kept.set(organizationId, sums)
     else kept.delete(organizationId)
     return sums

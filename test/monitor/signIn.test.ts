@@ -220,8 +220,8 @@ describe('roles', () => {
   beforeAll(() => keepJournal(service.deps))
 
   const READERS_ONLY = [
-    '/arrears',
     '/portfolio-at-risk',
+    '/pending',
     '/journal',
     '/trial-balance',
     '/webhooks',
@@ -229,26 +229,32 @@ describe('roles', () => {
     '/exports',
     '/book',
   ]
-  const FILES = [
-    '/customers.csv',
-    '/loans.csv',
-    '/transactions.csv',
-    '/audit.csv',
-    '/arrears.csv',
-    '/portfolio-at-risk.csv',
-  ]
+  const READERS_FILES = ['/customers.csv', '/loans.csv', '/transactions.csv', '/audit.csv', '/portfolio-at-risk.csv']
+  const JOURNAL_FILES = ['/journal.csv?period=2026-04', '/journal.hledger?period=2026-04']
 
-  it('USER sees today, customers, loans and products, and no page of readers', async () => {
+  it('USER sees today, customers, loans, arrears with their file, and products, and no page of readers', async () => {
     const { text } = await office.look('/', DEMO_PARTNER)
-    for (const path of READERS_ONLY) expect(text).not.toContain(`href="${path}"`)
-    for (const path of ['/', '/customers', '/products', '/search?q=asha'])
+    expect(text).toContain('href="/arrears"')
+    const arrears = await office.look('/arrears', DEMO_PARTNER)
+    expect(arrears.text).toContain('Loans by bucket')
+    for (const path of READERS_ONLY)
+      for (const page of [text, arrears.text]) expect(page).not.toContain(`href="${path}"`)
+    for (const path of [
+      '/',
+      '/customers',
+      '/products',
+      '/search?q=asha',
+      '/arrears',
+      '/arrears?bucket=1-30',
+      '/arrears.csv',
+    ])
       expect([path, (await office.look(path, DEMO_PARTNER)).status]).toEqual([path, 200])
-    for (const path of [...READERS_ONLY, ...FILES])
+    for (const path of [...READERS_ONLY, ...READERS_FILES, ...JOURNAL_FILES])
       expect([path, (await office.look(path, DEMO_PARTNER)).status]).toEqual([path, 403])
   })
 
   it('AUDITOR sees every page, and may change nothing', async () => {
-    for (const path of ['/', '/customers', '/products', ...READERS_ONLY, ...FILES])
+    for (const path of ['/', '/customers', '/products', '/arrears', '/arrears.csv', ...READERS_ONLY, ...READERS_FILES])
       expect([path, (await office.look(path, DEMO_AUDITOR)).status]).toEqual([path, 200])
     for (const path of ['/products/1/do/retire', '/loans/1/do/waive'])
       expect([403, 404]).toContain((await office.look(path, DEMO_AUDITOR)).status)

@@ -5,7 +5,7 @@ import type { Desk, Frame, PageWord } from '../desk.ts'
 const MENU: readonly (readonly [path: string, word: PageWord, who: 'all' | 'readers'])[] = [
   ['/', 'today', 'all'],
   ['/customers', 'customers', 'all'],
-  ['/arrears', 'arrears', 'readers'],
+  ['/arrears', 'arrears', 'all'],
   ['/portfolio-at-risk', 'portfolioAtRisk', 'readers'],
   ['/pending', 'pending', 'readers'],
   ['/products', 'products', 'all'],

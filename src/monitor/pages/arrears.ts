@@ -23,7 +23,7 @@ export const policyName = (name: string | null): string => (name === null ? '' :
  * @throws LendingError as `listArrears`
  */
 export async function arrearsPage(desk: Desk, query: Fields, sumArrears: SumArrears): Promise<string> {
-  const { deps, caller, say } = desk
+  const { deps, caller, say, isReader } = desk
   const asked = askedOf(query)
   const list = await listArrears(deps, caller, { ...asked, rows: ROWS })
   // The sums stand on the first page of the list alone.
@@ -32,8 +32,8 @@ export async function arrearsPage(desk: Desk, query: Fields, sumArrears: SumArre
   const more = linkOf('/arrears', { ...asked, after: list.next })
   const most = MOST_ARREARS.toLocaleString('en')
   const body = html`<h1>${say('arrears')}</h1>
-<p>${say('asOfPolicy', { day: list.asOf, version: version ?? 0, name: policyName(name) })} <a href="/portfolio-at-risk">${say('overTime')}</a></p>
-${sums && html`<p>${say('sumsOf', { time: timeText(sums.businessTime, deps.config.zone) })}</p>${buckets(desk, sums.portfolio.groups)}${atRisk(desk, sums.portfolio.groups)}`}
+<p>${say('asOfPolicy', { day: list.asOf, version: version ?? 0, name: policyName(name) })} ${isReader && html`<a href="/portfolio-at-risk">${say('overTime')}</a>`}</p>
+${sums && html`<p>${say('sumsOf', { time: timeText(sums.businessTime, deps.config.zone) })}</p>${buckets(desk, sums.groups)}${atRisk(desk, sums.groups)}`}
 ${form(desk, policy.buckets, asked.bucket)}
 ${loans(desk, list)}
 <p>${list.next !== undefined && html`<a href="${more}">${say('moreLoans')}</a> · `}<a href="${linkOf('/arrears.csv', asked)}">${say('csvOfLoans', { most })}</a></p>`

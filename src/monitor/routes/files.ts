@@ -27,14 +27,13 @@ const send = (reply: FastifyReply, { name, content }: File, type = CSV): Fastify
 const sendDocument = (reply: FastifyReply, { bytes, type, name }: DocumentFile): FastifyReply =>
   send(reply, { name, content: bytes }, type)
 
-/** Sends a file of readers, in a place of the person. @throws LendingError `permission_denied`, `resource_exhausted` */
+/** Sends a file, in a place of the person. @throws LendingError `resource_exhausted` */
 async function sendInPlace(
   { desk: { deps, caller } }: Request,
   reply: FastifyReply,
   write: () => File | Promise<File>,
   type = CSV,
 ): Promise<FastifyReply> {
-  requireReader(caller)
   const leave = await deps.places.files.take(holderOf(caller))
   try {
     const file = await write()
@@ -50,6 +49,17 @@ async function sendInPlace(
   }
 }
 
+/** Sends a file that readers alone may see. @throws LendingError `permission_denied`, as `sendInPlace` */
+async function sendToReader(
+  request: Request,
+  reply: FastifyReply,
+  write: () => File | Promise<File>,
+  type = CSV,
+): Promise<FastifyReply> {
+  requireReader(request.desk.caller)
+  return sendInPlace(request, reply, write, type)
+}
+
 /** Adds the files of the pages: tables for spreadsheets, and the journal for a ledger. */
 export function addFiles(app: FastifyInstance): void {
   const ownPlace = { config: { ownPlace: true } }
@@ -57,7 +67,7 @@ export function addFiles(app: FastifyInstance): void {
     sendInPlace(request, reply, () => arrearsFile(request.desk, request.query)),
   )
   app.get('/portfolio-at-risk.csv', ownPlace, (request: Request, reply) =>
-    sendInPlace(request, reply, () => portfolioTimeFile(request.desk)),
+    sendToReader(request, reply, () => portfolioTimeFile(request.desk)),
   )
   app.get('/loans/:id/statement', ownPlace, async ({ desk, query, params }: Request, reply) =>
     sendDocument(reply, await statementFile(desk, params.id, query)),
@@ -66,15 +76,15 @@ export function addFiles(app: FastifyInstance): void {
     sendDocument(reply, await receiptFile(desk, params.id, params.transactionId, query)),
   )
   app.get('/audit.csv', ownPlace, (request: Request, reply) =>
-    sendInPlace(request, reply, () => auditFile(request.desk)),
+    sendToReader(request, reply, () => auditFile(request.desk)),
   )
   for (const kind of ['customers', 'loans', 'transactions'] as const)
     app.get(`/${kind}.csv`, ownPlace, (request: Request, reply) =>
-      sendInPlace(request, reply, () => bookFile(request.desk, kind)),
+      sendToReader(request, reply, () => bookFile(request.desk, kind)),
     )
   for (const format of ['csv', 'hledger'] as const)
     app.get(`/journal.${format}`, ownPlace, (request: Request, reply) =>
-      sendInPlace(
+      sendToReader(
         request,
         reply,
         () => journalFile(request.desk, request.query, format),

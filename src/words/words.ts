@@ -25,3 +25,7 @@ export function speak<Key extends string>(words: Words<Key>, language: Language)
 
 /** Returns whether a text names one of the languages. */
 export const isLanguage = (text: string): text is Language => LANGUAGES.some((one) => one === text)
+
+/** Returns the word for a name of the contract in one language; the name itself where there is no word for it. */
+export const nameIn = (words: Words, language: Language, name: string): string =>
+  (Object.hasOwn(words, name) ? words[name] : undefined)?.[LANGUAGES.indexOf(language)] ?? name

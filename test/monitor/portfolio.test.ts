@@ -1,7 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { MODES } from '../../src/db/lenders/organizations.ts'
+import { ATTEMPT_STATES } from '../../src/db/webhooks/attempts.ts'
+import { ENDPOINT_STATES } from '../../src/db/webhooks/leases.ts'
+import { ACTION_KINDS } from '../../src/domain/approvals/pendingAction.ts'
+import { PERIOD_UNITS } from '../../src/domain/dates.ts'
+import { PRESETS } from '../../src/domain/delinquency/presets.ts'
+import { ACCOUNT_TYPES } from '../../src/domain/journal/chart.ts'
 import { sequenceAll } from '../../src/services/events/sequencer.ts'
-import { DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
+import { PERIOD_STATES } from '../../src/services/journal/periods.ts'
+import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
 import { createPortfolioKeeper } from '../../src/services/portfolio/portfolioKeeper.ts'
+import { ACCOUNT_WORDS, BUCKET_WORDS, PRESET_WORDS, STATE_WORDS } from '../../src/words/names.ts'
+import type { Words } from '../../src/words/words.ts'
+import { keepJournal } from '../support/journal.ts'
 import { type Office, openOffice, type Person } from '../support/office.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { sweepAll } from '../support/sweepAll.ts'
@@ -122,6 +133,54 @@ describe('the page of arrears', () => {
     ['/arrears.csv?after=2026-02-28.x', 'after: must be the place'],
   ])('refuses %s', async (url, message) => {
     expect(await look(url)).toMatchObject({ status: 400, text: expect.stringContaining(message) })
+  })
+})
+
+describe('in Kiswahili', () => {
+  const inKiswahili = async (url: string) => {
+    const cookie = await office.signIn(DEMO_OPERATOR)
+    return (await office.monitor.inject({ url, headers: { cookie, 'accept-language': 'sw' } })).body
+  }
+
+  it('the buckets, and the policy of a preset, have their words; an address has the name', async () => {
+    const text = await inKiswahili('/arrears')
+    expect(text).toContain(`Hadi ${TODAY}, kwa toleo 0 la sera ya malimbikizo, mikopo iliyo hatarini (PAR).`)
+    expect(cells(text, '<td class="words">zaidi ya 90<')).toEqual([
+      ...['zaidi ya 90', 'TZS', '91+', '0', '0.00', '0.00 %'],
+    ])
+    expect(text).toContain('<option value="current">haijachelewa</option>')
+    expect(await inKiswahili('/portfolio-at-risk')).toContain('la sera ya malimbikizo, mikopo iliyo hatarini (PAR).')
+  })
+
+  it('the kinds of postings, the types of accounts and the states of months have their words', async () => {
+    await keepJournal(service.deps)
+    const journal = await inKiswahili('/journal?from=2026-01-01')
+    expect(journal).toContain('<td>Mkopo uliotolewa</td>')
+    expect(journal).not.toContain('disbursement')
+    expect(await inKiswahili(`/loans/${old}`)).toContain('<td>Mkopo uliotolewa</td>')
+    const balance = await inKiswahili('/trial-balance')
+    for (const word of ['mali', 'mapato', 'wazi']) expect(balance).toContain(`<td>${word}</td>`)
+  })
+
+  it('every name of a list of the contract has its words', () => {
+    const without = (names: readonly (string | null)[], words: Words) =>
+      names.filter((name) => name !== null && !Object.hasOwn(words, name))
+    expect(without(ACCOUNT_TYPES, ACCOUNT_WORDS)).toEqual([])
+    for (const names of [PERIOD_STATES, ENDPOINT_STATES, ATTEMPT_STATES, ACTION_KINDS, MODES, PERIOD_UNITS])
+      expect(without(names, STATE_WORDS)).toEqual([])
+    expect(
+      without(
+        PRESETS.map(({ name }) => name),
+        PRESET_WORDS,
+      ),
+    ).toEqual([])
+    const buckets = PRESETS.flatMap(({ policy }) => policy.buckets)
+    expect(
+      without(
+        buckets.flatMap((bucket) => [bucket.name, bucket.class]),
+        BUCKET_WORDS,
+      ),
+    ).toEqual([])
   })
 })
 

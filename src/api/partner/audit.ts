@@ -10,7 +10,8 @@ import { instant, text } from '../wire.ts'
 import * as examples from './document/examples.ts'
 import { named, pageOf, toPage } from './registry.ts'
 
-const ENTITIES = [
+/** The kinds of things of which the trail tells. */
+export const ENTITIES = [
   ...(['customer', 'loan', 'account', 'loan product', 'api key', 'organization', 'webhook endpoint'] as const),
   ...(['accounting chart', 'accounting period', 'accounting provisions'] as const),
   ...(['delinquency', 'delinquency policy', 'pending action'] as const),

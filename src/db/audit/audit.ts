@@ -121,3 +121,18 @@ const exactly = (text: string | null): unknown =>
     : JSON.parse(text, (_, value: unknown, { source }) =>
         typeof value === 'number' && source !== undefined && String(value) !== source ? JSON.rawJSON(source) : value,
       )
+
+/** Reads the currencies of some loans of an organization, by the ids of the loans as the trail writes them. */
+export async function readLoanCurrencies(
+  db: Db,
+  organizationId: number,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const numbers = ids.filter((id) => /^\d{1,19}$/.test(id) && BigInt(id) <= LARGEST)
+  if (numbers.length === 0) return new Map()
+  const { rows } = await db.pool.query<{ id: bigint; currency: string }>(
+    'SELECT id, currency FROM loan WHERE organization_id = $1 AND id = ANY ($2::bigint[])',
+    [organizationId, numbers],
+  )
+  return new Map(rows.map(({ id, currency }) => [String(id), currency]))
+}

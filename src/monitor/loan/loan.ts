@@ -6,6 +6,8 @@ import { owedByDay } from '../../domain/loan/replay.ts'
 import { minorToNumber } from '../../domain/money.ts'
 import { latestPostings, type Posting } from '../../services/journal/postings.ts'
 import { getLoan, type LoanNow } from '../../services/loans/loans.ts'
+import { POSTING_WORDS } from '../../words/names.ts'
+import { nameIn } from '../../words/words.ts'
 import { type Desk, sayName, timeText } from '../desk.ts'
 import { done } from '../layout/done.ts'
 import { money } from '../layout/figures.ts'
@@ -141,10 +143,10 @@ function entries({ deps, say, isAdmin, language }: Desk, { loan, state }: LoanNo
   )
 }
 
-function journal({ say }: Desk, postings: readonly Posting[], nameOf: (code: string) => string): Html {
+function journal({ say, language }: Desk, postings: readonly Posting[], nameOf: (code: string) => string): Html {
   const rows = postings.flatMap(({ id, kind, bookedOn, valueDate, currency, lines }) =>
     lines.map(({ account, debit, credit }, index) => [
-      ...(index === 0 ? [String(id), kind, bookedOn, valueDate] : ['', '', '', '']),
+      ...(index === 0 ? [String(id), nameIn(POSTING_WORDS, language, kind), bookedOn, valueDate] : ['', '', '', '']),
       nameOf(account),
       debit === 0n ? '' : money(debit, currency),
       credit === 0n ? '' : money(credit, currency),

@@ -4,6 +4,8 @@ import { AT_RISK_DAYS } from '../../domain/portfolio/cells.ts'
 import type { Group } from '../../domain/portfolio/groups.ts'
 import { type ArrearsList, listArrears, MOST_ARREARS } from '../../services/portfolio/arrears.ts'
 import { arrearsCsv } from '../../services/portfolio/csv.ts'
+import { BUCKET_WORDS, PRESET_WORDS } from '../../words/names.ts'
+import { nameIn } from '../../words/words.ts'
 import type { SumArrears } from '../arrearsSums.ts'
 import { type Desk, timeText } from '../desk.ts'
 import { money, share } from '../layout/figures.ts'
@@ -15,7 +17,8 @@ const ROWS = 100
 const askedOf = (query: Fields) => ({ bucket: textOf(query, 'bucket'), after: textOf(query, 'after') })
 
 /** Returns the words about the policy of a page: its name after a comma, where it has one. */
-export const policyName = (name: string | null): string => (name === null ? '' : `, ${name}`)
+export const policyName = ({ language }: Desk, name: string | null): string =>
+  name === null ? '' : `, ${nameIn(PRESET_WORDS, language, name)}`
 
 /**
  * Builds the page of what is overdue in the person's organization: the buckets of today's portfolio, and the overdue loans,
@@ -32,7 +35,7 @@ export async function arrearsPage(desk: Desk, query: Fields, sumArrears: SumArre
   const more = linkOf('/arrears', { ...asked, after: list.next })
   const most = MOST_ARREARS.toLocaleString('en')
   const body = html`<h1>${say('arrears')}</h1>
-<p>${say('asOfPolicy', { day: list.asOf, version: version ?? 0, name: policyName(name) })} ${isReader && html`<a href="/portfolio-at-risk">${say('overTime')}</a>`}</p>
+<p>${say('asOfPolicy', { day: list.asOf, version: version ?? 0, name: policyName(desk, name) })} ${isReader && html`<a href="/portfolio-at-risk">${say('overTime')}</a>`}</p>
 ${sums && html`<p>${say('sumsOf', { time: timeText(sums.businessTime, deps.config.zone) })}</p>${buckets(desk, sums.groups)}${atRisk(desk, sums.groups)}`}
 ${form(desk, policy.buckets, asked.bucket)}
 ${loans(desk, list)}
@@ -51,10 +54,10 @@ const daysText = ({ fromDays, toDays }: Bucket): string => {
   return fromDays === toDays ? String(fromDays) : `${fromDays}–${toDays}`
 }
 
-function buckets({ say }: Desk, groups: readonly Group[]): Html {
+function buckets({ say, language }: Desk, groups: readonly Group[]): Html {
   const rows = groups.flatMap(({ currency, total, buckets: all }) => [
     ...all.map(({ bucket, loans: count, principal }) => [
-      ...[bucket.name, currency, daysText(bucket), count, money(principal, currency)],
+      ...[nameIn(BUCKET_WORDS, language, bucket.name), currency, daysText(bucket), count, money(principal, currency)],
       share(principal, total.principal),
     ]),
     [
@@ -82,19 +85,19 @@ const atRisk = ({ say }: Desk, groups: readonly Group[]): Html =>
     say('noneOpen'),
   )
 
-function form({ say }: Desk, all: readonly Bucket[], chosen: string | undefined): Html {
+function form({ say, language }: Desk, all: readonly Bucket[], chosen: string | undefined): Html {
   const option = (value: string, text: string) =>
     html`<option value="${value}"${value === (chosen ?? '') && html` selected`}>${text}</option>`
-  return html`<form action="/arrears"><label>${say('bucket')} <select name="bucket">${option('', say('all'))}${all.map(({ name }) => option(name, name))}</select></label> <button>${say('show')}</button></form>`
+  return html`<form action="/arrears"><label>${say('bucket')} <select name="bucket">${option('', say('all'))}${all.map(({ name }) => option(name, nameIn(BUCKET_WORDS, language, name)))}</select></label> <button>${say('show')}</button></form>`
 }
 
-function loans({ say }: Desk, { loans: late }: ArrearsList): Html {
+function loans({ say, language }: Desk, { loans: late }: ArrearsList): Html {
   const rows = late.map((loan) => [
     html`<a href="/loans/${loan.id}">${loan.id}</a>`,
     html`<a href="/customers/${loan.customerId}">${loan.customerName}</a>`,
     loan.phone ?? '',
     loan.daysPastDue,
-    loan.bucket.name,
+    nameIn(BUCKET_WORDS, language, loan.bucket.name),
     loan.currency.code,
     money(loan.overdue, loan.currency),
     money(loan.principal, loan.currency),

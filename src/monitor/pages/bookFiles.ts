@@ -7,7 +7,7 @@ import { type AuditEntry, listAudit } from '../../services/audit/audit.ts'
 import type { ExportKind } from '../../services/book/bookExport.ts'
 import { exportTable } from '../../services/book/exportCsv.ts'
 import type { Desk } from '../desk.ts'
-import { jsonText } from './audit.ts'
+import { jsonText } from '../trail/audit.ts'
 
 /** Rows of the trail that are read at once. */
 const ROWS = 1_000

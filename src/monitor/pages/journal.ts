@@ -3,6 +3,8 @@ import { dateIn } from '../../domain/dates.ts'
 import { firstDayOf, monthOf } from '../../domain/journal/months.ts'
 import { getChart } from '../../services/journal/charts.ts'
 import { listPostings, type Posting } from '../../services/journal/postings.ts'
+import { POSTING_WORDS } from '../../words/names.ts'
+import { nameIn } from '../../words/words.ts'
 import type { Desk } from '../desk.ts'
 import { money } from '../layout/figures.ts'
 import { type Column, figures, linkOf, page, table } from '../layout/page.ts'
@@ -39,13 +41,13 @@ export async function accountNames({ deps, caller }: Desk): Promise<(code: strin
   return (code) => names.get(code) ?? code
 }
 
-function postings({ say }: Desk, items: readonly Posting[], nameOf: (code: string) => string): Html {
+function postings({ say, language }: Desk, items: readonly Posting[], nameOf: (code: string) => string): Html {
   const rows = items.flatMap(({ id, kind, bookedOn, valueDate, loanId, currency, late, lines }) =>
     lines.map(({ account, debit, credit }, index) => [
       ...(index === 0
         ? [
             String(id),
-            late ? `${kind}, ${say('late')}` : kind,
+            `${nameIn(POSTING_WORDS, language, kind)}${late ? `, ${say('late')}` : ''}`,
             bookedOn,
             valueDate,
             loanId === null ? '' : html`<a href="/loans/${loanId}">${loanId}</a>`,

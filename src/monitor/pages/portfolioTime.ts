@@ -32,7 +32,7 @@ export async function portfolioTimePage(desk: Desk): Promise<string> {
   )
   const byCurrency = [...Map.groupBy(kept, ({ currency }) => currency)]
   const body = html`<h1>${say('parOverTime')}</h1>
-<p>${say('parMeans', { version: policy.version ?? 0, name: policyName(policy.name) })}</p>
+<p>${say('parMeans', { version: policy.version ?? 0, name: policyName(desk, policy.name) })}</p>
 <p>${say('rightAgain')} <a href="/arrears">${say('arrearsToday')}</a> · <a href="/portfolio-at-risk.csv">${say('csv')}</a></p>
 ${byCurrency.map(([currency, of]) => html`${plot(desk, currency, of)}${dayTable(desk, currency, of)}`)}
 ${byCurrency.length === 0 && html`<p>${say('noDayKept')}</p>`}`

@@ -5,6 +5,8 @@ import { BASES } from '../../domain/journal/trialBalance.ts'
 import { currencyCodes } from '../../domain/money.ts'
 import { listPeriods, type Period } from '../../services/journal/periods.ts'
 import { getTrialBalance, type TrialBalanceView } from '../../services/journal/trialBalance.ts'
+import { ACCOUNT_WORDS, STATE_WORDS } from '../../words/names.ts'
+import { nameIn } from '../../words/words.ts'
 import { type Desk, timeText } from '../desk.ts'
 import { money } from '../layout/figures.ts'
 import { figures, page, table } from '../layout/page.ts'
@@ -44,10 +46,13 @@ function form({ say }: Desk, { asOf, basis, currency }: TrialBalanceView): Html 
 <button>${say('show')}</button></form>`
 }
 
-function accounts({ say }: Desk, { accounts: all, totalDebit, totalCredit, currency }: TrialBalanceView): Html {
+function accounts(
+  { say, language }: Desk,
+  { accounts: all, totalDebit, totalCredit, currency }: TrialBalanceView,
+): Html {
   const of = (minor: bigint) => money(minor, currency)
   const rows = all.map(({ code, name, type, debit, credit, balance }) => [
-    ...[code, name, type, of(debit), of(credit), of(balance)],
+    ...[code, name, nameIn(ACCOUNT_WORDS, language, type), of(debit), of(credit), of(balance)],
   ])
   return table(
     say('accounts'),
@@ -57,14 +62,14 @@ function accounts({ say }: Desk, { accounts: all, totalDebit, totalCredit, curre
   )
 }
 
-function months({ deps, caller, say }: Desk, periods: readonly Period[]): Html {
+function months({ deps, caller, say, language }: Desk, periods: readonly Period[]): Html {
   const { zone } = deps.config
   const today = dateIn(zone, deps.now(caller.organizationId))
   const rows = periods.map(({ month, state, closedAt, trialBalanceHash }) => {
     const end = lastDayOf(firstDayOf(month)!)
     return [
       html`<a href="/trial-balance?asOf=${end < today ? end : today}">${month}</a>`,
-      state,
+      nameIn(STATE_WORDS, language, state),
       closedAt === null ? '' : timeText(closedAt, zone),
       trialBalanceHash ?? '',
     ]

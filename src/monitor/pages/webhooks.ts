@@ -1,6 +1,8 @@
 import { type Html, html } from '../../api/http/html.ts'
 import { listAttempts } from '../../services/webhooks/attempts.ts'
 import { type EndpointView, getEndpoint, listEndpoints, MOST_ENDPOINTS } from '../../services/webhooks/endpoints.ts'
+import { STATE_WORDS } from '../../words/names.ts'
+import { nameIn } from '../../words/words.ts'
 import { type Desk, timeText } from '../desk.ts'
 import { linkOf, page, table } from '../layout/page.ts'
 import { type Fields, idOf, textOf } from '../query.ts'
@@ -18,7 +20,7 @@ ${endpoints(desk, items)}`
 
 /** Builds the page of one endpoint, with its attempts. @throws LendingError `not_found` */
 export async function endpointPage(desk: Desk, text: string, query: Fields): Promise<string> {
-  const { deps, caller, say } = desk
+  const { deps, caller, say, language } = desk
   const id = idOf(text, 'webhook endpoint')
   const after = textOf(query, 'after')
   const endpoint = await getEndpoint(deps, caller, id)
@@ -30,7 +32,7 @@ export async function endpointPage(desk: Desk, text: string, query: Fields): Pro
     attempt.type,
     attempt.attempt,
     at(attempt.at),
-    attempt.state,
+    nameIn(STATE_WORDS, language, attempt.state),
     attempt.status ?? '',
     attempt.error ?? '',
     at(attempt.nextAttemptAt),
@@ -50,12 +52,12 @@ ${next !== undefined && items.length === ROWS && html`<p><a href="${linkOf(`/web
   return page(desk, `${say('webhooks')} ${id}`, body)
 }
 
-function endpoints({ deps, say }: Desk, all: readonly EndpointView[]): Html {
+function endpoints({ deps, say, language }: Desk, all: readonly EndpointView[]): Html {
   const rows = all.map((endpoint) => [
     html`<a href="/webhooks/${endpoint.id}">${endpoint.id}</a>`,
     endpoint.url,
     endpoint.types.join(', '),
-    endpoint.stateReason === null ? endpoint.state : `${endpoint.state}: ${endpoint.stateReason}`,
+    `${nameIn(STATE_WORDS, language, endpoint.state)}${endpoint.stateReason === null ? '' : `: ${endpoint.stateReason}`}`,
     endpoint.behind,
     endpoint.oldestUndeliveredAt === null ? '' : timeText(endpoint.oldestUndeliveredAt, deps.config.zone),
     endpoint.description,

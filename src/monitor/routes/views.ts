@@ -3,7 +3,6 @@ import { createArrearsSums } from '../arrearsSums.ts'
 import type { Desk } from '../desk.ts'
 import { loanPage } from '../loan/loan.ts'
 import { arrearsPage } from '../pages/arrears.ts'
-import { auditPage } from '../pages/audit.ts'
 import { bookPage, type Seen } from '../pages/book.ts'
 import { customerPage, customersPage } from '../pages/customers.ts'
 import { documentsPage } from '../pages/documents.ts'
@@ -17,6 +16,7 @@ import { todayPage } from '../pages/today.ts'
 import { trialBalancePage } from '../pages/trialBalance.ts'
 import { endpointPage, webhooksPage } from '../pages/webhooks.ts'
 import type { Fields } from '../query.ts'
+import { auditPage } from '../trail/audit.ts'
 
 /** A page: the person who looks, the query, and the id in the path; an empty text where the path has none. */
 type View = (desk: Desk, query: Fields, id: string) => string | Promise<string>

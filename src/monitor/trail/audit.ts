@@ -1,17 +1,30 @@
-import { html } from '../../api/http/html.ts'
+import { type Html, html } from '../../api/http/html.ts'
 import { addPeriods, startOfDay } from '../../domain/dates.ts'
 import { listAccounts } from '../../services/access/accounts.ts'
-import { type AuditEntry, listAudit } from '../../services/audit/audit.ts'
+import { type AuditEntry, currenciesOf, listAudit } from '../../services/audit/audit.ts'
+import { typeWords } from '../../words/pages.ts'
+import { TRAIL_ACTIONS, TRAIL_THINGS } from '../../words/trail.ts'
+import { nameIn, type Words } from '../../words/words.ts'
 import { type Desk, timeText } from '../desk.ts'
 import { linkOf, page, table } from '../layout/page.ts'
 import { dayOf, type Fields, textOf } from '../query.ts'
+import { changeTexts } from './stateText.ts'
 
 const ROWS = 100
 const LONGEST_NAME = 100
 /** Characters of what was before or after that a row shows; the file and the API have all. */
 const LONGEST_SHOWN = 600
 
-/** Builds the page of the audit trail, newest first. */
+/** What was done: a change, or the type of the transaction that was posted. */
+const ACTIONS: Words = { ...TRAIL_ACTIONS, ...typeWords }
+
+/** How the rows of a page are written. */
+interface Written {
+  readonly emails: ReadonlyMap<number, string>
+  readonly currencyOf: (entry: AuditEntry) => string
+}
+
+/** Builds the page of the audit trail in words, newest first. */
 export async function auditPage(desk: Desk, query: Fields): Promise<string> {
   const { deps, caller, say } = desk
   const { zone } = deps.config
@@ -28,7 +41,10 @@ export async function auditPage(desk: Desk, query: Fields): Promise<string> {
   const range = after === undefined ? { rows: ROWS } : { rows: ROWS, after }
   const { items, next } = await listAudit(deps, caller, filter, range)
   const accounts = await listAccounts(deps, caller.organizationId)
-  const emails = new Map(accounts.map(({ id, email }) => [id, email]))
+  const written = {
+    emails: new Map(accounts.map(({ id, email }) => [id, email])),
+    currencyOf: await currenciesOf(deps, caller, items),
+  }
   const field = (name: string, label: string, value: string | undefined) =>
     html`<label>${label} <input name="${name}" maxlength="${LONGEST_NAME}" size="12" value="${value ?? ''}"></label> `
   const more = linkOf('/audit', { from, to, entity, entityId, action, after: next })
@@ -36,7 +52,7 @@ export async function auditPage(desk: Desk, query: Fields): Promise<string> {
 <form action="/audit">
 <label>${say('from')} <input name="from" type="date" value="${from ?? ''}"></label>
 <label>${say('to')} <input name="to" type="date" value="${to ?? ''}"></label>
-${field('entity', say('thing'), entity)}${field('entityId', say('id'), entityId)}${field('action', say('action'), action)}<button>${say('show')}</button></form>
+${choice(desk, 'entity', [say('thing'), TRAIL_THINGS], entity)}${field('entityId', say('id'), entityId)}${choice(desk, 'action', [say('action'), ACTIONS], action)}<button>${say('show')}</button></form>
 ${table(
   say('trail'),
   [
@@ -47,25 +63,42 @@ ${table(
       [say('request'), 'words'],
     ] as const),
   ],
-  items.map((entry) => rowOf(desk, entry, emails)),
+  items.map((entry) => rowOf(desk, entry, written)),
   say('noTrail'),
 )}
 ${next !== undefined && items.length === ROWS && html`<p><a href="${more}">${say('more')}</a></p>`}`
   return page(desk, say('audit'), body)
 }
 
-function rowOf({ deps, say }: Desk, entry: AuditEntry, emails: ReadonlyMap<number, string>) {
-  const { entity, entityId } = entry
-  const path = entity === 'loan' ? 'loans' : entity === 'customer' ? 'customers' : undefined
-  const thing = `${entity} ${entityId}`
+/** Builds the choice of a name of the trail by its word. A name that has no word, of a later version, stays chosen. */
+function choice(
+  { say, language }: Desk,
+  name: string,
+  [label, words]: readonly [label: string, words: Words],
+  chosen: string | undefined,
+): Html {
+  const names = [...new Set([...Object.keys(words), ...(chosen === undefined ? [] : [chosen])])]
+  const options = names
+    .map((one) => [one, nameIn(words, language, one)] as const)
+    .toSorted(([, a], [, b]) => a.localeCompare(b, language))
+    .map(([one, word]) => html`<option value="${one}"${one === chosen && html` selected`}>${word}</option>`)
+  return html`<label>${label} <select name="${name}"><option value="">${say('all')}</option>${options}</select></label> `
+}
+
+function rowOf({ deps, say, language }: Desk, entry: AuditEntry, { emails, currencyOf }: Written) {
+  const { entity, entityId, action } = entry
+  const { zone } = deps.config
+  const path = entity === 'loan' || entity === 'delinquency' ? 'loans' : entity === 'customer' ? 'customers' : undefined
+  const thing = `${nameIn(TRAIL_THINGS, language, entity)} ${entityId}`
+  const [before, after] = changeTexts(entry.before, entry.after, { language, zone, currency: currencyOf(entry) })
   return [
     entry.id,
-    timeText(entry.at, deps.config.zone),
+    timeText(entry.at, zone),
     entry.accountId === null ? say('commandLine') : (emails.get(entry.accountId) ?? entry.accountId),
-    entry.action,
+    nameIn(ACTIONS, language, action),
     path === undefined ? thing : html`<a href="/${path}/${entityId}">${thing}</a>`,
-    shortened(jsonText(entry.before)),
-    shortened(jsonText(entry.after)),
+    shortened(before),
+    shortened(after),
     entry.requestId ?? '',
   ]
 }

@@ -1,9 +1,10 @@
-import { InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { readId } from '../api/wire.ts'
 import { fromRfc3339, isCalendarDate } from '../domain/dates.ts'
 import { currencyCodes, type Decimal, parseDecimal } from '../domain/money.ts'
 import { LARGEST_ID } from '../domain/product/smallId.ts'
 import { ROLES, type Role } from '../services/access/accounts.ts'
+import { UsageError } from './terminal/terminalIo.ts'
 
 /** Reads a whole number above 0, up to the largest integer of the database. */
 export function wholeNumber(text: string): number {
@@ -80,3 +81,21 @@ export const organizationOption = () =>
 /** Makes the option that names a currency of the book. */
 export const currencyOption = (description: string) =>
   new Option('--currency <code>', description).choices(currencyCodes)
+
+/** Adds the name of what a command makes, which may be the argument or `--name`. */
+export const takeName = (command: Command, description: string): Command =>
+  command.argument('[name]', `${description}; or say --name`).option('--name <name>', 'in place of the argument')
+
+/**
+ * Returns the name that a command with `takeName` was given, as its argument or by its option.
+ * @throws UsageError for none, and for two
+ */
+export function nameGiven(command: Command, argument: string | undefined): string {
+  const { name: option } = command.opts<{ name?: string }>()
+  if (argument !== undefined && option !== undefined)
+    throw new UsageError(`the name is given twice, as ${argument} and as --name ${option}: give it once`)
+  const name = argument ?? option
+  if (name === undefined)
+    throw new UsageError(`the name is missing: mkopo ${command.parent?.name()} ${command.name()} --name <name> …`)
+  return name
+}

@@ -1,21 +1,20 @@
 import type { Command } from 'commander'
 import type { Role } from '../../services/access/accounts.ts'
 import { createApiKey, listApiKeys, revokeApiKey } from '../../services/access/apiKeys.ts'
-import { organizationOption, role, wholeNumber } from '../options.ts'
+import { nameGiven, organizationOption, role, takeName, wholeNumber } from '../options.ts'
 import { perform, performAdding, type Shell } from '../perform.ts'
 import { toSecond } from '../terminal/format.ts'
 
 export function apiKeyCommands(program: Command, shell: Shell): void {
   const keys = program.command('api-keys').description('what record systems sign in with')
 
-  keys
-    .command('create')
+  takeName(keys.command('create'), 'what it is for')
     .description('make an API key and show it, once')
-    .argument('<name>', 'what it is for')
     .addOption(organizationOption())
     .option('--role <role>', 'USER, ADMIN or AUDITOR; may be given twice', role)
-    .action((name: string, options: { organization?: number; role?: Role[] }, command: Command) =>
-      performAdding(shell, command, async ({ deps, printer, by, organization }) => {
+    .action((argument: string | undefined, options: { organization?: number; role?: Role[] }, command: Command) => {
+      const name = nameGiven(command, argument)
+      return performAdding(shell, command, async ({ deps, printer, by, organization }) => {
         const { id: organizationId } = await organization(options.organization)
         const { key, apiKey } = await createApiKey(deps, by(organizationId), { name, roles: options.role ?? ['USER'] })
         const { id, roles } = apiKey
@@ -23,8 +22,8 @@ export function apiKeyCommands(program: Command, shell: Shell): void {
           { id, organizationId, name, roles, key },
           `API key ${id}, ${name}, ${roles.join(' and ')} of organization ${organizationId}.\nIt is, shown only now: ${key}`,
         )
-      }),
-    )
+      })
+    })
 
   keys
     .command('list')

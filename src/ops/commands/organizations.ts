@@ -9,17 +9,15 @@ import {
   type Organization,
   updateOrganization,
 } from '../../services/lenders/organizations.ts'
-import { currencyOption, decimalNumber, organizationOption, wholeNumber } from '../options.ts'
+import { currencyOption, decimalNumber, nameGiven, organizationOption, takeName, wholeNumber } from '../options.ts'
 import { perform, performAdding, type Shell } from '../perform.ts'
 import { UsageError } from '../terminal/terminalIo.ts'
 
 export function organizationCommands(program: Command, shell: Shell): void {
   const organizations = program.command('organizations').description('the lenders that the book belongs to')
 
-  organizations
-    .command('create')
+  takeName(organizations.command('create'), 'what it is called')
     .description('make an organization')
-    .requiredOption('--name <name>', 'what it is called')
     .addOption(currencyOption('in which it lends').makeOptionMandatory())
     .addOption(
       new Option('--mode <mode>', 'live; or test, which has a clock of its own that can be advanced')
@@ -30,15 +28,16 @@ export function organizationCommands(program: Command, shell: Shell): void {
     .option('--office-id <text>', 'its office', '1')
     .option('--office-name <text>', "its office's name", 'Head Office')
     .option('--payment-method <text>', 'how its customers pay, where nobody says otherwise', 'Mobile Money')
-    .action((asked: NewOrganization, command: Command) =>
-      performAdding(shell, command, async ({ deps, printer, by }) => {
+    .action((argument: string | undefined, options: Omit<NewOrganization, 'name'>, command: Command) => {
+      const asked = { ...options, name: nameGiven(command, argument) }
+      return performAdding(shell, command, async ({ deps, printer, by }) => {
         const made = await createOrganization(deps, by(asked.id ?? 0), asked)
         printer.done(
           made,
           `${made.mode === 'test' ? 'Test organization' : 'Organization'} ${made.id}, ${made.name}, lends in ${made.currency}.`,
         )
-      }),
-    )
+      })
+    })
 
   updateCommand(organizations, shell)
 

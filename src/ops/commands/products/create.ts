@@ -7,17 +7,15 @@ import type { NewPenalty } from '../../../domain/product/newPenalty.ts'
 import type { NewProduct } from '../../../domain/product/newProduct.ts'
 import { EARLY_SETTLEMENTS, PRODUCT_DAY_COUNTS, PRODUCT_METHODS, RATE_PERIODS } from '../../../domain/product/terms.ts'
 import { createProduct } from '../../../services/lenders/products.ts'
-import { currencyOption, decimalNumber, organizationOption, wholeNumber } from '../../options.ts'
+import { currencyOption, decimalNumber, nameGiven, organizationOption, takeName, wholeNumber } from '../../options.ts'
 import { performAdding, type Shell } from '../../perform.ts'
 import { fee, penaltyTerms } from './fields.ts'
 import { viewOf } from './view.ts'
 
 /** Adds `products create`. */
 export function createCommand(products: Command, shell: Shell): void {
-  const command = products
-    .command('create')
+  const command = takeName(products.command('create'), 'what it is called')
     .description('make a loan product')
-    .requiredOption('--name <name>', 'what it is called')
     .requiredOption('--min <amount>', 'the smallest principal', decimalNumber)
     .requiredOption('--max <amount>', 'the largest principal', decimalNumber)
     .requiredOption('--instalments <number>', 'how many', wholeNumber)
@@ -35,13 +33,14 @@ export function createCommand(products: Command, shell: Shell): void {
     .option('--id <number>', 'its number; the next one when left out', wholeNumber)
   addTerms(command)
     .addOption(organizationOption())
-    .action((options: ProductOptions, command: Command) =>
-      performAdding(shell, command, async ({ deps, printer, by, organization }) => {
+    .action((argument: string | undefined, options: ProductOptions, command: Command) => {
+      const name = nameGiven(command, argument)
+      return performAdding(shell, command, async ({ deps, printer, by, organization }) => {
         const { id } = await organization(options.organization)
-        const product = await createProduct(deps, by(id), asked(options))
+        const product = await createProduct(deps, by(id), asked(name, options))
         printer.done(viewOf(product), `Product ${product.id}, ${product.name}, of organization ${id}.`)
-      }),
-    )
+      })
+    })
 }
 
 /** Adds the options of the terms beyond flat interest per period. */
@@ -80,7 +79,6 @@ const addTerms = (command: Command): Command =>
 interface ProductOptions {
   readonly organization?: number
   readonly id?: number
-  readonly name: string
   readonly currency?: string
   readonly min: Decimal
   readonly max: Decimal
@@ -105,9 +103,9 @@ interface ProductOptions {
   readonly maxRatePerMonth?: Decimal
 }
 
-const asked = (options: ProductOptions): NewProduct => ({
+const asked = (name: string, options: ProductOptions): NewProduct => ({
   id: options.id,
-  name: options.name,
+  name,
   currency: options.currency,
   principalMin: options.min,
   principalMax: options.max,

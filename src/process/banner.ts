@@ -7,13 +7,34 @@ interface Shown {
   readonly pid?: number | undefined
 }
 
-/** Builds the text that a start prints: where the service listens, what it serves, and a call to paste. */
-export function banner(config: Config, at: string, processes: readonly Shown[]): string {
-  // Where other host names are not answered, the call names the style's host in a header: the machine may not resolve
-  // that name.
-  const named = (url: string) => (config.fallbackStyle === 'none' ? ` -H 'Host: ${hostOf(url)}'` : '')
+/** Every address of the machine, as the host of an origin: one can listen there, and cannot call it. */
+const EVERY_ADDRESS = /^(https?:\/\/)(0\.0\.0\.0|\[::\])(?=:|$)/
+
+/** Returns an origin that this machine can call, of one on which a process listens. */
+const callable = (origin: string): string => origin.replace(EVERY_ADDRESS, '$1127.0.0.1')
+
+/** Returns whether a URL of the settings is one that others call: the names under localhost are this machine. */
+const isPublic = (url: string): boolean => !/(^|\.)localhost$/.test(hostOf(url))
+
+/**
+ * Builds the text that a start prints: where the service listens, what it serves, and a call to paste.
+ * @param origin on which it listens
+ */
+export function banner(config: Config, origin: string, listening: readonly Shown[]): string {
+  const isEverywhere = EVERY_ADDRESS.test(origin)
+  const at = callable(origin)
+  const processes = listening.map(({ opsOrigin, pid }) => ({ opsOrigin: callable(opsOrigin), pid }))
+  const everywhere = ' and every other address of this machine (of a container: on the port that it publishes)'
+  /**
+   * Returns the options and the address of a call. Where other host names are not answered, the call names the style's
+   * host in a header: the machine may not resolve that name.
+   */
+  const call = (url: string, options: string, path: string) => {
+    if (isEverywhere && isPublic(url)) return `curl -s ${options} ${url}${path}`
+    return `curl -s${config.fallbackStyle === 'none' ? ` -H 'Host: ${hostOf(url)}'` : ''} ${options} ${at}${path}`
+  }
   const lines = [
-    `Mkopo listens on ${at}${processes.length > 1 ? ` in ${processes.length} processes` : ''}`,
+    `Mkopo listens on ${at}${isEverywhere ? everywhere : ''}${processes.length > 1 ? ` in ${processes.length} processes` : ''}`,
     '',
     `  tokens    ${config.authUrl}    ${config.authUrl}/docs`,
     `  partner   ${config.baseUrl}    ${config.baseUrl}/docs`,
@@ -35,8 +56,8 @@ export function banner(config: Config, at: string, processes: readonly Shown[]):
       '',
       'A first call to paste:',
       '',
-      `  TOKEN=$(curl -s${named(config.authUrl)} -u ${DEMO_PARTNER.email}:${DEMO_PARTNER.password} ${at}/v1/auth/token | cut -d '"' -f 4)`,
-      `  curl -s${named(config.baseUrl)} -H "Authorization: Bearer $TOKEN" ${at}/v1/loan-products`,
+      `  TOKEN=$(${call(config.authUrl, `-u ${DEMO_PARTNER.email}:${DEMO_PARTNER.password}`, '/v1/auth/token')} | cut -d '"' -f 4)`,
+      `  ${call(config.baseUrl, '-H "Authorization: Bearer $TOKEN"', '/v1/loan-products')}`,
       '',
     )
   lines.push('Ctrl-C stops it.', '', '')

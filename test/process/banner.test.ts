@@ -23,6 +23,45 @@ it('names the demonstration accounts with their passwords', () => {
   expect(banner(testConfig({ SEED_DEMO: 'false' }), 'http://127.0.0.1:3000', [])).not.toContain('secret')
 })
 
+describe('the addresses', () => {
+  const shown = (host: string, settings: Record<string, string> = {}) =>
+    banner(testConfig({ SEED_DEMO: 'true', ...settings }), `http://${host}:3000`, [
+      { opsOrigin: `http://${host}:3001` },
+    ])
+  const call = (text: string) => text.split('\n').filter((line) => /^ {2}(TOKEN=|curl)/.test(line))
+
+  it.each(['0.0.0.0', '[::]'])('of a service that listens on %s can be called', (host) => {
+    const text = shown(host)
+    expect(text).not.toContain(host)
+    expect(text).toContain(
+      'Mkopo listens on http://127.0.0.1:3000 and every other address of this machine (of a container: on the port that it publishes)\n',
+    )
+    expect(text).toContain('  operators http://127.0.0.1:3001    http://127.0.0.1:3001/metrics\n')
+    expect(text).toContain('ADMIN: an operator, at http://127.0.0.1:3001 as well')
+    expect(call(text).every((line) => line.includes(' http://127.0.0.1:3000/v1/'))).toBe(true)
+  })
+
+  it('in the calls to paste are the public URLs, where the settings have some', () => {
+    const urls = {
+      AUTH_URL: 'https://auth.ziwa.example',
+      BASE_URL: 'https://api.ziwa.example',
+      RECORDS_URL: 'https://records.ziwa.example',
+    }
+    const [token, list] = call(shown('0.0.0.0', urls))
+    expect(token).toBe(
+      `  TOKEN=$(curl -s -u partner@example.com:partner-secret https://auth.ziwa.example/v1/auth/token | cut -d '"' -f 4)`,
+    )
+    expect(list).toBe('  curl -s -H "Authorization: Bearer $TOKEN" https://api.ziwa.example/v1/loan-products')
+    expect(call(shown('0.0.0.0', { ...urls, FALLBACK_STYLE: 'none' }))).toEqual([token, list])
+    // On one address the service is called there: a proxy may not be in front yet.
+    expect(call(shown('127.0.0.1', urls))[1]).toContain(' http://127.0.0.1:3000/v1/loan-products')
+  })
+
+  it('of one address is that one', () => {
+    expect(shown('192.168.1.5')).toContain('Mkopo listens on http://192.168.1.5:3000\n')
+  })
+})
+
 describe('HOST beyond this machine', () => {
   /** Returns the warnings of a start, once there are as many as expected: the log writes them a turn after the banner. */
   const start = async (url: string, over: Record<string, string>, expected = 1) => {
@@ -39,6 +78,7 @@ describe('HOST beyond this machine', () => {
         .split('\n')
         .filter((line) => line.includes('published passwords'))
     await expect.poll(warnings, { timeout: within(5_000) }).toHaveLength(expected)
+    expect(started.output()).not.toContain('0.0.0.0:')
     // A stop in order, which writes the lines that are left.
     started.child.kill('SIGTERM')
     await started.ended

@@ -32,7 +32,7 @@ COPY package.json LICENSE ./
 COPY prisma/migrations prisma/migrations
 COPY src src
 COPY --from=client /app/src/db/generated src/db/generated
-RUN ln -s /app/src/ops/main.ts /usr/local/bin/mkopo
+RUN ln -s /app/src/ops/mkopo.mjs /usr/local/bin/mkopo
 # The file of heads: a volume that is mounted here gets the owner of this directory.
 RUN install --directory --owner=1000 --group=1000 /var/lib/mkopo
 
@@ -45,4 +45,4 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --start-interval=1s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/health/live`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["tini", "--"]
-CMD ["node", "--max-semi-space-size=16", "--no-parallel-scavenge", "--no-allocation-site-pretenuring", "--heap-growing-percent=30", "--import", "./src/observability/tracing.ts", "src/app/main.ts"]
+CMD ["node", "--max-semi-space-size=16", "--no-parallel-scavenge", "--no-allocation-site-pretenuring", "--heap-growing-percent=30", "--require", "./src/process/requireNode.cjs", "--import", "./src/observability/tracing.ts", "src/app/main.ts"]

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { enableCompileCache } from 'node:module'
 
 // A command takes a moment, most of it for loading the program, which the compile cache halves.

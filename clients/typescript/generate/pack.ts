@@ -7,7 +7,10 @@ const run = promisify(execFile)
 
 const CLIENT = join(import.meta.dirname, '..')
 const TSC = join(CLIENT, '../../node_modules/.bin/tsc')
-const DIST = join(CLIENT, 'dist')
+/** The folder into which the package is built. */
+export const DIST = join(CLIENT, 'dist')
+/** The packed file stays below this size (contract 13). */
+export const MOST_BYTES = 30_000
 
 /**
  * Builds the package: its scripts without comments, its declarations with them.
@@ -21,6 +24,15 @@ export async function build(): Promise<void> {
   await finishDeclarations('index.d.ts', read)
   for (const file of await readdir(DIST, { recursive: true }))
     if (file.endsWith('.d.ts') && !read.has(file)) await rm(join(DIST, file))
+    else if (file.endsWith('.js'))
+      await writeFile(join(DIST, file), compactScript(await readFile(join(DIST, file), 'utf8')))
+}
+
+/** Returns a script without indentation. @throws Error for a text of several lines, which would lose its own */
+export function compactScript(source: string): string {
+  const split = source.split('\n').findIndex((line) => (line.match(/`/g)?.length ?? 0) % 2 === 1)
+  if (split >= 0) throw new Error(`line ${split + 1} of a script begins or ends a text of several lines`)
+  return source.replaceAll(/^ +/gm, '')
 }
 
 /** Finishes a declaration file and those that it imports: the compiler renames the imports of scripts only. */
@@ -36,14 +48,14 @@ async function finishDeclarations(file: string, read: Set<string>): Promise<void
 
 /**
  * Returns declarations in fewer bytes: no `@nullable`, which the type says already, each comment of one line on a line, no
- * semicolon at the end of a line, and a space for each step of indentation. An editor shows the same.
+ * semicolon at the end of a line, and no indentation but of comments of several lines. An editor shows the same.
  */
 const compact = (source: string): string =>
   source
     .replaceAll(/\n *\/\*\* @nullable \*\/|\n *\* @nullable/g, '')
     .replaceAll(/\/\*\*\n +\* ([^\n]*)\n +\*\//g, '/** $1 */')
     .replaceAll(/;$/gm, '')
-    .replaceAll(/^(?: {4})+/gm, (indent) => ' '.repeat(indent.length / 4))
+    .replaceAll(/^ +(\*?)/gm, (_, star: string) => star && ' *')
 
 async function compile(...options: string[]): Promise<void> {
   await run(TSC, ['-p', CLIENT, ...options]).catch(({ stdout }: { stdout: string }) => {

@@ -189,6 +189,7 @@ describe('what only an ADMIN may do', () => {
         'put /v1/delinquency-policy',
         'patch /v1/organization',
         ...['approve', 'reject'].map((act) => `post /v1/pending-actions/{id}/${act}`),
+        'post /v1/pending-actions/reject',
         'post /v1/loan-products',
         'post /v1/loan-products/{id}/retire',
         'post /v1/portfolio/provisions/book',

@@ -208,6 +208,7 @@ it('a row of the trail that was added past the service is sealed, told as an ala
   })
   const { rows } = await sql(`INSERT INTO audit_entry (organization_id, at, action, entity, entity_id)
     VALUES (1, now(), 'export', 'organization', '1') RETURNING id`)
+  service.damages('a row of the trail is added by SQL')
   const unsealed = await check()
   await vi.waitUntil(async () => (await sequencer.round()).isDone && news.length > 0)
   const sealed = await check()

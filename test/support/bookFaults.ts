@@ -106,8 +106,15 @@ export const TERM_FAULTS: readonly Fault[] = [
     /loan :plain: entry :entry is dated before disbursement/,
   ],
   [
-    'reversed before it was posted',
+    'reversed at another moment than the trail says',
     `UPDATE loan_entry SET reversed_at = posted_at - interval '1 day' WHERE id = :wrong`,
+    /loan :plain: the trail says that entry :wrong was reversed at \d+, and it is marked \d+/,
+  ],
+  [
+    'reversed before it was posted',
+    `WITH gone AS (DELETE FROM audit_entry WHERE entity_id = :'plain' AND action = 'reverse' RETURNING *)
+     INSERT INTO audit_entry OVERRIDING SYSTEM VALUE
+       SELECT (jsonb_populate_record(NULL::audit_entry, to_jsonb(gone) || '{"id": -1}')).* FROM gone`,
     /loan :plain: entry :wrong is reversed before it was posted/,
   ],
   [

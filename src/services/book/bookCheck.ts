@@ -209,7 +209,7 @@ function checkLoan(walk: Walk, one: CheckedLoan, { trail, posted }: Told): void 
     differencesOf(loan, one, state).forEach(fault)
     const product = grounds.products.get(`${organizationId} ${loan.productId}`)
     brokenByAgreement(loan, { product, currency: grounds.currencies.get(organizationId) }).forEach(fault)
-    brokenByMarks(loan).forEach(fault)
+    brokenByMarks(loan, trail).forEach(fault)
     brokenByTrail(loan, trail).forEach(fault)
     const { postings, lastChangeId } = posted ?? { postings: [], lastChangeId: 0n }
     const facts = { productId: loan.productId, lastChangeId, state }

@@ -1,16 +1,22 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { arch, cpus, platform, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
+import { readConfig } from '../src/app/config.ts'
+import { openService } from '../src/app/service.ts'
 import { bars } from './bars.ts'
-import { checkBooks } from './checkBooks.ts'
+import { type Checked, checkBooks } from './checkBooks.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
+import { checkOwnBook, makeOwnBook } from './ownBook.ts'
 import { residentBytes, treeOf } from './processes.ts'
 import { compareProfiles, microseconds } from './profile.ts'
 import { figure, type Line, linesOf, table } from './report.ts'
 import { type Row, Runner, runRounds } from './rounds.ts'
 import type { Scenario, Target } from './scenarios.ts'
 import { CONNECTIONS, soak } from './soak.ts'
-import { type Stack, startStack } from './stack.ts'
+import { SECRET, type Stack, startStack } from './stack.ts'
+
+/** What the service makes of its own for `book check`. */
+const OWN = { loans: 1_000, repayments: 10_000 }
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
@@ -117,10 +123,29 @@ async function pace(runner: Runner, lines: readonly Line[], { rounds, seconds }:
 
 /** Says what went wrong, and whether nothing did. */
 async function verdict(runner: Runner, stack: Stack): Promise<boolean> {
-  const { said, wrong } = await checkBooks(stack.databaseUrl, stack.book, runner.tallies, stack.filledAt)
+  const large = await checkBooks(stack.databaseUrl, stack.book, runner.tallies, stack.filledAt)
+  const own = await withOwnBook(stack)
+  const [said, wrong] = [
+    [...large.said, ...own.said],
+    [...large.wrong, ...own.wrong],
+  ]
   say(['', 'the books', ...said, ...wrong.map((one) => `WRONG: ${one}`)].join('\n'))
   if (runner.errors > 0) say([`${runner.errors} requests failed:`, ...runner.firstErrors.slice(0, 10)].join('\n  '))
   return wrong.length === 0 && runner.errors === 0
+}
+
+/** Lets the service make a book of its own, after all that is measured, and runs `book check` on it. */
+async function withOwnBook({ databaseUrl, service }: Stack): Promise<Checked> {
+  const config = readConfig({ DATABASE_URL: databaseUrl, KEY_ENCRYPTION_SECRET: SECRET, LOG_LEVEL: 'silent' })
+  const deps = await openService({ config, databaseUrl, now: Date.now, skipMigrations: true })
+  try {
+    await makeOwnBook(deps, service.port, OWN)
+    return await checkOwnBook(deps)
+  } finally {
+    deps.statements.close()
+    deps.webhookPoster.close()
+    await deps.db.close()
+  }
 }
 
 async function earlierLines(file: string | undefined): Promise<Line[] | undefined> {

@@ -1,16 +1,19 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { checkBooks, type Tallies } from '../../bench/checkBooks.ts'
 import { fillBook } from '../../bench/fillBook.ts'
 import { HttpConnection } from '../../bench/httpConnection.ts'
 import { readOptions } from '../../bench/options.ts'
+import { checkOwnBook, makeOwnBook } from '../../bench/ownBook.ts'
 import { linesOf, median } from '../../bench/report.ts'
 import type { Row } from '../../bench/rounds.ts'
 import { asker, type Book, LANES, SCENARIOS } from '../../bench/scenarios.ts'
 import { measure, type Slot } from '../../bench/window.ts'
+import { startSequencer } from '../../src/services/events/sequencer.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 const slot = (over: Partial<Slot> = {}): Slot => ({
   ...{ scenario: 'read', target: 'ours', connections: 4, warmUp: 0.05, seconds: 0.3, number: 1, turn: 0, pids: {} },
@@ -114,6 +117,37 @@ describe('the connection', () => {
     const refused = connection.send('x')
     connection.close()
     await expect(refused).rejects.toThrow('closed')
+  })
+})
+
+describe('the book that the service makes of its own', () => {
+  let service: TestService
+  let sequencer: { stop(): Promise<void> }
+  beforeAll(async () => {
+    service = await startService()
+    service.damages('a column is changed by SQL')
+    sequencer = startSequencer(service.deps, { error: () => undefined })
+    await service.app.listen({ host: '127.0.0.1', port: 0 })
+    const { port } = service.app.server.address() as AddressInfo
+    // The load generator pays on the day of this machine, and the service under test has a clock that the test holds.
+    const today = vi.spyOn(Date, 'now').mockImplementation(service.clock.now)
+    await makeOwnBook(service.deps, port, { loans: 20, repayments: 200 }).finally(() => today.mockRestore())
+  })
+  afterAll(async () => {
+    await sequencer.stop()
+    await service.close()
+  })
+
+  it('is sound, and has each repayment once', async () => {
+    const { said, wrong } = await checkOwnBook(service.deps)
+    expect(wrong).toEqual([])
+    expect(said[0]).toMatch(/^20 loans with 200 transactions that came over HTTP: book check found 0 differences/)
+  })
+
+  it('fails the run where a column is a cent off', async () => {
+    await service.owner.pool.query('UPDATE loan SET total_paid = total_paid + 1 WHERE external_id = $1', ['own-3'])
+    const { wrong } = await checkOwnBook(service.deps)
+    expect(wrong.join('\n')).toMatch(/^book check: loan \d+: total_paid is/)
   })
 })
 

@@ -13,6 +13,7 @@ import { asker, type Book, LANES, SCENARIOS } from '../../bench/scenarios.ts'
 import { measure, type Slot } from '../../bench/window.ts'
 import { startSequencer } from '../../src/services/events/sequencer.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { silent } from '../support/quiet.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const slot = (over: Partial<Slot> = {}): Slot => ({
@@ -126,7 +127,7 @@ describe('the book that the service makes of its own', () => {
   beforeAll(async () => {
     service = await startService()
     service.damages('a column is changed by SQL')
-    sequencer = startSequencer(service.deps, { error: () => undefined })
+    sequencer = startSequencer(service.deps, silent)
     await service.app.listen({ host: '127.0.0.1', port: 0 })
     const { port } = service.app.server.address() as AddressInfo
     // The load generator pays on the day of this machine, and the service under test has a clock that the test holds.

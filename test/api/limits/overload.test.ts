@@ -240,7 +240,7 @@ describe('rate limits', () => {
     service.clock.set(new Date(now + 60_000).toISOString())
     for (let seconds = 0; seconds < 3; seconds++) await limits.share()
     // Those of sign-ins are kept for longer.
-    const left = await pool.query(`SELECT count(*)::int AS left FROM rate_limit WHERE key NOT LIKE 'signin%'`)
+    const left = await pool.query(`SELECT count(*)::int AS left FROM rate_limit WHERE key NOT LIKE 'sign%in%'`)
     expect(left.rows).toEqual([{ left: 7 }])
   })
 

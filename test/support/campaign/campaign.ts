@@ -106,7 +106,7 @@ export class Campaign {
   private startJobs(): void {
     const [, ...beside] = this.instances
     // A receiver that fails at times is no failure of the service.
-    const heard = { warn: () => undefined, error: this.hear }
+    const heard = { info: () => undefined, warn: () => undefined, error: this.hear }
     const render = renderEvents(this.service.deps.config.zone)
     this.receiver.react = () => (this.random(4) === 0 ? 500 : 204)
     for (const { deps } of beside)

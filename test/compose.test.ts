@@ -119,7 +119,7 @@ describe('deploy/compose.secrets.yml', () => {
     }
     const merged: Record<string, string | undefined> = { ...filled(services[name]!.environment), ...environment }
     const named = Object.entries(merged).flatMap(([key, path]) =>
-      key.endsWith('_FILE') ? [[key, path ?? ''] as const] : [],
+      key.endsWith('_FILE') && key !== 'HEADS_FILE' ? [[key, path ?? ''] as const] : [],
     )
     expect(named.map(([, path]) => path.replace('/run/secrets/', '')).sort()).toEqual([...secrets].sort())
     for (const [key, path] of named) {

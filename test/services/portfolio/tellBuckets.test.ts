@@ -79,7 +79,7 @@ describe('delinquency.changed', () => {
     const { body } = await service.get<Feed>('/v1/events?types=delinquency.changed')
     const updated = body.items.map(({ data }) => data.loan.updatedAt)
     expect(updated).toEqual(answers.map(({ body: loan }) => loan.updatedAt))
-    expect(updated).toEqual(Array(3).fill('2026-02-11T00:00:05.000+03:00'))
+    expect(updated.map((moment) => moment.slice(0, 19))).toEqual(Array(3).fill('2026-02-11T00:00:05'))
   })
 
   it('is told once when the day begins, by whichever instance comes first', async () => {

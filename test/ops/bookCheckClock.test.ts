@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { lendBy } from '../api/partner/terms/lent.ts'
 import { opsOn } from '../support/ops.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -55,6 +56,17 @@ it('a charge-off that has a later moment than a reversal after it', async () => 
   await post(`${loan}/repayments/charge-off`)
   goBack()
   await post(`${loan}/repayments/${id}/reverse`)
+  expect(await differences()).toEqual([])
+})
+
+it('a reversal that settles a loan early: its waiver is before it in the trail', async () => {
+  const { path } = await lendBy(service, { interestRate: 3, earlySettlement: 'interest_to_period_end' })
+  const { settlementAmount } = (await service.get<{ settlementAmount: number }>(`${path}/settlement-quote`)).body
+  await pay(path, settlementAmount - 10)
+  const refund = await post(`${path}/repayments/refund`, { transactionAmount: 20 })
+  await pay(path, 20)
+  await post(`${path}/repayments/${refund}/reverse`)
+  expect((await service.get(path)).body).toMatchObject({ totalOutstanding: 0, interestWaived: 5_400 })
   expect(await differences()).toEqual([])
 })
 

@@ -34,7 +34,7 @@ export function brokenByMarks(loan: Loan, trail: readonly LoanTrail[]): string[]
     return [
       ...(valueDate > postedOn ? [`entry ${id} is dated ${valueDate}, after the day it was posted, ${postedOn}`] : []),
       ...(isBefore ? [`entry ${id} is reversed before it was posted`] : []),
-      ...(takesWhatIsOwed(entry) && reversedAt === null ? brokenAmount(loan, entry, places) : []),
+      ...(takesWhatIsOwed(entry) && reversedAt === null ? brokenAmount(loan, entry, trail, places) : []),
     ]
   })
 }
@@ -49,10 +49,13 @@ function placesIn(trail: readonly LoanTrail[]): Places {
   return { posted, reversed }
 }
 
-function brokenAmount(loan: Loan, entry: Entry, places: Places): string[] {
+function brokenAmount(loan: Loan, entry: Entry, trail: readonly LoanTrail[], places: Places): string[] {
   const place = places.posted.get(String(entry.id))
   if (place === undefined) return []
-  const owed = owedAt(loan, entry, (one) => (places.reversed.get(String(one.id)) ?? place) >= place)
+  // A settlement waiver is saved before the change that settles the loan: what that change reverses does not count for it.
+  const isBeforeCause = entry.type === 'Settlement Waiver' && trail[place + 1]?.at === trail[place]?.at
+  const last = isBeforeCause ? place + 1 : place
+  const owed = owedAt(loan, entry, (one) => (places.reversed.get(String(one.id)) ?? Infinity) > last)
   if (owed === entry.amount) return []
   return [`the ${entry.type.toLowerCase()} ${entry.id} is marked with ${entry.amount}, and ${owed} was owed`]
 }

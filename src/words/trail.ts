@@ -134,6 +134,7 @@ export const TRAIL_FIELDS = {
   postedId: ['posted transaction', 'muamala ulioandikwa'],
   prefix: ['begins with', 'huanza na'],
   previousUntil: ['earlier secret until', 'siri ya awali hadi'],
+  secretSha256: ['mark of the secret', 'alama ya siri'],
   principal: ['principal', 'mtaji'],
   principalGrace: ['instalments without principal', 'marejesho bila mtaji'],
   principalMax: ['largest principal', 'mkopo mkubwa zaidi'],

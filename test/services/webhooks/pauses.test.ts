@@ -99,6 +99,8 @@ describe('a fail-over that lost events', () => {
       [kept],
     )
     await service.owner.pool.query('UPDATE webhook_endpoint SET position = $1 WHERE id = $2', [kept, endpoint.id])
+    // As after an operator has accepted the older state: until then no event is numbered.
+    service.deps.keptHeads.forget(1)
     await delivery.round()
     await delivery.round()
     const before = receiver.taken.length

@@ -80,8 +80,7 @@ async function importFiles(campaign: Campaign, lender: Lender): Promise<void> {
   ]
   const silent = campaign.random(3) === 0 ? ['--no-events'] : []
   const args = ['book', 'import', '-o', String(lender.organizationId), ...files, ...silent]
-  if (campaign.random(4) === 0)
-    await run(campaign, 'import that is cut short', args, AbortSignal.timeout(campaign.random(60)))
+  if (campaign.random(4) === 0) await run(campaign, 'import', args, AbortSignal.timeout(campaign.random(60)))
   await run(campaign, 'import', args)
   const { status, body } = await campaign.send('read imported', lender, {
     method: 'get',

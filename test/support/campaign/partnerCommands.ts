@@ -26,11 +26,10 @@ async function customer(campaign: Campaign, lender: Lender): Promise<void> {
   if (status === 200) lender.things.customers.push(externalId)
 }
 
-async function changeCustomer(campaign: Campaign, lender: Lender): Promise<void> {
+async function closeCustomer(campaign: Campaign, lender: Lender): Promise<void> {
   const name = campaign.recent(lender.things.customers)
   if (name === undefined) return
-  const act = campaign.oneOf(['close', 'activate'])
-  await campaign.send(`${act} customer`, lender, { path: `/v1/customers/external/${name}/${act}`, body: {} })
+  await campaign.send('close customer', lender, { path: `/v1/customers/external/${name}/close`, body: {} })
 }
 
 async function nameCustomer(campaign: Campaign, lender: Lender): Promise<void> {
@@ -169,7 +168,7 @@ async function read(campaign: Campaign, lender: Lender): Promise<void> {
 
 export const PARTNER_COMMANDS: readonly Command[] = [
   { weight: 60, run: customer },
-  { weight: 8, run: changeCustomer },
+  { weight: 8, run: closeCustomer },
   { weight: 4, run: nameCustomer },
   { weight: 90, run: lend },
   { weight: 420, run: post },

@@ -17,6 +17,7 @@ let service: TestService
 let other: TestService
 beforeAll(async () => {
   service = await startService()
+  service.damages('rows of the trail are added by SQL')
   other = await service.another()
 })
 afterAll(async () => {

@@ -6,6 +6,7 @@ import { startService, type TestService } from '../../support/service.ts'
 let service: TestService
 beforeAll(async () => {
   service = await startService()
+  service.damages('rows of the trail are added by SQL')
 })
 afterAll(() => service.close())
 

@@ -65,5 +65,7 @@ it('the page of a loan has its journal, newest first', async () => {
   const { text } = await look(`/loans/${loan}`)
   const journal = text.slice(text.indexOf('Journal, newest first'))
   expect(journal.indexOf('repayment')).toBeLessThan(journal.indexOf('disbursement'))
-  expect(journal).toMatch(/disbursement<\/td><td>2026-01-31<\/td><td>2026-01-31<\/td><td>1000 &lt;b&gt;Till&lt;\/b&gt;<\/td>.*100,000\.00/)
+  expect(journal).toMatch(
+    /disbursement<\/td><td>2026-01-31<\/td><td>2026-01-31<\/td><td>1000 &lt;b&gt;Till&lt;\/b&gt;<\/td>.*100,000\.00/,
+  )
 })

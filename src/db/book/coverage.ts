@@ -1,3 +1,4 @@
+import { SLOTS } from '../../domain/journal/slots.ts'
 import { SEALED, type SealedName } from '../events/sealedColumns.ts'
 
 /** Whether `book check` finds that a value was changed, or that a row is gone, and by what; why it does not; or in which cases. */
@@ -128,35 +129,10 @@ export const UNSEALED: Readonly<Record<string, TableCoverage>> = {
           'transaction_id',
           'kind',
         ],
-        ...[
-          'value_date',
-          'booked_on',
-          'posted_at',
-          'moved_from',
-          'moved_to',
-          'cash',
-          'loan_portfolio',
-          'interest_receivable',
-        ],
-        ...[
-          'fees_receivable',
-          'penalties_receivable',
-          'unearned_interest',
-          'interest_income',
-          'fee_income',
-          'penalty_income',
-        ],
-        ...[
-          'overpayments',
-          'waivers',
-          'write_offs',
-          'charge_offs',
-          'recoveries',
-          'opening_equity',
-          'method',
-          'contribution',
-        ],
-        ...['provision_expense', 'loan_loss_allowance'],
+        ...['value_date', 'booked_on', 'posted_at', 'moved_from', 'moved_to'],
+        ...SLOTS,
+        'method',
+        'contribution',
       ],
       AGAIN,
     ),

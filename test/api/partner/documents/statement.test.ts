@@ -202,12 +202,15 @@ describe('a statement as PDF', () => {
     const path = `${lent.path}/statement`
     const { pdfs } = service.deps.places
     const holder = holderOf(await service.deps.signIn.identify(service.tokens.partner))
-    const three = [pdfs.take(holder), pdfs.take(holder), pdfs.take(holder)]
+    // The PDF of a test before may still rest on the one place of the account.
+    const free = await pdfs.take(holder)
+    const waiting = [pdfs.take(holder), pdfs.take(holder)]
     const { status, bytes, headers } = await fileOf(service, path, { accept: 'application/pdf' })
     expect([status, headers['retry-after']]).toEqual([429, '1'])
     expect(JSON.parse(bytes.toString())).toMatchObject({ code: 'resource_exhausted' })
     expect((await service.get(path)).status).toBe(200)
-    for (const taken of three) (await taken)()
+    free()
+    for (const taken of waiting) (await taken)()
     await pdfOf(service, path)
   })
 

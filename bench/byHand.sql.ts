@@ -33,8 +33,8 @@ export const SAVE_LOAN = `
   WITH made AS (
     INSERT INTO loan (organization_id, customer_id, product_id, external_id, currency, principal, number_of_repayments,
                       rate_per_period, disbursed_at, disbursed_on, due_on, due_at, status, principal_outstanding,
-                      interest_outstanding, next_due_on, next_change_at, created_at, updated_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'Active', $6, $13, $14, $15, $9, $9)
+                      interest_outstanding, next_due_on, next_change_at, created_at, updated_at, account_no)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'Active', $6, $13, $14, $15, $9, $9, nextval('loan_id_seq'))
     RETURNING id
   ), periods AS (
     INSERT INTO loan_period (organization_id, loan_id, period, from_date, due_date, principal, interest)

@@ -1,4 +1,3 @@
-import { fillAllAccountNumbers } from '../db/lenders/accountNumbers.ts'
 import { createLoanBatches } from '../db/loans/loanBatches.ts'
 import { type DatabaseOptions, type Db, openDatabase } from '../db/postgres/client.ts'
 import { migrate, requireMigrated } from '../db/postgres/migrate.ts'
@@ -131,7 +130,7 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
 
 async function bringUpToDate(db: Db, options: ServiceOptions): Promise<void> {
   const { config, databaseUrl, ownerUrl = '', asOwner = false, log } = options
-  if (ownerUrl === '') await migrateAll(db, log)
+  if (ownerUrl === '') await migrate(db.pool, log)
   else if (asOwner) await migrateAndGrant(db, databaseUrl, log)
   else {
     const owner = openDatabase(ownerUrl, { max: 2 })
@@ -147,14 +146,8 @@ async function bringUpToDate(db: Db, options: ServiceOptions): Promise<void> {
 }
 
 async function migrateAndGrant(owner: Db, databaseUrl: string, log: ServiceOptions['log']): Promise<void> {
-  await migrateAll(owner, log)
+  await migrate(owner.pool, log)
   await grantService(owner, roleOf(databaseUrl))
-}
-
-async function migrateAll(db: Db, log: ServiceOptions['log']): Promise<void> {
-  await migrate(db.pool, log)
-  const filled = await fillAllAccountNumbers(db)
-  if (filled > 0) log?.info(`gave account numbers to ${filled} customers and loans of before`)
 }
 
 /**

@@ -76,11 +76,11 @@ export async function fillJournal(db: Pick<Db, 'pool'>, organizationId: number, 
 /** Says that the journal of an organization has all changes and postings up to now, as of an event. */
 export const journalIsUpToDate = (db: Pick<Db, 'pool'>, organizationId = 1, sequence = 0) =>
   db.pool.query(
-    `INSERT INTO journal (organization_id, change_id, sequence, posting_id, open_from, chart_version, walk, walked_to)
+    `INSERT INTO journal (organization_id, change_id, sequence, posting_id, open_from, chart_version)
     SELECT $1, (SELECT coalesce(max(id), 0) FROM audit_entry WHERE organization_id = $1), $2,
-      (SELECT coalesce(max(id), 0) FROM posting WHERE organization_id = $1), NULL, 1, NULL, 0
+      (SELECT coalesce(max(id), 0) FROM posting WHERE organization_id = $1), NULL, 1
     ON CONFLICT (organization_id) DO UPDATE SET change_id = excluded.change_id, sequence = excluded.sequence,
-      posting_id = excluded.posting_id, walk = NULL`,
+      posting_id = excluded.posting_id, walked_to = NULL`,
     [organizationId, sequence],
   )
 

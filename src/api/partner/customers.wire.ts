@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { LONGEST_DETAIL } from '../../domain/customer/borrower.ts'
 import { CUSTOMER_STATUSES, displayName } from '../../domain/customer/customer.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
-import { invariant } from '../../domain/errors.ts'
 import type { Customer, CustomerFilter } from '../../services/customers/customers.ts'
 import type { Organization } from '../../services/lenders/organizations.ts'
 import { changedSince, listQuery, queryPhone, startOfBound } from '../lists/query.ts'
@@ -113,7 +112,4 @@ export function toCustomer(customer: Customer, { officeId, officeName }: Organiz
  * Writes the account number of a customer or a loan, padded with zeros to 9 digits; longer ones are not cut (contract
  * 4.1).
  */
-export function toAccountNo(accountNo: bigint | null): string {
-  invariant(accountNo !== null, 'an account number')
-  return String(accountNo).padStart(9, '0')
-}
+export const toAccountNo = (accountNo: bigint): string => String(accountNo).padStart(9, '0')

@@ -114,6 +114,11 @@ const lockOrganization = statement<{ organizationId: number }>(
   (p) => `SELECT FROM organization WHERE id = ${p('organizationId')} FOR NO KEY UPDATE`,
 )
 
+const findLoan = statement<{ organizationId: number; loanId: bigint }>(
+  'find-loan-of-pending-action',
+  (p) => `SELECT FROM loan WHERE organization_id = ${p('organizationId')} AND id = ${p('loanId')}`,
+)
+
 const findSame = statement<{ organizationId: number; loanId: bigint; subject: string }>(
   'find-same-pending-action',
   (p) => `SELECT id FROM pending_action WHERE organization_id = ${p('organizationId')} AND loan_id = ${p('loanId')}
@@ -145,12 +150,19 @@ const insert = statement<TrailValues & Omit<NewAction, 'request'> & { readonly i
 
 /**
  * Inserts an action that waits, with its row of the trail; where the same request waits already, nothing is inserted.
- * @returns the id of the action that waits, or whose share is full: the loan's, the asker's or the organization's
+ * @returns the id of the action that waits, or whose share is full: the loan's, the asker's or the organization's; undefined
+ *   where the loan is gone, with all of a test organization that was emptied
  */
-export const insertAction = (db: Db, author: Author, action: NewAction, now: number): Promise<bigint | FullShare> =>
+export const insertAction = (
+  db: Db,
+  author: Author,
+  action: NewAction,
+  now: number,
+): Promise<bigint | FullShare | undefined> =>
   inTransaction(db, async (transaction) => {
     const { organizationId, accountId } = author
     await transaction.query(lockOrganization({ organizationId }))
+    if ((await transaction.query(findLoan({ organizationId, loanId: action.loanId }))).rowCount === 0) return undefined
     const same = await transaction.query<{ id: bigint }>(findSame({ ...action, organizationId }))
     if (same.rows[0]) return same.rows[0].id
     const counting = countPending({ organizationId, accountId, loanId: action.loanId })

@@ -13,16 +13,13 @@ const CLOSED = `SELECT organization_id, id, at, entity_id AS month FROM audit_en
 
 const HEADS = `
   SELECT j.organization_id AS "organizationId", j.change_id AS "changeId", j.sequence, j.open_from AS "openFrom",
-    j.chart_version AS "chartVersion", j.walk, j.walked_to AS "walkedTo", coalesce(c.change_id, 0) AS "sealedTo",
+    j.chart_version AS "chartVersion", j.walked_to AS "walkedTo", coalesce(c.change_id, 0) AS "sealedTo",
     coalesce((SELECT e.sequence FROM event e WHERE e.organization_id = j.organization_id AND e.change_id <= j.change_id
       AND e.sequence IS NOT NULL ORDER BY e.change_id DESC, e.part DESC LIMIT 1), 0) AS told,
     (SELECT a.entity FROM audit_entry a WHERE a.organization_id = j.organization_id AND a.id = j.change_id) AS entity,
-    coalesce(p.change_id, 0) AS "postedTo", coalesce(p.sequence, 0) AS "postedSequence",
-    coalesce((SELECT max(close_sequence) FROM accounting_period WHERE organization_id = j.organization_id), 0) AS "closedSequence",
+    coalesce((SELECT max(change_id) FROM posting WHERE organization_id = j.organization_id), 0) AS "postedTo",
     coalesce((SELECT max(version) FROM (${SET}) AS s WHERE s.organization_id = j.organization_id AND s.id <= j.change_id), 1) AS "chartSet"
   FROM journal j LEFT JOIN event_chain c ON c.organization_id = j.organization_id
-  LEFT JOIN LATERAL (SELECT max(change_id) AS change_id, max(sequence) AS sequence FROM posting
-    WHERE organization_id = j.organization_id) AS p ON true
   WHERE $1::int IS NULL OR j.organization_id = $1`
 
 const MONTHS = `

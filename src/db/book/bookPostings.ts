@@ -87,16 +87,6 @@ export async function readCloses(snapshot: Snapshot): Promise<TrailedClose[]> {
   return rows
 }
 
-/** Reads, by organization, the first day that was open when the loans of before were taken into its journal. */
-export async function readOpenings(snapshot: Snapshot, zone: string): Promise<Map<number, LocalDate>> {
-  const { rows } = await snapshot.query<{ organizationId: number; openFrom: LocalDate }>({
-    text: `SELECT organization_id AS "organizationId", date_trunc('month', min(posted_at) AT TIME ZONE $1)::date AS "openFrom"
-      FROM posting WHERE change_id IS NULL AND kind = 'opening' GROUP BY organization_id`,
-    values: [zone],
-  })
-  return new Map(rows.map(({ organizationId, openFrom }) => [organizationId, openFrom]))
-}
-
 /** A row of the journal that does not follow from the others. */
 export interface JournalFault {
   readonly organizationId: number

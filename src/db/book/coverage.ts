@@ -110,7 +110,7 @@ export const UNSEALED: Readonly<Record<string, TableCoverage>> = {
   journal: {
     rows: AGAIN,
     columns: each(
-      ['organization_id', 'change_id', 'sequence', 'posting_id', 'open_from', 'chart_version', 'walk', 'walked_to'],
+      ['organization_id', 'change_id', 'sequence', 'posting_id', 'open_from', 'chart_version', 'walked_to'],
       AGAIN,
     ),
   },

@@ -109,7 +109,7 @@ interface SaveValues {
 const save = unprepared<SaveValues>(
   (p) => `
   INSERT INTO book_figures (organization_id, computed_at, took_ms, figures)
-  SELECT o.id, ${p('computedAt')}, ${p('tookMs')}, coalesce(given.figures, '{"products": [], "days": []}')
+  SELECT o.id, ${p('computedAt')}, ${p('tookMs')}, coalesce(given.figures, '{"products": [], "buckets": [], "days": []}')
   FROM organization o
   LEFT JOIN unnest(${p('organizationIds')}::int[], ${p('figures')}::jsonb[]) AS given (organization_id, figures)
     ON given.organization_id = o.id
@@ -118,8 +118,8 @@ const save = unprepared<SaveValues>(
     SET computed_at = excluded.computed_at, took_ms = excluded.took_ms, figures = excluded.figures`,
 )
 
-/** Totals that a version before stored have no buckets. */
-type Stored = { products: object[]; buckets?: Text<BucketTotals>[]; days: Text<DayTotals>[] }
+/** The totals as JSON, with amounts as texts. */
+type Stored = { products: object[]; buckets: Text<BucketTotals>[]; days: Text<DayTotals>[] }
 
 /** The totals that an instance computed last: a row for each organization. */
 export async function readBookTotals(db: Db): Promise<BookTotals[]> {
@@ -140,7 +140,7 @@ export async function readBookTotals(db: Db): Promise<BookTotals[]> {
       overdue: BigInt(product.overdue),
       atRisk: product.atRisk.map(BigInt),
     })),
-    buckets: (figures.buckets ?? []).map((one) => ({ ...one, principal: BigInt(one.principal) })),
+    buckets: figures.buckets.map((one) => ({ ...one, principal: BigInt(one.principal) })),
     days: figures.days.map((day) => ({
       ...day,
       disbursed: BigInt(day.disbursed),

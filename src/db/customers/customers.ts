@@ -21,7 +21,7 @@ export interface Customer {
   readonly id: bigint
   readonly externalId: string | null
   /** Null only of a customer that an earlier version of the program made, until it is numbered. */
-  readonly accountNo: bigint | null
+  readonly accountNo: bigint
   readonly status: CustomerStatus
   readonly activationDate: LocalDate | null
   readonly businessName: string | null
@@ -178,7 +178,7 @@ export async function changeCustomer(
 interface LockedRow {
   id: bigint
   external_id: string | null
-  account_no: bigint | null
+  account_no: bigint
   status: CustomerStatus
   activation_date: LocalDate | null
   business_name: string | null

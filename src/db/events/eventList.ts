@@ -148,19 +148,3 @@ export async function firstEventFrom(
   const { rows } = await pool.query<Numbered>(first({ organizationId, sequence }))
   return rows[0]
 }
-
-const countChanges = statement<{ organizationId: number; entityId: string; changeId: bigint }>(
-  'count-changes-of-loan',
-  (p) => `SELECT count(*)::int AS changes FROM audit_entry WHERE organization_id = ${p('organizationId')}
-    AND entity = 'loan' AND entity_id = ${p('entityId')} AND id <= ${p('changeId')}`,
-)
-
-/** Counts the changes of a loan up to one of them: the version of the loan after it. */
-export async function countChangesOf(
-  { pool }: Pick<Db, 'pool'>,
-  organizationId: number,
-  { entityId, id: changeId }: Pick<AuditEntry, 'entityId' | 'id'>,
-): Promise<number> {
-  const { rows } = await pool.query<{ changes: number }>(countChanges({ organizationId, entityId, changeId }))
-  return rows[0]!.changes
-}

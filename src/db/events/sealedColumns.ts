@@ -5,10 +5,7 @@ type LeftOut = Readonly<Record<string, string>>
 export interface SealedTable {
   /** The columns that name a row within its organization. */
   readonly key: readonly string[]
-  /**
-   * The columns that are covered. The list may only grow at its end: a seal has the columns that were known when it was
-   * made, and is checked over these.
-   */
+  /** The columns that are covered. */
   readonly columns: readonly string[]
   readonly leftOut: LeftOut
   /** True: a later change may change the row, and the seals of the changes before it say what the row was then. */
@@ -153,15 +150,7 @@ export const SEALED = {
 
 export type SealedName = keyof typeof SEALED
 
-/** Columns of a sealed row that may be empty at first and filled later, by no change: rows of an earlier version. */
-export const FILLED_LATER: ReadonlySet<string> = new Set(['account_no'])
-
-/** Columns that are empty in a row that was sealed before there was such a column. */
-export const EMPTY_BEFORE: ReadonlySet<string> = new Set([
-  ...['terms', 'rules', 'due_on', 'legal_name', 'licence_number', 'approval_above'],
-])
-
-/** The columns of the audit trail that a seal covers, besides the key. This list, too, may only grow at its end. */
+/** The columns of the audit trail that a seal covers, besides the key. */
 export const SEALED_TRAIL = [
   ...['at', 'account_id', 'request_id', 'action', 'entity', 'entity_id', 'before', 'after'],
   ...['balances', 'consequences', 'unannounced', 'stamp'],

@@ -2,9 +2,6 @@ import type { LocalDate } from '../../domain/dates.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Queries } from '../queries/queries.ts'
 
-/** The walks through loans that were there before the journal, or before the method of their product was changed. */
-export type Walk = 'opening' | 'method_changed'
-
 /** How far the journal of an organization goes. */
 export interface JournalHead {
   /** Changes up to this row of the trail are in the journal. */
@@ -17,18 +14,16 @@ export interface JournalHead {
   readonly openFrom: LocalDate | null
   /** The version of the chart that counts. */
   readonly chartVersion: number
-  /** Null: all loans are in the journal. */
-  readonly walk: Walk | null
-  /** The last loan of the walk. */
-  readonly walkedTo: bigint
+  /** The last loan of a walk through the loans whose method was changed, 0 before the first; null: no walk is going on. */
+  readonly walkedTo: bigint | null
 }
 
 export const HEAD_COLUMNS = `change_id AS "changeId", sequence, posting_id AS "postingId", open_from AS "openFrom",
-  chart_version AS "chartVersion", walk, walked_to AS "walkedTo"`
+  chart_version AS "chartVersion", walked_to AS "walkedTo"`
 
 /** The journal of an organization that has none yet: it begins with the first change. */
 export const BEFORE_JOURNAL: JournalHead = {
-  ...{ changeId: 0n, sequence: 0n, postingId: 0n, openFrom: null, chartVersion: 1, walk: null, walkedTo: 0n },
+  ...{ changeId: 0n, sequence: 0n, postingId: 0n, openFrom: null, chartVersion: 1, walkedTo: null },
 }
 
 /** Reads how far the journal of an organization goes. */

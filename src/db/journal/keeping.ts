@@ -9,7 +9,7 @@ export async function findUnkept({ pool }: Pick<Db, 'pool'>): Promise<number[]> 
   const { rows } = await pool.query<{ id: number }>({
     name: 'find-unkept',
     text: `SELECT c.organization_id AS id FROM event_chain c LEFT JOIN journal j ON j.organization_id = c.organization_id
-      WHERE c.organization_id <> 0 AND (c.change_id > coalesce(j.change_id, 0) OR c.change_id = j.change_id AND j.walk IS NOT NULL)`,
+      WHERE c.organization_id <> 0 AND (c.change_id > coalesce(j.change_id, 0) OR c.change_id = j.change_id AND j.walked_to IS NOT NULL)`,
   })
   return rows.map(({ id }) => id)
 }
@@ -40,8 +40,8 @@ export async function claimJournal(
   if (rows[0]) return rows[0]
   const made = await transaction.query({
     name: 'open-journal',
-    text: `INSERT INTO journal (organization_id, change_id, sequence, posting_id, chart_version, walked_to)
-      VALUES ($1, 0, 0, 0, 1, 0) ON CONFLICT DO NOTHING`,
+    text: `INSERT INTO journal (organization_id, change_id, sequence, posting_id, chart_version)
+      VALUES ($1, 0, 0, 0, 1) ON CONFLICT DO NOTHING`,
     values: [organizationId],
   })
   return made.rowCount === 1 ? (await claimed()).rows[0] : undefined
@@ -129,44 +129,30 @@ export async function findOpened(
   return rows.map(({ id }) => id)
 }
 
-/** Returns the number of the last event up to a change; 0 where there is none. */
-export async function lastEventUpTo(
-  transaction: Transaction,
-  organizationId: number,
-  changeId: bigint,
-): Promise<bigint> {
-  const { rows } = await transaction.query<{ sequence: bigint }>({
-    name: 'last-event-up-to',
-    text: `SELECT coalesce(max(sequence), 0) AS sequence FROM event WHERE organization_id = $1 AND change_id <= $2`,
-    values: [organizationId, changeId],
-  })
-  return rows[0]!.sequence
-}
-
 /** A loan of a walk, with its last change up to the one that the journal has come to. */
 export interface WalkedLoan extends KeptLoan {
-  /** Null for a loan that was made later. */
-  readonly changeId: bigint | null
-  readonly at: number
+  /** The balances after that change; null for a loan that was made later. */
   readonly balances: string | null
   /** The value date of its first posting; null where there is none. */
   readonly firstOn: LocalDate | null
-  /** When it was opened; null for a loan that was made in this book. */
-  readonly openedAt: number | null
+  /** The balances when the loan was opened; null for a loan that was made in this book. */
+  readonly opened: string | null
 }
 
 const readWalkedRows = statement<{ organizationId: number; walkedTo: bigint; changeId: bigint; most: number }>(
   'read-walked',
   (p) => `
-  SELECT ${LOAN}, a.id AS "changeId", a.at, a.balances, f.value_date AS "firstOn", o.posted_at AS "openedAt"
+  SELECT ${LOAN}, a.balances, f.value_date AS "firstOn", o.balances AS opened
   FROM (SELECT * FROM loan WHERE organization_id = ${p('organizationId')} AND id > ${p('walkedTo')}
     ORDER BY id LIMIT ${p('most')}) AS l ${LAST_POSTING}
-  LEFT JOIN LATERAL (SELECT id, at, balances FROM audit_entry WHERE organization_id = l.organization_id
+  LEFT JOIN LATERAL (SELECT balances FROM audit_entry WHERE organization_id = l.organization_id
     AND entity = 'loan' AND entity_id = l.id::text AND id <= ${p('changeId')} ORDER BY id DESC LIMIT 1) AS a ON true
   LEFT JOIN LATERAL (SELECT value_date, kind FROM posting
     WHERE organization_id = l.organization_id AND loan_id = l.id ORDER BY id LIMIT 1) AS f ON true
-  LEFT JOIN LATERAL (SELECT posted_at FROM posting WHERE organization_id = l.organization_id AND loan_id = l.id
-    AND kind = 'opening' AND f.kind = 'opening' ORDER BY id DESC LIMIT 1) AS o ON true
+  LEFT JOIN LATERAL (SELECT c.balances FROM posting o
+    JOIN audit_entry c ON c.organization_id = o.organization_id AND c.id = o.change_id
+    WHERE o.organization_id = l.organization_id AND o.loan_id = l.id AND o.kind = 'opening' AND f.kind = 'opening'
+    ORDER BY o.id DESC LIMIT 1) AS o ON true
   ORDER BY l.id`,
 )
 
@@ -174,7 +160,7 @@ const readWalkedRows = statement<{ organizationId: number; walkedTo: bigint; cha
 export async function readWalked(
   transaction: Transaction,
   organizationId: number,
-  { walkedTo, changeId, most }: Pick<JournalHead, 'walkedTo' | 'changeId'> & { readonly most: number },
+  { walkedTo, changeId, most }: { readonly walkedTo: bigint; readonly changeId: bigint; readonly most: number },
 ): Promise<WalkedLoan[]> {
   return (await transaction.query<WalkedLoan>(readWalkedRows({ organizationId, walkedTo, changeId, most }))).rows
 }
@@ -183,7 +169,7 @@ const move = statement<JournalHead & { organizationId: number }>(
   'move-journal',
   (p) => `
   UPDATE journal SET change_id = ${p('changeId')}, sequence = ${p('sequence')}, posting_id = ${p('postingId')},
-    open_from = ${p('openFrom')}::date, chart_version = ${p('chartVersion')}, walk = ${p('walk')}, walked_to = ${p('walkedTo')}
+    open_from = ${p('openFrom')}::date, chart_version = ${p('chartVersion')}, walked_to = ${p('walkedTo')}
   WHERE organization_id = ${p('organizationId')}`,
 )
 
@@ -191,8 +177,8 @@ const move = statement<JournalHead & { organizationId: number }>(
 export async function moveJournal(
   transaction: Transaction,
   organizationId: number,
-  { changeId, sequence, postingId, openFrom, chartVersion, walk, walkedTo }: JournalHead,
+  { changeId, sequence, postingId, openFrom, chartVersion, walkedTo }: JournalHead,
 ): Promise<void> {
-  const head = { changeId, sequence, postingId, openFrom, chartVersion, walk, walkedTo }
+  const head = { changeId, sequence, postingId, openFrom, chartVersion, walkedTo }
   await transaction.query(move({ organizationId, ...head }))
 }

@@ -95,7 +95,7 @@ export async function modifyStoredTerms(
     before: { ...figures(before), ...summaryOf(loan.terms), customerId: loan.customerId, record: loan.record },
     after: {
       ...{ ...figures(state), ...summaryOf(terms), customerId: borrowerId, record },
-      // Null says that the terms stay: a change by the version before this one says nothing.
+      // Null: the terms stay.
       earlierTerms: earlierTerms && { version: loan.version, sha256: hash('sha256', earlierTerms, 'hex') },
     },
     balances: balancesToText(state, {

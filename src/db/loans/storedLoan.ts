@@ -19,7 +19,7 @@ export interface StoredRow {
   readonly id: bigint
   readonly externalId: string | null
   /** Null only of a loan that an earlier version of the program made, until it is numbered. */
-  readonly accountNo: bigint | null
+  readonly accountNo: bigint
   readonly version: number
   /** When it was last saved. */
   readonly updatedAt: Instant
@@ -73,8 +73,13 @@ export const LOAN_COLUMNS = `${BARE_COLUMNS},
 /** The columns that `toStoredHead` takes: the loan's own row. */
 export const CARRIED_COLUMNS = `${BARE_COLUMNS}, l.entry_count, l.carried_forward`
 
+/**
+ * The customer is read for each loan: joined freely, it comes before the loans in a plan that was made while the book was
+ * small, and each customer of the organization is then paired with each loan.
+ */
 export const LOAN_SOURCES = `
-  JOIN customer c ON c.organization_id = l.organization_id AND c.id = l.customer_id
+  CROSS JOIN LATERAL (SELECT external_id, business_name, status FROM customer
+    WHERE organization_id = l.organization_id AND id = l.customer_id OFFSET 0) AS c
   LEFT JOIN loan_product p ON p.organization_id = l.organization_id AND p.id = l.product_id`
 
 /** The columns of a loan's own row that `termsOf` takes. */
@@ -96,7 +101,7 @@ export interface BareRow extends TermsRow {
   organization_id: number
   id: bigint
   external_id: string | null
-  account_no: bigint | null
+  account_no: bigint
   version: number
   updated_at: Instant
   next_change_at: Instant | null

@@ -138,9 +138,16 @@ async function readApplied(client: pg.PoolClient | pg.Pool): Promise<Applied[]> 
   return applied.rows
 }
 
+/** The names of the migrations before the baseline: they began with a date and a time. */
+const BEFORE_BASELINE = /^202611\d{8}_/
+
 function findNext(known: readonly Migration[], applied: readonly Applied[]): Migration | undefined {
   for (const record of applied) {
     const migration = known.find(({ name }) => name === record.migration_name)
+    if (!migration && BEFORE_BASELINE.test(record.migration_name))
+      throw new Error(
+        'the database was made by a version before the first release, and cannot be carried over: start with an empty database, or with another DATA_DIR',
+      )
     if (!migration)
       throw new Error(
         `the database has migration ${record.migration_name}, which this program does not know: the database is newer than this program`,

@@ -95,7 +95,8 @@ function faultsOf(posting: CheckedPosting, making: Making): string[] {
   const { method, before, contribution, journal, isOpenedLoan } = making
   const { amounts, kind, changeId, valueDate, bookedOn } = posting
   const change = lessAmounts(contribution, before)
-  const steps = changeId === null || posting.balances === null ? [] : stepsOf(balancesFromText(posting.balances))
+  const kept = changeId === null || posting.balances === null ? undefined : balancesFromText(posting.balances)
+  const steps = kept ? stepsOf(kept) : []
   const isOpening = isOpeningOf(posting, steps[0], making)
   const expected = isOpening ? openingOf(change) : change
   // What an opened loan had earned before is in opening_equity, also by another method.
@@ -114,7 +115,6 @@ function faultsOf(posting: CheckedPosting, making: Making): string[] {
   if (changeId === null) return faults
   const day = bookedDay(valueDate, journal.openFromAt(changeId))
   if (bookedOn !== day) faults.push(`is booked on ${bookedOn}, and it must be on ${day}`)
-  // Of a change of an older program, the trail does not tell enough.
   const told = steps.map(({ balances, on }) => ({ contribution: contributionOf(method, balances), on }))
   const last = told.at(-1)
   if (!last || told.some((step) => differenceOf(contribution, step.contribution) === undefined && agreesOn(step.on)))

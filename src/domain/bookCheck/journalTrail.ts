@@ -7,19 +7,15 @@ export interface CheckedHead {
   readonly sequence: bigint
   readonly openFrom: LocalDate | null
   readonly chartVersion: number
-  readonly walk: string | null
-  readonly walkedTo: bigint
+  readonly walkedTo: bigint | null
   /** The last change that is sealed; 0 before the first. */
   readonly sealedTo: bigint
   /** The number of the last event up to `changeId`; 0 where there is none. */
   readonly told: bigint
   /** The entity of the change with the id `changeId`; null where the trail has no such change. */
   readonly entity: string | null
-  /** The highest change and the highest number of an event among the postings; 0 where there is none. */
+  /** The highest change among the postings; 0 where there is none. */
   readonly postedTo: bigint
-  readonly postedSequence: bigint
-  /** The highest number of a close; 0 where nothing is closed. */
-  readonly closedSequence: bigint
   /** The newest chart that the trail has up to `changeId`; 1 where it has none. */
   readonly chartSet: number
 }
@@ -31,30 +27,25 @@ const CHARTING = 'accounting chart'
  * @param openFrom the first open day by the closes in the trail
  */
 export function brokenByHead(head: CheckedHead, openFrom: LocalDate | null): string[] {
-  const { changeId, sealedTo, entity, walk, walkedTo, postedTo, chartVersion, chartSet } = head
+  const { changeId, sealedTo, entity, walkedTo, postedTo, chartVersion, chartSet } = head
   const broken: string[] = []
   const rule = (holds: boolean, message: string) => {
     if (!holds) broken.push(message)
   }
   rule(changeId === 0n || entity !== null, `has come to change ${changeId}, which is not in the trail`)
-  // A book of before begins with changes that are not sealed yet; the keeper waits for their seal.
-  rule(walk === 'opening' || changeId <= sealedTo, `has come to change ${changeId}, and the seal to ${sealedTo}`)
+  rule(changeId <= sealedTo, `has come to change ${changeId}, and the seal to ${sealedTo}`)
   rule(postedTo <= changeId, `has come to change ${changeId}, and has a posting of change ${postedTo}`)
-  rule(isNumbered(head), `has come to event ${head.sequence}, and the last one up to its last change is ${head.told}`)
+  rule(
+    head.sequence === head.told,
+    `has come to event ${head.sequence}, and the last one up to its last change is ${head.told}`,
+  )
   rule(head.openFrom === openFrom, `is open from ${day(head.openFrom)}, and by the closes from ${day(openFrom)}`)
   rule(chartVersion === chartSet, `has version ${chartVersion} of the chart, and the trail has version ${chartSet}`)
-  rule(isWalk(head), `is at the walk ${walk}, which nothing in the trail began`)
-  rule(walk !== null || walkedTo === 0n, `has come to loan ${walkedTo} of a walk, and no walk is going on`)
+  rule(
+    walkedTo === null || entity === CHARTING,
+    `has come to loan ${walkedTo} of a walk, which nothing in the trail began`,
+  )
   return broken
-}
-
-/** The journal of a book of before begins at 0, and stays there until an event is told. */
-const isNumbered = ({ sequence, told, postedSequence, closedSequence }: CheckedHead): boolean =>
-  sequence === told || (sequence === 0n && postedSequence === 0n && closedSequence === 0n)
-
-function isWalk({ walk, entity, postedTo }: CheckedHead): boolean {
-  if (walk === null) return true
-  return walk === 'opening' ? postedTo === 0n : walk === 'method_changed' && entity === CHARTING
 }
 
 const day = (date: LocalDate | null): string => date ?? 'the beginning'
@@ -166,8 +157,7 @@ export function brokenByChanges(postings: readonly TrailedPosting[]): string[] {
 /** Says what is wrong with a posting of no change: only the walks through the loans make some. */
 function unchanged({ changeId, kind, method }: TrailedPosting, before: TrailedPosting | undefined): string[] {
   if (changeId !== null) return [`is of change ${changeId}, which is no change of the loan`]
-  if (kind === 'opening') return before ? ['opens the loan without a change, and is not its first posting'] : []
-  if (kind !== 'method_changed') return [`is a ${kind} of no change`]
+  if (kind !== 'method_changed') return [`is of no change, and of the kind ${kind}`]
   return before?.method === method ? ['is of another method, and the method is that of the posting before it'] : []
 }
 

@@ -29,7 +29,7 @@ export interface DocumentBorrower {
 export interface DocumentLoan {
   readonly id: bigint
   readonly externalId: string | null
-  readonly accountNo: bigint | null
+  readonly accountNo: bigint
   /** Null for a loan of a record system. */
   readonly productName: string | null
   readonly terms: LoanTerms
@@ -48,7 +48,7 @@ export interface DocumentContext {
 export interface DocumentTerms {
   readonly id: bigint
   readonly externalId: string | null
-  readonly accountNo: bigint | null
+  readonly accountNo: bigint
   readonly productName: string | null
   readonly currency: Currency
   readonly principal: bigint

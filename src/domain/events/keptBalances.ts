@@ -43,8 +43,7 @@ export interface KeptBalances extends Omit<Balances, Untold | keyof Recognition>
   readonly outcome: KeptOutcome | undefined
   /** Undefined for a loan of a product, whose terms never change. */
   readonly terms: KeptTerms | undefined
-  /** Undefined in a text of the version before this one. */
-  readonly booking: Booking | undefined
+  readonly booking: Booking
   /** Of an adjustment to another value date: the loan without the original entry, on the day of that entry. */
   readonly between?: Omit<KeptBalances, 'between'>
 }
@@ -106,7 +105,7 @@ export function balancesFromText(text: string): KeptBalances | undefined {
 function keptFromText(text: string): Omit<KeptBalances, 'between'> | undefined {
   const [format, version = '', status = '', charged, paid, waived, writtenOff, sums, marks, outcome, terms, booking] =
     text.split(';')
-  if (format !== FORMAT_VERSION || terms === undefined) return undefined
+  if (format !== FORMAT_VERSION || terms === undefined || booking === undefined) return undefined
   try {
     const buckets = [charged, paid, waived, writtenOff].map((portions = '') => portionsFromText(portions))
     return {
@@ -117,7 +116,7 @@ function keptFromText(text: string): Omit<KeptBalances, 'between'> | undefined {
       ...marksFromText(marks),
       outcome: outcome ? outcomeFromText(outcome) : undefined,
       terms: terms === '' ? undefined : termsFromText(terms),
-      booking: booking === undefined ? undefined : bookingFromText(booking),
+      booking: bookingFromText(booking),
     }
   } catch (error) {
     if (error instanceof SyntaxError) return undefined

@@ -11,17 +11,17 @@ export interface LoanAfter extends Pick<Booking, 'on' | 'isImported'> {
 
 /**
  * Returns a loan after each step of a change, from the balances of the trail: of an adjustment to another value date,
- * without the original entry first. Empty where the trail does not tell enough.
+ * without the original entry first.
  */
-export function stepsOf(kept: KeptBalances | undefined): LoanAfter[] {
-  if (!kept) return []
-  const steps = [kept.between, kept].map((step) => step && afterKept(step))
-  return kept.booking ? steps.filter((step) => step !== undefined) : []
-}
+export const stepsOf = (kept: KeptBalances): LoanAfter[] =>
+  (kept.between ? [kept.between, kept] : [kept]).map(afterKept)
 
-/** Returns a loan after a change from the balances of the trail; undefined where the trail does not tell enough. */
-export const afterKept = (kept: Omit<KeptBalances, 'between'> | undefined): LoanAfter | undefined =>
-  kept?.booking && { balances: { ...kept, ...kept.booking }, on: kept.booking.on, isImported: kept.booking.isImported }
+/** Returns a loan after a change from the balances of the trail. */
+export const afterKept = (kept: Omit<KeptBalances, 'between'>): LoanAfter => ({
+  balances: { ...kept, ...kept.booking },
+  on: kept.booking.on,
+  isImported: kept.booking.isImported,
+})
 
 /** The posting of a change: its amounts, and what the loan contributes from then on. */
 export interface Posted {

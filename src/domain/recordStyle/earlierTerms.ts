@@ -18,14 +18,6 @@ export interface EarlierTerms {
   readonly terms: ChangeableTerms
 }
 
-/** What is known of the changes of a loan's terms. */
-export interface TermsHistory {
-  /** The terms of before, in the order of their versions. */
-  readonly earlier: readonly EarlierTerms[]
-  /** The instants of the updates by a version of the service that did not keep the terms of before. */
-  readonly unkept: readonly Instant[]
-}
-
 /** The part of a loan that says which terms it has. */
 export interface LoanWithTerms {
   /** Null unless its terms came from a product. */
@@ -35,28 +27,13 @@ export interface LoanWithTerms {
 
 /**
  * Returns the terms of a loan as they were known at an instant. The terms of a product's loan never change.
- * @param history of the loan, which has to be read after the loan; undefined: the terms were never changed
- * @returns undefined where the terms were changed later, and those of before were not kept
+ * @param earlier the terms that the loan had before, in the order of their versions; they have to be read after the loan
  */
-export function termsKnownAt(
+export const termsKnownAt = (
   { productId, terms }: LoanWithTerms,
-  history: TermsHistory | undefined,
+  earlier: readonly EarlierTerms[],
   at: Instant,
-): LoanTerms | undefined {
-  if (productId !== null || history === undefined) return terms
-  if (unkeptAfter(history, at) !== undefined) return undefined
-  return { ...terms, ...history.earlier.find(({ until }) => until > at)?.terms }
-}
-
-/**
- * Returns the instant of the first update after an instant that did not keep the terms of that instant; undefined where
- * they are known.
- */
-export function unkeptAfter({ earlier, unkept }: TermsHistory, at: Instant): Instant | undefined {
-  const until = earlier.find((one) => one.until > at)?.until ?? Number.POSITIVE_INFINITY
-  const later = unkept.filter((instant) => instant > at && instant <= until)
-  return later.length === 0 ? undefined : Math.min(...later)
-}
+): LoanTerms => (productId === null ? { ...terms, ...earlier.find(({ until }) => until > at)?.terms } : terms)
 
 /** The first field of the text. A change of how the text is written changes it. */
 const FORMAT_VERSION = '1'

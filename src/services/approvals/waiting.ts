@@ -22,6 +22,7 @@ import { failedPrecondition, invariant } from '../../domain/errors.ts'
 import type { Decision } from '../../domain/loan/loan.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Organization } from '../lenders/organizations.ts'
+import { noSuchLoan } from '../loans/loans.ts'
 
 export type { PendingAction } from '../../db/approvals/pendingActions.ts'
 
@@ -71,7 +72,7 @@ const OF_SHARE: Readonly<Record<FullShare, string>> = {
 
 /**
  * Lets a request wait for a second ADMIN. Where the same request waits already, that one is the answer.
- * @throws LendingError `failed_precondition` where as many wait as there may be, `aborted` for a key that is taken meanwhile
+ * @throws LendingError `not_found` where the loan is gone meanwhile, `failed_precondition` where as many wait as there may be, `aborted` for a key that is taken meanwhile
  */
 export async function waitForSecond(
   { db, now }: Pick<Deps, 'db' | 'now'>,
@@ -87,6 +88,7 @@ export async function waitForSecond(
     ...{ loanId, transactionId: transactionOf(request), amount, currency: terms.currency.code },
   }
   const id = await abortedWhereKeyTaken(insertAction(db, author, action, now(organizationId)))
+  if (id === undefined) throw noSuchLoan({ id: loanId })
   if (typeof id === 'string')
     throw failedPrecondition(
       `${MOST_PENDING[id]} actions ${OF_SHARE[id]} wait for a second ADMIN, the most that may: approve, reject or withdraw some`,

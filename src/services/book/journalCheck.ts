@@ -6,7 +6,6 @@ import {
   JOURNAL_FAULTS,
   readClosedMonths,
   readCloses,
-  readOpenings,
   readTransfers,
 } from '../../db/book/bookPostings.ts'
 import { readBookings, readProvisionPostings } from '../../db/book/bookProvisions.ts'
@@ -30,18 +29,17 @@ import type { Add, CheckParts } from './checkParts.ts'
 /** Reads what decides the postings of loans, by organization. */
 export async function readJournals(snapshot: Snapshot, zone: string): Promise<ReadonlyMap<number, CheckedJournal>> {
   const closes = Map.groupBy(await readCloses(snapshot), ({ organizationId }) => organizationId)
-  const openings = await readOpenings(snapshot, zone)
   const journals = new Map<number, CheckedJournal>()
-  for (const { organizationId, changeId, walk, chartVersion } of await readJournalHeads(snapshot)) {
+  for (const { organizationId, changeId, walkedTo, chartVersion } of await readJournalHeads(snapshot)) {
     const chart = await readable(() => readChart({ pool: snapshot }, organizationId, chartVersion))
     const own = closes.get(organizationId) ?? []
     const openFromAt = (change: bigint): LocalDate | null => {
       const last = own.findLast((close) => close.changeId < change)
       const closed = last && firstDayOf(last.month)
-      return closed ? firstDayAfter(closed) : (openings.get(organizationId) ?? null)
+      return closed ? firstDayAfter(closed) : null
     }
     // By a chart that cannot be read, no loan can be compared; `checkJournals` says so.
-    const isWalked = walk === null && chart !== undefined
+    const isWalked = walkedTo === null && chart !== undefined
     journals.set(organizationId, { changeId, isWalked, chart: chart ?? DEFAULT_CHART, zone, openFromAt })
   }
   return journals

@@ -1,12 +1,4 @@
-import {
-  absent,
-  EMPTY_BEFORE,
-  FILLED_LATER,
-  SEALED,
-  SEALED_TRAIL,
-  type SealedName,
-  type Texts,
-} from '../../db/events/sealedColumns.ts'
+import { absent, SEALED, SEALED_TRAIL, type Texts } from '../../db/events/sealedColumns.ts'
 import type { SealedRow } from '../../db/events/sealedRows.ts'
 import { digestOf, fixedDigestOf, fixedRows, markOf, nameMarkOf, type ReadMarks } from '../events/seal.ts'
 
@@ -37,14 +29,10 @@ export function differencesOfRows(
   of: { readonly digest: Buffer | null; readonly marks: ReadMarks; readonly isChangedLater: boolean },
 ): RowDifference[] {
   const pairs = pairsOf(of.marks.rows, rows)
-  const there = pairs.flatMap(({ marks, row }) => (row ? [{ marks, row: cutTo(row, marks) }] : []))
-  const isSealed = (asSealed: readonly SealedRow[]) =>
-    of.isChangedLater
-      ? equal(fixedDigestOf(of.digest, asSealed), digestOf(fixedRows(asSealed)))
-      : equal(of.digest, digestOf(asSealed))
-  const added = of.isChangedLater ? [] : pairs.flatMap(({ marks, row }) => addedTo(changeId, row, marks))
-  if (added.length > 0) return added
-  if (isSealed(there.map(({ row }) => row)) || isSealed(there.map(({ row, marks }) => unfilled(row, marks)))) return []
+  const isSealed = of.isChangedLater
+    ? equal(fixedDigestOf(of.digest, rows), digestOf(fixedRows(rows)))
+    : equal(of.digest, digestOf(rows))
+  if (isSealed) return []
   const compared = of.isChangedLater ? pairs.filter(({ row }) => row && !SEALED[row.table].isMutable) : pairs
   const differences = compared.flatMap(({ marks, row }) => differencesOf(changeId, marks, row, rows))
   if (differences.length > 0) return differences
@@ -74,35 +62,6 @@ function pairsOf(marks: readonly RowMarks[], rows: readonly SealedRow[]): Pair[]
   return [...paired, ...left.map((one) => ({ marks: one, row: undefined }))]
 }
 
-/** Returns a row with the columns that the seal has. */
-const cutTo = (row: SealedRow, marks: RowMarks | undefined): SealedRow =>
-  marks === undefined || marks.values.length >= row.values.length
-    ? row
-    : { ...row, values: row.values.slice(0, marks.values.length) }
-
-/** Names the columns that a seal of before does not have, and that must be empty then, where they are not. */
-const addedTo = (changeId: bigint, row: SealedRow | undefined, marks: RowMarks | undefined): RowDifference[] =>
-  row === undefined || marks === undefined
-    ? []
-    : row.values.slice(marks.values.length).flatMap((value, index) => {
-        const column = SEALED[row.table].columns[marks.values.length + index]!
-        return value === null || !EMPTY_BEFORE.has(column)
-          ? []
-          : [{ of: nameOf(row), message: changedMessage(column, changeId) }]
-      })
-
-/** Returns whether a value was filled in later: the mark is that of an empty column. */
-const isFilled = (table: SealedName, marks: RowMarks, index: number): boolean => {
-  const column = SEALED[table].columns[index] ?? ''
-  return FILLED_LATER.has(column) && marks.values[index] === markOf(column, null)
-}
-
-/** Returns a row without what was filled in later. */
-const unfilled = (row: SealedRow, marks: RowMarks | undefined): SealedRow =>
-  marks === undefined
-    ? row
-    : { ...row, values: row.values.map((value, index) => (isFilled(row.table, marks, index) ? null : value)) }
-
 /** Returns whether a row is not there. */
 export const isAbsent = ({ values }: SealedRow): boolean => values.every((value) => value === null)
 
@@ -119,19 +78,18 @@ function differencesOf(
     if (row.table === 'credit_decision') return [{ of: nameOf(row), message: changedMessage('id', changeId) }]
     return [{ of: nameOf(row), message: `is not among the rows that change ${changeId} sealed` }]
   }
-  const { table } = row
-  const { values } = cutTo(row, marks)
+  const { table, values } = row
   const wasAbsent = absent(table).every((_, index) => sealedAs(table, marks, index, null))
   if (isAbsent(row)) return wasAbsent ? [] : [{ of: nameOf(row), message: goneMessage(changeId) }]
   return values.flatMap((value, index) =>
-    sealedAs(table, marks, index, value) || isFilled(table, marks, index)
+    sealedAs(table, marks, index, value)
       ? []
       : [{ of: nameOf(row), message: changedMessage(SEALED[table].columns[index]!, changeId) }],
   )
 }
 
 const sealedAs = (table: SealedRow['table'], marks: RowMarks, index: number, value: string | null): boolean =>
-  index >= marks.values.length || marks.values[index] === markOf(SEALED[table].columns[index]!, value)
+  marks.values[index] === markOf(SEALED[table].columns[index]!, value)
 
 const goneMessage = (changeId: bigint): string => `is not there, and change ${changeId} sealed it`
 const changedMessage = (column: string, changeId: bigint): string => `${column} is not what change ${changeId} sealed`

@@ -15,7 +15,6 @@ import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { alreadyExists, failedPrecondition, notFound } from '../../domain/errors.ts'
 import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
-import { withAccountNumbers } from '../lenders/withAccountNumbers.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 
 export type { CustomerFilter } from '../../db/customers/customerList.ts'
@@ -38,11 +37,7 @@ const noSuchCustomer = (ref: CustomerRef) =>
 
 /** Returns a customer. @throws LendingError `not_found` */
 export async function getCustomer(deps: Deps, caller: Caller, ref: CustomerRef): Promise<Customer> {
-  const { organizationId } = caller
-  const read = () => findCustomer(deps.db, organizationId, ref)
-  const customer = await withAccountNumbers(deps, { organizationId, table: 'customer' }, read, (one) =>
-    one ? [one] : [],
-  )
+  const customer = await findCustomer(deps.db, caller.organizationId, ref)
   if (!customer) throw noSuchCustomer(ref)
   return customer
 }
@@ -51,15 +46,14 @@ export async function getCustomer(deps: Deps, caller: Caller, ref: CustomerRef):
  * Returns a part of the organization's customers.
  * @throws LendingError `invalid_argument` for a range that names no part, `unavailable`
  */
-export function listCustomers(
+export async function listCustomers(
   deps: Deps,
   { organizationId }: Caller,
   filter: CustomerFilter,
   range: Range,
 ): Promise<Ranged<Customer>> {
   const position = positionOf(range, CUSTOMER_ORDERS, filter.updatedSince)
-  const read = async () => rangedOf(await findCustomers(deps, { organizationId, filter, position }))
-  return withAccountNumbers(deps, { organizationId, table: 'customer' }, read, (listed) => listed.items)
+  return rangedOf(await findCustomers(deps, { organizationId, filter, position }))
 }
 
 /**
@@ -115,5 +109,5 @@ async function change(
   const changing = changeCustomer(deps.db, caller, ref, action, (current) => decide(current, today), now)
   const customer = await abortedWhereKeyTaken(changing)
   if (!customer) throw noSuchCustomer(ref)
-  return customer.accountNo === null ? getCustomer(deps, caller, ref) : customer
+  return customer
 }

@@ -6,9 +6,9 @@ import { dateIn, type Instant, type LocalDate, toRfc3339 } from '../../domain/da
 import { type DelinquencyNow, delinquencyNow } from '../../domain/delinquency/delinquencyNow.ts'
 import { datedUpTo, knownThen, momentOf } from '../../domain/delinquency/known.ts'
 import { type Span, spansOf } from '../../domain/delinquency/spans.ts'
-import { failedPrecondition, invalidArgument } from '../../domain/errors.ts'
+import { invalidArgument } from '../../domain/errors.ts'
 import type { LoanTerms } from '../../domain/loan/terms.ts'
-import { termsKnownAt, unkeptAfter } from '../../domain/recordStyle/earlierTerms.ts'
+import { termsKnownAt } from '../../domain/recordStyle/earlierTerms.ts'
 import type { Caller } from '../access/caller.ts'
 import { getLoan, type LoanRead } from '../loans/loans.ts'
 import { findPolicy, findPolicyInForce, type NamedPolicy, namedBy } from './policies.ts'
@@ -51,8 +51,7 @@ export async function getLoanWithDelinquency(deps: Deps, caller: Caller, ref: Lo
 
 /**
  * Returns how late a loan was on each day up to one, as it was known at an instant (contract 11).
- * @throws LendingError `not_found`; `invalid_argument` for a day, an instant or a policy; `failed_precondition` where a
- *   record system has changed the terms of the loan after the instant, and a version of before did not keep the earlier ones
+ * @throws LendingError `not_found`; `invalid_argument` for a day, an instant or a policy
  */
 export async function getDelinquency(
   deps: Deps,
@@ -75,18 +74,13 @@ export async function getDelinquency(
 
 /**
  * Returns the terms of a loan as they were known at an instant.
- * @throws LendingError `invalid_argument` where the loan was not there, `failed_precondition` where they are not kept
+ * @throws LendingError `invalid_argument` where the loan was not there
  */
 async function findTermsKnown({ db }: Deps, loan: StoredLoan, at: Instant, now: Instant): Promise<LoanTerms> {
   const { organizationId, id } = loan
   const { zone } = loan.terms
   if (at < loan.createdAt || at > now)
     throw invalidArgument('knownAt', `must be from ${toRfc3339(loan.createdAt, zone)}, when the loan was made, to now`)
-  const history = (await readEarlierTerms(db, organizationId, [id], at)).get(id)
-  const terms = termsKnownAt(loan, history, at)
-  if (terms) return terms
-  const changedAt = history && unkeptAfter(history, at)
-  throw failedPrecondition(
-    `the terms of the loan were changed at ${toRfc3339(changedAt ?? now, zone)}: what was known before is not kept with it`,
-  )
+  const earlier = (await readEarlierTerms(db, organizationId, [id], at)).get(id) ?? []
+  return termsKnownAt(loan, earlier, at)
 }

@@ -14,11 +14,9 @@ import { dateIn, dayAfter, daysBetween, type Instant } from '../../domain/dates.
 import type { EventType } from '../../domain/events/eventTypes.ts'
 import { balancesFromText, type KeptBalances } from '../../domain/events/keptBalances.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
-import { withAccountNumbers } from '../lenders/withAccountNumbers.ts'
-import { replayedBalances } from './replayChange.ts'
 import type { Subject, ToldEvent, ToldLoan, ToldTransaction } from './toldEvent.ts'
 
-type FactDeps = Pick<Deps, 'db' | 'config' | 'loanBatches' | 'listener'>
+type FactDeps = Pick<Deps, 'db' | 'config' | 'listener'>
 
 /** What the rows of the trail name: the loans, entries and customers of some events, by id. */
 interface Facts {
@@ -134,14 +132,11 @@ async function readFacts(deps: FactDeps, organizationId: number, events: readonl
     ...events.flatMap((event) => keptOf(event)?.terms?.customerId ?? []),
   ])
   const entryIds = unique(events.flatMap((event) => entryOf(event)?.id ?? []))
-  const loansNow = () => readNamedLoans(db, { organizationId, ids: loanIds }, config.zone)
-  const customersNow = () => readNamedCustomers(db, { organizationId, ids: customerIds })
-  const all = <T>(found: T) => found
   const none = Promise.resolve([])
   const [loans, entries, customers] = await Promise.all([
-    loanIds.length > 0 ? withAccountNumbers(deps, { organizationId, table: 'loan' }, loansNow, all) : none,
+    loanIds.length > 0 ? readNamedLoans(db, { organizationId, ids: loanIds }, config.zone) : none,
     entryIds.length > 0 ? readEntries(db, { organizationId, ids: entryIds }) : none,
-    customerIds.length > 0 ? withAccountNumbers(deps, { organizationId, table: 'customer' }, customersNow, all) : none,
+    customerIds.length > 0 ? readNamedCustomers(db, { organizationId, ids: customerIds }) : none,
   ])
   const byId = <T extends { readonly id: bigint }>(rows: readonly T[]) => new Map(rows.map((row) => [row.id, row]))
   return { loans: byId(loans), entries: byId(entries), customers: byId(customers) }
@@ -156,7 +151,7 @@ async function toldLoan(
 ): Promise<ToldLoan | undefined> {
   const loan = 'loanId' in subject ? loans.get(subject.loanId) : undefined
   if (!loan) return undefined
-  const kept = event.balances === null ? await replayedBalances(deps, loan.organizationId, event.change) : keptOf(event)
+  const kept = keptOf(event)
   if (!kept) return undefined
   const { overdueSince, terms } = kept
   const today = dateIn(deps.config.zone, event.change.at)

@@ -25,8 +25,8 @@ interface Poll {
 const polls = new WeakMap<WaitDeps['db'], Map<number, Poll>>()
 
 /**
- * Waits until the journal of an organization has all changes that were committed before the call, and until the loans of
- * before are in it.
+ * Waits until the journal of an organization has all changes that were committed before the call, and until a walk through
+ * its loans is over.
  * @throws LendingError `unavailable` while it has not, after 5 s
  */
 export async function journalCaughtUp(
@@ -35,7 +35,7 @@ export async function journalCaughtUp(
   mostMs = MOST_MS,
 ): Promise<JournalHead> {
   const wanted = await lastChange(db, organizationId)
-  const hasAll = ({ walk, changeId }: JournalHead) => walk === null && changeId >= wanted
+  const hasAll = ({ walkedTo, changeId }: JournalHead) => walkedTo === null && changeId >= wanted
   const head = await readJournalHead(db, organizationId)
   return hasAll(head) ? head : waitFor(db, organizationId, { hasAll, mostMs })
 }
@@ -85,12 +85,12 @@ export async function caughtUpTo(deps: WaitDeps, organizationId: number, day: Lo
     await journalCaughtUp(deps, organizationId)
 }
 
-const behind = ({ walk }: JournalHead) =>
+const behind = ({ walkedTo }: JournalHead) =>
   new LendingError(
     'unavailable',
-    walk === null
+    walkedTo === null
       ? 'the journal has not come to the last changes yet; try again in some seconds'
-      : 'the loans of before are being taken into the journal; try again later',
+      : 'the loans are being posted by their new method; try again in some seconds',
     [],
     5,
   )

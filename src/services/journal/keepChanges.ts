@@ -3,7 +3,6 @@ import type { Deps } from '../../app/deps.ts'
 import { insertPostings, type NewPosting } from '../../db/journal/insertPostings.ts'
 import type { JournalHead } from '../../db/journal/journalHead.ts'
 import { findOpened, type KeptLoan, readKeptLoans, type UnkeptChange } from '../../db/journal/keeping.ts'
-import { isUnavailable } from '../../db/postgres/errors.ts'
 import type { Transaction } from '../../db/postgres/transaction.ts'
 import { moment } from '../../db/queries/rows.ts'
 import { dateIn } from '../../domain/dates.ts'
@@ -19,7 +18,6 @@ import {
   NO_AMOUNTS,
   type SlotAmounts,
 } from '../../domain/journal/slots.ts'
-import { type ChangeOfLoan, replayChange } from '../events/replayChange.ts'
 
 /** Changes that are posted before requests get their turn. */
 const SLICE = 50
@@ -40,7 +38,7 @@ export interface Keeping {
   readonly chart: Chart
 }
 
-type KeepDeps = Pick<Deps, 'config' | 'loanBatches' | 'listener'>
+type KeepDeps = Pick<Deps, 'config' | 'listener'>
 
 /** A loan while its changes are posted, one after the other. */
 type Working = Omit<KeptLoan, 'contribution'> & { contribution: Contributed; isOpened: boolean }
@@ -65,11 +63,12 @@ export async function keepChanges(
     const at = change.first ?? sequence
     sequence = change.last ?? sequence
     if (!loan) continue
-    const steps = await stepsAfter(deps, keeping.organizationId, { change, kept })
-    if (steps.length === 0 || loan.contribution === 'damaged') {
+    // A damaged row must not keep the others of its lender out of the journal; book check names it.
+    if (!kept || loan.contribution === 'damaged') {
       deps.listener.changeNotPosted()
       continue
     }
+    const steps = stepsOf(kept)
     for (const [step, after] of steps.entries()) {
       const before = { contribution: loan.contribution, isOpened: loan.isOpened }
       const isLast = step === steps.length - 1
@@ -95,7 +94,7 @@ async function readLoans({ transaction, organizationId }: Keeping, read: readonl
   const idsOf = (some: readonly ReadChange[]) => [...new Set(some.flatMap(({ change }) => loanIdOf(change) ?? []))]
   const ids = idsOf(read)
   // Only what an import posts is posted otherwise on a loan that was opened.
-  const imported = idsOf(read.filter(({ kept }) => kept?.booking?.isImported))
+  const imported = idsOf(read.filter(({ kept }) => kept?.booking.isImported))
   const found = ids.length > 0 ? await readKeptLoans(transaction, organizationId, ids) : []
   const opened = imported.length > 0 ? await findOpened(transaction, organizationId, imported) : []
   return new Map(
@@ -106,38 +105,12 @@ async function readLoans({ transaction, organizationId }: Keeping, read: readonl
   )
 }
 
-/** Returns a loan after each step of a change; none where it cannot be replayed. */
-async function stepsAfter(deps: KeepDeps, organizationId: number, { change, kept }: ReadChange): Promise<LoanAfter[]> {
-  const steps = stepsOf(kept)
-  if (steps.length > 0) return steps
-  const replayed = await replayedAfter(deps, organizationId, change)
-  return replayed ? [replayed] : []
-}
-
 /** What a loan contributes by its last posting; undefined where it has none. */
 type Contributed = SlotAmounts | undefined | 'damaged'
 
 /** Reads what a loan contributes by its last posting. */
 export const contributionFrom = (text: string | null): Contributed =>
   text === null ? undefined : (amountsFromText(text) ?? 'damaged')
-
-/**
- * Returns a loan after a change of which the trail does not keep enough. Undefined where the loan cannot be replayed: a
- * damaged loan must not keep the others of its lender out of the journal; book check names it.
- */
-export async function replayedAfter(
-  deps: KeepDeps,
-  organizationId: number,
-  change: ChangeOfLoan,
-): Promise<LoanAfter | undefined> {
-  try {
-    const replayed = await replayChange(deps, organizationId, change)
-    return replayed && { balances: replayed.state, on: replayed.on, isImported: false }
-  } catch (error) {
-    if (isUnavailable(error)) throw error
-    return undefined
-  }
-}
 
 interface ToPost {
   readonly loan: Working

@@ -81,8 +81,7 @@ async function setChart(keeping: Keeping, head: JournalHead, change: UnkeptChang
     ...head,
     chartVersion: version,
     postingId: head.postingId + BigInt(moves.length),
-    walk: isWalk ? 'method_changed' : null,
-    walkedTo: 0n,
+    walkedTo: isWalk ? 0n : null,
   }
 }
 

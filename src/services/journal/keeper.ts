@@ -74,9 +74,9 @@ async function keepNext(deps: KeeperDeps, organizationId: number) {
 }
 
 async function nextOf(deps: KeeperDeps, keeping: Keeping, head: JournalHead, sealedTo: ClaimedJournal['sealedTo']) {
-  const { walk } = head
-  if (walk !== null) {
-    const after = await walkLoans(deps, keeping, { ...head, walk })
+  const { walkedTo } = head
+  if (walkedTo !== null) {
+    const after = await walkLoans(deps, keeping, { ...head, walkedTo })
     return { head: after, count: Number(after.postingId - head.postingId), isDone: false }
   }
   const { transaction, organizationId } = keeping
@@ -84,7 +84,7 @@ async function nextOf(deps: KeeperDeps, keeping: Keeping, head: JournalHead, sea
   const [first] = found
   if (first && isControl(first)) {
     const after = await keepControl(keeping, head, first)
-    return { head: after, count: 1, isDone: found.length === 1 && after.walk === null }
+    return { head: after, count: 1, isDone: found.length === 1 && after.walkedTo === null }
   }
   const end = found.findIndex(isControl)
   const changes = end === -1 ? found : found.slice(0, end)

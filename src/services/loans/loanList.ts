@@ -2,7 +2,6 @@ import type { Deps } from '../../app/deps.ts'
 import { findLoans, findLoansBy, LOAN_ORDERS, type LoanFilter, type LoanOrder } from '../../db/loans/lists/loanList.ts'
 import { invalidArgument } from '../../domain/errors.ts'
 import type { Caller } from '../access/caller.ts'
-import { withAccountNumbers } from '../lenders/withAccountNumbers.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 import type { LoanNow } from './loans.ts'
 import { readInSlices } from './readInSlices.ts'
@@ -28,18 +27,16 @@ export async function listLoans<View>(
   request: LoanListRequest,
   toView: (now: LoanNow) => View,
 ): Promise<Ranged<View>> {
-  const find = finderOf(deps, organizationId, request)
-  const rowsOf = (found: { readonly items: readonly { readonly accountNo: bigint | null }[] }) => found.items
-  const { items, ...rest } = await withAccountNumbers(deps, { organizationId, table: 'loan' }, find, rowsOf)
+  const { items, ...rest } = await findRange(deps, organizationId, request)
   const views: View[] = []
   await readInSlices(deps, organizationId, items, (now) => void views.push(toView(now)))
   return { items: views, ...rest }
 }
 
-function finderOf(deps: Deps, organizationId: number, { filter, range, order }: LoanListRequest) {
+async function findRange(deps: Deps, organizationId: number, { filter, range, order }: LoanListRequest) {
   if (order === undefined) {
     const position = positionOf(range, LOAN_ORDERS, filter.updatedSince)
-    return async () => rangedOf(await findLoans(deps, { organizationId, filter, position }))
+    return rangedOf(await findLoans(deps, { organizationId, filter, position }))
   }
   if (range.after !== undefined || filter.updatedSince !== undefined)
     throw invalidArgument(
@@ -48,5 +45,5 @@ function finderOf(deps: Deps, organizationId: number, { filter, range, order }: 
         `cannot be given together with ${nameOf(range.after === undefined ? 'updatedSince' : 'after')}, which has an order of its own`,
     )
   const position = { page: range.page ?? 1, rows: range.rows }
-  return async () => rangedOf(await findLoansBy(deps, { organizationId, filter, position }, order))
+  return rangedOf(await findLoansBy(deps, { organizationId, filter, position }, order))
 }

@@ -11,7 +11,6 @@ import { termsOf } from '../../domain/loan/terms.ts'
 import type { Decimal } from '../../domain/money.ts'
 import type { Product } from '../../domain/product/product.ts'
 import type { Caller } from '../access/caller.ts'
-import { withAccountNumbers } from '../lenders/withAccountNumbers.ts'
 import { withinLimit } from './loanWithinLimit.ts'
 import { makeLoan } from './makeLoan.ts'
 
@@ -112,9 +111,8 @@ const asStored = (
 export async function getLoan(deps: Deps, caller: Caller, ref: LoanRef): Promise<LoanRead> {
   const { organizationId } = caller
   const name = nameOf({ organizationId, ref })
-  const read = () => deps.loanBatches.readLoan({ organizationId, ref, zone: deps.config.zone })
   return deps.heavyReads.run(organizationId, deps.heavyReads.weightOf(name), async () => {
-    const loan = await withAccountNumbers(deps, { organizationId, table: 'loan' }, read, (one) => (one ? [one] : []))
+    const loan = await deps.loanBatches.readLoan({ organizationId, ref, zone: deps.config.zone })
     if (!loan) throw noSuchLoan(ref)
     deps.heavyReads.setWeight(name, loan.terms.schedule.length + loan.entries.length)
     const at = deps.now(organizationId)

@@ -5,11 +5,10 @@ import { type PortfolioAsked, preparePortfolio } from '../../db/portfolio/asked.
 import { type PortfolioLoan, readMoving } from '../../db/portfolio/moving.ts'
 import { sumStill, sumStillRolls } from '../../db/portfolio/still.ts'
 import type { Snapshot } from '../../db/postgres/transaction.ts'
-import { type Instant, type LocalDate, toRfc3339 } from '../../domain/dates.ts'
+import type { Instant, LocalDate } from '../../domain/dates.ts'
 import { knownThen, momentOf } from '../../domain/delinquency/known.ts'
 import type { DelinquencyPolicy } from '../../domain/delinquency/policy.ts'
 import { type NoPosition, type Position, positionsOn } from '../../domain/delinquency/position.ts'
-import { failedPrecondition } from '../../domain/errors.ts'
 import { type Cell, Cells, monthOf, sumsOf } from '../../domain/portfolio/cells.ts'
 import { type Roll, rollOf } from '../../domain/portfolio/rolls.ts'
 import { termsKnownAt } from '../../domain/recordStyle/earlierTerms.ts'
@@ -55,7 +54,6 @@ function positionsOf(loan: PortfolioLoan, policy: DelinquencyPolicy, moments: re
 
 /**
  * Returns loans with the terms that were known at an instant.
- * @throws LendingError `failed_precondition` where a record system has changed them later, and they were not kept
  */
 async function withTermsThen(
   snapshot: Snapshot,
@@ -67,13 +65,7 @@ async function withTermsThen(
   const { organizationId } = changeable[0]!
   const ids = changeable.map(({ id }) => id)
   const histories = await readEarlierTerms({ pool: snapshot }, organizationId, ids, knownAt)
-  return loans.map((loan) => {
-    const terms = termsKnownAt(loan, histories.get(loan.id), knownAt)
-    if (terms) return { ...loan, terms }
-    throw failedPrecondition(
-      `the terms of loan ${loan.id} were changed after ${toRfc3339(knownAt, loan.terms.zone)}, and those of then were not kept`,
-    )
-  })
+  return loans.map((loan) => ({ ...loan, terms: termsKnownAt(loan, histories.get(loan.id) ?? [], knownAt) }))
 }
 
 /** Reads the cells of a portfolio on each of the days, as one moment of the database has them. */

@@ -173,23 +173,6 @@ describe('a loan of a record system', () => {
   })
 })
 
-describe('changes that the version before this one made', () => {
-  it('have the figures and the version of then, replayed', async () => {
-    const body = { customerId: 'asha', productId: 1, principal: 1_000 }
-    loanId = (await service.post('/v1/loans', { body })).body.id
-    await sequenceAll(service.deps)
-    next = (await service.get<Feed>('/v1/events?after=now')).body.next
-    for (const amount of [11, 12, 13]) await pay(amount)
-    await service.owner.pool.query(
-      'UPDATE audit_entry SET balances = NULL, consequences = NULL WHERE id > (SELECT max(id) - 3 FROM audit_entry)',
-    )
-    await pay(14)
-    await sequenceAll(service.deps)
-    const versions = (await feed()).items.map(({ data }) => Number(data.loanVersion))
-    expect(versions).toEqual([2, 3, 4, 5])
-  })
-})
-
 describe('a clock that goes back', () => {
   it('does not make the events that were told since older than they are', async () => {
     service.clock.set('2025-03-01')

@@ -34,8 +34,8 @@ describe('many borrowers', () => {
     const { pool } = service.owner
     // Ids in no order, as a client's own are.
     await pool.query(
-      `INSERT INTO customer (organization_id, id, status, business_name, created_at, updated_at)
-       SELECT 1, (n * 7919::bigint) % 1000003 * 10 + 100, 'Active', 'Shop ' || n, now(), now() FROM generate_series(1, $1::int) n`,
+      `INSERT INTO customer (organization_id, id, status, business_name, created_at, updated_at, account_no)
+       SELECT 1, (n * 7919::bigint) % 1000003 * 10 + 100, 'Active', 'Shop ' || n, now(), now(), 1000 + n FROM generate_series(1, $1::int) n`,
       [MANY],
     )
     // The tests' server commits lazily: what is not yet on disk cannot be marked as visible to all.

@@ -160,6 +160,7 @@ describe('Prisma on the same pool', () => {
       organizationId: 77,
       id: 9_007_199_254_740_993n,
       status: 'Active',
+      accountNo: 1n,
       activationDate: new Date('2026-02-28'),
       createdAt: now,
       updatedAt: now,

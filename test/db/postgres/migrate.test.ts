@@ -99,6 +99,16 @@ describe('migrate', () => {
     expect(await run()).toEqual(['20300102000000_second'])
   })
 
+  it('refuses a database from before the baseline, in one line', async () => {
+    await run()
+    await fresh.db.pool.query(
+      `UPDATE _prisma_migrations SET migration_name = '20261121090000_book' WHERE migration_name LIKE '%first'`,
+    )
+    await expect(run()).rejects.toThrow(
+      /^the database was made by a version before the first release, and cannot be carried over: start with an empty database, or with another DATA_DIR$/,
+    )
+  })
+
   it("finds the service's own migrations by itself", async () => {
     const own = new URL('../../../prisma/migrations/', import.meta.url)
     const names = (await readdir(own, { withFileTypes: true })).filter((entry) => entry.isDirectory())

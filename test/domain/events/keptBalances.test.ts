@@ -102,18 +102,12 @@ describe('the balances that the trail keeps of a change', () => {
     )
   })
 
-  it('are read from a text of the version before, which says nothing of the journal', () => {
-    expect(balancesFromText('1;2;0;,,10,100;,,,;,,,;,,,;,,;2026-02-28,110,,,,;;')).toMatchObject({
-      version: 2,
-      booking: undefined,
-    })
-  })
-
   it.each([
-    ['of another format', '2;1;0;,,,;,,,;,,,;,,,;,,;,,,,,;;'],
+    ['of another format', '2;1;0;,,,;,,,;,,,;,,,;,,;,,,,,;;;2026-01-31'],
     ['that ends early', '1;1;0;,,,;,,,'],
-    ['with an unknown status', '1;1;9;,,,;,,,;,,,;,,,;,,;,,,,,;;'],
-    ['with an amount that is no number', '1;1;0;,,x,;,,,;,,,;,,,;,,;,,,,,;;'],
+    ['with an unknown status', '1;1;9;,,,;,,,;,,,;,,,;,,;,,,,,;;;2026-01-31'],
+    ['with an amount that is no number', '1;1;0;,,x,;,,,;,,,;,,,;,,;,,,,,;;;2026-01-31'],
+    ['without a booking', '1;1;0;,,,;,,,;,,,;,,,;,,;,,,,,;;'],
     ['with a booking of no day', '1;1;0;,,,;,,,;,,,;,,,;,,;,,,,,;;;x'],
     ['with a booking that ends early', '1;1;0;,,,;,,,;,,,;,,,;,,;,,,,,;;;2026-01-31//5'],
     ['with terms that end early', '1;1;0;,,,;,,,;,,,;,,,;,,;,,,,,;;12,13'],

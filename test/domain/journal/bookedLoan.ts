@@ -25,7 +25,7 @@ export interface BookedChange {
 
 /** Returns the balances as the journal reads them: from the text that the trail keeps. */
 const keptOf = (state: Balances, on: LocalDate, isImported: boolean) =>
-  balancesFromText(balancesToText(state, { version: 1, on, isImported }))
+  balancesFromText(balancesToText(state, { version: 1, on, isImported }))!
 
 /**
  * A loan to which the domain's own commands happen, and what the journal posts of each, with the functions of the
@@ -88,7 +88,6 @@ export class BookedLoan {
 
   private book(state: Balances, on: LocalDate): BookedChange {
     const after = afterKept(keptOf(state, on, this.isImporting))
-    if (!after) throw new Error('the text of the balances does not tell enough')
     const isFirst = this.contributions.size === 0
     const postings = byMethod((method) => {
       const before = this.contributions.get(method)

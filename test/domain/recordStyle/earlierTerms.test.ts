@@ -6,7 +6,6 @@ import {
   earlierTermsFromText,
   earlierTermsToText,
   termsKnownAt,
-  unkeptAfter,
 } from '../../../src/domain/recordStyle/earlierTerms.ts'
 
 const line = (period: number, dueDate: string) => ({
@@ -59,8 +58,7 @@ describe('earlierTermsToText', () => {
 
 describe('termsKnownAt', () => {
   const earlier = [termsBefore(1, 100), termsBefore(4, 200), termsBefore(5, 200)]
-  const principalAt = (at: number, unkept: readonly number[] = []) =>
-    termsKnownAt(loan, { earlier, unkept }, at)?.principal
+  const principalAt = (at: number) => termsKnownAt(loan, earlier, at).principal
 
   it.each([
     [99, 1n],
@@ -71,24 +69,8 @@ describe('termsKnownAt', () => {
     expect(principalAt(at)).toBe(principal)
   })
 
-  it.each([
-    ['before the update that did not keep them', 120, [150], undefined],
-    ['after that update', 150, [150], 4n],
-    ['before a change that kept them, and that was the first', 50, [150], 1n],
-    ['before a change of the same instant', 50, [100], undefined],
-    ['after all changes, the last of which did not keep them', 250, [250], terms.principal],
-    ['before that one', 249, [250], undefined],
-  ])('%s', (_, at, unkept, principal) => {
-    expect(principalAt(at, unkept)).toBe(principal)
-  })
-
   it('are those of the loan where nothing was changed, and where they came from a product', () => {
-    expect(termsKnownAt(loan, undefined, 1)).toBe(terms)
-    expect(termsKnownAt({ terms, productId: 3 }, { earlier, unkept: [100] }, 1)).toBe(terms)
-  })
-
-  it('unkeptAfter names the first update that did not keep them', () => {
-    expect(unkeptAfter({ earlier: [], unkept: [300, 250] }, 200)).toBe(250)
-    expect(unkeptAfter({ earlier: [], unkept: [300, 250] }, 300)).toBeUndefined()
+    expect(termsKnownAt(loan, [], 1)).toEqual(terms)
+    expect(termsKnownAt({ terms, productId: 3 }, earlier, 1)).toBe(terms)
   })
 })

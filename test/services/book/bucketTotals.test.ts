@@ -98,13 +98,4 @@ describe('the totals by bucket', () => {
     await service.owner.pool.query('DELETE FROM delinquency_policy')
     expect(await summed()).toMatchObject({ '1-30': [2, 150_000_00n] })
   })
-
-  it('are none where a version before stored the totals', async () => {
-    await summed()
-    await service.owner.pool.query(`UPDATE book_figures SET figures = figures - 'buckets'`)
-    const totals = keepTotals(service.deps, { warn: (context) => expect.unreachable(JSON.stringify(context)) })
-    await totals.look()
-    await totals.stop()
-    expect(totals.latest()[0]).toMatchObject({ buckets: [], products: [{ loans: 2 }] })
-  })
 })

@@ -6,7 +6,11 @@ import { parseHead } from '../../../src/services/events/chainHeads.ts'
 import { createKeptHeads, readKeptHeads } from '../../../src/services/events/keptHeads.ts'
 import { createSequencer, sequenceAll, startSequencer } from '../../../src/services/events/sequencer.ts'
 import { opsOn } from '../../support/ops.ts'
+import { within } from '../../support/patience.ts'
 import { startService, type TestService } from '../../support/service.ts'
+
+/** The longest that a state is waited for. */
+const PATIENT = { timeout: within(10_000) }
 
 let directory: string
 let file: string
@@ -105,11 +109,12 @@ describe('a file of heads', () => {
     const deps = startedAgain(blocked)
     const job = startSequencer(deps, { info: () => undefined, error: (_, message) => errors.push(message) })
     await repay()
-    await vi.waitUntil(async () => errors.length > 0)
+    await vi.waitUntil(async () => errors.length > 0, PATIENT)
     await repay()
     await vi.waitUntil(
       async () =>
         (await opsOn(service)<{ heads: { unsealed: number }[] }>('book seal --json')).json.heads[1]?.unsealed === 0,
+      PATIENT,
     )
     expect(errors).toEqual(['HEADS_FILE: heads cannot be written to it; it will be tried again'])
     await job.stop()
@@ -141,7 +146,7 @@ describe('seals that were taken off', () => {
       const { failed } = await round()
       messages.push(...failed.map(({ error }) => String(error)))
       return failed.length > 0
-    })
+    }, PATIENT)
     expect(messages[0]).toMatch(/^ChainWentBackError: the chain of organization 1 had the head mkopo-head-1:1:\d+:/)
     await sql(`TRUNCATE whole.audit_entry; INSERT INTO whole.audit_entry SELECT * FROM audit_entry`)
   })
@@ -191,7 +196,7 @@ describe('seals that were taken off', () => {
     expect((await run('book seal --restored')).code).toBe(1)
     const { code, out } = await run('book seal --restored', { says: true })
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining(`${before}: not there`) })
-    await vi.waitUntil(async () => (await sequencer.round()).isDone)
+    await vi.waitUntil(async () => (await sequencer.round()).isDone, PATIENT)
     expect((await check()).found).toEqual([])
     expect((await run('book seal --restored', { says: true })).out).toMatch(/Every head in HEADS_FILE is there/)
     await sql(`TRUNCATE whole.event; INSERT INTO whole.event SELECT * FROM event;
@@ -210,7 +215,7 @@ it('a row of the trail that was added past the service is sealed, told as an ala
     VALUES (1, now(), 'export', 'organization', '1') RETURNING id`)
   service.damages('a row of the trail is added by SQL')
   const unsealed = await check()
-  await vi.waitUntil(async () => (await sequencer.round()).isDone && news.length > 0)
+  await vi.waitUntil(async () => (await sequencer.round()).isDone && news.length > 0, PATIENT)
   const sealed = await check()
   const named = [`audit_entry ${rows[0]!.id}: was changed after it was written, or was not written by the service`]
   expect({ unsealed: unsealed.found, sealed: sealed.found }).toEqual({ unsealed: named, sealed: named })

@@ -101,7 +101,7 @@ it('leaves out months that were over before the journal was opened: they are not
     bookedOn: '2025-12-05',
     amounts: { cash: 1n, waivers: -1n },
   })
-  await service.owner.pool.query(`INSERT INTO journal (organization_id, change_id, sequence, posting_id, open_from, chart_version, walked_to)
-    VALUES (9, 0, 0, 1, '2026-02-01', 1, 0)`)
+  await service.owner.pool.query(`INSERT INTO journal (organization_id, change_id, sequence, posting_id, open_from, chart_version)
+    VALUES (9, 0, 0, 1, '2026-02-01', 1)`)
   expect((await listPeriods(service.deps, operator(9, 'test'))).map(({ month }) => month)).toEqual(['2026-02'])
 })

@@ -122,19 +122,6 @@ describe('the journal', () => {
     }
   })
 
-  it('posts what an older program changed, without balances in the trail, by a replay', async () => {
-    const loan = await lend()
-    await at('2026-02-01')
-    await post(loan, 'repayments', { transactionAmount: 100 })
-    await service.owner.pool.query(`UPDATE audit_entry SET balances = NULL WHERE entity = 'loan' AND entity_id = $1`, [
-      loan,
-    ])
-    expect(await linesOf(loan)).toEqual([
-      { kind: 'disbursement', cash: -6_000, loan_portfolio: 6_000 },
-      { kind: 'repayment', cash: 100, interest_income: -100 },
-    ])
-  })
-
   it('leaves out a loan that is damaged, and posts the others', async () => {
     const [damaged, whole] = [await lend(), await lend()]
     await service.owner.pool.query(`UPDATE audit_entry SET balances = 'x' WHERE entity = 'loan' AND entity_id = $1`, [

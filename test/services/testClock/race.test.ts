@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { isWaiting } from '../../../src/services/approvals/waiting.ts'
+import { isWaiting, waitForSecond } from '../../../src/services/approvals/waiting.ts'
 import { checkBook } from '../../../src/services/book/bookCheck.ts'
 import { postTransaction } from '../../../src/services/loans/transactions.ts'
 import { advanceTestClock } from '../../../src/services/testClock/advance.ts'
@@ -138,4 +138,23 @@ it('is emptied while repayments and new loans arrive, on both instances', async 
   expect(statuses.filter((status) => ![200, 404, 409, 503].includes(status))).toEqual([])
   await keepJournal(one.deps)
   expect((await checkBook(one.deps)).differences).toEqual([])
+})
+
+it('lets no action wait on a loan that a reset has deleted since it was read', async () => {
+  const [one] = instances
+  const body = { externalId: 'soon-gone' }
+  const { token } = sandbox
+  await one.post('/v1/customers', { token, body })
+  const made = await one.post<{ id: string }>('/v1/loans', {
+    token,
+    body: { customerId: body.externalId, productId: 1, principal: 100_000 },
+  })
+  const ref = { id: BigInt(made.body.id) }
+  const loan = (await one.deps.loanBatches.readLoan({ organizationId: SANDBOX, ref, zone: one.deps.config.zone }))!
+  await resetTestOrganization(one.deps, sandboxOperator)
+  const request = { kind: 'reverse' as const, transactionId: 1n, note: null }
+  await expect(waitForSecond(one.deps, sandboxOperator, loan, { request, amount: 1n })).rejects.toMatchObject({
+    code: 'not_found',
+  })
+  expect((await one.owner.pool.query('SELECT FROM pending_action')).rowCount).toBe(0)
 })

@@ -11,15 +11,6 @@ export function delinquencyRoutes(app: StyleApp, deps: Deps): void {
     app.get(
       `/v1/loans${path}/delinquency`,
       {
-        config: {
-          refusals: ['failed_precondition'],
-          explained: {
-            failed_precondition: [
-              'A record system has changed the terms of the loan after `knownAt`, and the terms of before were not kept: changes by the first versions of the service.',
-              'the terms of the loan were changed at 2026-03-02T09:30:00.000+03:00: what was known before is not kept with it',
-            ],
-          },
-        },
         schema: {
           tags: ['loans'],
           operationId: named('getDelinquency', 'Loan'),

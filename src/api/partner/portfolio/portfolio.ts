@@ -29,16 +29,7 @@ function readingRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/portfolio/par',
     {
-      config: {
-        role: 'AUDITOR',
-        refusals: ['failed_precondition'],
-        explained: {
-          failed_precondition: [
-            'A record system has changed the terms of a loan after `knownAt`, and those of then were not kept.',
-            'the terms of loan 4000000000000001 were changed after 2026-03-02T09:30:00.000+03:00, and those of then were not kept',
-          ],
-        },
-      },
+      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'getPortfolioAtRisk',

@@ -81,7 +81,7 @@ export async function readLoanList<Row extends object>(
 export interface FoundLoan {
   readonly id: bigint
   /** Null only of a loan that an earlier version of the program made, until it is numbered. */
-  readonly accountNo: bigint | null
+  readonly accountNo: bigint
   /** Its instalments and entries: what it takes to read it. */
   readonly weight: number
 }

@@ -93,7 +93,7 @@ function parse(terms: FoldedTerms, text: string): StoredFold | undefined {
   if (!isKnown || waived === undefined) return undefined
   const [lastOn, paidOffOn, chargedOffOn, penalties, overpaid] = head.split(',')
   const isPlain = version === FORMAT_VERSION
-  // The version before this one wrote every loan plainly; what the books had recognised is not known then.
+  // A plain text says nothing of what the books had recognised.
   if (isPlain && (chargedOffOn || !isNothingWaived(portionsFromText(waived)))) return undefined
   const open = rest.slice(MORE_FIELDS.get(version!))
   const periods = open.map(version === WITH_RULES ? toPenalizedPeriod : toPeriod)

@@ -66,7 +66,7 @@ const borrowerPairs = ({ borrower }: LoanDocument, say: Say): Pairs => [
 
 const loanPairs = ({ loan }: LoanDocument, say: Say): Pairs => [
   [say('loanNumber'), String(loan.id)],
-  ...(loan.accountNo === null ? [] : [[say('account'), String(loan.accountNo).padStart(9, '0')] as const]),
+  [say('account'), String(loan.accountNo).padStart(9, '0')],
   ...(loan.externalId === null ? [] : [[say('reference'), loan.externalId] as const]),
   ...(loan.productName === null ? [] : [[say('product'), loan.productName] as const]),
 ]

@@ -288,10 +288,9 @@ CREATE TABLE audit_entry (
   entity_id       text NOT NULL,
   before          jsonb,
   after           jsonb,
-  -- Of a change of a loan: its balances after it, and the portions of the entry posted; in the text of the domain.
-  balances        text,
-  -- What followed from the change of a loan, such as loan.closed; types of events, separated by spaces.
-  consequences    text,
+  -- Of a change of a loan: the loan after it, the entry posted or reversed, and what followed, as `changeToText` writes them. Events,
+  -- seal, journal and portfolio read the change here, and no row of the loan.
+  change          json,
   -- True: no receiver is told, as of an import of an old book.
   unannounced     boolean,
   -- A keyed hash over the row, made by the statement that writes it. The key is not in the database, so a row that was changed

@@ -2,7 +2,6 @@ import type { ActionKind, ActionState } from '../../domain/approvals/pendingActi
 import type { StoredRequest } from '../../domain/approvals/storedRequest.ts'
 import { type Author, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import type { PendingAction as Row } from '../generated/client.ts'
-import { type ChangeBatch, saveLoans } from '../loans/saveLoans.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'
 import { cursorAt } from '../queries/cursor.ts'
@@ -253,36 +252,3 @@ export const rejectActions = (
       await endAction({ pool: transaction }, author, { id, state: 'rejected', reason, postedId: null }, now)
     return rows.map(({ id }) => id)
   })
-
-/** The approval of a pending action, and who gives it. */
-export interface Approval {
-  readonly id: bigint
-  readonly author: Author
-}
-
-/**
- * Saves a change of a loan together with the approval that it needs: both are saved or none.
- * @returns `stale` where another change of the loan was saved first or its test clock was moved, `decided` where the action has
- *   ended already
- * @throws a unique violation of the change, or of the Idempotency-Key of the approval
- */
-export async function saveApproved(
-  db: Db,
-  batch: ChangeBatch,
-  { id, author }: Approval,
-): Promise<'saved' | 'stale' | 'decided'> {
-  let unsaved: 'stale' | 'decided' = 'decided'
-  const saved = await inTransaction(db, async (transaction) => {
-    // What time has changed of the loan comes first, and is neither posted nor reversed by anybody.
-    const change = batch.changes.find(({ posted, decision }) => posted !== null || decision.reversed !== null)
-    const postedId = change?.posted?.id ?? change?.decision.reversed?.id ?? null
-    const pool = transaction
-    if (
-      !(await endAction({ pool }, author, { id, state: 'approved', reason: null, postedId }, batch.changes.at(-1)!.at))
-    )
-      return undefined
-    unsaved = 'stale'
-    return (await saveLoans({ pool }, [batch]))[0] ? ('saved' as const) : undefined
-  })
-  return saved ?? unsaved
-}

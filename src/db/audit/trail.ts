@@ -1,4 +1,3 @@
-import type { EventType } from '../../domain/events/eventTypes.ts'
 import { isUniqueViolation } from '../postgres/errors.ts'
 import { jsonbText } from '../queries/jsonbText.ts'
 import { type ColumnTypes, moment, type Table } from '../queries/rows.ts'
@@ -31,10 +30,8 @@ export interface Trace {
   readonly action: string
   readonly before: object | null
   readonly after: object | null
-  /** Of a change of a loan: its balances after it, as `balancesToText` writes them. */
-  readonly balances?: string
-  /** What followed from the change of a loan. */
-  readonly consequences?: readonly EventType[]
+  /** Of a change of a loan: the change, as `changeToText` writes it. */
+  readonly change?: string
 }
 
 /** The row that a row of the audit trail is about. */
@@ -52,8 +49,7 @@ export interface TrailValues {
   readonly action: string
   readonly before: string | null
   readonly after: string | null
-  readonly balances: string | null
-  readonly consequences: string | null
+  readonly change: string | null
   readonly unannounced: boolean | null
   /** Hexadecimal; null where the connection has no key for it. */
   readonly stamp: string | null
@@ -63,7 +59,7 @@ export interface TrailValues {
 }
 
 const COLUMNS =
-  'organization_id, at, account_id, request_id, action, entity, entity_id, before, after, balances, consequences, unannounced, stamp'
+  'organization_id, at, account_id, request_id, action, entity, entity_id, before, after, change, unannounced, stamp'
 
 /**
  * The CTEs that every changing statement carries: its row in the audit trail, and its Idempotency-Key. Both are made
@@ -80,7 +76,7 @@ export const trail = (
     INSERT INTO audit_entry (${COLUMNS})
     SELECT ${p('organizationId')}, ${p('changedAt')}, ${p('accountId')}::int, ${p('requestId')}, ${p('action')}, '${entity}',
       ${change}.id::text, ${p('before')}::jsonb, ${p('after')}::jsonb,
-      ${p('balances')}, ${p('consequences')}, ${p('unannounced')}::boolean, decode(${p('stamp')}, 'hex')
+      ${p('change')}::json, ${p('unannounced')}::boolean, decode(${p('stamp')}, 'hex')
     FROM ${change}
   ), keyed AS (
     INSERT INTO idempotency_key (organization_id, account_id, key, request_hash, entity, entity_id, transaction_id, created_at)
@@ -89,17 +85,12 @@ export const trail = (
     FROM ${change} WHERE ${p('key')}::text IS NOT NULL
   )`
 
-/** Returns what followed from a change, as the trail keeps it: empty where time made the change and nothing followed. */
-const consequencesToText = ({ action, consequences = [] }: Trace): string | null =>
-  consequences.length === 0 && action !== 'time' ? null : consequences.join(' ')
-
 /** A row of the audit trail as it is written: its values, and its stamp. */
 export interface TrailRow {
   readonly changedAt: string | null
   readonly before: string | null
   readonly after: string | null
-  readonly balances: string | null
-  readonly consequences: string | null
+  readonly change: string | null
   readonly unannounced: boolean | null
   readonly stamp: string | null
 }
@@ -114,8 +105,7 @@ export function stampedRow(
 ): TrailRow {
   const before = trace.before && jsonbText(trace.before)
   const after = trace.after && jsonbText(trace.after)
-  const { balances = null } = trace
-  const consequences = consequencesToText(trace)
+  const { change = null } = trace
   const unannounced = author.isUnannounced ?? null
   const stamped = () => [
     instantText(at),
@@ -126,13 +116,12 @@ export function stampedRow(
     String(id),
     before,
     after,
-    balances,
-    consequences,
+    change,
     unannounced === null ? null : String(unannounced),
   ]
   const { organizationId } = author
   const stamp = stampKey ? stampOf(stampKey, { organizationId, texts: stamped() }).toString('hex') : null
-  return { changedAt: moment(at), before, after, balances, consequences, unannounced, stamp }
+  return { changedAt: moment(at), before, after, change, unannounced, stamp }
 }
 
 /** The values for `trail`. */
@@ -163,8 +152,7 @@ export const TRAIL_COLUMNS: ColumnTypes = {
   action: 'text',
   before: 'jsonb',
   after: 'jsonb',
-  balances: 'text',
-  consequences: 'text',
+  change: 'json',
   unannounced: 'boolean',
   stamp: 'text',
   key: 'text',
@@ -181,7 +169,7 @@ export function trailRows(change: string, entity: string, rows: Table): string {
   audited AS (
     INSERT INTO audit_entry (${COLUMNS})
     SELECT t.organization_id, t.at, t.account_id, t.request_id, t.action, '${entity}', t.entity_id::text, t.before, t.after,
-      t.balances, t.consequences, t.unannounced, decode(t.stamp, 'hex')
+      t.change, t.unannounced, decode(t.stamp, 'hex')
     FROM ${given}
   ), keyed AS (
     INSERT INTO idempotency_key (organization_id, account_id, key, request_hash, entity, entity_id, transaction_id, created_at)
@@ -208,8 +196,7 @@ export function trailRow(
     trace.action,
     row.before,
     row.after,
-    row.balances,
-    row.consequences,
+    row.change,
     row.unannounced === null ? null : String(row.unannounced),
     row.stamp,
     author.claim?.key ?? null,
@@ -224,13 +211,7 @@ export const service = (organizationId: number): Author => ({ organizationId, ac
 
 /** The same row for what is written through Prisma; to be created in the transaction of the change. */
 export function auditRow(stamping: Stamping, author: Author, now: number, subject: Subject, trace: Trace) {
-  const { before, after, balances, consequences, unannounced, stamp } = stampedRow(
-    stamping,
-    author,
-    now,
-    subject,
-    trace,
-  )
+  const { before, after, unannounced, stamp } = stampedRow(stamping, author, now, subject, trace)
   return {
     organizationId: author.organizationId,
     at: new Date(now),
@@ -241,8 +222,6 @@ export function auditRow(stamping: Stamping, author: Author, now: number, subjec
     entityId: String(subject.id),
     ...(before !== null && { before: JSON.parse(before) }),
     ...(after !== null && { after: JSON.parse(after) }),
-    balances,
-    consequences,
     unannounced,
     stamp: stamp === null ? null : new Uint8Array(Buffer.from(stamp, 'hex')),
   }

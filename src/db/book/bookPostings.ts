@@ -2,6 +2,7 @@ import type { CheckedPosting } from '../../domain/bookCheck/journalRules.ts'
 import type { TrailedChange, TrailedPosting } from '../../domain/bookCheck/journalTrail.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import { amountsBy, SLOTS, type Slot, type SlotAmounts } from '../../domain/journal/slots.ts'
+import { changeFromText } from '../../domain/loan/changeText.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
 
 /** A loan, by its organization and its id. */
@@ -20,7 +21,7 @@ type StoredPosting = CheckedPosting & TrailedPosting
 
 const READ = `
   SELECT k.organization_id, k.id AS loan_id, last.id AS "lastChangeId", p.id, p.change_id AS "changeId", p.kind, p.method, p.contribution,
-    p.value_date AS "valueDate", p.booked_on AS "bookedOn", p.posted_at AS "postedAt", ${SLOTS.map((slot) => `p.${slot}`).join(', ')}, a.balances,
+    p.value_date AS "valueDate", p.booked_on AS "bookedOn", p.posted_at AS "postedAt", ${SLOTS.map((slot) => `p.${slot}`).join(', ')}, a.change::text AS change,
     p.sequence, p.transaction_id AS "transactionId", a.at, a.action,
     a.after #>> '{posted,id}' AS "postedId", a.after #>> '{posted,type}' AS "postedType",
     a.after #>> '{reversed,id}' AS "reversedId", a.after #>> '{reversed,type}' AS "reversedType",
@@ -33,10 +34,11 @@ const READ = `
     AND a.entity_id = k.id::text`
 
 type PostingRow = Record<Slot, bigint | null> &
-  Omit<StoredPosting, 'id' | 'amounts' | 'change'> &
+  Omit<StoredPosting, 'id' | 'amounts' | 'change' | 'loanChange'> &
   Omit<TrailedChange, 'action'> & {
     /** Null where the trail has no such change of the loan. */
     readonly action: string | null
+    readonly change: string | null
     readonly organization_id: number
     readonly loan_id: bigint
     readonly lastChangeId: bigint | null
@@ -64,8 +66,9 @@ export async function readLoanPostings(
 
 const byId = (a: StoredPosting, b: StoredPosting): number => (a.id < b.id ? -1 : 1)
 
-const toPosting = ({ action, ...row }: PostingRow & { readonly id: bigint }): StoredPosting => ({
+const toPosting = ({ action, change, ...row }: PostingRow & { readonly id: bigint }): StoredPosting => ({
   ...row,
+  loanChange: change === null ? undefined : changeFromText(change),
   amounts: amountsBy((slot) => row[slot] ?? 0n),
   change: action === null ? null : { ...row, action },
 })

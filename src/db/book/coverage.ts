@@ -54,7 +54,7 @@ export const UNSEALED: Readonly<Record<string, TableCoverage>> = {
           'before',
           'after',
         ],
-        ...['balances', 'consequences', 'unannounced', 'stamp'],
+        ...['change', 'unannounced', 'stamp'],
       ],
       IN_CHAIN,
     ),

@@ -3,6 +3,7 @@ import type { Transaction } from '../postgres/transaction.ts'
 import { type ColumnTypes, columnValues, tableOf } from '../queries/rows.ts'
 import { statement } from '../queries/statement.ts'
 import { SEALED_TRAIL, textsOf } from './sealedColumns.ts'
+import { type TrailedChange, toTrailedChange } from './sealedRows.ts'
 
 /** The end of an organization's chain: what was sealed last. */
 export interface ChainEnd {
@@ -20,19 +21,10 @@ export interface ChainEnd {
 }
 
 /** A row of the trail that is to be sealed. */
-export interface UnsealedRow {
-  readonly id: bigint
-  readonly entity: string
-  readonly entityId: string
-  readonly action: string
-  readonly postedId: string | null
-  readonly postedType: string | null
-  readonly reversedType: string | null
+export interface UnsealedRow extends TrailedChange {
+  /** Whether the change raised a credit limit. */
   readonly isRaised: boolean
-  readonly consequences: string | null
   readonly isUnannounced: boolean
-  /** The values of `SEALED_TRAIL`, as texts. */
-  readonly trail: readonly (string | null)[]
 }
 
 /** A row of `event`. */
@@ -119,10 +111,8 @@ export const isTest = async (transaction: Transaction, organizationId: number): 
 const readUnsealedRows = statement<{ organizationId: number; above: bigint; settled: bigint; most: number }>(
   'read-unsealed',
   (p) => `
-  SELECT id, entity, entity_id AS "entityId", action, after #>> '{posted,id}' AS "postedId",
-    after #>> '{posted,type}' AS "postedType", after #>> '{reversed,type}' AS "reversedType",
-    after ->> 'boostStatus' = 'raised' IS TRUE AS "isRaised", consequences,
-    unannounced IS TRUE AS "isUnannounced", ${textsOf(SEALED_TRAIL, 'a')} AS trail
+  SELECT id, after ->> 'boostStatus' = 'raised' IS TRUE AS "isRaised", unannounced IS TRUE AS "isUnannounced",
+    ${textsOf(SEALED_TRAIL, 'a')} AS trail
   FROM audit_entry a
   WHERE organization_id = ${p('organizationId')} AND id > ${p('above')} AND id <= ${p('settled')}
   ORDER BY id LIMIT ${p('most')}`,
@@ -134,8 +124,10 @@ export async function readUnsealed(
   organizationId: number,
   { above, settled, most }: { readonly above: bigint; readonly settled: bigint; readonly most: number },
 ): Promise<UnsealedRow[]> {
-  const { rows } = await transaction.query<UnsealedRow>(readUnsealedRows({ organizationId, above, settled, most }))
-  return rows
+  const { rows } = await transaction.query<Pick<UnsealedRow, 'id' | 'isRaised' | 'isUnannounced' | 'trail'>>(
+    readUnsealedRows({ organizationId, above, settled, most }),
+  )
+  return rows.map(({ isRaised, isUnannounced, ...row }) => ({ ...toTrailedChange(row), isRaised, isUnannounced }))
 }
 
 const EVENT: ColumnTypes = {

@@ -1,3 +1,4 @@
+import { changeFromText, type StoredChange } from '../../domain/loan/changeText.ts'
 import { AUDIT_COLUMNS, type AuditEntry, type AuditRow, toAuditEntry } from '../audit/audit.ts'
 import type { Db } from '../postgres/client.ts'
 import { statement } from '../queries/statement.ts'
@@ -10,7 +11,8 @@ export interface StoredEvent {
   readonly part: number
   readonly sealedAt: number
   readonly hash: Uint8Array
-  readonly balances: string | null
+  /** The change of a loan; undefined for a change of something else, and for a damaged row. */
+  readonly loanChange: StoredChange | undefined
   readonly change: AuditEntry
 }
 
@@ -20,10 +22,12 @@ interface EventRow extends AuditRow {
   readonly part: number
   readonly sealed_at: number
   readonly hash: Uint8Array
-  readonly balances: string | null
+  readonly loan_change: string | null
 }
 
-const COLUMNS = `e.sequence, e.type, e.part, e.sealed_at, e.hash, a.balances, ${AUDIT_COLUMNS.split(', ')
+const COLUMNS = `e.sequence, e.type, e.part, e.sealed_at, e.hash, a.change::text AS loan_change, ${AUDIT_COLUMNS.split(
+  ', ',
+)
   .map((column) => `a.${column}`)
   .join(', ')}`
 
@@ -33,7 +37,7 @@ const toEvent = (row: EventRow): StoredEvent => ({
   part: row.part,
   sealedAt: row.sealed_at,
   hash: row.hash,
-  balances: row.balances,
+  loanChange: row.loan_change === null ? undefined : changeFromText(row.loan_change),
   change: toAuditEntry(row),
 })
 

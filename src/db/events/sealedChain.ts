@@ -1,7 +1,7 @@
 import type { Transaction } from '../postgres/transaction.ts'
 import { statement } from '../queries/statement.ts'
-import { SEALED, SEALED_TRAIL, type Texts, textsOf } from './sealedColumns.ts'
-import type { SealedRow, TrailedChange } from './sealedRows.ts'
+import { SEALED, SEALED_TRAIL, textsOf } from './sealedColumns.ts'
+import { type SealedRow, type TrailedChange, toTrailedChange } from './sealedRows.ts'
 
 /** The head of a chain: the last change that was sealed. */
 export interface ChainHead {
@@ -83,12 +83,6 @@ export async function countChangesAfter(
   return Number(rows[0]!.changes)
 }
 
-/** A row of the trail, as it is sealed. */
-export interface ReadChange extends TrailedChange {
-  /** By the columns of `SEALED_TRAIL`. */
-  readonly trail: Texts
-}
-
 /** A row of `event`. */
 export interface StoredPart {
   readonly changeId: bigint
@@ -102,7 +96,7 @@ export interface StoredPart {
 
 /** The next rows of the trail, and the events up to the last of them. */
 export interface ChainBatch {
-  readonly changes: readonly ReadChange[]
+  readonly changes: readonly TrailedChange[]
   readonly parts: readonly StoredPart[]
   /** Up to which change the batch goes. */
   readonly end: bigint
@@ -126,8 +120,7 @@ interface Span {
 const readTrail = statement<Span>(
   'read-sealed-trail',
   (p) => `
-  SELECT a.id, a.entity, a.entity_id AS "entityId", a.action, a.after #>> '{posted,id}' AS "postedId",
-    ${textsOf(SEALED_TRAIL, 'a')} AS trail
+  SELECT a.id, ${textsOf(SEALED_TRAIL, 'a')} AS trail
   FROM audit_entry a WHERE a.organization_id = ${p('organizationId')} AND a.id > ${p('after')} AND a.id <= ${p('end')}
   ORDER BY a.id LIMIT ${CHANGES}`,
 )
@@ -142,7 +135,8 @@ const readParts = statement<Span>(
 
 /** Reads the changes after one and up to another, some at a time, with their events. */
 export async function readChain(transaction: Transaction, span: Span): Promise<ChainBatch> {
-  const changes = (await transaction.query<ReadChange>(readTrail(span))).rows
+  const { rows } = await transaction.query<Pick<TrailedChange, 'id' | 'trail'>>(readTrail(span))
+  const changes = rows.map(toTrailedChange)
   const end = changes.length < CHANGES ? span.end : changes.at(-1)!.id
   return { changes, parts: (await transaction.query<StoredPart>(readParts({ ...span, end }))).rows, end }
 }
@@ -221,7 +215,7 @@ const findDecisions = statement<{ organizationId: number; customerId: string; at
 export async function readDecisionsLike(
   transaction: Transaction,
   organizationId: number,
-  { entityId, trail }: ReadChange,
+  { entityId, trail }: TrailedChange,
 ): Promise<SealedRow[]> {
   const { rows } = await transaction.query<Omit<SealedRow, 'table'>>(
     findDecisions({ organizationId, customerId: entityId, at: trail[0] ?? null }),

@@ -153,7 +153,7 @@ export type SealedName = keyof typeof SEALED
 /** The columns of the audit trail that a seal covers, besides the key. */
 export const SEALED_TRAIL = [
   ...['at', 'account_id', 'request_id', 'action', 'entity', 'entity_id', 'before', 'after'],
-  ...['balances', 'consequences', 'unannounced', 'stamp'],
+  ...['change', 'unannounced', 'stamp'],
 ] as const
 
 /** The values of columns as texts of Postgres, in the order of their list. */

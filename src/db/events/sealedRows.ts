@@ -1,6 +1,7 @@
+import { changeFromText, type StoredChange } from '../../domain/loan/changeText.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { statement } from '../queries/statement.ts'
-import { absent, isBigint, isInt, SEALED, type SealedName, type Texts, textsOf } from './sealedColumns.ts'
+import { absent, isBigint, isInt, SEALED, SEALED_TRAIL, type SealedName, type Texts, textsOf } from './sealedColumns.ts'
 import { readCreditRows } from './sealedCredit.ts'
 
 /** A row that a change made true, in texts of Postgres. */
@@ -18,8 +19,29 @@ export interface TrailedChange {
   readonly entity: string
   readonly entityId: string
   readonly action: string
-  /** `after.posted.id`, as text. */
-  readonly postedId: string | null
+  /** The change of a loan; undefined for a change of something else, and for a damaged row. */
+  readonly loanChange: StoredChange | undefined
+  /** By the columns of `SEALED_TRAIL`. */
+  readonly trail: Texts
+}
+
+const placeOf = (column: (typeof SEALED_TRAIL)[number]): number => SEALED_TRAIL.indexOf(column)
+const ENTITY = placeOf('entity')
+const ENTITY_ID = placeOf('entity_id')
+const ACTION = placeOf('action')
+const CHANGE = placeOf('change')
+
+/** Returns a row of the trail from the texts of its columns. */
+export function toTrailedChange({ id, trail }: { readonly id: bigint; readonly trail: Texts }): TrailedChange {
+  const change = trail[CHANGE] ?? null
+  return {
+    id,
+    entity: trail[ENTITY] ?? '',
+    entityId: trail[ENTITY_ID] ?? '',
+    action: trail[ACTION] ?? '',
+    loanChange: change === null ? undefined : changeFromText(change),
+    trail,
+  }
 }
 
 /** The lines of schedules that are read at once, besides those of one loan. */
@@ -98,11 +120,12 @@ const ROW_OF: ReadonlyMap<string, readonly [table: ByKey, actions?: readonly str
 )
 
 /** Returns the rows that a change names by its key; those of credit are found by `readCreditRows`. */
-function namedBy({ entity, entityId, action, postedId }: TrailedChange): Named[] {
+function namedBy({ entity, entityId, action, loanChange }: TrailedChange): Named[] {
   const [table, actions] = ROW_OF.get(entity) ?? []
   const named: Named[] = []
   if (table && (actions === undefined || actions.includes(action))) named.push({ table, key: entityId })
-  if (entity === 'loan' && postedId !== null) named.push({ table: 'loan_entry', key: postedId })
+  const posted = entity === 'loan' ? loanChange?.posted : undefined
+  if (posted) named.push({ table: 'loan_entry', key: String(posted.id) })
   return named
 }
 

@@ -1,4 +1,5 @@
 import type { LocalDate } from '../../domain/dates.ts'
+import { changeFromText, type StoredChange } from '../../domain/loan/changeText.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { statement } from '../queries/statement.ts'
@@ -54,11 +55,8 @@ export interface UnkeptChange {
   readonly entity: string
   readonly entityId: string
   readonly action: string
-  readonly balances: string | null
-  readonly postedId: string | null
-  readonly postedType: string | null
-  readonly reversedId: string | null
-  readonly reversedType: string | null
+  /** The change of a loan; undefined for a change of something else, and for a damaged row. */
+  readonly loanChange: StoredChange | undefined
   /** The numbers of the first and the last event of the change; null where no receiver is told. */
   readonly first: bigint | null
   readonly last: bigint | null
@@ -67,9 +65,7 @@ export interface UnkeptChange {
 const readUnkeptRows = statement<{ organizationId: number; above: bigint; sealedTo: bigint; most: number }>(
   'read-unkept',
   (p) => `
-  SELECT a.id, a.at, a.entity, a.entity_id AS "entityId", a.action, a.balances,
-    a.after #>> '{posted,id}' AS "postedId", a.after #>> '{posted,type}' AS "postedType",
-    a.after #>> '{reversed,id}' AS "reversedId", a.after #>> '{reversed,type}' AS "reversedType", e.first, e.last
+  SELECT a.id, a.at, a.entity, a.entity_id AS "entityId", a.action, a.change::text AS change, e.first, e.last
   FROM audit_entry a CROSS JOIN LATERAL (SELECT min(sequence) AS first, max(sequence) AS last FROM event
     WHERE organization_id = a.organization_id AND change_id = a.id) AS e
   WHERE a.organization_id = ${p('organizationId')} AND a.id > ${p('above')} AND a.id <= ${p('sealedTo')}
@@ -82,7 +78,10 @@ export async function readUnkept(
   organizationId: number,
   { above, sealedTo, most }: { readonly above: bigint; readonly sealedTo: bigint; readonly most: number },
 ): Promise<UnkeptChange[]> {
-  return (await transaction.query<UnkeptChange>(readUnkeptRows({ organizationId, above, sealedTo, most }))).rows
+  const { rows } = await transaction.query<Omit<UnkeptChange, 'loanChange'> & { readonly change: string | null }>(
+    readUnkeptRows({ organizationId, above, sealedTo, most }),
+  )
+  return rows.map(({ change, ...row }) => ({ ...row, loanChange: toChange(change) }))
 }
 
 /** A loan as the journal has it. */
@@ -131,25 +130,29 @@ export async function findOpened(
 
 /** A loan of a walk, with its last change up to the one that the journal has come to. */
 export interface WalkedLoan extends KeptLoan {
-  /** The balances after that change; null for a loan that was made later. */
-  readonly balances: string | null
+  /** That change; undefined for a loan that was made later, and for a damaged row. */
+  readonly last: StoredChange | undefined
   /** The value date of its first posting; null where there is none. */
   readonly firstOn: LocalDate | null
-  /** The balances when the loan was opened; null for a loan that was made in this book. */
-  readonly opened: string | null
+  /** The change by which the loan was opened; undefined for a loan that was made in this book. */
+  readonly opened: StoredChange | undefined
 }
+
+type WalkedRow = Omit<WalkedLoan, 'last' | 'opened'> & { readonly last: string | null; readonly opened: string | null }
+
+const toChange = (text: string | null): StoredChange | undefined => (text === null ? undefined : changeFromText(text))
 
 const readWalkedRows = statement<{ organizationId: number; walkedTo: bigint; changeId: bigint; most: number }>(
   'read-walked',
   (p) => `
-  SELECT ${LOAN}, a.balances, f.value_date AS "firstOn", o.balances AS opened
+  SELECT ${LOAN}, a.change::text AS last, f.value_date AS "firstOn", o.change::text AS opened
   FROM (SELECT * FROM loan WHERE organization_id = ${p('organizationId')} AND id > ${p('walkedTo')}
     ORDER BY id LIMIT ${p('most')}) AS l ${LAST_POSTING}
-  LEFT JOIN LATERAL (SELECT balances FROM audit_entry WHERE organization_id = l.organization_id
+  LEFT JOIN LATERAL (SELECT change FROM audit_entry WHERE organization_id = l.organization_id
     AND entity = 'loan' AND entity_id = l.id::text AND id <= ${p('changeId')} ORDER BY id DESC LIMIT 1) AS a ON true
   LEFT JOIN LATERAL (SELECT value_date, kind FROM posting
     WHERE organization_id = l.organization_id AND loan_id = l.id ORDER BY id LIMIT 1) AS f ON true
-  LEFT JOIN LATERAL (SELECT c.balances FROM posting o
+  LEFT JOIN LATERAL (SELECT c.change FROM posting o
     JOIN audit_entry c ON c.organization_id = o.organization_id AND c.id = o.change_id
     WHERE o.organization_id = l.organization_id AND o.loan_id = l.id AND o.kind = 'opening' AND f.kind = 'opening'
     ORDER BY o.id DESC LIMIT 1) AS o ON true
@@ -162,7 +165,8 @@ export async function readWalked(
   organizationId: number,
   { walkedTo, changeId, most }: { readonly walkedTo: bigint; readonly changeId: bigint; readonly most: number },
 ): Promise<WalkedLoan[]> {
-  return (await transaction.query<WalkedLoan>(readWalkedRows({ organizationId, walkedTo, changeId, most }))).rows
+  const { rows } = await transaction.query<WalkedRow>(readWalkedRows({ organizationId, walkedTo, changeId, most }))
+  return rows.map(({ last, opened, ...row }) => ({ ...row, last: toChange(last), opened: toChange(opened) }))
 }
 
 const move = statement<JournalHead & { organizationId: number }>(

@@ -1,5 +1,4 @@
-import { consequencesOf } from '../../domain/events/consequences.ts'
-import { balancesToText } from '../../domain/events/keptBalances.ts'
+import type { LoanChanged } from '../../domain/loan/change.ts'
 import { carriedForward, type LoanState } from '../../domain/loan/replay.ts'
 import { toStoredRules } from '../../domain/loan/rules/storedRules.ts'
 import type { LoanTerms } from '../../domain/loan/terms.ts'
@@ -10,8 +9,8 @@ import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from '../audit/trail.
 import type { Queries } from '../queries/queries.ts'
 import { type ColumnTypes, moment, statementOver } from '../queries/rows.ts'
 import { type Inserted, type InsertedRow, outcomeOf, readOutcomes, withoutRepeats } from './insertedLoans.ts'
-import { CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
-import { keptTermsOf } from './storedLoan.ts'
+import { CACHED_COLUMNS, cached } from './loanColumns.ts'
+import { traceOf } from './traceOf.ts'
 
 /** A loan about to be made, by whom, and what replay makes of it now. */
 export interface NewLoan {
@@ -23,6 +22,7 @@ export interface NewLoan {
   readonly accountNo: bigint
   readonly terms: LoanTerms
   readonly state: LoanState
+  readonly changed: LoanChanged
   readonly record?: LoanRecord
   readonly at: number
 }
@@ -156,17 +156,7 @@ export const periodRows = (organizationId: number, loanId: bigint, schedule: rea
     fees,
   ])
 
-/** A loan of which nothing is late: one that is booked late may be overdue at once. */
-const FRESH = {
-  ...{ status: 'Active' as const, penaltiesRaised: 0, overdueSince: null, totalOverdue: 0n, penaltyOverdue: 0n },
-  ...{ totalOverpaid: 0n, chargedOffOn: null },
-}
-
-const trailOf = (stamping: Stamping, loan: NewLoan): unknown[] => {
-  const { author, id, customerId, productId, terms, state, at } = loan
-  const after = { ...figures(state), customerId, productId }
-  const booked = { on: terms.disbursedOn, isImported: author.isImport === true }
-  const balances = balancesToText(state, { version: 1, terms: keptTermsOf(loan), ...booked })
-  const trace = { action: 'create', before: null, after, balances, consequences: consequencesOf(FRESH, state) }
+const trailOf = (stamping: Stamping, { author, id, at, changed, customerId, productId }: NewLoan): unknown[] => {
+  const trace = traceOf(changed, { after: { customerId, productId } })
   return trailRow(stamping, author, at, { entity: 'loan', id }, { trace, transactionId: null })
 }

@@ -1,32 +1,25 @@
-import type { LocalDate } from '../../domain/dates.ts'
-import { consequencesOf, eventsOfTime } from '../../domain/events/consequences.ts'
-import { adjustedToText, balancesToText } from '../../domain/events/keptBalances.ts'
+import type { LoanChanged } from '../../domain/loan/change.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import type { Decision } from '../../domain/loan/loan.ts'
 import { carriedForward } from '../../domain/loan/replay.ts'
 import type { Stamping } from '../audit/stamp.ts'
-import { type Author, TRAIL_COLUMNS, type Trace, trailRow, trailRows } from '../audit/trail.ts'
+import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from '../audit/trail.ts'
 import type { Queries } from '../queries/queries.ts'
 import { type ColumnTypes, moment, statementOver, type Table } from '../queries/rows.ts'
 import type { TestClock } from '../testClock/testClocks.ts'
-import { CACHED, CACHED_COLUMNS, cached, figures, nextReviewAt } from './loanColumns.ts'
-import {
-  dayThatWasOver,
-  entryCountOf,
-  keptTermsOf,
-  type StoredHead,
-  type StoredLoan,
-  type StoredRow,
-} from './storedLoan.ts'
+import { CACHED, CACHED_COLUMNS, cached, nextReviewAt } from './loanColumns.ts'
+import { entryCountOf, type StoredHead, type StoredLoan } from './storedLoan.ts'
+import { type MoreOfTrail, traceOf } from './traceOf.ts'
 
-/** A change of a loan: the decision, the entry that it posts with its id, who made it and when. */
+/** A change of a loan: the decision, the entry that it posts with its id, who made it and when; and all that follows. */
 export interface LoanChange {
   readonly author: Author
   readonly decision: Decision
   readonly posted: Entry | null
   readonly at: number
-  /** Of a change that time made: the day from which it counts. */
-  readonly on?: LocalDate
+  readonly changed: LoanChanged
+  /** What the trail keeps besides. */
+  readonly more?: MoreOfTrail
 }
 
 /** Decisions on one loan, each taken on what the one before left; saved together or not at all. */
@@ -158,8 +151,10 @@ function loanRow({ loan, changes }: ChangeBatch): unknown[] {
   // The list of the loan that was read has grown since, as may be. A waiver is saved before the entry that it follows from.
   const ordinals = changes.flatMap(({ posted }) => posted?.ordinal ?? [])
   const entries = ordinals.length > 0 ? Math.max(...ordinals) : entryCountOf(loan)
-  const forward = carriedForward(loan.terms, decision.state)
-  const nextReview = nextReviewAt(loan.nextChangeAt, decision.state.nextChangeAt, at)
+  const { state, modifiedTerms } = decision
+  // After modified terms the loan is read once more, perhaps with another borrower.
+  const forward = modifiedTerms ? null : carriedForward(loan.terms, state)
+  const nextReview = modifiedTerms ? state.nextChangeAt : nextReviewAt(loan.nextChangeAt, state.nextChangeAt, at)
   return [
     loan.organizationId,
     loan.id,
@@ -168,7 +163,7 @@ function loanRow({ loan, changes }: ChangeBatch): unknown[] {
     entries,
     moment(at),
     forward,
-    ...cached(decision.state, nextReview),
+    ...cached(state, nextReview),
   ]
 }
 
@@ -211,41 +206,12 @@ const reversedRows = ({ loan, changes }: ChangeBatch): unknown[][] =>
   )
 
 const trailOf = (stamping: Stamping, { loan, changes }: ChangeBatch): unknown[][] =>
-  changes.map((change, index) => {
-    const transactionId = change.posted?.id ?? change.decision.reversed?.id ?? null
-    const trace = traceOf(loan, change, loan.version + index + 1)
-    return trailRow(stamping, change.author, change.at, { entity: 'loan', id: loan.id }, { trace, transactionId })
-  })
-
-/**
- * The content of the audit trail about a change: the figures before and after it, and the entry posted or reversed.
- * @param version of the loan after the change
- */
-function traceOf(loan: StoredRow, { author, decision, posted, at, on: counted }: LoanChange, version: number): Trace {
-  const { before, between, reason, reversed, state, outcome } = decision
-  const on = (posted ?? reversed)?.valueDate ?? counted ?? dayThatWasOver(loan, at)
-  const kept = { version, on, isImported: author.isImport === true }
-  const balances = balancesToText(state, { ...kept, outcome, terms: keptTermsOf(loan) })
-  return {
-    action: reversed ? (posted ? 'adjust' : 'reverse') : (posted?.type ?? 'time'),
-    before: figures(before),
-    after: {
-      ...figures(state),
-      ...(posted && {
-        posted: {
-          id: posted.id,
-          type: posted.type,
-          amount: posted.amount,
-          valueDate: posted.valueDate,
-          note: posted.note,
-        },
-      }),
-      ...(reversed && { reversed: { id: reversed.id, type: reversed.type, amount: reversed.amount, reason } }),
-    },
-    balances:
-      between && reversed
-        ? adjustedToText(balances, balancesToText(between, { ...kept, on: reversed.valueDate }))
-        : balances,
-    consequences: (posted || reversed ? consequencesOf : eventsOfTime)(before, state),
-  }
-}
+  changes.map(({ author, at, changed, more }) =>
+    trailRow(
+      stamping,
+      author,
+      at,
+      { entity: 'loan', id: loan.id },
+      { trace: traceOf(changed, more), transactionId: changed.posted?.id ?? changed.reversed?.id ?? null },
+    ),
+  )

@@ -1,7 +1,6 @@
 import type { CustomerStatus } from '../../domain/customer/customer.ts'
-import { dateIn, type Instant, type LocalDate } from '../../domain/dates.ts'
+import type { Instant, LocalDate } from '../../domain/dates.ts'
 import { invariant } from '../../domain/errors.ts'
-import type { KeptTerms } from '../../domain/events/keptBalances.ts'
 import { isHead, type LoanHead } from '../../domain/loan/carriedForward/loanHead.ts'
 import type { Entry, EntryType } from '../../domain/loan/entry.ts'
 import { advanceHead, type Decision, type Loan, remember } from '../../domain/loan/loan.ts'
@@ -182,19 +181,6 @@ export function toStoredHead(row: CarriedRow, zone: string): StoredHead | undefi
   const end = endFrom(terms, carried, count, row.updated_at)
   return end && { ...bareOf(row), terms, end, count, since: [] }
 }
-
-/** Returns the terms that the trail keeps with each change: of a loan without a product, which may be changed later. */
-export const keptTermsOf = ({ productId, customerId, terms }: StoredTerms): KeptTerms | undefined =>
-  productId === null ? { ...terms, customerId } : undefined
-
-/** Returns the day from which a change counts that time alone made: the day at whose end the loan was to be reviewed. */
-export const dayThatWasOver = (
-  { terms, nextChangeAt }: Pick<StoredRow, 'terms' | 'nextChangeAt'>,
-  at: Instant,
-): LocalDate => dateIn(terms.zone, Math.max(terms.disbursedAt, (nextChangeAt ?? at) - 1))
-
-/** The terms of a loan, its product and its customer. */
-export type StoredTerms = Pick<StoredRow, 'productId' | 'customerId' | 'terms'>
 
 /** The number of entries of a loan. */
 export const entryCountOf = (loan: StoredLoan | StoredHead): number => (isHead(loan) ? loan.count : loan.entries.length)

@@ -1,14 +1,14 @@
-import { eventsOfTime } from '../../domain/events/consequences.ts'
-import { balancesToText } from '../../domain/events/keptBalances.ts'
+import type { LoanChanged } from '../../domain/loan/change.ts'
 import { carriedForward, type LoanState } from '../../domain/loan/replay.ts'
 import { service, stampedRow } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import { type ColumnTypes, columnsOf, moment, rowsOf } from '../queries/rows.ts'
 import { statement } from '../queries/statement.ts'
-import { CACHED, CACHED_COLUMNS, cached, figures } from './loanColumns.ts'
+import { CACHED, CACHED_COLUMNS, cached } from './loanColumns.ts'
 import { LOANS_BY } from './loans.ts'
-import { dayThatWasOver, keptTermsOf, type LoanRow, type StoredLoan, toStoredLoan } from './storedLoan.ts'
+import { type LoanRow, type StoredLoan, toStoredLoan } from './storedLoan.ts'
+import { traceOf } from './traceOf.ts'
 
 /** The result of a round of the sweep. */
 export interface Swept {
@@ -79,8 +79,7 @@ const COMPUTED: ColumnTypes = {
   version: 'int',
   before: 'jsonb',
   after: 'jsonb',
-  balances: 'text',
-  consequences: 'text',
+  change: 'json',
   stamp: 'text',
   carried_forward: 'text',
   ...CACHED_COLUMNS,
@@ -103,18 +102,24 @@ const SAVE = `
     FROM computed
     WHERE loan.organization_id = computed.organization_id AND loan.id = computed.id AND loan.version = computed.version
       AND ${figuresOf('loan')} IS DISTINCT FROM ${figuresOf('computed')}
-    RETURNING loan.organization_id, loan.id, computed.before, computed.after, computed.balances, computed.consequences,
-      computed.stamp
+    RETURNING loan.organization_id, loan.id, computed.before, computed.after, computed.change, computed.stamp
   ), audited AS (
-    INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, before, after, balances, consequences, stamp)
-    SELECT organization_id, $1::timestamptz, 'time', 'loan', id::text, before, after, balances, consequences,
-      decode(stamp, 'hex') FROM swept
+    INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, before, after, change, stamp)
+    SELECT organization_id, $1::timestamptz, 'time', 'loan', id::text, before, after, change, decode(stamp, 'hex') FROM swept
   ), moved_on AS (
     UPDATE loan SET next_change_at = computed.next_change_at FROM computed
     WHERE loan.organization_id = computed.organization_id AND loan.id = computed.id AND loan.version = computed.version
       AND ${figuresOf('loan')} IS NOT DISTINCT FROM ${figuresOf('computed')}
   )
   SELECT count(*) AS saved FROM swept`
+
+/** A loan whose time has come: what time has changed in it, and the loan after that. */
+export interface ReplayedLoan {
+  readonly changed: LoanChanged
+  readonly after: LoanState
+  /** True where the loan has another moment to review by now. */
+  readonly isBehind: boolean
+}
 
 /** The loans that a round of the sweep takes. */
 export interface SweepOptions {
@@ -127,7 +132,7 @@ export interface SweepOptions {
 }
 
 /**
- * One round: takes loans whose time has come, lets `replayed` say what they are before and after, and saves that, in one
+ * One round: takes loans whose time has come, lets `replayed` say what time has changed in them, and saves that, in one
  * short transaction. Idempotent: what was saved is no longer due; after a crash nothing was.
  */
 export async function sweepLoans(
@@ -135,7 +140,7 @@ export async function sweepLoans(
   zone: string,
   now: number,
   { most, except, testOrganizationId }: SweepOptions,
-  replayed: (loan: StoredLoan) => { before: LoanState; after: LoanState; isBehind: boolean },
+  replayed: (loan: StoredLoan) => ReplayedLoan,
 ): Promise<Swept> {
   return inTransaction(db, async (transaction) => {
     const values = {
@@ -156,20 +161,10 @@ export async function sweepLoans(
     const changes = rows.flatMap((row) => {
       try {
         const loan = toStoredLoan(row, zone)
-        const { before, after, isBehind } = replayed(loan)
+        const { changed, after, isBehind } = replayed(loan)
         isAnyBehind ||= isBehind
-        const on = dayThatWasOver(loan, now)
-        const change = { version: loan.version + 1, terms: keptTermsOf(loan), on, isImported: false }
-        const balances = balancesToText(after, change)
-        const trace = {
-          action: 'time',
-          before: figures(before),
-          after: figures(after),
-          balances,
-          consequences: eventsOfTime(before, after),
-        }
         const subject = { entity: 'loan', id: loan.id }
-        const audited = stampedRow(transaction, service(loan.organizationId), now, subject, trace)
+        const audited = stampedRow(transaction, service(loan.organizationId), now, subject, traceOf(changed))
         // The text is of the moment of the save: a loan that is reviewed again has none until then.
         const carried = isBehind ? null : carriedForward(loan.terms, after)
         return [
@@ -179,8 +174,7 @@ export async function sweepLoans(
             loan.version,
             audited.before,
             audited.after,
-            audited.balances,
-            audited.consequences,
+            audited.change,
             audited.stamp,
             carried,
             ...cached(after),

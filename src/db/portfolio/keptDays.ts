@@ -22,22 +22,18 @@ export interface ComputedDay extends KeptDayKey {
   readonly seenTo: bigint
 }
 
-/** The place of the booking among the fields of the balances that the trail keeps; the booking begins with its day. */
-const BOOKING_FIELD = 12
-const dayIn = (part: 1 | 2): string => {
-  const text = `split_part(split_part(split_part(a.balances, '|', ${part}), ';', ${BOOKING_FIELD}), '/', 1)`
-  return `CASE WHEN ${text} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' THEN ${text}::date END`
-}
+/** SQL for a day that the change of a loan names; null where it names none. */
+const dayIn = (text: string): string => `CASE WHEN ${text} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' THEN (${text})::date END`
 
 /**
  * SQL for the first day that changes of loans touch, of rows of the trail above one; null where they touch none. The trail
  * keeps with each change the day from which it counts, and with an adjustment that of the original, too. A change without
- * such a day was made by an earlier version or is damaged, and a change of terms may move the disbursement: each touches every day.
+ * such a day is damaged, and a change of terms may move the disbursement: each touches every day.
  * What time alone changes follows from the rest.
  */
 const firstTouched = (organizationId: string, above: string, upTo: string | undefined): string => `
-  (SELECT min(CASE WHEN a.balances IS NULL OR a.action = 'update' THEN '-infinity'::date
-     ELSE coalesce(least(${dayIn(1)}, ${dayIn(2)}), '-infinity') END)
+  (SELECT min(CASE WHEN a.change IS NULL OR a.action = 'update' THEN '-infinity'::date
+     ELSE coalesce(least(${dayIn("a.change ->> 'on'")}, ${dayIn("a.change #>> '{between,on}'")}), '-infinity') END)
    FROM audit_entry a WHERE a.organization_id = ${organizationId} AND a.id > ${above}
      ${upTo === undefined ? '' : `AND a.id <= ${upTo}`} AND a.entity = 'loan' AND a.action <> 'time')`
 

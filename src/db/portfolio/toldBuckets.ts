@@ -174,8 +174,8 @@ export interface ChangedBucket {
   readonly isBest: boolean
   readonly before: object
   readonly after: object
-  /** The balances of the loan, as the trail keeps them. */
-  readonly balances: string
+  /** The loan, as `changeToText` writes it. */
+  readonly change: string
 }
 
 /** The rows of changed buckets: `kept` is false where nothing is kept of the loan, `told` where nobody is told. */
@@ -183,7 +183,7 @@ const CHANGED: ColumnTypes = {
   ...{ loan_id: 'bigint', bucket: 'text', kept: 'boolean', told: 'boolean' },
   before: 'jsonb',
   after: 'jsonb',
-  balances: 'text',
+  change: 'json',
   stamp: 'text',
 }
 
@@ -209,8 +209,8 @@ const save = statement<Omit<Telling, 'now' | 'isSilent'> & { readonly now: strin
     ON CONFLICT (organization_id, loan_id) DO UPDATE
       SET bucket = excluded.bucket, policy_version = excluded.policy_version, told_on = excluded.told_on
   )
-  INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, before, after, balances, stamp)
-  SELECT ${p('organizationId')}, ${p('now')}::timestamptz, 'change', '${DELINQUENCY}', loan_id::text, before, after, balances,
+  INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, before, after, change, stamp)
+  SELECT ${p('organizationId')}, ${p('now')}::timestamptz, 'change', '${DELINQUENCY}', loan_id::text, before, after, change,
     decode(stamp, 'hex')
   FROM changed ${AFTER_TRANSACTION_ID} AND told ORDER BY loan_id`,
 )
@@ -222,12 +222,12 @@ export async function saveBuckets(
   { now, isSilent, ...telling }: Telling,
 ): Promise<void> {
   if (changed.length === 0) return
-  const rows = changed.map(({ loanId, bucket, isBest, before, after, balances }) => {
+  const rows = changed.map(({ loanId, bucket, isBest, before, after, change }) => {
     const [isKept, isTold] = [bucket !== null && !isBest, bucket !== null && !isSilent]
-    const trace = { action: 'change', before, after, balances }
+    const trace = { action: 'change', before, after, change }
     const author = service(telling.organizationId)
     const row = stampedRow(transaction, author, now, { entity: DELINQUENCY, id: loanId }, trace)
-    return [loanId, bucket, String(isKept), String(isTold), row.before, row.after, balances, row.stamp]
+    return [loanId, bucket, String(isKept), String(isTold), row.before, row.after, change, row.stamp]
   })
   await transaction.query(save({ ...telling, now: moment(now)!, ...columnValues(CHANGED, rows) }))
 }

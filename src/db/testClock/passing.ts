@@ -1,5 +1,6 @@
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import type { ToldChange } from '../../domain/events/changeEvents.ts'
+import { changeFromText } from '../../domain/loan/changeText.ts'
 import type { DamagedLoan } from '../loans/sweep.ts'
 import type { Queries } from '../queries/queries.ts'
 import { moment } from '../queries/rows.ts'
@@ -64,8 +65,7 @@ export interface ChangeOfTime extends ToldChange {
 const readChanges = statement<{ organizationId: number; above: bigint; upTo: bigint; most: number }>(
   'read-changes-of-time',
   (p) => `
-  SELECT id, entity, entity_id AS "entityId", action, after #>> '{posted,type}' AS "postedType",
-    after #>> '{reversed,type}' AS "reversedType", false AS "isRaised", consequences
+  SELECT id, entity, entity_id AS "entityId", action, change::text AS change
   FROM audit_entry
   WHERE organization_id = ${p('organizationId')} AND id > ${p('above')} AND id <= ${p('upTo')}
     AND account_id IS NULL AND request_id IS NULL
@@ -77,5 +77,12 @@ export async function readChangesOfTime(
   { pool }: Queries,
   span: { readonly organizationId: number; readonly above: bigint; readonly upTo: bigint; readonly most: number },
 ): Promise<ChangeOfTime[]> {
-  return (await pool.query<ChangeOfTime>(readChanges(span))).rows
+  const { rows } = await pool.query<Omit<ChangeOfTime, 'loanChange' | 'isRaised'> & { readonly change: string | null }>(
+    readChanges(span),
+  )
+  return rows.map(({ change, ...row }) => ({
+    ...row,
+    loanChange: change === null ? undefined : changeFromText(change),
+    isRaised: false,
+  }))
 }

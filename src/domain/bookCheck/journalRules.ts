@@ -1,5 +1,4 @@
 import { dateIn, type Instant, type LocalDate } from '../dates.ts'
-import { balancesFromText } from '../events/keptBalances.ts'
 import { type Chart, methodOf } from '../journal/chart.ts'
 import { type Contributing, contributionOf, isMethod, type Method, openingOf } from '../journal/contribution.ts'
 import { bookedDay, type LoanAfter, stepsOf } from '../journal/posted.ts'
@@ -12,6 +11,7 @@ import {
   SLOTS,
   type SlotAmounts,
 } from '../journal/slots.ts'
+import type { StoredChange } from '../loan/changeText.ts'
 
 /** A posting of a loan, as it is stored, with the balances that the trail keeps of its change. */
 export interface CheckedPosting {
@@ -25,7 +25,7 @@ export interface CheckedPosting {
   readonly bookedOn: LocalDate
   readonly postedAt: Instant
   readonly amounts: SlotAmounts
-  readonly balances: string | null
+  readonly loanChange: StoredChange | undefined
 }
 
 /** The journal of an organization, as far as it decides what a loan's postings must be. */
@@ -95,8 +95,7 @@ function faultsOf(posting: CheckedPosting, making: Making): string[] {
   const { method, before, contribution, journal, isOpenedLoan } = making
   const { amounts, kind, changeId, valueDate, bookedOn } = posting
   const change = lessAmounts(contribution, before)
-  const kept = changeId === null || posting.balances === null ? undefined : balancesFromText(posting.balances)
-  const steps = kept ? stepsOf(kept) : []
+  const steps = changeId !== null && posting.loanChange ? stepsOf(posting.loanChange) : []
   const isOpening = isOpeningOf(posting, steps[0], making)
   const expected = isOpening ? openingOf(change) : change
   // What an opened loan had earned before is in opening_equity, also by another method.

@@ -148,7 +148,7 @@ export function brokenByChanges(postings: readonly TrailedPosting[]): string[] {
     const faults =
       change === null
         ? unchanged(posting, postings[index - 1])
-        : differencesFrom(posting, isFirst ? { ...change, postedId: null } : change)
+        : differencesFrom(posting, change, isFirst ? 'first' : isSecond ? 'second' : 'only')
     if (!isLater) faults.push(`is of change ${changeId}, and a posting before it of that one or a later one`)
     return faults.map((message) => `posting ${id} ${message}`)
   })
@@ -164,14 +164,19 @@ function unchanged({ changeId, kind, method }: TrailedPosting, before: TrailedPo
 /** The action of the trail that reverses an entry and posts another. */
 const ADJUST = 'adjust'
 
-function differencesFrom(posting: TrailedPosting, change: TrailedChange): string[] {
+/**
+ * @param step whether the posting is the first of the two that an adjustment may have, of the original entry; the second, of its
+ *   replacement; or the only one, which is of the one or the other: a step that moves no amount has no posting
+ */
+function differencesFrom(posting: TrailedPosting, change: TrailedChange, step: 'first' | 'second' | 'only'): string[] {
   const { kind, sequence, transactionId, postedAt } = posting
   const faults: string[] = []
   const expected = postingKindOf(change)
   // The rules of the amounts say whether an opening is one.
   if (kind !== 'opening' && kind !== expected) faults.push(`is a ${kind}, and by the trail a ${expected}`)
-  const transaction = change.postedId ?? change.reversedId
-  if (String(transactionId) !== String(transaction))
+  const transaction = step === 'first' ? change.reversedId : (change.postedId ?? change.reversedId)
+  const isOfOriginal = step === 'only' && change.action === ADJUST && String(transactionId) === change.reversedId
+  if (String(transactionId) !== String(transaction) && !isOfOriginal)
     faults.push(`is of transaction ${transactionId ?? 'none'}, and by the trail of ${transaction ?? 'none'}`)
   if (postedAt !== change.at)
     faults.push(`was posted at ${moment(postedAt)}, and by the trail the change was made at ${moment(change.at)}`)

@@ -7,6 +7,17 @@ type Standing = Pick<
   'status' | 'penaltiesRaised' | 'overdueSince' | 'totalOverdue' | 'penaltyOverdue' | 'totalOverpaid' | 'chargedOffOn'
 >
 
+/** A loan of which nothing is late: one that is booked late may be overdue at once. */
+export const FRESH: Standing = {
+  status: 'Active',
+  penaltiesRaised: 0,
+  overdueSince: null,
+  totalOverdue: 0n,
+  penaltyOverdue: 0n,
+  totalOverpaid: 0n,
+  chargedOffOn: null,
+}
+
 const OBLIGATIONS_MET = 'Closed (obligations met)'
 const WRITTEN_OFF = 'Closed (written off)'
 

@@ -1,27 +1,23 @@
 import type { LocalDate } from '../dates.ts'
-import type { Booking, KeptBalances } from '../events/keptBalances.ts'
+import type { StoredChange } from '../loan/changeText.ts'
 import type { Chart } from './chart.ts'
 import { type Contributing, contributionOf, type Method, openingOf } from './contribution.ts'
 import { amountsBy, lessAmounts, NO_AMOUNTS, plusAmounts, type SlotAmounts } from './slots.ts'
 
 /** A loan after a change, as far as the journal needs it. */
-export interface LoanAfter extends Pick<Booking, 'on' | 'isImported'> {
+export interface LoanAfter extends Pick<StoredChange, 'on' | 'isImported'> {
   readonly balances: Contributing
 }
 
 /**
- * Returns a loan after each step of a change, from the balances of the trail: of an adjustment to another value date,
+ * Returns a loan after each step of a change, from the trail: of an adjustment to another value date,
  * without the original entry first.
  */
-export const stepsOf = (kept: KeptBalances): LoanAfter[] =>
-  (kept.between ? [kept.between, kept] : [kept]).map(afterKept)
-
-/** Returns a loan after a change from the balances of the trail. */
-export const afterKept = (kept: Omit<KeptBalances, 'between'>): LoanAfter => ({
-  balances: { ...kept, ...kept.booking },
-  on: kept.booking.on,
-  isImported: kept.booking.isImported,
-})
+export function stepsOf(change: StoredChange): LoanAfter[] {
+  const { between, on, isImported } = change
+  const last = { balances: change, on, isImported }
+  return between ? [{ balances: between, on: between.on, isImported }, last] : [last]
+}
 
 /** The posting of a change: its amounts, and what the loan contributes from then on. */
 export interface Posted {

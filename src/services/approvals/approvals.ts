@@ -18,6 +18,7 @@ import { currencyOf, minorToText } from '../../domain/money.ts'
 import { type Caller, requireAdmin, requireReader, requireWriter } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import { changeLoan } from '../loans/changes/changeLoan.ts'
+import type { Alongside } from '../loans/changes/save.ts'
 import { countPosted } from '../loans/transactions.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 
@@ -61,7 +62,7 @@ export async function approvePendingAction(deps: Deps, caller: Caller, id: bigin
   const request = fromStoredRequest(action.kind, action.request)
   // The Idempotency-Key belongs to the approval: its answer is the pending action.
   const author = { ...caller, claim: undefined, requestId: requestIdOf(action) }
-  const change = { author, ref: { id: action.loanId }, approval: { id, author: authorOf(caller) } }
+  const change = { author, ref: { id: action.loanId }, alongside: [approvalOf(id, authorOf(caller))] }
   const decide = (loan: Loan, now: number) => ({
     save: requireNoMore(action, decideAction(loan, request, now)),
   })
@@ -74,6 +75,17 @@ export async function approvePendingAction(deps: Deps, caller: Caller, id: bigin
   if ('saved' in changed) countPosted(deps.listener, changed)
   return findPendingAction(deps, caller, id)
 }
+
+/** Returns what marks a pending action as approved, together with the change that it asked for. */
+const approvalOf =
+  (id: bigint, author: Author): Alongside =>
+  async (transaction, { changes }) => {
+    // What time has changed of the loan comes first, and is neither posted nor reversed by anybody.
+    const { posted, reversed } = changes.find(({ changed: one }) => one.posted ?? one.reversed)?.changed ?? {}
+    const approved = { id, state: 'approved' as const, reason: null, postedId: posted?.id ?? reversed?.id ?? null }
+    const isEnded = await endAction({ pool: transaction }, author, approved, changes.at(-1)!.at)
+    return isEnded ? 'done' : failedPrecondition('the action is decided already')
+  }
 
 /** Returns the request id that the trail and the events of the change have, by which they name the pending action. */
 export const requestIdOf = ({ id }: Pick<PendingAction, 'id'>): string => `approval-${id}`

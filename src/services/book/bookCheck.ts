@@ -18,6 +18,7 @@ import { listNotFound, type NotFound } from '../../db/book/coverage.ts'
 import { agrees, CACHED, cached } from '../../db/loans/loanColumns.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import { inSnapshot, type Snapshot } from '../../db/postgres/transaction.ts'
+import { listTestClocks } from '../../db/testClock/testClocks.ts'
 import { brokenByMarks } from '../../domain/bookCheck/entryMarks.ts'
 import { brokenRules } from '../../domain/bookCheck/invariants.ts'
 import { brokenByJournal, type CheckedJournal } from '../../domain/bookCheck/journalRules.ts'
@@ -95,7 +96,7 @@ interface Walk {
  * the book with it. Reads bounded batches of one snapshot, while the service runs.
  */
 export async function checkBook(deps: Deps, options: CheckOptions = {}): Promise<Checked> {
-  const { db, config, now, chainSecret } = deps
+  const { db, config, testClocks, chainSecret } = deps
   const { organizationId, stopping, onSealProgress, heads = [] } = options
   const differences: Difference[] = []
   let found = 0
@@ -105,6 +106,9 @@ export async function checkBook(deps: Deps, options: CheckOptions = {}): Promise
   return inSnapshot(db, async (snapshot) => {
     await snapshot.query('SET LOCAL statement_timeout = 0')
     const organizationIds = await listChecked(snapshot, organizationId)
+    // The clocks of the same moment as the book: another process may have moved one since this process read it.
+    const clocks = new Map((await listTestClocks({ pool: snapshot })).map((clock) => [clock.organizationId, clock]))
+    const now = (of: number) => clocks.get(of)?.standsAt ?? testClocks.liveNow()
     const parts = createCheckParts(snapshot, { organizationIds, organizationId, add })
     const file = await parts.run({ organizationId: 0, of: 'HEADS_FILE' }, () => readKeptHeads(config.headsFile))
     const kept = file ? headsOf(file, organizationId) : []

@@ -11,6 +11,7 @@ import { replay } from '../../domain/loan/replay.ts'
 import { termsOf } from '../../domain/loan/terms.ts'
 import { type Decimal, toMinor } from '../../domain/money.ts'
 import { notActive, requireApplicants } from '../loans/loans.ts'
+import { withChange } from '../loans/makeLoan.ts'
 import { type Importer, type LineResult, lineResultOf, otherThere } from './bookImport.ts'
 
 /** A line of an import of loans; every other term comes from the product. */
@@ -46,7 +47,7 @@ export function loanImporter(deps: Deps, importedBy: Author): Importer<LoanLine>
       ])
       const applicants = new Map(lines.map((line, index) => [line, found[index]!]))
       const nextId = await reserveIds(deps, 'loan', lines.length)
-      const made: { readonly index: number; readonly loan: Omit<NewLoan, 'accountNo'> }[] = []
+      const made: { readonly index: number; readonly loan: Omit<NewLoan, 'accountNo' | 'changed'> }[] = []
       const results = values.map(
         (value, index): LineResult =>
           lineResultOf(() => {
@@ -69,7 +70,7 @@ export function loanImporter(deps: Deps, importedBy: Author): Importer<LoanLine>
           }),
       )
       const nextNo = await reserveAccountNumbers(deps, organizationId, 'loan', made.length)
-      const loans = made.map(({ loan }): NewLoan => ({ ...loan, accountNo: nextNo() }))
+      const loans = made.map(({ loan }): NewLoan => ({ ...withChange(loan), accountNo: nextNo() }))
       return {
         async save(batch) {
           if (loans.length === 0) return results

@@ -7,6 +7,7 @@ import { reserveIds } from '../../db/queries/idBlocks.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import { failedPrecondition, LendingError, notFound } from '../../domain/errors.ts'
 import type { Balances } from '../../domain/loan/balances.ts'
+import { entriesChanged } from '../../domain/loan/change.ts'
 import { type Entry, type EntryType, isCharge } from '../../domain/loan/entry.ts'
 import { type Decision, findByToken, outcomeAt, post, reverse } from '../../domain/loan/loan.ts'
 import type { LoanState } from '../../domain/loan/replay.ts'
@@ -120,15 +121,20 @@ function postLine(
   const isFirst = loan.steps.every(({ changes }) => changes.length === 0)
   for (const passed of isFirst ? timePassed(loan.after, at) : [])
     add(loan, passed, apply(loan.after, passed.decision, passed.posted, at))
-  const { waiver, change, after } = withWaiver(loan.after, { author, decision, posted, at }, nextId)
-  if (waiver) add(loan, waiver, after)
-  add(loan, change, after)
+  const { changes, after } = withWaiver(loan.after, { author, decision, posted, at }, nextId)
+  for (const change of changes) add(loan, change, after)
   return 'imported'
 }
 
 /** Adds a change to the last step of a loan. @param after the loan after it */
 function add(loan: Working, change: LoanChange, after: StoredLoan): void {
-  loan.steps.at(-1)!.changes.push({ ...change, decision: inBalances(change.decision) })
+  const { decision, changed } = change
+  const lean = {
+    ...changed,
+    before: changed.before && withoutEntries(changed.before),
+    after: withoutEntries(changed.after),
+  }
+  loan.steps.at(-1)!.changes.push({ ...change, decision: inBalances(decision), changed: lean })
   loan.after = after
 }
 
@@ -155,20 +161,23 @@ function postWaiver(
   if (!waiver || outcomeAt(loan.after, waiver, at)?.amount === 0n) return 'present'
   if (loan.steps.at(-1)!.changes.length > 0) loan.steps.push({ loan: loan.after, changes: [] })
   const decision = reverse(loan.after, waiver.id, at, null)
-  add(loan, { author, decision, posted: null, at }, apply(loan.after, decision, null, at))
+  const { version } = loan.after
+  const changed = entriesChanged(loan.after, decision, { version: version + 1, posted: null, isImported: true })
+  add(loan, { author, decision, posted: null, at, changed }, apply(loan.after, decision, null, at))
   return 'imported'
 }
 
-/**
- * Returns a decision without outcomes and periods, which of thousands of entries are too much to keep for a whole
- * batch.
- */
-function inBalances(decision: Decision): Decision {
-  const balancesOf = (state: Balances): Balances => {
-    const { periods: _, outcomes: __, ...balances } = state as LoanState
-    return balances
-  }
-  return { ...decision, before: balancesOf(decision.before), state: balancesOf(decision.state) }
+/** Returns a decision without what is too much to keep for a whole batch. */
+const inBalances = (decision: Decision): Decision => ({
+  ...decision,
+  before: withoutEntries(decision.before),
+  state: withoutEntries(decision.state),
+})
+
+/** Returns balances without outcomes and periods, which of thousands of entries are too much to keep for a whole batch. */
+function withoutEntries(state: Balances): Balances {
+  const { periods: _, outcomes: __, ...balances } = state as LoanState
+  return balances
 }
 
 /**

@@ -5,14 +5,13 @@ import {
   type ChainHead,
   countChangesAfter,
   findChangedLater,
-  type ReadChange,
   readChain,
   readChainHeads,
   readDecisionsLike,
   readPartsAfter,
   type StoredPart,
 } from '../../db/events/sealedChain.ts'
-import { readSealed, type SealedRow } from '../../db/events/sealedRows.ts'
+import { readSealed, type SealedRow, type TrailedChange } from '../../db/events/sealedRows.ts'
 import type { Snapshot } from '../../db/postgres/transaction.ts'
 import { type EventHash, type Head, headText } from '../events/chainHeads.ts'
 import { type ChainSecret, marksOf, nameMarkOf, readMarks } from '../events/seal.ts'
@@ -165,7 +164,7 @@ function checkHead(walk: ChainWalk, head: ChainHead): void {
 async function checkBatch(
   snapshot: Snapshot,
   walk: ChainWalk,
-  changes: readonly ReadChange[],
+  changes: readonly TrailedChange[],
   parts: readonly StoredPart[],
 ): Promise<void> {
   const byChange = Map.groupBy(parts, ({ changeId }) => changeId)
@@ -190,7 +189,7 @@ async function checkBatch(
 /** A change of the trail, of a seal, or of both. */
 interface CheckedChange {
   readonly id: bigint
-  readonly change: ReadChange | undefined
+  readonly change: TrailedChange | undefined
   readonly rows: readonly SealedRow[]
   readonly isChangedLater: boolean
 }
@@ -250,7 +249,7 @@ function rewritten({ before = new Uint8Array(0), sequence, organizationId, fault
 }
 
 /** Names a row of the trail that has no right stamp. */
-function checkStamp({ secret, organizationId, stampsAfter, fault }: ChainWalk, { id, trail }: ReadChange): void {
+function checkStamp({ secret, organizationId, stampsAfter, fault }: ChainWalk, { id, trail }: TrailedChange): void {
   if (secret === undefined || id <= stampsAfter) return
   const [texts, stamp = null] = [trail.slice(0, STAMPED.length), trail[STAMPED.length]]
   if (!isStampRight(secret.stampKey, { organizationId, texts }, stamp))
@@ -271,7 +270,7 @@ async function checkStampsAfter(snapshot: Snapshot, walk: ChainWalk, { changeId 
 async function withLostDecision(
   snapshot: Snapshot,
   organizationId: number,
-  { change, rows }: { readonly change: ReadChange; readonly rows: readonly SealedRow[] },
+  { change, rows }: { readonly change: TrailedChange; readonly rows: readonly SealedRow[] },
   first: StoredPart | undefined,
 ): Promise<readonly SealedRow[]> {
   const lost = rows.findIndex((row) => row.table === 'credit_decision' && isAbsent(row))

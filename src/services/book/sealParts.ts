@@ -1,6 +1,6 @@
-import type { ReadChange, StoredPart } from '../../db/events/sealedChain.ts'
+import type { StoredPart } from '../../db/events/sealedChain.ts'
 import type { Texts } from '../../db/events/sealedColumns.ts'
-import type { SealedRow } from '../../db/events/sealedRows.ts'
+import type { SealedRow, TrailedChange } from '../../db/events/sealedRows.ts'
 import { untoldTypeOf } from '../../domain/events/changeEvents.ts'
 import { EVENT_TYPES } from '../../domain/events/eventTypes.ts'
 import { type ChainSecret, digestOf, hashOf, marksOf, readMarks } from '../events/seal.ts'
@@ -51,7 +51,7 @@ export const partName = ({ changeId, part }: Pick<StoredPart, 'changeId' | 'part
 export function checkPart(
   walk: PartWalk,
   stored: StoredPart,
-  change: ReadChange | undefined,
+  change: TrailedChange | undefined,
   rows: readonly SealedRow[],
 ): Column | undefined {
   const changed = checkHash(walk, stored, change, rows)
@@ -68,7 +68,7 @@ export function checkPart(
 function checkHash(
   walk: PartWalk,
   stored: StoredPart,
-  change: ReadChange | undefined,
+  change: TrailedChange | undefined,
   rows: readonly SealedRow[],
 ): Column | undefined {
   const { secret, before } = walk
@@ -95,7 +95,7 @@ function checkHash(
 }
 
 /** Returns the columns of the trail that the seal has: those that were known when the change was sealed. */
-function trailOf({ part, marks }: StoredPart, change: ReadChange | undefined): Texts | null {
+function trailOf({ part, marks }: StoredPart, change: TrailedChange | undefined): Texts | null {
   if (part > 0 || change === undefined) return null
   return marks.length === 0 ? change.trail : change.trail.slice(0, marks[0])
 }
@@ -124,7 +124,7 @@ function changedColumn(
     makes,
   }: {
     readonly rows: readonly SealedRow[]
-    readonly change: ReadChange | undefined
+    readonly change: TrailedChange | undefined
     readonly makes: (part: StoredPart) => boolean
   },
 ): Column | undefined {

@@ -12,7 +12,6 @@ import type { StoredEvent } from '../../db/events/eventList.ts'
 import { DELINQUENCY } from '../../db/portfolio/toldBuckets.ts'
 import { dateIn, dayAfter, daysBetween, type Instant } from '../../domain/dates.ts'
 import type { EventType } from '../../domain/events/eventTypes.ts'
-import { balancesFromText, type KeptBalances } from '../../domain/events/keptBalances.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import type { Subject, ToldEvent, ToldLoan, ToldTransaction } from './toldEvent.ts'
 
@@ -37,15 +36,12 @@ function idOf(value: unknown): bigint {
   return id <= LARGEST ? id : NOBODY
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null
-
 /** Returns the entry that a change posted, or the one that it reversed. */
-function entryOf({ type, change }: StoredEvent): { readonly id: bigint; readonly isReversed: boolean } | undefined {
-  const { posted, reversed } = isObject(change.after) ? change.after : {}
+function entryOf({ type, loanChange }: StoredEvent): { readonly id: bigint; readonly isReversed: boolean } | undefined {
+  const { posted = null, reversed = null } = loanChange ?? {}
   const isReversal = type.endsWith('.reversed')
   const named = isReversal ? reversed : (posted ?? reversed)
-  return isObject(named) ? { id: idOf(named.id), isReversed: named === reversed } : undefined
+  return named ? { id: named.id, isReversed: named === reversed } : undefined
 }
 
 /** The beginning of the entities of the journal itself. */
@@ -129,7 +125,7 @@ async function readFacts(deps: FactDeps, organizationId: number, events: readonl
   // A record system may have given a loan to another borrower since.
   const customerIds = unique([
     ...subjects.flatMap((subject) => ('customerId' in subject ? subject.customerId : [])),
-    ...events.flatMap((event) => keptOf(event)?.terms?.customerId ?? []),
+    ...events.flatMap(({ loanChange }) => loanChange?.terms?.customerId ?? []),
   ])
   const entryIds = unique(events.flatMap((event) => entryOf(event)?.id ?? []))
   const none = Promise.resolve([])
@@ -151,13 +147,13 @@ async function toldLoan(
 ): Promise<ToldLoan | undefined> {
   const loan = 'loanId' in subject ? loans.get(subject.loanId) : undefined
   if (!loan) return undefined
-  const kept = keptOf(event)
-  if (!kept) return undefined
-  const { overdueSince, terms } = kept
+  const { loanChange } = event
+  if (!loanChange) return undefined
+  const { overdueSince, terms } = loanChange
   const today = dateIn(deps.config.zone, event.change.at)
   const daysOverdue = overdueSince === null ? 0 : daysBetween(overdueSince, dayAfter(today))
-  const asOf = { ...loan, version: kept.version, updatedAt: await updatedAt(deps, loan.organizationId, event) }
-  const state = { ...kept, daysOverdue }
+  const asOf = { ...loan, version: loanChange.version, updatedAt: await updatedAt(deps, loan.organizationId, event) }
+  const state = { ...loanChange, daysOverdue }
   if (!terms) return { loan: asOf, state }
   const { externalId = null, businessName = null, status = loan.customerStatus } = customers.get(terms.customerId) ?? {}
   const borrower = { customerExternalId: externalId, customerBusinessName: businessName, customerStatus: status }
@@ -170,9 +166,6 @@ async function updatedAt({ db }: FactDeps, organizationId: number, { change }: S
   if (entity !== DELINQUENCY) return at
   return (await lastChangeBefore(db, { organizationId, entityId, changeId })) ?? at
 }
-
-const keptOf = ({ balances }: StoredEvent): KeptBalances | undefined =>
-  balances === null ? undefined : balancesFromText(balances)
 
 function toldTransaction(
   { entries }: Facts,

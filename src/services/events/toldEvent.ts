@@ -2,7 +2,7 @@ import type { AuditEntry } from '../../db/audit/audit.ts'
 import type { NamedCustomer, NamedLoan } from '../../db/events/eventFacts.ts'
 import type { Instant } from '../../domain/dates.ts'
 import type { EventType } from '../../domain/events/eventTypes.ts'
-import type { KeptBalances } from '../../domain/events/keptBalances.ts'
+import type { StoredChange } from '../../domain/loan/changeText.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import type { Outcome } from '../../domain/loan/outcomes.ts'
 
@@ -14,7 +14,7 @@ export type Subject = { readonly loanId: bigint } | { readonly customerId: bigin
 /** A loan right after a change: its terms of then, and its balances of then. */
 export interface ToldLoan {
   readonly loan: NamedLoan
-  readonly state: KeptBalances & { readonly daysOverdue: number }
+  readonly state: StoredChange & { readonly daysOverdue: number }
 }
 
 /** A transaction as a change left it. */

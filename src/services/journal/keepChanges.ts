@@ -6,7 +6,6 @@ import { findOpened, type KeptLoan, readKeptLoans, type UnkeptChange } from '../
 import type { Transaction } from '../../db/postgres/transaction.ts'
 import { moment } from '../../db/queries/rows.ts'
 import { dateIn } from '../../domain/dates.ts'
-import { balancesFromText, type KeptBalances } from '../../domain/events/keptBalances.ts'
 import { type Chart, methodOf } from '../../domain/journal/chart.ts'
 import { bookedDay, type LoanAfter, type LoanBefore, postedBy, stepsOf } from '../../domain/journal/posted.ts'
 import { postingKindOf } from '../../domain/journal/postingKinds.ts'
@@ -53,22 +52,21 @@ export async function keepChanges(
   head: JournalHead,
   changes: readonly UnkeptChange[],
 ): Promise<JournalHead> {
-  const read = changes.map((change) => ({ change, kept: keptOf(change) }))
-  const loans = await readLoans(keeping, read)
+  const loans = await readLoans(keeping, changes)
   const postings: NewPosting[] = []
   let { sequence } = head
-  for (const [index, { change, kept }] of read.entries()) {
+  for (const [index, change] of changes.entries()) {
     if (index % SLICE === SLICE - 1) await turn()
     const loan = loans.get(loanIdOf(change) ?? 0n)
     const at = change.first ?? sequence
     sequence = change.last ?? sequence
     if (!loan) continue
     // A damaged row must not keep the others of its lender out of the journal; book check names it.
-    if (!kept || loan.contribution === 'damaged') {
+    if (!change.loanChange || loan.contribution === 'damaged') {
       deps.listener.changeNotPosted()
       continue
     }
-    const steps = stepsOf(kept)
+    const steps = stepsOf(change.loanChange)
     for (const [step, after] of steps.entries()) {
       const before = { contribution: loan.contribution, isOpened: loan.isOpened }
       const isLast = step === steps.length - 1
@@ -81,20 +79,12 @@ export async function keepChanges(
   return { ...head, changeId, sequence, postingId: head.postingId + BigInt(postings.length) }
 }
 
-/** A change, and what the trail keeps of its loan. */
-interface ReadChange {
-  readonly change: UnkeptChange
-  readonly kept: KeptBalances | undefined
-}
-
-const keptOf = ({ balances }: UnkeptChange) => (balances === null ? undefined : balancesFromText(balances))
-
 /** Reads the loans of changes, as the journal has them. */
-async function readLoans({ transaction, organizationId }: Keeping, read: readonly ReadChange[]) {
-  const idsOf = (some: readonly ReadChange[]) => [...new Set(some.flatMap(({ change }) => loanIdOf(change) ?? []))]
-  const ids = idsOf(read)
+async function readLoans({ transaction, organizationId }: Keeping, changes: readonly UnkeptChange[]) {
+  const idsOf = (some: readonly UnkeptChange[]) => [...new Set(some.flatMap((change) => loanIdOf(change) ?? []))]
+  const ids = idsOf(changes)
   // Only what an import posts is posted otherwise on a loan that was opened.
-  const imported = idsOf(read.filter(({ kept }) => kept?.booking.isImported))
+  const imported = idsOf(changes.filter(({ loanChange }) => loanChange?.isImported))
   const found = ids.length > 0 ? await readKeptLoans(transaction, organizationId, ids) : []
   const opened = imported.length > 0 ? await findOpened(transaction, organizationId, imported) : []
   return new Map(
@@ -136,11 +126,13 @@ function postingOf(
   loan.contribution = contribution
   // What was made elsewhere is in these books from its import on.
   const on = isOpened && after.isImported ? dateIn(config.zone, change.at) : after.on
-  const transactionId = isLast ? (change.postedId ?? change.reversedId) : change.reversedId
+  const { posted = null, reversed = null } = change.loanChange ?? {}
+  const transaction = isLast ? (posted ?? reversed) : reversed
+  const types = { postedType: posted?.type ?? null, reversedType: reversed?.type ?? null }
   return {
     ...{ sequence, changeId: change.id, loanId: loan.id, productId: loan.productId ?? 0, currency: loan.currency },
-    transactionId: transactionId === null ? null : BigInt(transactionId),
-    kind: isOpened ? 'opening' : postingKindOf(change),
+    transactionId: transaction?.id ?? null,
+    kind: isOpened ? 'opening' : postingKindOf({ action: change.action, ...types }),
     valueDate: on,
     bookedOn: bookedDay(on, head.openFrom),
     postedAt: moment(change.at),

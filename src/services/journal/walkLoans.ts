@@ -3,10 +3,9 @@ import { insertPostings, type NewPosting } from '../../db/journal/insertPostings
 import type { JournalHead } from '../../db/journal/journalHead.ts'
 import { readWalked, type WalkedLoan } from '../../db/journal/keeping.ts'
 import { moment } from '../../db/queries/rows.ts'
-import { balancesFromText } from '../../domain/events/keptBalances.ts'
 import { methodOf } from '../../domain/journal/chart.ts'
 import { contributionOf, isMethod, type Method } from '../../domain/journal/contribution.ts'
-import { afterKept, bookedDay, changedMethod } from '../../domain/journal/posted.ts'
+import { bookedDay, changedMethod } from '../../domain/journal/posted.ts'
 import { amountsToText } from '../../domain/journal/slots.ts'
 import { contributionFrom, type Keeping } from './keepChanges.ts'
 
@@ -45,14 +44,13 @@ function postingOf(
   loan: WalkedLoan,
 ): Omit<NewPosting, 'id'> | undefined {
   const method = methodOf(chart, loan.productId)
-  if (loan.balances === null || loan.contribution === null || loan.method === method) return undefined
-  const kept = balancesFromText(loan.balances)
+  if (loan.contribution === null || loan.method === method) return undefined
   const before = contributionFrom(loan.contribution)
-  if (!kept || !before || before === 'damaged') {
+  if (!loan.last || !before || before === 'damaged') {
     deps.listener.changeNotPosted()
     return undefined
   }
-  const contribution = contributionOf(method, afterKept(kept).balances)
+  const contribution = contributionOf(method, loan.last)
   const on = bookedDay(loan.firstOn ?? loan.disbursedOn, head.openFrom)
   return {
     sequence: head.sequence,
@@ -73,9 +71,5 @@ function postingOf(
 }
 
 /** Returns what an opened loan contributed when it was opened, by a new method and by the one that it had; undefined for another loan. */
-function contributionsAtOpening({ opened, method }: WalkedLoan, now: Method) {
-  const kept = opened === null ? undefined : balancesFromText(opened)
-  if (!kept || !isMethod(method)) return undefined
-  const { balances } = afterKept(kept)
-  return { now: contributionOf(now, balances), before: contributionOf(method, balances) }
-}
+const contributionsAtOpening = ({ opened, method }: WalkedLoan, now: Method) =>
+  opened && isMethod(method) ? { now: contributionOf(now, opened), before: contributionOf(method, opened) } : undefined

@@ -4,6 +4,7 @@ import type { Inserted } from '../../db/loans/insertedLoans.ts'
 import type { NewLoan } from '../../db/loans/insertLoans.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
 import { retryOnTakenId } from '../../db/queries/retryOnTakenId.ts'
+import { loanMade } from '../../domain/loan/change.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 
 type MakeDeps = Pick<Deps, 'db' | 'idBlocks' | 'loanBatches'>
@@ -23,13 +24,13 @@ export type MadeLoan =
  */
 export function makeLoan(
   deps: MakeDeps,
-  loan: Omit<NewLoan, 'id' | 'accountNo'>,
+  loan: Omit<NewLoan, 'id' | 'accountNo' | 'changed'>,
   insert: (loan: NewLoan) => Promise<Inserted> = deps.loanBatches.insertLoan,
 ): Promise<MadeLoan> {
   const make = (accountNo: bigint) =>
     retryOnTakenId<MadeLoan>(async () => {
       const id = (await reserveIds(deps, 'loan', 1))()
-      const inserted = await insert({ ...loan, id, accountNo })
+      const inserted = await insert({ ...withChange(loan), id, accountNo })
       if (inserted === 'idTaken') return undefined
       return inserted === 'made' ? { id, accountNo } : { refused: inserted }
     })
@@ -41,10 +42,16 @@ export function makeLoan(
  * @returns the outcome; `leftOut` when the customer is no longer Active
  * @throws LendingError `aborted` when its Idempotency-Key was taken meanwhile
  */
-export function makeLoanAs(deps: MakeDeps, loan: Omit<NewLoan, 'accountNo'>): Promise<Inserted> {
-  const make = (accountNo: bigint) => deps.loanBatches.insertLoan({ ...loan, accountNo })
+export function makeLoanAs(deps: MakeDeps, loan: Omit<NewLoan, 'accountNo' | 'changed'>): Promise<Inserted> {
+  const make = (accountNo: bigint) => deps.loanBatches.insertLoan({ ...withChange(loan), accountNo })
   return abortedWhereKeyTaken(withAccountNumber(deps, loan, make, (inserted) => inserted !== 'made'))
 }
+
+/** Returns a new loan with the change that makes it. */
+export const withChange = <Loan extends Omit<NewLoan, 'id' | 'accountNo' | 'changed'>>(loan: Loan) => ({
+  ...loan,
+  changed: loanMade(loan, loan.state, loan.author.isImport === true),
+})
 
 /**
  * Makes a loan under the next account number of its organization.

@@ -19,6 +19,7 @@ import type { Recorded } from '../customers/borrowers.ts'
 import { getOrganization } from '../lenders/organizations.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 import { changeLoan } from './changes/changeLoan.ts'
+import { saveModifiedTerms } from './changes/modifiedTerms.ts'
 import { noSuchLoan, notActive } from './loans.ts'
 import { makeLoanAs } from './makeLoan.ts'
 
@@ -89,7 +90,7 @@ export async function updateRecordLoan(
     getRecordLoan(deps, caller, id),
     borrowerId === undefined ? undefined : findCustomer(deps.db, caller.organizationId, { id: borrowerId }),
   ])
-  const change = { author: caller, ref: { id }, modifiesTerms: true }
+  const change = { author: caller, ref: { id }, alongside: [saveModifiedTerms] }
   const changed = await changeLoan(deps, change, (loan, now) => {
     if (borrowerId !== undefined && borrowerId !== loan.customerId) requireBorrower(borrower)
     const decision = modifyTerms(loan, update, now, shownOf(stored))

@@ -16,7 +16,7 @@ import type { Recorded } from '../customers/borrowers.ts'
 import { getOrganization } from '../lenders/organizations.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 import { postToLoan, type SavedChange } from './changes/changeLoan.ts'
-import { entryIdTaken } from './changes/saveChanges.ts'
+import { entryIdTaken } from './changes/save.ts'
 import { countPosted } from './transactions.ts'
 
 export type { RecordRepayment, RepaymentFilter } from '../../db/loans/recordRepayments.ts'

@@ -2,6 +2,7 @@ import type { Deps } from '../../app/deps.ts'
 import { purgeKeys } from '../../db/access/idempotency.ts'
 import { type DamagedLoan, findTestsDue, type SweepOptions, type Swept, sweepLoans } from '../../db/loans/sweep.ts'
 import type { Instant } from '../../domain/dates.ts'
+import { dayThatWasOver, loanReviewed } from '../../domain/loan/change.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
 import { whileItStands } from '../testClock/whileItStands.ts'
 
@@ -54,7 +55,9 @@ const sweepBook = ({ db, config }: SweepDeps, now: Instant, options: Omit<SweepO
     const before = stateOf(loan, Math.max(loan.terms.disbursedAt, review - 1))
     const reviewed = stateOf(loan, review)
     const isBehind = reviewed.nextChangeAt !== null && reviewed.nextChangeAt <= now
-    return { before, after: isBehind ? reviewed : stateOf(loan, now), isBehind }
+    const after = isBehind ? reviewed : stateOf(loan, now)
+    const change = { version: loan.version + 1, on: dayThatWasOver(loan, now), before, after }
+    return { changed: loanReviewed(loan, change), after, isBehind }
   })
 
 /** The background job that sweeps. */

@@ -11,7 +11,8 @@ import { inTransaction } from '../../db/postgres/transaction.ts'
 import { dateIn, dayAfter, type Instant, type LocalDate, startOfDay } from '../../domain/dates.ts'
 import { type DelinquencyNow, delinquencyNow } from '../../domain/delinquency/delinquencyNow.ts'
 import type { DelinquencyPolicy } from '../../domain/delinquency/policy.ts'
-import { balancesToText } from '../../domain/events/keptBalances.ts'
+import { bucketChanged } from '../../domain/loan/change.ts'
+import { changeToText } from '../../domain/loan/changeText.ts'
 import { replay } from '../../domain/loan/replay.ts'
 import { findPolicy } from '../delinquency/policies.ts'
 
@@ -102,22 +103,23 @@ function changedBucket(
   policy: DelinquencyPolicy,
   { at, version }: { readonly at: Instant; readonly version: number },
 ): ChangedBucket | undefined {
-  const { terms, entries, productId, customerId } = loan
+  const { terms, entries } = loan
   const found = delinquencyNow(loan, policy, at)
   const [best] = policy.buckets
   const told = loan.told ?? best!.name
   if (found ? found.bucket.name === told : loan.told === null) return undefined
-  const kept = {
-    ...{ version: loan.version, on: dateIn(terms.zone, at), isImported: false },
-    ...(productId === null && { terms: { ...terms, customerId } }),
-  }
+  const changed = bucketChanged(loan, {
+    version: loan.version,
+    on: dateIn(terms.zone, at),
+    after: replay(terms, entries, at),
+  })
   return {
     loanId: loan.id,
     bucket: found?.bucket.name ?? null,
     isBest: found?.bucket === best,
     before: { bucket: told },
     after: found ? afterOf(found, version) : {},
-    balances: balancesToText(replay(terms, entries, at), kept),
+    change: changeToText(changed),
   }
 }
 

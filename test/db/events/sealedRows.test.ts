@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UNSEALED } from '../../../src/db/book/coverage.ts'
-import { SEALED, type SealedName } from '../../../src/db/events/sealedColumns.ts'
-import { readSealed, type SealedRow, type TrailedChange } from '../../../src/db/events/sealedRows.ts'
+import { SEALED, SEALED_TRAIL, type SealedName, textsOf } from '../../../src/db/events/sealedColumns.ts'
+import { readSealed, type SealedRow, type TrailedChange, toTrailedChange } from '../../../src/db/events/sealedRows.ts'
 import { inSnapshot } from '../../../src/db/postgres/transaction.ts'
+import type { StoredChange } from '../../../src/domain/loan/changeText.ts'
 import { SANDBOX } from '../../support/sandbox.ts'
 import { type BookIds, makeEveryKind } from '../../support/sealedBook.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -18,12 +19,13 @@ afterAll(() => service.close())
 const sql = async <Row extends object>(text: string, values: unknown[] = []) =>
   (await service.owner.pool.query<Row>(text, values)).rows
 
-const trailOf = (organizationId: number) =>
-  sql<TrailedChange>(
-    `SELECT id, entity, entity_id AS "entityId", action, after #>> '{posted,id}' AS "postedId"
-     FROM audit_entry WHERE organization_id = $1 ORDER BY id`,
+const trailOf = async (organizationId: number): Promise<TrailedChange[]> => {
+  const rows = await sql<Pick<TrailedChange, 'id' | 'trail'>>(
+    `SELECT id, ${textsOf(SEALED_TRAIL, 'a')} AS trail FROM audit_entry a WHERE organization_id = $1 ORDER BY id`,
     [organizationId],
   )
+  return rows.map(toTrailedChange)
+}
 
 const read = (organizationId: number, changes: readonly TrailedChange[]) =>
   inSnapshot(service.deps.db, (snapshot) => readSealed(snapshot, organizationId, changes))
@@ -75,12 +77,13 @@ describe('the rows that changes made true', () => {
   })
 
   it('a row that is not there has nulls, also where its key is none', async () => {
-    const change = { id: 1n, entity: 'loan', entityId: '77', action: 'create', postedId: '99999999999999999999' }
+    const loanChange = { posted: { id: 99_999_999_999_999_999_999n, type: 'Repayment' } } as StoredChange
+    const change = { id: 1n, entity: 'loan', entityId: '77', action: 'create', loanChange, trail: [] }
     const nulls = (table: SealedName, key: string) => ({ table, key, values: SEALED[table].columns.map(() => null) })
     expect(await read(1, [change])).toEqual(
       new Map([[1n, [nulls('loan', '77'), nulls('loan_entry', '99999999999999999999')]]]),
     )
-    const odd = { ...change, entity: 'customer', entityId: 'asha', postedId: null }
+    const odd = { ...change, entity: 'customer', entityId: 'asha', loanChange: undefined }
     expect(await read(1, [odd])).toEqual(new Map([[1n, [nulls('customer', 'asha')]]]))
     const scored = (await trailOf(1)).find(({ action }) => action === 'score')!
     expect(await read(1, [{ ...scored, entityId: 'asha' }])).toEqual(
@@ -92,7 +95,7 @@ describe('the rows that changes made true', () => {
     const trail = await trailOf(1)
     const reversal = trail.find(({ action }) => action === 'reverse')!
     expect(await read(1, [reversal])).toEqual(new Map([[reversal.id, []]]))
-    const adding = trail.find(({ postedId }) => postedId === ids.entry)!
+    const adding = trail.find(({ loanChange }) => String(loanChange?.posted?.id) === ids.entry)!
     expect((await read(1, [adding])).get(adding.id)).toMatchObject([{ table: 'loan_entry', key: ids.entry }])
   })
 

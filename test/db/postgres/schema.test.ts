@@ -24,6 +24,7 @@ function modelsOf(schema: string): Map<string, Map<string, string>> {
 function sqlType(type: string, attributes: string): string {
   if (type === 'DateTime') return attributes.includes('@db.Date') ? 'date' : 'timestamp with time zone'
   if (attributes.includes('@db.VarChar')) return 'character varying'
+  if (attributes.includes('@db.Json')) return 'json'
   const types: Record<string, string> = {
     Int: 'integer',
     BigInt: 'bigint',

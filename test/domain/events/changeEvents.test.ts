@@ -1,12 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import { eventTypesOf, type ToldChange, untoldTypeOf } from '../../../src/domain/events/changeEvents.ts'
 import { consequencesOf, eventsOfTime } from '../../../src/domain/events/consequences.ts'
-import { EVENT_TYPES, typesOf } from '../../../src/domain/events/eventTypes.ts'
-import { ENTRY_TYPES } from '../../../src/domain/loan/entry.ts'
+import { EVENT_TYPES, type EventType, typesOf } from '../../../src/domain/events/eventTypes.ts'
+import { ENTRY_TYPES, type EntryType } from '../../../src/domain/loan/entry.ts'
 
 const change = (entity: string, action: string, more: Partial<ToldChange> = {}): ToldChange => ({
-  ...{ entity, action, postedType: null, reversedType: null, isRaised: false, consequences: null },
+  ...{ entity, action, loanChange: undefined, isRaised: false },
   ...more,
+})
+
+const loanChange = (
+  posted: EntryType | null,
+  reversed: EntryType | null = null,
+  consequences: readonly EventType[] = [],
+): Pick<ToldChange, 'loanChange'> => ({
+  loanChange: {
+    posted: posted && { id: 1n, type: posted },
+    reversed: reversed && { id: 2n, type: reversed },
+    consequences,
+  },
 })
 
 describe('the events of a change', () => {
@@ -23,19 +35,16 @@ describe('the events of a change', () => {
     [change('customer', 'boost', { isRaised: true }), ['credit.decided', 'credit.limit_raised']],
     [change('loan', 'create'), ['loan.disbursed']],
     [change('loan', 'update'), ['loan.restated']],
-    [change('loan', 'Repayment', { postedType: 'Repayment' }), ['repayment.posted']],
-    [change('loan', 'Refund', { postedType: 'Refund' }), ['transaction.posted']],
-    [change('loan', 'reverse', { reversedType: 'Recovery Repayment' }), ['repayment.reversed']],
-    [change('loan', 'reverse', { reversedType: 'Write-off' }), ['transaction.reversed']],
-    [change('loan', 'adjust', { reversedType: 'Repayment', postedType: 'Repayment' }), ['repayment.adjusted']],
-    [
-      change('loan', 'adjust', { reversedType: 'Refund', postedType: 'Refund' }),
-      ['transaction.reversed', 'transaction.posted'],
-    ],
-    [change('loan', 'time', { consequences: 'loan.overdue' }), ['loan.overdue']],
+    [change('loan', 'Repayment', loanChange('Repayment')), ['repayment.posted']],
+    [change('loan', 'Refund', loanChange('Refund')), ['transaction.posted']],
+    [change('loan', 'reverse', loanChange(null, 'Recovery Repayment')), ['repayment.reversed']],
+    [change('loan', 'reverse', loanChange(null, 'Write-off')), ['transaction.reversed']],
+    [change('loan', 'adjust', loanChange('Repayment', 'Repayment')), ['repayment.adjusted']],
+    [change('loan', 'adjust', loanChange('Refund', 'Refund')), ['transaction.reversed', 'transaction.posted']],
+    [change('loan', 'time', loanChange(null, null, ['loan.overdue'])), ['loan.overdue']],
     [change('loan', 'time'), ['loan.restated']],
     [
-      change('loan', 'Repayment', { postedType: 'Repayment', consequences: 'loan.penalty_cancelled loan.closed' }),
+      change('loan', 'Repayment', loanChange('Repayment', null, ['loan.penalty_cancelled', 'loan.closed'])),
       ['repayment.posted', 'loan.penalty_cancelled', 'loan.closed'],
     ],
   ])('%o', (told, types) => {
@@ -50,7 +59,7 @@ describe('the events of a change', () => {
 
   it('are at least one for each type of entry, posted and reversed', () => {
     for (const type of ENTRY_TYPES) {
-      const events = [change('loan', type, { postedType: type }), change('loan', 'reverse', { reversedType: type })]
+      const events = [change('loan', type, loanChange(type)), change('loan', 'reverse', loanChange(null, type))]
       expect(events.map((one) => eventTypesOf(one)?.length)).toEqual([1, 1])
     }
   })

@@ -1,9 +1,10 @@
 import { dateIn, type LocalDate } from '../../../src/domain/dates.ts'
-import { balancesFromText, balancesToText } from '../../../src/domain/events/keptBalances.ts'
 import { METHODS, type Method } from '../../../src/domain/journal/contribution.ts'
-import { afterKept, postedBy } from '../../../src/domain/journal/posted.ts'
+import { postedBy, stepsOf } from '../../../src/domain/journal/posted.ts'
 import { amountsFromText, amountsToText, NO_AMOUNTS, type SlotAmounts } from '../../../src/domain/journal/slots.ts'
 import type { Balances } from '../../../src/domain/loan/balances.ts'
+import { bucketChanged, type ChangingLoan } from '../../../src/domain/loan/change.ts'
+import { changeFromText, changeToText } from '../../../src/domain/loan/changeText.ts'
 import type { Entry } from '../../../src/domain/loan/entry.ts'
 import { type Decision, type Loan, stateOf } from '../../../src/domain/loan/loan.ts'
 import { type LoanState, replay } from '../../../src/domain/loan/replay.ts'
@@ -24,8 +25,9 @@ export interface BookedChange {
 }
 
 /** Returns the balances as the journal reads them: from the text that the trail keeps. */
-const keptOf = (state: Balances, on: LocalDate, isImported: boolean) =>
-  balancesFromText(balancesToText(state, { version: 1, on, isImported }))!
+/** Returns a loan after a change as the trail has it: written as text, and read. */
+const writtenAndRead = (loan: ChangingLoan, state: Balances, on: LocalDate, isImported: boolean) =>
+  changeFromText(changeToText({ ...bucketChanged(loan, { version: 1, on, after: state }), isImported }))!
 
 /**
  * A loan to which the domain's own commands happen, and what the journal posts of each, with the functions of the
@@ -87,7 +89,9 @@ export class BookedLoan {
   }
 
   private book(state: Balances, on: LocalDate): BookedChange {
-    const after = afterKept(keptOf(state, on, this.isImporting))
+    const loan = { productId: 1, customerId: 1n, terms: this.terms }
+    const [after] = stepsOf(writtenAndRead(loan, state, on, this.isImporting))
+    if (!after) throw new Error('a change has a step')
     const isFirst = this.contributions.size === 0
     const postings = byMethod((method) => {
       const before = this.contributions.get(method)

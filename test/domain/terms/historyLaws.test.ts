@@ -100,7 +100,7 @@ describe('charges', () => {
           }
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 400 },
     )
     for (const times of Object.values(seen)) expect(times).toBeGreaterThan(50)
   })

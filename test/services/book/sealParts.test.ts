@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import type { ReadChange, StoredPart } from '../../../src/db/events/sealedChain.ts'
+import type { StoredPart } from '../../../src/db/events/sealedChain.ts'
 import { SEALED_TRAIL } from '../../../src/db/events/sealedColumns.ts'
+import type { TrailedChange } from '../../../src/db/events/sealedRows.ts'
 import { checkPart, startWalk } from '../../../src/services/book/sealParts.ts'
 import { chainSecret, sealChange } from '../../../src/services/events/seal.ts'
 
 const secret = chainSecret('a secret of the tests')
 
-const change = (id: bigint, trail: readonly (string | null)[]): ReadChange => ({
-  ...{ id, entity: 'loan', entityId: '5', action: 'Repayment', postedId: null },
+const change = (id: bigint, trail: readonly (string | null)[]): TrailedChange => ({
+  ...{ id, entity: 'loan', entityId: '5', action: 'Repayment', loanChange: undefined },
   trail,
 })
 
@@ -15,7 +16,7 @@ const change = (id: bigint, trail: readonly (string | null)[]): ReadChange => ({
 const trail = (id: bigint): (string | null)[] => SEALED_TRAIL.map((column) => `${column} ${id}`)
 
 /** The chain of changes, sealed over the first columns of the trail. */
-function chainOf(changes: readonly ReadChange[], columns: number = SEALED_TRAIL.length): StoredPart[] {
+function chainOf(changes: readonly TrailedChange[], columns: number = SEALED_TRAIL.length): StoredPart[] {
   let [before, sequence] = [new Uint8Array(0) as Uint8Array, 0n]
   return changes.flatMap(({ id, trail: texts }) => {
     const events = ['repayment.posted', 'loan.closed'].map((type) => ({ type, sequence: ++sequence }))
@@ -29,7 +30,7 @@ function chainOf(changes: readonly ReadChange[], columns: number = SEALED_TRAIL.
 }
 
 /** The faults of parts, checked one after the other. */
-function faultsOf(parts: readonly StoredPart[], changes: readonly ReadChange[]): string[] {
+function faultsOf(parts: readonly StoredPart[], changes: readonly TrailedChange[]): string[] {
   const faults: string[] = []
   const walk = startWalk({
     sequence: 0n,

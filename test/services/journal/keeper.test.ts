@@ -124,7 +124,7 @@ describe('the journal', () => {
 
   it('leaves out a loan that is damaged, and posts the others', async () => {
     const [damaged, whole] = [await lend(), await lend()]
-    await service.owner.pool.query(`UPDATE audit_entry SET balances = 'x' WHERE entity = 'loan' AND entity_id = $1`, [
+    await service.owner.pool.query(`UPDATE audit_entry SET change = '"x"' WHERE entity = 'loan' AND entity_id = $1`, [
       damaged,
     ])
     await service.owner.pool.query('DELETE FROM loan_period WHERE loan_id = $1', [damaged])

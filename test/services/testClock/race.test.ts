@@ -105,6 +105,15 @@ it('advances once at a time', async () => {
   expect(second!.from).toBe(first!.to)
 })
 
+it('is checked by the clock that the database has, where this instance does not know yet that it was moved', async () => {
+  const [one, other] = instances
+  await one.deps.testClocks.refresh(SANDBOX)
+  await sandbox.lend('checked', 2)
+  const { to } = await advanceTestClock(other.deps, sandboxOperator, { days: 40 })
+  expect(one.deps.now(SANDBOX)).toBeLessThan(to)
+  expect((await checkBook(one.deps)).differences).toEqual([])
+})
+
 it('is emptied while repayments and new loans arrive, on both instances', async () => {
   isOver.is = false
   const [one, other] = instances

@@ -36,6 +36,6 @@ export async function previewChange(
   // A change adds to the list of entries, which another reader of the loan may hold.
   const copy = { ...loan, entries: [...loan.entries] }
   const posted = decision.posted && { ...decision.posted, id: NO_ID }
-  const { change, after } = withWaiver(copy, { author: caller, decision, posted, at }, () => NO_ID)
-  return { loan, before, after: stateOf(after, at), decision: change.decision }
+  const { after, decision: saved } = withWaiver(copy, { author: caller, decision, posted, at }, () => NO_ID)
+  return { loan, before, after: stateOf(after, at), decision: saved }
 }

@@ -1,33 +1,67 @@
+import type { Author } from '../../../db/audit/trail.ts'
 import type { LoanChange } from '../../../db/loans/saveLoans.ts'
 import { apply, type StoredHead, type StoredLoan } from '../../../db/loans/storedLoan.ts'
+import type { Instant } from '../../../domain/dates.ts'
 import { isHead } from '../../../domain/loan/carriedForward/loanHead.ts'
+import { entriesChanged } from '../../../domain/loan/change.ts'
+import type { Entry } from '../../../domain/loan/entry.ts'
+import type { Decision } from '../../../domain/loan/loan.ts'
 import { settle, settledDayOf } from '../../../domain/loan/rules/earlySettlement.ts'
 
-/** The changes that a change of a loan comes to, in the order in which they are saved, and the loan after them. */
-export interface Settlement<Loan = StoredLoan | StoredHead> {
-  /** The change itself, as it is saved. */
-  readonly change: LoanChange
-  /** The waiver before it, where it settles the loan early. */
-  readonly waiver: LoanChange | undefined
+/** A decision on a loan that posts or reverses an entry, who asked for it and when. */
+export interface DecidedEntry {
+  readonly author: Author
+  readonly decision: Decision
+  /** The entry that is posted, with its id. */
+  readonly posted: Entry | null
+  readonly at: Instant
+}
+
+/** The changes that a decision comes to, in the order in which they are saved, and the loan after them. */
+export interface Following<Loan = StoredLoan | StoredHead> {
+  readonly changes: readonly LoanChange[]
+  /** The decision itself, as it is saved. */
+  readonly decision: Decision
+  readonly posted: Entry | null
   readonly after: Loan
 }
 
 /**
- * Applies a change to a loan with the waiver that follows from it, where the change settles the loan early (contract 10.11). The
- * waiver is saved before the change, by the same author, whose Idempotency-Key belongs to the change alone. A head is never
- * settled: `needsHistory` says so.
+ * Returns the changes that a decision comes to, with the waiver that follows where the change settles the loan early (contract
+ * 10.11). The waiver is saved before the change, by the same author, whose Idempotency-Key belongs to the change alone. A head
+ * is never settled: `needsHistory` says so.
  * @param nextId returns the id of the waiver
  */
-export function withWaiver(loan: StoredLoan, change: LoanChange, nextId: () => bigint): Settlement<StoredLoan>
-export function withWaiver(loan: StoredLoan | StoredHead, change: LoanChange, nextId: () => bigint): Settlement
-export function withWaiver(loan: StoredLoan | StoredHead, change: LoanChange, nextId: () => bigint): Settlement {
-  const { decision, posted, at } = change
+export function withWaiver(loan: StoredLoan, decided: DecidedEntry, nextId: () => bigint): Following<StoredLoan>
+export function withWaiver(loan: StoredLoan | StoredHead, decided: DecidedEntry, nextId: () => bigint): Following
+export function withWaiver(loan: StoredLoan | StoredHead, decided: DecidedEntry, nextId: () => bigint): Following {
+  const { author, decision, posted, at } = decided
+  const { version } = loan
   const after = apply(loan, decision, posted, at)
   const day = isHead(after) ? undefined : settledDayOf(after)
-  if (isHead(after) || !day) return { change, waiver: undefined, after }
-  const { claim: _, ...author } = change.author
+  if (isHead(after) || !day) {
+    const change = changeOf(loan, decided, version + 1)
+    return { changes: [change], decision, posted, after }
+  }
+  const { claim: _, ...withoutClaim } = author
   const { waiver, cause } = settle(after, decision, day, at)
-  const saved = { author, decision: waiver, posted: waiver.posted && { ...waiver.posted, id: nextId() }, at }
-  const settled = apply(after, { ...waiver, state: cause.state }, saved.posted, at)
-  return { change: { ...change, decision: cause }, waiver: saved, after: settled }
+  const waived = waiver.posted && { ...waiver.posted, id: nextId() }
+  const settled = apply(after, { ...waiver, state: cause.state }, waived, at)
+  return {
+    changes: [
+      changeOf(loan, { author: withoutClaim, decision: waiver, posted: waived, at }, version + 1),
+      changeOf(loan, { author, decision: cause, posted, at }, version + 2),
+    ],
+    decision: cause,
+    posted,
+    after: settled,
+  }
+}
+
+function changeOf(loan: StoredLoan | StoredHead, decided: DecidedEntry, version: number): LoanChange {
+  const { author, decision, posted } = decided
+  return {
+    ...decided,
+    changed: entriesChanged(loan, decision, { version, posted, isImported: author.isImport === true }),
+  }
 }

@@ -1,9 +1,10 @@
 import { service } from '../../../db/audit/trail.ts'
 import type { LoanChange } from '../../../db/loans/saveLoans.ts'
-import { dayThatWasOver, type StoredHead, type StoredLoan } from '../../../db/loans/storedLoan.ts'
+import type { StoredHead, StoredLoan } from '../../../db/loans/storedLoan.ts'
 import type { Instant } from '../../../domain/dates.ts'
 import { consequencesOf } from '../../../domain/events/consequences.ts'
 import type { Balances } from '../../../domain/loan/balances.ts'
+import { dayThatWasOver, loanReviewed } from '../../../domain/loan/change.ts'
 import { balancesNow } from '../../../domain/loan/loan.ts'
 
 /**
@@ -34,7 +35,9 @@ export function timePassed(loan: StoredLoan | StoredHead, now: Instant): LoanCha
     if (state.totalOverdue !== before.totalOverdue || consequencesOf(before, state).length > 0) {
       const decision = { before, reason: null, posted: null, outcome: undefined, reversed: null, state }
       const on = dayThatWasOver({ terms, nextChangeAt: review }, now)
-      changes.push({ author: service(organizationId), decision, posted: null, at: now, on })
+      const version = loan.version + changes.length + 1
+      const changed = loanReviewed(loan, { version, on, before, after: state })
+      changes.push({ author: service(organizationId), decision, posted: null, at: now, changed })
     }
     before = state
     review = changes.length < MOST_CHANGES ? state.nextChangeAt : null

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { balancesFromText } from '../../../../src/domain/events/keptBalances.ts'
+import { changeFromText } from '../../../../src/domain/loan/changeText.ts'
 import { keepJournal } from '../../../support/journal.ts'
 import { FIRST_DAY, startService, type TestService } from '../../../support/service.ts'
 import { sweepAll } from '../../../support/sweepAll.ts'
@@ -53,12 +53,12 @@ describe('a penalty of each day', () => {
   it('is booked on its own day, also where the sweep was away for days, or a payment comes before the sweep', async () => {
     const penalty = { base: 'fixed', amount: 100, every: 'day', per: 'instalment' }
     const days = async ({ loan }: Lent) => {
-      const { rows } = await service.owner.pool.query<{ balances: string }>(
-        `SELECT balances FROM audit_entry WHERE entity = 'loan' AND action = 'time' AND entity_id = $1 ORDER BY id`,
+      const { rows } = await service.owner.pool.query<{ change: string }>(
+        `SELECT change::text AS change FROM audit_entry WHERE entity = 'loan' AND action = 'time' AND entity_id = $1 ORDER BY id`,
         [String(loan.id)],
       )
-      const kept = rows.map(({ balances }) => balancesFromText(balances))
-      return kept.map((change) => [change?.booking?.on, change?.charged.penalty])
+      const kept = rows.map(({ change }) => changeFromText(change))
+      return kept.map((change) => [change?.on, change?.charged.penalty])
     }
     const [swept, paid] = [await lendBy(service, { penalty }), await lendBy(service, { penalty })]
     service.clock.set('2026-03-02')

@@ -1,0 +1,131 @@
+import type { Author } from '../../../db/audit/trail.ts'
+import type { LoanChange } from '../../../db/loans/saveLoans.ts'
+import { apply, type StoredHead, type StoredLoan, type StoredRow } from '../../../db/loans/storedLoan.ts'
+import type { Instant } from '../../../domain/dates.ts'
+import { invariant } from '../../../domain/errors.ts'
+import { isHead } from '../../../domain/loan/carriedForward/loanHead.ts'
+import { termsChanged } from '../../../domain/loan/change.ts'
+import type { Entry } from '../../../domain/loan/entry.ts'
+import { type Decision, needsHistoryFor, type Posting } from '../../../domain/loan/loan.ts'
+import { summaryOf } from '../../../domain/recordStyle/modifyTerms.ts'
+import { namedEarlierTerms } from './modifiedTerms.ts'
+import { entryIdTaken } from './save.ts'
+import { type Following, withWaiver } from './settleEarly.ts'
+import { balancesAsStored, timePassed } from './timePassed.ts'
+
+/** The result of deciding: a decision to save, or an answer that needs nothing saved. */
+export type Decided<T> = { readonly save: Decision } | { readonly answer: T }
+
+/** A change that was saved, with the loan before it. */
+export interface SavedChange {
+  readonly loan: StoredRow
+  readonly saved: Decision
+  readonly posted: Entry | null
+  readonly at: number
+}
+
+/** The result of a change: what was saved, or the answer that needed nothing saved. */
+export type Changed<T> = SavedChange | { readonly loan: StoredRow; readonly answer: T }
+
+/** Decides on a loan. The function is pure, because it may be called again. */
+export type Decide<Loan, T> = (loan: Loan, now: number) => Decided<T>
+
+/** A change that is to be decided, with the id of the entry that it may post. */
+export interface ToDecide {
+  readonly author: Author
+  /** The posting that the change is, where it is one: it may then be decided on the head of the loan. */
+  readonly posting: Posting | undefined
+  readonly decide: Decide<StoredLoan | StoredHead, unknown>
+  readonly entryId: bigint
+}
+
+/** What decisions need besides the loan. */
+export interface Ground {
+  /** Returns the moment of the business; each decision is of a moment of its own. */
+  readonly now: () => Instant
+  /** Ids that entries of any loan have already, where that was read. */
+  readonly elsewhere: ReadonlySet<bigint>
+  /** Returns the id of a waiver that follows from a change. */
+  readonly nextId: () => bigint
+}
+
+/** The result of a decision for its caller: given once the changes are saved. */
+export type Result = { readonly changed: Changed<unknown> } | { readonly refused: unknown }
+
+/** What changes of a loan come to. */
+export interface DecidedBatch {
+  readonly changes: readonly LoanChange[]
+  /** The result of each of the changes that were to be decided. */
+  readonly results: readonly Result[]
+  readonly after: StoredLoan | StoredHead
+}
+
+/**
+ * Decides changes of a loan one after the other, each on the loan that the one before left.
+ * @returns undefined where the loan is a head and one of the changes needs the history
+ */
+export function decideAll(
+  loan: StoredLoan | StoredHead,
+  asked: readonly ToDecide[],
+  ground: Ground,
+): DecidedBatch | undefined {
+  const changes: LoanChange[] = []
+  const results: Result[] = []
+  let after = loan
+  for (const one of asked) {
+    const now = ground.now()
+    if (isHead(after) && one.posting && needsHistoryFor(after, one.posting, now)) return undefined
+    try {
+      const decided = one.decide(after, now)
+      if ('answer' in decided) {
+        results.push({ changed: { loan: after, answer: decided.answer } })
+        continue
+      }
+      const before = after
+      const following = followingFrom(before, one, decided.save, { ...ground, at: now, isFirst: changes.length === 0 })
+      changes.push(...following.changes)
+      after = following.after
+      results.push({ changed: { loan: before, saved: following.decision, posted: following.posted, at: now } })
+    } catch (refused) {
+      results.push({ refused })
+    }
+  }
+  return { changes, results, after }
+}
+
+/** Returns the changes that a decision comes to: what time has changed before it, the waiver that follows, and the change itself. */
+function followingFrom(
+  loan: StoredLoan | StoredHead,
+  { author, entryId }: ToDecide,
+  decision: Decision,
+  { elsewhere, nextId, at, isFirst }: Ground & { readonly at: Instant; readonly isFirst: boolean },
+): Following {
+  // An entry of this loan with the id would have been the answer: the entry is on another loan.
+  if (decision.posted?.id !== undefined && elsewhere.has(decision.posted.id)) throw entryIdTaken()
+  if (decision.modifiedTerms) {
+    invariant(!isHead(loan), 'terms are modified on the whole loan')
+    return modifiedTerms(loan, author, decision, at)
+  }
+  const passed = isFirst ? timePassed(loan, at) : []
+  const current = passed.reduce((before, { decision: passing }) => apply(before, passing, null, at), loan)
+  const posted = decision.posted && { ...decision.posted, id: decision.posted.id ?? entryId }
+  const following = withWaiver(current, { author, decision, posted, at }, nextId)
+  return { ...following, changes: [...passed, ...following.changes] }
+}
+
+/** Returns the change of modified terms, which neither posts nor reverses an entry. It is decided on the whole loan. */
+function modifiedTerms(loan: StoredLoan, author: Author, decision: Decision, at: Instant): Following {
+  const { modifiedTerms: modified, before } = decision
+  invariant(modified, 'modified terms')
+  const { terms, borrowerId, record } = modified
+  const changed = termsChanged(loan.version + 1, decision, {
+    terms: { ...terms, customerId: borrowerId },
+    stored: balancesAsStored(loan, at) ?? before,
+  })
+  const more = {
+    before: { ...summaryOf(loan.terms), customerId: loan.customerId, record: loan.record },
+    after: { ...summaryOf(terms), customerId: borrowerId, record, earlierTerms: namedEarlierTerms(loan, terms) },
+  }
+  const change = { author, decision, posted: null, at, changed, more }
+  return { changes: [change], decision, posted: null, after: apply(loan, decision, null, at) }
+}

@@ -30,7 +30,10 @@ describe('the postings of an adjustment', () => {
     [
       'in the wrong order',
       [11n, 10n],
-      ['posting 1 is of transaction 11, and by the trail of 10', 'posting 2 is of transaction 10, and by the trail of 11'],
+      [
+        'posting 1 is of transaction 11, and by the trail of 10',
+        'posting 2 is of transaction 10, and by the trail of 11',
+      ],
     ],
     ['of another transaction', [12n], ['posting 1 is of transaction 12, and by the trail of 11']],
   ])('%s', (_what, transactions, faults) => {

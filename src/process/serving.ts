@@ -13,12 +13,10 @@ import { createMetrics } from '../observability/metrics.ts'
 import { type AccessTrail, keepAccessTrail } from '../services/access/accessTrail.ts'
 import { createLimits, type Limits } from '../services/access/rateLimits.ts'
 import { keepTotals, type Totals } from '../services/book/totals.ts'
-import { startSequencer } from '../services/events/sequencer.ts'
-import { startKeeper } from '../services/journal/keeper.ts'
+import { type RunningJobs, startJobs } from '../services/jobs/runner.ts'
+import { serviceJobs } from '../services/jobs/serviceJobs.ts'
 import { combineListeners } from '../services/listener.ts'
 import { type Sweeper, startSweeper } from '../services/loans/sweep.ts'
-import { startPortfolioKeeper } from '../services/portfolio/portfolioKeeper.ts'
-import type { Job } from '../services/rounds.ts'
 import { type DeliveryJob, startDelivery } from '../services/webhooks/startDelivery.ts'
 import { type Drainable, makeDrainable } from './drain.ts'
 import { type Vitals, watchVitals } from './vitals.ts'
@@ -32,9 +30,7 @@ export interface Serving {
   totals?: Totals
   monitor?: FastifyInstance
   sweeper?: Sweeper
-  sequencer?: Job
-  keeper?: Job
-  portfolioKeeper?: Job
+  jobs?: RunningJobs
   delivery?: DeliveryJob
   app?: FastifyInstance
   drainable?: Drainable
@@ -92,9 +88,8 @@ export async function startServing(serving: Serving, options: ServingOptions): P
   await mayOpen?.()
   await app.listen({ host, port }).catch(withSetting('PORT'))
   serving.sweeper = startSweeper(deps, log)
-  serving.sequencer = startSequencer(deps, log)
-  serving.keeper = startKeeper(deps, log)
-  serving.portfolioKeeper = startPortfolioKeeper(deps, log)
+  const jobs = serviceJobs(deps, log)
+  serving.jobs = startJobs(jobs, { listener, log })
   const delivery = startDelivery(deps, { render: renderEvents(config.zone), log })
   serving.delivery = delivery
   metrics.observe({
@@ -107,6 +102,7 @@ export async function startServing(serving: Serving, options: ServingOptions): P
     totals: totals.latest,
     heads: totals.heads,
     webhooks: delivery.figures,
+    jobs: jobs.map(({ name }) => name),
   })
   return { origin: app.listeningOrigin, opsOrigin: monitor.listeningOrigin }
 }
@@ -118,7 +114,7 @@ export async function startServing(serving: Serving, options: ServingOptions): P
  */
 export async function stopServing(serving: Serving, graceMs: number, mayClose?: () => Promise<void>): Promise<void> {
   const { app, drainable, limits, access, totals, vitals, monitor, deps } = serving
-  const { sweeper, sequencer, keeper, portfolioKeeper, delivery } = serving
+  const { sweeper, jobs, delivery } = serving
   if (app?.server.listening) {
     await pause(graceMs)
     await mayClose?.()
@@ -128,9 +124,7 @@ export async function stopServing(serving: Serving, graceMs: number, mayClose?: 
   await app?.close()
   await Promise.all([
     sweeper?.stop(),
-    sequencer?.stop(),
-    keeper?.stop(),
-    portfolioKeeper?.stop(),
+    jobs?.stop(),
     delivery?.stop(),
     limits?.stop(),
     access?.stop(),

@@ -2,9 +2,10 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rememberRecent } from '../../src/monitor/recent.ts'
 import { keepTotals, type Totals } from '../../src/services/book/totals.ts'
-import { sequenceAll } from '../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../src/services/events/sequencer.ts'
+import { drain } from '../../src/services/jobs/job.ts'
 import { DEMO_OPERATOR } from '../../src/services/lenders/seedDemo.ts'
-import { createPortfolioKeeper } from '../../src/services/portfolio/portfolioKeeper.ts'
+import { portfolioJob } from '../../src/services/portfolio/portfolioKeeper.ts'
 import { findChromium, signedInContext, startChromium } from '../support/browser.ts'
 import { type Office, openOffice } from '../support/office.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -41,9 +42,8 @@ beforeAll(async () => {
   await repay(500_000)
   service.clock.set('2026-03-21')
   await sweepAll(service.deps)
-  await sequenceAll(service.deps)
-  const keeper = createPortfolioKeeper(service.deps)
-  while (!(await keeper.round()).isDone);
+  await drain(sequencerJob(service.deps))
+  await drain(portfolioJob(service.deps))
   service.clock.set('2026-03-01')
   const recent = rememberRecent(service.clock.now)
   const why = {

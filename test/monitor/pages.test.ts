@@ -8,7 +8,8 @@ import { Fold } from '../../src/domain/loan/fold.ts'
 import { ago, money, percent, short } from '../../src/monitor/layout/figures.ts'
 import { rememberRecent } from '../../src/monitor/recent.ts'
 import { keepTotals, type Totals } from '../../src/services/book/totals.ts'
-import { sequenceAll } from '../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../src/services/events/sequencer.ts'
+import { drain } from '../../src/services/jobs/job.ts'
 import { DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
 import { combineListeners, noListener } from '../../src/services/listener.ts'
 import { type Office, openOffice } from '../support/office.ts'
@@ -105,7 +106,7 @@ describe('the page of the book', () => {
     const waiting = (await look('/book')).text
     expect(waiting).toMatch(/Last change sealed<\/dt><dd>none yet<.*Changes not sealed yet<\/dt><dd>\d+</s)
     expect(waiting).not.toContain('mkopo-head')
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     const { text } = await look('/book')
     const head = (await opsOn(service)('book seal')).out.split('\n')[1]
     expect(text).toContain(`<code>${head}</code>`)

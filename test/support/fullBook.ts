@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { requestClose } from '../../src/db/journal/periods.ts'
 import { operator } from '../../src/services/access/caller.ts'
+import { drain } from '../../src/services/jobs/job.ts'
 import { bookProvisions } from '../../src/services/journal/bookProvisions.ts'
 import { setChart } from '../../src/services/journal/charts.ts'
-import { createPortfolioKeeper } from '../../src/services/portfolio/portfolioKeeper.ts'
+import { portfolioJob } from '../../src/services/portfolio/portfolioKeeper.ts'
 import { keepJournal, keptBeside } from './journal.ts'
 import { opsOn } from './ops.ts'
 import { aPng } from './pictures.ts'
@@ -65,6 +66,5 @@ export async function makeFullBook(service: TestService): Promise<BookIds> {
 }
 
 async function keepPortfolios({ deps }: TestService): Promise<void> {
-  const keeper = createPortfolioKeeper(deps)
-  while (!(await keeper.round()).isDone);
+  await drain(portfolioJob(deps))
 }

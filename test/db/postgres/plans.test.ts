@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sequenceAll } from '../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { sweepAll } from '../../support/sweepAll.ts'
 
@@ -61,7 +62,7 @@ beforeAll(async () => {
   await service.get('/v1/credit-scorecard/asha')
   await service.get('/v1/borrowers')
   await service.get('/v1/customers')
-  await sequenceAll(service.deps)
+  await drain(sequencerJob(service.deps))
   for (const filter of ['', '?types=loan.*', `?loanId=${loan.id}`, '?customerExternalId=asha&types=loan.*'])
     await service.get(`/v1/events${filter}`)
   const { body: feed } = await service.get('/v1/events?rows=2')

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { BucketTotals } from '../../../src/services/book/totals.ts'
 import { keepTotals } from '../../../src/services/book/totals.ts'
-import { sequenceAll } from '../../../src/services/events/sequencer.ts'
-import { createPortfolioKeeper } from '../../../src/services/portfolio/portfolioKeeper.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain, workRound } from '../../../src/services/jobs/job.ts'
+import { portfolioJob } from '../../../src/services/portfolio/portfolioKeeper.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { sweepAll } from '../../support/sweepAll.ts'
 
@@ -42,9 +43,9 @@ const setPolicy = async (more: object) => {
 /** Keeps the portfolio of a day when it begins. */
 const keep = async () => {
   await sweepAll(service.deps)
-  await sequenceAll(service.deps)
-  const keeper = createPortfolioKeeper(service.deps)
-  const { failed } = await keeper.round()
+  await drain(sequencerJob(service.deps))
+  const keeper = portfolioJob(service.deps)
+  const { failed } = await workRound(keeper)
   expect(failed).toEqual([])
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { sequenceAll } from '../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
 import { DEMO_PARTNER } from '../../../src/services/lenders/seedDemo.ts'
 import { aBorrower } from '../../support/recordBodies.ts'
 import { recordsOf } from '../../support/records.ts'
@@ -29,7 +30,7 @@ const at = async (day: string) => {
 
 beforeEach(async () => {
   await at('2026-01-31')
-  await sequenceAll(service.deps)
+  await drain(sequencerJob(service.deps))
   next = (await service.get<Feed>('/v1/events?after=now', { token })).body.next
 })
 
@@ -40,7 +41,7 @@ const pay = (loan: string, transactionAmount: number, transactionDate?: string) 
   service.post(`/v1/loans/${loan}/repayments`, { token, body: { transactionAmount, transactionDate } })
 
 async function told(): Promise<Feed['items']> {
-  await sequenceAll(service.deps)
+  await drain(sequencerJob(service.deps))
   return (await service.get<Feed>(`/v1/events?after=${next}`, { token })).body.items
 }
 const typesTold = async () => (await told()).map(({ type }) => type)

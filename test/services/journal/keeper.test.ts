@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { SLOTS, type Slot } from '../../../src/domain/journal/slots.ts'
-import { createKeeper } from '../../../src/services/journal/keeper.ts'
+import { workRound } from '../../../src/services/jobs/job.ts'
+import { journalJob } from '../../../src/services/journal/keeper.ts'
 import { DEMO_OPERATOR } from '../../../src/services/lenders/seedDemo.ts'
 import { keepJournal } from '../../support/journal.ts'
 import { opsOn } from '../../support/ops.ts'
@@ -153,7 +154,7 @@ describe('the journal', () => {
       loans.flatMap((loan) => [1, 2, 3].map((amount) => post(loan, 'repayments', { transactionAmount: amount }))),
     )
     const other = await service.another()
-    await Promise.all([keepJournal(service.deps), keepJournal(other.deps), createKeeper(other.deps).round()])
+    await Promise.all([keepJournal(service.deps), keepJournal(other.deps), workRound(journalJob(other.deps))])
     await keepJournal(service.deps)
     for (const loan of loans) expect(await postingsOf(loan)).toHaveLength(4)
     const { rows } = await service.deps.db.pool.query(

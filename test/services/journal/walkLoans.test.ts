@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SLOTS, type Slot } from '../../../src/domain/journal/slots.ts'
 import { headOf } from '../../../src/services/events/eventList.ts'
-import { sequenceAll } from '../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
 import { journalCaughtUp } from '../../../src/services/journal/caughtUp.ts'
 import { LOANS_A_ROUND } from '../../../src/services/journal/walkLoans.ts'
 import { DEMO_OPERATOR } from '../../../src/services/lenders/seedDemo.ts'
@@ -62,7 +63,7 @@ describe('a book of before', () => {
     const closed = await lend()
     await pay(closed, 6_600)
     const more = await Promise.all(Array.from({ length: LOANS_A_ROUND + 10 }, lend))
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     const opened = await headOf(service.deps, 1)
     await asBookOfBefore(service)
     await at('2026-02-14')

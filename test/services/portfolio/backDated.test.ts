@@ -3,10 +3,11 @@ import { addPeriods } from '../../../src/domain/dates.ts'
 import { operator } from '../../../src/services/access/caller.ts'
 import { checkBook } from '../../../src/services/book/bookCheck.ts'
 import { getDelinquency } from '../../../src/services/delinquency/loanDelinquency.ts'
-import { createSequencer } from '../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
 import { DEMO_OPERATOR } from '../../../src/services/lenders/seedDemo.ts'
 import { readPortfolio, readRollRates } from '../../../src/services/portfolio/portfolio.ts'
-import { createPortfolioKeeper } from '../../../src/services/portfolio/portfolioKeeper.ts'
+import { portfolioJob } from '../../../src/services/portfolio/portfolioKeeper.ts'
 import { randomFrom } from '../../support/random.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { sweepAll } from '../../support/sweepAll.ts'
@@ -89,8 +90,7 @@ async function keepInOrder(service: TestService): Promise<void> {
 async function keepBackDated(service: TestService): Promise<void> {
   await at(service, LAST)
   await seal(service)
-  const keeper = createPortfolioKeeper(service.deps)
-  while (!(await keeper.round()).isDone);
+  await drain(portfolioJob(service.deps))
   // Without any repayment, these days are kept until the first one makes them stale.
   for (const asOf of DAYS) await readPortfolio(service.deps, caller, { asOf })
   const keys = new Map(payments.map((one) => [one, random(1_000_000)]))
@@ -109,8 +109,7 @@ async function keepBackDated(service: TestService): Promise<void> {
 }
 
 async function seal({ deps }: TestService): Promise<void> {
-  const sequencer = createSequencer(deps)
-  while (!(await sequencer.round()).isDone);
+  await drain(sequencerJob(deps))
 }
 
 it('has the same spans of each loan', async () => {

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { renderEvents } from '../../../src/app/renderEvents.ts'
-import { sequenceAll } from '../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
 import { startDelivery } from '../../../src/services/webhooks/startDelivery.ts'
 import { within } from '../../support/patience.ts'
 import { type Receiver, startReceiver } from '../../support/receiver.ts'
@@ -29,13 +30,13 @@ describe('the job that sends webhooks', () => {
     const { id } = await operatorOf(service).create(receiver.url)
     const job = startDelivery(service.deps, options)
     await lendTo(service, ['asha'])
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     while (receiver.taken.length < 2) await pause(20)
     await job.stop()
     expect(errors).toEqual([])
     expect(job.figures().endpoints).toEqual({ active: 1, backing_off: 0, disabled: 0 })
     await lendTo(service, ['juma'])
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     await service.owner.pool.query('ALTER TABLE webhook_parked RENAME TO nothing')
     const failing = startDelivery(service.deps, options)
     while (errors.length === 0) await pause(20)

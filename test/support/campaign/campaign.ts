@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { renderEvents } from '../../../src/app/renderEvents.ts'
 import { dateIn } from '../../../src/domain/dates.ts'
 import { listHeads } from '../../../src/services/events/chainHeads.ts'
-import { startSequencer } from '../../../src/services/events/sequencer.ts'
-import { startKeeper } from '../../../src/services/journal/keeper.ts'
+import { startJobs } from '../../../src/services/jobs/runner.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER, DEMO_SANDBOX } from '../../../src/services/lenders/seedDemo.ts'
 import { startSweeper } from '../../../src/services/loans/sweep.ts'
-import { startPortfolioKeeper } from '../../../src/services/portfolio/portfolioKeeper.ts'
+import { portfolioJob } from '../../../src/services/portfolio/portfolioKeeper.ts'
 import { startDelivery } from '../../../src/services/webhooks/startDelivery.ts'
+import { startKeeper, startSequencer } from '../jobs.ts'
 import { anotherLender } from '../lenders.ts'
 import { randomFrom } from '../random.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
@@ -114,7 +114,7 @@ export class Campaign {
         startSweeper(deps, heard),
         startSequencer(deps, heard),
         startKeeper(deps, heard),
-        startPortfolioKeeper(deps, heard),
+        startJobs([portfolioJob(deps)], { listener: deps.listener, log: heard }),
         startDelivery(deps, { render, log: heard }),
       )
   }

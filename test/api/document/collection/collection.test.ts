@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sequenceAll } from '../../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../../src/services/events/sequencer.ts'
+import { drain } from '../../../../src/services/jobs/job.ts'
 import { operationsOf } from '../../../support/document.ts'
 import { keptBeside } from '../../../support/journal.ts'
 import { REFUSED, UNKNOWN } from '../../../support/prefilled.ts'
@@ -52,7 +53,7 @@ describe.each([
   async function send(one: Sent): Promise<Answered> {
     // As the service does in the background.
     await sweepAll(service.deps)
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     expect(one.url).toMatch(/^http:\/\/127\.0\.0\.1:3000\//)
     const content = one.parts ? form(one.parts) : { raw: one.raw, headers: {} }
     const answering = service.app.inject({

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { sequenceAll } from '../../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../../src/services/events/sequencer.ts'
+import { drain } from '../../../../src/services/jobs/job.ts'
 import { keepJournal } from '../../../support/journal.ts'
 import { recordsOf } from '../../../support/records.ts'
 import { FIRST_DAY, startService, type TestService } from '../../../support/service.ts'
@@ -119,7 +120,7 @@ describe('the repayment of what was quoted', () => {
     const recordReceipt = (await ofRecords.get(`/v1/repayments/${transaction.id}/receipt`, token)).body
     expect(recordReceipt).toMatchObject({ item: { ...parts, balance: 0 } })
 
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     interface Feed {
       readonly items: readonly {
         readonly type: string

@@ -58,7 +58,7 @@ export function createMetrics(now: () => number, isTest: (organizationId: number
     listener: {
       ...countRequests(registers),
       ...countMoney(registers, isTest),
-      ...countSweeps(registers, now),
+      ...countSweeps(registers),
       ...countSealed(registers),
       ...countKept(registers),
       ...jobs.listener,
@@ -104,28 +104,20 @@ function countJobs(registers: Registry[], now: () => number) {
   }
 }
 
-function countSweeps(registers: Registry[], now: () => number) {
+function countSweeps(registers: Registry[]) {
   const swept = new Counter({
     name: 'mkopo_sweep_loans_total',
     help: 'Loans whose figures the sweep brought up to date.',
     registers,
   })
-  const last = new Gauge({
-    name: 'mkopo_sweep_last_success_timestamp_seconds',
-    help: 'When the sweep last ended well.',
-    registers,
-  })
-  const failed = new Counter({
-    name: 'mkopo_sweep_failures_total',
-    help: 'Rounds of the sweep that failed.',
+  const leftOut = new Counter({
+    name: 'mkopo_sweep_loans_left_out_total',
+    help: 'Loans that the sweep left out, because a row of the book is damaged; book check names it.',
     registers,
   })
   return {
-    swept: (loans) => {
-      swept.inc(loans)
-      last.set(now() / 1000)
-    },
-    sweepFailed: () => failed.inc(),
+    swept: (loans) => swept.inc(loans),
+    loanNotSwept: () => leftOut.inc(),
   } satisfies Partial<Listener>
 }
 

@@ -16,7 +16,6 @@ import { keepTotals, type Totals } from '../services/book/totals.ts'
 import { type RunningJobs, startJobs } from '../services/jobs/runner.ts'
 import { serviceJobs } from '../services/jobs/serviceJobs.ts'
 import { combineListeners } from '../services/listener.ts'
-import { type Sweeper, startSweeper } from '../services/loans/sweep.ts'
 import { type DeliveryJob, startDelivery } from '../services/webhooks/startDelivery.ts'
 import { type Drainable, makeDrainable } from './drain.ts'
 import { type Vitals, watchVitals } from './vitals.ts'
@@ -29,7 +28,6 @@ export interface Serving {
   access?: AccessTrail
   totals?: Totals
   monitor?: FastifyInstance
-  sweeper?: Sweeper
   jobs?: RunningJobs
   delivery?: DeliveryJob
   app?: FastifyInstance
@@ -87,7 +85,6 @@ export async function startServing(serving: Serving, options: ServingOptions): P
   await monitor.listen({ host: opsHost, port: opsPort, exclusive: true }).catch(withSetting('OPS_PORT'))
   await mayOpen?.()
   await app.listen({ host, port }).catch(withSetting('PORT'))
-  serving.sweeper = startSweeper(deps, log)
   const jobs = serviceJobs(deps, log)
   serving.jobs = startJobs(jobs, { listener, log })
   const delivery = startDelivery(deps, { render: renderEvents(config.zone), log })
@@ -114,7 +111,7 @@ export async function startServing(serving: Serving, options: ServingOptions): P
  */
 export async function stopServing(serving: Serving, graceMs: number, mayClose?: () => Promise<void>): Promise<void> {
   const { app, drainable, limits, access, totals, vitals, monitor, deps } = serving
-  const { sweeper, jobs, delivery } = serving
+  const { jobs, delivery } = serving
   if (app?.server.listening) {
     await pause(graceMs)
     await mayClose?.()
@@ -122,15 +119,7 @@ export async function stopServing(serving: Serving, graceMs: number, mayClose?: 
   deps?.eventHeads.close()
   await drainable?.drain()
   await app?.close()
-  await Promise.all([
-    sweeper?.stop(),
-    jobs?.stop(),
-    delivery?.stop(),
-    limits?.stop(),
-    access?.stop(),
-    totals?.stop(),
-    vitals?.stop(),
-  ])
+  await Promise.all([jobs?.stop(), delivery?.stop(), limits?.stop(), access?.stop(), totals?.stop(), vitals?.stop()])
   await monitor?.close()
   deps?.statements.close()
   deps?.webhookPoster.close()

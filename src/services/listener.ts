@@ -73,7 +73,8 @@ export interface Listener {
   /** A request was turned away early. */
   shed(because: 'event_loop' | 'in_flight' | 'share' | 'database'): void
   swept(loans: number): void
-  sweepFailed(): void
+  /** A loan was left out of the sweep, because it cannot be replayed. */
+  loanNotSwept(): void
   /** Changes were sealed, and their events numbered. */
   sealed(changes: number): void
   /** A row of the trail had no right stamp when it was sealed: it was changed or added past the service. */
@@ -106,7 +107,7 @@ export const noListener: Listener = {
   limited() {},
   shed() {},
   swept() {},
-  sweepFailed() {},
+  loanNotSwept() {},
   sealed() {},
   notStamped() {},
   kept() {},

@@ -5,11 +5,11 @@ import { keepTotals, type Totals } from '../../src/services/book/totals.ts'
 import { sequencerJob } from '../../src/services/events/sequencer.ts'
 import { drain } from '../../src/services/jobs/job.ts'
 import { DEMO_OPERATOR } from '../../src/services/lenders/seedDemo.ts'
+import { sweepJob } from '../../src/services/loans/sweep.ts'
 import { portfolioJob } from '../../src/services/portfolio/portfolioKeeper.ts'
 import { findChromium, signedInContext, startChromium } from '../support/browser.ts'
 import { type Office, openOffice } from '../support/office.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { sweepAll } from '../support/sweepAll.ts'
 
 const installed = findChromium()
 
@@ -41,7 +41,7 @@ beforeAll(async () => {
   service.clock.set('2026-03-01')
   await repay(500_000)
   service.clock.set('2026-03-21')
-  await sweepAll(service.deps)
+  await drain(sweepJob(service.deps))
   await drain(sequencerJob(service.deps))
   await drain(portfolioJob(service.deps))
   service.clock.set('2026-03-01')

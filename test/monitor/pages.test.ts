@@ -12,11 +12,11 @@ import { sequencerJob } from '../../src/services/events/sequencer.ts'
 import { drain } from '../../src/services/jobs/job.ts'
 import { DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
 import { combineListeners, noListener } from '../../src/services/listener.ts'
+import { sweepJob } from '../../src/services/loans/sweep.ts'
 import { type Office, openOffice } from '../support/office.ts'
 import { opsOn } from '../support/ops.ts'
 import { aBasicLoan, aBorrower } from '../support/recordBodies.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { sweepAll } from '../support/sweepAll.ts'
 
 let service: TestService
 let app: FastifyInstance
@@ -48,7 +48,7 @@ beforeAll(async () => {
   service.clock.set('2026-02-10')
   await post(`/v1/loans/${loan}/repayments`, { transactionAmount: 30_000 })
   service.clock.set('2026-04-01')
-  await sweepAll(deps)
+  await drain(sweepJob(deps))
   recent.listener.swept?.(2)
   await post(`/v1/loans/${loan}/repayments`, {
     ...{ transactionAmount: 40_000, transactionDate: '2026-03-20', idempotencyKey: 'used twice' },

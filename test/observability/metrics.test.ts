@@ -64,7 +64,8 @@ beforeAll(async () => {
   // The moments of a sweep and of the sums are told exactly.
   service.clock.stand(new Date(service.clock.now()).toISOString())
   metrics.listener.swept(3)
-  metrics.listener.sweepFailed()
+  metrics.listener.loanNotSwept()
+  metrics.listener.jobSucceeded('sweep')
   metrics.listener.jobSucceeded('sequencer')
   metrics.listener.jobFailed('sequencer')
   metrics.listener.limited('account')
@@ -156,7 +157,8 @@ describe('the metrics page', () => {
     )
     expect(value('mkopo_job_failures_total', { job: 'sequencer' })).toBe(1)
     expect(value('mkopo_job_failures_total', { job: 'journal' })).toBe(0)
-    expect(value('mkopo_sweep_last_success_timestamp_seconds')).toBe(service.clock.machineNow() / 1000)
+    expect(value('mkopo_sweep_loans_total')).toBe(3)
+    expect(value('mkopo_sweep_loans_left_out_total')).toBe(1)
   })
 })
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isUnavailable } from '../../db/postgres/errors.ts'
 
 /** The names of the jobs. The table of docs/architecture.md has one row for each. */
-export type JobName = 'sequencer' | 'journal' | 'portfolio'
+export type JobName = 'sweep' | 'sequencer' | 'journal' | 'portfolio' | 'purge'
 
 /** The number under which a job does what is of no single organization: the work of the service itself. */
 export const SERVICE = 0

@@ -2,8 +2,8 @@ import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sequencerJob } from '../../../src/services/events/sequencer.ts'
 import { drain } from '../../../src/services/jobs/job.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 /** The statements of the money path, by name, as the service sends them. */
 const statements = new Map<string, string>()
@@ -68,7 +68,7 @@ beforeAll(async () => {
   const { body: feed } = await service.get('/v1/events?rows=2')
   await service.get(`/v1/events?after=${feed.next}`)
   service.clock.set('2026-03-05')
-  await sweepAll(service.deps)
+  await drain(sweepJob(service.deps))
 })
 afterAll(() => service.close())
 

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { keepTotals, type Totals } from '../../../src/services/book/totals.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { opsOn } from '../../support/ops.ts'
 import { startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 let service: TestService
 let other: TestService
@@ -45,7 +46,7 @@ describe('the totals of the book', () => {
     await lend(1, 20_000)
     // The first two are due on 28 February, the last on 10 March: on 29 March, 29 and 19 days overdue.
     service.clock.set('2026-03-29')
-    await sweepAll(service.deps)
+    await drain(sweepJob(service.deps))
     await totals.look()
     const [book] = totals.latest()
     const flat = { name: 'Flat 10% monthly', currency: 'TZS', productId: 1 }

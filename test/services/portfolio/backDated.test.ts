@@ -6,11 +6,11 @@ import { getDelinquency } from '../../../src/services/delinquency/loanDelinquenc
 import { sequencerJob } from '../../../src/services/events/sequencer.ts'
 import { drain } from '../../../src/services/jobs/job.ts'
 import { DEMO_OPERATOR } from '../../../src/services/lenders/seedDemo.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { readPortfolio, readRollRates } from '../../../src/services/portfolio/portfolio.ts'
 import { portfolioJob } from '../../../src/services/portfolio/portfolioKeeper.ts'
 import { randomFrom } from '../../support/random.ts'
 import { startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 // A book that is kept day by day, and the same book with all its repayments posted on its last day, dated back, in any
 // order, some of them wrong at first: both answer the same, and what was kept of the days before is made again (contract 11).
@@ -56,7 +56,7 @@ const both = () => [inOrder!, backDated!] as const
 
 async function at(service: TestService, day: string): Promise<void> {
   service.clock.set(`${day}T12:00:00+03:00`)
-  await sweepAll(service.deps)
+  await drain(sweepJob(service.deps))
   const { email, password } = DEMO_OPERATOR
   tokens.set(service, await service.deps.signIn.issueToken(email, password, '127.0.0.1'))
 }

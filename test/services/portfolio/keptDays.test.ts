@@ -7,13 +7,13 @@ import type { Cell } from '../../../src/domain/portfolio/cells.ts'
 import { checkBook } from '../../../src/services/book/bookCheck.ts'
 import { sequencerJob } from '../../../src/services/events/sequencer.ts'
 import { drain } from '../../../src/services/jobs/job.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { readPortfolio } from '../../../src/services/portfolio/portfolio.ts'
 import { portfolioJob } from '../../../src/services/portfolio/portfolioKeeper.ts'
 import { readCells } from '../../../src/services/portfolio/positions.ts'
 import { aBasicLoan, aBorrower } from '../../support/recordBodies.ts'
 import { type Records, recordsOf } from '../../support/records.ts'
 import { startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 // Kept days of a portfolio are a cache: right until a change that is dated on the day or before it, and computed again.
 
@@ -31,7 +31,7 @@ afterAll(() => service.close())
 
 const at = async (moment: string) => {
   service.clock.set(moment)
-  await sweepAll(service.deps)
+  await drain(sweepJob(service.deps))
   await seal()
 }
 

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkBook } from '../../../src/services/book/bookCheck.ts'
 import { sequencerJob } from '../../../src/services/events/sequencer.ts'
 import { drain, workRound } from '../../../src/services/jobs/job.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { portfolioJob } from '../../../src/services/portfolio/portfolioKeeper.ts'
 import { startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 // delinquency.changed is told once, when the day begins on which a loan is in another bucket (contract 11.14).
 
@@ -26,7 +26,7 @@ async function seal(): Promise<void> {
 
 const at = async (moment: string) => {
   service.clock.set(moment)
-  await sweepAll(service.deps)
+  await drain(sweepJob(service.deps))
 }
 
 const post = async (path: string, body: object) => {

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { dayAfter } from '../../../src/domain/dates.ts'
 import { sequencerJob } from '../../../src/services/events/sequencer.ts'
 import { drain } from '../../../src/services/jobs/job.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { portfolioJob } from '../../../src/services/portfolio/portfolioKeeper.ts'
 import { advanceTestClock } from '../../../src/services/testClock/advance.ts'
 import { type Passing, passTime } from '../../../src/services/testClock/passTime.ts'
 import { SANDBOX, type Sandbox, sandboxOf, sandboxOperator } from '../../support/sandbox.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 // An advance does what the days would have done (contract 12): the same loans live in the demonstration's live organization,
 // whose days pass one by one, and in its test organization, whose clock is advanced over all of them at once.
@@ -70,7 +70,7 @@ it('is told and answered as if the days had passed', async () => {
   const keeper = portfolioJob(service.deps)
   for (let day = '2026-01-31'; day <= LAST_DAY; day = dayAfter(day)) {
     if (day !== '2026-01-31') service.clock.stand(`${day}T00:00:00+03:00`)
-    await sweepAll(service.deps)
+    await drain(sweepJob(service.deps))
     await drain(keeper)
   }
   service.clock.stand(`${LAST_DAY}T09:30:00+03:00`)

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { renderEvents } from '../../../src/app/renderEvents.ts'
 import { dateIn } from '../../../src/domain/dates.ts'
 import { listHeads } from '../../../src/services/events/chainHeads.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
 import { startJobs } from '../../../src/services/jobs/runner.ts'
+import { serviceJobs } from '../../../src/services/jobs/serviceJobs.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER, DEMO_SANDBOX } from '../../../src/services/lenders/seedDemo.ts'
-import { startSweeper } from '../../../src/services/loans/sweep.ts'
-import { portfolioJob } from '../../../src/services/portfolio/portfolioKeeper.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { startDelivery } from '../../../src/services/webhooks/startDelivery.ts'
-import { startKeeper, startSequencer } from '../jobs.ts'
 import { anotherLender } from '../lenders.ts'
 import { randomFrom } from '../random.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
@@ -17,7 +17,6 @@ import { type RecordId, recordIdsFrom } from '../recordIds.ts'
 import { SANDBOX } from '../sandbox.ts'
 import { type Answer, type Call, startService, type TestService } from '../service.ts'
 import { requireSoundBook } from '../soundBook.ts'
-import { sweepAll } from '../sweepAll.ts'
 import { type Lender, lenderOf, PASSWORD, PEOPLE, type Person } from './lenders.ts'
 
 /** A request of a command. */
@@ -111,10 +110,7 @@ export class Campaign {
     this.receiver.react = () => (this.random(4) === 0 ? 500 : 204)
     for (const { deps } of beside)
       this.jobs.push(
-        startSweeper(deps, heard),
-        startSequencer(deps, heard),
-        startKeeper(deps, heard),
-        startJobs([portfolioJob(deps)], { listener: deps.listener, log: heard }),
+        startJobs(serviceJobs(deps, heard), { listener: deps.listener, log: heard }),
         startDelivery(deps, { render, log: heard }),
       )
   }
@@ -212,7 +208,7 @@ export class Campaign {
       this.signedIn = clock.now()
       await this.signIn()
     }
-    if (days > 0 && this.random(2) === 0) await sweepAll(this.instance().deps)
+    if (days > 0 && this.random(2) === 0) await drain(sweepJob(this.instance().deps))
   }
 
   /**

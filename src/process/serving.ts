@@ -12,11 +12,9 @@ import { buildMonitor } from '../monitor/server.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import { type AccessTrail, keepAccessTrail } from '../services/access/accessTrail.ts'
 import { createLimits, type Limits } from '../services/access/rateLimits.ts'
-import { keepTotals, type Totals } from '../services/book/totals.ts'
 import { type RunningJobs, startJobs } from '../services/jobs/runner.ts'
-import { serviceJobs } from '../services/jobs/serviceJobs.ts'
+import { createServiceJobs } from '../services/jobs/serviceJobs.ts'
 import { combineListeners } from '../services/listener.ts'
-import { type DeliveryJob, startDelivery } from '../services/webhooks/startDelivery.ts'
 import { type Drainable, makeDrainable } from './drain.ts'
 import { type Vitals, watchVitals } from './vitals.ts'
 
@@ -26,10 +24,8 @@ export interface Serving {
   vitals?: Vitals
   limits?: Limits
   access?: AccessTrail
-  totals?: Totals
   monitor?: FastifyInstance
   jobs?: RunningJobs
-  delivery?: DeliveryJob
   app?: FastifyInstance
   drainable?: Drainable
 }
@@ -71,8 +67,7 @@ export async function startServing(serving: Serving, options: ServingOptions): P
     { now: Date.now, log },
   )
   serving.limits = createLimits(deps)
-  const totals = keepTotals(deps, log)
-  serving.totals = totals
+  const { jobs, totals, webhookFigures } = createServiceJobs(deps, { render: renderEvents(config.zone), log })
   const { guard } = serving.vitals
   const limiting = { guard, limits: serving.limits }
   const app = await buildApp(deps, { logger: log, ...limiting })
@@ -85,10 +80,7 @@ export async function startServing(serving: Serving, options: ServingOptions): P
   await monitor.listen({ host: opsHost, port: opsPort, exclusive: true }).catch(withSetting('OPS_PORT'))
   await mayOpen?.()
   await app.listen({ host, port }).catch(withSetting('PORT'))
-  const jobs = serviceJobs(deps, log)
   serving.jobs = startJobs(jobs, { listener, log })
-  const delivery = startDelivery(deps, { render: renderEvents(config.zone), log })
-  serving.delivery = delivery
   metrics.observe({
     pool: deps.db.pool,
     databaseUp: guard.reachable,
@@ -98,7 +90,7 @@ export async function startServing(serving: Serving, options: ServingOptions): P
     lagMs: guard.lagMs,
     totals: totals.latest,
     heads: totals.heads,
-    webhooks: delivery.figures,
+    webhooks: webhookFigures.latest,
     jobs: jobs.map(({ name }) => name),
   })
   return { origin: app.listeningOrigin, opsOrigin: monitor.listeningOrigin }
@@ -110,8 +102,7 @@ export async function startServing(serving: Serving, options: ServingOptions): P
  * @param mayClose awaited before the process accepts nothing new
  */
 export async function stopServing(serving: Serving, graceMs: number, mayClose?: () => Promise<void>): Promise<void> {
-  const { app, drainable, limits, access, totals, vitals, monitor, deps } = serving
-  const { jobs, delivery } = serving
+  const { app, drainable, limits, access, jobs, vitals, monitor, deps } = serving
   if (app?.server.listening) {
     await pause(graceMs)
     await mayClose?.()
@@ -119,7 +110,7 @@ export async function stopServing(serving: Serving, graceMs: number, mayClose?: 
   deps?.eventHeads.close()
   await drainable?.drain()
   await app?.close()
-  await Promise.all([jobs?.stop(), delivery?.stop(), limits?.stop(), access?.stop(), totals?.stop(), vitals?.stop()])
+  await Promise.all([jobs?.stop(), limits?.stop(), access?.stop(), vitals?.stop()])
   await monitor?.close()
   deps?.statements.close()
   deps?.webhookPoster.close()

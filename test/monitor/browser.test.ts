@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rememberRecent } from '../../src/monitor/recent.ts'
-import { keepTotals, type Totals } from '../../src/services/book/totals.ts'
+import { createTotals, type Totals } from '../../src/services/book/totals.ts'
 import { sequencerJob } from '../../src/services/events/sequencer.ts'
 import { drain } from '../../src/services/jobs/job.ts'
 import { DEMO_OPERATOR } from '../../src/services/lenders/seedDemo.ts'
@@ -61,9 +61,8 @@ beforeAll(async () => {
       requestId: crypto.randomUUID(),
     })
   recent.listener.swept?.(12)
-  const unexpected = (context: object) => expect.unreachable(String((context as { err: Error }).err.stack))
-  totals = keepTotals(service.deps, { warn: unexpected })
-  await totals.look()
+  totals = createTotals(service.deps)
+  await drain(totals.job)
   office = openOffice(service.deps, { recent, totals })
   await office.monitor.listen({ host: '127.0.0.1', port: 0 })
   browser = await startChromium(installed)
@@ -71,7 +70,6 @@ beforeAll(async () => {
 afterAll(async () => {
   if (installed === undefined) return
   await browser.close()
-  await totals.stop()
   await office.monitor.close()
   await service.close()
 })

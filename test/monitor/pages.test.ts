@@ -7,7 +7,7 @@ import { addPeriods } from '../../src/domain/dates.ts'
 import { Fold } from '../../src/domain/loan/fold.ts'
 import { ago, money, percent, short } from '../../src/monitor/layout/figures.ts'
 import { rememberRecent } from '../../src/monitor/recent.ts'
-import { keepTotals, type Totals } from '../../src/services/book/totals.ts'
+import { createTotals, type Totals } from '../../src/services/book/totals.ts'
 import { sequencerJob } from '../../src/services/events/sequencer.ts'
 import { drain } from '../../src/services/jobs/job.ts'
 import { DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
@@ -34,9 +34,9 @@ beforeAll(async () => {
   const recent = rememberRecent(service.clock.machineNow)
   const deps: Deps = { ...service.deps, listener: combineListeners(noListener, recent.listener) }
   app = await buildApp(deps)
-  totals = keepTotals(deps, { warn: () => undefined })
+  totals = createTotals(deps)
   office = openOffice(deps, { recent, totals })
-  await totals.look()
+  await drain(totals.job)
   const { host } = new URL(deps.config.baseUrl)
   const headers = { host, authorization: `Bearer ${service.tokens.partner}` }
   const post = async (url: string, payload: object) =>
@@ -57,10 +57,9 @@ beforeAll(async () => {
   await post(`/v1/loans/${loan}/repayments`, { transactionAmount: 2, idempotencyKey: 'used twice' })
   await app.inject({ url: '/v1/customers/external/0712345678', headers })
   await app.inject({ url: '/v1/customers', headers: { host } })
-  await totals.look()
+  await drain(totals.job)
 })
 afterAll(async () => {
-  await totals.stop()
   await office.monitor.close()
   await app.close()
   await service.close()

@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { buildApp } from '../../src/app/app.ts'
 import type { Deps } from '../../src/app/deps.ts'
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts'
-import { keepTotals } from '../../src/services/book/totals.ts'
+import { createTotals } from '../../src/services/book/totals.ts'
 import { sequencerJob } from '../../src/services/events/sequencer.ts'
 import { drain } from '../../src/services/jobs/job.ts'
 import { type Family, readExposition } from '../support/exposition.ts'
@@ -72,8 +72,8 @@ beforeAll(async () => {
   await drain(sequencerJob(deps))
   metrics.listener.webhookAttempted('delivered')
   const endpoints = { active: 2, backing_off: 1, disabled: 0 }
-  const totals = keepTotals(deps, { warn: () => undefined })
-  await totals.look()
+  const totals = createTotals(deps)
+  await drain(totals.job)
   metrics.observe({
     pool: deps.db.pool,
     databaseUp: () => true,
@@ -86,7 +86,6 @@ beforeAll(async () => {
     jobs: ['journal', 'sequencer'],
     webhooks: () => ({ endpoints, behind: 7, worst: 5, oldestSeconds: 1.5 }),
   })
-  await totals.stop()
   await app.close()
   families = readExposition((await metrics.page()).text)
 })

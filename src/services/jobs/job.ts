@@ -2,7 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isUnavailable } from '../../db/postgres/errors.ts'
 
 /** The names of the jobs. The table of docs/architecture.md has one row for each. */
-export type JobName = 'sweep' | 'sequencer' | 'journal' | 'portfolio' | 'purge'
+export type JobName =
+  | 'sweep'
+  | 'sequencer'
+  | 'journal'
+  | 'portfolio'
+  | 'webhooks'
+  | 'webhook_figures'
+  | 'totals'
+  | 'purge'
 
 /** The number under which a job does what is of no single organization: the work of the service itself. */
 export const SERVICE = 0

@@ -1,5 +1,5 @@
 import type { Listener } from '../listener.ts'
-import { type Job, workRound } from './job.ts'
+import { type Job, SERVICE, workRound } from './job.ts'
 
 /** The least pause after a round that left more to do. */
 const AGAIN_MS = 10
@@ -50,7 +50,7 @@ function startJob(job: Job, listener: Pick<Listener, 'jobSucceeded' | 'jobFailed
     listener.jobFailed(name)
     if (logged.get(organizationId) === message) return
     logged.set(organizationId, message)
-    const whose = organizationId === undefined ? '' : `organization ${organizationId}: `
+    const whose = organizationId === undefined || organizationId === SERVICE ? '' : `organization ${organizationId}: `
     log.error({ err: error, job: name, organization: organizationId }, `${whose}${failure}; it will be tried again`)
   }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { BucketTotals } from '../../../src/services/book/totals.ts'
-import { keepTotals } from '../../../src/services/book/totals.ts'
+import { createTotals } from '../../../src/services/book/totals.ts'
 import { sequencerJob } from '../../../src/services/events/sequencer.ts'
 import { drain, workRound } from '../../../src/services/jobs/job.ts'
 import { sweepJob } from '../../../src/services/loans/sweep.ts'
@@ -54,11 +54,8 @@ async function summed(day = '2026-03-20'): Promise<Record<string, readonly [loan
   minute += 2
   service.clock.set(`${day}T${12 + Math.floor(minute / 60)}:${String(minute % 60).padStart(2, '0')}:00+03:00`)
   await drain(sweepJob(service.deps))
-  const totals = keepTotals(service.deps, {
-    warn: (context) => expect.unreachable(String((context as { err: Error }).err.stack)),
-  })
-  await totals.look()
-  await totals.stop()
+  const totals = createTotals(service.deps)
+  await drain(totals.job)
   const found = totals.latest().find(({ organizationId }) => organizationId === 1)!.buckets
   return Object.fromEntries(found.map(({ bucket, loans, principal }: BucketTotals) => [bucket, [loans, principal]]))
 }
@@ -103,9 +100,8 @@ describe('the totals by bucket', () => {
   it('are none where a version before stored the totals', async () => {
     await summed()
     await service.owner.pool.query(`UPDATE book_figures SET figures = figures - 'buckets'`)
-    const totals = keepTotals(service.deps, { warn: (context) => expect.unreachable(JSON.stringify(context)) })
-    await totals.look()
-    await totals.stop()
+    const totals = createTotals(service.deps)
+    await drain(totals.job)
     expect(totals.latest()[0]).toMatchObject({ buckets: [], products: [{ loans: 2 }] })
   })
 })

@@ -6,10 +6,9 @@ import { dateIn } from '../../../src/domain/dates.ts'
 import { listHeads } from '../../../src/services/events/chainHeads.ts'
 import { drain } from '../../../src/services/jobs/job.ts'
 import { startJobs } from '../../../src/services/jobs/runner.ts'
-import { serviceJobs } from '../../../src/services/jobs/serviceJobs.ts'
+import { createServiceJobs } from '../../../src/services/jobs/serviceJobs.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER, DEMO_SANDBOX } from '../../../src/services/lenders/seedDemo.ts'
 import { sweepJob } from '../../../src/services/loans/sweep.ts'
-import { startDelivery } from '../../../src/services/webhooks/startDelivery.ts'
 import { anotherLender } from '../lenders.ts'
 import { randomFrom } from '../random.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
@@ -108,11 +107,10 @@ export class Campaign {
     const heard = { info: () => undefined, warn: () => undefined, error: this.hear }
     const render = renderEvents(this.service.deps.config.zone)
     this.receiver.react = () => (this.random(4) === 0 ? 500 : 204)
-    for (const { deps } of beside)
-      this.jobs.push(
-        startJobs(serviceJobs(deps, heard), { listener: deps.listener, log: heard }),
-        startDelivery(deps, { render, log: heard }),
-      )
+    for (const { deps } of beside) {
+      const { jobs } = createServiceJobs(deps, { render, log: heard })
+      this.jobs.push(startJobs(jobs, { listener: deps.listener, log: heard }))
+    }
   }
 
   private readonly hear = (context: object, message: string): void => {

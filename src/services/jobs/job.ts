@@ -99,7 +99,7 @@ export async function workRound(job: Job, options: RoundOptions = {}): Promise<R
 const DRAIN_AGAIN_MS = 1
 
 /**
- * Does all the work that a job has by now, for tests, benchmarks and the command line.
+ * Does all the work that a job has by now, for tests and benchmarks.
  * @throws the first error of an organization, once the work of the others is done
  */
 export async function drain(job: Job): Promise<void> {

@@ -69,8 +69,13 @@ function startJob(job: Job, listener: Pick<Listener, 'jobSucceeded' | 'jobFailed
         pauses.begin(organizationId)
         fail(organizationId, error)
       }
-      const isWorking = worked.length > 0 || left === 'done'
-      if (failed.length === 0 && !isPartial && isWorking) listener.jobSucceeded(name)
+      const isWhole = failed.length === 0 && !isPartial
+      if (isWhole && left === 'done') {
+        // Also of an organization whose work another instance has done.
+        pauses.clear()
+        logged.clear()
+      }
+      if (isWhole && (worked.length > 0 || left === 'done')) listener.jobSucceeded(name)
       return Math.max(left === 'more' ? AGAIN_MS : job.everyMs, (performance.now() - began) * (share - 1))
     } catch (error) {
       fail(undefined, error)
@@ -96,6 +101,7 @@ interface Pauses {
   readonly isPaused: (organizationId: number) => boolean
   begin(organizationId: number): void
   end(organizationId: number): void
+  clear(): void
 }
 
 /** Creates the pauses of the organizations whose work failed: each failure in a row doubles the pause, up to the longest. */
@@ -111,5 +117,6 @@ function createPauses({ everyMs }: Pick<Job, 'everyMs'>): Pauses {
       paused.set(organizationId, { pauseMs, until: performance.now() + pauseMs })
     },
     end: (organizationId) => paused.delete(organizationId),
+    clear: () => paused.clear(),
   }
 }

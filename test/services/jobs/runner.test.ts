@@ -158,6 +158,21 @@ describe('an organization that fails', () => {
     expect(failures).toBe(4)
   })
 
+  it('is told of again, and is left alone as briefly as at first, where it had no work meanwhile', async () => {
+    let listed: number[] = [1]
+    start(jobOf([], fails('damaged'), { organizations: async () => listed }))
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(lines).toHaveLength(1)
+    // Another instance has done its work.
+    listed = []
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect(begun).toHaveLength(2)
+    listed = [1]
+    await vi.advanceTimersByTimeAsync(2_100)
+    expect(begun).toHaveLength(4)
+    expect(lines).toHaveLength(2)
+  })
+
   it('is left alone as briefly as at first once it has worked', async () => {
     const left = ['fail', 'fail', 'done', 'fail', 'done']
     start(jobOf([1], () => (left.shift() === 'fail' ? fails('damaged')() : 'done')))

@@ -5,8 +5,9 @@ import { readConfig } from '../src/app/config.ts'
 import type { Deps } from '../src/app/deps.ts'
 import { openService } from '../src/app/service.ts'
 import { startEmbedded } from '../src/db/embedded/embedded.ts'
-import { sequenceAll } from '../src/services/events/sequencer.ts'
-import { sweepOnce } from '../src/services/loans/sweep.ts'
+import { sequencerJob } from '../src/services/events/sequencer.ts'
+import { drain } from '../src/services/jobs/job.ts'
+import { sweepJob } from '../src/services/loans/sweep.ts'
 import { fillBook } from './fillBook.ts'
 
 /** The organization whose book is filled. */
@@ -55,6 +56,6 @@ async function lay({ db, config }: Deps, { loans, transactions }: LargeBook): Pr
 
 /** Lets time do what it does, so that no loan waits for the sweep. */
 async function sweep(deps: Deps): Promise<void> {
-  for (;;) if ((await sweepOnce(deps, [])).found === 0) break
-  await sequenceAll(deps)
+  await drain(sweepJob(deps))
+  await drain(sequencerJob(deps))
 }

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { operator } from '../src/services/access/caller.ts'
-import { startSequencer } from '../src/services/events/sequencer.ts'
+import { drain } from '../src/services/jobs/job.ts'
 import { closePeriod } from '../src/services/journal/closePeriod.ts'
-import { startKeeper } from '../src/services/journal/keeper.ts'
 import { closingText } from '../src/services/journal/trialBalance.ts'
 import { DEMO_PARTNER } from '../src/services/lenders/seedDemo.ts'
+import { sweepJob } from '../src/services/loans/sweep.ts'
+import { startKeeper, startSequencer } from './support/jobs.ts'
 import { keepJournal } from './support/journal.ts'
 import { sealAndBeKilled } from './support/killedSequencers.ts'
 import { opsOn } from './support/ops.ts'
 import { quiet } from './support/quiet.ts'
 import { startService, type TestService } from './support/service.ts'
-import { sweepAll } from './support/sweepAll.ts'
 
 // Repayments of a whole year arrive while its twelve months are closed, on two instances (contract 9.2, 9.3).
 
@@ -44,7 +44,7 @@ beforeAll(async () => {
     loans.push((await service.post<{ id: string }>('/v1/loans', { token, body })).body.id)
   }
   await at('2027-01-02')
-  await sweepAll(service.deps)
+  await drain(sweepJob(service.deps))
   jobs = instances.flatMap(({ deps }) => [startSequencer(deps, quiet), startKeeper(deps, quiet)])
 })
 afterAll(async () => {

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { sequenceAll } from '../src/services/events/sequencer.ts'
+import { sequencerJob } from '../src/services/events/sequencer.ts'
+import { drain } from '../src/services/jobs/job.ts'
 import { sealAndBeKilled } from './support/killedSequencers.ts'
 import { within } from './support/patience.ts'
 import { startService, type TestService } from './support/service.ts'
@@ -85,7 +86,7 @@ it(`${CHANGES} changes, ${KILLS} killed sequencers: every event once and in orde
   const written = (await Promise.all(Array.from({ length: WRITERS }, () => write(CHANGES / WRITERS)))).flat()
   isWritten = true
   const kills = await Promise.all(killing)
-  await sequenceAll(service.deps)
+  await drain(sequencerJob(service.deps))
   isSealed = true
 
   const { rows } = await service.deps.db.pool.query<{ change_id: bigint; sequence: bigint }>(

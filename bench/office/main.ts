@@ -5,10 +5,11 @@ import type { Deps } from '../../src/app/deps.ts'
 import { rememberRecent } from '../../src/monitor/recent.ts'
 import { buildMonitor } from '../../src/monitor/server.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
-import { keepTotals } from '../../src/services/book/totals.ts'
-import { keepJournals } from '../../src/services/journal/keeper.ts'
+import { createTotals } from '../../src/services/book/totals.ts'
+import { drain } from '../../src/services/jobs/job.ts'
+import { journalJob } from '../../src/services/journal/keeper.ts'
 import { DEMO_OPERATOR } from '../../src/services/lenders/seedDemo.ts'
-import { createPortfolioKeeper } from '../../src/services/portfolio/portfolioKeeper.ts'
+import { portfolioJob } from '../../src/services/portfolio/portfolioKeeper.ts'
 import { ORGANIZATION, say, withLargeBook } from '../largeBook.ts'
 
 // Times every page of the office on a large book: each page once after the start, and then several times.
@@ -56,15 +57,10 @@ async function pagesOf({ db }: Deps): Promise<string[]> {
 }
 
 async function measure(deps: Deps): Promise<void> {
-  await keepJournals(deps)
-  const keeper = createPortfolioKeeper(deps)
-  for (;;) {
-    const { isDone, failed } = await keeper.round()
-    for (const { error } of failed) say(String(error))
-    if (isDone || failed.length > 0) break
-  }
-  const totals = keepTotals(deps, { warn: () => undefined })
-  await totals.look()
+  await drain(journalJob(deps))
+  await drain(portfolioJob(deps)).catch((error: unknown) => say(String(error)))
+  const totals = createTotals(deps)
+  await drain(totals.job)
   const recent = rememberRecent(deps.machineNow)
   const log = { error: (context: object) => say(JSON.stringify(context)) }
   const monitor = buildMonitor({ deps, metrics: createMetrics(deps.machineNow), recent, totals, log })
@@ -88,7 +84,6 @@ async function measure(deps: Deps): Promise<void> {
     table.push([url, status, first!, Math.max(...others), Math.round(bytes / 1000)])
   }
   say(table.toString())
-  await totals.stop()
   await monitor.close()
 }
 

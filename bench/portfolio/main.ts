@@ -4,8 +4,9 @@ import type { Deps } from '../../src/app/deps.ts'
 import { addPeriods, dateIn } from '../../src/domain/dates.ts'
 import { operator } from '../../src/services/access/caller.ts'
 import { setPolicy } from '../../src/services/delinquency/policies.ts'
+import { drain } from '../../src/services/jobs/job.ts'
 import { readPortfolio, readRollRates } from '../../src/services/portfolio/portfolio.ts'
-import { createPortfolioKeeper } from '../../src/services/portfolio/portfolioKeeper.ts'
+import { portfolioJob } from '../../src/services/portfolio/portfolioKeeper.ts'
 import { ORGANIZATION, say, withLargeBook } from '../largeBook.ts'
 
 // Times the questions about the portfolio of a large book, each once on a database that has just been read.
@@ -45,8 +46,7 @@ async function measure(deps: Deps): Promise<Timed[]> {
       .flatMap((rate) => [...rate.from, rate.lent])
       .reduce((sum, { loans }) => sum + loans, 0)
   const keep = async () => {
-    const keeper = createPortfolioKeeper(deps)
-    while (!(await keeper.round()).isDone);
+    await drain(portfolioJob(deps))
     return 0
   }
   const caller = operator(ORGANIZATION, 'portfolio:try')

@@ -4,7 +4,8 @@ import { readConfig } from '../../src/app/config.ts'
 import type { Deps } from '../../src/app/deps.ts'
 import { openService } from '../../src/app/service.ts'
 import { headOf } from '../../src/services/events/eventList.ts'
-import { sequenceAll } from '../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../src/services/events/sequencer.ts'
+import { drain } from '../../src/services/jobs/job.ts'
 import { DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
 import { SECRET } from '../stack.ts'
 
@@ -49,7 +50,7 @@ export async function layEvents(databaseUrl: string, { events, loans, say }: Lay
   await inParallel(Math.max(0, events - 2 * loans), async (index) => {
     await post(`/v1/loans/${ids[index % loans]}/repayments`, { transactionAmount: 1 })
   })
-  await sequenceAll(deps)
+  await drain(sequencerJob(deps))
   const head = Number(await headOf(deps, 1))
   say(`laid ${head.toLocaleString('en')} events of ${loans.toLocaleString('en')} loans`)
   return {

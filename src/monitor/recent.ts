@@ -49,8 +49,11 @@ export function rememberRecent(now: () => number): Recent {
         sweep.lastAt = now()
         sweep.loans += loans
       },
-      sweepFailed: () => {
+      loanNotSwept: () => {
         sweep.failures++
+      },
+      jobFailed: (job) => {
+        if (job === 'sweep') sweep.failures++
       },
     },
     refusals: (organizationId) =>

@@ -3,10 +3,11 @@ import manifest from '../../package.json' with { type: 'json' }
 import { currencyOf, minorToNumber } from '../domain/money.ts'
 import type { BookTotals } from '../services/book/totals.ts'
 import type { Head } from '../services/events/chainHeads.ts'
+import type { JobName } from '../services/jobs/job.ts'
 import type { Listener } from '../services/listener.ts'
 import type { WebhookFigures } from '../services/webhooks/figures.ts'
 import { countMoney } from './moneyMetrics.ts'
-import { countPortfolios, showPortfolios } from './portfolioMetrics.ts'
+import { showPortfolios } from './portfolioMetrics.ts'
 import { countRequests } from './requestMetrics.ts'
 import { countKept, countSealed, showHeads } from './sealMetrics.ts'
 import { countWebhooks, showWebhooks } from './webhookMetrics.ts'
@@ -25,6 +26,8 @@ export interface Sources {
   readonly totals: () => readonly BookTotals[]
   readonly heads: () => readonly Head[]
   readonly webhooks: () => WebhookFigures
+  /** The names of the jobs that this process works at. */
+  readonly jobs: readonly JobName[]
 }
 
 /** The metrics of this instance. */
@@ -38,7 +41,7 @@ export interface Metrics {
 
 /**
  * Creates metrics that count from 0 what their `listener` hears of, in a registry of their own.
- * @param now milliseconds since 1970, for the time of the last sweep
+ * @param now milliseconds since 1970, for the time of the last success of a job
  * @param isTest whether an organization is a test one, whose money is none and is not counted
  */
 export function createMetrics(now: () => number, isTest: (organizationId: number) => boolean = () => false): Metrics {
@@ -50,17 +53,19 @@ export function createMetrics(now: () => number, isTest: (organizationId: number
     .labels(manifest.version)
     .set(1)
 
+  const jobs = countJobs(registers, now)
   return {
     listener: {
       ...countRequests(registers),
       ...countMoney(registers, isTest),
-      ...countSweeps(registers, now),
-      ...countSealed(registers, now),
-      ...countKept(registers, now),
-      ...countPortfolios(registers, now),
+      ...countSweeps(registers),
+      ...countSealed(registers),
+      ...countKept(registers),
+      ...jobs.listener,
       ...countWebhooks(registers),
     },
     observe: (sources) => {
+      jobs.show(sources.jobs)
       showState(registers, sources)
       showBook(registers, sources.totals)
       showPortfolios(registers, sources.totals)
@@ -72,28 +77,47 @@ export function createMetrics(now: () => number, isTest: (organizationId: number
   }
 }
 
-function countSweeps(registers: Registry[], now: () => number) {
+/** Tells of the background jobs: one pair of metrics for all of them. */
+function countJobs(registers: Registry[], now: () => number) {
+  const labelNames = ['job'] as const
+  const last = new Gauge({
+    name: 'mkopo_job_last_success_timestamp_seconds',
+    help: 'When a round of the job last did some work or found none, while no organization failed or was left alone.',
+    labelNames,
+    registers,
+  })
+  const failed = new Counter({
+    name: 'mkopo_job_failures_total',
+    help: 'Times that the job failed for an organization, or for all.',
+    labelNames,
+    registers,
+  })
+  return {
+    /** Shows jobs that have not failed yet, too. */
+    show: (names: readonly JobName[]) => {
+      for (const job of names) failed.inc({ job }, 0)
+    },
+    listener: {
+      jobSucceeded: (job) => last.set({ job }, now() / 1000),
+      jobFailed: (job) => failed.inc({ job }),
+    } satisfies Partial<Listener>,
+  }
+}
+
+function countSweeps(registers: Registry[]) {
   const swept = new Counter({
     name: 'mkopo_sweep_loans_total',
     help: 'Loans whose figures the sweep brought up to date.',
     registers,
   })
-  const last = new Gauge({
-    name: 'mkopo_sweep_last_success_timestamp_seconds',
-    help: 'When the sweep last ended well.',
-    registers,
-  })
-  const failed = new Counter({
-    name: 'mkopo_sweep_failures_total',
-    help: 'Rounds of the sweep that failed.',
+  const leftOut = new Counter({
+    name: 'mkopo_sweep_loans_left_out_total',
+    help: 'Loans that the sweep left out, because a row of the book is damaged; book check names it.',
     registers,
   })
   return {
-    swept: (loans) => {
-      swept.inc(loans)
-      last.set(now() / 1000)
-    },
-    sweepFailed: () => failed.inc(),
+    swept: (loans) => swept.inc(loans),
+    loanNotSwept: () => leftOut.inc(),
   } satisfies Partial<Listener>
 }
 

@@ -1,26 +1,7 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Gauge, type Registry } from 'prom-client'
 import { currencyOf, minorToNumber } from '../domain/money.ts'
 import { AT_RISK_DAYS } from '../domain/portfolio/cells.ts'
 import type { BookTotals } from '../services/book/totals.ts'
-import type { Listener } from '../services/listener.ts'
-
-/** Tells of the job that keeps the portfolios. @param now milliseconds since 1970 */
-export function countPortfolios(registers: Registry[], now: () => number) {
-  const last = new Gauge({
-    name: 'mkopo_portfolio_last_success_timestamp_seconds',
-    help: 'When the portfolios were last found kept, or were kept on.',
-    registers,
-  })
-  const failed = new Counter({
-    name: 'mkopo_portfolio_failures_total',
-    help: 'Rounds in which the portfolio of an organization, or all, could not be kept.',
-    registers,
-  })
-  return {
-    portfolioKept: () => last.set(now() / 1000),
-    portfolioKeepFailed: () => failed.inc(),
-  } satisfies Partial<Listener>
-}
 
 const units = (minor: bigint, currency: string) => minorToNumber(minor, currencyOf(currency))
 

@@ -19,21 +19,11 @@ export function showHeads(registers: Registry[], heads: () => readonly Head[]): 
   show('mkopo_sealed_sequence', 'The number of the last event.', ({ sequence }) => sequence)
 }
 
-/** Counts the changes that are sealed. @param now milliseconds since 1970 */
-export function countSealed(registers: Registry[], now: () => number) {
+/** Counts the changes that are sealed. */
+export function countSealed(registers: Registry[]) {
   const sealed = new Counter({
     name: 'mkopo_changes_sealed_total',
     help: 'Changes that were sealed into the chain, and whose events were numbered, by this process.',
-    registers,
-  })
-  const last = new Gauge({
-    name: 'mkopo_sequencer_last_success_timestamp_seconds',
-    help: 'When the sequencer last found every change sealed, or sealed some.',
-    registers,
-  })
-  const failed = new Counter({
-    name: 'mkopo_sequencer_failures_total',
-    help: 'Rounds in which the changes of an organization, or all, could not be sealed.',
     registers,
   })
   const notStamped = new Counter({
@@ -48,30 +38,16 @@ export function countSealed(registers: Registry[], now: () => number) {
   })
   return {
     notStamped: () => notStamped.inc(),
-    sealFailed: () => failed.inc(),
     eventDamaged: () => damaged.inc(),
-    sealed: (changes) => {
-      sealed.inc(changes)
-      last.set(now() / 1000)
-    },
+    sealed: (changes) => sealed.inc(changes),
   } satisfies Partial<Listener>
 }
 
-/** Counts the changes that the journals take in. @param now milliseconds since 1970 */
-export function countKept(registers: Registry[], now: () => number) {
+/** Counts the changes that the journals take in. */
+export function countKept(registers: Registry[]) {
   const kept = new Counter({
     name: 'mkopo_journal_changes_total',
     help: 'Changes and loans that this process has taken into the journals.',
-    registers,
-  })
-  const last = new Gauge({
-    name: 'mkopo_journal_last_success_timestamp_seconds',
-    help: 'When the journals were last found complete, or were continued.',
-    registers,
-  })
-  const failed = new Counter({
-    name: 'mkopo_journal_failures_total',
-    help: 'Rounds in which the journal of an organization, or all, could not be continued.',
     registers,
   })
   const left = new Counter({
@@ -80,11 +56,7 @@ export function countKept(registers: Registry[], now: () => number) {
     registers,
   })
   return {
-    keepFailed: () => failed.inc(),
     changeNotPosted: () => left.inc(),
-    kept: (changes) => {
-      kept.inc(changes)
-      last.set(now() / 1000)
-    },
+    kept: (changes) => kept.inc(changes),
   } satisfies Partial<Listener>
 }

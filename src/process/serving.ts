@@ -12,14 +12,9 @@ import { buildMonitor } from '../monitor/server.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import { type AccessTrail, keepAccessTrail } from '../services/access/accessTrail.ts'
 import { createLimits, type Limits } from '../services/access/rateLimits.ts'
-import { keepTotals, type Totals } from '../services/book/totals.ts'
-import { startSequencer } from '../services/events/sequencer.ts'
-import { startKeeper } from '../services/journal/keeper.ts'
+import { type RunningJobs, startJobs } from '../services/jobs/runner.ts'
+import { createServiceJobs } from '../services/jobs/serviceJobs.ts'
 import { combineListeners } from '../services/listener.ts'
-import { type Sweeper, startSweeper } from '../services/loans/sweep.ts'
-import { startPortfolioKeeper } from '../services/portfolio/portfolioKeeper.ts'
-import type { Job } from '../services/rounds.ts'
-import { type DeliveryJob, startDelivery } from '../services/webhooks/startDelivery.ts'
 import { type Drainable, makeDrainable } from './drain.ts'
 import { type Vitals, watchVitals } from './vitals.ts'
 
@@ -29,13 +24,8 @@ export interface Serving {
   vitals?: Vitals
   limits?: Limits
   access?: AccessTrail
-  totals?: Totals
   monitor?: FastifyInstance
-  sweeper?: Sweeper
-  sequencer?: Job
-  keeper?: Job
-  portfolioKeeper?: Job
-  delivery?: DeliveryJob
+  jobs?: RunningJobs
   app?: FastifyInstance
   drainable?: Drainable
 }
@@ -77,8 +67,7 @@ export async function startServing(serving: Serving, options: ServingOptions): P
     { now: Date.now, log },
   )
   serving.limits = createLimits(deps)
-  const totals = keepTotals(deps, log)
-  serving.totals = totals
+  const { jobs, totals, webhookFigures } = createServiceJobs(deps, { render: renderEvents(config.zone), log })
   const { guard } = serving.vitals
   const limiting = { guard, limits: serving.limits }
   const app = await buildApp(deps, { logger: log, ...limiting })
@@ -91,12 +80,7 @@ export async function startServing(serving: Serving, options: ServingOptions): P
   await monitor.listen({ host: opsHost, port: opsPort, exclusive: true }).catch(withSetting('OPS_PORT'))
   await mayOpen?.()
   await app.listen({ host, port }).catch(withSetting('PORT'))
-  serving.sweeper = startSweeper(deps, log)
-  serving.sequencer = startSequencer(deps, log)
-  serving.keeper = startKeeper(deps, log)
-  serving.portfolioKeeper = startPortfolioKeeper(deps, log)
-  const delivery = startDelivery(deps, { render: renderEvents(config.zone), log })
-  serving.delivery = delivery
+  serving.jobs = startJobs(jobs, { listener, log })
   metrics.observe({
     pool: deps.db.pool,
     databaseUp: guard.reachable,
@@ -106,7 +90,8 @@ export async function startServing(serving: Serving, options: ServingOptions): P
     lagMs: guard.lagMs,
     totals: totals.latest,
     heads: totals.heads,
-    webhooks: delivery.figures,
+    webhooks: webhookFigures.latest,
+    jobs: jobs.map(({ name }) => name),
   })
   return { origin: app.listeningOrigin, opsOrigin: monitor.listeningOrigin }
 }
@@ -117,8 +102,7 @@ export async function startServing(serving: Serving, options: ServingOptions): P
  * @param mayClose awaited before the process accepts nothing new
  */
 export async function stopServing(serving: Serving, graceMs: number, mayClose?: () => Promise<void>): Promise<void> {
-  const { app, drainable, limits, access, totals, vitals, monitor, deps } = serving
-  const { sweeper, sequencer, keeper, portfolioKeeper, delivery } = serving
+  const { app, drainable, limits, access, jobs, vitals, monitor, deps } = serving
   if (app?.server.listening) {
     await pause(graceMs)
     await mayClose?.()
@@ -126,17 +110,7 @@ export async function stopServing(serving: Serving, graceMs: number, mayClose?: 
   deps?.eventHeads.close()
   await drainable?.drain()
   await app?.close()
-  await Promise.all([
-    sweeper?.stop(),
-    sequencer?.stop(),
-    keeper?.stop(),
-    portfolioKeeper?.stop(),
-    delivery?.stop(),
-    limits?.stop(),
-    access?.stop(),
-    totals?.stop(),
-    vitals?.stop(),
-  ])
+  await Promise.all([jobs?.stop(), limits?.stop(), access?.stop(), vitals?.stop()])
   await monitor?.close()
   deps?.statements.close()
   deps?.webhookPoster.close()

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../domain/errors.ts'
 import type { EntryType } from '../domain/loan/entry.ts'
+import type { JobName } from './jobs/job.ts'
 
 /** A request that was answered. */
 export interface Answered {
@@ -72,25 +73,22 @@ export interface Listener {
   /** A request was turned away early. */
   shed(because: 'event_loop' | 'in_flight' | 'share' | 'database'): void
   swept(loans: number): void
-  sweepFailed(): void
+  /** A loan was left out of the sweep, because it cannot be replayed. */
+  loanNotSwept(): void
   /** Changes were sealed, and their events numbered. */
   sealed(changes: number): void
   /** A row of the trail had no right stamp when it was sealed: it was changed or added past the service. */
   notStamped(): void
-  /** The changes of an organization, or all, could not be sealed. */
-  sealFailed(): void
   /** Changes were taken into the journals. */
   kept(changes: number): void
-  /** The journal of an organization, or all, could not be continued. */
-  keepFailed(): void
   /** A change was left out of the journal, because its loan or the last posting of the loan is damaged. */
   changeNotPosted(): void
   /** An event could not be told as a whole, because a row of the book is damaged. */
   eventDamaged(): void
-  /** The portfolios were found kept, or were kept on. */
-  portfolioKept(): void
-  /** The portfolio of an organization, or all, could not be kept. */
-  portfolioKeepFailed(): void
+  /** A round of a background job did some work or found none, and no organization failed or is left alone. */
+  jobSucceeded(job: JobName): void
+  /** A background job failed for one organization, or for all. */
+  jobFailed(job: JobName): void
   /** An event was sent to an endpoint of a webhook; `exhausted` is given up. */
   webhookAttempted(outcome: 'delivered' | 'failed' | 'exhausted'): void
 }
@@ -109,16 +107,14 @@ export const noListener: Listener = {
   limited() {},
   shed() {},
   swept() {},
-  sweepFailed() {},
+  loanNotSwept() {},
   sealed() {},
   notStamped() {},
-  sealFailed() {},
   kept() {},
-  keepFailed() {},
   changeNotPosted() {},
   eventDamaged() {},
-  portfolioKept() {},
-  portfolioKeepFailed() {},
+  jobSucceeded() {},
+  jobFailed() {},
   webhookAttempted() {},
 }
 

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { sequenceAll } from '../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../src/services/events/sequencer.ts'
+import { drain } from '../../src/services/jobs/job.ts'
 import { DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
+import { sweepJob } from '../../src/services/loans/sweep.ts'
 import { FIRST_DAY, startService, type TestService } from '../support/service.ts'
-import { sweepAll } from '../support/sweepAll.ts'
 import { anyCommands, type LoanCommand, readEverything } from './commands.ts'
 import { type DemoProduct, debtOf, PRODUCTS } from './debt.ts'
 import { KINDS } from './history.ts'
@@ -80,8 +81,8 @@ it(
 
 it('the feed of events, followed from its beginning, gives each loan as the API answers it', async () => {
   service.clock.set(LATER)
-  await sweepAll(service.deps)
-  await sequenceAll(service.deps)
+  await drain(sweepJob(service.deps))
+  await drain(sequencerJob(service.deps))
   const token = await service.deps.signIn.issueToken(DEMO_PARTNER.email, DEMO_PARTNER.password, '127.0.0.1')
   const { loansTold, changes } = await followFeed(service, token)
   expect(loansTold.size).toBe(loans)

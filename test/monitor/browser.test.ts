@@ -1,14 +1,15 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rememberRecent } from '../../src/monitor/recent.ts'
-import { keepTotals, type Totals } from '../../src/services/book/totals.ts'
-import { sequenceAll } from '../../src/services/events/sequencer.ts'
+import { createTotals, type Totals } from '../../src/services/book/totals.ts'
+import { sequencerJob } from '../../src/services/events/sequencer.ts'
+import { drain } from '../../src/services/jobs/job.ts'
 import { DEMO_OPERATOR } from '../../src/services/lenders/seedDemo.ts'
-import { createPortfolioKeeper } from '../../src/services/portfolio/portfolioKeeper.ts'
+import { sweepJob } from '../../src/services/loans/sweep.ts'
+import { portfolioJob } from '../../src/services/portfolio/portfolioKeeper.ts'
 import { findChromium, signedInContext, startChromium } from '../support/browser.ts'
 import { type Office, openOffice } from '../support/office.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { sweepAll } from '../support/sweepAll.ts'
 
 const installed = findChromium()
 
@@ -40,10 +41,9 @@ beforeAll(async () => {
   service.clock.set('2026-03-01')
   await repay(500_000)
   service.clock.set('2026-03-21')
-  await sweepAll(service.deps)
-  await sequenceAll(service.deps)
-  const keeper = createPortfolioKeeper(service.deps)
-  while (!(await keeper.round()).isDone);
+  await drain(sweepJob(service.deps))
+  await drain(sequencerJob(service.deps))
+  await drain(portfolioJob(service.deps))
   service.clock.set('2026-03-01')
   const recent = rememberRecent(service.clock.now)
   const why = {
@@ -61,9 +61,8 @@ beforeAll(async () => {
       requestId: crypto.randomUUID(),
     })
   recent.listener.swept?.(12)
-  const unexpected = (context: object) => expect.unreachable(String((context as { err: Error }).err.stack))
-  totals = keepTotals(service.deps, { warn: unexpected })
-  await totals.look()
+  totals = createTotals(service.deps)
+  await drain(totals.job)
   office = openOffice(service.deps, { recent, totals })
   await office.monitor.listen({ host: '127.0.0.1', port: 0 })
   browser = await startChromium(installed)
@@ -71,7 +70,6 @@ beforeAll(async () => {
 afterAll(async () => {
   if (installed === undefined) return
   await browser.close()
-  await totals.stop()
   await office.monitor.close()
   await service.close()
 })

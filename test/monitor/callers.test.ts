@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { rememberRecent } from '../../src/monitor/recent.ts'
 import { buildMonitor } from '../../src/monitor/server.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
-import { keepTotals } from '../../src/services/book/totals.ts'
+import { createTotals } from '../../src/services/book/totals.ts'
 import { type ServiceProcess, startProcess } from '../support/process.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -22,7 +22,7 @@ afterAll(async () => {
 function monitorWith(metricsToken?: string): FastifyInstance {
   const deps = { ...service.deps, config: { ...service.deps.config, metricsToken } }
   const { machineNow: now } = deps
-  const totals = keepTotals(deps, { warn: () => undefined })
+  const totals = createTotals(deps)
   const log = { error: () => expect.unreachable() }
   const monitor = buildMonitor({ deps, metrics: createMetrics(now), recent: rememberRecent(now), totals, log })
   monitors.push(monitor)

@@ -7,15 +7,16 @@ import { addPeriods } from '../../src/domain/dates.ts'
 import { Fold } from '../../src/domain/loan/fold.ts'
 import { ago, money, percent, short } from '../../src/monitor/layout/figures.ts'
 import { rememberRecent } from '../../src/monitor/recent.ts'
-import { keepTotals, type Totals } from '../../src/services/book/totals.ts'
-import { sequenceAll } from '../../src/services/events/sequencer.ts'
+import { createTotals, type Totals } from '../../src/services/book/totals.ts'
+import { sequencerJob } from '../../src/services/events/sequencer.ts'
+import { drain } from '../../src/services/jobs/job.ts'
 import { DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
 import { combineListeners, noListener } from '../../src/services/listener.ts'
+import { sweepJob } from '../../src/services/loans/sweep.ts'
 import { type Office, openOffice } from '../support/office.ts'
 import { opsOn } from '../support/ops.ts'
 import { aBasicLoan, aBorrower } from '../support/recordBodies.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { sweepAll } from '../support/sweepAll.ts'
 
 let service: TestService
 let app: FastifyInstance
@@ -33,9 +34,9 @@ beforeAll(async () => {
   const recent = rememberRecent(service.clock.machineNow)
   const deps: Deps = { ...service.deps, listener: combineListeners(noListener, recent.listener) }
   app = await buildApp(deps)
-  totals = keepTotals(deps, { warn: () => undefined })
+  totals = createTotals(deps)
   office = openOffice(deps, { recent, totals })
-  await totals.look()
+  await drain(totals.job)
   const { host } = new URL(deps.config.baseUrl)
   const headers = { host, authorization: `Bearer ${service.tokens.partner}` }
   const post = async (url: string, payload: object) =>
@@ -47,7 +48,7 @@ beforeAll(async () => {
   service.clock.set('2026-02-10')
   await post(`/v1/loans/${loan}/repayments`, { transactionAmount: 30_000 })
   service.clock.set('2026-04-01')
-  await sweepAll(deps)
+  await drain(sweepJob(deps))
   recent.listener.swept?.(2)
   await post(`/v1/loans/${loan}/repayments`, {
     ...{ transactionAmount: 40_000, transactionDate: '2026-03-20', idempotencyKey: 'used twice' },
@@ -56,10 +57,9 @@ beforeAll(async () => {
   await post(`/v1/loans/${loan}/repayments`, { transactionAmount: 2, idempotencyKey: 'used twice' })
   await app.inject({ url: '/v1/customers/external/0712345678', headers })
   await app.inject({ url: '/v1/customers', headers: { host } })
-  await totals.look()
+  await drain(totals.job)
 })
 afterAll(async () => {
-  await totals.stop()
   await office.monitor.close()
   await app.close()
   await service.close()
@@ -105,7 +105,7 @@ describe('the page of the book', () => {
     const waiting = (await look('/book')).text
     expect(waiting).toMatch(/Last change sealed<\/dt><dd>none yet<.*Changes not sealed yet<\/dt><dd>\d+</s)
     expect(waiting).not.toContain('mkopo-head')
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     const { text } = await look('/book')
     const head = (await opsOn(service)('book seal')).out.split('\n')[1]
     expect(text).toContain(`<code>${head}</code>`)

@@ -6,16 +6,17 @@ import { ACTION_KINDS } from '../../src/domain/approvals/pendingAction.ts'
 import { PERIOD_UNITS } from '../../src/domain/dates.ts'
 import { PRESETS } from '../../src/domain/delinquency/presets.ts'
 import { ACCOUNT_TYPES } from '../../src/domain/journal/chart.ts'
-import { sequenceAll } from '../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../src/services/events/sequencer.ts'
+import { drain } from '../../src/services/jobs/job.ts'
 import { PERIOD_STATES } from '../../src/services/journal/periods.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
-import { createPortfolioKeeper } from '../../src/services/portfolio/portfolioKeeper.ts'
+import { sweepJob } from '../../src/services/loans/sweep.ts'
+import { portfolioJob } from '../../src/services/portfolio/portfolioKeeper.ts'
 import { ACCOUNT_WORDS, BUCKET_WORDS, PRESET_WORDS, STATE_WORDS } from '../../src/words/names.ts'
 import type { Words } from '../../src/words/words.ts'
 import { keepJournal } from '../support/journal.ts'
 import { type Office, openOffice, type Person } from '../support/office.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { sweepAll } from '../support/sweepAll.ts'
 import type { Wire } from '../support/wire.ts'
 
 // The portfolio on the operators' pages.
@@ -36,10 +37,9 @@ const lend = async (principal: number): Promise<string> =>
   (await post('/v1/loans', { customerId: HOSTILE, productId: 1, principal })).id
 
 async function keep(): Promise<void> {
-  await sweepAll(service.deps)
-  await sequenceAll(service.deps)
-  const keeper = createPortfolioKeeper(service.deps)
-  while (!(await keeper.round()).isDone);
+  await drain(sweepJob(service.deps))
+  await drain(sequencerJob(service.deps))
+  await drain(portfolioJob(service.deps))
 }
 
 beforeAll(async () => {

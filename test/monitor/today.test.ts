@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { drain } from '../../src/services/jobs/job.ts'
+import { sweepJob } from '../../src/services/loans/sweep.ts'
 import { type Office, openOffice } from '../support/office.ts'
 import { randomFrom } from '../support/random.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { sweepAll } from '../support/sweepAll.ts'
 import type { Wire } from '../support/wire.ts'
 
 // The page of the day, read beside the answers of the API: random books of late and early payers, day by day.
@@ -124,7 +125,7 @@ async function live(seed: number, onDay: (today: string) => Promise<void>): Prom
   for (let day = 1; day <= 28; day++) {
     const today = new Date(Date.UTC(2026, 2 + seed * 2, day)).toISOString().slice(0, 10)
     service.clock.set(`${today}T10:00:00+03:00`)
-    await sweepAll(service.deps)
+    await drain(sweepJob(service.deps))
     if (day < 12) {
       const body = { customerId: externalId, productId: Number(product), principal: 1_000 + random(20_000) }
       for (let count = random(8); count >= 0; count--) loans.push((await send('/v1/loans', body)).body.id)

@@ -5,8 +5,9 @@ import { parse } from 'yaml'
 import { buildApp } from '../../src/app/app.ts'
 import type { Deps } from '../../src/app/deps.ts'
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts'
-import { keepTotals } from '../../src/services/book/totals.ts'
-import { sequenceAll } from '../../src/services/events/sequencer.ts'
+import { createTotals } from '../../src/services/book/totals.ts'
+import { sequencerJob } from '../../src/services/events/sequencer.ts'
+import { drain } from '../../src/services/jobs/job.ts'
 import { type Family, readExposition } from '../support/exposition.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -63,13 +64,16 @@ beforeAll(async () => {
   // The moments of a sweep and of the sums are told exactly.
   service.clock.stand(new Date(service.clock.now()).toISOString())
   metrics.listener.swept(3)
-  metrics.listener.sweepFailed()
+  metrics.listener.loanNotSwept()
+  metrics.listener.jobSucceeded('sweep')
+  metrics.listener.jobSucceeded('sequencer')
+  metrics.listener.jobFailed('sequencer')
   metrics.listener.limited('account')
-  await sequenceAll(deps)
+  await drain(sequencerJob(deps))
   metrics.listener.webhookAttempted('delivered')
   const endpoints = { active: 2, backing_off: 1, disabled: 0 }
-  const totals = keepTotals(deps, { warn: () => undefined })
-  await totals.look()
+  const totals = createTotals(deps)
+  await drain(totals.job)
   metrics.observe({
     pool: deps.db.pool,
     databaseUp: () => true,
@@ -79,9 +83,9 @@ beforeAll(async () => {
     lagMs: () => 1.5,
     totals: totals.latest,
     heads: totals.heads,
+    jobs: ['journal', 'sequencer'],
     webhooks: () => ({ endpoints, behind: 7, worst: 5, oldestSeconds: 1.5 }),
   })
-  await totals.stop()
   await app.close()
   families = readExposition((await metrics.page()).text)
 })
@@ -147,7 +151,13 @@ describe('the metrics page', () => {
     expect(value('mkopo_sealed_sequence', { organization: '1' })).toBeGreaterThanOrEqual(8)
     expect(value('mkopo_sealed_sequence', { organization: '0' })).toBe(0)
     expect(value('mkopo_event_loop_late_seconds')).toBe(0.0015)
-    expect(value('mkopo_sweep_last_success_timestamp_seconds')).toBe(service.clock.machineNow() / 1000)
+    expect(value('mkopo_job_last_success_timestamp_seconds', { job: 'sequencer' })).toBe(
+      service.clock.machineNow() / 1000,
+    )
+    expect(value('mkopo_job_failures_total', { job: 'sequencer' })).toBe(1)
+    expect(value('mkopo_job_failures_total', { job: 'journal' })).toBe(0)
+    expect(value('mkopo_sweep_loans_total')).toBe(3)
+    expect(value('mkopo_sweep_loans_left_out_total')).toBe(1)
   })
 })
 

@@ -87,6 +87,7 @@ describe('the metrics page', () => {
       clockAheadMs: () => 0,
       stopping: () => false,
       lagMs: () => 0,
+      jobs: ['sequencer', 'journal', 'portfolio'],
       totals: () => organizations.map(totalsOf),
       heads: () => [0, ...organizations].map((id) => ({ organizationId: id, changeId: 1n, sequence: 1n, hash: 'a' })),
       webhooks: () => ({

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { drain } from '../../src/services/jobs/job.ts'
+import { sweepJob } from '../../src/services/loans/sweep.ts'
 import { opsOn } from '../support/ops.ts'
 import { FIRST_DAY, startService, type TestService } from '../support/service.ts'
-import { sweepAll } from '../support/sweepAll.ts'
 
 let service: TestService
 let ops: ReturnType<typeof opsOn>
@@ -168,7 +169,7 @@ describe('a book in order', () => {
       const before = await ops('book check --json')
       expect(before.json).toMatchObject({ found: 0, differences: [], loans: 10, stopped: false })
       expect(before.code).toBe(0)
-      await sweepAll(service.deps)
+      await drain(sweepJob(service.deps))
       expect((await ops('book check --json')).json).toMatchObject({ found: 0, waitingForSweep: 0 })
     }
   })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sequenceAll } from '../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../src/services/events/sequencer.ts'
+import { drain } from '../../src/services/jobs/job.ts'
 import { anAccount, letWaitAbove } from '../support/approvals.ts'
 import { aBasicLoan, aBorrower, anExtendedLoan, aRepayment } from '../support/recordBodies.ts'
 import { recordIdsFrom } from '../support/recordIds.ts'
@@ -89,7 +90,7 @@ async function changeTheRest(): Promise<void> {
   const product = await asAdmin('/v1/loan-products', { name: 'Seeds', ...terms })
   await asAdmin(`/v1/loan-products/${product.id}/retire`, {})
   const endpoint = await asAdmin('/v1/webhook-endpoints', { url: 'https://198.41.0.4/hook' })
-  await sequenceAll(service.deps)
+  await drain(sequencerJob(service.deps))
   const endpoints = `/v1/webhook-endpoints/${endpoint.id}`
   // Back to the first event, and once more, where nothing is sent again.
   await asAdmin(`${endpoints}/rotate-secret`, {})

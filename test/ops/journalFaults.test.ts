@@ -4,10 +4,11 @@ import { requestBooking } from '../../src/db/journal/provisions.ts'
 import { setChart } from '../../src/db/journal/setChart.ts'
 import { DEFAULT_CHART } from '../../src/domain/journal/chart.ts'
 import { toStoredChart } from '../../src/domain/journal/storedChart.ts'
+import { drain } from '../../src/services/jobs/job.ts'
+import { sweepJob } from '../../src/services/loans/sweep.ts'
 import { keepJournal } from '../support/journal.ts'
 import { JOURNAL_FAULTS } from '../support/journalFaults.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { sweepAll } from '../support/sweepAll.ts'
 import { copyBook, type WholeBook } from '../support/wholeBook.ts'
 
 // What is planted in the journal is named by `book check` (contract 9.1, 9.3).
@@ -30,7 +31,7 @@ beforeAll(async () => {
   loan = await post('/v1/loans', { customerId: 'asha', productId: 3, principal: 6_000 })
   await post(`/v1/loans/${loan}/repayments`, { transactionAmount: 700 })
   service.clock.set('2026-02-01')
-  await sweepAll(service.deps)
+  await drain(sweepJob(service.deps))
   await requestClose(service.deps.db, author, { firstDay: '2026-01-01', month: '2026-01', now: service.clock.now() })
   await post(`/v1/loans/${loan}/repayments`, { transactionAmount: 50, transactionDate: '2026-01-31' })
   const chart = toStoredChart({ ...DEFAULT_CHART, method: 'accrual_upfront' })
@@ -71,7 +72,7 @@ describe('book check', () => {
 
   it('finds nothing while the journal has not come to the last changes, a close among them', async () => {
     service.clock.set('2026-03-01')
-    await sweepAll(service.deps)
+    await drain(sweepJob(service.deps))
     await requestClose(service.deps.db, author, { firstDay: '2026-02-01', month: '2026-02', now: service.clock.now() })
     expect((await service.post('/v1/customers', { body: { externalId: 'juma' } })).status).toBe(200)
     expect(await book.check()).toEqual({ code: 0, found: [] })

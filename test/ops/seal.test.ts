@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { stampOf } from '../../src/db/audit/stamp.ts'
 import { createKeptHeads } from '../../src/services/events/keptHeads.ts'
 import { chainSecret } from '../../src/services/events/seal.ts'
-import { sequenceAll } from '../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../src/services/events/sequencer.ts'
+import { drain } from '../../src/services/jobs/job.ts'
 import { opsOn } from '../support/ops.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -70,7 +71,7 @@ describe('a book of which nothing is sealed yet', () => {
 describe('the head of a chain', () => {
   beforeAll(async () => {
     await repay()
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     for (const table of TABLES) await sql(`CREATE TABLE whole_${table} AS TABLE ${table}`)
   })
 
@@ -97,7 +98,7 @@ describe('the head of a chain', () => {
   it('stands while the chain grows', async () => {
     const kept = await head()
     await repay()
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     expect(await head()).not.toBe(kept)
     expect(await check(` --head ${kept} --head ${await head()}`)).toEqual(CLEAN)
     expect((await ops(`book check --head ${kept}`)).out).toMatch(/nothing before it was rewritten\nNot proven/)
@@ -150,7 +151,7 @@ describe('found with a head that was kept, and not without', () => {
   it('the whole chain made again with the right secret', async () => {
     await sql(`UPDATE audit_entry SET request_id = 'another' WHERE after ? 'posted'`)
     await sql('TRUNCATE event, event_chain')
-    await sequenceAll(startedAgain())
+    await drain(sequencerJob(startedAgain()))
     const changed = /^audit_entry \d+: was changed after it was written, or was not written by the service/
     const without = await check()
     expect(without.found.filter((line) => !changed.test(line))).toEqual([])
@@ -168,7 +169,7 @@ describe('found with a head that was kept, and not without', () => {
       'UPDATE event_chain SET opened_at_change = 1000, change_id = 0, sequence = 0, hash = $$$$ WHERE organization_id = 1',
     )
     await sql('DELETE FROM event WHERE organization_id = 1')
-    await sequenceAll(startedAgain())
+    await drain(sequencerJob(startedAgain()))
     expect(await check()).toEqual(CLEAN)
     expect((await check(` --head ${kept}`)).code).toBe(1)
   })
@@ -196,13 +197,13 @@ describe('another secret', () => {
   it('seals nothing onto the chain, until the chain begins again as docs/operating/access.md says', async () => {
     const deps = startedAgain(withSecret().deps)
     await repay()
-    await expect(sequenceAll(deps)).rejects.toThrow(/KEY_ENCRYPTION_SECRET: is not the one/)
+    await expect(drain(sequencerJob(deps))).rejects.toThrow(/KEY_ENCRYPTION_SECRET: is not the one/)
     await service.owner.pool.query(
       'CREATE TABLE kept_event AS TABLE event; CREATE TABLE kept_chain AS TABLE event_chain',
     )
     const document = readFileSync(new URL('../../docs/operating/access.md', import.meta.url), 'utf8')
     await sql(/```sql\n(BEGIN;\nDELETE FROM event;[^`]*)```/.exec(document)![1]!)
-    await sequenceAll(deps)
+    await drain(sequencerJob(deps))
     const run = opsOn(withSecret())
     expect((await run<Found>('book check --json')).json).toMatchObject({ found: 0, unsealed: 0 })
     const told = await sql(
@@ -211,7 +212,7 @@ describe('another secret', () => {
     expect(told.rows).toEqual([{ told: 1, last: 1 }])
     await sql('DELETE FROM event; DELETE FROM event_chain; INSERT INTO event SELECT * FROM kept_event')
     await sql('INSERT INTO event_chain SELECT * FROM kept_chain')
-    await sequenceAll(startedAgain())
+    await drain(sequencerJob(startedAgain()))
   })
 
   it('is found also where the chain says that it is the right one', async () => {
@@ -235,7 +236,7 @@ describe('a chain of thousands of changes', () => {
 
   it('is walked in batches, to its end', async () => {
     await exported()
-    await sequenceAll(startedAgain())
+    await drain(sequencerJob(startedAgain()))
     const { json } = await ops('book check --json')
     expect(json).toMatchObject({ found: 0, unsealed: 0 })
     expect(json.sealed).toBeGreaterThan(2500)

@@ -1,7 +1,8 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SEALED } from '../../src/db/events/sealedColumns.ts'
-import { sequenceAll } from '../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../src/services/events/sequencer.ts'
+import { drain } from '../../src/services/jobs/job.ts'
 import { CHAIN_FAULTS, COHERENT_FAULTS } from '../support/chainFaults.ts'
 import { opsOn } from '../support/ops.ts'
 import { type BookIds, makeEveryKind } from '../support/sealedBook.ts'
@@ -31,7 +32,7 @@ const text = async (sql: string): Promise<string> => Object.values((await client
 beforeAll(async () => {
   service = await startService()
   const made: BookIds = await makeEveryKind(service)
-  await sequenceAll(service.deps)
+  await drain(sequencerJob(service.deps))
   client = await service.owner.pool.connect()
   // As the server's owner may: past every foreign key and check.
   await client.query('SET session_replication_role = replica')

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { opsOn } from '../support/ops.ts'
 import { type Receiver, startReceiver, verify } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { type DeliveryWire, deliveryOf, drain, type EndpointWire, lendTo } from '../support/webhooks.ts'
+import { type DeliveryWire, deliverAll, deliveryOf, type EndpointWire, lendTo } from '../support/webhooks.ts'
 
 let service: TestService
 let receiver: Receiver
@@ -16,7 +16,7 @@ beforeAll(async () => {
   made = json
   await lendTo(service, ['asha', 'juma'])
   const delivery = deliveryOf(service)
-  await drain(service, delivery)
+  await deliverAll(service, delivery)
   await delivery.stop()
 })
 afterAll(async () => {

@@ -1,13 +1,13 @@
 import { expect } from 'vitest'
 import { createAccount } from '../../src/services/access/accounts.ts'
 import { operator as callerOf } from '../../src/services/access/caller.ts'
-import { startSequencer } from '../../src/services/events/sequencer.ts'
-import { startKeeper } from '../../src/services/journal/keeper.ts'
+import { drain } from '../../src/services/jobs/job.ts'
 import { DEMO_OPERATOR } from '../../src/services/lenders/seedDemo.ts'
+import { sweepJob } from '../../src/services/loans/sweep.ts'
+import { startKeeper, startSequencer } from './jobs.ts'
 import { anotherLender } from './lenders.ts'
 import { quiet } from './quiet.ts'
 import { type Answer, startService, type TestService } from './service.ts'
-import { sweepAll } from './sweepAll.ts'
 
 /** A chart over HTTP. */
 export interface ChartWire {
@@ -66,7 +66,7 @@ export async function openBooks() {
       service.clock.set(day)
       const { email, password } = DEMO_OPERATOR
       token = await service.deps.signIn.issueToken(email, password, '127.0.0.1')
-      await sweepAll(service.deps)
+      await drain(sweepJob(service.deps))
     },
     get: <Body>(path: string, as = token): Promise<Answer<Body>> => service.get<Body>(`${PATH}/${path}`, { token: as }),
     put: <Body>(path: string, body: unknown, as = token): Promise<Answer<Body>> =>

@@ -4,16 +4,17 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { requestClose } from '../../src/db/journal/periods.ts'
 import { operator } from '../../src/services/access/caller.ts'
+import { drain } from '../../src/services/jobs/job.ts'
 import { bookProvisions } from '../../src/services/journal/bookProvisions.ts'
 import { setChart } from '../../src/services/journal/charts.ts'
-import { createPortfolioKeeper } from '../../src/services/portfolio/portfolioKeeper.ts'
+import { sweepJob } from '../../src/services/loans/sweep.ts'
+import { portfolioJob } from '../../src/services/portfolio/portfolioKeeper.ts'
 import { keepJournal, keptBeside } from './journal.ts'
 import { opsOn } from './ops.ts'
 import { aPng } from './pictures.ts'
 import { SECOND_CHART } from './randomBook.ts'
 import { type BookIds, makeEveryKind } from './sealedBook.ts'
 import type { TestService } from './service.ts'
-import { sweepAll } from './sweepAll.ts'
 
 /** Rows that no request of this book makes, or not soon. Book check does not look at any of these tables. */
 const BY_HAND = `
@@ -46,7 +47,7 @@ export async function makeFullBook(service: TestService): Promise<BookIds> {
   const file = join(tmpdir(), `mkopo-customers-${process.pid}-${Date.now()}.csv`)
   await writeFile(file, 'externalId\nduka-7\n')
   expect((await opsOn(service)(['book', 'import', '-o', '1', '--customers', file, '--yes'])).code).toBe(0)
-  await sweepAll(service.deps)
+  await drain(sweepJob(service.deps))
   await keepJournal(service.deps)
   const month = { firstDay: '2026-01-01', month: '2026-01', now: service.deps.now(1) }
   await requestClose(service.deps.db, { organizationId: 1, accountId: null, requestId: null }, month)
@@ -56,7 +57,7 @@ export async function makeFullBook(service: TestService): Promise<BookIds> {
   await keptBeside(service.deps, bookProvisions(service.deps, caller, { asOf: '2026-07-02', policy: {}, provisions }))
   await keepPortfolios(service)
   service.clock.set('2026-07-03')
-  await sweepAll(service.deps)
+  await drain(sweepJob(service.deps))
   await keepJournal(service.deps)
   await keepPortfolios(service)
   await keepJournal(service.deps)
@@ -65,6 +66,5 @@ export async function makeFullBook(service: TestService): Promise<BookIds> {
 }
 
 async function keepPortfolios({ deps }: TestService): Promise<void> {
-  const keeper = createPortfolioKeeper(deps)
-  while (!(await keeper.round()).isDone);
+  await drain(portfolioJob(deps))
 }

@@ -1,17 +1,17 @@
 import { DEFAULT_CHART } from '../../src/domain/journal/chart.ts'
 import { operator } from '../../src/services/access/caller.ts'
-import { startSequencer } from '../../src/services/events/sequencer.ts'
+import { drain } from '../../src/services/jobs/job.ts'
 import { setChart } from '../../src/services/journal/charts.ts'
 import { closePeriod } from '../../src/services/journal/closePeriod.ts'
-import { startKeeper } from '../../src/services/journal/keeper.ts'
 import { DEMO_OPERATOR } from '../../src/services/lenders/seedDemo.ts'
+import { sweepJob } from '../../src/services/loans/sweep.ts'
+import { startKeeper, startSequencer } from './jobs.ts'
 import { quiet } from './quiet.ts'
 import { randomFrom } from './random.ts'
 import { aBasicLoan, aBorrower, anExtendedLoan } from './recordBodies.ts'
 import { type RecordId, recordIdsFrom } from './recordIds.ts'
 import { recordsOf } from './records.ts'
 import { startService, type TestService } from './service.ts'
-import { sweepAll } from './sweepAll.ts'
 
 /** The months in which a random book lives; all but the last are closed. */
 export const MONTHS = ['2026-01', '2026-02', '2026-03', '2026-04'] as const
@@ -48,7 +48,7 @@ export async function openRandomBook(seed: number, onDay?: (service: TestService
   const at = async (moment: string) => {
     service.clock.set(moment)
     token = await service.deps.signIn.issueToken(DEMO_OPERATOR.email, DEMO_OPERATOR.password, '127.0.0.1')
-    await sweepAll(service.deps)
+    await drain(sweepJob(service.deps))
   }
 
   const send = async (path: string, body: object): Promise<string | undefined> => {

@@ -1,6 +1,5 @@
 import { openService } from '../../src/app/service.ts'
-import { startSequencer } from '../../src/services/events/sequencer.ts'
-import { startKeeper } from '../../src/services/journal/keeper.ts'
+import { startKeeper, startSequencer } from './jobs.ts'
 import { testConfig } from './service.ts'
 
 // A process that does nothing but seal changes of a database and keep its journals, until it is killed: `node sequencerProcess.ts <url>`.

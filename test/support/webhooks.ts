@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { renderEvents } from '../../src/app/renderEvents.ts'
-import { sequenceAll } from '../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../src/services/events/sequencer.ts'
+import { drain } from '../../src/services/jobs/job.ts'
 import { Delivery } from '../../src/services/webhooks/delivery.ts'
 import type { Call, TestService } from './service.ts'
 
@@ -33,8 +34,8 @@ export const deliveryOf = (service: TestService, random = 0.5): Delivery =>
   })
 
 /** Numbers the events that there are, and sends all that is due now. */
-export async function drain(service: TestService, delivery: Pick<Delivery, 'round' | 'quiet'>): Promise<void> {
-  await sequenceAll(service.deps)
+export async function deliverAll(service: TestService, delivery: Pick<Delivery, 'round' | 'quiet'>): Promise<void> {
+  await drain(sequencerJob(service.deps))
   for (let state = await delivery.round(); state !== 'idle'; state = await delivery.round()) await delivery.quiet()
 }
 

@@ -1,20 +1,12 @@
 import type { Deps } from '../../app/deps.ts'
-import {
-  type AccessEntry,
-  insertAccessEntries,
-  latestAccess,
-  purgeAccessEntries,
-} from '../../db/access/accessEntries.ts'
+import { type AccessEntry, insertAccessEntries, latestAccess } from '../../db/access/accessEntries.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { Listener } from '../listener.ts'
 
 export type { AccessEntry, AccessFilter } from '../../db/access/accessEntries.ts'
 
-/** The entries that are kept of each organization, and of callers that were not identified. */
-const MOST_KEPT = 100_000
 const WRITE_EVERY_MS = 1_000
-const PURGE_EVERY = 60
 /** The most entries that are written at once: of identified callers, and of others, who may be any number. */
 const MOST_AT_ONCE = { identified: 1_000, unidentified: 100 }
 
@@ -39,7 +31,6 @@ export function keepAccessTrail(now: () => number, log: { warn(context: object, 
   let db: Db | undefined
   let waiting: { identified: AccessEntry[]; unidentified: AccessEntry[] } = { identified: [], unidentified: [] }
   let dropped = 0
-  let writes = 0
   const add = (entry: Omit<AccessEntry, 'at'>) => {
     const kind = entry.organizationId === 0 ? 'unidentified' : 'identified'
     if (waiting[kind].length >= MOST_AT_ONCE[kind]) dropped++
@@ -52,7 +43,6 @@ export function keepAccessTrail(now: () => number, log: { warn(context: object, 
     if (dropped > 0) log.warn({ dropped }, 'more sign-ins and refusals than the access trail keeps')
     dropped = 0
     if (entries.length > 0) await insertAccessEntries(db, entries)
-    if (++writes % PURGE_EVERY === 0) await purgeAccessEntries(db, MOST_KEPT)
   }
   let underWay: Promise<void> = Promise.resolve()
   const writeNow = () => {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Deps } from '../../app/deps.ts'
-import { type Addition, addToCounters, PURGE, purgeCounters } from '../../db/access/counters.ts'
+import { type Addition, addToCounters } from '../../db/access/counters.ts'
 
 const WINDOW_MS = 60_000
 /** The longest time for which an instance counts alone before it shares its count. */
@@ -50,7 +50,7 @@ interface Used {
 export function createLimits({ db, config, machineNow }: Pick<Deps, 'db' | 'config' | 'machineNow'>): Limits {
   const used = new LRUCache<string, Used>({ max: MOST_KEYS })
   const unshared = new Set<string>()
-  const share = createSharing({ db, machineNow }, used, unshared)
+  const share = createSharing({ db }, used, unshared)
 
   function take(by: Limited, key: string): Remaining | undefined {
     const limit = config.rateLimits[by]
@@ -92,12 +92,11 @@ export function createLimits({ db, config, machineNow }: Pick<Deps, 'db' | 'conf
  * @param unshared names in `used` that were counted since the last run
  */
 function createSharing(
-  { db, machineNow }: Pick<Deps, 'db' | 'machineNow'>,
+  { db }: Pick<Deps, 'db'>,
   used: LRUCache<string, Used>,
   unshared: Set<string>,
 ): () => Promise<void> {
   let sharing: Promise<void> | undefined
-  let purged = windowAt(machineNow())
   const addAll = (additions: Addition[]) => addToCounters(db, additions).catch(() => undefined)
 
   async function shareNow(): Promise<void> {
@@ -117,11 +116,6 @@ function createSharing(
       mine.shared = Math.max(mine.shared + mine.sharing, all?.get(key) ?? 0)
       mine.sharing = 0
     }
-    const window = windowAt(machineNow())
-    if (window === purged) return
-    // The minute before left a counter for every address. They are deleted in parts, so that no sharing is late.
-    const removed = await purgeCounters(db, machineNow()).catch(() => 0)
-    if (removed < PURGE) purged = window
   }
 
   return () => {

@@ -1,4 +1,4 @@
-import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Deps } from '../../app/deps.ts'
 import { isStampRight, STAMPED } from '../../db/audit/stamp.ts'
 import {
@@ -16,12 +16,11 @@ import {
 import { readHeads } from '../../db/events/eventList.ts'
 import { readSealed, type SealedRow } from '../../db/events/sealedRows.ts'
 import { CLOSING } from '../../db/journal/periods.ts'
-import { isUnavailable } from '../../db/postgres/errors.ts'
 import { inTransaction, type Transaction } from '../../db/postgres/transaction.ts'
 import { readMoment } from '../../db/queries/moment.ts'
 import { moment } from '../../db/queries/rows.ts'
 import { eventTypesOf, untoldTypeOf } from '../../domain/events/changeEvents.ts'
-import { type Failed, type Job, type Round, startRounds, type Work } from '../rounds.ts'
+import type { Job, Left } from '../jobs/job.ts'
 import { type Head, headText } from './chainHeads.ts'
 import type { KeptHeads } from './keptHeads.ts'
 import { type ChainSecret, sealChange } from './seal.ts'
@@ -31,28 +30,18 @@ export const CHANGES_A_ROUND = 200
 
 /** The pause after a round that left nothing: changes that arrive meanwhile are sealed together. */
 const EVERY_MS = 100
-/** The pause after an organization's changes could not be sealed. */
-const LEFT_ALONE_MS = 10_000
 /** Changes that are sealed before requests get their turn. */
 const SLICE = 50
 
-type SequencerDeps = Pick<Deps, 'db' | 'machineNow' | 'chainSecret' | 'eventHeads' | 'keptHeads'>
+type SequencerDeps = Pick<Deps, 'db' | 'machineNow' | 'chainSecret' | 'eventHeads' | 'keptHeads' | 'listener'>
 
-/** What the sequencer tells of what it seals. */
-export interface SequencerNews {
-  /** The head of a chain is to be kept outside of the database. */
-  headDue(head: Head): void
-  /** A row of the trail has no right stamp: it was changed or added past the service. It is sealed, and book check names it. */
-  notStamped(change: { readonly organizationId: number; readonly changeId: bigint }): void
+/** Writes lines of the log. */
+interface Log {
+  info(context: object, message: string): void
+  error(context: object, message: string): void
 }
 
-const noNews: SequencerNews = { headDue: () => undefined, notStamped: () => undefined }
-
-/** Seals changes and numbers events, round by round. */
-export interface Sequencer {
-  /** Seals what is settled: rows of the trail up to which none can appear any more. */
-  round(): Promise<Round>
-}
+const noLog: Log = { info: () => undefined, error: () => undefined }
 
 /** A row of the trail up to which all is settled once every transaction below a number has ended. */
 interface Settling {
@@ -60,67 +49,111 @@ interface Settling {
   readonly before: bigint
 }
 
-/** Creates a sequencer. Any number of them may work on one book: a chain is claimed by its row. */
-export function createSequencer(deps: SequencerDeps, news: SequencerNews = noNews): Sequencer {
-  let settled = 0n
-  let done = 0n
-  let next: Settling | undefined
-
-  /** Finds how far the trail is settled; a change that is drawn now is settled at a later look. */
-  async function look(): Promise<void> {
-    // The number comes first: each transaction that has drawn one up to it has begun by the moment.
-    const changeId = next ? 0n : await lastDrawn(deps.db)
-    if (!next && changeId === settled) return
-    const now = await readMoment(deps.db)
-    next ??= { changeId, before: now.nextId }
-    if (next.before > now.endedBelow) return
-    settled = next.changeId
-    next = undefined
-  }
-
-  /** The reading of the heads that are kept, once. */
-  let known: Promise<void> | undefined
-  const lose = (error: unknown) => {
-    known = undefined
-    throw error
-  }
-
-  /** Organizations that failed, and until when they are left alone. */
-  const leftAlone = new Map<number, number>()
-
-  return {
-    async round() {
-      known ??= deps.keptHeads.refresh().catch(lose)
-      await known
-      await look()
-      const failed: Failed[] = []
-      if (done === settled) return { count: 0, isDone: next === undefined, failed }
-      const upTo = settled
-      let count = 0
-      let isDone = true
-      for (const organizationId of await findUnsealed(deps.db, upTo)) {
-        if ((leftAlone.get(organizationId) ?? 0) > performance.now()) {
-          isDone = false
-          continue
-        }
-        leftAlone.delete(organizationId)
-        try {
-          const found = await sealNext(deps, news, organizationId, upTo)
-          if (!found?.isDone) isDone = false
-          count += found?.count ?? 0
-        } catch (error) {
-          if (isUnavailable(error)) throw error
-          failed.push({ organizationId, error })
-          // An operator may have accepted an older state meanwhile.
-          if (error instanceof ChainWentBackError) await deps.keptHeads.refresh()
-          leftAlone.set(organizationId, performance.now() + LEFT_ALONE_MS)
-          isDone = false
-        }
-      }
-      if (isDone) done = upTo
-      return { count, isDone: isDone && next === undefined, failed }
+/**
+ * Creates the job that seals changes and numbers events: what is settled, that is rows of the trail up to which none can
+ * appear any more. Any number of them may work on one book: a chain is claimed by its row. The heads that are due are
+ * written to the file of heads, and the last ones when the job is stopped.
+ * @param log nothing is logged when it is left out
+ */
+export function sequencerJob(deps: SequencerDeps, log: Log = noLog): Job {
+  const { keptHeads, listener } = deps
+  const settled = settledChanges(deps)
+  const write = writerOfHeads(keptHeads, log)
+  const news: SequencerNews = {
+    headDue: (head) => log.info({ head: headText(head) }, 'head of a chain of changes'),
+    notStamped(change) {
+      listener.notStamped()
+      log.error(change, 'a row of the audit trail was changed or added past the service; book check names it')
     },
   }
+  let isKnown = false
+  /** The organizations that were found to have changes to seal up to a settled one, and are not done. */
+  let unsealed = new Set<number>()
+  let foundTo = 0n
+
+  return {
+    name: 'sequencer',
+    failure: 'changes could not be sealed, and no event is told of them',
+    everyMs: EVERY_MS,
+    async organizations() {
+      if (!isKnown) await keptHeads.refresh()
+      isKnown = true
+      await write('due')
+      await refreshHeads(deps)
+      await settled.look()
+      const upTo = settled.changeId()
+      if (foundTo === upTo && unsealed.size === 0) return []
+      unsealed = new Set(await findUnsealed(deps.db, upTo))
+      foundTo = upTo
+      return [...unsealed]
+    },
+    async work(organizationId): Promise<Left> {
+      try {
+        const sealed = await sealNext(deps, news, organizationId, foundTo)
+        if (!sealed) return 'waits'
+        listener.sealed(sealed.count)
+        if (!sealed.isDone) return 'more'
+        unsealed.delete(organizationId)
+        return 'done'
+      } catch (error) {
+        // An operator may have accepted an older state meanwhile.
+        if (error instanceof ChainWentBackError) await keptHeads.refresh()
+        await write('last')
+        throw error
+      }
+    },
+    isWaiting: settled.isWaiting,
+    stopped: () => write('last'),
+  }
+}
+
+/** Returns how far the trail is settled; a change that is drawn at a look is settled at a later one. */
+function settledChanges({ db }: Pick<Deps, 'db'>) {
+  let settled = 0n
+  let next: Settling | undefined
+  return {
+    changeId: () => settled,
+    isWaiting: () => next !== undefined,
+    async look(): Promise<void> {
+      // The number comes first: each transaction that has drawn one up to it has begun by the moment.
+      const changeId = next ? 0n : await lastDrawn(db)
+      if (!next && changeId === settled) return
+      const now = await readMoment(db)
+      next ??= { changeId, before: now.nextId }
+      if (next.before > now.endedBelow) return
+      settled = next.changeId
+      next = undefined
+    },
+  }
+}
+
+/** Returns a function that writes to the file of heads. A file that cannot be written keeps nothing from being sealed. */
+function writerOfHeads(keptHeads: KeptHeads, log: Log): (which: 'due' | 'last') => Promise<void> {
+  let isFailed = false
+  return async (which) => {
+    try {
+      await keptHeads.write(which)
+      isFailed = false
+    } catch (error) {
+      if (!isFailed) log.error({ err: error }, 'HEADS_FILE: heads cannot be written to it; it will be tried again')
+      isFailed = true
+    }
+  }
+}
+
+/** Reads the last events of the organizations for which somebody waits: another instance may have numbered them. */
+async function refreshHeads({ db, eventHeads }: SequencerDeps): Promise<void> {
+  const awaited = eventHeads.awaited()
+  if (awaited.length === 0) return
+  for (const [organizationId, sequence] of await readHeads(db, awaited)) eventHeads.note(organizationId, sequence)
+}
+
+/** What the sequencer tells of what it seals. */
+interface SequencerNews {
+  /** The head of a chain is to be kept outside of the database. */
+  headDue(head: Head): void
+  /** A row of the trail has no right stamp: it was changed or added past the service. It is sealed, and book check names it. */
+  notStamped(change: { readonly organizationId: number; readonly changeId: bigint }): void
 }
 
 /**
@@ -232,77 +265,4 @@ async function sealAll(secret: ChainSecret, organizationId: number, { end, chang
     hash = sealed.hash
   }
   return { events, after: { changeId: changes.at(-1)?.id ?? end.changeId, sequence, hash, keyId: secret.keyId } }
-}
-
-/**
- * Seals all changes that are committed by now.
- * @throws the error of an organization whose changes cannot be sealed, once those of the others are
- */
-export async function sequenceAll(deps: SequencerDeps): Promise<void> {
-  const sequencer = createSequencer(deps)
-  let failure: Failed | undefined
-  for (;;) {
-    const { count, isDone, failed } = await sequencer.round()
-    failure ??= failed[0]
-    if (isDone || (failure && count === 0 && failed.length === 0)) break
-    await pause(1)
-  }
-  if (failure) throw failure.error
-}
-
-/** Reads the last events of the organizations for which somebody waits: another instance may have numbered them. */
-async function refreshHeads({ db, eventHeads }: SequencerDeps): Promise<void> {
-  const awaited = eventHeads.awaited()
-  if (awaited.length === 0) return
-  for (const [organizationId, sequence] of await readHeads(db, awaited)) eventHeads.note(organizationId, sequence)
-}
-
-/** Writes lines of the log. */
-interface Log {
-  info(context: object, message: string): void
-  error(context: object, message: string): void
-}
-
-/** Starts to seal changes and to number events, until it is stopped. The last heads are then written to the file of heads. */
-export function startSequencer(deps: SequencerDeps & Pick<Deps, 'listener'>, log: Log): Job {
-  const { keptHeads, listener } = deps
-  const sequencer = createSequencer(deps, {
-    headDue: (head) => log.info({ head: headText(head) }, 'head of a chain of changes'),
-    notStamped(change) {
-      listener.notStamped()
-      log.error(change, 'a row of the audit trail was changed or added past the service; book check names it')
-    },
-  })
-  let isWriteFailed = false
-  const write = async (which: 'due' | 'last') => {
-    try {
-      await keptHeads.write(which)
-      isWriteFailed = false
-    } catch (error) {
-      if (!isWriteFailed) log.error({ err: error }, 'HEADS_FILE: heads cannot be written to it; it will be tried again')
-      isWriteFailed = true
-    }
-  }
-  const work: Work = {
-    everyMs: EVERY_MS,
-    async round() {
-      const round = await sequencer.round()
-      await refreshHeads(deps)
-      await write(round.failed.length > 0 ? 'last' : 'due')
-      return round
-    },
-    done: (count) => listener.sealed(count),
-    failed: () => listener.sealFailed(),
-    says: (organizationId) => {
-      const whose = organizationId === undefined ? 'changes' : `changes of organization ${organizationId}`
-      return `${whose} could not be sealed, and no event is told of them; it will be tried again`
-    },
-  }
-  const job = startRounds(work, log)
-  return {
-    async stop() {
-      await job.stop()
-      await write('last')
-    },
-  }
 }

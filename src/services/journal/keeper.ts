@@ -1,11 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Deps } from '../../app/deps.ts'
 import type { JournalHead } from '../../db/journal/journalHead.ts'
 import { type ClaimedJournal, claimJournal, findUnkept, moveJournal, readUnkept } from '../../db/journal/keeping.ts'
 import { readChart } from '../../db/journal/takenUp.ts'
-import { isUnavailable } from '../../db/postgres/errors.ts'
 import { inTransaction } from '../../db/postgres/transaction.ts'
-import { type Failed, type Job, type Round, startRounds, type Work } from '../rounds.ts'
+import type { Job } from '../jobs/job.ts'
 import { type Keeping, keepChanges } from './keepChanges.ts'
 import { isControl, keepControl } from './keepControl.ts'
 import { walkLoans } from './walkLoans.ts'
@@ -15,46 +13,25 @@ export const CHANGES_A_ROUND = 200
 
 /** The pause after a round that left nothing. */
 const EVERY_MS = 250
-/** The pause after a failure of an organization's journal. */
-const LEFT_ALONE_MS = 10_000
 
 export type KeeperDeps = Pick<Deps, 'db' | 'config' | 'loanBatches' | 'listener' | 'now'>
 
-/** Continues the journals, round by round. */
-export interface Keeper {
-  /** Takes in what is sealed: the next changes of each organization. */
-  round(): Promise<Round>
-}
-
-/** Creates a keeper. Any number of them may work on one book: a journal is claimed by its row. */
-export function createKeeper(deps: KeeperDeps): Keeper {
-  /** Organizations that failed, and until when they are left alone. */
-  const leftAlone = new Map<number, number>()
-  return {
-    async round() {
-      const failed: Failed[] = []
-      let count = 0
-      let isDone = true
-      for (const organizationId of await findUnkept(deps.db)) {
-        if ((leftAlone.get(organizationId) ?? 0) > performance.now()) {
-          isDone = false
-          continue
-        }
-        leftAlone.delete(organizationId)
-        try {
-          const found = await keepNext(deps, organizationId)
-          if (!found?.isDone) isDone = false
-          count += found?.count ?? 0
-        } catch (error) {
-          if (isUnavailable(error)) throw error
-          failed.push({ organizationId, error })
-          leftAlone.set(organizationId, performance.now() + LEFT_ALONE_MS)
-        }
-      }
-      return { count, isDone: isDone && failed.length === 0, failed }
-    },
-  }
-}
+/**
+ * Creates the job that continues the journals: it takes in what is sealed. Any number of them may work on one book: a
+ * journal is claimed by its row.
+ */
+export const journalJob = (deps: KeeperDeps): Job => ({
+  name: 'journal',
+  failure: 'the journal could not be continued',
+  everyMs: EVERY_MS,
+  organizations: () => findUnkept(deps.db),
+  async work(organizationId) {
+    const kept = await keepNext(deps, organizationId)
+    if (!kept) return 'waits'
+    deps.listener.kept(kept.count)
+    return kept.isDone ? 'done' : 'more'
+  },
+})
 
 /**
  * Takes the next changes of an organization into its journal, in one transaction.
@@ -90,34 +67,4 @@ async function nextOf(deps: KeeperDeps, keeping: Keeping, head: JournalHead, sea
   const changes = end === -1 ? found : found.slice(0, end)
   const after = await keepChanges(deps, keeping, head, changes)
   return { head: after, count: changes.length, isDone: end === -1 && found.length < CHANGES_A_ROUND }
-}
-
-/**
- * Takes all changes that are sealed by now into the journals.
- * @throws the error of an organization whose journal cannot be continued, once those of the others are
- */
-export async function keepJournals(deps: KeeperDeps): Promise<void> {
-  const keeper = createKeeper(deps)
-  for (;;) {
-    const { count, isDone, failed } = await keeper.round()
-    if (failed[0]) throw failed[0].error
-    if (isDone) return
-    if (count === 0) await pause(1)
-  }
-}
-
-/** Starts to continue the journals, until it is stopped. */
-export function startKeeper(deps: KeeperDeps, log: { error(context: object, message: string): void }): Job {
-  const keeper = createKeeper(deps)
-  const work: Work = {
-    everyMs: EVERY_MS,
-    round: () => keeper.round(),
-    done: (count) => deps.listener.kept(count),
-    failed: () => deps.listener.keepFailed(),
-    says: (organizationId) => {
-      const whose = organizationId === undefined ? 'journals' : `journal of organization ${organizationId}`
-      return `the ${whose} could not be continued; it will be tried again`
-    },
-  }
-  return startRounds(work, log)
 }

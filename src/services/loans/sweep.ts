@@ -1,45 +1,74 @@
 import type { Deps } from '../../app/deps.ts'
-import { purgeKeys } from '../../db/access/idempotency.ts'
 import { type DamagedLoan, findTestsDue, type SweepOptions, type Swept, sweepLoans } from '../../db/loans/sweep.ts'
 import type { Instant } from '../../domain/dates.ts'
 import { dayThatWasOver, loanReviewed } from '../../domain/loan/change.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
+import { type Job, SERVICE } from '../jobs/job.ts'
 import { whileItStands } from '../testClock/whileItStands.ts'
 
 export { countDue } from '../../db/loans/sweep.ts'
 
+interface Log {
+  error(context: object, message: string): void
+}
+
+const noLog: Log = { error: () => undefined }
+
 /** Loans saved in one transaction: few enough that a repayment never waits long for one of them. */
 export const LOANS_A_ROUND = 100
-const KEYS_A_ROUND = 1_000
 /** The most damaged loans that are left out; with more of them the sweep does not continue at once. */
 const MOST_DAMAGED = 10_000
 
 /** The pause after a round that found no loan to sweep. */
-const IDLE_MS = 5_000
-/** The pause after a failure, for the database to recover. */
-const AFTER_FAILURE_MS = 10_000
+const EVERY_MS = 5_000
 
 /**
- * Saves what time alone changes in loans: overdue marks, penalties, cached columns. No answer waits for a sweep,
- * because every read is a replay as of now; lists by state, reports and totals are as fresh as the last round. Any
- * number of instances may sweep at once.
+ * Creates the job that saves what time alone changes in loans: overdue marks, penalties, cached columns. No answer waits
+ * for it, because every read is a replay as of now; lists by state, reports and totals are as fresh as the last round. Any
+ * number of instances may sweep at once. The loans of all live organizations are swept together, and those of a test
+ * organization by its own clock.
+ * @param log nothing is logged when it is left out
  */
-export async function sweepOnce(deps: Deps, except: readonly DamagedLoan[]): Promise<Swept> {
-  const rounds = [await sweepBook(deps, deps.testClocks.liveNow(), { except })]
-  if (deps.testClocks.organizations().length > 0)
-    for (const id of await findTestsDue(deps.db, deps.testClocks.liveNow())) {
-      const swept = await whileItStands(deps, id, () => sweepTestOrganization(deps, id, except))
-      if (swept) rounds.push(swept)
+export function sweepJob(deps: Deps, log: Log = noLog): Job {
+  /** Damaged loans, each logged once; the next process tries them again. */
+  const except: DamagedLoan[] = []
+
+  function leaveOut(damaged: readonly DamagedLoan[]): void {
+    for (const { organizationId, id, error } of damaged) {
+      const context = { err: error, organization: organizationId, loan: String(id) }
+      log.error(context, 'a loan cannot be replayed, and is left out of the sweep; run `book check`')
+      deps.listener.loanNotSwept()
     }
+    except.push(...damaged.slice(0, MOST_DAMAGED - except.length))
+  }
+
   return {
-    saved: rounds.reduce((sum, { saved }) => sum + saved, 0),
-    found: Math.max(...rounds.map(({ found }) => found)),
-    isBehind: rounds.some(({ isBehind }) => isBehind),
-    damaged: rounds.flatMap(({ damaged }) => damaged),
+    name: 'sweep',
+    failure: 'what time has changed in loans could not be saved',
+    everyMs: EVERY_MS,
+    // What a day changes in a large book is saved as fast as the database takes it.
+    share: 1,
+    async organizations() {
+      const { testClocks, db } = deps
+      await testClocks.refreshAll()
+      const hasTests = testClocks.organizations().length > 0
+      return [SERVICE, ...(hasTests ? await findTestsDue(db, testClocks.liveNow()) : [])]
+    },
+    async work(organizationId) {
+      const swept =
+        organizationId === SERVICE
+          ? await sweepBook(deps, deps.testClocks.liveNow(), { except })
+          : await whileItStands(deps, organizationId, () => sweepTestOrganization(deps, organizationId, except))
+      if (!swept) return 'waits'
+      leaveOut(swept.damaged)
+      deps.listener.swept(swept.saved)
+      const isMore = (swept.isBehind || swept.found === LOANS_A_ROUND) && except.length < MOST_DAMAGED
+      return isMore ? 'more' : 'done'
+    },
   }
 }
 
-/** Saves what time has changed in the loans of a test organization by its clock, as `sweepOnce`. */
+/** Saves what time has changed in the loans of a test organization by its clock. */
 export const sweepTestOrganization = (
   deps: SweepDeps,
   organizationId: number,
@@ -59,51 +88,3 @@ const sweepBook = ({ db, config }: SweepDeps, now: Instant, options: Omit<SweepO
     const change = { version: loan.version + 1, on: dayThatWasOver(loan, now), before, after }
     return { changed: loanReviewed(loan, change), after, isBehind }
   })
-
-/** The background job that sweeps. */
-export interface Sweeper {
-  stop(): Promise<void>
-}
-
-/** Starts to sweep loans and to delete expired Idempotency-Keys, until it is stopped. */
-export function startSweeper(deps: Deps, log: { error(context: object, message: string): void }): Sweeper {
-  let timer: NodeJS.Timeout | undefined
-  let stopped = false
-  let round: Promise<void> = Promise.resolve()
-  /** Damaged loans, each logged once; the next process tries them again. */
-  const except: DamagedLoan[] = []
-
-  const next = (delay: number) => {
-    if (!stopped) timer = setTimeout(() => (round = run()), delay)
-  }
-
-  async function run(): Promise<void> {
-    try {
-      await deps.testClocks.refreshAll()
-      const { found, saved, damaged, isBehind } = await sweepOnce(deps, except)
-      for (const { organizationId, id, error } of damaged) {
-        const context = { err: error, organization: organizationId, loan: String(id) }
-        log.error(context, 'a loan cannot be replayed, and is left out of the sweep; run `book check`')
-        deps.listener.sweepFailed()
-      }
-      except.push(...damaged.slice(0, MOST_DAMAGED - except.length))
-      const purged = await purgeKeys(deps.db, KEYS_A_ROUND, deps.machineNow())
-      deps.listener.swept(saved)
-      const isMore = (isBehind || found === LOANS_A_ROUND) && except.length < MOST_DAMAGED
-      next(isMore || purged === KEYS_A_ROUND ? 0 : IDLE_MS)
-    } catch (error) {
-      deps.listener.sweepFailed()
-      log.error({ err: error }, 'the sweep failed; it will be tried again')
-      next(AFTER_FAILURE_MS)
-    }
-  }
-
-  next(0)
-  return {
-    async stop() {
-      stopped = true
-      clearTimeout(timer)
-      await round
-    },
-  }
-}

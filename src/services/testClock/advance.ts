@@ -9,7 +9,8 @@ import { failedPrecondition, invalidArgument, LendingError } from '../../domain/
 import { eventTypesOf } from '../../domain/events/changeEvents.ts'
 import type { EventType } from '../../domain/events/eventTypes.ts'
 import { type Caller, requireRule } from '../access/caller.ts'
-import { createSequencer } from '../events/sequencer.ts'
+import { sequencerJob } from '../events/sequencer.ts'
+import { workRound } from '../jobs/job.ts'
 import { passTime } from './passTime.ts'
 import { whileItStands } from './whileItStands.ts'
 
@@ -149,9 +150,11 @@ async function countChanges(
 
 /** Waits until the events of changes are numbered, so that the next request finds them; not for ever: another transaction may be in the way. */
 async function untilNumbered(deps: Deps, organizationId: number, changeId: bigint): Promise<void> {
-  const sequencer = createSequencer(deps)
+  const sequencer = sequencerJob(deps)
   for (const until = performance.now() + NUMBERED_MS; performance.now() < until; await pause(AGAIN_MS)) {
-    await sequencer.round()
+    const { failed } = await workRound(sequencer, { isLeftOut: (other) => other !== organizationId })
+    // The background job tells of the failure, and tries it again.
+    if (failed.length > 0) return
     const [head] = await readChainHeads(deps.db.pool, organizationId)
     if (head && head.changeId >= changeId) return
   }

@@ -1,6 +1,7 @@
 import type { Deps } from '../../app/deps.ts'
 import { readEndpointFigures } from '../../db/webhooks/endpointViews.ts'
 import { ENDPOINT_STATES, type EndpointState } from '../../db/webhooks/leases.ts'
+import { type Job, SERVICE } from '../jobs/job.ts'
 
 /** How far the endpoints of all organizations are behind. Those that are disabled count by their state only. */
 export interface WebhookFigures {
@@ -15,14 +16,44 @@ export interface WebhookFigures {
 /** The most endpoints that are looked at. */
 const MOST_ENDPOINTS = 1_000
 
+/** The pause between two readings. */
+const EVERY_MS = 15_000
+
 /** Figures of no endpoint. */
-export const noFigures: WebhookFigures = {
+const noFigures: WebhookFigures = {
   endpoints: { active: 0, backing_off: 0, disabled: 0 },
-  ...{ behind: 0, worst: 0, oldestSeconds: 0 },
+  behind: 0,
+  worst: 0,
+  oldestSeconds: 0,
 }
 
-/** Reads how far the endpoints are behind. */
-export async function readFigures({ db, machineNow }: Pick<Deps, 'db' | 'machineNow'>): Promise<WebhookFigures> {
+/** How far the endpoints are behind, as it was last read. */
+export interface LatestFigures {
+  /** Returns the figures that were read last, without a round trip. */
+  latest(): WebhookFigures
+  /** Reads the figures. */
+  readonly job: Job
+}
+
+/** Creates the figures, which are in memory; those of no endpoint until they are read. */
+export function createWebhookFigures(deps: Pick<Deps, 'db' | 'machineNow'>): LatestFigures {
+  let latest = noFigures
+  return {
+    latest: () => latest,
+    job: {
+      name: 'webhook_figures',
+      failure: 'how far the webhook endpoints are behind could not be read',
+      everyMs: EVERY_MS,
+      organizations: async () => [SERVICE],
+      async work() {
+        latest = await readFigures(deps)
+        return 'done'
+      },
+    },
+  }
+}
+
+async function readFigures({ db, machineNow }: Pick<Deps, 'db' | 'machineNow'>): Promise<WebhookFigures> {
   const all = await readEndpointFigures(db, MOST_ENDPOINTS)
   const sending = all.filter(({ state }) => state !== 'disabled')
   const behind = sending.map((endpoint) => endpoint.behind)

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { drain } from '../../../src/services/jobs/job.ts'
 import { DEMO_PARTNER } from '../../../src/services/lenders/seedDemo.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { keptBeside } from '../../support/journal.ts'
 import { needsQuery, type Prefilled, prefilledOf, REFUSED, sendPrefilled, UNKNOWN } from '../../support/prefilled.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { fictionalStatement, statementPdf } from '../../support/statementPdf.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 import type { Document } from '../../support/wire.ts'
 
 // A newcomer opens the reference on a fresh service and sends one operation after the other as it is filled in.
@@ -35,7 +36,7 @@ describe.each(['auth', 'partner', 'record'] as const)('the reference of the %s s
   it('fills in what succeeds, in the order of the document', async () => {
     for (const prefilled of prefilledOf(document)) {
       // As the service does in the background, where the journal is kept, too.
-      await sweepAll(service.deps)
+      await drain(sweepJob(service.deps))
       const { operationId, responses } = prefilled.operation
       const { status, body } = await keptBeside(
         service.deps,

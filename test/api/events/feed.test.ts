@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cursorAfter } from '../../../src/services/events/eventList.ts'
-import { sequenceAll, startSequencer } from '../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
 import { DEMO_PARTNER } from '../../../src/services/lenders/seedDemo.ts'
+import { startSequencer } from '../../support/jobs.ts'
 import { anotherLender } from '../../support/lenders.ts'
 import { within } from '../../support/patience.ts'
 import { silent } from '../../support/quiet.ts'
@@ -22,7 +24,7 @@ beforeAll(async () => {
   loanId = (await lend('asha')).body.id
   await lend('juma')
   await service.post(`/v1/loans/${loanId}/repayments`, { body: { transactionAmount: 100 } })
-  await sequenceAll(service.deps)
+  await drain(sequencerJob(service.deps))
 })
 afterAll(() => service.close())
 
@@ -93,7 +95,7 @@ describe('the feed', () => {
     const token = await anotherLender(service, 3, 'KES')
     expect((await service.get('/v1/events/evt_1_1', { token })).status).toBe(404)
     await service.post('/v1/customers', { token, body: { externalId: 'elsewhere' } })
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     const { body } = await service.get<Feed>('/v1/events', { token })
     expect(body.items.map(({ id }) => id)).toEqual(['evt_3_1'])
   })
@@ -146,7 +148,7 @@ describe('an event', () => {
   it('stays what it was when the loan changes later', async () => {
     const before = (await feed()).body.items[4]
     await service.post(`/v1/loans/${loanId}/repayments`, { body: { transactionAmount: 1_000 } })
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     expect((await feed()).body.items[4]).toEqual(before)
     expect(typesIn(await feed(`?after=${await cursorAfter(service.deps, 1, 5n)}`))).toEqual([
       'repayment.posted',
@@ -157,7 +159,7 @@ describe('an event', () => {
   it('has the words of the record style on its host', async () => {
     const records = recordsOf(service)
     await records.post('/v1/borrowers', { body: { ...aBorrower, id: 7 } })
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     const { body } = await records.get('/v1/events?borrower_id=7')
     expect(body.success).toBe(true)
     expect(body.items[0]).toMatchObject({
@@ -250,7 +252,7 @@ describe('an event that is no longer kept', () => {
     service.clock.set('2026-06-15')
     const token = await service.deps.signIn.issueToken(DEMO_PARTNER.email, DEMO_PARTNER.password, '127.0.0.1')
     await service.post('/v1/customers', { token, body: { externalId: 'late' } })
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     const { status, body } = await service.get(`/v1/events?after=${begin}`, { token })
     expect([status, body.code]).toEqual([409, 'failed_precondition'])
     const [, oldest] = /the oldest cursor is (\S+)$/.exec(String(body.message)) ?? []

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startSequencer } from '../../../src/services/events/sequencer.ts'
 import { walk } from '../../support/cursors.ts'
+import { startSequencer } from '../../support/jobs.ts'
 import { within } from '../../support/patience.ts'
 import { silent } from '../../support/quiet.ts'
 import { startService, type TestService } from '../../support/service.ts'

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { unguarded } from '../../../src/api/limits/overload.ts'
 import { createLimits, type Limits } from '../../../src/services/access/rateLimits.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
+import { purgeJob } from '../../../src/services/jobs/purgeJob.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { raw, toyApp } from '../toy.ts'
 
@@ -227,7 +229,7 @@ describe('rate limits', () => {
   })
 
   it('forgets every counter of a minute that is over, however many addresses it had', async () => {
-    const limits = await withLimits({ RATE_LIMIT_ADDRESS: '10' })
+    await withLimits({ RATE_LIMIT_ADDRESS: '10' })
     const { pool } = service.deps.db
     const count = (addresses: number, expires: number) =>
       pool.query(
@@ -238,7 +240,7 @@ describe('rate limits', () => {
     await count(12_000, now + 30_000)
     await count(7, now + 90_000)
     service.clock.set(new Date(now + 60_000).toISOString())
-    for (let seconds = 0; seconds < 3; seconds++) await limits.share()
+    await drain(purgeJob(service.deps))
     // Those of sign-ins are kept for longer.
     const left = await pool.query(`SELECT count(*)::int AS left FROM rate_limit WHERE key NOT LIKE 'sign%in%'`)
     expect(left.rows).toEqual([{ left: 7 }])

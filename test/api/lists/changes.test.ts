@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { drain } from '../../../src/services/jobs/job.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { aBorrower } from '../../support/recordBodies.ts'
 import { type Records, recordsOf } from '../../support/records.ts'
 import { type Answer, startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 import type { Wire } from '../../support/wire.ts'
 
 // What changed since an instant, in the order of the last change (contract 15).
@@ -81,7 +82,7 @@ describe('updatedSince', () => {
 
   it('of a loan that time has changed, once the sweep has come', async () => {
     service.clock.stand('2026-02-11T08:00:00+03:00')
-    await sweepAll(service.deps)
+    await drain(sweepJob(service.deps))
     const { body } = await service.get('/v1/loans?updatedSince=2026-02-01')
     expect(body.items.map(({ externalId, penaltyOutstanding }) => [externalId, penaltyOutstanding])).toEqual(
       expect.arrayContaining([

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { drain } from '../../../src/services/jobs/job.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { opsOn } from '../../support/ops.ts'
 import { rawWith, recordsOf } from '../../support/records.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -41,7 +42,7 @@ describe('the audit trail', () => {
     const path = `/v1/loans/${loan.id}/repayments/${repayment.id}/reverse`
     await service.post(path, { body: { note: 'wrong loan' }, token })
     service.clock.set('2026-02-28')
-    await sweepAll(service.deps)
+    await drain(sweepJob(service.deps))
     expect(await trailOf('loan', loan.id)).toMatchObject({
       total: 4,
       items: [

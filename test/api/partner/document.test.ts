@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sequenceAll } from '../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
 import { inMode } from '../../support/ahead.ts'
 import { anyCursor, anyMark } from '../../support/cursors.ts'
 import { operationsOf, shownIn } from '../../support/document.ts'
@@ -117,7 +118,7 @@ describe('the examples, sent in the order of the document', () => {
       // No keeper runs here, for which each of them would wait some seconds.
       if (OF_BOOKS.test(operationId)) continue
       if (DAYS[operationId] !== undefined) service.clock.stand(`${DAYS[operationId]}T09:30:00+03:00`)
-      await sequenceAll(service.deps)
+      await drain(sequencerJob(service.deps))
       const { status, body } = await sendPrefilled(service, one, { headers, statement })
       const isShown =
         !one.name.includes('external') &&
@@ -131,7 +132,7 @@ describe('the examples, sent in the order of the document', () => {
           expect.arrayContaining([anyMark(anyCursor(body))]),
         ])
       if (operationId !== 'postRepayment') continue
-      await sequenceAll(service.deps)
+      await drain(sequencerJob(service.deps))
       for (const [name, query] of ONCE_REPAID) {
         const asked = all.find((other) => other.name === name)!
         const { body: read } = await sendPrefilled(service, { ...asked, path: `${asked.path}${query}` }, { headers })

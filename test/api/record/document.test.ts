@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sequenceAll } from '../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
 import { inMode } from '../../support/ahead.ts'
 import { anyCursor, anyMark } from '../../support/cursors.ts'
 import { operationsOf, shownIn } from '../../support/document.ts'
@@ -118,7 +119,7 @@ describe('/openapi.json of the records host', () => {
 
   it.each(STORY)('%s is answered as it is shown', async (name, { at, query = '', nth = 0 }) => {
     if (at !== undefined) service.clock.stand(`${at}T09:30:00+03:00`)
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     const { status, body } = await send(name, bodiesOf(name)[nth], query)
     expect([status, body.message]).toEqual([200, undefined])
     expect(anyMark(anyCursor(inMode(answersOf(name)[nth])))).toEqual(anyMark(anyCursor(body)))

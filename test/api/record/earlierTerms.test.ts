@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { readEarlierTerms } from '../../../src/db/loans/earlierTerms.ts'
-import { sequenceAll } from '../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
 import { opsOn } from '../../support/ops.ts'
 import { aBasicLoan, anExtendedLoan } from '../../support/recordBodies.ts'
 import { openRecordBook } from '../../support/recordBook.ts'
@@ -92,7 +93,7 @@ describe('GET /v1/loans/{id}/delinquency of a loan whose terms were changed', ()
     await change(id, { due_date: '2026-03-01' })
     const others = (await check()).differences.filter(({ of }) => of.includes(String(id)))
     expect(others).toEqual([])
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     await service.owner.pool.query(
       `UPDATE loan_earlier_terms SET terms = replace(terms, '2026-02-10', '2026-02-09') WHERE loan_id = ${id}`,
     )

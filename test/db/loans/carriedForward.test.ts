@@ -3,7 +3,7 @@ import { opsOn } from '../../support/ops.ts'
 import { aBasicLoan, aBorrower, aRepayment } from '../../support/recordBodies.ts'
 import { recordsOf } from '../../support/records.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
+import { sweep } from '../../support/sweep.ts'
 
 let service: TestService
 let other: TestService
@@ -127,7 +127,7 @@ describe('posting to a loan', () => {
     await other.post(`${path}/repayments/${posted.id}/reverse`, { token: other.tokens.operator })
     await repay(service, path, 9)
     service.clock.set('2026-04-01')
-    expect(await sweepAll(other.deps)).toBeGreaterThan(0)
+    expect(await sweep(other.deps)).toBeGreaterThan(0)
     await repay(service, path, 11)
     expect(sent).toEqual([false, false, false])
     const { body: seen } = await service.get(path)

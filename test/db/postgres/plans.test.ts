@@ -1,8 +1,9 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sequenceAll } from '../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 /** The statements of the money path, by name, as the service sends them. */
 const statements = new Map<string, string>()
@@ -61,13 +62,13 @@ beforeAll(async () => {
   await service.get('/v1/credit-scorecard/asha')
   await service.get('/v1/borrowers')
   await service.get('/v1/customers')
-  await sequenceAll(service.deps)
+  await drain(sequencerJob(service.deps))
   for (const filter of ['', '?types=loan.*', `?loanId=${loan.id}`, '?customerExternalId=asha&types=loan.*'])
     await service.get(`/v1/events${filter}`)
   const { body: feed } = await service.get('/v1/events?rows=2')
   await service.get(`/v1/events?after=${feed.next}`)
   service.clock.set('2026-03-05')
-  await sweepAll(service.deps)
+  await drain(sweepJob(service.deps))
 })
 afterAll(() => service.close())
 

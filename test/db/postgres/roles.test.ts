@@ -12,7 +12,7 @@ import { startNode } from '../../support/children.ts'
 import { asRole, type FreshDatabase, freshDatabase } from '../../support/database.ts'
 import { startProcess } from '../../support/process.ts'
 import { startService, type TestService, testConfig } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
+import { sweep } from '../../support/sweep.ts'
 
 const SECRET = 'a secret of the tests'
 const FORBIDDEN = { code: '42501' }
@@ -93,7 +93,7 @@ describe("the service's role", () => {
     const path = `/v1/loans/external/order/repayments/${posted.body.id}/reverse`
     expect((await service.post(path, { token: service.tokens.operator })).status).toBe(200)
     service.clock.set('2026-06-01')
-    expect(await sweepAll(service.deps)).toBe(1)
+    expect(await sweep(service.deps)).toBe(1)
     expect(await purgeKeys(service.deps.db, 10, service.clock.now())).toBe(0)
   })
 })

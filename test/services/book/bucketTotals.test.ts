@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { BucketTotals } from '../../../src/services/book/totals.ts'
-import { keepTotals } from '../../../src/services/book/totals.ts'
-import { sequenceAll } from '../../../src/services/events/sequencer.ts'
-import { createPortfolioKeeper } from '../../../src/services/portfolio/portfolioKeeper.ts'
+import { createTotals } from '../../../src/services/book/totals.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain, workRound } from '../../../src/services/jobs/job.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
+import { portfolioJob } from '../../../src/services/portfolio/portfolioKeeper.ts'
 import { startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 // The active loans by bucket, as the totals of the book have them for the metrics.
 
@@ -41,10 +42,10 @@ const setPolicy = async (more: object) => {
 }
 /** Keeps the portfolio of a day when it begins. */
 const keep = async () => {
-  await sweepAll(service.deps)
-  await sequenceAll(service.deps)
-  const keeper = createPortfolioKeeper(service.deps)
-  const { failed } = await keeper.round()
+  await drain(sweepJob(service.deps))
+  await drain(sequencerJob(service.deps))
+  const keeper = portfolioJob(service.deps)
+  const { failed } = await workRound(keeper)
   expect(failed).toEqual([])
 }
 
@@ -52,12 +53,9 @@ const keep = async () => {
 async function summed(day = '2026-03-20'): Promise<Record<string, readonly [loans: number, principal: bigint]>> {
   minute += 2
   service.clock.set(`${day}T${12 + Math.floor(minute / 60)}:${String(minute % 60).padStart(2, '0')}:00+03:00`)
-  await sweepAll(service.deps)
-  const totals = keepTotals(service.deps, {
-    warn: (context) => expect.unreachable(String((context as { err: Error }).err.stack)),
-  })
-  await totals.look()
-  await totals.stop()
+  await drain(sweepJob(service.deps))
+  const totals = createTotals(service.deps)
+  await drain(totals.job)
   const found = totals.latest().find(({ organizationId }) => organizationId === 1)!.buckets
   return Object.fromEntries(found.map(({ bucket, loans, principal }: BucketTotals) => [bucket, [loans, principal]]))
 }

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { drain } from '../../../src/services/jobs/job.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { Campaign, type Command } from '../../support/campaign/campaign.ts'
 import type { Lender } from '../../support/campaign/lenders.ts'
 import { OFFICE_COMMANDS } from '../../support/campaign/officeCommands.ts'
@@ -8,7 +10,6 @@ import { RECORD_COMMANDS } from '../../support/campaign/recordCommands.ts'
 import { keepJournal } from '../../support/journal.ts'
 import { opsOn } from '../../support/ops.ts'
 import { within } from '../../support/patience.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 // `book check` finds nothing in books that only the service has touched, whatever it was asked to do: random commands over
 // HTTP in both styles and at the command line, on three instances, while the jobs run beside. `npm run book:try` has 100,000
@@ -103,7 +104,7 @@ it(`finds nothing in the books of ${COMMANDS} random commands, at any moment`, {
   await Promise.all(workers)
   await run.end()
   const worked = minutesSince(begun)
-  await sweepAll(campaign.service.deps)
+  await drain(sweepJob(campaign.service.deps))
   await keepJournal(campaign.service.deps)
   // Every head that was kept meanwhile still holds.
   await requireNothing(campaign.heads.flatMap((head) => ['--head', head]))

@@ -2,21 +2,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { keepTotals, type Totals } from '../../../src/services/book/totals.ts'
+import { createTotals } from '../../../src/services/book/totals.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { opsOn } from '../../support/ops.ts'
 import { startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 let service: TestService
 let other: TestService
-const kept: Totals[] = []
-const keep = (of: TestService) => {
-  const totals = keepTotals(of.deps, {
-    warn: (context) => expect.unreachable(String((context as { err: Error }).err.stack)),
-  })
-  kept.push(totals)
-  return totals
-}
 const lend = async (productId: number, principal: number): Promise<string> =>
   (await service.post('/v1/loans', { body: { customerId: 'asha', productId, principal } })).body.id
 const repay = (id: string, transactionAmount: number) =>
@@ -28,15 +21,12 @@ beforeAll(async () => {
   other = await service.another()
   await service.post('/v1/customers', { body: { externalId: 'asha' } })
 })
-afterAll(async () => {
-  for (const totals of kept) await totals.stop()
-  await service.close()
-})
+afterAll(() => service.close())
 
 describe('the totals of the book', () => {
   it('by product, with the portfolio at risk; by day, with what was disbursed and collected', async () => {
-    const totals = keep(service)
-    await totals.look()
+    const totals = createTotals(service.deps)
+    await drain(totals.job)
     const [early, closed] = [await lend(1, 100_000), await lend(1, 50_000)]
     await lend(3, 60_000)
     await repay(closed, 55_000)
@@ -45,8 +35,8 @@ describe('the totals of the book', () => {
     await lend(1, 20_000)
     // The first two are due on 28 February, the last on 10 March: on 29 March, 29 and 19 days overdue.
     service.clock.set('2026-03-29')
-    await sweepAll(service.deps)
-    await totals.look()
+    await drain(sweepJob(service.deps))
+    await drain(totals.job)
     const [book] = totals.latest()
     const flat = { name: 'Flat 10% monthly', currency: 'TZS', productId: 1 }
     expect(book!.products.toSorted((a, b) => a.productId! - b.productId!)).toEqual([
@@ -74,7 +64,7 @@ describe('the totals of the book', () => {
     expect(book!.days).toEqual([])
 
     service.clock.set('2026-03-30')
-    await totals.look()
+    await drain(totals.job)
     const atRisk = (index: number) =>
       totals.latest()[0]!.products.reduce((sum, { atRisk: all }) => sum + all[index]!, 0n)
     expect([atRisk(0), atRisk(1), atRisk(2)]).toEqual([180_000_00n, 0n, 0n])
@@ -82,7 +72,7 @@ describe('the totals of the book', () => {
     await lend(4, 12_000)
     service.clock.set('2026-03-31')
     await repay(early, 4_000)
-    await totals.look()
+    await drain(totals.job)
     // PAR 30 has loans that are overdue for more than 30 days.
     expect([atRisk(1), atRisk(2)]).toEqual([153_000_00n, 0n])
     expect(totals.latest()[0]!.days.toSorted((a, b) => a.day.localeCompare(b.day))).toEqual([
@@ -93,9 +83,9 @@ describe('the totals of the book', () => {
 
   it('collections count on their value date, and no longer once they are reversed', async () => {
     service.clock.set('2026-03-31T13:00:00+03:00')
-    const totals = keep(service)
+    const totals = createTotals(service.deps)
     const collected = async (day: string) => {
-      await totals.look()
+      await drain(totals.job)
       return totals.latest()[0]!.days.find((one) => one.day === day)?.collected ?? 0n
     }
     const id = await lend(3, 60_000)
@@ -121,17 +111,17 @@ describe('the totals of the book', () => {
 
   it('are computed by one instance for all, and not before they are old', async () => {
     service.clock.stand('2026-04-01')
-    const [one, two] = [keep(service), keep(other)]
-    await Promise.all([one.look(), two.look()])
-    await Promise.all([one.look(), two.look()])
+    const [one, two] = [createTotals(service.deps), createTotals(other.deps)]
+    await Promise.all([drain(one.job), drain(two.job)])
+    await Promise.all([drain(one.job), drain(two.job)])
     const before = one.latest()
     expect(two.latest()).toEqual(before)
     await lend(1, 5_000)
-    await one.look()
+    await drain(one.job)
     expect(one.latest()).toEqual(before)
     service.clock.stand('2026-04-01T12:01:00+03:00')
-    await two.look()
-    await one.look()
+    await drain(two.job)
+    await drain(one.job)
     expect(one.latest()[0]!.computedAt).toBe(service.clock.machineNow())
     expect(two.latest()).toEqual(one.latest())
     expect(one.latest()[0]!.days.find(({ day }) => day === '2026-04-01')?.disbursed).toBe(5_000_00n)
@@ -139,8 +129,8 @@ describe('the totals of the book', () => {
 
   it('an import of earlier days shows in them', async () => {
     service.clock.set('2026-04-01T13:00:00+03:00')
-    const totals = keep(service)
-    await totals.look()
+    const totals = createTotals(service.deps)
+    await drain(totals.job)
     const folder = await mkdtemp(join(tmpdir(), 'mkopo-figures-'))
     const file = join(folder, 'loans.ndjson')
     const imported = { customerId: 'asha', productId: 1, principal: 7_000, disbursedAt: '2026-03-20T09:00:00+03:00' }
@@ -148,7 +138,7 @@ describe('the totals of the book', () => {
     const { code, out, err } = await opsOn(service)(`book import --loans ${file} --yes`)
     expect(code, out + err).toBe(0)
     await rm(folder, { recursive: true })
-    await totals.look()
+    await drain(totals.job)
     const days = totals.latest()[0]!.days
     expect(days).toContainEqual({ day: '2026-03-20', currency: 'TZS', disbursed: 7_000_00n, collected: 0n })
     expect(days).toContainEqual({ day: '2026-03-30', currency: 'TZS', disbursed: 12_000_00n, collected: 3_000_00n })
@@ -159,8 +149,8 @@ describe('the totals of the book', () => {
       "INSERT INTO organization (id, name, currency, created_at) VALUES (77, 'Other', 'KES', now())",
     )
     service.clock.set('2026-04-02')
-    const totals = keep(service)
-    await totals.look()
+    const totals = createTotals(service.deps)
+    await drain(totals.job)
     expect(totals.latest().find(({ organizationId }) => organizationId === 77)).toMatchObject({
       products: [],
       days: [],

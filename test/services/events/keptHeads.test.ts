@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parseHead } from '../../../src/services/events/chainHeads.ts'
 import { createKeptHeads, readKeptHeads } from '../../../src/services/events/keptHeads.ts'
-import { createSequencer, sequenceAll, startSequencer } from '../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain, workRound } from '../../../src/services/jobs/job.ts'
+import { startSequencer } from '../../support/jobs.ts'
 import { opsOn } from '../../support/ops.ts'
 import { within } from '../../support/patience.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -123,9 +125,9 @@ describe('a file of heads', () => {
 
 describe('seals that were taken off', () => {
   beforeEach(async () => {
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     await repay()
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     await service.deps.keptHeads.write('last')
     await sql(`DROP SCHEMA IF EXISTS whole CASCADE; CREATE SCHEMA whole; CREATE TABLE whole.event AS TABLE event;
       CREATE TABLE whole.event_chain AS TABLE event_chain; CREATE TABLE whole.audit_entry AS TABLE audit_entry`)
@@ -139,11 +141,11 @@ describe('seals that were taken off', () => {
 
   it('stop a sequencer that has made them, with an alarm, while other lenders are sealed', async () => {
     const messages: string[] = []
-    const { round } = createSequencer(service.deps)
+    const sequencer = sequencerJob(service.deps)
     await takeOff(LAST_REPAYMENT)
     await service.post('/v1/loans', { body: { customerId: 'asha', productId: 3, principal: 60_000 } })
     await vi.waitUntil(async () => {
-      const { failed } = await round()
+      const { failed } = await workRound(sequencer)
       messages.push(...failed.map(({ error }) => String(error)))
       return failed.length > 0
     }, PATIENT)
@@ -153,14 +155,14 @@ describe('seals that were taken off', () => {
 
   it('stop a sequencer that has just started, by the heads in the file', async () => {
     await takeOff(LAST_REPAYMENT)
-    await expect(sequenceAll(startedAgain())).rejects.toThrow(/had come to change \d+\. Seals were taken off/)
+    await expect(drain(sequencerJob(startedAgain()))).rejects.toThrow(/had come to change \d+\. Seals were taken off/)
   })
 
   it('and made again, are found by the file and by the stamp of the row that was changed', async () => {
     const amount = `jsonb_set(after, '{posted,amount}', '99900')`
     await sql(`UPDATE audit_entry SET after = ${amount} WHERE id = ${LAST_REPAYMENT}`)
     await takeOff(LAST_REPAYMENT)
-    await sequenceAll(startedAgain(''))
+    await drain(sequencerJob(startedAgain('')))
     const { found, keptHeads } = await check()
     expect(keptHeads).toBeGreaterThan(0)
     expect(found.join('\n')).toMatch(/^head (\d+): the chain was rewritten up to change \1 or before it/m)
@@ -174,7 +176,7 @@ describe('seals that were taken off', () => {
     expect((await opsOn(service)(`book check --json --head ${left}`)).json.found).toBe(0)
     await sql(`UPDATE audit_entry SET request_id = 'another' WHERE id = ${LAST_REPAYMENT}`)
     await takeOff(LAST_REPAYMENT)
-    await sequenceAll(startedAgain(''))
+    await drain(sequencerJob(startedAgain('')))
     const { json } = await opsOn(service)<{ differences: { of: string; message: string }[] }>(
       `book check --json --head ${left}`,
     )
@@ -190,13 +192,13 @@ describe('seals that were taken off', () => {
     const before = await headOf()
     await takeOff(LAST_REPAYMENT)
     const deps = startedAgain()
-    const sequencer = createSequencer(deps)
-    await expect(sequenceAll(deps)).rejects.toThrow(/accepts the older state/)
+    const sequencer = sequencerJob(deps)
+    await expect(drain(sequencerJob(deps))).rejects.toThrow(/accepts the older state/)
     const run = opsOn(service)
     expect((await run('book seal --restored')).code).toBe(1)
     const { code, out } = await run('book seal --restored', { says: true })
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining(`${before}: not there`) })
-    await vi.waitUntil(async () => (await sequencer.round()).isDone, PATIENT)
+    await vi.waitUntil(async () => (await workRound(sequencer)).left === 'done', PATIENT)
     expect((await check()).found).toEqual([])
     expect((await run('book seal --restored', { says: true })).out).toMatch(/Every head in HEADS_FILE is there/)
     await sql(`TRUNCATE whole.event; INSERT INTO whole.event SELECT * FROM event;
@@ -205,17 +207,17 @@ describe('seals that were taken off', () => {
 })
 
 it('a row of the trail that was added past the service is sealed, told as an alarm, and named by the check', async () => {
-  await sequenceAll(service.deps)
+  await drain(sequencerJob(service.deps))
   const news: object[] = []
-  const sequencer = createSequencer(service.deps, {
-    headDue: () => undefined,
-    notStamped: (change) => news.push(change),
+  const sequencer = sequencerJob(service.deps, {
+    info: () => undefined,
+    error: (context) => news.push(context),
   })
   const { rows } = await sql(`INSERT INTO audit_entry (organization_id, at, action, entity, entity_id)
     VALUES (1, now(), 'export', 'organization', '1') RETURNING id`)
   service.damages('a row of the trail is added by SQL')
   const unsealed = await check()
-  await vi.waitUntil(async () => (await sequencer.round()).isDone && news.length > 0, PATIENT)
+  await vi.waitUntil(async () => (await workRound(sequencer)).left === 'done' && news.length > 0, PATIENT)
   const sealed = await check()
   const named = [`audit_entry ${rows[0]!.id}: was changed after it was written, or was not written by the service`]
   expect({ unsealed: unsealed.found, sealed: sealed.found }).toEqual({ unsealed: named, sealed: named })

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { setRoles } from '../../../src/services/access/accounts.ts'
 import { operator } from '../../../src/services/access/caller.ts'
 import { checkBook } from '../../../src/services/book/bookCheck.ts'
-import { createSequencer, sequenceAll } from '../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain, workRound } from '../../../src/services/jobs/job.ts'
 import { aBasicLoan, aBorrower } from '../../support/recordBodies.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { smallStatement } from '../../support/statementPdf.ts'
@@ -53,8 +54,8 @@ it('finds nothing on a book that is changed, sealed and checked at the same time
     isOver = true
   }
   const sequences = async () => {
-    const sequencer = createSequencer(service.deps)
-    for (; !isOver; await pause(5)) await sequencer.round()
+    const sequencer = sequencerJob(service.deps)
+    for (; !isOver; await pause(5)) await workRound(sequencer)
   }
   let checks = 0
   const checking = async () => {
@@ -64,7 +65,7 @@ it('finds nothing on a book that is changed, sealed and checked at the same time
     }
   }
   await Promise.all([changes(), sequences(), sequences(), checking()])
-  await sequenceAll(service.deps)
+  await drain(sequencerJob(service.deps))
   expect(await checkBook(service.deps)).toMatchObject({ found: 0, unsealed: 0 })
   expect(checks).toBeGreaterThan(3)
 }, 120_000)

@@ -3,7 +3,9 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readEvents } from '../../../src/db/events/eventList.ts'
 import { chainSecret } from '../../../src/services/events/seal.ts'
-import { createSequencer, sequenceAll, startSequencer } from '../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain, workRound } from '../../../src/services/jobs/job.ts'
+import { startSequencer } from '../../support/jobs.ts'
 import { within } from '../../support/patience.ts'
 import { silent } from '../../support/quiet.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -57,7 +59,7 @@ const anyStep = fc.oneof(
 describe('the sequencer', () => {
   it('numbers each committed change once, in the order of the trail, however transactions begin and end', async () => {
     const writers = await Promise.all(Array.from({ length: WRITERS }, () => openChange(service.url)))
-    const sequencers = [createSequencer(service.deps), createSequencer(service.deps)]
+    const sequencers = [sequencerJob(service.deps), sequencerJob(service.deps)]
     const committed: bigint[] = []
     let seen = (await told()).length
     await fc.assert(
@@ -73,7 +75,7 @@ describe('the sequencer', () => {
         for (const { writer, does } of steps) {
           const one = writers[writer]!
           if (does === 'seal') {
-            await sequencers[writer]!.round()
+            await workRound(sequencers[writer]!)
             const events = await told()
             // What a reader has seen stays where it is, and grows at its end.
             expect(events.length).toBeGreaterThanOrEqual(seen)
@@ -92,7 +94,7 @@ describe('the sequencer', () => {
       }),
       { numRuns: 60 },
     )
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     const changes = (await told()).map(({ changeId }) => changeId)
     expect(changes).toEqual(committed.toSorted((a, b) => (a < b ? -1 : 1)))
     await Promise.all(writers.map((writer) => writer.close()))
@@ -106,11 +108,11 @@ describe('the sequencer', () => {
     await second.begin()
     await second.draw()
     await second.end('COMMIT')
-    const sequencer = createSequencer(service.deps)
-    for (let round = 0; round < 5; round++) await sequencer.round()
+    const sequencer = sequencerJob(service.deps)
+    for (let round = 0; round < 5; round++) await workRound(sequencer)
     expect(await told()).toHaveLength(before)
     await first.end('COMMIT')
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     expect((await told()).slice(before).map(({ changeId }) => changeId)).toEqual([first.ids[0], second.ids[0]])
     await Promise.all([first.close(), second.close()])
   })
@@ -123,14 +125,14 @@ describe('the sequencer', () => {
     )
     let isWritten = false
     const seal = async (of: TestService) => {
-      const sequencer = createSequencer(of.deps)
-      while (!isWritten || !(await sequencer.round()).isDone) await sequencer.round()
+      const sequencer = sequencerJob(of.deps)
+      while (!isWritten || (await workRound(sequencer)).left !== 'done') await workRound(sequencer)
     }
     const sealing = [seal(service), seal(other)]
     await Promise.all(writing)
     isWritten = true
     await Promise.all(sealing)
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     const events = await told()
     expect(events.length - before).toBe(60)
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => BigInt(index + 1)))
@@ -141,16 +143,18 @@ describe('the sequencer', () => {
     await service.post('/v1/customers', { body: { externalId: 'with-another-secret' } })
     const before = await told()
     const deps = { ...service.deps, chainSecret: chainSecret('another secret of the tests') }
-    await expect(sequenceAll(deps)).rejects.toThrow(/^KEY_ENCRYPTION_SECRET: is not the one with which the chain/)
+    await expect(drain(sequencerJob(deps))).rejects.toThrow(
+      /^KEY_ENCRYPTION_SECRET: is not the one with which the chain/,
+    )
     expect(await told()).toEqual(before)
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     expect((await told()).length).toBe(before.length + 1)
   })
 })
 
 describe('the events of a book', () => {
   const eventsAfter = async (before: number) => {
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     return (await readEvents(service.deps.db, { ...ALL, after: BigInt(before) }, undefined)).map(({ type }) => type)
   }
 
@@ -185,7 +189,7 @@ describe('the events of a book', () => {
     await service.post('/v1/customers', { body: { externalId: 'of-before' } })
     await service.post('/v1/customers', { body: { externalId: 'of-before-too' } })
     await service.post('/v1/customers', { body: { externalId: 'of-now' } })
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     expect((await told()).length).toBe(before + 1)
     const { rows } = await service.deps.db.pool.query(
       `SELECT count(*)::int AS sealed FROM event e JOIN audit_entry a ON a.organization_id = e.organization_id

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { sequenceAll } from '../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
 import { DEMO_PARTNER } from '../../../src/services/lenders/seedDemo.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { aBorrower } from '../../support/recordBodies.ts'
 import { recordsOf } from '../../support/records.ts'
 import { startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 // What time changes is told, whether the sweep or a caller comes first (contract 8).
 
@@ -29,7 +30,7 @@ const at = async (day: string) => {
 
 beforeEach(async () => {
   await at('2026-01-31')
-  await sequenceAll(service.deps)
+  await drain(sequencerJob(service.deps))
   next = (await service.get<Feed>('/v1/events?after=now', { token })).body.next
 })
 
@@ -40,7 +41,7 @@ const pay = (loan: string, transactionAmount: number, transactionDate?: string) 
   service.post(`/v1/loans/${loan}/repayments`, { token, body: { transactionAmount, transactionDate } })
 
 async function told(): Promise<Feed['items']> {
-  await sequenceAll(service.deps)
+  await drain(sequencerJob(service.deps))
   return (await service.get<Feed>(`/v1/events?after=${next}`, { token })).body.items
 }
 const typesTold = async () => (await told()).map(({ type }) => type)
@@ -49,7 +50,7 @@ describe('a loan that becomes overdue', () => {
   it('is told by the sweep', async () => {
     await lend(1)
     await at('2026-03-05')
-    await sweepAll(service.deps)
+    await drain(sweepJob(service.deps))
     expect(await typesTold()).toEqual(['loan.disbursed', 'loan.overdue'])
   })
 
@@ -57,7 +58,7 @@ describe('a loan that becomes overdue', () => {
     const loan = await lend(1)
     await at('2026-03-05')
     await pay(loan, 100)
-    await sweepAll(service.deps)
+    await drain(sweepJob(service.deps))
     const events = await told()
     expect(events.map(({ type }) => type)).toEqual(['loan.disbursed', 'loan.overdue', 'repayment.posted'])
     const [, overdue, paid] = events.map(({ data }) => data)
@@ -82,9 +83,9 @@ describe('a loan that becomes overdue', () => {
   it('is told again with each further instalment, also together with the penalty', async () => {
     await lend(3)
     await at('2026-03-01')
-    await sweepAll(service.deps)
+    await drain(sweepJob(service.deps))
     await at('2026-04-01')
-    await sweepAll(service.deps)
+    await drain(sweepJob(service.deps))
     expect(await typesTold()).toEqual(['loan.disbursed', 'loan.overdue', 'loan.overdue'])
   })
 

@@ -3,16 +3,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { DEFAULT_CHART } from '../../../src/domain/journal/chart.ts'
 import type { Provision } from '../../../src/domain/journal/provisions.ts'
 import { operator } from '../../../src/services/access/caller.ts'
-import { startSequencer } from '../../../src/services/events/sequencer.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
 import { bookProvisions, readBookedProvisions } from '../../../src/services/journal/bookProvisions.ts'
 import { setChart } from '../../../src/services/journal/charts.ts'
 import { closePeriod } from '../../../src/services/journal/closePeriod.ts'
-import { startKeeper } from '../../../src/services/journal/keeper.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
+import { startKeeper, startSequencer } from '../../support/jobs.ts'
 import { keepJournal } from '../../support/journal.ts'
 import { opsOn } from '../../support/ops.ts'
 import { quiet } from '../../support/quiet.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 // Provisions are booked as differences from the allowance of their day (contract 9.5).
 
@@ -118,7 +118,7 @@ describe('bookProvisions', () => {
   })
 
   it('of a closed month books on the first open day, late', async () => {
-    await sweepAll(service.deps)
+    await drain(sweepJob(service.deps))
     await closePeriod(service.deps, caller, '2026-01')
     expect(await book('2026-01-31', of({ 0: 40, 3: 70 }))).toEqual([['TZS 3', 70, 60.5, 9.5]])
     expect((await readPostings()).at(-1)).toMatchObject({ value_date: '2026-01-31', booked_on: '2026-02-01' })

@@ -2,16 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { requestClose } from '../../../src/db/journal/periods.ts'
 import { DEFAULT_CHART } from '../../../src/domain/journal/chart.ts'
 import { operator } from '../../../src/services/access/caller.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
 import { journalCaughtUp } from '../../../src/services/journal/caughtUp.ts'
 import { setChart } from '../../../src/services/journal/charts.ts'
 import { exportJournal } from '../../../src/services/journal/exportJournal.ts'
 import { listPeriods } from '../../../src/services/journal/periods.ts'
 import { listPostings } from '../../../src/services/journal/postings.ts'
 import { getClosingText, getTrialBalance } from '../../../src/services/journal/trialBalance.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { keepJournal } from '../../support/journal.ts'
 import { givePosting } from '../../support/postings.ts'
 import { startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 const caller = operator(1, 'test')
 const author = { organizationId: 1, accountId: null, requestId: null }
@@ -23,7 +24,7 @@ beforeAll(async () => {
   await service.post('/v1/customers', { body: { externalId: 'asha' } })
   await service.post('/v1/loans', { body: { customerId: 'asha', productId: 1, principal: 6_000 } })
   service.clock.set('2026-02-01')
-  await sweepAll(service.deps)
+  await drain(sweepJob(service.deps))
   await requestClose(service.deps.db, author, { firstDay: '2026-01-01', month: '2026-01', now: service.clock.now() })
   await keepJournal(service.deps)
   // The journal does not come to this one.

@@ -2,17 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEFAULT_CHART } from '../../../src/domain/journal/chart.ts'
 import { SLOTS } from '../../../src/domain/journal/slots.ts'
 import { operator } from '../../../src/services/access/caller.ts'
-import { startSequencer } from '../../../src/services/events/sequencer.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
 import { getChart, setChart } from '../../../src/services/journal/charts.ts'
 import { closePeriod } from '../../../src/services/journal/closePeriod.ts'
-import { startKeeper } from '../../../src/services/journal/keeper.ts'
 import { closingText, getTrialBalance } from '../../../src/services/journal/trialBalance.ts'
 import { DEMO_OPERATOR } from '../../../src/services/lenders/seedDemo.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
+import { startKeeper, startSequencer } from '../../support/jobs.ts'
 import { keepJournal } from '../../support/journal.ts'
 import { opsOn } from '../../support/ops.ts'
 import { quiet } from '../../support/quiet.ts'
 import { startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 // Another chart, and another method, count from the first open day on (contract 9.4).
 
@@ -43,7 +43,7 @@ async function post(path: string, body: object): Promise<string> {
 const at = async (day: string) => {
   service.clock.set(day)
   token = await service.deps.signIn.issueToken(DEMO_OPERATOR.email, DEMO_OPERATOR.password, '127.0.0.1')
-  await sweepAll(service.deps)
+  await drain(sweepJob(service.deps))
 }
 
 const CASH_AT_BANK = { code: '1010', name: 'Cash at bank', type: 'asset' as const }

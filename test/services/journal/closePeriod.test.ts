@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operator } from '../../../src/services/access/caller.ts'
-import { startSequencer } from '../../../src/services/events/sequencer.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
 import { type ClosedPeriod, closePeriod } from '../../../src/services/journal/closePeriod.ts'
-import { startKeeper } from '../../../src/services/journal/keeper.ts'
 import { closingText } from '../../../src/services/journal/trialBalance.ts'
 import { DEMO_OPERATOR } from '../../../src/services/lenders/seedDemo.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
+import { startKeeper, startSequencer } from '../../support/jobs.ts'
 import { quiet } from '../../support/quiet.ts'
 import { startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 // Months are closed one after the other, and money that belongs before is booked later (contract 9.2, 9.3).
 
@@ -63,7 +63,7 @@ describe('a month', () => {
 
   it('is closed in its turn: the oldest open one first', async () => {
     await books.at('2026-03-01')
-    await sweepAll(books.service.deps)
+    await drain(sweepJob(books.service.deps))
     await expect(books.close('2026-02')).rejects.toThrow(
       '2026-02 cannot be closed before 2026-01, the oldest open month',
     )
@@ -99,17 +99,17 @@ describe('a month', () => {
   it('waits until what its last day changed is saved', async () => {
     await books.lend()
     await books.at('2026-04-01')
-    await sweepAll(books.service.deps)
+    await drain(sweepJob(books.service.deps))
     await books.close('2026-03')
     await books.at('2026-05-01')
     await expect(books.close('2026-04')).rejects.toMatchObject({ code: 'unavailable', retryAfter: 5 })
-    await sweepAll(books.service.deps)
+    await drain(sweepJob(books.service.deps))
     expect(await books.close('2026-04')).toMatchObject({ month: '2026-04' })
   })
 
   it('is closed once, however many ask at once', async () => {
     await books.at('2026-06-01')
-    await sweepAll(books.service.deps)
+    await drain(sweepJob(books.service.deps))
     const closes = await Promise.all(Array.from({ length: 8 }, () => books.close('2026-05')))
     expect(new Set(closes.map(({ closeSequence }) => closeSequence)).size).toBe(1)
   })
@@ -119,7 +119,7 @@ describe('a month', () => {
     await books.at('2026-07-20')
     await books.service.owner.pool.query('DELETE FROM loan_period WHERE loan_id = $1', [broken])
     await books.service.owner.pool.query(`UPDATE loan SET next_change_at = '2026-06-10' WHERE id = $1`, [broken])
-    await sweepAll(books.service.deps).catch(() => 0)
+    await drain(sweepJob(books.service.deps)).catch(() => 0)
     expect(await books.close('2026-06')).toMatchObject({ month: '2026-06' })
     await books.service.owner.pool.query('UPDATE loan SET next_change_at = NULL WHERE id = $1', [broken])
   })

@@ -5,19 +5,19 @@ import { ledgerName } from '../../../src/domain/journal/hledger.ts'
 import { lastDayOf } from '../../../src/domain/journal/months.ts'
 import { minorToText } from '../../../src/domain/money.ts'
 import { operator } from '../../../src/services/access/caller.ts'
-import { startSequencer } from '../../../src/services/events/sequencer.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
 import { bookProvisions } from '../../../src/services/journal/bookProvisions.ts'
 import { setChart } from '../../../src/services/journal/charts.ts'
 import { closePeriod } from '../../../src/services/journal/closePeriod.ts'
 import { exportJournal } from '../../../src/services/journal/exportJournal.ts'
-import { startKeeper } from '../../../src/services/journal/keeper.ts'
 import { getTrialBalance } from '../../../src/services/journal/trialBalance.ts'
 import { DEMO_OPERATOR } from '../../../src/services/lenders/seedDemo.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { balancesByHledger, hasHledger, hledger } from '../../support/hledger.ts'
+import { startKeeper, startSequencer } from '../../support/jobs.ts'
 import { quiet } from '../../support/quiet.ts'
 import { randomFrom } from '../../support/random.ts'
 import { startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 // A book of random loans, over closed months and a changed chart, as a program of accountants reads it.
 
@@ -100,7 +100,7 @@ async function live(month: string, days: readonly number[]): Promise<void> {
   for (const day of days) {
     const today = `${month}-${String(day).padStart(2, '0')}`
     await at(today)
-    await sweepAll(service.deps)
+    await drain(sweepJob(service.deps))
     await lend()
     await lend()
     for (let count = 0; count < 12; count++) await command(today)
@@ -109,7 +109,7 @@ async function live(month: string, days: readonly number[]): Promise<void> {
 
 async function close(month: string, on: string): Promise<void> {
   await at(on)
-  await sweepAll(service.deps)
+  await drain(sweepJob(service.deps))
   await closePeriod(service.deps, caller, month)
 }
 

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { SLOTS, type Slot } from '../../../src/domain/journal/slots.ts'
-import { createKeeper } from '../../../src/services/journal/keeper.ts'
+import { drain, workRound } from '../../../src/services/jobs/job.ts'
+import { journalJob } from '../../../src/services/journal/keeper.ts'
 import { DEMO_OPERATOR } from '../../../src/services/lenders/seedDemo.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { keepJournal } from '../../support/journal.ts'
 import { opsOn } from '../../support/ops.ts'
 import { startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 // Each change of a loan becomes one posting, in the order of the changes (contract 9.1).
 
@@ -114,7 +115,7 @@ describe('the journal', () => {
     const paid = await lend(1)
     await at('2026-03-20')
     await post(paid, 'repayments', { transactionAmount: 50 })
-    await sweepAll(service.deps)
+    await drain(sweepJob(service.deps))
     for (const loan of [swept, paid]) {
       const penalties = (await postingsOf(loan)).filter(({ kind }) => kind === 'time')
       // Cash basis: arrears alone move nothing, and a penalty is income when it is paid.
@@ -140,7 +141,7 @@ describe('the journal', () => {
       loans.flatMap((loan) => [1, 2, 3].map((amount) => post(loan, 'repayments', { transactionAmount: amount }))),
     )
     const other = await service.another()
-    await Promise.all([keepJournal(service.deps), keepJournal(other.deps), createKeeper(other.deps).round()])
+    await Promise.all([keepJournal(service.deps), keepJournal(other.deps), workRound(journalJob(other.deps))])
     await keepJournal(service.deps)
     for (const loan of loans) expect(await postingsOf(loan)).toHaveLength(4)
     const { rows } = await service.deps.db.pool.query(

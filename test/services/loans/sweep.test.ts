@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkBook } from '../../../src/services/book/bookCheck.ts'
-import { startSweeper } from '../../../src/services/loans/sweep.ts'
-import { within } from '../../support/patience.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
+import { sweep } from '../../support/sweep.ts'
 
 /** Random runs; fewer in the project `elsewhere`, where only the zone of the server differs. */
 const RUNS = process.env.TZ === 'America/Los_Angeles' ? 10 : 40
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 beforeEach(async () => {
   service.clock.set('2026-07-01')
-  await sweepAll(service.deps)
+  await sweep(service.deps)
   service.clock.set(FIRST_DAY)
 })
 
@@ -39,18 +39,18 @@ describe('the sweep saves what time alone changes', () => {
     const id = await lend()
     expect((await stored(id)).next_change_at).toBe(Date.parse('2026-02-28T09:30:00+03:00'))
     service.clock.stand('2026-02-28T09:29:59.999+03:00')
-    expect(await sweepAll(service.deps)).toBe(0)
+    expect(await sweep(service.deps)).toBe(0)
     service.clock.stand('2026-02-28T09:30:00+03:00')
-    expect(await sweepAll(service.deps)).toBe(1)
+    expect(await sweep(service.deps)).toBe(1)
     expect(await stored(id)).toMatchObject({ penalty_outstanding: 10_000_00n, overdue_since: null })
     service.clock.stand('2026-03-01T00:00:00+03:00')
-    expect(await sweepAll(service.deps)).toBe(1)
+    expect(await sweep(service.deps)).toBe(1)
     expect(await stored(id)).toMatchObject({
       total_overdue: 120_000_00n,
       overdue_since: '2026-03-01',
       next_change_at: null,
     })
-    expect(await sweepAll(service.deps)).toBe(0)
+    expect(await sweep(service.deps)).toBe(0)
   })
 
   it('of an instalment that was paid in time nothing: the loan is looked at when the next one is due', async () => {
@@ -66,7 +66,7 @@ describe('the sweep saves what time alone changes', () => {
     expect(await stored(id)).toMatchObject({ next_change_at: midnightAfter(7), next_due_on: '2026-02-14' })
     const [paid, before] = [await read(id), await stored(id)]
     service.clock.stand('2026-02-08T00:00:00+03:00')
-    expect(await sweepAll(service.deps)).toBe(0)
+    expect(await sweep(service.deps)).toBe(0)
     expect(await stored(id)).toEqual({ ...before, next_change_at: midnightAfter(14) })
     expect(await read(id)).toEqual(paid)
     // Nor do several at once move it, of which all but the first find the loan as that one left it.
@@ -75,12 +75,12 @@ describe('the sweep saves what time alone changes', () => {
     expect(await stored(id)).toMatchObject({ next_change_at: midnightAfter(14), next_due_on: '2026-03-07' })
     // Looked at and taken back, one that was paid ahead is due as it was, and no later.
     service.clock.stand('2026-02-15T00:00:00+03:00')
-    expect(await sweepAll(service.deps)).toBe(0)
+    expect(await sweep(service.deps)).toBe(0)
     expect((await stored(id)).next_change_at).toBe(midnightAfter(35))
     await service.post(`/v1/loans/${id}/repayments/${ahead}/reverse`, { body: {}, token: service.tokens.operator })
     expect((await stored(id)).next_change_at).toBe(midnightAfter(28))
     service.clock.stand('2026-03-01T00:00:00+03:00')
-    expect(await sweepAll(service.deps)).toBe(1)
+    expect(await sweep(service.deps)).toBe(1)
     expect(await stored(id)).toMatchObject({ overdue_since: '2026-03-01', next_change_at: midnightAfter(35) })
     const { rows } = await service.deps.db.pool.query(
       "SELECT at FROM audit_entry WHERE action = 'time' AND entity = 'loan' AND entity_id = $1",
@@ -106,7 +106,7 @@ describe('the sweep saves what time alone changes', () => {
             at += later * 86_400_000
             service.clock.set(new Date(at).toISOString())
             const path = `/v1/loans/${id}/repayments`
-            if ('sweep' in one) await sweepAll(service.deps)
+            if ('sweep' in one) await sweep(service.deps)
             else if ('waive' in one)
               await service.post(`${path}/waive-interest`, { body: { transactionAmount: one.waive } })
             else if ('repay' in one)
@@ -114,7 +114,7 @@ describe('the sweep saves what time alone changes', () => {
             else await service.post(`${path}/${last}/reverse`, { body: {}, token: service.tokens.operator })
             expect(await wrongWith(id)).toEqual([])
           }
-          await sweepAll(service.deps)
+          await sweep(service.deps)
           expect(await wrongWith(id)).toEqual([])
           const { next_change_at: lookAgain } = await stored(id)
           if (lookAgain !== null) expect(lookAgain).toBeGreaterThan(service.clock.now())
@@ -133,7 +133,7 @@ describe('the sweep saves what time alone changes', () => {
       [id, FIRST_DAY],
     )
     expect(await wrongWith(id)).toHaveLength(2)
-    expect(await sweepAll(service.deps)).toBe(1)
+    expect(await sweep(service.deps)).toBe(1)
     expect(await stored(id)).toEqual({ ...right, version: 2, carried_version: 2 })
   })
 
@@ -143,7 +143,7 @@ describe('the sweep saves what time alone changes', () => {
     for (const moment of ['2026-02-28T09:30:00+03:00', '2026-03-01T00:00:00+03:00', '2026-04-01']) {
       service.clock.stand(moment)
       await service.deps.db.pool.query("UPDATE loan SET next_change_at = 'infinity' WHERE id = $1", [unswept])
-      await sweepAll(service.deps)
+      await sweep(service.deps)
       const own = { id: '', accountNo: '', updatedAt: '' }
       expect({ ...(await read(swept)), ...own }).toEqual({ ...(await read(unswept)), ...own })
     }
@@ -154,7 +154,7 @@ describe('the sweep saves what time alone changes', () => {
     const ids = []
     for (let index = 0; index < 250; index++) ids.push(await lend())
     service.clock.stand('2026-02-28T12:00:00+03:00')
-    const counts = await Promise.all([sweepAll(service.deps), sweepAll(other.deps), sweepAll(service.deps)])
+    const counts = await Promise.all([sweep(service.deps), sweep(other.deps), sweep(service.deps)])
     expect(counts.reduce((total, count) => total + count)).toBe(250)
     const audits = await service.deps.db.pool.query(
       `SELECT count(*) AS rows, count(DISTINCT entity_id) AS loans FROM audit_entry
@@ -174,14 +174,11 @@ describe('the sweep saves what time alone changes', () => {
     await pool.query('DELETE FROM loan_period WHERE loan_id = ANY ($1)', [damaged])
     service.clock.set('2026-02-28T12:00:00+03:00')
     const logged: (string | undefined)[] = []
-    const sweeper = startSweeper(service.deps, { error: (context) => logged.push((context as { loan?: string }).loan) })
-    await expect
-      .poll(async () => (await stored(sound)).penalty_outstanding, { timeout: within(10_000) })
-      .toBe(10_000_00n)
-    await sweeper.stop()
+    await drain(sweepJob(service.deps, { error: (context) => logged.push((context as { loan?: string }).loan) }))
+    expect((await stored(sound)).penalty_outstanding).toBe(10_000_00n)
     expect(logged.toSorted()).toEqual(damaged.toSorted())
     await pool.query('INSERT INTO loan_period SELECT * FROM lost')
-    expect(await sweepAll(service.deps)).toBe(110)
+    expect(await sweep(service.deps)).toBe(110)
   })
 
   it('loses no repayment that arrives meanwhile', async () => {
@@ -190,11 +187,11 @@ describe('the sweep saves what time alone changes', () => {
     service.clock.set('2026-02-28T12:00:00+03:00')
     const [answers] = await Promise.all([
       Promise.all(ids.map((id) => service.post(`/v1/loans/${id}/repayments`, { body: { transactionAmount: 500 } }))),
-      sweepAll(other.deps),
-      sweepAll(service.deps),
+      sweep(other.deps),
+      sweep(service.deps),
     ])
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
-    await sweepAll(service.deps)
+    await sweep(service.deps)
     const { rows } = await service.deps.db.pool.query(
       'SELECT DISTINCT total_paid, penalty_outstanding, interest_outstanding FROM loan WHERE id = ANY($1)',
       [ids],
@@ -224,7 +221,7 @@ describe('the late penalty, whether or not the sweep has run', () => {
   it('is taken back by a repayment dated in time that arrives late, and not by one dated a day late', async () => {
     const [inTime, late] = [await lend(), await lend()]
     service.clock.set('2026-03-20')
-    await sweepAll(service.deps)
+    await sweep(service.deps)
     const repay = (id: string, transactionDate: string) =>
       service.post(`/v1/loans/${id}/repayments`, { body: { transactionAmount: 110_000, transactionDate } })
     await repay(inTime, '2026-02-28')

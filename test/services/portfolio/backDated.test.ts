@@ -3,13 +3,14 @@ import { addPeriods } from '../../../src/domain/dates.ts'
 import { operator } from '../../../src/services/access/caller.ts'
 import { checkBook } from '../../../src/services/book/bookCheck.ts'
 import { getDelinquency } from '../../../src/services/delinquency/loanDelinquency.ts'
-import { createSequencer } from '../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
 import { DEMO_OPERATOR } from '../../../src/services/lenders/seedDemo.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { readPortfolio, readRollRates } from '../../../src/services/portfolio/portfolio.ts'
-import { createPortfolioKeeper } from '../../../src/services/portfolio/portfolioKeeper.ts'
+import { portfolioJob } from '../../../src/services/portfolio/portfolioKeeper.ts'
 import { randomFrom } from '../../support/random.ts'
 import { startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 // A book that is kept day by day, and the same book with all its repayments posted on its last day, dated back, in any
 // order, some of them wrong at first: both answer the same, and what was kept of the days before is made again (contract 11).
@@ -55,7 +56,7 @@ const both = () => [inOrder!, backDated!] as const
 
 async function at(service: TestService, day: string): Promise<void> {
   service.clock.set(`${day}T12:00:00+03:00`)
-  await sweepAll(service.deps)
+  await drain(sweepJob(service.deps))
   const { email, password } = DEMO_OPERATOR
   tokens.set(service, await service.deps.signIn.issueToken(email, password, '127.0.0.1'))
 }
@@ -89,8 +90,7 @@ async function keepInOrder(service: TestService): Promise<void> {
 async function keepBackDated(service: TestService): Promise<void> {
   await at(service, LAST)
   await seal(service)
-  const keeper = createPortfolioKeeper(service.deps)
-  while (!(await keeper.round()).isDone);
+  await drain(portfolioJob(service.deps))
   // Without any repayment, these days are kept until the first one makes them stale.
   for (const asOf of DAYS) await readPortfolio(service.deps, caller, { asOf })
   const keys = new Map(payments.map((one) => [one, random(1_000_000)]))
@@ -109,8 +109,7 @@ async function keepBackDated(service: TestService): Promise<void> {
 }
 
 async function seal({ deps }: TestService): Promise<void> {
-  const sequencer = createSequencer(deps)
-  while (!(await sequencer.round()).isDone);
+  await drain(sequencerJob(deps))
 }
 
 it('has the same spans of each loan', async () => {

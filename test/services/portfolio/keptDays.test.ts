@@ -5,14 +5,15 @@ import { addPeriods, dateIn } from '../../../src/domain/dates.ts'
 import { PRESETS } from '../../../src/domain/delinquency/presets.ts'
 import type { Cell } from '../../../src/domain/portfolio/cells.ts'
 import { checkBook } from '../../../src/services/book/bookCheck.ts'
-import { createSequencer } from '../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { readPortfolio } from '../../../src/services/portfolio/portfolio.ts'
-import { createPortfolioKeeper } from '../../../src/services/portfolio/portfolioKeeper.ts'
+import { portfolioJob } from '../../../src/services/portfolio/portfolioKeeper.ts'
 import { readCells } from '../../../src/services/portfolio/positions.ts'
 import { aBasicLoan, aBorrower } from '../../support/recordBodies.ts'
 import { type Records, recordsOf } from '../../support/records.ts'
 import { startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 // Kept days of a portfolio are a cache: right until a change that is dated on the day or before it, and computed again.
 
@@ -30,13 +31,12 @@ afterAll(() => service.close())
 
 const at = async (moment: string) => {
   service.clock.set(moment)
-  await sweepAll(service.deps)
+  await drain(sweepJob(service.deps))
   await seal()
 }
 
 async function seal(): Promise<void> {
-  const sequencer = createSequencer(service.deps)
-  while (!(await sequencer.round()).isDone);
+  await drain(sequencerJob(service.deps))
 }
 
 const post = async (path: string, body: object) => {
@@ -46,8 +46,7 @@ const post = async (path: string, body: object) => {
 }
 
 async function keep(): Promise<void> {
-  const keeper = createPortfolioKeeper(service.deps)
-  while (!(await keeper.round()).isDone);
+  await drain(portfolioJob(service.deps))
 }
 
 const kept = (day: string) => findKeptDay(service.deps.db, { organizationId: 1, policyVersion: 0, day })

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkBook } from '../../../src/services/book/bookCheck.ts'
-import { createSequencer } from '../../../src/services/events/sequencer.ts'
-import { createPortfolioKeeper } from '../../../src/services/portfolio/portfolioKeeper.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain, workRound } from '../../../src/services/jobs/job.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
+import { portfolioJob } from '../../../src/services/portfolio/portfolioKeeper.ts'
 import { startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 // delinquency.changed is told once, when the day begins on which a loan is in another bucket (contract 11.14).
 
@@ -20,13 +21,12 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 async function seal(): Promise<void> {
-  const sequencer = createSequencer(service.deps)
-  while (!(await sequencer.round()).isDone);
+  await drain(sequencerJob(service.deps))
 }
 
 const at = async (moment: string) => {
   service.clock.set(moment)
-  await sweepAll(service.deps)
+  await drain(sweepJob(service.deps))
 }
 
 const post = async (path: string, body: object) => {
@@ -36,8 +36,9 @@ const post = async (path: string, body: object) => {
 }
 
 async function keep(of = service): Promise<void> {
-  const keeper = createPortfolioKeeper(of.deps)
-  while (!(await keeper.round()).isDone);
+  const job = portfolioJob(of.deps)
+  // A loan that is damaged is a failure of each day, and keeps no other from its bucket.
+  while ((await workRound(job)).left !== 'done');
 }
 
 interface Told {
@@ -146,7 +147,7 @@ describe('delinquency.changed', () => {
       `DELETE FROM loan_period WHERE loan_id = (SELECT id FROM loan WHERE external_id = 'l-4') RETURNING loan_id AS id`,
     )
     await at('2026-07-22T00:00:10+03:00')
-    const { failed } = await createPortfolioKeeper(service.deps).round()
+    const { failed } = await workRound(portfolioJob(service.deps))
     expect(failed.map(({ error }) => String(error))).toEqual([
       `Error: loan ${rows[0]!.id} cannot be replayed, and is left out; run \`book check\``,
     ])

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { sequenceAll } from '../../../src/services/events/sequencer.ts'
-import { createPortfolioKeeper } from '../../../src/services/portfolio/portfolioKeeper.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain, workRound } from '../../../src/services/jobs/job.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
+import { portfolioJob } from '../../../src/services/portfolio/portfolioKeeper.ts'
 import { startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 // delinquency.changed by policies whose buckets do not follow from the days of one day alone (contract 11.7).
 
@@ -14,11 +15,11 @@ afterEach(() => service.close())
 
 const at = async (moment: string) => {
   service.clock.set(moment)
-  await sweepAll(service.deps)
-  await sequenceAll(service.deps)
-  const { failed } = await createPortfolioKeeper(service.deps).round()
+  await drain(sweepJob(service.deps))
+  await drain(sequencerJob(service.deps))
+  const { failed } = await workRound(portfolioJob(service.deps))
   expect(failed).toEqual([])
-  await sequenceAll(service.deps)
+  await drain(sequencerJob(service.deps))
 }
 
 interface Feed {

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { dayAfter } from '../../../src/domain/dates.ts'
-import { sequenceAll } from '../../../src/services/events/sequencer.ts'
-import { createPortfolioKeeper } from '../../../src/services/portfolio/portfolioKeeper.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
+import { portfolioJob } from '../../../src/services/portfolio/portfolioKeeper.ts'
 import { advanceTestClock } from '../../../src/services/testClock/advance.ts'
 import { type Passing, passTime } from '../../../src/services/testClock/passTime.ts'
 import { SANDBOX, type Sandbox, sandboxOf, sandboxOperator } from '../../support/sandbox.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
-import { sweepAll } from '../../support/sweepAll.ts'
 
 // An advance does what the days would have done (contract 12): the same loans live in the demonstration's live organization,
 // whose days pass one by one, and in its test organization, whose clock is advanced over all of them at once.
@@ -35,7 +36,7 @@ afterAll(() => service.close())
 
 /** Returns what is told of a loan: the event and its content, without what names the loan, the request and the chain. */
 async function toldOf(loanId: string, call: { readonly token?: string }) {
-  await sequenceAll(service.deps)
+  await drain(sequencerJob(service.deps))
   const path = `/v1/events?rows=1000&loanId=${loanId}`
   const { body } = await service.get<{ items: { type: string; timestamp: string; data: Record<string, unknown> }[] }>(
     path,
@@ -66,11 +67,11 @@ const stateOf = async (loanId: string, call: { readonly token?: string }) => {
 
 it('is told and answered as if the days had passed', async () => {
   await advanceTestClock(service.deps, sandboxOperator, { to: Date.parse(`${LAST_DAY}T09:30:00+03:00`) })
-  const keeper = createPortfolioKeeper(service.deps)
+  const keeper = portfolioJob(service.deps)
   for (let day = '2026-01-31'; day <= LAST_DAY; day = dayAfter(day)) {
     if (day !== '2026-01-31') service.clock.stand(`${day}T00:00:00+03:00`)
-    await sweepAll(service.deps)
-    while (!(await keeper.round()).isDone);
+    await drain(sweepJob(service.deps))
+    await drain(keeper)
   }
   service.clock.stand(`${LAST_DAY}T09:30:00+03:00`)
   for (const { live, test } of loans) {
@@ -92,7 +93,7 @@ it('goes on where it was given up', async () => {
   expect(now > '2026-07-01' && now < '2026-10').toBe(true)
   await passTime(deps, passing(to, Number.POSITIVE_INFINITY))
   expect((await sandbox.get('/v1/test-clock')).body).toMatchObject({ now: '2026-10-01T00:00:00.000+03:00' })
-  await sequenceAll(deps)
+  await drain(sequencerJob(deps))
   const days = (await sandbox.events()).slice(before).map(({ timestamp }) => timestamp)
   expect(days.length).toBeGreaterThan(0)
   expect(days).toEqual(days.toSorted())

@@ -1,9 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { sequenceAll } from '../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
 import type { Delivery } from '../../../src/services/webhooks/delivery.ts'
 import { type Receiver, sequencesOf, startReceiver } from '../../support/receiver.ts'
 import { startService, type TestService } from '../../support/service.ts'
-import { deliveryOf, drain, type EndpointWire, lendTo, operatorOf, repayEach, wait } from '../../support/webhooks.ts'
+import {
+  deliverAll,
+  deliveryOf,
+  type EndpointWire,
+  lendTo,
+  operatorOf,
+  repayEach,
+  wait,
+} from '../../support/webhooks.ts'
 
 // An endpoint that fails as a whole; what several processes do with one endpoint; and what an operator does about it.
 
@@ -24,7 +33,7 @@ afterAll(() => service.close())
 beforeEach(async () => {
   receiver = await startReceiver()
   delivery = deliveryOf(service)
-  await drain(service, delivery)
+  await deliverAll(service, delivery)
   endpoint = await operator.create(receiver.url)
   return async () => {
     await delivery.stop()
@@ -46,7 +55,7 @@ async function failUntilBackingOff(): Promise<void> {
   receiver.react = () => 503
   await repayEach(service, loanIds, 50)
   for (let index = 0; index < 5; index++) {
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     wait(service, 2_100)
   }
   expect(await operator.endpoint(endpoint.id)).toMatchObject({ state: 'backing_off' })
@@ -67,7 +76,7 @@ describe('an endpoint of which everything fails', () => {
     for (let probe = 0; probe < 14; probe++) {
       const { nextAttemptAt } = await operator.endpoint(endpoint.id)
       service.clock.set(nextAttemptAt!, 'machine')
-      await drain(service, delivery)
+      await deliverAll(service, delivery)
     }
     expect(receiver.received.length - received).toBe(14)
     expect(await countOf('webhook_attempt')).toBe(attempts + 14)
@@ -80,7 +89,7 @@ describe('an endpoint of which everything fails', () => {
     await failUntilBackingOff()
     receiver.react = () => 200
     service.clock.set((await operator.endpoint(endpoint.id)).nextAttemptAt!, 'machine')
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     expect(await operator.endpoint(endpoint.id)).toMatchObject({ state: 'active', stateReason: null, behind: 0 })
     for (const id of loanIds) {
       const numbers = sequencesOf(receiver.taken.filter(({ body }) => body.data.loan.id === id))
@@ -96,23 +105,23 @@ describe('an endpoint of which everything fails', () => {
       state: 'active',
       nextAttemptAt: null,
     })
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     expect(await operator.endpoint(endpoint.id)).toMatchObject({ behind: 0 })
   })
 
   it('is disabled by 410 Gone, with the reason, and continues where it stopped once it is active', async () => {
     receiver.react = () => 410
     await repayEach(service, loanIds, 2)
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     const disabled = await operator.endpoint(endpoint.id)
     expect(disabled).toMatchObject({ state: 'disabled', stateReason: 'the receiver answered 410 Gone', behind: 8 })
     const { length } = receiver.received
     wait(service, 100_000)
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     expect(receiver.received).toHaveLength(length)
     receiver.react = () => 204
     await operator.change(endpoint.id, { state: 'active' })
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     expect(new Set(sequencesOf(receiver.taken)).size).toBe(8)
   })
 })
@@ -121,15 +130,15 @@ describe('several processes', () => {
   it('share the endpoints: of one endpoint, only one sends at a time', async () => {
     const other = deliveryOf(await service.another())
     await repayEach(service, loanIds, 5)
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     await repayEach(service, loanIds, 5)
-    await drain(service, other)
+    await deliverAll(service, other)
     expect(receiver.received).toHaveLength(20)
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     expect(receiver.received).toHaveLength(40)
     await delivery.stop()
     await repayEach(service, loanIds, 1)
-    await drain(service, other)
+    await deliverAll(service, other)
     expect(receiver.received).toHaveLength(44)
     await other.stop()
   })
@@ -138,15 +147,15 @@ describe('several processes', () => {
     const killed = deliveryOf(service)
     await repayEach(service, loanIds, 3)
     // Sends, and is killed before it has saved anything of what was answered.
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     await killed.round()
     await killed.quiet()
     expect(receiver.taken.length).toBeGreaterThan(0)
     wait(service, 29)
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     const before = receiver.taken.length
     wait(service, 2)
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     expect(receiver.taken.length).toBeGreaterThan(before)
     expect(new Set(sequencesOf(receiver.taken)).size).toBe(12)
     expect(await operator.endpoint(endpoint.id)).toMatchObject({ behind: 0 })
@@ -155,13 +164,13 @@ describe('several processes', () => {
   it('save nothing after their lease was taken over, or the endpoint was changed', async () => {
     await repayEach(service, loanIds, 1)
     receiver.react = () => (response) => setTimeout(() => response.writeHead(204).end(), 50)
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     await delivery.round()
     await operator.change(endpoint.id, { description: 'changed meanwhile' })
     await delivery.quiet()
     await delivery.round()
     expect(await operator.endpoint(endpoint.id)).toMatchObject({ behind: 4 })
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     expect(await operator.endpoint(endpoint.id)).toMatchObject({ behind: 0 })
     expect(receiver.received).toHaveLength(8)
   })
@@ -170,15 +179,15 @@ describe('several processes', () => {
 describe('an operator', () => {
   it('sends events again from an instant or a cursor on', async () => {
     await repayEach(service, loanIds, 1)
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     wait(service, 60)
     const since = new Date(service.clock.machineNow()).toISOString()
     await repayEach(service, loanIds, 2)
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     expect(receiver.received).toHaveLength(12)
     expect(await operator.recover(endpoint.id, since)).toEqual({ queued: 8 })
     expect(await operator.endpoint(endpoint.id)).toMatchObject({ behind: 8 })
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     expect(receiver.received).toHaveLength(20)
     expect(sequencesOf(receiver.received.slice(12)).toSorted()).toEqual(
       sequencesOf(receiver.received.slice(4, 12)).toSorted(),

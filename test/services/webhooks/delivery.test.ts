@@ -2,7 +2,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Delivery } from '../../../src/services/webhooks/delivery.ts'
 import { type Received, type Receiver, sequencesOf, startReceiver, verify } from '../../support/receiver.ts'
 import { startService, type TestService } from '../../support/service.ts'
-import { deliveryOf, drain, type EndpointWire, lendTo, operatorOf, repayEach, wait } from '../../support/webhooks.ts'
+import {
+  deliverAll,
+  deliveryOf,
+  type EndpointWire,
+  lendTo,
+  operatorOf,
+  repayEach,
+  wait,
+} from '../../support/webhooks.ts'
 
 // Events go to a real receiver on this machine, from a real book. The test holds the clock, and drives the rounds.
 
@@ -23,7 +31,7 @@ afterAll(() => service.close())
 beforeEach(async () => {
   receiver = await startReceiver()
   delivery = deliveryOf(service)
-  await drain(service, delivery)
+  await deliverAll(service, delivery)
   endpoint = await operator.create(receiver.url)
   return async () => {
     await delivery.stop()
@@ -41,7 +49,7 @@ const isAscending = (numbers: readonly number[]) =>
 describe('the delivery of events', () => {
   it('sends each event once and in the words of the style, signed so that Standard Webhooks verifies it', async () => {
     await repayEach(service, loanIds, 2)
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     expect(receiver.received).toHaveLength(6)
     for (const one of receiver.received) {
       verify(endpoint.secret, one)
@@ -68,7 +76,7 @@ describe('the delivery of events', () => {
 
   it('is not verified with a flipped byte, another id, an old timestamp or another secret', async () => {
     await repayEach(service, loanIds.slice(0, 1), 1)
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     const [one] = receiver.received as [Received]
     const { headers, text } = one
     expect(() => verify(endpoint.secret, { headers, text: text.replace('repayment', 'repaymenu') })).toThrow()
@@ -81,10 +89,10 @@ describe('the delivery of events', () => {
   it('signs with both secrets while one replaces the other, and with the new one alone after that', async () => {
     const { secret } = await operator.rotate(endpoint.id, { overlapHours: 1 })
     await repayEach(service, loanIds.slice(0, 1), 1)
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     wait(service, 3_601)
     await repayEach(service, loanIds.slice(0, 1), 1)
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     const [during, after] = receiver.received as [Received, Received]
     expect(String(during.headers['webhook-signature']).split(' ')).toHaveLength(2)
     verify(secret, during)
@@ -96,11 +104,11 @@ describe('the delivery of events', () => {
   it('sends only the types that are wanted, and is not behind for the others', async () => {
     await operator.change(endpoint.id, { types: ['loan.*'] })
     await repayEach(service, loanIds, 1)
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     expect(receiver.received).toEqual([])
     expect(await operator.endpoint(endpoint.id)).toMatchObject({ behind: 0 })
     await service.post(`/v1/loans/${loanIds[0]}/repayments/charge-off`, { token: service.tokens.operator, body: {} })
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     expect(receiver.taken.map(({ body }) => body.type)).toEqual(['loan.charged_off'])
   })
 
@@ -108,7 +116,7 @@ describe('the delivery of events', () => {
     const other = await startReceiver()
     const { id } = await operator.create(other.url, { style: 'record' })
     await repayEach(service, loanIds.slice(1, 2), 1)
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     expect(other.taken[0]!.body.data).toHaveProperty('loan.borrower_id')
     await operator.remove(id)
     await other.close()
@@ -121,7 +129,7 @@ describe('an event that fails', () => {
     receiver.react = (one) => (loanOf(one) === failing ? 500 : 204)
     await repayEach(service, [failing, fine], 3)
     service.clock.stand(new Date(service.clock.now()).toISOString())
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     expect(numbersOf(failing, receiver.received)).toHaveLength(1)
     expect(numbersOf(fine)).toHaveLength(3)
     expect(await operator.endpoint(endpoint.id)).toMatchObject({ behind: 3, state: 'active' })
@@ -129,10 +137,10 @@ describe('an event that fails', () => {
     expect(waiting).toMatchObject({ attempt: 1, status: 500, error: 'answered 500 Internal Server Error' })
     expect(Date.parse(waiting!.nextAttemptAt)).toBe(service.clock.machineNow() + 5_000)
     receiver.react = () => 204
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     expect(numbersOf(failing)).toEqual([])
     wait(service, 5)
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     expect(numbersOf(failing)).toHaveLength(3)
     expect(isAscending(numbersOf(failing))).toBe(true)
     const ids = receiver.received.filter((one) => loanOf(one) === failing).map(({ headers }) => headers['webhook-id'])
@@ -153,14 +161,14 @@ describe('an event that fails', () => {
     for (const pause of pauses) {
       // Another loan takes something each time: the endpoint as a whole is well.
       await repayEach(service, [fine], 1)
-      await drain(service, delivery)
+      await deliverAll(service, delivery)
       const before = receiver.received.length
       wait(service, pause - 1)
-      await drain(service, delivery)
+      await deliverAll(service, delivery)
       expect(receiver.received).toHaveLength(before)
       wait(service, 1)
     }
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     const attempts = receiver.received.filter(({ body }) => body.id === poison)
     expect(attempts).toHaveLength(10)
     expect(numbersOf(failing)).toHaveLength(1)
@@ -172,14 +180,14 @@ describe('an event that fails', () => {
   it('waits for as long as the receiver asks for', async () => {
     receiver.react = () => (response) => response.writeHead(429, { 'retry-after': '120' }).end()
     await repayEach(service, loanIds, 1)
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     const before = receiver.received.length
     wait(service, 119)
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     expect(receiver.received).toHaveLength(before)
     receiver.react = () => 204
     wait(service, 1)
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     expect(receiver.taken).toHaveLength(3)
   })
 })

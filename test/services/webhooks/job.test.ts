@@ -1,8 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { renderEvents } from '../../../src/app/renderEvents.ts'
-import { sequenceAll } from '../../../src/services/events/sequencer.ts'
-import { startDelivery } from '../../../src/services/webhooks/startDelivery.ts'
+import { sequencerJob } from '../../../src/services/events/sequencer.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
+import { startJobs } from '../../../src/services/jobs/runner.ts'
+import { createWebhookFigures } from '../../../src/services/webhooks/figures.ts'
+import { webhooksJob } from '../../../src/services/webhooks/webhooksJob.ts'
 import { within } from '../../support/patience.ts'
 import { type Receiver, startReceiver } from '../../support/receiver.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -27,20 +30,23 @@ describe('the job that sends webhooks', () => {
     const log = { warn: () => undefined, error: (_: object, message: string) => void errors.push(message) }
     const options = { render: renderEvents(service.deps.config.zone), log }
     const { id } = await operatorOf(service).create(receiver.url)
-    const job = startDelivery(service.deps, options)
+    const start = () => startJobs([webhooksJob(service.deps, options)], { listener: service.deps.listener, log })
+    const job = start()
     await lendTo(service, ['asha'])
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     while (receiver.taken.length < 2) await pause(20)
     await job.stop()
     expect(errors).toEqual([])
-    expect(job.figures().endpoints).toEqual({ active: 1, backing_off: 0, disabled: 0 })
+    const figures = createWebhookFigures(service.deps)
+    await drain(figures.job)
+    expect(figures.latest().endpoints).toEqual({ active: 1, backing_off: 0, disabled: 0 })
     await lendTo(service, ['juma'])
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     await service.owner.pool.query('ALTER TABLE webhook_parked RENAME TO nothing')
-    const failing = startDelivery(service.deps, options)
+    const failing = start()
     while (errors.length === 0) await pause(20)
     await failing.stop()
-    expect(errors[0]).toBe('a round of the webhooks failed; it will be tried again')
+    expect(errors[0]).toBe('events could not be sent to webhook endpoints; it will be tried again')
     expect(receiver.taken).toHaveLength(2)
     await service.owner.pool.query('ALTER TABLE nothing RENAME TO webhook_parked')
     const { rows } = await service.owner.pool.query('SELECT position FROM webhook_endpoint WHERE id = $1', [id])

@@ -4,7 +4,7 @@ import type { Delivery } from '../../../src/services/webhooks/delivery.ts'
 import { createPoster } from '../../../src/services/webhooks/poster.ts'
 import { type Receiver, startReceiver } from '../../support/receiver.ts'
 import { startService, type TestService } from '../../support/service.ts'
-import { deliveryOf, drain, type EndpointWire, lendTo, operatorOf, repayEach } from '../../support/webhooks.ts'
+import { deliverAll, deliveryOf, type EndpointWire, lendTo, operatorOf, repayEach } from '../../support/webhooks.ts'
 
 // What could stop an endpoint for long: pauses, leases of a wrong clock, a restored book, and answers that are none.
 
@@ -25,7 +25,7 @@ afterAll(() => service.close())
 beforeEach(async () => {
   receiver = await startReceiver()
   delivery = deliveryOf(service)
-  await drain(service, delivery)
+  await deliverAll(service, delivery)
   endpoint = await operator.create(receiver.url)
   return async () => {
     await delivery.stop()
@@ -45,13 +45,13 @@ describe('a pause that the receiver asked for', () => {
   ])('is ended by %s', async (_what, wake) => {
     askToWait()
     await repayEach(service, loanIds, 1)
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     expect((await operator.endpoint(endpoint.id)).nextAttemptAt).not.toBeNull()
     receiver.react = () => 204
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     const before = receiver.taken.length
     await wake()
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     expect(receiver.taken.length).toBeGreaterThanOrEqual(before + loanIds.length)
     expect(await operator.endpoint(endpoint.id)).toMatchObject({ state: 'active', behind: 0, nextAttemptAt: null })
   })
@@ -64,7 +64,7 @@ describe('a back-off', () => {
       service,
       Array.from({ length: 12 }, (_, index) => `backs-off-${index}`),
     )
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     expect((await operator.endpoint(endpoint.id)).state).toBe('backing_off')
     await operator.recover(endpoint.id, new Date(service.clock.machineNow() + 60_000).toISOString())
     expect((await operator.endpoint(endpoint.id)).state).toBe('active')
@@ -78,7 +78,7 @@ describe('a lease', () => {
       `UPDATE webhook_endpoint SET leased_by = 'a process that is gone', leased_until = '2027-01-01' WHERE id = $1`,
       [endpoint.id],
     )
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     expect(receiver.taken).toHaveLength(loanIds.length)
   })
 })
@@ -86,7 +86,7 @@ describe('a lease', () => {
 describe('a fail-over that lost events', () => {
   it('makes the endpoint begin again where the book ends, so that no event after it is left out', async () => {
     await repayEach(service, loanIds, 3)
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     const { rows } = await service.owner.pool.query(
       'SELECT sequence, change_id FROM event_chain WHERE organization_id = 1',
     )
@@ -105,7 +105,7 @@ describe('a fail-over that lost events', () => {
     await delivery.round()
     const before = receiver.taken.length
     await repayEach(service, loanIds, 1)
-    await drain(service, delivery)
+    await deliverAll(service, delivery)
     // The changes whose events were lost are told again, under other numbers, and then the new ones.
     expect(receiver.taken.length - before).toBe(Number(lost) + loanIds.length)
     expect(await operator.endpoint(endpoint.id)).toMatchObject({ behind: 0 })

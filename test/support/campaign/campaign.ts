@@ -4,12 +4,11 @@ import { join } from 'node:path'
 import { renderEvents } from '../../../src/app/renderEvents.ts'
 import { dateIn } from '../../../src/domain/dates.ts'
 import { listHeads } from '../../../src/services/events/chainHeads.ts'
-import { startSequencer } from '../../../src/services/events/sequencer.ts'
-import { startKeeper } from '../../../src/services/journal/keeper.ts'
+import { drain } from '../../../src/services/jobs/job.ts'
+import { startJobs } from '../../../src/services/jobs/runner.ts'
+import { createServiceJobs } from '../../../src/services/jobs/serviceJobs.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER, DEMO_SANDBOX } from '../../../src/services/lenders/seedDemo.ts'
-import { startSweeper } from '../../../src/services/loans/sweep.ts'
-import { startPortfolioKeeper } from '../../../src/services/portfolio/portfolioKeeper.ts'
-import { startDelivery } from '../../../src/services/webhooks/startDelivery.ts'
+import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { anotherLender } from '../lenders.ts'
 import { randomFrom } from '../random.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
@@ -17,7 +16,6 @@ import { type RecordId, recordIdsFrom } from '../recordIds.ts'
 import { SANDBOX } from '../sandbox.ts'
 import { type Answer, type Call, startService, type TestService } from '../service.ts'
 import { requireSoundBook } from '../soundBook.ts'
-import { sweepAll } from '../sweepAll.ts'
 import { type Lender, lenderOf, PASSWORD, PEOPLE, type Person } from './lenders.ts'
 
 /** A request of a command. */
@@ -109,14 +107,10 @@ export class Campaign {
     const heard = { info: () => undefined, warn: () => undefined, error: this.hear }
     const render = renderEvents(this.service.deps.config.zone)
     this.receiver.react = () => (this.random(4) === 0 ? 500 : 204)
-    for (const { deps } of beside)
-      this.jobs.push(
-        startSweeper(deps, heard),
-        startSequencer(deps, heard),
-        startKeeper(deps, heard),
-        startPortfolioKeeper(deps, heard),
-        startDelivery(deps, { render, log: heard }),
-      )
+    for (const { deps } of beside) {
+      const { jobs } = createServiceJobs(deps, { render, log: heard })
+      this.jobs.push(startJobs(jobs, { listener: deps.listener, log: heard }))
+    }
   }
 
   private readonly hear = (context: object, message: string): void => {
@@ -212,7 +206,7 @@ export class Campaign {
       this.signedIn = clock.now()
       await this.signIn()
     }
-    if (days > 0 && this.random(2) === 0) await sweepAll(this.instance().deps)
+    if (days > 0 && this.random(2) === 0) await drain(sweepJob(this.instance().deps))
   }
 
   /**

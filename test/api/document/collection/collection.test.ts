@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sequenceAll } from '../../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../../src/services/events/sequencer.ts'
+import { drain } from '../../../../src/services/jobs/job.ts'
+import { sweepJob } from '../../../../src/services/loans/sweep.ts'
 import { operationsOf } from '../../../support/document.ts'
 import { keptBeside } from '../../../support/journal.ts'
 import { REFUSED, UNKNOWN } from '../../../support/prefilled.ts'
 import { startService, type TestService } from '../../../support/service.ts'
 import { fictionalStatement, statementPdf } from '../../../support/statementPdf.ts'
-import { sweepAll } from '../../../support/sweepAll.ts'
 import { form } from '../../../support/upload.ts'
 import type { Document } from '../../../support/wire.ts'
 import { toyApp } from '../../toy.ts'
@@ -51,8 +52,8 @@ describe.each([
   /** Sends a request to the service, for which 127.0.0.1:3000 stands. */
   async function send(one: Sent): Promise<Answered> {
     // As the service does in the background.
-    await sweepAll(service.deps)
-    await sequenceAll(service.deps)
+    await drain(sweepJob(service.deps))
+    await drain(sequencerJob(service.deps))
     expect(one.url).toMatch(/^http:\/\/127\.0\.0\.1:3000\//)
     const content = one.parts ? form(one.parts) : { raw: one.raw, headers: {} }
     const answering = service.app.inject({

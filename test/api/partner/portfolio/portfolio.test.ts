@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as examples from '../../../../src/api/partner/portfolio/examples.ts'
+import { drain } from '../../../../src/services/jobs/job.ts'
+import { sweepJob } from '../../../../src/services/loans/sweep.ts'
 import { keepJournal, keptBeside } from '../../../support/journal.ts'
 import { aBasicLoan, aBorrower } from '../../../support/recordBodies.ts'
 import { recordsOf } from '../../../support/records.ts'
 import { startService, type TestService } from '../../../support/service.ts'
-import { sweepAll } from '../../../support/sweepAll.ts'
 
 // The portfolio over HTTP (contract 11.9 to 11.13): three loans, of which one is due on 28 February.
 
@@ -26,7 +27,7 @@ afterAll(() => service.close())
 
 const at = async (moment: string) => {
   service.clock.set(moment)
-  await sweepAll(service.deps)
+  await drain(sweepJob(service.deps))
 }
 
 const lend = async (externalId: string, principal = 100_000) => {

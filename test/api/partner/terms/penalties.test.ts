@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { changeFromText } from '../../../../src/domain/loan/changeText.ts'
+import { drain } from '../../../../src/services/jobs/job.ts'
+import { sweepJob } from '../../../../src/services/loans/sweep.ts'
 import { keepJournal } from '../../../support/journal.ts'
 import { FIRST_DAY, startService, type TestService } from '../../../support/service.ts'
-import { sweepAll } from '../../../support/sweepAll.ts'
 import { differencesOf, type Lent, lendBy, repay } from './lent.ts'
 
 let service: TestService
@@ -39,7 +40,7 @@ describe('a penalty of each day', () => {
     const lent = await lendBy(service, { penalty: daily })
     for (const moment of ['2026-03-01', '2026-03-02', '2026-03-03', '2026-03-04', '2026-03-20', '2026-04-03']) {
       service.clock.set(moment)
-      await sweepAll(service.deps)
+      await drain(sweepJob(service.deps))
       expect([moment, await differencesOf(service, lent)]).toEqual([moment, []])
     }
     await keepJournal(service.deps)
@@ -63,7 +64,7 @@ describe('a penalty of each day', () => {
     const [swept, paid] = [await lendBy(service, { penalty }), await lendBy(service, { penalty })]
     service.clock.set('2026-03-02')
     await repay(service, paid, 1)
-    await sweepAll(service.deps)
+    await drain(sweepJob(service.deps))
     // At 09:30 of three days, and at the midnight after the due date.
     const each = [
       ...[
@@ -80,7 +81,7 @@ describe('a penalty of each day', () => {
   it('falls away with all those after it where late money shows that the instalment was paid in time', async () => {
     const lent = await lendBy(service, { penalty: daily })
     expect(await at('2026-03-05', lent)).toMatchObject({ penaltyCharged: 1_200, overdue: true })
-    await sweepAll(service.deps)
+    await drain(sweepJob(service.deps))
     // Dated on the day of the second penalty: the first stays and is paid first, which leaves 300 unpaid.
     const { loan, transaction } = await repay(service, lent, 30_000, '2026-03-03')
     expect(transaction).toMatchObject({ penalty: 300, principal: 29_700 })
@@ -101,7 +102,7 @@ describe('a penalty of each day', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     // Nine penalties of 300 from 2 to 10 March; those of today come after the payments of today.
     expect((await service.get(lent.path)).body).toMatchObject({ totalPaid: 40_000, penaltyCharged: 2_400 })
-    await sweepAll(service.deps)
+    await drain(sweepJob(service.deps))
     expect(await differencesOf(service, lent)).toEqual([])
   })
 

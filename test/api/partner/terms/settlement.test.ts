@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { sequenceAll } from '../../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../../src/services/events/sequencer.ts'
+import { drain } from '../../../../src/services/jobs/job.ts'
+import { sweepJob } from '../../../../src/services/loans/sweep.ts'
 import { keepJournal } from '../../../support/journal.ts'
 import { recordsOf } from '../../../support/records.ts'
 import { FIRST_DAY, startService, type TestService } from '../../../support/service.ts'
-import { sweepAll } from '../../../support/sweepAll.ts'
 import type { Wire } from '../../../support/wire.ts'
 import { differencesOf, type Lent, lendBy, repay } from './lent.ts'
 
@@ -82,7 +83,7 @@ describe('the repayment of what was quoted', () => {
       ...{ status: 'Closed (obligations met)', closedOn: '2026-03-10', interestWaived: 2_700, totalOverpaid: 0 },
     })
     expect(await waiversOf(lent)).toEqual([{ amount: 2_700, date: '2026-03-10', status: 'posted' }])
-    await sweepAll(service.deps)
+    await drain(sweepJob(service.deps))
     await keepJournal(service.deps)
     expect(await differencesOf(service, lent)).toEqual([])
   })
@@ -119,7 +120,7 @@ describe('the repayment of what was quoted', () => {
     const recordReceipt = (await ofRecords.get(`/v1/repayments/${transaction.id}/receipt`, token)).body
     expect(recordReceipt).toMatchObject({ item: { ...parts, balance: 0 } })
 
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     interface Feed {
       readonly items: readonly {
         readonly type: string
@@ -139,7 +140,7 @@ describe('the repayment of what was quoted', () => {
     expect(ofRecord.map(({ type, data }) => [type, data.balances.status])).toEqual(
       items.map(({ type, data }) => [type, data.loan.status]),
     )
-    await sweepAll(service.deps)
+    await drain(sweepJob(service.deps))
     await keepJournal(service.deps)
     expect(await differencesOf(service, { path, loan: made })).toEqual([])
   })

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operator } from '../../../../src/services/access/caller.ts'
 import { checkBook } from '../../../../src/services/book/bookCheck.ts'
-import { sequenceAll } from '../../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../../src/services/events/sequencer.ts'
+import { drain } from '../../../../src/services/jobs/job.ts'
 import { updateOrganization } from '../../../../src/services/lenders/organizations.ts'
 import { keepJournal } from '../../../support/journal.ts'
 import { SANDBOX, type Sandbox, sandboxOf, sandboxOperator } from '../../../support/sandbox.ts'
@@ -129,7 +130,7 @@ describe('a live organization', () => {
     const { body } = await service.post('/v1/loans', { body: { customerId: 'live', productId: 2, principal: 1_000 } })
     await sandbox.advance({ by: { days: 60 } })
     expect((await service.get(`/v1/loans/${body.id}`)).body).toMatchObject({ daysOverdue: 0, updatedAt: START })
-    await sequenceAll(service.deps)
+    await drain(sequencerJob(service.deps))
     const { body: feed } = await service.get<{ items: { type: string; liveMode: boolean }[] }>('/v1/events')
     expect(feed.items.map(({ type, liveMode }) => [type, liveMode])).toEqual([
       ['customer.created', true],

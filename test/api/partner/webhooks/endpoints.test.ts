@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createAccount } from '../../../../src/services/access/accounts.ts'
 import { operator as callerOf } from '../../../../src/services/access/caller.ts'
-import { sequenceAll } from '../../../../src/services/events/sequencer.ts'
+import { sequencerJob } from '../../../../src/services/events/sequencer.ts'
+import { drain } from '../../../../src/services/jobs/job.ts'
 import { createTrimmer } from '../../../../src/services/webhooks/attempts.ts'
 import { anotherLender } from '../../../support/lenders.ts'
 import { type Receiver, startReceiver } from '../../../support/receiver.ts'
 import { startService, type TestService } from '../../../support/service.ts'
-import { deliveryOf, drain, type EndpointWire, lendTo, operatorOf } from '../../../support/webhooks.ts'
+import { deliverAll, deliveryOf, type EndpointWire, lendTo, operatorOf } from '../../../support/webhooks.ts'
 
 // The management of endpoints over HTTP, with the settings of production: only addresses of the internet.
 
@@ -21,7 +22,7 @@ beforeAll(async () => {
   service = await startService()
   operator = operatorOf(service)
   await lendTo(service, ['asha'])
-  await sequenceAll(service.deps)
+  await drain(sequencerJob(service.deps))
 })
 afterAll(() => service.close())
 afterEach(async () => {
@@ -185,7 +186,7 @@ describe('the deliveries of an endpoint', () => {
     const { id } = await createHere(receiver.url)
     const delivery = deliveryOf(local)
     await lendTo(local, ['one', 'two', 'three'])
-    await drain(local, delivery)
+    await deliverAll(local, delivery)
     await delivery.stop()
     const call = { token: local.tokens.operator }
     const first = await local.get(`${PATH}/${id}/deliveries?rows=4`, call)

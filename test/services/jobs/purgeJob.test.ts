@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { drain } from '../../../src/services/jobs/job.ts'
+import { purgeJob } from '../../../src/services/jobs/purgeJob.ts'
+import { startService, type TestService } from '../../support/service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.close())
+
+const DAY_MS = 86_400_000
+
+const insertKeys = (name: string, keys: number, daysAgo: number) =>
+  service.owner.pool.query(
+    `INSERT INTO idempotency_key (organization_id, account_id, key, request_hash, created_at)
+     SELECT 1, 1, $1 || n, 'x', $2 FROM generate_series(1, $3::int) n`,
+    [name, new Date(service.clock.machineNow() - daysAgo * DAY_MS).toISOString(), keys],
+  )
+const keysLeft = async () => {
+  const { rows } = await service.owner.pool.query('SELECT DISTINCT left(key, 3) AS name FROM idempotency_key')
+  return rows.map(({ name }) => name)
+}
+
+describe('the purge', () => {
+  it('deletes all Idempotency-Keys past their 30 days, and no other', async () => {
+    await insertKeys('old', 2_500, 31)
+    await insertKeys('new', 2, 29)
+    await drain(purgeJob(service.deps))
+    expect(await keysLeft()).toEqual(['new'])
+  })
+
+  it('deletes what it can where one of its statements fails, and says why', async () => {
+    await insertKeys('old', 1_500, 31)
+    await service.owner.pool.query('ALTER TABLE rate_limit RENAME TO rate_limit_elsewhere')
+    await expect(drain(purgeJob(service.deps))).rejects.toThrow('relation "rate_limit" does not exist')
+    await service.owner.pool.query('ALTER TABLE rate_limit_elsewhere RENAME TO rate_limit')
+    await drain(purgeJob(service.deps))
+    expect(await keysLeft()).toEqual(['new'])
+  })
+})

@@ -2,7 +2,7 @@ import type { CheckedPosting } from '../../domain/bookCheck/journalRules.ts'
 import type { TrailedChange, TrailedPosting } from '../../domain/bookCheck/journalTrail.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import { amountsBy, SLOTS, type Slot, type SlotAmounts } from '../../domain/journal/slots.ts'
-import { changeFromText } from '../../domain/loan/changeText.ts'
+import { changeFromText } from '../../domain/loan/change/changeText.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
 
 /** A loan, by its organization and its id. */

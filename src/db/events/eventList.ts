@@ -1,4 +1,4 @@
-import { changeFromText, type StoredChange } from '../../domain/loan/changeText.ts'
+import { changeFromText, type StoredChange } from '../../domain/loan/change/changeText.ts'
 import { AUDIT_COLUMNS, type AuditEntry, type AuditRow, toAuditEntry } from '../audit/audit.ts'
 import type { Db } from '../postgres/client.ts'
 import { statement } from '../queries/statement.ts'

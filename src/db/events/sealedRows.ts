@@ -1,4 +1,4 @@
-import { changeFromText, type StoredChange } from '../../domain/loan/changeText.ts'
+import { changeFromText, type StoredChange } from '../../domain/loan/change/changeText.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { statement } from '../queries/statement.ts'
 import { absent, isBigint, isInt, SEALED, SEALED_TRAIL, type SealedName, type Texts, textsOf } from './sealedColumns.ts'

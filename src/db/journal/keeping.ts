@@ -1,5 +1,5 @@
 import type { LocalDate } from '../../domain/dates.ts'
-import { changeFromText, type StoredChange } from '../../domain/loan/changeText.ts'
+import { changeFromText, type StoredChange } from '../../domain/loan/change/changeText.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { statement } from '../queries/statement.ts'

@@ -1,4 +1,4 @@
-import type { LoanChanged } from '../../domain/loan/change.ts'
+import type { LoanChanged } from '../../domain/loan/change/change.ts'
 import { carriedForward, type LoanState } from '../../domain/loan/replay.ts'
 import { toStoredRules } from '../../domain/loan/rules/storedRules.ts'
 import type { LoanTerms } from '../../domain/loan/terms.ts'
@@ -9,8 +9,7 @@ import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from '../audit/trail.
 import type { Queries } from '../queries/queries.ts'
 import { type ColumnTypes, moment, statementOver } from '../queries/rows.ts'
 import { type Inserted, type InsertedRow, outcomeOf, readOutcomes, withoutRepeats } from './insertedLoans.ts'
-import { CACHED_COLUMNS, cached } from './loanColumns.ts'
-import { traceOf } from './traceOf.ts'
+import { CACHED_COLUMNS, cached, traceOf } from './loanColumns.ts'
 
 /** A loan about to be made, by whom, and what replay makes of it now. */
 export interface NewLoan {

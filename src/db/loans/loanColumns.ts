@@ -1,5 +1,9 @@
 import type { Instant } from '../../domain/dates.ts'
 import type { Balances } from '../../domain/loan/balances.ts'
+import type { LoanChanged } from '../../domain/loan/change/change.ts'
+import { changeToText } from '../../domain/loan/change/changeText.ts'
+import type { Entry } from '../../domain/loan/entry.ts'
+import type { Trace } from '../audit/trail.ts'
 import { type ColumnTypes, moment } from '../queries/rows.ts'
 
 /** Columns that cache what replay made of the entries, for lists, reports and the sweep; and their types. */
@@ -75,3 +79,27 @@ export const figures = ({
   const always = { status, totalOutstanding, totalPaid, totalOverpaid, totalWrittenOff, chargedOffOn }
   return totalWrittenOff > 0n ? { ...always, totalRecovered } : always
 }
+
+/** Further members of the trail before and after a change, for those who read it. */
+export interface MoreOfTrail {
+  readonly before?: object
+  readonly after?: object
+}
+
+/** Returns the content of the audit trail about a change of a loan: its figures before and after, the entry, and the change. */
+export function traceOf(changed: LoanChanged, more: MoreOfTrail = {}): Trace {
+  const { action, before, after, posted, reversed, reason } = changed
+  return {
+    action,
+    before: before && { ...figures(before), ...more.before },
+    after: {
+      ...figures(after),
+      ...(posted && { posted: { ...shownEntry(posted), valueDate: posted.valueDate, note: posted.note } }),
+      ...(reversed && { reversed: { ...shownEntry(reversed), reason } }),
+      ...more.after,
+    },
+    change: changeToText(changed),
+  }
+}
+
+const shownEntry = ({ id, type, amount }: Entry) => ({ id, type, amount })

@@ -1,14 +1,13 @@
-import type { LoanChanged } from '../../domain/loan/change.ts'
+import type { LoanChanged } from '../../domain/loan/change/change.ts'
 import { carriedForward, type LoanState } from '../../domain/loan/replay.ts'
 import { service, stampedRow } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import { type ColumnTypes, columnsOf, moment, rowsOf } from '../queries/rows.ts'
 import { statement } from '../queries/statement.ts'
-import { CACHED, CACHED_COLUMNS, cached } from './loanColumns.ts'
+import { CACHED, CACHED_COLUMNS, cached, traceOf } from './loanColumns.ts'
 import { LOANS_BY } from './loans.ts'
 import { type LoanRow, type StoredLoan, toStoredLoan } from './storedLoan.ts'
-import { traceOf } from './traceOf.ts'
 
 /** The result of a round of the sweep. */
 export interface Swept {

@@ -1,6 +1,6 @@
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import type { ToldChange } from '../../domain/events/changeEvents.ts'
-import { changeFromText } from '../../domain/loan/changeText.ts'
+import { changeFromText } from '../../domain/loan/change/changeText.ts'
 import type { DamagedLoan } from '../loans/sweep.ts'
 import type { Queries } from '../queries/queries.ts'
 import { moment } from '../queries/rows.ts'

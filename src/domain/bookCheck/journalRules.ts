@@ -11,7 +11,7 @@ import {
   SLOTS,
   type SlotAmounts,
 } from '../journal/slots.ts'
-import type { StoredChange } from '../loan/changeText.ts'
+import type { StoredChange } from '../loan/change/changeText.ts'
 
 /** A posting of a loan, as it is stored, with the balances that the trail keeps of its change. */
 export interface CheckedPosting {

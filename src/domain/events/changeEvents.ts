@@ -1,4 +1,4 @@
-import type { StoredChange } from '../loan/changeText.ts'
+import type { StoredChange } from '../loan/change/changeText.ts'
 import { isCustomerRepayment } from '../loan/entry.ts'
 import type { EventType } from './eventTypes.ts'
 

@@ -1,5 +1,5 @@
 import type { LocalDate } from '../dates.ts'
-import type { StoredChange } from '../loan/changeText.ts'
+import type { StoredChange } from '../loan/change/changeText.ts'
 import type { Chart } from './chart.ts'
 import { type Contributing, contributionOf, type Method, openingOf } from './contribution.ts'
 import { amountsBy, lessAmounts, NO_AMOUNTS, plusAmounts, type SlotAmounts } from './slots.ts'

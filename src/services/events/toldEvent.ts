@@ -2,7 +2,7 @@ import type { AuditEntry } from '../../db/audit/audit.ts'
 import type { NamedCustomer, NamedLoan } from '../../db/events/eventFacts.ts'
 import type { Instant } from '../../domain/dates.ts'
 import type { EventType } from '../../domain/events/eventTypes.ts'
-import type { StoredChange } from '../../domain/loan/changeText.ts'
+import type { StoredChange } from '../../domain/loan/change/changeText.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import type { Outcome } from '../../domain/loan/outcomes.ts'
 

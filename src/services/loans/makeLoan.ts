@@ -4,7 +4,7 @@ import type { Inserted } from '../../db/loans/insertedLoans.ts'
 import type { NewLoan } from '../../db/loans/insertLoans.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
 import { retryOnTakenId } from '../../db/queries/retryOnTakenId.ts'
-import { loanMade } from '../../domain/loan/change.ts'
+import { loanMade } from '../../domain/loan/change/change.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 
 type MakeDeps = Pick<Deps, 'db' | 'idBlocks' | 'loanBatches'>

@@ -4,7 +4,7 @@ import { apply, type StoredHead, type StoredLoan, type StoredRow } from '../../.
 import type { Instant } from '../../../domain/dates.ts'
 import { invariant } from '../../../domain/errors.ts'
 import { isHead } from '../../../domain/loan/carriedForward/loanHead.ts'
-import { termsChanged } from '../../../domain/loan/change.ts'
+import { termsChanged } from '../../../domain/loan/change/change.ts'
 import type { Entry } from '../../../domain/loan/entry.ts'
 import { type Decision, needsHistoryFor, type Posting } from '../../../domain/loan/loan.ts'
 import { summaryOf } from '../../../domain/recordStyle/modifyTerms.ts'

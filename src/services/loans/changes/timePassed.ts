@@ -4,7 +4,7 @@ import type { StoredHead, StoredLoan } from '../../../db/loans/storedLoan.ts'
 import type { Instant } from '../../../domain/dates.ts'
 import { consequencesOf } from '../../../domain/events/consequences.ts'
 import type { Balances } from '../../../domain/loan/balances.ts'
-import { dayThatWasOver, loanReviewed } from '../../../domain/loan/change.ts'
+import { dayThatWasOver, loanReviewed } from '../../../domain/loan/change/change.ts'
 import { balancesNow } from '../../../domain/loan/loan.ts'
 
 /**

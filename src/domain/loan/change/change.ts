@@ -1,11 +1,11 @@
-import { dateIn, type Instant, type LocalDate } from '../dates.ts'
-import { consequencesOf, eventsOfTime, FRESH } from '../events/consequences.ts'
-import type { EventType } from '../events/eventTypes.ts'
-import type { Balances } from './balances.ts'
-import type { Entry } from './entry.ts'
-import type { Decision } from './loan.ts'
-import type { Outcome } from './outcomes.ts'
-import type { HeadTerms } from './terms.ts'
+import { dateIn, type Instant, type LocalDate } from '../../dates.ts'
+import { consequencesOf, eventsOfTime, FRESH } from '../../events/consequences.ts'
+import type { EventType } from '../../events/eventTypes.ts'
+import type { Balances } from '../balances.ts'
+import type { Entry } from '../entry.ts'
+import type { Decision } from '../loan.ts'
+import type { Outcome } from '../outcomes.ts'
+import type { HeadTerms } from '../terms.ts'
 
 /** The terms of a loan that a record system may change later, and its borrower. */
 export interface ChangeableTerms

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { EVENT_TYPES } from '../../../src/domain/events/eventTypes.ts'
-import type { LoanChanged } from '../../../src/domain/loan/change.ts'
-import { changeFromText, changeToText, type StoredChange } from '../../../src/domain/loan/changeText.ts'
-import { ENTRY_TYPES, type Entry } from '../../../src/domain/loan/entry.ts'
-import { LOAN_STATUSES } from '../../../src/domain/loan/lifecycle.ts'
-import { subtract, totalOf } from '../../../src/domain/loan/portions.ts'
+import { EVENT_TYPES } from '../../../../src/domain/events/eventTypes.ts'
+import type { LoanChanged } from '../../../../src/domain/loan/change/change.ts'
+import { changeFromText, changeToText, type StoredChange } from '../../../../src/domain/loan/change/changeText.ts'
+import { ENTRY_TYPES, type Entry } from '../../../../src/domain/loan/entry.ts'
+import { LOAN_STATUSES } from '../../../../src/domain/loan/lifecycle.ts'
+import { subtract, totalOf } from '../../../../src/domain/loan/portions.ts'
 
 const anyAmount = fc.oneof(fc.constant(0n), fc.bigInt(1n, 10n ** 17n))
 const anyPortions = fc.record({ penalty: anyAmount, fees: anyAmount, interest: anyAmount, principal: anyAmount })

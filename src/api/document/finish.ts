@@ -2,7 +2,9 @@ import type { SwaggerTransformObject } from '@fastify/swagger'
 import type { FastifyContextConfig } from 'fastify'
 import type { Style } from '../style.ts'
 import { type Answering, addHeaders, type DocumentedAnswer, headerComponents } from './headers.ts'
+import { mapObjects, referencesIn } from './references.ts'
 import { failureSchemas } from './refusals.ts'
+import { shareParts } from './share.ts'
 
 /** A document of OpenAPI 3.1, as far as this module changes it. */
 export type Document = ReturnType<SwaggerTransformObject> & {
@@ -19,6 +21,11 @@ export interface Facts extends Answering {
   readonly optionalBody: boolean
   readonly prefilled: NonNullable<FastifyContextConfig['prefilled']>
 }
+
+/** What the generator says of an answer whose schema has no description. */
+const WITHOUT_DESCRIPTION = 'Default Response'
+
+const SCHEMAS = '#/components/schemas/'
 
 interface Operation {
   [FACTS]?: Facts
@@ -39,7 +46,7 @@ type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>
 
 /**
  * Finishes a document: the schemas of refusals, the headers of answers, the bodies that may be left out, the order of the
- * paths and the names of the schemas.
+ * paths, the names of the schemas, and references to the parts that operations share.
  */
 export function finish(style: Style, document: Document): Document {
   Object.assign(document.components.schemas, failureSchemas(style))
@@ -47,12 +54,14 @@ export function finish(style: Style, document: Document): Document {
   for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) finishOperation(style, operation)
   document.components.headers = headersUsed(style, paths)
   document.paths = inOrderOfTags(paths, document.tags ?? []) as NonNullable<Document['paths']>
-  return tidied(document)
+  return shareParts(tidied(document))
 }
 
 function finishOperation(style: Style, operation: Operation): void {
   const { [FACTS]: facts, requestBody, parameters = [], responses } = operation
   delete operation[FACTS]
+  for (const answer of Object.values(responses))
+    if (answer.description === WITHOUT_DESCRIPTION) answer.description = 'Done.'
   if (facts === undefined) return
   if (facts.optionalBody && requestBody) requestBody.required = false
   const { params = {}, body } = facts.prefilled
@@ -92,16 +101,18 @@ function tidied(document: Document): Document {
   const schemas = document.components.schemas
   for (let size = -1; size !== Object.keys(schemas).length; ) {
     size = Object.keys(schemas).length
-    const text = JSON.stringify(document)
-    for (const name of Object.keys(schemas)) if (!text.includes(`"#/components/schemas/${name}"`)) delete schemas[name]
+    const used = referencesIn(document)
+    for (const name of Object.keys(schemas)) if (!used.has(`${SCHEMAS}${name}`)) delete schemas[name]
   }
-  let text = JSON.stringify(document).replaceAll('"Default Response"', '"Done."')
-  for (const name of Object.keys(schemas)) {
+  const plainName = (name: string) => {
     const plain = name.replace(/Input$/, '')
-    if (plain === name || plain in schemas) continue
-    text = text
-      .replaceAll(`"#/components/schemas/${name}"`, `"#/components/schemas/${plain}"`)
-      .replace(`"${name}":`, `"${plain}":`)
+    return plain in schemas ? name : plain
   }
-  return JSON.parse(text)
+  const named = Object.entries(schemas).map(([name, schema]) => [plainName(name), schema])
+  const renamed = { ...document, components: { ...document.components, schemas: Object.fromEntries(named) } }
+  const isOfSchema = (reference: unknown): reference is string =>
+    typeof reference === 'string' && reference.startsWith(SCHEMAS)
+  return mapObjects(renamed, ({ $ref, ...node }) =>
+    isOfSchema($ref) ? { $ref: SCHEMAS + plainName($ref.slice(SCHEMAS.length)), ...node } : { ...node, $ref },
+  ) as Document
 }

@@ -74,7 +74,7 @@ declare module 'fastify' {
     takesToken?: true
     /** The answer has a secret that is shown once: it is not stored under the Idempotency-Key. */
     answersSecret?: boolean
-    /** For the document: the role that the operation needs, if a USER may not call it: an ADMIN may do what an AUDITOR may. */
+    /** The role that the caller needs, if a USER may not call the operation. An ADMIN may do what an AUDITOR may. */
     role?: 'ADMIN' | 'AUDITOR'
     /** For the document: codes that the operation can refuse with, besides those that follow from its schema. */
     refusals?: readonly ErrorCode[]

@@ -20,7 +20,7 @@ const REFERENCE_LENGTH = 60
 
 /**
  * Moves the answers, parameters and examples that the document has more than once to its components, and puts references in
- * their places. The document means the same; it is a third as long.
+ * their places. The document means the same, at half of its length.
  */
 export function shareParts(document: Document): Document {
   const paths = (document.paths ?? {}) as unknown as Paths

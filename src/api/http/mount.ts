@@ -9,6 +9,7 @@ import { acceptJson, refuseEncodings } from '../body/json.ts'
 import { validatorCompiler } from '../body/validation.ts'
 import { addDocument } from '../document/openapi.ts'
 import { hintOf, prefixOf, type Style } from '../style.ts'
+import { requireRoles } from './bearer.ts'
 import { MALFORMED_URL, sendFailure, toFailure } from './failure.ts'
 import { addHealth, healthSchema, type Readiness } from './health.ts'
 import { addHome } from './home.ts'
@@ -47,7 +48,10 @@ export function mountStyle(app: FastifyInstance, style: Style, { deps, readiness
       addHealth(scope, readiness)
       // A scope of their own, so that the hooks of the routes (which require a token) do not apply to the documents and
       // health.
-      scope.register(async (routes) => style.routes(routes.withTypeProvider<ZodTypeProvider>(), deps))
+      scope.register(async (routes) => {
+        requireRoles(routes)
+        await style.routes(routes.withTypeProvider<ZodTypeProvider>(), deps)
+      })
     },
     { prefix },
   )

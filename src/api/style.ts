@@ -40,6 +40,11 @@ export interface Style {
   readonly description: string
   /** For the document: the groups of operations, in the order in which they are shown. */
   readonly tags: readonly { readonly name: string; readonly description: string }[]
+  /**
+   * For the document: operations whose order matters, by their `operationId`. Those of one tag are shown in this order, and
+   * after them the others; all in the order of their routes when left out.
+   */
+  readonly order?: readonly string[]
   /** For the document: the chapters of the introduction that the style does not share with others. */
   readonly chapters: readonly Chapter[]
   readonly registry: SchemaRegistry

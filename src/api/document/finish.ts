@@ -29,6 +29,7 @@ const SCHEMAS = '#/components/schemas/'
 
 interface Operation {
   [FACTS]?: Facts
+  readonly operationId?: string
   readonly tags?: readonly string[]
   readonly requestBody?: { required: boolean; readonly content: Readonly<Record<string, { example?: unknown }>> }
   readonly parameters?: readonly Parameter[]
@@ -53,7 +54,7 @@ export function finish(style: Style, document: Document): Document {
   const paths = (document.paths ?? {}) as Paths
   for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) finishOperation(style, operation)
   document.components.headers = headersUsed(style, paths)
-  document.paths = inOrderOfTags(paths, document.tags ?? []) as NonNullable<Document['paths']>
+  document.paths = inOrder(paths, document.tags ?? [], style.order) as NonNullable<Document['paths']>
   return shareParts(tidied(document))
 }
 
@@ -83,14 +84,21 @@ function headersUsed(style: Style, paths: Paths): object {
   return Object.fromEntries(Object.entries(headerComponents(style)).filter(([name]) => used.has(name)))
 }
 
-/** Sorts paths by the place of their tag; paths of one tag stay in the order in which their routes were added. */
-function inOrderOfTags(paths: Paths, tags: NonNullable<Document['tags']>): Paths {
-  const places = new Map(tags.map(({ name }, place) => [name, place]))
-  const placeOf = (path: Paths[string]) => {
-    const [{ tags: [tag = ''] = [] } = {}] = Object.values(path)
-    return places.get(tag) ?? tags.length
+/**
+ * Sorts paths by the place of their tag, and those of one tag by the place of their operation in `order`. Others of the tag
+ * come after them, in the order in which their routes were added.
+ */
+function inOrder(paths: Paths, tags: NonNullable<Document['tags']>, order: readonly string[] = []): Paths {
+  const tagPlaces = new Map(tags.map(({ name }, place) => [name, place]))
+  const places = new Map(order.map((operationId, place) => [operationId, place]))
+  const placeOf = (path: Paths[string]): readonly [ofTag: number, ofOperation: number] => {
+    const [{ tags: [tag = ''] = [], operationId = '' } = {}] = Object.values(path)
+    return [tagPlaces.get(tag) ?? tags.length, places.get(operationId) ?? order.length]
   }
-  return Object.fromEntries(Object.entries(paths).sort(([, one], [, other]) => placeOf(one) - placeOf(other)))
+  const sorted = Object.entries(paths)
+    .map(([name, path]) => ({ name, path, place: placeOf(path) }))
+    .sort((one, other) => one.place[0] - other.place[0] || one.place[1] - other.place[1])
+  return Object.fromEntries(sorted.map(({ name, path }) => [name, path]))
 }
 
 /**

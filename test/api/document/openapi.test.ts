@@ -1,11 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { authStyle } from '../../../src/api/auth/index.ts'
 import type { Document as SharedDocument } from '../../../src/api/document/finish.ts'
 import { inPlace, referencesIn, resolved } from '../../../src/api/document/references.ts'
 import { shareParts } from '../../../src/api/document/share.ts'
 import { partnerStyle } from '../../../src/api/partner/index.ts'
 import { recordStyle } from '../../../src/api/record/index.ts'
+import type { Style, StyleApp } from '../../../src/api/style.ts'
 import { everyExample, faultsBy, operationsOf, shownIn } from '../../support/document.ts'
 import type { Document as StyleDocument } from '../../support/wire.ts'
 import { toyApp } from '../toy.ts'
@@ -122,6 +124,26 @@ describe('/openapi.json', () => {
       { name: 'page', in: 'query', required: false, schema: { type: 'integer', minimum: 1 } },
       { name: 'rows', in: 'query', required: false, schema: { type: 'integer', maximum: 100, default: 100 } },
       { name: 'after', in: 'query', required: false, schema: { type: 'string' } },
+    ])
+  })
+
+  test('operations of a tag are in the order that the style names, and others after them', async () => {
+    const add = (routes: StyleApp, operationId: string) =>
+      routes.get(`/v1/${operationId}`, { schema: { tags: ['loans'], operationId } }, () => ({}))
+    const style: Style = {
+      ...partnerStyle,
+      registry: z.registry(),
+      tags: [{ name: 'loans', description: 'Loans.' }],
+      order: ['third', 'first'],
+      routes: (routes) => {
+        for (const operationId of ['first', 'second', 'third', 'fourth']) add(routes, operationId)
+      },
+    }
+    const ordered = await toyApp({}, { styles: [style] })
+    const document = (await ordered.inject({ url: '/openapi.json', headers: { host: 'api.localhost' } })).json()
+    await ordered.close()
+    expect(Object.keys(document.paths).filter((path) => path.startsWith('/v1/'))).toEqual([
+      ...['/v1/third', '/v1/first', '/v1/second', '/v1/fourth'],
     ])
   })
 

@@ -2,8 +2,9 @@ import { toRfc3339 } from '../../domain/dates.ts'
 import type { LedgerAccount } from '../../domain/journal/chart.ts'
 import type { ControlTotal } from '../../domain/journal/hledger.ts'
 import { currencyOf, minorToText } from '../../domain/money.ts'
-import { columnsNamed, csvHead, csvRows, othersText } from '../csv.ts'
+import { columnsNamed, csvFile, csvHead, csvRows, othersText } from '../csv.ts'
 import type { Posting } from './postings.ts'
+import type { TrialBalanceView } from './trialBalance.ts'
 
 /** The columns of the file: a row for each line of a posting. */
 const COLUMNS = [
@@ -56,3 +57,26 @@ export const journalEnd = (postings: number, totals: readonly ControlTotal[]): s
       }
     }),
   )
+
+const TRIAL_BALANCE = [
+  ...['asOf', 'basis', 'currencyCode', 'sequence', 'row', 'code', 'name', 'type', 'debit', 'credit', 'balance'],
+] as const
+
+/** Writes a trial balance: a row for each account, and one for their sums. */
+export function trialBalanceCsv(view: TrialBalanceView): string {
+  const { asOf, basis, currency, sequence, accounts, totalDebit, totalCredit } = view
+  const text = (amount: bigint) => minorToText(amount, currency)
+  const key = { asOf, basis, currencyCode: currency.code, sequence: othersText(sequence) }
+  const rows = accounts.map(({ code, name, type, debit, credit, balance }) => ({
+    ...key,
+    row: 'account',
+    code: othersText(code),
+    name: othersText(name),
+    type,
+    debit: text(debit),
+    credit: text(credit),
+    balance: text(balance),
+  }))
+  const sums = { ...key, row: 'total', debit: text(totalDebit), credit: text(totalCredit) }
+  return csvFile(columnsNamed(TRIAL_BALANCE), [...rows, sums])
+}

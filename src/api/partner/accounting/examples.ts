@@ -113,3 +113,7 @@ export const HLEDGER = [
   ledgerTransaction(stored, ledgerNames(february)),
   ledgerEnd(february, 1, totals),
 ].join('')
+
+/** The first rows of a trial balance as CSV. */
+export const TRIAL_BALANCE_CSV =
+  'asOf,basis,currencyCode,sequence,row,code,name,type,debit,credit,balance\n2026-01-31,booked,TZS,1,account,1100,Loan portfolio,asset,100000.00,0.00,100000.00\n…\n'

@@ -3,7 +3,7 @@
 type Node = Readonly<Record<string, unknown>>
 
 /** The kinds of components that an operation refers to instead of having them in place. */
-const PARTS = ['responses', 'parameters', 'examples', 'requestBodies'] as const
+const PARTS = ['responses', 'parameters', 'examples'] as const
 
 /** A document, as far as references are concerned. */
 interface Referring {

@@ -58,6 +58,12 @@ const bans: readonly Ban[] = [
     instead: 'only src/app/config.ts reads the environment: add a setting there, and take it as an argument',
   },
   {
+    what: /\bcsv-stringify\b|\bmarkText\b/,
+    where: /^src\//,
+    except: /^src\/(services\/csv|domain\/spreadsheetText)\.ts$/,
+    instead: 'one piece writes CSV, src/services/csv.ts: give it columns and rows',
+  },
+  {
     what: /\bexport\b[^=({]*\b\w*(Dto|DTO|Impl)(?![a-z])/,
     where: /^src\//,
     instead: "use the field's word: the thing itself, or to… for the view of it",

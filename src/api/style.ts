@@ -40,6 +40,11 @@ export interface Style {
   readonly description: string
   /** For the document: the groups of operations, in the order in which they are shown. */
   readonly tags: readonly { readonly name: string; readonly description: string }[]
+  /**
+   * For the document: operations whose order matters, by their `operationId`. Those of one tag are shown in this order, and
+   * after them the others; all in the order of their routes when left out.
+   */
+  readonly order?: readonly string[]
   /** For the document: the chapters of the introduction that the style does not share with others. */
   readonly chapters: readonly Chapter[]
   readonly registry: SchemaRegistry
@@ -74,7 +79,7 @@ declare module 'fastify' {
     takesToken?: true
     /** The answer has a secret that is shown once: it is not stored under the Idempotency-Key. */
     answersSecret?: boolean
-    /** For the document: the role that the operation needs, if a USER may not call it: an ADMIN may do what an AUDITOR may. */
+    /** The role that the caller needs, if a USER may not call the operation. An ADMIN may do what an AUDITOR may. */
     role?: 'ADMIN' | 'AUDITOR'
     /** For the document: codes that the operation can refuse with, besides those that follow from its schema. */
     refusals?: readonly ErrorCode[]

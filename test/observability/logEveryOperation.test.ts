@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type IncomingHttpHeaders, request } from 'node:http'
 import { text as textOf } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inPlace } from '../../src/api/document/references.ts'
 import { openService } from '../../src/app/service.ts'
 import { raw } from '../api/toy.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
@@ -115,7 +116,7 @@ async function lend(): Promise<void> {
 
 /** The operations of a host's document, with an example of each body. */
 async function readOperations(host: string): Promise<Operation[]> {
-  const document: Document = JSON.parse((await send({ host, method: 'GET', path: '/openapi.json' })).text)
+  const document: Document = inPlace(JSON.parse((await send({ host, method: 'GET', path: '/openapi.json' })).text))
   const { schemas } = document.components
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { parameters = [], requestBody }]): Operation => {

@@ -1,13 +1,14 @@
 import { z } from 'zod'
+import { inPlace } from '../../src/api/document/references.ts'
 import type { Document, Media, Operation } from './wire.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
 const SCHEMAS = '#/components/schemas/'
 
-/** What a document says can be done, by method and path: `POST /v1/loans`. */
-export const operationsOf = ({ paths }: Document): [name: string, operation: Operation][] =>
-  Object.entries(paths).flatMap(([path, methods]) =>
+/** What a document says can be done, by method and path (`POST /v1/loans`), with what the operations share in its place. */
+export const operationsOf = (document: Document): [name: string, operation: Operation][] =>
+  Object.entries(inPlace(document).paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): [string, Operation] => [
       `${method.toUpperCase()} ${path}`,
       operation,
@@ -53,6 +54,6 @@ export function everyExample(document: Document): [schema: Schema, example: unkn
     else if (Array.isArray(examples)) found.push(...examples.map((one): [Schema, unknown] => [node as Schema, one]))
     for (const [name, below] of Object.entries(node)) if (name !== 'example' && name !== 'examples') visit(below)
   }
-  visit(document)
+  visit(inPlace(document))
   return found
 }

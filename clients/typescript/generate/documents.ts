@@ -1,3 +1,4 @@
+import { inPlace } from '../../../src/api/document/references.ts'
 import { buildApp } from '../../../src/app/app.ts'
 import { readConfig } from '../../../src/app/config.ts'
 import type { Deps } from '../../../src/app/deps.ts'
@@ -39,7 +40,10 @@ export interface Operation {
 /** The documents of all styles. */
 export type Documents = Readonly<Record<StyleName, Document>>
 
-/** Builds the OpenAPI documents of all styles from the source code, without a database. */
+/**
+ * Builds the OpenAPI documents of all styles from the source code, without a database. Their operations have in place what
+ * they share.
+ */
 export async function readDocuments(): Promise<Documents> {
   const none = new Proxy({} as Deps['db'], {
     get: () => {
@@ -50,7 +54,7 @@ export async function readDocuments(): Promise<Documents> {
   const app = await buildApp(needed as unknown as Deps, { ready: async () => true })
   try {
     const read = async (host: string) =>
-      (await app.inject({ url: '/openapi.json', headers: { host } })).json<Document>()
+      inPlace((await app.inject({ url: '/openapi.json', headers: { host } })).json<Document>())
     return { partner: await read(HOSTS.partner), record: await read(HOSTS.record), auth: await read(HOSTS.auth) }
   } finally {
     await app.close()

@@ -1,12 +1,12 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { LendingError } from '../../domain/errors.ts'
-import type { DocumentFile } from '../../services/documents/documents.ts'
 import { isLanguage, LANGUAGES, type Language } from '../../words/words.ts'
 import { codec, localDate, Refused } from '../wire.ts'
+import { CSV_TYPE, JSON_TYPE, preferredOf } from './accepted.ts'
 
 /** The media types of a statement or a receipt, the first where a client has no preference. */
-export const DOCUMENT_TYPES = ['application/json', 'application/pdf', 'text/csv'] as const
+export const DOCUMENT_TYPES = [JSON_TYPE, 'application/pdf', CSV_TYPE] as const
 export type DocumentType = (typeof DOCUMENT_TYPES)[number]
 
 const language = codec<Language>(
@@ -31,49 +31,18 @@ export const statementQuery = z.strictObject({
   language,
 })
 
-/** A range of media types in `Accept`, with its weight. */
-interface Accepted {
-  readonly range: string
-  readonly weight: number
-}
-
-function readAccept(header: string): Accepted[] {
-  return header.split(',').flatMap((part) => {
-    const [range = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase())
-    const weight = parameters.find((one) => one.startsWith('q='))?.slice(2)
-    return range === '' ? [] : [{ range, weight: weight === undefined ? 1 : Number(weight) || 0 }]
-  })
-}
-
-/** Returns the weight that a client gives to a media type: that of the range that names it most closely. */
-function weightOf(type: DocumentType, accepted: readonly Accepted[]): number {
-  for (const range of [type, `${type.split('/')[0]}/*`, '*/*']) {
-    const found = accepted.find((one) => one.range === range)
-    if (found) return found.weight
-  }
-  return 0
-}
-
 /**
  * Returns the media type in which a client wants a document; JSON where it has no preference.
  * @throws LendingError `invalid_argument` where it takes none of them
  */
-export function wantedType({ headers: { accept } }: Pick<FastifyRequest, 'headers'>): DocumentType {
-  const accepted = readAccept(accept ?? '')
-  if (accepted.length === 0) return DOCUMENT_TYPES[0]
-  const weights = DOCUMENT_TYPES.map((type) => weightOf(type, accepted))
-  const most = Math.max(...weights)
-  if (most > 0) return DOCUMENT_TYPES[weights.indexOf(most)]!
+export function wantedType(request: Pick<FastifyRequest, 'headers'>): DocumentType {
+  const preferred = preferredOf(DOCUMENT_TYPES, request)
+  if (preferred !== undefined) return preferred
   throw new LendingError('invalid_argument', `the header Accept must allow one of ${DOCUMENT_TYPES.join(', ')}`)
 }
 
 /** Returns the format of the file of a media type; undefined for JSON. */
-export const formatOf = (type: DocumentType) =>
-  type === 'application/json' ? undefined : type === 'text/csv' ? 'csv' : 'pdf'
-
-/** Sends a document as a file. Its type depends on `Accept`. */
-export const sendFile = (reply: FastifyReply, { bytes, type, name }: DocumentFile) =>
-  reply.type(type).header('content-disposition', `attachment; filename="${name}"`).send(bytes)
+export const formatOf = (type: DocumentType) => (type === JSON_TYPE ? undefined : type === CSV_TYPE ? 'csv' : 'pdf')
 
 const CSV = 'date,type,description,transactionId,…\n2026-02-10,Repayment,Repayment,4000000000000001,…\n'
 
@@ -81,11 +50,11 @@ const CSV = 'date,type,description,transactionId,…\n2026-02-10,Repayment,Repay
 export const documentAnswer = <T extends z.ZodType>(schema: T) => ({
   description: 'The document, in the media type that `Accept` asks for: JSON by default.',
   content: {
-    'application/json': { schema },
+    [JSON_TYPE]: { schema },
     'application/pdf': {
       schema: z.string().meta({ format: 'binary', description: 'The PDF.', examples: ['%PDF-1.7 …'] }),
     },
-    'text/csv': {
+    [CSV_TYPE]: {
       schema: z.string().meta({ description: 'A row for each line, and one with the code.', examples: [CSV] }),
     },
   },

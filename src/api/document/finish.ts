@@ -2,7 +2,9 @@ import type { SwaggerTransformObject } from '@fastify/swagger'
 import type { FastifyContextConfig } from 'fastify'
 import type { Style } from '../style.ts'
 import { type Answering, addHeaders, type DocumentedAnswer, headerComponents } from './headers.ts'
+import { mapObjects, referencesIn } from './references.ts'
 import { failureSchemas } from './refusals.ts'
+import { shareParts } from './share.ts'
 
 /** A document of OpenAPI 3.1, as far as this module changes it. */
 export type Document = ReturnType<SwaggerTransformObject> & {
@@ -20,8 +22,14 @@ export interface Facts extends Answering {
   readonly prefilled: NonNullable<FastifyContextConfig['prefilled']>
 }
 
+/** What the generator says of an answer whose schema has no description. */
+const WITHOUT_DESCRIPTION = 'Default Response'
+
+const SCHEMAS = '#/components/schemas/'
+
 interface Operation {
   [FACTS]?: Facts
+  readonly operationId?: string
   readonly tags?: readonly string[]
   readonly requestBody?: { required: boolean; readonly content: Readonly<Record<string, { example?: unknown }>> }
   readonly parameters?: readonly Parameter[]
@@ -39,20 +47,22 @@ type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>
 
 /**
  * Finishes a document: the schemas of refusals, the headers of answers, the bodies that may be left out, the order of the
- * paths and the names of the schemas.
+ * paths, the names of the schemas, and references to the parts that operations share.
  */
 export function finish(style: Style, document: Document): Document {
   Object.assign(document.components.schemas, failureSchemas(style))
   const paths = (document.paths ?? {}) as Paths
   for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) finishOperation(style, operation)
   document.components.headers = headersUsed(style, paths)
-  document.paths = inOrderOfTags(paths, document.tags ?? []) as NonNullable<Document['paths']>
-  return tidied(document)
+  document.paths = inOrder(paths, document.tags ?? [], style.order) as NonNullable<Document['paths']>
+  return shareParts(tidied(document))
 }
 
 function finishOperation(style: Style, operation: Operation): void {
   const { [FACTS]: facts, requestBody, parameters = [], responses } = operation
   delete operation[FACTS]
+  for (const answer of Object.values(responses))
+    if (answer.description === WITHOUT_DESCRIPTION) answer.description = 'Done.'
   if (facts === undefined) return
   if (facts.optionalBody && requestBody) requestBody.required = false
   const { params = {}, body } = facts.prefilled
@@ -74,14 +84,21 @@ function headersUsed(style: Style, paths: Paths): object {
   return Object.fromEntries(Object.entries(headerComponents(style)).filter(([name]) => used.has(name)))
 }
 
-/** Sorts paths by the place of their tag; paths of one tag stay in the order in which their routes were added. */
-function inOrderOfTags(paths: Paths, tags: NonNullable<Document['tags']>): Paths {
-  const places = new Map(tags.map(({ name }, place) => [name, place]))
-  const placeOf = (path: Paths[string]) => {
-    const [{ tags: [tag = ''] = [] } = {}] = Object.values(path)
-    return places.get(tag) ?? tags.length
+/**
+ * Sorts paths by the place of their tag, and those of one tag by the place of their operation in `order`. Others of the tag
+ * come after them, in the order in which their routes were added.
+ */
+function inOrder(paths: Paths, tags: NonNullable<Document['tags']>, order: readonly string[] = []): Paths {
+  const tagPlaces = new Map(tags.map(({ name }, place) => [name, place]))
+  const places = new Map(order.map((operationId, place) => [operationId, place]))
+  const placeOf = (path: Paths[string]): readonly [ofTag: number, ofOperation: number] => {
+    const [{ tags: [tag = ''] = [], operationId = '' } = {}] = Object.values(path)
+    return [tagPlaces.get(tag) ?? tags.length, places.get(operationId) ?? order.length]
   }
-  return Object.fromEntries(Object.entries(paths).sort(([, one], [, other]) => placeOf(one) - placeOf(other)))
+  const sorted = Object.entries(paths)
+    .map(([name, path]) => ({ name, path, place: placeOf(path) }))
+    .sort((one, other) => one.place[0] - other.place[0] || one.place[1] - other.place[1])
+  return Object.fromEntries(sorted.map(({ name, path }) => [name, path]))
 }
 
 /**
@@ -92,16 +109,18 @@ function tidied(document: Document): Document {
   const schemas = document.components.schemas
   for (let size = -1; size !== Object.keys(schemas).length; ) {
     size = Object.keys(schemas).length
-    const text = JSON.stringify(document)
-    for (const name of Object.keys(schemas)) if (!text.includes(`"#/components/schemas/${name}"`)) delete schemas[name]
+    const used = referencesIn(document)
+    for (const name of Object.keys(schemas)) if (!used.has(`${SCHEMAS}${name}`)) delete schemas[name]
   }
-  let text = JSON.stringify(document).replaceAll('"Default Response"', '"Done."')
-  for (const name of Object.keys(schemas)) {
+  const plainName = (name: string) => {
     const plain = name.replace(/Input$/, '')
-    if (plain === name || plain in schemas) continue
-    text = text
-      .replaceAll(`"#/components/schemas/${name}"`, `"#/components/schemas/${plain}"`)
-      .replace(`"${name}":`, `"${plain}":`)
+    return plain in schemas ? name : plain
   }
-  return JSON.parse(text)
+  const named = Object.entries(schemas).map(([name, schema]) => [plainName(name), schema])
+  const renamed = { ...document, components: { ...document.components, schemas: Object.fromEntries(named) } }
+  const isOfSchema = (reference: unknown): reference is string =>
+    typeof reference === 'string' && reference.startsWith(SCHEMAS)
+  return mapObjects(renamed, ({ $ref, ...node }) =>
+    isOfSchema($ref) ? { $ref: SCHEMAS + plainName($ref.slice(SCHEMAS.length)), ...node } : { ...node, $ref },
+  ) as Document
 }

@@ -9,6 +9,7 @@ interface Header {
 
 /** An answer of an operation in a document, as far as its headers follow from it. */
 export interface DocumentedAnswer {
+  description?: string
   headers?: Record<string, object>
   readonly content?: Readonly<Record<string, { readonly examples?: object }>>
 }

@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
-import type { Style } from '../style.ts'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Listener } from '../../services/listener.ts'
+import { prefixOf, type Style } from '../style.ts'
+import { logUnrouted } from './accessLog.ts'
+import { sendFailure, toFailure } from './failure.ts'
 import { NO_STORE } from './headers.ts'
+import { toCaller } from './requestId.ts'
 import { STATUSES } from './statuses.ts'
 
 /** Errors of Node's parser; any other means that the bytes are not HTTP. */
@@ -35,4 +40,34 @@ export function answerMalformed(style: Style) {
         `connection: close\r\n\r\n${body}`,
     )
   }
+}
+
+/** The parts that the refusals of requests without a route are made with. */
+interface Unrouted {
+  readonly styles: readonly Style[]
+  /** The style of a request whose host and path select none. */
+  readonly fallback: Style
+  readonly listener: Listener
+  /** Returns whether an error means that the database cannot be reached or takes no changes. */
+  readonly unavailable: (error: unknown) => boolean
+}
+
+/** Answers and logs a request that the router refuses, such as one whose path cannot be decoded: no hook runs for it. */
+export function answerUnrouted({ styles, fallback, listener, unavailable }: Unrouted) {
+  return (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    const style = styles.find(({ name }) => request.url.startsWith(`${prefixOf(name)}/`)) ?? fallback
+    const requestId = toCaller(request.id)
+    reply.header('x-request-id', requestId)
+    logUnrouted(listener, request, reply)
+    const failure = toFailure(error, { faultNames: style.faultNames, requestId, unavailable })
+    sendFailure(style, failure, error, request, reply)
+  }
+}
+
+/**
+ * Serves a request whose `Expect` is not 100-continue as if it expected nothing, which is allowed (RFC 9110 10.1.1). The
+ * refusal 417 of Node has no request id.
+ */
+export function ignoreExpectations(app: FastifyInstance): void {
+  app.server.on('checkExpectation', (request, response) => app.routing(request, response))
 }

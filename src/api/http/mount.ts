@@ -9,27 +9,53 @@ import { acceptJson, refuseEncodings } from '../body/json.ts'
 import { validatorCompiler } from '../body/validation.ts'
 import { addDocument } from '../document/openapi.ts'
 import { hintOf, prefixOf, type Style } from '../style.ts'
+import { requireRoles } from './bearer.ts'
 import { MALFORMED_URL, sendFailure, toFailure } from './failure.ts'
 import { addHealth, healthSchema, type Readiness } from './health.ts'
 import { addHome } from './home.ts'
-import { Paths } from './hosts.ts'
+import { chooseStyle, Paths, type Trust } from './hosts.ts'
 import { toCaller } from './requestId.ts'
 
 const NO_QUERY = z.strictObject({})
 
 /** The parts that every style is mounted with. */
-export interface Mounting {
+interface Mounting {
   readonly deps: Deps
   readonly readiness: Readiness
   /** Returns whether an error means that the database cannot be reached or takes no changes. */
   readonly unavailable: (error: unknown) => boolean
 }
 
+/** The styles of a port. */
+interface Styles {
+  readonly styles: readonly Style[]
+  /** The style whose words answer where no style is served. */
+  readonly fallback: Style
+  /** Returns the host that a style is called by: lower case, no port. */
+  readonly hostOf: (style: Style) => string
+  /** Returns whether a peer may name the host that a client called. */
+  readonly trusts: Trust
+}
+
+/**
+ * Mounts the styles of a port, and the answers for hosts that no setting names.
+ * @returns a function from a request to its target inside the router, to be called once the app is ready
+ */
+export function mountStyles(
+  app: FastifyInstance,
+  { styles, fallback, hostOf, trusts }: Styles,
+  mounting: Mounting,
+): ReturnType<typeof chooseStyle> {
+  const mounted = styles.map((style) => ({ style, host: hostOf(style), paths: mountStyle(app, style, mounting) }))
+  mountNothing(app, fallback, mounting)
+  return chooseStyle(mounted, mounting.deps.config.fallbackStyle, trusts)
+}
+
 /**
  * Mounts a style under its prefix, apart from the others: its errors, its 404, its document and its routes.
  * @returns the paths that the style serves, known once the app is ready
  */
-export function mountStyle(app: FastifyInstance, style: Style, { deps, readiness, unavailable }: Mounting): Paths {
+function mountStyle(app: FastifyInstance, style: Style, { deps, readiness, unavailable }: Mounting): Paths {
   const paths = new Paths()
   const prefix = prefixOf(style.name)
   app.register(
@@ -47,7 +73,10 @@ export function mountStyle(app: FastifyInstance, style: Style, { deps, readiness
       addHealth(scope, readiness)
       // A scope of their own, so that the hooks of the routes (which require a token) do not apply to the documents and
       // health.
-      scope.register(async (routes) => style.routes(routes.withTypeProvider<ZodTypeProvider>(), deps))
+      scope.register(async (routes) => {
+        requireRoles(routes)
+        await style.routes(routes.withTypeProvider<ZodTypeProvider>(), deps)
+      })
     },
     { prefix },
   )
@@ -57,7 +86,7 @@ export function mountStyle(app: FastifyInstance, style: Style, { deps, readiness
 /**
  * Mounts the answers for a host that no setting names, where no style is to be served: health, and 404 for the rest.
  */
-export function mountNothing(app: FastifyInstance, style: Style, { deps, readiness, unavailable }: Mounting) {
+function mountNothing(app: FastifyInstance, style: Style, { deps, readiness, unavailable }: Mounting) {
   app.register(
     async (scope) => {
       speak(scope, style, { unavailable, config: deps.config, prefix: prefixOf('none') })

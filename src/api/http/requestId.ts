@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance } from 'fastify'
 
 /** Precedes an id that a client chose; no client can send one that begins with it, since it has a colon. */
 const CHOSEN = 'caller:'
@@ -16,3 +17,11 @@ export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): stri
 /** Returns the id as the client knows it: their own, or the one that the service made. */
 export const toCaller = (requestId: string): string =>
   requestId.startsWith(CHOSEN) ? requestId.slice(CHOSEN.length) : requestId
+
+/** Adds to every answer the id of its request. */
+export function answerRequestIds(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', toCaller(request.id))
+    done()
+  })
+}

@@ -12,6 +12,7 @@ import { creditRoutes } from './credit.ts'
 import { customerRoutes } from './customers.ts'
 import { policyRoutes } from './delinquency/policies.ts'
 import { CHAPTERS, TAGS } from './document/introduction.ts'
+import { ORDER } from './document/story.ts'
 import { VARIABLES } from './document/variables.ts'
 import { documentRoutes } from './documents/documents.ts'
 import { eventRoutes } from './events/events.ts'
@@ -48,6 +49,7 @@ export const partnerStyle: Style = {
   title: 'Mkopo: partner API',
   description: 'Customers, loans, repayments and credit decisions, for a lender’s own systems.',
   tags: TAGS,
+  order: ORDER,
   chapters: CHAPTERS,
   variables: VARIABLES,
   registry,

@@ -1,6 +1,6 @@
-import type { LendingError } from '../../domain/errors.ts'
+import { invariant } from '../../domain/errors.ts'
 import type { EntryType } from '../../domain/loan/entry.ts'
-import { requireTakes } from '../../domain/loan/lifecycle.ts'
+import { refusalByState } from '../../domain/loan/lifecycle.ts'
 import * as examples from './document/examples.ts'
 import {
   chargeOffLoanRequest,
@@ -109,10 +109,7 @@ export const WRONG_STATE = 'The state of the loan or of the transaction does not
 /** Returns the refusal of a loan whose state takes no such transaction; for the document. */
 export function refusalOf(type: EntryType): string {
   const status = type === 'Recovery Repayment' ? 'Active' : 'Closed (written off)'
-  try {
-    requireTakes({ status, chargedOffOn: null }, type)
-  } catch (refusal) {
-    return (refusal as LendingError).message
-  }
-  throw new Error(`${status} takes a ${type}`)
+  const refusal = refusalByState({ status, chargedOffOn: null }, type)
+  invariant(refusal !== undefined, `a loan that is ${status} takes a ${type}`)
+  return refusal
 }

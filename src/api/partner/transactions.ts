@@ -1,4 +1,3 @@
-import type { FastifyContextConfig } from 'fastify'
 import type { Deps } from '../../app/deps.ts'
 import { type EntryType, isCustomerRepayment } from '../../domain/loan/entry.ts'
 import type { Mismatch } from '../../domain/loan/loan.ts'
@@ -17,7 +16,7 @@ import type { StyleApp } from '../style.ts'
 import { answerOrWait, WAITS, waitingAnswer } from './approvals/approvals.wire.ts'
 import { chargeRoutes } from './charges/charges.ts'
 import * as examples from './document/examples.ts'
-import { STORY } from './document/story.ts'
+import { prefilledFor } from './document/story.ts'
 import { POSTINGS, refusalOf, WRONG_STATE } from './postings.ts'
 import { LOAN_ADDRESSES, toPage } from './registry.ts'
 import {
@@ -30,7 +29,6 @@ import {
 } from './transactions.wire.ts'
 
 const tags = ['repayments']
-type Prefilled = FastifyContextConfig['prefilled'] & {}
 
 const repaymentQuery = listQuery.extend({
   updatedSince: queryInstant
@@ -41,32 +39,17 @@ const repaymentQuery = listQuery.extend({
 })
 
 type Address = (typeof LOAN_ADDRESSES)[number]
-type Add = (app: StyleApp, deps: Deps, address: Address) => void
 
-/**
- * Adds the transactions of a loan. Their order is that of the document, which tells a story: each operation finds the
- * loan as the one before it has left it, so that the values of the reference can be sent as they are.
- */
+/** Adds the transactions of a loan, and its single charges. */
 export function transactionRoutes(app: StyleApp, deps: Deps): void {
-  const [byId, byExternalId] = LOAN_ADDRESSES
-  const add = (one: Add, ...addresses: readonly Address[]) => {
-    for (const address of addresses) one(app, deps, address)
+  for (const address of LOAN_ADDRESSES) {
+    for (const kind of POSTINGS) addPosting(app, deps, address, kind)
+    addList(app, deps, address)
+    addRead(app, deps, address)
+    addAdjustment(app, deps, address)
+    addReversal(app, deps, address)
   }
-  const posting = (type: EntryType) => postingOf(POSTINGS.find((kind) => kind.type === type)!)
-  const { byNumber, byOwnId } = STORY
-  for (const one of [posting('Repayment'), addList, addRead, posting('Refund'), posting('Waive Interest')])
-    add(one, ...LOAN_ADDRESSES)
-  add(adjustment(byNumber.adjusted), byId)
-  add(posting('Credit Balance Refund'), ...LOAN_ADDRESSES)
-  add(adjustment(byOwnId.adjusted), byExternalId)
   chargeRoutes(app, deps)
-  add(posting('Charge-off'), byId)
-  add(reversal(byNumber.reversed), byId)
-  add(posting('Charge-off'), byExternalId)
-  add(posting('Recovery Repayment'), ...LOAN_ADDRESSES)
-  add(posting('Write-off'), byId)
-  add(reversal(byOwnId.reversed), byExternalId)
-  add(posting('Write-off'), byExternalId)
 }
 
 /** The types whose posting may wait for a second ADMIN. */
@@ -80,106 +63,107 @@ const MEMBERS: Readonly<Record<Mismatch, string>> = {
   note: 'note',
 }
 
-const postingOf =
-  ({ path, type, example, body, tag, operation, summary, description }: (typeof POSTINGS)[number]): Add =>
-  (app, deps, { path: ofLoan, params, named }) => {
-    app.post(
-      `/v1/loans${ofLoan}${path}`,
-      {
-        config: {
-          refusals: ['failed_precondition'],
-          ...(isCustomerRepayment(type) && { takesToken: true as const }),
-          ...(isForAdmins(type) && { role: 'ADMIN' as const }),
-          explained: { failed_precondition: [WRONG_STATE, refusalOf(type)] },
-          examples: { [example.type]: example },
-        },
-        schema: {
-          tags: [tag],
-          operationId: named(operation, 'Loan'),
-          summary,
-          description: lossTypes.has(type) ? `${description} ${WAITS}` : description,
-          params,
-          body,
-          response: { 200: transactionSchema, ...(lossTypes.has(type) && waitingAnswer) },
-        },
+function addPosting(
+  app: StyleApp,
+  deps: Deps,
+  { path: ofLoan, params, named }: Address,
+  { path, type, example, body, tag, operation, summary, description }: (typeof POSTINGS)[number],
+): void {
+  app.post(
+    `/v1/loans${ofLoan}${path}`,
+    {
+      config: {
+        refusals: ['failed_precondition'],
+        ...(isCustomerRepayment(type) && { takesToken: true as const }),
+        ...(isForAdmins(type) && { role: 'ADMIN' as const }),
+        explained: { failed_precondition: [WRONG_STATE, refusalOf(type)] },
+        examples: { [example.type]: example },
       },
-      async ({ caller, params: ref, body: given }, reply) => {
-        const posting = toPosting(type, given)
-        const view = (transaction: TransactionNow) => {
-          const { replayed } = transaction
-          if (replayed) markReplayed(reply)
-          if (replayed && replayed.length > 0)
-            markMismatched(
-              reply,
-              replayed.map((name) => MEMBERS[name]),
-            )
-          return toTransaction(transaction)
-        }
-        return answerOrWait(reply, await postTransaction(deps, caller, ref, posting), view, deps.config.zone)
+      schema: {
+        tags: [tag],
+        operationId: named(operation, 'Loan'),
+        summary,
+        description: lossTypes.has(type) ? `${description} ${WAITS}` : description,
+        params,
+        body,
+        response: { 200: transactionSchema, ...(lossTypes.has(type) && waitingAnswer) },
       },
-    )
-  }
+    },
+    async ({ caller, params: ref, body: given }, reply) => {
+      const posting = toPosting(type, given)
+      const view = (transaction: TransactionNow) => {
+        const { replayed } = transaction
+        if (replayed) markReplayed(reply)
+        if (replayed && replayed.length > 0)
+          markMismatched(
+            reply,
+            replayed.map((name) => MEMBERS[name]),
+          )
+        return toTransaction(transaction)
+      }
+      return answerOrWait(reply, await postTransaction(deps, caller, ref, posting), view, deps.config.zone)
+    },
+  )
+}
 
-const adjustment =
-  (prefilled: Prefilled): Add =>
-  (app, deps, { path, withTransaction, named }) => {
-    app.post(
-      `/v1/loans${path}/repayments/:transactionId/adjust`,
-      {
-        config: {
-          role: 'ADMIN',
-          refusals: ['failed_precondition'],
-          explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },
-          examples: { Adjusted: examples.adjusted },
-          prefilled,
-        },
-        schema: {
-          tags: ['corrections'],
-          operationId: named('adjustTransaction', 'Loan'),
-          summary: 'Adjust a transaction',
-          description: `Reverses the original and posts it again; an amount of 0 only reverses. ${WAITS}`,
-          params: withTransaction,
-          body: adjustTransactionRequest,
-          response: { 200: transactionSchema, ...waitingAnswer },
-        },
+function addAdjustment(app: StyleApp, deps: Deps, { path, withTransaction, named }: Address): void {
+  const operationId = named('adjustTransaction', 'Loan')
+  app.post(
+    `/v1/loans${path}/repayments/:transactionId/adjust`,
+    {
+      config: {
+        role: 'ADMIN',
+        refusals: ['failed_precondition'],
+        explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },
+        examples: { Adjusted: examples.adjusted },
+        prefilled: prefilledFor(operationId),
       },
-      async ({ caller, params: { ref, transactionId }, body }, reply) => {
-        const { transactionAmount: amount, transactionDate: valueDate, note = null } = body
-        const adjusted = await adjustTransaction(deps, caller, { ref, transactionId }, { amount, valueDate, note })
-        return answerOrWait(reply, adjusted, toTransaction, deps.config.zone)
+      schema: {
+        tags: ['corrections'],
+        operationId,
+        summary: 'Adjust a transaction',
+        description: `Reverses the original and posts it again; an amount of 0 only reverses. ${WAITS}`,
+        params: withTransaction,
+        body: adjustTransactionRequest,
+        response: { 200: transactionSchema, ...waitingAnswer },
       },
-    )
-  }
+    },
+    async ({ caller, params: { ref, transactionId }, body }, reply) => {
+      const { transactionAmount: amount, transactionDate: valueDate, note = null } = body
+      const adjusted = await adjustTransaction(deps, caller, { ref, transactionId }, { amount, valueDate, note })
+      return answerOrWait(reply, adjusted, toTransaction, deps.config.zone)
+    },
+  )
+}
 
-const reversal =
-  (prefilled: Prefilled): Add =>
-  (app, deps, { path, withTransaction, named }) => {
-    app.post(
-      `/v1/loans${path}/repayments/:transactionId/reverse`,
-      {
-        config: {
-          role: 'ADMIN',
-          refusals: ['failed_precondition'],
-          explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },
-          examples: { Reversed: examples.reversed },
-          prefilled,
-        },
-        schema: {
-          tags: ['losses and reversals'],
-          operationId: named('reverseTransaction', 'Loan'),
-          summary: 'Reverse a transaction',
-          description: `It stays visible with \`status: reversed\`; the loan becomes what it would be without it. ${WAITS}`,
-          params: withTransaction,
-          body: reverseTransactionRequest,
-          response: { 200: transactionSchema, ...waitingAnswer },
-        },
+function addReversal(app: StyleApp, deps: Deps, { path, withTransaction, named }: Address): void {
+  const operationId = named('reverseTransaction', 'Loan')
+  app.post(
+    `/v1/loans${path}/repayments/:transactionId/reverse`,
+    {
+      config: {
+        role: 'ADMIN',
+        refusals: ['failed_precondition'],
+        explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },
+        examples: { Reversed: examples.reversed },
+        prefilled: prefilledFor(operationId),
       },
-      async ({ caller, params: { ref, transactionId }, body }, reply) => {
-        const reversed = await reverseTransaction(deps, caller, { ref, transactionId }, body?.note ?? null)
-        return answerOrWait(reply, reversed, toTransaction, deps.config.zone)
+      schema: {
+        tags: ['losses and reversals'],
+        operationId,
+        summary: 'Reverse a transaction',
+        description: `It stays visible with \`status: reversed\`; the loan becomes what it would be without it. ${WAITS}`,
+        params: withTransaction,
+        body: reverseTransactionRequest,
+        response: { 200: transactionSchema, ...waitingAnswer },
       },
-    )
-  }
+    },
+    async ({ caller, params: { ref, transactionId }, body }, reply) => {
+      const reversed = await reverseTransaction(deps, caller, { ref, transactionId }, body?.note ?? null)
+      return answerOrWait(reply, reversed, toTransaction, deps.config.zone)
+    },
+  )
+}
 
 function addList(app: StyleApp, deps: Deps, { path, params, named }: Address): void {
   app.get(

@@ -47,20 +47,34 @@ const WORDS: Readonly<Record<EntryType, string>> = {
   'Settlement Waiver': 'a settlement waiver',
 }
 
+/** The parts of a loan that its lifecycle state follows from. */
+interface InState {
+  readonly status: LoanStatus
+  readonly chargedOffOn: LocalDate | null
+}
+
 /**
- * Requires that the loan is in a state that takes an entry of the type.
- * @throws LendingError `failed_precondition` naming the state of the loan, the states that the entry needs, and the
- *   entries that the loan takes now
+ * Returns why the state of a loan takes no entry of the type: the state of the loan, the states that the entry needs, and the
+ * entries that the loan takes now. Undefined where it takes one.
  */
-export function requireTakes(loan: { status: LoanStatus; chargedOffOn: LocalDate | null }, type: EntryType): void {
+export function refusalByState(loan: InState, type: EntryType): string | undefined {
   const lifecycleState: LifecycleState =
     loan.status === 'Active' && loan.chargedOffOn !== null ? 'Active and charged off' : loan.status
-  if (TAKES[lifecycleState].includes(type)) return
+  if (TAKES[lifecycleState].includes(type)) return undefined
   const needed = (Object.keys(TAKES) as LifecycleState[]).filter((candidate) => TAKES[candidate].includes(type))
-  throw failedPrecondition(
+  return (
     `the loan is ${lifecycleState}: ${WORDS[type]} needs a loan that is ${either(needed)}; ` +
-      `this one takes ${either(TAKES[lifecycleState].map((allowed) => WORDS[allowed]))}`,
+    `this one takes ${either(TAKES[lifecycleState].map((allowed) => WORDS[allowed]))}`
   )
+}
+
+/**
+ * Requires that the loan is in a state that takes an entry of the type.
+ * @throws LendingError `failed_precondition`, as `refusalByState` says
+ */
+export function requireTakes(loan: InState, type: EntryType): void {
+  const refusal = refusalByState(loan, type)
+  if (refusal !== undefined) throw failedPrecondition(refusal)
 }
 
 const either = (words: readonly string[]): string =>

@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream'
-import { stringify } from 'csv-stringify/sync'
 import { dateIn, toRfc3339 } from '../../domain/dates.ts'
-import { BYTE_ORDER_MARK, markText } from '../../domain/spreadsheetText.ts'
 import { requireReader } from '../../services/access/caller.ts'
 import { type AuditEntry, listAudit } from '../../services/audit/audit.ts'
 import type { ExportKind } from '../../services/book/bookExport.ts'
 import { exportTable } from '../../services/book/exportCsv.ts'
+import { type Column, csvHead, csvRows, othersText } from '../../services/csv.ts'
 import type { Desk } from '../desk.ts'
 import { jsonText } from '../trail/audit.ts'
 
@@ -26,24 +25,24 @@ export function auditFile(desk: Desk) {
   return { name: `audit-trail-${today(desk)}.csv`, content: Readable.from(auditParts(desk)) }
 }
 
-const COLUMNS = ['id', 'at', 'accountId', 'action', 'entity', 'entityId', 'before', 'after', 'requestId']
-
 async function* auditParts({ deps, caller }: Desk): AsyncGenerator<string> {
-  yield `${BYTE_ORDER_MARK}${stringify([COLUMNS])}`
-  const rowOf = (entry: AuditEntry) => [
-    String(entry.id),
-    toRfc3339(entry.at, deps.config.zone),
-    String(entry.accountId ?? ''),
-    ...[entry.action, entry.entity, entry.entityId, jsonText(entry.before), jsonText(entry.after)].map((one) =>
-      markText(one),
-    ),
-    entry.requestId ?? '',
+  const columns: readonly Column<AuditEntry>[] = [
+    ['id', ({ id }) => String(id)],
+    ['at', ({ at }) => toRfc3339(at, deps.config.zone)],
+    ['accountId', ({ accountId }) => accountId],
+    ['action', ({ action }) => othersText(action)],
+    ['entity', ({ entity }) => othersText(entity)],
+    ['entityId', ({ entityId }) => othersText(entityId)],
+    ['before', ({ before }) => othersText(jsonText(before))],
+    ['after', ({ after }) => othersText(jsonText(after))],
+    ['requestId', ({ requestId }) => requestId],
   ]
+  yield csvHead(columns)
   let after: string | undefined
   do {
     const range = after === undefined ? { rows: ROWS } : { rows: ROWS, after }
     const { items, next } = await listAudit(deps, caller, {}, range)
-    if (items.length > 0) yield stringify(items.map(rowOf))
+    if (items.length > 0) yield csvRows(columns, items)
     after = items.length === ROWS ? next : undefined
   } while (after !== undefined)
 }

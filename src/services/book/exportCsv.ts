@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import { PassThrough, type Readable } from 'node:stream'
-import { stringify } from 'csv-stringify/sync'
 import type { Deps } from '../../app/deps.ts'
-import { BYTE_ORDER_MARK, markText } from '../../domain/spreadsheetText.ts'
 import { type Caller, requireReader } from '../access/caller.ts'
+import { type Column, csvHead, csvRows, othersText } from '../csv.ts'
 import type { PlaceBounds } from '../places.ts'
 import { Amount, type ExportKind, type ExportRecord, exportBook } from './bookExport.ts'
 
@@ -20,15 +19,17 @@ export const FILE_PLACES: PlaceBounds = {
 }
 
 /** Writes rows of an export as CSV for spreadsheets, with the names of the columns before the first rows. */
-export const recordsCsv = (records: readonly ExportRecord[], isFirst: boolean): string =>
-  (isFirst ? BYTE_ORDER_MARK : '') +
-  stringify(records as ExportRecord[], {
-    header: isFirst,
-    cast: {
-      string: (value) => markText(value),
-      object: (value) => (value instanceof Amount ? value.text : String(value)),
-    },
-  })
+export function recordsCsv(records: readonly ExportRecord[], isFirst: boolean): string {
+  const columns = Object.keys(records[0] ?? {}).map(
+    (name): Column<ExportRecord> => [name, (row) => cellOf(row[name] ?? null)],
+  )
+  return (isFirst ? csvHead(columns) : '') + csvRows(columns, records)
+}
+
+function cellOf(value: ExportRecord[string]) {
+  if (value instanceof Amount) return value.text
+  return typeof value === 'string' ? othersText(value) : value
+}
 
 /**
  * Writes one table of the book of the caller's organization as CSV, as of one moment, as fast as it is read; for readers. The

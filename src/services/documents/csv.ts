@@ -1,13 +1,12 @@
-import { stringify } from 'csv-stringify/sync'
 import type { LoanDocument } from '../../domain/documents/documents.ts'
 import { isReversed, type LoanLine } from '../../domain/documents/loanLines.ts'
 import { paymentMethodOf } from '../../domain/loan/entry.ts'
 import { COMPONENTS } from '../../domain/loan/portions.ts'
 import { type Currency, minorToText } from '../../domain/money.ts'
-import { BYTE_ORDER_MARK, markText } from '../../domain/spreadsheetText.ts'
 import { showHidden } from '../../domain/visibleText.ts'
 import { DOCUMENT_WORDS, LINE_WORDS } from '../../words/documents.ts'
 import { type Language, speak } from '../../words/words.ts'
+import { columnsNamed, csvFile, othersText } from '../csv.ts'
 import { codeText } from './texts.ts'
 
 /** The columns of the file: a row for each line, whatever the language. */
@@ -20,7 +19,7 @@ const COLUMNS = [
 type CsvRow = Partial<Record<(typeof COLUMNS)[number], string>>
 
 /** Writes a text that somebody else chose: it is shown in full, and nothing runs it. */
-const cell = (text: string | null): string => (text === null ? '' : markText(showHidden(text)))
+const cell = (text: string | null): string => othersText(text && showHidden(text))
 
 /** Writes a document as CSV: the lines, of a statement between its opening and its closing balance, and the code. */
 export function toCsv(document: LoanDocument, code: string): string {
@@ -37,8 +36,8 @@ export function toCsv(document: LoanDocument, code: string): string {
     rows.unshift(balance(document.from, 'opening', document.opening))
     rows.push(balance(document.to, 'closing', document.closing))
   }
-  rows.push({ type: 'Code', description: say('code'), reference: markText(codeText(code)) })
-  return BYTE_ORDER_MARK + stringify(rows, { columns: [...COLUMNS], header: true })
+  rows.push({ type: 'Code', description: say('code'), reference: othersText(codeText(code)) })
+  return csvFile(columnsNamed(COLUMNS), rows)
 }
 
 function rowOf(line: LoanLine, language: Language, currency: Currency): CsvRow {
@@ -54,7 +53,7 @@ function rowOf(line: LoanLine, language: Language, currency: Currency): CsvRow {
     credited: change < 0n ? text(-change) : '',
     balance: text(balance),
     ...(entry && {
-      transactionId: markText(String(entry.id)),
+      transactionId: othersText(entry.id),
       reference: cell(entry.token),
       paymentMethod: cell(paymentMethodOf(entry)),
       name: cell(entry.dueOn ? entry.note : null),

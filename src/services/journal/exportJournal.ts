@@ -19,7 +19,7 @@ import { firstDayOf, lastDayOf } from '../../domain/journal/months.ts'
 import { type Caller, requireReader } from '../access/caller.ts'
 import { getOrganization } from '../lenders/organizations.ts'
 import { caughtUpTo } from './caughtUp.ts'
-import { csvEnd, csvHead, csvRows } from './csv.ts'
+import { journalEnd, journalHead, journalRows } from './csv.ts'
 import { type Posting, toPosting } from './postings.ts'
 import { readTurnovers } from './trialBalance.ts'
 
@@ -92,9 +92,9 @@ async function writerOf(deps: ExportDeps, caller: Caller, ledger: Ledger, format
   if (format === 'csv') {
     const accounts = accountsAsOf(ledger.charts, lastDayOf(ledger.firstDay))
     return {
-      head: csvHead,
-      postings: (postings) => csvRows(postings, accounts, deps.config.zone),
-      end: (count) => csvEnd(count, totals),
+      head: journalHead,
+      postings: (postings) => journalRows(postings, accounts, deps.config.zone),
+      end: (count) => journalEnd(count, totals),
     }
   }
   const nameOf = ledgerNames(ledger)

@@ -1,25 +1,13 @@
-import { stringify } from 'csv-stringify/sync'
 import { type Currency, currencyOf, minorToText, rateToNumber } from '../../domain/money.ts'
 import { AT_RISK_DAYS, type Sums } from '../../domain/portfolio/cells.ts'
 import type { Moved, RollRates, RollRow } from '../../domain/portfolio/rolls.ts'
 import { shareOf } from '../../domain/portfolio/share.ts'
-import { BYTE_ORDER_MARK, markText } from '../../domain/spreadsheetText.ts'
+import { type Column, csvFile, othersText } from '../csv.ts'
 import type { LateLoan } from './arrears.ts'
 import type { PortfolioTime } from './overTime.ts'
 import type { RollAnswer } from './portfolio.ts'
 import type { PortfolioAtRisk } from './portfolioAtRisk.ts'
 import type { Provisions } from './provisions.ts'
-
-/** A column of a file: its name, and the text of a row. */
-type Column<Row> = readonly [name: string, cell: (row: Row) => string | number | null | undefined]
-
-/** Writes a CSV file for spreadsheets. Texts that others chose have to be marked by `markText` before. */
-function csvOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
-  const cells = rows.map((row) => columns.map(([, cell]) => String(cell(row) ?? '')))
-  return `${BYTE_ORDER_MARK}${stringify([columns.map(([name]) => name), ...cells])}`
-}
-
-const marked = (text: string | number | bigint | null): string | null => (text === null ? null : markText(String(text)))
 
 const AT_RISK_COLUMNS = AT_RISK_DAYS.flatMap(
   (days, place): Column<{ sums: Sums | undefined; currency: Currency }>[] => [
@@ -43,14 +31,14 @@ export function portfolioCsv({ asOf, groups }: PortfolioAtRisk): string {
       { ...key, row: 'total', bucket: null, of: total, sums: total },
     ]
   })
-  return csvOf<(typeof rows)[number]>(
+  return csvFile<(typeof rows)[number]>(
     [
       ['asOf', () => asOf],
       ['currencyCode', ({ code }) => code],
       ['productId', ({ productId }) => productId],
       ['month', ({ month }) => month],
       ['row', ({ row }) => row],
-      ['bucket', ({ bucket }) => marked(bucket)],
+      ['bucket', ({ bucket }) => othersText(bucket)],
       ['loans', ({ of }) => of.loans],
       ['principalOutstanding', ({ of, currency }) => minorToText(of.principal, currency)],
       ...AT_RISK_COLUMNS,
@@ -69,13 +57,13 @@ export function provisionsCsv({ asOf, groups }: Provisions): string {
     ]
   })
   const rateOf = (rate: bigint | null | undefined) => (rate === null || rate === undefined ? null : rateToNumber(rate))
-  return csvOf<(typeof rows)[number]>(
+  return csvFile<(typeof rows)[number]>(
     [
       ['asOf', () => asOf],
       ['currencyCode', ({ code }) => code],
       ['productId', ({ productId }) => productId],
       ['row', ({ row }) => row],
-      ['bucket', ({ bucket }) => bucket && marked(bucket.name)],
+      ['bucket', ({ bucket }) => bucket && othersText(bucket.name)],
       ['provisionRate', ({ bucket }) => rateOf(bucket?.provisionRate)],
       ['loans', ({ of }) => of.loans],
       ['principalOutstanding', ({ of, currency }) => minorToText(of.principal, currency)],
@@ -113,13 +101,13 @@ const rollCells = ({ currency: code, from, lent, reopened }: RollRates): RollCel
 
 /** Writes how loans moved between the buckets: a row for each pair of places. */
 export const rollsCsv = ({ from: first, to: last, rates }: RollAnswer): string =>
-  csvOf<RollCell>(
+  csvFile<RollCell>(
     [
       ['firstDay', () => first],
       ['lastDay', () => last],
       ['currencyCode', ({ currency }) => currency.code],
-      ['from', ({ from }) => marked(from)],
-      ['to', ({ to }) => marked(to)],
+      ['from', ({ from }) => othersText(from)],
+      ['to', ({ to }) => othersText(to)],
       ['loans', ({ loans }) => loans],
       ['principal', ({ principal, currency }) => minorToText(principal, currency)],
     ],
@@ -128,20 +116,20 @@ export const rollsCsv = ({ from: first, to: last, rates }: RollAnswer): string =
 
 /** Writes overdue loans. */
 export const arrearsCsv = (loans: readonly LateLoan[]): string =>
-  csvOf<LateLoan>(
+  csvFile<LateLoan>(
     [
-      ['loanId', ({ id }) => marked(id)],
-      ['externalId', ({ externalId }) => marked(externalId)],
-      ['customerId', ({ customerId }) => marked(customerId)],
-      ['customerExternalId', ({ customerExternalId }) => marked(customerExternalId)],
-      ['customerName', ({ customerName }) => marked(customerName)],
-      ['phone', ({ phone }) => marked(phone)],
+      ['loanId', ({ id }) => othersText(id)],
+      ['externalId', ({ externalId }) => othersText(externalId)],
+      ['customerId', ({ customerId }) => othersText(customerId)],
+      ['customerExternalId', ({ customerExternalId }) => othersText(customerExternalId)],
+      ['customerName', ({ customerName }) => othersText(customerName)],
+      ['phone', ({ phone }) => othersText(phone)],
       ['productId', ({ productId }) => productId],
-      ['productName', ({ productName }) => marked(productName)],
+      ['productName', ({ productName }) => othersText(productName)],
       ['currencyCode', ({ currency }) => currency.code],
       ['oldestUnpaidDueDate', ({ dueOn }) => dueOn],
       ['daysPastDue', ({ daysPastDue }) => daysPastDue],
-      ['bucket', ({ bucket }) => marked(bucket.name)],
+      ['bucket', ({ bucket }) => othersText(bucket.name)],
       ['overdue', ({ overdue, currency }) => minorToText(overdue, currency)],
       ['principalOutstanding', ({ principal, currency }) => minorToText(principal, currency)],
       ['lastPaymentDate', ({ lastPaidOn }) => lastPaidOn],
@@ -154,7 +142,7 @@ export function portfolioTimeCsv({ days }: PortfolioTime): string {
   const rows = days.flatMap(({ day, isRight, groups }) =>
     groups.map(({ currency, total }) => ({ day, isRight, currency: currencyOf(currency), sums: total })),
   )
-  return csvOf<(typeof rows)[number]>(
+  return csvFile<(typeof rows)[number]>(
     [
       ['day', ({ day }) => day],
       ['currencyCode', ({ currency }) => currency.code],

@@ -1,8 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { authStyle } from '../../../src/api/auth/index.ts'
+import type { Document as SharedDocument } from '../../../src/api/document/finish.ts'
+import { inPlace, referencesIn, resolved } from '../../../src/api/document/references.ts'
+import { shareParts } from '../../../src/api/document/share.ts'
 import { partnerStyle } from '../../../src/api/partner/index.ts'
 import { recordStyle } from '../../../src/api/record/index.ts'
+import type { Style, StyleApp } from '../../../src/api/style.ts'
 import { everyExample, faultsBy, operationsOf, shownIn } from '../../support/document.ts'
 import type { Document as StyleDocument } from '../../support/wire.ts'
 import { toyApp } from '../toy.ts'
@@ -68,7 +73,9 @@ describe('/openapi.json', () => {
 
   test('every operation describes its answers, and each refusal has an example in the words of the style', async () => {
     for (const host of ['api.lender.example', 'records.localhost', 'auth.localhost'])
-      for (const operation of Object.values((await documentOf(host)).paths).flatMap((path) => Object.values(path))) {
+      for (const operation of Object.values(inPlace(await documentOf(host)).paths).flatMap((path) =>
+        Object.values(path),
+      )) {
         expect(Object.keys(operation.responses)).toContain('200')
         expect(Object.keys(operation.responses)).toContain('500')
         for (const [status, { description, content }] of Object.entries(operation.responses)) {
@@ -82,7 +89,7 @@ describe('/openapi.json', () => {
   })
 
   test('the refusals of an operation follow from what it takes, and from what it names', async () => {
-    const { paths } = await documentOf()
+    const { paths } = inPlace(await documentOf())
     const codes = Object.values(paths['/v1/loans/{id}/repayments']!.post!.responses).flatMap(({ content }) =>
       Object.keys(content?.['application/json']?.examples ?? {}),
     )
@@ -97,7 +104,7 @@ describe('/openapi.json', () => {
   })
 
   test('a schema has its plain name, and plain types', async () => {
-    const { components, paths } = await documentOf()
+    const { components, paths } = inPlace(await documentOf())
     expect(Object.keys(components.schemas).sort()).toEqual(
       ['Failure', 'FieldFault', 'Health', 'PostRepaymentRequest', 'Remark', 'Repayment'].sort(),
     )
@@ -120,6 +127,26 @@ describe('/openapi.json', () => {
     ])
   })
 
+  test('operations of a tag are in the order that the style names, and others after them', async () => {
+    const add = (routes: StyleApp, operationId: string) =>
+      routes.get(`/v1/${operationId}`, { schema: { tags: ['loans'], operationId } }, () => ({}))
+    const style: Style = {
+      ...partnerStyle,
+      registry: z.registry(),
+      tags: [{ name: 'loans', description: 'Loans.' }],
+      order: ['third', 'first'],
+      routes: (routes) => {
+        for (const operationId of ['first', 'second', 'third', 'fourth']) add(routes, operationId)
+      },
+    }
+    const ordered = await toyApp({}, { styles: [style] })
+    const document = (await ordered.inject({ url: '/openapi.json', headers: { host: 'api.localhost' } })).json()
+    await ordered.close()
+    expect(Object.keys(document.paths).filter((path) => path.startsWith('/v1/'))).toEqual([
+      ...['/v1/third', '/v1/first', '/v1/second', '/v1/fourth'],
+    ])
+  })
+
   test('a body that may be left out is not required', async () => {
     const { paths } = await documentOf()
     expect(paths['/v1/loans/{id}/close']!.post!.requestBody).toMatchObject({
@@ -133,11 +160,13 @@ describe('/openapi.json', () => {
   test('every reference leads somewhere', async () => {
     for (const host of ['api.lender.example', 'records.localhost', 'auth.localhost']) {
       const document = await documentOf(host)
-      for (const [, name = ''] of JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g))
-        expect(document.components.schemas).toHaveProperty(name)
+      for (const $ref of referencesIn(document)) expect(resolved(document, { $ref })).toBeTypeOf('object')
     }
   })
 })
+
+/** The bytes that the document of a style may have: a tool that reads documents, such as a model, pays for each. */
+const LARGEST = 480_000
 
 /** The operations that answer 204, by their host. */
 const WITHOUT_CONTENT: Readonly<Record<string, readonly string[]>> = {
@@ -156,6 +185,27 @@ describe('examples in the documents of the styles', () => {
     let document: StyleDocument
     beforeAll(async () => {
       document = (await real.inject({ url: '/openapi.json', headers: { host } })).json()
+    })
+
+    test('and the parts that operations share are in the document once, whatever refers to them', () => {
+      const answers = Object.values(document.paths).flatMap((methods) =>
+        Object.values(methods).flatMap(({ responses, parameters = [] }) => [
+          ...Object.values(responses),
+          ...parameters,
+        ]),
+      )
+      const inOperations = answers.filter((part) => !('$ref' in part)).map((part) => JSON.stringify(part))
+      expect(inOperations.filter((text, place) => text.length > 60 && inOperations.indexOf(text) < place)).toEqual([])
+      const whole = inPlace(document) as unknown as SharedDocument
+      expect(referencesIn(whole.paths)).not.toContain('#/components/responses/Unauthenticated')
+      expect(shareParts(whole)).toEqual(document)
+      expect(Buffer.byteLength(JSON.stringify(document))).toBeLessThan(LARGEST)
+    })
+
+    test('are in place or referred to, as is all else: every reference leads somewhere', () => {
+      const references = referencesIn(document)
+      expect(references.size).toBeGreaterThan(20)
+      for (const $ref of references) expect([$ref, resolved(document, { $ref })]).toEqual([$ref, expect.any(Object)])
     })
 
     test('every body has one, and every answer but one without content', () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { inPlace } from '../../../src/api/document/references.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { fictionalStatement, smallStatement, statementPdf } from '../../support/statementPdf.ts'
 import { showing } from '../../support/upload.ts'
@@ -92,7 +93,7 @@ describe('Idempotency-Key', () => {
 
 describe('the document', () => {
   it('describes the body, part by part', async () => {
-    const { paths, components } = (await service.get<Document>('/openapi.json')).body
+    const { paths, components } = inPlace((await service.get<Document>('/openapi.json')).body)
     const boost = paths['/v1/credit-scorecard/{customer}/boost']!.post!
     expect(Object.keys(boost.requestBody!.content)).toEqual(['multipart/form-data'])
     expect(boost.requestBody!.content['multipart/form-data']?.schema.$ref).toMatch(/BoostCreditLimitRequest$/)

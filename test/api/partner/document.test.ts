@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ORDER } from '../../../src/api/partner/document/story.ts'
 import { sequencerJob } from '../../../src/services/events/sequencer.ts'
 import { drain } from '../../../src/services/jobs/job.ts'
 import { inMode } from '../../support/ahead.ts'
@@ -107,6 +108,13 @@ const OF_BOOKS =
 
 const shownBy = ({ responses }: Operation) =>
   shownIn(document, responses['200']!.content!['application/json']!).map(inMode)
+
+describe('the operations of the story', () => {
+  it('are in the document in the order of the story', () => {
+    const ids = operationsOf(document).map(([, { operationId }]) => operationId)
+    expect(ids.filter((id) => (ORDER as readonly string[]).includes(id))).toEqual(ORDER)
+  })
+})
 
 describe('the examples, sent in the order of the document', () => {
   it('are answered as they are shown, by the number of a loan or a customer', async () => {

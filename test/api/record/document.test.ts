@@ -166,9 +166,9 @@ describe('/openapi.json of the records host', () => {
     expect(document.components.securitySchemes.bearer!.description).toContain('mk_')
     const names = ({ parameters = [] }: Operation) =>
       parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name.toLowerCase())
-    expect(names(document.paths['/v1/loans']!.get!)).toEqual(['x-user-id'])
-    expect(names(document.paths['/v1/loans']!.post!)).toEqual(['x-user-id', 'idempotency-key'])
-    const { 200: _, ...refusals } = document.paths['/v1/loans']!.post!.responses
+    expect(names(operationOf('GET /v1/loans'))).toEqual(['x-user-id'])
+    expect(names(operationOf('POST /v1/loans'))).toEqual(['x-user-id', 'idempotency-key'])
+    const { 200: _, ...refusals } = operationOf('POST /v1/loans').responses
     const codes = Object.values(refusals).flatMap(({ content }) =>
       Object.entries(content?.['application/json']?.examples ?? {}).map(([code, shown]) => {
         expect(shown).toMatchObject({ value: { success: false, code } })

@@ -1,4 +1,5 @@
 import type { Document } from '../finish.ts'
+import { inPlace, resolved } from '../references.ts'
 import { type StoryVariables, variableOf } from './variables.ts'
 
 /** A value that a request sends, under a name. */
@@ -86,7 +87,7 @@ interface Place {
 
 /** Returns the requests of a document by tag, each operation once, in the order of the document. */
 export function readRequests(document: Document, variables: StoryVariables): readonly Folder[] {
-  const places = Object.entries((document.paths ?? {}) as unknown as Paths).flatMap(([path, methods]) =>
+  const places = Object.entries((inPlace(document).paths ?? {}) as unknown as Paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): Place => ({ path, method, operation })),
   )
   const nameOf = namesOf(places)
@@ -145,7 +146,7 @@ function bodyOf(document: Document, variables: StoryVariables, { requestBody }: 
   if (media === undefined) return undefined
   const example = (media.example ?? examplesOf(document, media.schema)[0] ?? {}) as Readonly<Record<string, unknown>>
   if (type === 'application/json') return { kind: 'json', text: jsonOf(variables, example) }
-  const { properties = {} } = resolved(document, media.schema)
+  const { properties = {} } = resolved(document, media.schema) as Schema
   const fields = Object.entries(properties).map(([name, { format, description }]) => {
     const isFile = format === 'binary'
     return { ...namedOf(name, isFile ? '' : (example[name] ?? ''), description), isFile }
@@ -166,15 +167,8 @@ function jsonOf({ chosen }: StoryVariables, example: Readonly<Record<string, unk
   return members.length === 0 ? '{}' : `{\n${members.join(',\n')}\n}`
 }
 
-const SCHEMAS = '#/components/schemas/'
-
-function resolved(document: Document, schema: Schema): Schema {
-  if (schema.$ref === undefined) return schema
-  return resolved(document, (document.components.schemas[schema.$ref.slice(SCHEMAS.length)] ?? {}) as Schema)
-}
-
 /** Returns the examples of a schema; of one that names others, the examples of those. */
 function examplesOf(document: Document, schema: Schema): readonly unknown[] {
-  const { examples, oneOf = [] } = resolved(document, schema)
+  const { examples, oneOf = [] } = resolved(document, schema) as Schema
   return examples ?? oneOf.flatMap((one) => examplesOf(document, one))
 }

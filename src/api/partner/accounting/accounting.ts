@@ -3,13 +3,14 @@ import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../../app/deps.ts'
 import { notFound } from '../../../domain/errors.ts'
-import { requireAdmin } from '../../../services/access/caller.ts'
 import { getChart, setChart } from '../../../services/journal/charts.ts'
 import { closePeriod } from '../../../services/journal/closePeriod.ts'
+import { trialBalanceCsv } from '../../../services/journal/csv.ts'
 import { exportJournal } from '../../../services/journal/exportJournal.ts'
 import { listPeriods } from '../../../services/journal/periods.ts'
 import { listPostings } from '../../../services/journal/postings.ts'
 import { getTrialBalance } from '../../../services/journal/trialBalance.ts'
+import { answerReport, CSV_TYPE, reportAnswer } from '../../body/accepted.ts'
 import type { StyleApp } from '../../style.ts'
 import {
   exportQuery,
@@ -94,10 +95,17 @@ function readingRoutes(app: StyleApp, deps: Deps): void {
         description:
           'Debits, credits and balance of each account up to a day. Of a day in a closed month, the booked one is the same to the byte for ever.',
         querystring: trialBalanceQuery,
-        response: { 200: trialBalanceSchema },
+        response: { 200: reportAnswer(trialBalanceSchema, examples.TRIAL_BALANCE_CSV) },
       },
     },
-    async ({ caller, query }) => toTrialBalance(await getTrialBalance(deps, caller, query)),
+    async (request, reply) => {
+      const balance = await getTrialBalance(deps, request.caller, request.query)
+      return answerReport(request, reply, balance, {
+        toView: toTrialBalance,
+        toCsv: trialBalanceCsv,
+        nameOf: ({ asOf }) => `trial-balance-${asOf}`,
+      })
+    },
   )
 
   app.get(
@@ -127,7 +135,6 @@ const file = (type: string, description: string, example: string) => ({
   content: { [type]: { schema: z.string().meta({ examples: [example] }) } },
 })
 
-const CSV = 'text/csv'
 const PLAIN = 'text/plain'
 
 function exportRoutes(app: StyleApp, deps: Deps): void {
@@ -146,11 +153,11 @@ function exportRoutes(app: StyleApp, deps: Deps): void {
         description:
           'A row for each line of a posting, by booked day, and at the end the control totals of each currency, from the sums of the days: without them the file is not complete.',
         querystring: exportQuery,
-        response: { 200: file(CSV, 'The file.', examples.CSV) },
+        response: { 200: file(CSV_TYPE, 'The file.', examples.CSV) },
       },
     },
     async ({ caller, query }, reply) =>
-      send(reply, CSV, await exportJournal(deps, caller, { ...query, format: 'csv' })) as never,
+      send(reply, CSV_TYPE, await exportJournal(deps, caller, { ...query, format: 'csv' })) as never,
   )
 
   app.get(
@@ -215,7 +222,6 @@ function periodRoutes(app: StyleApp, deps: Deps): void {
       },
     },
     async ({ caller, params: { period } }) => {
-      requireAdmin(caller)
       if (period === null) throw notFound('a month is written as in 2026-01')
       return toPeriod({ ...(await closePeriod(deps, caller, period)), state: 'closed' }, zone)
     },

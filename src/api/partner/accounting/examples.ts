@@ -10,7 +10,7 @@ import {
 } from '../../../domain/journal/hledger.ts'
 import type { Turnovers } from '../../../domain/journal/trialBalance.ts'
 import { currencyOf } from '../../../domain/money.ts'
-import { csvEnd, csvHead, csvRows } from '../../../services/journal/csv.ts'
+import { journalEnd, journalHead, journalRows } from '../../../services/journal/csv.ts'
 import type { Posting } from '../../../services/journal/postings.ts'
 import * as story from '../document/examples.ts'
 
@@ -102,10 +102,18 @@ const totals = controlTotals(february.opening, february.closing)
 const named = new Map(newChart.accounts.map((one) => [one.code, one]))
 
 /** The files are written as the service writes them; without the byte order mark, which no reader would see. */
-export const CSV = [csvHead().slice(1), csvRows([stored], named, 'Africa/Dar_es_Salaam'), csvEnd(1, totals)].join('')
+export const CSV = [
+  journalHead().slice(1),
+  journalRows([stored], named, 'Africa/Dar_es_Salaam'),
+  journalEnd(1, totals),
+].join('')
 
 export const HLEDGER = [
   ledgerHead(february, [CURRENCY.code]),
   ledgerTransaction(stored, ledgerNames(february)),
   ledgerEnd(february, 1, totals),
 ].join('')
+
+/** The first rows of a trial balance as CSV. */
+export const TRIAL_BALANCE_CSV =
+  'asOf,basis,currencyCode,sequence,row,code,name,type,debit,credit,balance\n2026-01-31,booked,TZS,1,account,1100,Loan portfolio,asset,100000.00,0.00,100000.00\n…\n'

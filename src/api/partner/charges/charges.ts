@@ -5,7 +5,7 @@ import { listCharges, postTransaction, reverseCharge } from '../../../services/l
 import { listQuery, rangeOf } from '../../lists/query.ts'
 import type { StyleApp } from '../../style.ts'
 import { answerOrWait, WAITS, waitingAnswer } from '../approvals/approvals.wire.ts'
-import { STORY } from '../document/story.ts'
+import { prefilledFor } from '../document/story.ts'
 import { refusalOf, WRONG_STATE } from '../postings.ts'
 import { LOAN_ADDRESSES, toPage } from '../registry.ts'
 import { reverseTransactionRequest } from '../transactions.wire.ts'
@@ -18,7 +18,7 @@ const tags = ['charges']
 export function chargeRoutes(app: StyleApp, deps: Deps): void {
   for (const address of LOAN_ADDRESSES) addCharge(app, deps, address)
   for (const address of LOAN_ADDRESSES) addList(app, deps, address)
-  for (const [index, address] of LOAN_ADDRESSES.entries()) addReversal(app, deps, address, STORY.charged[index]!)
+  for (const address of LOAN_ADDRESSES) addReversal(app, deps, address)
 }
 
 type Address = (typeof LOAN_ADDRESSES)[number]
@@ -71,12 +71,8 @@ function addList(app: StyleApp, deps: Deps, { path, params, named }: Address): v
   )
 }
 
-function addReversal(
-  app: StyleApp,
-  deps: Deps,
-  { path, withTransaction, named }: Address,
-  prefilled: (typeof STORY.charged)[number],
-): void {
+function addReversal(app: StyleApp, deps: Deps, { path, withTransaction, named }: Address): void {
+  const operationId = named('reverseCharge', 'Loan')
   app.post(
     `/v1/loans${path}/charges/:transactionId/reverse`,
     {
@@ -85,11 +81,11 @@ function addReversal(
         refusals: ['failed_precondition'],
         explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },
         examples: { Reversed: examples.reversedCharge },
-        prefilled,
+        prefilled: prefilledFor(operationId),
       },
       schema: {
         tags,
-        operationId: named('reverseCharge', 'Loan'),
+        operationId,
         summary: 'Reverse a charge',
         description: `It stays visible with \`status: reversed\`; the loan becomes what it would be without it. ${WAITS}`,
         params: withTransaction,

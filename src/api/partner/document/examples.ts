@@ -1,5 +1,5 @@
 import type { EntryType } from '../../../domain/loan/entry.ts'
-import { STORY, transactionId } from './story.ts'
+import { ADJUSTED_AMOUNT, transactionId } from './story.ts'
 
 // What the document shows is one story, so that what is sent and what is answered belong together: a customer takes a
 // loan of product 1 and repays 10,000; there it stands where it is read. Then 500 are refunded and 500 of the interest
@@ -173,7 +173,7 @@ export const adjusted = posted(7, 'Repayment', '2026-02-10', {
   transactionAt: '2026-02-14T09:30:00.000+03:00',
   createdAt: '2026-02-14T09:30:00.000+03:00',
   updatedAt: '2026-02-14T09:30:00.000+03:00',
-  amount: STORY.byNumber.adjusted.body.transactionAmount,
+  amount: ADJUSTED_AMOUNT,
   interest: 10_000,
   principal: 100_000,
   overpayment: 40_000,

@@ -1,10 +1,12 @@
 import type { Deps } from '../../../app/deps.ts'
-import { requireReader } from '../../../services/access/caller.ts'
+import { portfolioCsv, provisionsCsv, rollsCsv } from '../../../services/portfolio/csv.ts'
 import { readRollRates } from '../../../services/portfolio/portfolio.ts'
 import { getPortfolioAtRisk } from '../../../services/portfolio/portfolioAtRisk.ts'
 import { bookPortfolioProvisions, getProvisions } from '../../../services/portfolio/provisions.ts'
+import { answerReport, reportAnswer } from '../../body/accepted.ts'
 import { lastInstantOf } from '../../lists/lastInstant.ts'
 import type { StyleApp } from '../../style.ts'
+import { PORTFOLIO_CSV, PROVISIONS_CSV, ROLLS_CSV } from './examples.ts'
 import { portfolioQuery, portfolioSchema, toPortfolio } from './portfolio.wire.ts'
 import {
   bookedSchema,
@@ -37,12 +39,17 @@ function readingRoutes(app: StyleApp, deps: Deps): void {
         description:
           'The open loans by bucket, and the principal at risk, for any day and as it was known at any instant. A past day that nobody has asked for may take a minute on a book of a million loans.',
         querystring: portfolioQuery,
-        response: { 200: portfolioSchema },
+        response: { 200: reportAnswer(portfolioSchema, PORTFOLIO_CSV) },
       },
     },
-    async ({ caller, query: { knownAt, ...query } }) => {
-      const known = knownAt && lastInstantOf(knownAt, deps, caller.organizationId)
-      return toPortfolio(await getPortfolioAtRisk(deps, caller, { ...query, knownAt: known }), deps.config.zone)
+    async (request, reply) => {
+      const { caller, query } = request
+      const knownAt = query.knownAt && lastInstantOf(query.knownAt, deps, caller.organizationId)
+      return answerReport(request, reply, await getPortfolioAtRisk(deps, caller, { ...query, knownAt }), {
+        toView: (found) => toPortfolio(found, deps.config.zone),
+        toCsv: portfolioCsv,
+        nameOf: ({ asOf }) => `portfolio-at-risk-${asOf}`,
+      })
     },
   )
 
@@ -57,13 +64,15 @@ function readingRoutes(app: StyleApp, deps: Deps): void {
         description:
           'A row for each bucket of the first day: where its loans are on the last day. Each row sums to its opening.',
         querystring: rollQuery,
-        response: { 200: rollSchema },
+        response: { 200: reportAnswer(rollSchema, ROLLS_CSV) },
       },
     },
-    async ({ caller, query }) => {
-      requireReader(caller)
-      return toRolls(await readRollRates(deps, caller, query))
-    },
+    async (request, reply) =>
+      answerReport(request, reply, await readRollRates(deps, request.caller, request.query), {
+        toView: toRolls,
+        toCsv: rollsCsv,
+        nameOf: ({ from, to }) => `roll-rates-${from}-${to}`,
+      }),
   )
 }
 
@@ -83,10 +92,15 @@ function provisionRoutes(app: StyleApp, deps: Deps): void {
         description:
           'The provisions of the open loans by currency, product and bucket as of a day, and what of them is booked.',
         querystring: provisionsQuery,
-        response: { 200: provisionsSchema },
+        response: { 200: reportAnswer(provisionsSchema, PROVISIONS_CSV) },
       },
     },
-    async ({ caller, query }) => toProvisions(await getProvisions(deps, caller, query)),
+    async (request, reply) =>
+      answerReport(request, reply, await getProvisions(deps, request.caller, request.query), {
+        toView: toProvisions,
+        toCsv: provisionsCsv,
+        nameOf: ({ asOf }) => `provisions-${asOf}`,
+      }),
   )
 
   app.post(

@@ -1,0 +1,135 @@
+import type { Document } from './finish.ts'
+import { mapObjects } from './references.ts'
+
+type Part = Readonly<Record<string, unknown>>
+type Components = Record<string, Part>
+
+interface Answer extends Part {
+  readonly content?: Readonly<Record<string, { readonly schema?: Part; readonly examples?: Components }>>
+}
+
+interface Operation extends Part {
+  readonly parameters?: readonly Part[]
+  readonly responses: Readonly<Record<string, Answer>>
+}
+
+type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>
+
+/** The length of a reference in JSON: a part that is not longer stays in its place. */
+const REFERENCE_LENGTH = 60
+
+/**
+ * Moves the answers, parameters and examples that the document has more than once to its components, and puts references in
+ * their places. The document means the same, at half of its length.
+ */
+export function shareParts(document: Document): Document {
+  const paths = (document.paths ?? {}) as unknown as Paths
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
+  const answers = operations.flatMap(({ responses }) => Object.values(responses))
+  const given = operations.flatMap((operation) => operation.parameters ?? [])
+  const taken = new Set(Object.keys(document.components.schemas))
+  const responses = new Shared('responses', answers, nameOfAnswer, taken)
+  const parameters = new Shared('parameters', given, ({ name }) => inPascalCase(String(name)), taken)
+  const shared = mapValues(paths, (methods) =>
+    mapValues(methods, (operation) => ({
+      ...operation,
+      ...(operation.parameters && { parameters: operation.parameters.map((one) => parameters.place(one)) }),
+      responses: mapValues(operation.responses, (answer) => responses.place(answer)),
+    })),
+  )
+  const examples = sharedExamples(
+    [...Object.values(responses.components), ...answers.filter(responses.isSingle)],
+    taken,
+  )
+  const whole = {
+    ...document.components,
+    responses: examples.replaceIn(responses.components) as Components,
+    parameters: parameters.components,
+    examples: examples.components,
+  }
+  // A document has no empty lists of components.
+  const components = Object.fromEntries(Object.entries(whole).filter(([, parts]) => Object.keys(parts).length > 0))
+  return { ...document, components, paths: examples.replaceIn(shared) } as unknown as Document
+}
+
+const mapValues = <T, U>(parts: Readonly<Record<string, T>>, change: (part: T) => U): Record<string, U> =>
+  Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, change(part)]))
+
+/**
+ * The parts of one kind, which become components where there are several of the same content. No two components have one
+ * name, whatever their kinds: generators of clients make a type of each.
+ */
+class Shared {
+  readonly components: Components = {}
+  readonly #kind: string
+  readonly #counts = new Map<string, number>()
+  readonly #names = new Map<string, string>()
+  readonly #nameOf: (part: Part) => string
+  readonly #taken: Set<string>
+
+  /** @param taken the names of all components; it gets those of the parts that are shared */
+  constructor(kind: string, parts: readonly Part[], nameOf: (part: Part) => string, taken: Set<string>) {
+    this.#kind = kind
+    this.#nameOf = nameOf
+    this.#taken = taken
+    for (const part of parts) {
+      const text = JSON.stringify(part)
+      this.#counts.set(text, (this.#counts.get(text) ?? 0) + 1)
+    }
+  }
+
+  /** Returns whether a part stays where it is. */
+  readonly isSingle = (part: Part): boolean => {
+    const text = JSON.stringify(part)
+    return (this.#counts.get(text) ?? 0) < 2 || text.length <= REFERENCE_LENGTH
+  }
+
+  /** Returns what to put into the place of a part: a reference to its component, or the part. */
+  place(part: Part): Part {
+    if (this.isSingle(part)) return part
+    const text = JSON.stringify(part)
+    const name = this.#names.get(text) ?? this.#takeName(this.#nameOf(part))
+    this.#names.set(text, name)
+    this.components[name] = part
+    return { $ref: `#/components/${this.#kind}/${name}` }
+  }
+
+  /** Takes a name that no component has: the name, or the name with a number after it. */
+  #takeName(name: string): string {
+    let free = name
+    for (let number = 2; this.#taken.has(free); number++) free = `${name}${number}`
+    this.#taken.add(free)
+    return free
+  }
+}
+
+/** Makes the examples of answers that are the same to components. */
+function sharedExamples(answers: readonly Answer[], taken: Set<string>) {
+  const named = answers.flatMap(({ content = {} }) =>
+    Object.values(content).flatMap(({ examples = {} }) => Object.entries(examples)),
+  )
+  const names = new Map(named.map(([name, example]) => [JSON.stringify(example), name]))
+  const nameOf = (example: Part) => `${inPascalCase(names.get(JSON.stringify(example)) ?? '')}Example`
+  const parts = named.map(([, example]) => example)
+  const shared = new Shared('examples', parts, nameOf, taken)
+  const replaceIn = (value: unknown) =>
+    mapObjects(value, (node) =>
+      'schema' in node && 'examples' in node
+        ? { ...node, examples: mapValues(node.examples as Components, (example) => shared.place(example)) }
+        : node,
+    )
+  return { components: shared.components, replaceIn }
+}
+
+/** Returns the name of an answer: of a refusal by its codes, of another by its schema. */
+function nameOfAnswer({ content = {} }: Answer): string {
+  const [{ schema = {}, examples = {} } = {}] = Object.values(content)
+  const schemaName = String(schema.$ref ?? 'Other')
+    .split('/')
+    .at(-1)!
+  if (schemaName !== 'Failure') return `${schemaName}Answer`
+  return inPascalCase(Object.keys(examples).join(' or '))
+}
+
+const inPascalCase = (text: string): string =>
+  text.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9]?)/g, (_, letter: string) => letter.toUpperCase())

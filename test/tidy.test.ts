@@ -50,6 +50,11 @@ const bans: readonly Ban[] = [
     where: /^src\/domain\//,
     instead: 'domain gives the same answer to the same question: take what is random as an argument',
   },
+  {
+    what: /\.\.\.\{/,
+    where: /^src\//,
+    instead: 'write the members of the object, one a line: a literal that is spread into a literal only saves lines',
+  },
   { what: /\bprocess\.|\bfetch\(/, where: /^src\/domain\//, instead: 'domain does not reach for the world around it' },
   {
     what: /\bprocess\.env\b|\bimport\.meta\.env\b|\benv\b.*from 'node:process'/,

@@ -12,23 +12,36 @@ export function toDocumentView({ document, code }: Coded, zone: string): object 
   const { currency, principal, deducted, ...terms } = loan
   const text = (minor: bigint) => minorToText(minor, currency)
   const head = {
-    ...{ code: codeText(code), kind, language, lender, customer: borrower },
+    code: codeText(code),
+    kind,
+    language,
+    lender,
+    customer: borrower,
     loan: { ...terms, currencyCode: currency.code, principal: text(principal), feesDeducted: text(deducted) },
   }
   if (document.kind === 'receipt')
     return { ...head, ...toLine(document.line, text), postedAt: toRfc3339(document.postedAt, zone) }
   const { from, to, opening, charged, credited, closing, state, lines, schedule } = document
   return {
-    ...{ ...head, from, to, status: state.status },
-    ...{ openingBalance: text(opening), charged: text(charged), credited: text(credited) },
+    ...head,
+    from,
+    to,
+    status: state.status,
+    openingBalance: text(opening),
+    charged: text(charged),
+    credited: text(credited),
     closingBalance: text(closing),
     lines: lines.map((line) => toLine(line, text)),
     totalOutstanding: text(state.totalOutstanding),
     totalOverdue: text(state.totalOverdue),
     totalOverpaid: text(state.totalOverpaid),
     instalments: schedule.map(({ period, dueDate, due, paid, waived, writtenOff, owed }) => ({
-      ...{ period, dueDate, due: text(totalOf(due)), paid: text(totalOf(paid)) },
-      ...{ givenUp: text(totalOf(waived) + totalOf(writtenOff)), owed: text(owed) },
+      period,
+      dueDate,
+      due: text(totalOf(due)),
+      paid: text(totalOf(paid)),
+      givenUp: text(totalOf(waived) + totalOf(writtenOff)),
+      owed: text(owed),
     })),
   }
 }
@@ -36,11 +49,14 @@ export function toDocumentView({ document, code }: Coded, zone: string): object 
 function toLine(line: LoanLine, text: (minor: bigint) => string): object {
   const { date, type, entry, amount, portions, overpayment, change, balance } = line
   return {
-    ...{ date, type },
+    date,
+    type,
     ...(entry && { transactionId: entry.id, reference: entry.token, paymentMethod: paymentMethodOf(entry) }),
     ...(entry && { status: isReversed(line) ? 'reversed' : 'posted' }),
     amount: text(amount),
     ...Object.fromEntries(COMPONENTS.map((component) => [component, text(portions[component])])),
-    ...{ overpayment: text(overpayment), change: text(change), balance: text(balance) },
+    overpayment: text(overpayment),
+    change: text(change),
+    balance: text(balance),
   }
 }

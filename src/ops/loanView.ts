@@ -109,7 +109,11 @@ export function toLoanView({ loan, state }: LoanNow) {
 }
 
 const toDelinquencyView = ({ daysPastDue, bucket, since, provision }: DelinquencyNow, currency: Currency) => ({
-  ...{ daysPastDue, bucket: bucket.name, since, class: bucket.class, stage: bucket.stage },
+  daysPastDue,
+  bucket: bucket.name,
+  since,
+  class: bucket.class,
+  stage: bucket.stage,
   provision: provision === null ? null : minorToText(provision, currency),
 })
 

@@ -21,8 +21,12 @@ export function toRulesView({ rules, penaltyAmount, principal, currency }: HeadT
   const single = penaltyAmount === null ? null : `${money(penaltyAmount)} once, per loan`
   if (rules === null)
     return {
-      ...{ netDisbursed: null, feesDeducted: null, penalty: single },
-      ...{ chargeCap: null, earlySettlement: null, allocation: null },
+      netDisbursed: null,
+      feesDeducted: null,
+      penalty: single,
+      chargeCap: null,
+      earlySettlement: null,
+      allocation: null,
     }
   const { deducted, penalty, mostCharges, earlySettlement, allocation } = rules
   return {

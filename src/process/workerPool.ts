@@ -77,8 +77,15 @@ export const pauseAfter = (ends: number): number =>
 export const createWorkerPool = (options: WorkerPoolOptions): WorkerPool => new ClusterPool(options)
 
 const createSlot = (number: number, firstOpsPort: number): Slot => ({
-  ...{ number, firstOpsPort, opsPort: firstOpsPort, state: 'starting', startedAt: 0, ends: 0 },
-  ...{ worker: undefined, listening: undefined, timer: undefined },
+  number,
+  firstOpsPort,
+  opsPort: firstOpsPort,
+  state: 'starting',
+  startedAt: 0,
+  ends: 0,
+  worker: undefined,
+  listening: undefined,
+  timer: undefined,
 })
 
 class ClusterPool implements WorkerPool {

@@ -9,8 +9,15 @@ export type Hint = (error: unknown, route: string, config: Config) => string | u
 const FIELDS_OF = {
   partner: ['customerId', 'productId', 'principal', 'externalId', 'transactionAmount', 'transactionDate'],
   record: [
-    ...['business_name', 'borrower_id', 'loan_id', 'repayment_id', 'principal_amount', 'collection_date'],
-    ...['loan_principal_amount', 'loan_interest', 'loan_num_of_repayments'],
+    'business_name',
+    'borrower_id',
+    'loan_id',
+    'repayment_id',
+    'principal_amount',
+    'collection_date',
+    'loan_principal_amount',
+    'loan_interest',
+    'loan_num_of_repayments',
   ],
 } as const
 

@@ -67,6 +67,8 @@ export function bucketOf({ before, after }: Change): ToldBucket | undefined {
     ...(typeof name === 'string' && { class: name }),
     ...(typeof stage === 'number' && { stage }),
     daysPastDue: Number(daysPastDue),
-    ...{ since, policyVersion: String(policyVersion), previousBucket: previous },
+    since,
+    policyVersion: String(policyVersion),
+    previousBucket: previous,
   }
 }

@@ -32,7 +32,13 @@ const INSERT = `
 /** Adds entries to the access trail, in one statement. */
 export async function insertAccessEntries(db: Pick<Db, 'pool'>, entries: readonly AccessEntry[]): Promise<void> {
   const rows = entries.map(({ organizationId, at, accountId, outcome, route, address, requestId }) => [
-    ...[organizationId, moment(at), accountId, outcome, route, address, requestId],
+    organizationId,
+    moment(at),
+    accountId,
+    outcome,
+    route,
+    address,
+    requestId,
   ])
   await db.pool.query({ name: 'insert-access-entries', text: INSERT, values: columnsOf(ENTRY, rows) })
 }

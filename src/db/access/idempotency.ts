@@ -29,7 +29,9 @@ interface KeyValues {
 
 /** The parameters of the statements about one key: keys made before `oldest` are forgotten. */
 const valuesOf = ({ organizationId, accountId }: Keyed, key: string, now: number): KeyValues => ({
-  ...{ organizationId, accountId, key },
+  organizationId,
+  accountId,
+  key,
   oldest: moment(now - KEY_DAYS * DAY_MS),
 })
 

@@ -14,8 +14,16 @@ export interface StampedRow {
 
 /** The columns of the audit trail that a stamp covers, besides the organization. */
 export const STAMPED = [
-  ...['at', 'account_id', 'request_id', 'action', 'entity', 'entity_id', 'before', 'after'],
-  ...['change', 'unannounced'],
+  'at',
+  'account_id',
+  'request_id',
+  'action',
+  'entity',
+  'entity_id',
+  'before',
+  'after',
+  'change',
+  'unannounced',
 ] as const
 
 /** The bytes of a stamp: the first half of an HMAC with SHA-256. */

@@ -101,8 +101,14 @@ export async function insertCustomer(
     return undefined
   }
   return {
-    ...{ id: made.id, externalId, accountNo, status: 'Active', activationDate, businessName: null },
-    ...{ createdAt: now, updatedAt: now },
+    id: made.id,
+    externalId,
+    accountNo,
+    status: 'Active',
+    activationDate,
+    businessName: null,
+    createdAt: now,
+    updatedAt: now,
   }
 }
 

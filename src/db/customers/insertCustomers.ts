@@ -50,9 +50,15 @@ export async function insertCustomers(
   await db.pool.query(
     insert(
       customers.map(({ id, externalId, accountNo, activationDate, details }) => [
-        ...[organizationId, id, externalId, accountNo, 'Active', activationDate],
+        organizationId,
+        id,
+        externalId,
+        accountNo,
+        'Active',
+        activationDate,
         ...detailValues(details),
-        ...[at, at],
+        at,
+        at,
       ]),
       customers.map(({ id, externalId, activationDate }) => {
         const after = { externalId, status: 'Active', activationDate }

@@ -77,16 +77,21 @@ export async function insertPostings(
 ): Promise<void> {
   if (postings.length === 0) return
   const rows = postings.map(({ moved, amounts, ...one }) => [
-    ...[one.id, one.sequence, one.changeId, one.loanId, one.productId, one.currency, one.transactionId, one.kind],
-    ...[
-      one.valueDate,
-      one.bookedOn,
-      one.postedAt,
-      one.method,
-      one.contribution,
-      moved?.from ?? null,
-      moved?.to ?? null,
-    ],
+    one.id,
+    one.sequence,
+    one.changeId,
+    one.loanId,
+    one.productId,
+    one.currency,
+    one.transactionId,
+    one.kind,
+    one.valueDate,
+    one.bookedOn,
+    one.postedAt,
+    one.method,
+    one.contribution,
+    moved?.from ?? null,
+    moved?.to ?? null,
     ...SLOTS.map((slot) => (amounts[slot] === 0n ? null : amounts[slot])),
   ])
   const days = daysOf(postings.filter(({ moved }) => moved === null))

@@ -23,7 +23,12 @@ export const HEAD_COLUMNS = `change_id AS "changeId", sequence, posting_id AS "p
 
 /** The journal of an organization that has none yet: it begins with the first change. */
 export const BEFORE_JOURNAL: JournalHead = {
-  ...{ changeId: 0n, sequence: 0n, postingId: 0n, openFrom: null, chartVersion: 1, walkedTo: null },
+  changeId: 0n,
+  sequence: 0n,
+  postingId: 0n,
+  openFrom: null,
+  chartVersion: 1,
+  walkedTo: null,
 }
 
 /** Reads how far the journal of an organization goes. */

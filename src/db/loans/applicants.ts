@@ -43,7 +43,10 @@ export async function findApplicants(db: Queries, keys: readonly ApplicationKey[
   const { rows } = await db.pool.query<ApplicantsRow>(
     find(
       keys.map(({ organizationId, customerExternalId, productId }, place) => [
-        ...[place, organizationId, customerExternalId, productId],
+        place,
+        organizationId,
+        customerExternalId,
+        productId,
       ]),
     ),
   )

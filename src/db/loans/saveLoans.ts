@@ -168,7 +168,8 @@ function loanRow({ loan, changes }: ChangeBatch): unknown[] {
 
 const rowByClock = (batch: ChangeBatch): unknown[] => [
   ...loanRow(batch),
-  ...[String(batch.testClock !== undefined), moment(batch.testClock?.standsAt ?? null)],
+  String(batch.testClock !== undefined),
+  moment(batch.testClock?.standsAt ?? null),
 ]
 
 const jsonOf = (record: object | null | undefined) => record && JSON.stringify(record)

@@ -143,7 +143,9 @@ export async function sweepLoans(
 ): Promise<Swept> {
   return inTransaction(db, async (transaction) => {
     const values = {
-      ...{ now: moment(now), most, ids: except.map(({ id }) => id) },
+      now: moment(now),
+      most,
+      ids: except.map(({ id }) => id),
       organizationIds: except.map(({ organizationId }) => organizationId),
     }
     const claimed = await transaction.query<{ organization_id: number; id: bigint }>(

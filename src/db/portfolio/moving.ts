@@ -117,7 +117,9 @@ function toEntry(text: string): Replayable {
     ordinal: Number(ordinal),
     place: Number(place),
     amount: BigInt(amount),
-    ...{ token: null, note: null, replaces: null },
+    token: null,
+    note: null,
+    replaces: null,
     reversedAt: reversedAt ? Number(reversedAt) : null,
     dueOn: dueOn || null,
   }

@@ -79,7 +79,13 @@ export async function sumStill(
   return rows.map(({ day, productId, currency, month, index, loans, principal, provision: needed, ...row }) => ({
     day,
     cell: {
-      ...{ productId, currency, month, index, loans, principal, provision: needed },
+      productId,
+      currency,
+      month,
+      index,
+      loans,
+      principal,
+      provision: needed,
       atRisk: RISKS.map((risk) => row[risk]!),
     },
   }))

@@ -157,7 +157,9 @@ export async function readCandidates(
   const { rows } = await transaction.query<PortfolioRow & { told: string | null }>(read({ organizationId, ids }))
   const toLoan = (row: (typeof rows)[number]): ToldLoan => ({
     ...toPortfolioLoan(row, zone),
-    ...{ version: row.version, customerId: row.customer_id, told: row.told },
+    version: row.version,
+    customerId: row.customer_id,
+    told: row.told,
   })
   return {
     loans: rows.map((row) => ({ id: row.id, read: () => toLoan(row) })),
@@ -180,7 +182,10 @@ export interface ChangedBucket {
 
 /** The rows of changed buckets: `kept` is false where nothing is kept of the loan, `told` where nobody is told. */
 const CHANGED: ColumnTypes = {
-  ...{ loan_id: 'bigint', bucket: 'text', kept: 'boolean', told: 'boolean' },
+  loan_id: 'bigint',
+  bucket: 'text',
+  kept: 'boolean',
+  told: 'boolean',
   before: 'jsonb',
   after: 'jsonb',
   change: 'json',

@@ -17,11 +17,25 @@ interface Fault {
 const unavailableState = /^(08...|25006|53...|57P0[1235]|58030|57014|55P03|25P03)$/
 
 const unavailableCode = new Set([
-  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
   // This process has no file left to open a connection with.
-  ...['EMFILE', 'ENFILE', 'ENOBUFS'],
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
   // Prisma: not reachable, timed out (two kinds), closed, no connection in time, too many connections.
-  ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2037'],
+  'P1001',
+  'P1002',
+  'P1008',
+  'P1017',
+  'P2024',
+  'P2037',
 ])
 
 /** Prisma's adapter has names of its own for what the driver said. */

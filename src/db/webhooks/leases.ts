@@ -228,20 +228,25 @@ export async function saveProgress(db: Db, progress: ProgressToSave): Promise<bo
   // Of several attempts of one event, all but the last were followed by another.
   const last = new Map(attempts.map(({ sequence }, index) => [sequence, index]))
   const rows = attempts.map((one, index) => [
-    ...[one.sequence, one.type, one.attempt, moment(one.at)],
+    one.sequence,
+    one.type,
+    one.attempt,
+    moment(one.at),
     one.state === 'waiting' && last.get(one.sequence) !== index ? 'retried' : one.state,
-    ...[one.status, one.ms, one.error, moment(one.nextAttemptAt)],
+    one.status,
+    one.ms,
+    one.error,
+    moment(one.nextAttemptAt),
   ])
   const { rowCount } = await db.pool.query(
     save({
       ...rest,
-      ...{
-        endpointState: state,
-        nextAttemptAt: moment(nextAttemptAt),
-        leasedUntil: moment(leasedUntil),
-        now: moment(now),
-      },
-      ...{ unparked, again: [...last.keys()] },
+      endpointState: state,
+      nextAttemptAt: moment(nextAttemptAt),
+      leasedUntil: moment(leasedUntil),
+      now: moment(now),
+      unparked,
+      again: [...last.keys()],
       ...columnValues(
         PARKED,
         kept.map((one) => [one.sequence, one.subject, one.type, one.attempts, moment(one.dueAt)]),

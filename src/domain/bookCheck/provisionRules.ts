@@ -62,7 +62,10 @@ export function brokenByProvisions(
     const bookedOn = bookedDay(asOf, openFromAt(changeId))
     const expected = left.map(({ difference, productId, currency }) =>
       postingText({
-        ...{ valueDate: asOf, bookedOn, productId: productId ?? 0, currency },
+        valueDate: asOf,
+        bookedOn,
+        productId: productId ?? 0,
+        currency,
         amounts: provisionAmounts(difference),
       }),
     )

@@ -5,9 +5,22 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 
 /** The names of the amounts among the facts and results of decisions. */
 const AMOUNTS: ReadonlySet<string> = new Set([
-  ...['chargedOff', 'writtenOff', 'borrowed', 'repaid', 'largestRepaid', 'outstanding'],
-  ...['limit', 'creditLimit', 'availableLimit', 'currentLimit', 'statementLimit'],
-  ...['inflow', 'averageMonthlyInflow', 'leastMonthlyInflow', 'openingBalance', 'closingBalance'],
+  'chargedOff',
+  'writtenOff',
+  'borrowed',
+  'repaid',
+  'largestRepaid',
+  'outstanding',
+  'limit',
+  'creditLimit',
+  'availableLimit',
+  'currentLimit',
+  'statementLimit',
+  'inflow',
+  'averageMonthlyInflow',
+  'leastMonthlyInflow',
+  'openingBalance',
+  'closingBalance',
 ])
 
 /** Returns a value as it is stored: the same shape, amounts as decimal text (`"250000.00"`). */

@@ -166,7 +166,10 @@ function percentFault({ units, scale }: Decimal): string | undefined {
 const rateOf = ({ units, scale }: Decimal): Rate => units * 10n ** BigInt(RATE_DECIMALS - scale)
 
 const bucketOf = ({ name, fromDays, toDays, class: ofClass, stage, provisionRate }: NewBucket): Bucket => ({
-  ...{ name, fromDays, toDays: toDays ?? null, class: ofClass ?? null },
+  name,
+  fromDays,
+  toDays: toDays ?? null,
+  class: ofClass ?? null,
   stage: stage === undefined ? null : (stage as Stage),
   provisionRate: provisionRate ? rateOf(provisionRate) : null,
 })

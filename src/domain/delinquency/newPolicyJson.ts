@@ -6,7 +6,8 @@ import type { DelinquencyPolicy } from './policy.ts'
 /** Writes a policy as JSON that `readNewPolicy` takes. @param currency of the organization */
 export const policyToJson = ({ buckets, countFrom, materiality, cureDays }: DelinquencyPolicy, currency: Currency) => ({
   buckets: buckets.map(({ name, fromDays, toDays, class: ofClass, stage, provisionRate }) => ({
-    ...{ name, fromDays },
+    name,
+    fromDays,
     ...(toDays !== null && { toDays }),
     ...(ofClass !== null && { class: ofClass }),
     ...(stage !== null && { stage }),
@@ -32,7 +33,11 @@ type Members = Readonly<Record<string, unknown>>
  */
 export function readNewPolicy(json: unknown): NewPolicy {
   const { buckets, materiality, ...rest } = membersOf(json, 'policy', [
-    ...['preset', 'buckets', 'countFrom', 'materiality', 'cureDays'],
+    'preset',
+    'buckets',
+    'countFrom',
+    'materiality',
+    'cureDays',
   ])
   return {
     preset: textIn(rest, 'preset', 'preset'),
@@ -77,14 +82,20 @@ function readBuckets(buckets: unknown): NewBucket[] {
   return buckets.map((bucket, index): NewBucket => {
     const roleOf = (member: string) => `buckets[${index}].${member}` as const
     const members = membersOf(bucket, `buckets[${index}]`, [
-      ...['name', 'fromDays', 'toDays', 'class', 'stage', 'provisionRate'],
+      'name',
+      'fromDays',
+      'toDays',
+      'class',
+      'stage',
+      'provisionRate',
     ])
     const name = textIn(members, 'name', roleOf('name'))
     const fromDays = numberIn(members, 'fromDays', roleOf('fromDays'))
     if (name === undefined) throw invalidArgument(roleOf('name'), 'is required')
     if (fromDays === undefined) throw invalidArgument(roleOf('fromDays'), 'is required')
     return {
-      ...{ name, fromDays },
+      name,
+      fromDays,
       toDays: numberIn(members, 'toDays', roleOf('toDays')),
       class: textIn(members, 'class', roleOf('class')),
       stage: numberIn(members, 'stage', roleOf('stage')),

@@ -28,7 +28,10 @@ function bucketsOf(rows: readonly Row[]): Bucket[] {
 }
 
 const policyOf = (rows: readonly Row[]): DelinquencyPolicy => ({
-  ...{ buckets: bucketsOf(rows), countFrom: 'oldest_unpaid', materiality: null, cureDays: 0 },
+  buckets: bucketsOf(rows),
+  countFrom: 'oldest_unpaid',
+  materiality: null,
+  cureDays: 0,
 })
 
 /**

@@ -23,7 +23,12 @@ const textOf = (number: bigint | null): string | null => number?.toString() ?? n
 /** Returns a policy in the form in which it is stored. */
 export const toStoredPolicy = ({ buckets, countFrom, materiality, cureDays }: DelinquencyPolicy): StoredPolicy => ({
   buckets: buckets.map(({ name, fromDays, toDays, class: ofClass, stage, provisionRate }) => ({
-    ...{ name, fromDays, toDays, class: ofClass, stage, provisionRate: textOf(provisionRate) },
+    name,
+    fromDays,
+    toDays,
+    class: ofClass,
+    stage,
+    provisionRate: textOf(provisionRate),
   })),
   countFrom,
   materiality: materiality && {
@@ -47,7 +52,12 @@ export function fromStoredPolicy(stored: unknown): DelinquencyPolicy {
   )
   return {
     buckets: buckets.map(({ name, fromDays, toDays, class: ofClass, stage, provisionRate }) => ({
-      ...{ name, fromDays, toDays, class: ofClass, stage, provisionRate: numberOf(provisionRate) },
+      name,
+      fromDays,
+      toDays,
+      class: ofClass,
+      stage,
+      provisionRate: numberOf(provisionRate),
     })),
     countFrom,
     materiality: materiality === null ? null : fromStoredMateriality(materiality),

@@ -124,7 +124,10 @@ export function statementOf(loan: DocumentLoan, context: DocumentContext, days: 
   return {
     kind: 'statement',
     ...headOf(loan, context),
-    ...{ from, to, ...period, schedule: periods },
+    from,
+    to,
+    ...period,
+    schedule: periods,
     state: { status, outstanding, totalOutstanding, totalOverpaid, totalOverdue, nextDueOn, nextDueAmount },
   }
 }
@@ -169,7 +172,9 @@ function headOf(loan: DocumentLoan, { language, lender, borrower }: DocumentCont
   const deducted = terms.rules?.deducted ?? 0n
   const shown = { id, externalId, accountNo, productName }
   return {
-    ...{ language, lender, borrower },
+    language,
+    lender,
+    borrower,
     loan: { ...shown, currency, principal, deducted, disbursedOn, dueOn, numberOfRepayments },
   }
 }

@@ -48,7 +48,9 @@ export const plusSums = (a: Sums, b: Sums): Sums => ({
 
 /** Returns the sums of one loan. */
 export const sumsOf = ({ principal, provision, daysPastDue }: Position): Sums => ({
-  ...{ loans: 1, principal, provision },
+  loans: 1,
+  principal,
+  provision,
   atRisk: AT_RISK_DAYS.map((days) => (daysPastDue >= atRiskFrom(days) ? principal : 0n)),
 })
 

@@ -26,7 +26,11 @@ export function cellsFromJson(json: unknown): Cell[] | undefined {
       ([productId, currency, month, index, loans, principal, provision, ...atRisk]): Cell => {
         if (atRisk.length !== AT_RISK_DAYS.length) throw new SyntaxError('a cell')
         return {
-          ...{ productId, currency, month, index, loans },
+          productId,
+          currency,
+          month,
+          index,
+          loans,
           principal: BigInt(principal),
           provision: BigInt(provision),
           atRisk: atRisk.map(BigInt),

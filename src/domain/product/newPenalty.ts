@@ -65,7 +65,11 @@ function penaltyOf(asked: NewPenalty, currency: Currency): PenaltyTerms {
       (nameOf) => `cannot be given where ${nameOf(role('every'))} is once: such a penalty is not repeated`,
     )
   return {
-    ...{ base, value, every, graceDays, per },
+    base,
+    value,
+    every,
+    graceDays,
+    per,
     maxTimes: maxTimes === undefined ? null : wholeOf(role('maxTimes'), maxTimes, 1, MOST_TIMES),
     capOfPrincipal: cap === undefined ? null : rateOf(role('capPercentOfPrincipal'), cap, 1n),
   }

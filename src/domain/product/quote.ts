@@ -34,7 +34,11 @@ export function quoteOf(product: Product, principal: bigint, disbursedOn: LocalD
   const deducted = feesDeducted(product, principal)
   const netDisbursed = principal - deducted
   return {
-    ...{ product, principal, netDisbursed, disbursedOn, schedule },
+    product,
+    principal,
+    netDisbursed,
+    disbursedOn,
+    schedule,
     totalInterest: sum(schedule.map(({ interest }) => interest)),
     totalFees: sum(schedule.map(({ fees }) => fees)) + deducted,
     feesDeducted: deducted,

@@ -46,11 +46,20 @@ const FORMAT_VERSION = '1'
 export const earlierTermsToText = (terms: ChangeableTerms): string =>
   [
     [
-      ...[FORMAT_VERSION, terms.principal, terms.ratePerPeriod],
-      ...[terms.disbursedAt, terms.disbursedOn, terms.dueOn, terms.dueAt],
+      FORMAT_VERSION,
+      terms.principal,
+      terms.ratePerPeriod,
+      terms.disbursedAt,
+      terms.disbursedOn,
+      terms.dueOn,
+      terms.dueAt,
     ],
     ...terms.schedule.map(({ fromDate, dueDate, principal, interest, fees }) => [
-      ...[fromDate, dueDate, principal, interest, fees],
+      fromDate,
+      dueDate,
+      principal,
+      interest,
+      fees,
     ]),
   ]
     .map((fields) => fields.join(','))

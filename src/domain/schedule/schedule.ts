@@ -133,7 +133,9 @@ function balanceCells(terms: ScheduleTerms, dates: readonly LocalDate[]): Cells[
   }
   const principalAsked = interestMethod === 'interest_only' ? undefined : asked()
   return cellsOnBalance({
-    ...{ principal, rates, interestGrace },
+    principal,
+    rates,
+    interestGrace,
     round: half,
     principalOf: (index, interest, interestDue) =>
       principalAsked && index >= principalGrace ? givingWay(terms, principalAsked(interest), interestDue) : 0n,

@@ -4,7 +4,9 @@ const HOUR = 60 * MINUTE
 
 /** The pauses between the attempts to send an event, in milliseconds (contract 8). */
 export const PAUSES_MS: readonly number[] = [
-  ...[5 * SECOND, 5 * MINUTE, 30 * MINUTE],
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
   ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR),
 ]
 

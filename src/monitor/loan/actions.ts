@@ -166,7 +166,10 @@ const adjustmentOf = (fields: Fields) => ({
 /** The actions on one transaction of a loan, by the word in the address. */
 export const TRANSACTION_ACTIONS: Readonly<Record<string, LoanAction>> = {
   reverse: {
-    ...{ title: 'titleReverse', means: 'meansReverse', done: 'doneReverse', fields: [NOTE] },
+    title: 'titleReverse',
+    means: 'meansReverse',
+    done: 'doneReverse',
+    fields: [NOTE],
     decide: (fields, { transactionId }) => {
       const note = noteOf(fields)
       return (loan, now) => reverse(loan, transactionId, now, note)
@@ -175,7 +178,9 @@ export const TRANSACTION_ACTIONS: Readonly<Record<string, LoanAction>> = {
       reverseTransaction(deps, caller, { ref: { id: loanId }, transactionId }, noteOf(fields)),
   },
   adjust: {
-    ...{ title: 'titleAdjust', means: 'meansAdjust', done: 'doneAdjust' },
+    title: 'titleAdjust',
+    means: 'meansAdjust',
+    done: 'doneAdjust',
     fields: [AMOUNT, { name: 'date', word: 'emptyIsSame', kind: 'date' }, NOTE],
     start: ({ terms }, entry) => (entry ? { amount: minorToText(entry.amount, terms.currency) } : {}),
     decide: (fields, { transactionId }) => {

@@ -57,7 +57,11 @@ const daysText = ({ fromDays, toDays }: Bucket): string => {
 function buckets({ say, language }: Desk, groups: readonly Group[]): Html {
   const rows = groups.flatMap(({ currency, total, buckets: all }) => [
     ...all.map(({ bucket, loans: count, principal }) => [
-      ...[nameIn(BUCKET_WORDS, language, bucket.name), currency, daysText(bucket), count, money(principal, currency)],
+      nameIn(BUCKET_WORDS, language, bucket.name),
+      currency,
+      daysText(bucket),
+      count,
+      money(principal, currency),
       share(principal, total.principal),
     ]),
     [

@@ -52,7 +52,12 @@ function accounts(
 ): Html {
   const of = (minor: bigint) => money(minor, currency)
   const rows = all.map(({ code, name, type, debit, credit, balance }) => [
-    ...[code, name, nameIn(ACCOUNT_WORDS, language, type), of(debit), of(credit), of(balance)],
+    code,
+    name,
+    nameIn(ACCOUNT_WORDS, language, type),
+    of(debit),
+    of(credit),
+    of(balance),
   ])
   return table(
     say('accounts'),

@@ -41,15 +41,24 @@ const REASON: Field = { name: 'reason', word: 'reason', kind: 'text', isRequired
 
 const VERBS: Readonly<Record<string, Verb>> = {
   approve: {
-    ...{ title: 'titleApprove', means: 'meansApprove', done: 'doneApprove', fields: [] },
+    title: 'titleApprove',
+    means: 'meansApprove',
+    done: 'doneApprove',
+    fields: [],
     run: approvePendingAction,
   },
   reject: {
-    ...{ title: 'titleReject', means: 'meansReject', done: 'doneReject', fields: [REASON] },
+    title: 'titleReject',
+    means: 'meansReject',
+    done: 'doneReject',
+    fields: [REASON],
     run: (deps, caller, id, fields) => rejectPendingAction(deps, caller, id, reasonOf(fields)),
   },
   withdraw: {
-    ...{ title: 'titleWithdraw', means: 'meansWithdraw', done: 'doneWithdraw', fields: [] },
+    title: 'titleWithdraw',
+    means: 'meansWithdraw',
+    done: 'doneWithdraw',
+    fields: [],
     run: withdrawPendingAction,
   },
 }

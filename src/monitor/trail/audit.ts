@@ -34,7 +34,9 @@ export async function auditPage(desk: Desk, query: Fields): Promise<string> {
     textOf(query, 'after'),
   ]
   const filter = {
-    ...{ entity, entityId, action },
+    entity,
+    entityId,
+    action,
     since: from === undefined ? undefined : startOfDay(from, zone),
     until: to === undefined ? undefined : startOfDay(addPeriods(to, 1, 'days'), zone),
   }

@@ -19,13 +19,29 @@ type State = Readonly<Record<string, unknown>>
 
 /** Fields that are kept in minor units, in millionths of a percent, and as instants. */
 const AMOUNTS = new Set([
-  ...['amount', 'principal', 'principalMin', 'principalMax', 'totalMultipleOf', 'approvalAbove'],
-  ...['totalOutstanding', 'totalPaid', 'totalOverpaid', 'totalWrittenOff', 'totalRecovered'],
-  ...['creditLimit', 'availableLimit'],
+  'amount',
+  'principal',
+  'principalMin',
+  'principalMax',
+  'totalMultipleOf',
+  'approvalAbove',
+  'totalOutstanding',
+  'totalPaid',
+  'totalOverpaid',
+  'totalWrittenOff',
+  'totalRecovered',
+  'creditLimit',
+  'availableLimit',
 ])
 const RATES = new Set([
-  ...['ratePerPeriod', 'interestRate', 'maxRatePerMonth', 'penaltyRate', 'totalChargeCap'],
-  ...['capOfPrincipal', 'percentOfPrincipal', 'provisionRate'],
+  'ratePerPeriod',
+  'interestRate',
+  'maxRatePerMonth',
+  'penaltyRate',
+  'totalChargeCap',
+  'capOfPrincipal',
+  'percentOfPrincipal',
+  'provisionRate',
 ])
 const INSTANTS = new Set(['tokensFrom', 'previousUntil', 'now'])
 

@@ -16,15 +16,20 @@ interface AuditOptions extends Omit<TrailFilter, 'organizationId' | 'accountId' 
 
 /** The kinds of things that the trail has changes of. */
 const ENTITIES = [
-  ...['customer', 'loan', 'loan product', 'account', 'api key', 'signing key', 'organization', 'webhook endpoint'],
-  ...[
-    'accounting chart',
-    'accounting period',
-    'accounting provisions',
-    'delinquency',
-    'delinquency policy',
-    'pending action',
-  ],
+  'customer',
+  'loan',
+  'loan product',
+  'account',
+  'api key',
+  'signing key',
+  'organization',
+  'webhook endpoint',
+  'accounting chart',
+  'accounting period',
+  'accounting provisions',
+  'delinquency',
+  'delinquency policy',
+  'pending action',
 ]
 
 export function auditCommand(program: Command, shell: Shell): void {

@@ -30,8 +30,11 @@ export async function openReport(path: string): Promise<ReportFile> {
 
 /** The names of fields in a file to import. */
 const FIELDS: FaultNames = {
-  ...{ amount: 'transactionAmount', valueDate: 'transactionDate', chargeAmount: 'transactionAmount' },
-  ...{ chargeDueOn: 'dueDate', name: 'note' },
+  amount: 'transactionAmount',
+  valueDate: 'transactionDate',
+  chargeAmount: 'transactionAmount',
+  chargeDueOn: 'dueDate',
+  name: 'note',
 }
 
 function inReport({ line, error, record }: Refusal) {

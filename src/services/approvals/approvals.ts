@@ -156,7 +156,9 @@ export const isMaker = ({ askedBy }: Pick<PendingAction, 'askedBy'>, { accountId
 const denied = (message: string) => new LendingError('permission_denied', message)
 
 const authorOf = ({ organizationId, accountId, requestId, claim }: Caller): Author => ({
-  ...{ organizationId, accountId, requestId },
+  organizationId,
+  accountId,
+  requestId,
   ...(claim && { claim }),
 })
 

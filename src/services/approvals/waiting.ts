@@ -84,8 +84,13 @@ export async function waitForSecond(
   const { kind } = request
   const stored = toStoredRequest(request)
   const action = {
-    ...{ kind, request: stored, subject: subjectOf(kind, stored) },
-    ...{ loanId, transactionId: transactionOf(request), amount, currency: terms.currency.code },
+    kind,
+    request: stored,
+    subject: subjectOf(kind, stored),
+    loanId,
+    transactionId: transactionOf(request),
+    amount,
+    currency: terms.currency.code,
   }
   const id = await abortedWhereKeyTaken(insertAction(db, author, action, now(organizationId)))
   if (id === undefined) throw noSuchLoan({ id: loanId })

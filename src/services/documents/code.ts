@@ -63,9 +63,23 @@ function digestOf(document: LoanDocument): Uint8Array<ArrayBuffer> {
   const { kind, language, lender, borrower, loan } = document
   const { id, externalId, accountNo, productName, currency, principal, deducted, disbursedOn, dueOn } = loan
   const said = [
-    ...[TEXT_VERSION, kind, language, lender.name, lender.licenceNumber],
-    ...[borrower.id, borrower.externalId, borrower.name],
-    ...[id, externalId, accountNo, productName, currency.code, principal, deducted, disbursedOn, dueOn],
+    TEXT_VERSION,
+    kind,
+    language,
+    lender.name,
+    lender.licenceNumber,
+    borrower.id,
+    borrower.externalId,
+    borrower.name,
+    id,
+    externalId,
+    accountNo,
+    productName,
+    currency.code,
+    principal,
+    deducted,
+    disbursedOn,
+    dueOn,
     loan.numberOfRepayments,
     document.kind === 'statement' ? ofStatement(document) : [document.postedAt, document.method, ofLine(document.line)],
   ]
@@ -75,10 +89,24 @@ function digestOf(document: LoanDocument): Uint8Array<ArrayBuffer> {
 function ofStatement({ from, to, opening, charged, credited, closing, lines, state, schedule }: Statement): unknown[] {
   const { status, outstanding, totalOutstanding, totalOverpaid, totalOverdue, nextDueOn, nextDueAmount } = state
   return [
-    ...[from, to, opening, charged, credited, closing, lines.map(ofLine)],
-    ...[status, ofPortions(outstanding), totalOutstanding, totalOverpaid, totalOverdue, nextDueOn, nextDueAmount],
+    from,
+    to,
+    opening,
+    charged,
+    credited,
+    closing,
+    lines.map(ofLine),
+    status,
+    ofPortions(outstanding),
+    totalOutstanding,
+    totalOverpaid,
+    totalOverdue,
+    nextDueOn,
+    nextDueAmount,
     schedule.map(({ period, dueDate, due, paid, waived, writtenOff, owed }) => [
-      ...[period, dueDate, owed],
+      period,
+      dueDate,
+      owed,
       ...[due, paid, waived, writtenOff].map(ofPortions),
     ]),
   ]
@@ -90,8 +118,12 @@ const ofPortions = (portions: Readonly<Portions>) => COMPONENTS.map((component) 
 
 function ofLine({ date, type, entry, amount, portions, overpayment, change, balance }: LoanLine): unknown[] {
   const named = entry && [
-    ...[entry.id, entry.token, entry.reversedAt !== null, paymentMethodOf(entry)],
-    ...[entry.dueOn ?? null, entry.dueOn ? entry.note : null],
+    entry.id,
+    entry.token,
+    entry.reversedAt !== null,
+    paymentMethodOf(entry),
+    entry.dueOn ?? null,
+    entry.dueOn ? entry.note : null,
   ]
   return [date, type, amount, ofPortions(portions), overpayment, change, balance, named]
 }

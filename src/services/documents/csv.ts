@@ -11,8 +11,23 @@ import { codeText } from './texts.ts'
 
 /** The columns of the file: a row for each line, whatever the language. */
 const COLUMNS = [
-  ...['date', 'type', 'description', 'transactionId', 'reference', 'paymentMethod', 'name', 'status'],
-  ...['currencyCode', 'amount', 'principal', 'interest', 'fees', 'penalty', 'overpayment', 'charged', 'credited'],
+  'date',
+  'type',
+  'description',
+  'transactionId',
+  'reference',
+  'paymentMethod',
+  'name',
+  'status',
+  'currencyCode',
+  'amount',
+  'principal',
+  'interest',
+  'fees',
+  'penalty',
+  'overpayment',
+  'charged',
+  'credited',
   'balance',
 ] as const
 
@@ -27,8 +42,11 @@ export function toCsv(document: LoanDocument, code: string): string {
   const { currency } = loan
   const say = speak(DOCUMENT_WORDS, language)
   const balance = (date: string, word: 'opening' | 'closing', minor: bigint): CsvRow => ({
-    ...{ date, type: word === 'opening' ? 'Opening Balance' : 'Closing Balance', description: say(word) },
-    ...{ currencyCode: currency.code, balance: minorToText(minor, currency) },
+    date,
+    type: word === 'opening' ? 'Opening Balance' : 'Closing Balance',
+    description: say(word),
+    currencyCode: currency.code,
+    balance: minorToText(minor, currency),
   })
   const lines = document.kind === 'statement' ? document.lines : [document.line]
   const rows = lines.map((line) => rowOf(line, language, currency))
@@ -45,7 +63,10 @@ function rowOf(line: LoanLine, language: Language, currency: Currency): CsvRow {
   const text = (minor: bigint) => minorToText(minor, currency)
   const unlessZero = (minor: bigint) => (minor === 0n ? '' : text(minor))
   return {
-    ...{ date, type, description: speak(LINE_WORDS, language)(type), currencyCode: currency.code },
+    date,
+    type,
+    description: speak(LINE_WORDS, language)(type),
+    currencyCode: currency.code,
     amount: text(amount),
     ...Object.fromEntries(COMPONENTS.map((component) => [component, unlessZero(portions[component])])),
     overpayment: unlessZero(overpayment),

@@ -107,7 +107,12 @@ async function sliceWithFacts(
       const subject = subjectOf(event, organizationId)
       const loan = await toldLoan(deps, facts, event, subject)
       return {
-        ...{ organizationId, sequence, hash, subject, change, loan },
+        organizationId,
+        sequence,
+        hash,
+        subject,
+        change,
+        loan,
         type: event.type as EventType,
         at: change.at,
         transaction: loan && toldTransaction(facts, event, loan),

@@ -96,8 +96,15 @@ export const partText = (
   { part, sequence, type, digest, marks }: Omit<SealedPart, 'hash'>,
 ): string =>
   JSON.stringify([
-    ...['part 1', organizationId, String(changeId), part, sequence === null ? null : String(sequence), type, trail],
-    ...[digest?.toString('base64') ?? null, marks.toString('base64')],
+    'part 1',
+    organizationId,
+    String(changeId),
+    part,
+    sequence === null ? null : String(sequence),
+    type,
+    trail,
+    digest?.toString('base64') ?? null,
+    marks.toString('base64'),
   ])
 
 /** Returns the text of rows, with the names of their columns: no two different lists of rows have the same text. */

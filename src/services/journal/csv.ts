@@ -8,8 +8,20 @@ import type { TrialBalanceView } from './trialBalance.ts'
 
 /** The columns of the file: a row for each line of a posting. */
 const COLUMNS = [
-  ...['posting', 'sequence', 'bookedOn', 'valueDate', 'late', 'postedAt', 'kind', 'loanId', 'transactionId'],
-  ...['account', 'accountName', 'currencyCode', 'debit', 'credit'],
+  'posting',
+  'sequence',
+  'bookedOn',
+  'valueDate',
+  'late',
+  'postedAt',
+  'kind',
+  'loanId',
+  'transactionId',
+  'account',
+  'accountName',
+  'currencyCode',
+  'debit',
+  'credit',
 ] as const
 
 type CsvRow = Partial<Record<(typeof COLUMNS)[number], string>>
@@ -31,7 +43,12 @@ export const journalRows = (
       lines.map(({ account, debit, credit }): CsvRow => {
         const { id, sequence, bookedOn, valueDate, late, postedAt, kind, loanId, transactionId } = posting
         return {
-          ...{ posting: String(id), sequence: String(sequence), bookedOn, valueDate, late: String(late), kind },
+          posting: String(id),
+          sequence: String(sequence),
+          bookedOn,
+          valueDate,
+          late: String(late),
+          kind,
           postedAt: toRfc3339(postedAt, zone),
           loanId: othersText(loanId),
           transactionId: othersText(transactionId),
@@ -52,14 +69,27 @@ export const journalEnd = (postings: number, totals: readonly ControlTotal[]): s
     totals.map(({ currency: code, debit, credit }): CsvRow => {
       const text = (amount: bigint) => minorToText(amount, currencyOf(code))
       return {
-        ...{ posting: 'control totals', kind: `${postings} postings`, currencyCode: code },
-        ...{ debit: text(debit), credit: text(credit) },
+        posting: 'control totals',
+        kind: `${postings} postings`,
+        currencyCode: code,
+        debit: text(debit),
+        credit: text(credit),
       }
     }),
   )
 
 const TRIAL_BALANCE = [
-  ...['asOf', 'basis', 'currencyCode', 'sequence', 'row', 'code', 'name', 'type', 'debit', 'credit', 'balance'],
+  'asOf',
+  'basis',
+  'currencyCode',
+  'sequence',
+  'row',
+  'code',
+  'name',
+  'type',
+  'debit',
+  'credit',
+  'balance',
 ] as const
 
 /** Writes a trial balance: a row for each account, and one for their sums. */

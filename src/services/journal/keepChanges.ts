@@ -130,12 +130,19 @@ function postingOf(
   const transaction = isLast ? (posted ?? reversed) : reversed
   const types = { postedType: posted?.type ?? null, reversedType: reversed?.type ?? null }
   return {
-    ...{ sequence, changeId: change.id, loanId: loan.id, productId: loan.productId ?? 0, currency: loan.currency },
+    sequence,
+    changeId: change.id,
+    loanId: loan.id,
+    productId: loan.productId ?? 0,
+    currency: loan.currency,
     transactionId: transaction?.id ?? null,
     kind: isOpened ? 'opening' : postingKindOf({ action: change.action, ...types }),
     valueDate: on,
     bookedOn: bookedDay(on, head.openFrom),
     postedAt: moment(change.at),
-    ...{ amounts, method, contribution: amountsToText(contribution), moved: null },
+    amounts,
+    method,
+    contribution: amountsToText(contribution),
+    moved: null,
   }
 }

@@ -40,10 +40,21 @@ async function book(
   const postings = differences.map(({ currency, productId, difference }, index): NewPosting => {
     const id = head.postingId + BigInt(index) + 1n
     return {
-      ...{ id, sequence: head.sequence, changeId, loanId: null, productId: productId ?? 0, currency },
-      ...{ transactionId: null, kind: 'provision', valueDate: asOf, bookedOn: bookedDay(asOf, head.openFrom) },
-      ...{ postedAt: moment(at), amounts: provisionAmounts(difference) },
-      ...{ method: null, contribution: null, moved: null },
+      id,
+      sequence: head.sequence,
+      changeId,
+      loanId: null,
+      productId: productId ?? 0,
+      currency,
+      transactionId: null,
+      kind: 'provision',
+      valueDate: asOf,
+      bookedOn: bookedDay(asOf, head.openFrom),
+      postedAt: moment(at),
+      amounts: provisionAmounts(difference),
+      method: null,
+      contribution: null,
+      moved: null,
     }
   })
   await insertPostings(transaction, organizationId, postings)
@@ -109,8 +120,16 @@ async function movesOf(
   return moving.map((one, index) => ({
     ...one,
     id: head.postingId + BigInt(index) + 1n,
-    ...{ sequence: head.sequence, changeId: change.id, loanId: null, transactionId: null, kind: 'chart_changed' },
-    ...{ valueDate: on, bookedOn: on, postedAt: moment(change.at), method: null, contribution: null },
+    sequence: head.sequence,
+    changeId: change.id,
+    loanId: null,
+    transactionId: null,
+    kind: 'chart_changed',
+    valueDate: on,
+    bookedOn: on,
+    postedAt: moment(change.at),
+    method: null,
+    contribution: null,
     moved: { from: head.chartVersion, to: version },
   }))
 }

@@ -160,12 +160,20 @@ function lateOf(
   const paid = loan.entries.filter(({ type, reversedAt }) => reversedAt === null && isCustomerRepayment(type))
   const { id, externalId, customerId, customerExternalId, productId, productName } = loan
   return {
-    ...{ id, externalId, customerId, customerExternalId, productId, productName },
+    id,
+    externalId,
+    customerId,
+    customerExternalId,
+    productId,
+    productName,
     customerName: displayName({ externalId: customerExternalId, businessName: loan.customerBusinessName }),
     phone: loan.customerPhone,
     currency: loan.terms.currency,
-    ...{ dueOn, daysPastDue: late.daysPastDue, bucket: late.bucket },
-    ...{ overdue: totalOverdue, principal: outstanding.principal },
+    dueOn,
+    daysPastDue: late.daysPastDue,
+    bucket: late.bucket,
+    overdue: totalOverdue,
+    principal: outstanding.principal,
     lastPaidOn: paid.reduce<LocalDate | null>(
       (last, { valueDate }) => (last === null || valueDate > last ? valueDate : last),
       null,

@@ -51,7 +51,11 @@ export async function getProvisions(
   const gone = booked
     .filter((one) => !isThere(one))
     .map(({ currency, productId, amount }) => ({
-      ...{ currency, productId, month: undefined, total: NO_SUMS, booked: amount },
+      currency,
+      productId,
+      month: undefined,
+      total: NO_SUMS,
+      booked: amount,
       buckets: policy.policy.buckets.map((bucket) => ({ bucket, ...NO_SUMS })),
     }))
   return { asOf, policy, groups: [...groups, ...gone] }
@@ -83,7 +87,9 @@ async function computeAndBook(
   const { cells, asOf, policy } = await readPortfolio(deps, caller, request)
   requireRates(policy.policy.buckets)
   const provisions = groupsOf(cells, policy.policy, ['product']).map(({ currency, productId = null, total }) => ({
-    ...{ currency, productId, amount: total.provision },
+    currency,
+    productId,
+    amount: total.provision,
   }))
   const { version, name } = policy
   return bookProvisions(deps, caller, { asOf, policy: { version, ...(name !== null && { preset: name }) }, provisions })

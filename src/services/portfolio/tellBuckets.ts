@@ -128,5 +128,7 @@ const afterOf = ({ bucket, since, daysPastDue }: DelinquencyNow, policyVersion: 
   bucket: bucket.name,
   ...(bucket.class !== null && { class: bucket.class }),
   ...(bucket.stage !== null && { stage: bucket.stage }),
-  ...{ daysPastDue, since, policyVersion },
+  daysPastDue,
+  since,
+  policyVersion,
 })

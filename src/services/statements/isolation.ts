@@ -6,9 +6,28 @@ import workerThreads from 'node:worker_threads'
 
 /** The modules of Node with which a program reaches a network, or starts another program without these limits. */
 const DENIED = new Set([
-  ...['child_process', 'cluster', 'dgram', 'dns', 'dns/promises', 'http', 'http2', 'https', 'inspector', 'net', 'tls'],
-  ...['inspector/promises', 'repl', 'worker_threads', '_http_agent', '_http_client', '_http_common', '_http_incoming'],
-  ...['_http_outgoing', '_http_server', '_tls_common', '_tls_wrap'],
+  'child_process',
+  'cluster',
+  'dgram',
+  'dns',
+  'dns/promises',
+  'http',
+  'http2',
+  'https',
+  'inspector',
+  'net',
+  'tls',
+  'inspector/promises',
+  'repl',
+  'worker_threads',
+  '_http_agent',
+  '_http_client',
+  '_http_common',
+  '_http_incoming',
+  '_http_outgoing',
+  '_http_server',
+  '_tls_common',
+  '_tls_wrap',
 ])
 const GLOBALS = ['fetch', 'WebSocket', 'EventSource']
 /** The functions that reach Node's internals without a module. */

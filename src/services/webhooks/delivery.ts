@@ -173,7 +173,10 @@ export class Delivery {
     const { machineNow: now, webhookPoster: poster, config, listener } = this.#deps
     const { render, log, random = Math.random } = this.#options
     return {
-      ...{ now, random, poster, quiet: this.#quiet.look },
+      now,
+      random,
+      poster,
+      quiet: this.#quiet.look,
       render: (event) => render[endpoint.style](event, organization),
       secrets: secretsOf(config, endpoint),
       share: () => Math.min(MOST_AT_ONE_ENDPOINT, Math.max(1, Math.floor(MOST_AT_ONCE / this.#runs.size))),

@@ -76,7 +76,10 @@ export async function createEndpoint(
   const position = await positionFrom(deps, caller.organizationId, from)
   const secret = makeWebhookSecret()
   const row = {
-    ...{ url, style, description, position },
+    url,
+    style,
+    description,
+    position,
     types: toWords(types),
     secret: webhookBox(deps.config).encrypt(secret),
   }

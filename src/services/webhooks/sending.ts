@@ -33,8 +33,13 @@ export interface Made {
 export function concludeAttempt(queue: Queue, before: Omit<Progress, 'position'>, made: Made): Outcome {
   const { item, posted, at, now } = made
   const stored = {
-    ...{ sequence: item.sequence, type: item.type, attempt: item.attempts + 1, at },
-    ...{ status: posted.status, ms: posted.ms, error: posted.error },
+    sequence: item.sequence,
+    type: item.type,
+    attempt: item.attempts + 1,
+    at,
+    status: posted.status,
+    ms: posted.ms,
+    error: posted.error,
   }
   if (posted.error === null) {
     queue.settled(item, now)
@@ -78,8 +83,11 @@ export function giveUp(
 
 /** An endpoint that takes events. */
 export const ACTIVE: Omit<Progress, 'position'> = {
-  ...{ state: 'active', stateReason: null },
-  ...{ failures: 0, step: 0, nextAttemptAt: null },
+  state: 'active',
+  stateReason: null,
+  failures: 0,
+  step: 0,
+  nextAttemptAt: null,
 }
 
 function failedWhileActive(

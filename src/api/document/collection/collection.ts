@@ -86,10 +86,14 @@ function idsOf(
   const names = new Map(folders.flatMap(({ requests }) => requests.map(({ id, name }) => [id, name] as const)))
   return {
     chosen: Object.entries(chosen).map(([name, { value }]) => ({
-      ...{ name, value: String(value), description: 'An id of your own. Choose one that your book does not have yet.' },
+      name,
+      value: String(value),
+      description: 'An id of your own. Choose one that your book does not have yet.',
     })),
     answered: Object.entries(answered).map(([name, { operationId }]) => ({
-      ...{ name, value: '', description: `Set by the request “${names.get(operationId)}”.` },
+      name,
+      value: '',
+      description: `Set by the request “${names.get(operationId)}”.`,
     })),
   }
 }

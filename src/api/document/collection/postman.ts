@@ -62,7 +62,9 @@ function itemOf(collection: Collection, request: ExampleRequest) {
 function urlOf({ path, query }: ExampleRequest, base: string) {
   const sent = query.filter(({ isSent }) => isSent).map(({ name, value }) => `${name}=${encodeURIComponent(value)}`)
   const all = query.map(({ name, value, description, isSent }) => ({
-    ...{ key: name, value, description },
+    key: name,
+    value,
+    description,
     ...(!isSent && { disabled: true }),
   }))
   return {

@@ -172,9 +172,14 @@ const amounts = ({ debit, credit }: { readonly debit: bigint; readonly credit: b
 export function toTrialBalance(view: TrialBalanceView): z.input<typeof trialBalanceSchema> {
   const { asOf, basis, currency, sequence, accounts, totalDebit, totalCredit } = view
   return {
-    ...{ asOf, basis, currencyCode: currency.code },
+    asOf,
+    basis,
+    currencyCode: currency.code,
     accounts: accounts.map(({ code, name, type, balance, ...turnover }) => ({
-      ...{ code, name, type, ...amounts(turnover, currency) },
+      code,
+      name,
+      type,
+      ...amounts(turnover, currency),
       balance: minorToNumber(balance, currency),
     })),
     totalDebit: minorToNumber(totalDebit, currency),
@@ -185,9 +190,13 @@ export function toTrialBalance(view: TrialBalanceView): z.input<typeof trialBala
 
 /** Builds the view of a posting. */
 export const toPosting = ({ currency, lines, ...posting }: Posting, zone: string): z.input<typeof postingSchema> => ({
-  ...{ id: String(posting.id), sequence: String(posting.sequence) },
-  ...{ bookedOn: posting.bookedOn, valueDate: posting.valueDate, late: posting.late },
-  ...{ postedAt: toRfc3339(posting.postedAt, zone), kind: posting.kind },
+  id: String(posting.id),
+  sequence: String(posting.sequence),
+  bookedOn: posting.bookedOn,
+  valueDate: posting.valueDate,
+  late: posting.late,
+  postedAt: toRfc3339(posting.postedAt, zone),
+  kind: posting.kind,
   loanId: posting.loanId === null ? null : String(posting.loanId),
   transactionId: posting.transactionId === null ? null : String(posting.transactionId),
   currencyCode: currency.code,
@@ -196,7 +205,9 @@ export const toPosting = ({ currency, lines, ...posting }: Posting, zone: string
 
 /** Builds the view of a month. */
 export const toPeriod = (period: Period, zone: string): z.input<typeof periodSchema> => ({
-  ...{ month: period.month, state: period.state, trialBalanceHash: period.trialBalanceHash },
+  month: period.month,
+  state: period.state,
+  trialBalanceHash: period.trialBalanceHash,
   closeSequence: period.closeSequence === null ? null : String(period.closeSequence),
   closedAt: period.closedAt === null ? null : toRfc3339(period.closedAt, zone),
 })

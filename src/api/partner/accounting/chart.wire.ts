@@ -114,7 +114,8 @@ const methods = named(
   z.object({
     default: word('How income is recognised', METHODS),
     products: z.unknown().meta({
-      ...{ type: 'object', additionalProperties: true },
+      type: 'object',
+      additionalProperties: true,
       description: 'The methods of products, by their ids.',
     }),
   }),
@@ -141,6 +142,8 @@ export const chartSchema = named(
 
 /** Builds the view of a chart. */
 export const toChart = ({ version, inForce, countsFrom, chart }: ChartView): z.input<typeof chartSchema> => ({
-  ...{ version, inForce, countsFrom },
+  version,
+  inForce,
+  countsFrom,
   ...chartToJson(chart),
 })

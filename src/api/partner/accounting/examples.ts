@@ -46,7 +46,10 @@ const accountsPosted = newChart.accounts.map((one) => {
 export const account = accountsPosted.find(({ code }) => code === ledgerAccount.code)!
 
 export const trialBalance = {
-  ...{ asOf: '2026-02-28', basis: 'booked' as const, currencyCode: story.product.currencyCode, sequence: '4' },
+  asOf: '2026-02-28',
+  basis: 'booked' as const,
+  currencyCode: story.product.currencyCode,
+  sequence: '4',
   accounts: accountsPosted,
   totalDebit: 110_000,
   totalCredit: 110_000,
@@ -55,9 +58,16 @@ export const trialBalance = {
 const { repayment } = story
 
 export const posting = {
-  ...{ id: '2', sequence: '4', bookedOn: repayment.date, valueDate: repayment.date, late: false },
-  ...{ postedAt: repayment.createdAt, kind: 'repayment' as const, loanId: story.newLoan.id },
-  ...{ transactionId: repayment.id, currencyCode: story.product.currencyCode },
+  id: '2',
+  sequence: '4',
+  bookedOn: repayment.date,
+  valueDate: repayment.date,
+  late: false,
+  postedAt: repayment.createdAt,
+  kind: 'repayment' as const,
+  loanId: story.newLoan.id,
+  transactionId: repayment.id,
+  currencyCode: story.product.currencyCode,
   lines: [
     { account: '1000', debit: 10_000, credit: 0 },
     { account: '4000', debit: 0, credit: 10_000 },
@@ -65,7 +75,9 @@ export const posting = {
 }
 
 export const closedPeriod = {
-  ...{ month: '2026-01', state: 'closed' as const, closeSequence: '4' },
+  month: '2026-01',
+  state: 'closed' as const,
+  closeSequence: '4',
   // Of the disbursement alone, as docs/accounting.md shows it.
   trialBalanceHash: '186292ec351da45c037061f2a7bd3b07689acc2ee64ef700542383811b31ab63',
   closedAt: '2026-02-01T09:30:00.000+03:00',
@@ -78,7 +90,9 @@ const inMinor = ({ debit, credit }: { readonly debit: number; readonly credit: n
 })
 
 const february: Ledger = {
-  ...{ organizationId: 1, firstDay: '2026-02-01', charts: [FIRST_CHART] },
+  organizationId: 1,
+  firstDay: '2026-02-01',
+  charts: [FIRST_CHART],
   opening: turnoversIn([
     ['1000', turnover(0, 100_000)],
     ['1100', turnover(100_000, 0)],
@@ -92,8 +106,11 @@ function turnoversIn(accounts: readonly (readonly [code: string, sums: ReturnTyp
 
 const stored: Posting = {
   ...posting,
-  ...{ id: BigInt(posting.id), sequence: BigInt(posting.sequence), currency: CURRENCY },
-  ...{ loanId: BigInt(posting.loanId), transactionId: BigInt(posting.transactionId) },
+  id: BigInt(posting.id),
+  sequence: BigInt(posting.sequence),
+  currency: CURRENCY,
+  loanId: BigInt(posting.loanId),
+  transactionId: BigInt(posting.transactionId),
   postedAt: Date.parse(posting.postedAt),
   lines: posting.lines.map(({ account: code, ...sums }) => ({ account: code, ...inMinor(sums) })),
 }

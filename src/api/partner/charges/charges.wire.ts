@@ -45,5 +45,10 @@ export const toChargePosting = ({
   dueDate,
   kind,
 }: z.output<typeof chargeLoanRequest>): Posting => ({
-  ...{ type: TYPE_OF[kind], amount: given, valueDate: undefined, dueOn: dueDate, token: null, note: name },
+  type: TYPE_OF[kind],
+  amount: given,
+  valueDate: undefined,
+  dueOn: dueDate,
+  token: null,
+  note: name,
 })

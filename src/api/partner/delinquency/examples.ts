@@ -45,7 +45,10 @@ const [{ name: preset, source, policy: first }] = PRESETS
 
 /** The policy of a lender that has set none. */
 export const firstPolicy = {
-  ...{ version: 0, preset, source },
+  version: 0,
+  preset,
+  source,
   buckets: first.buckets.map(({ name, fromDays, toDays }) => ({ name, fromDays, ...(toDays !== null && { toDays }) })),
-  ...{ countFrom: first.countFrom, cureDays: first.cureDays },
+  countFrom: first.countFrom,
+  cureDays: first.cureDays,
 }

@@ -140,7 +140,8 @@ export const policySchema = named(
 )
 
 const toBucket = ({ name, fromDays, toDays, class: ofClass, stage, provisionRate }: Bucket) => ({
-  ...{ name, fromDays },
+  name,
+  fromDays,
   ...(toDays !== null && { toDays }),
   ...(ofClass !== null && { class: ofClass }),
   ...(stage !== null && { stage }),

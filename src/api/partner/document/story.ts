@@ -11,17 +11,30 @@ type Prefilled = FastifyContextConfig['prefilled'] & {}
  * document shows the operations of a tag in this order, and after them those that are not here.
  */
 export const ORDER = [
-  ...['postRepayment', 'postRepaymentByLoanExternalId', 'getTransaction', 'getTransactionByLoanExternalId'],
-  ...['postRefund', 'postRefundByLoanExternalId', 'waiveInterest', 'waiveInterestByLoanExternalId'],
+  'postRepayment',
+  'postRepaymentByLoanExternalId',
+  'getTransaction',
+  'getTransactionByLoanExternalId',
+  'postRefund',
+  'postRefundByLoanExternalId',
+  'waiveInterest',
+  'waiveInterestByLoanExternalId',
   // The first repayment is now more than the loan, so that an overpayment can be paid out.
-  ...['adjustTransaction', 'refundCreditBalance', 'refundCreditBalanceByLoanExternalId'],
+  'adjustTransaction',
+  'refundCreditBalance',
+  'refundCreditBalanceByLoanExternalId',
   // What replaced the first repayment is now less than the loan again.
-  ...['adjustTransactionByLoanExternalId'],
+  'adjustTransactionByLoanExternalId',
   // Once the charge-off by the loan's number is reversed, the loan can be charged off again, by its externalId.
-  ...['chargeOffLoan', 'reverseTransaction', 'chargeOffLoanByExternalId'],
-  ...['postRecovery', 'postRecoveryByLoanExternalId'],
+  'chargeOffLoan',
+  'reverseTransaction',
+  'chargeOffLoanByExternalId',
+  'postRecovery',
+  'postRecoveryByLoanExternalId',
   // Once the write-off by the loan's number is reversed, the loan can be written off again, by its externalId.
-  ...['writeOffLoan', 'reverseTransactionByLoanExternalId', 'writeOffLoanByExternalId'],
+  'writeOffLoan',
+  'reverseTransactionByLoanExternalId',
+  'writeOffLoanByExternalId',
 ] as const
 
 /** Returns the id of a transaction of the story. A request that posts nothing uses up a number, too. */

@@ -168,14 +168,22 @@ export type StatementView = z.infer<typeof statementSchema>
 export type ReceiptView = z.infer<typeof receiptSchema>
 
 const toLoan = ({ id, externalId, accountNo, productName, currency, ...terms }: DocumentTerms) => ({
-  ...{ id: String(id), externalId, accountNo: toAccountNo(accountNo), productName, currencyCode: currency.code },
+  id: String(id),
+  externalId,
+  accountNo: toAccountNo(accountNo),
+  productName,
+  currencyCode: currency.code,
   principal: minorToNumber(terms.principal, currency),
   feesDeducted: minorToNumber(terms.deducted, currency),
-  ...{ disbursedOn: terms.disbursedOn, dueDate: terms.dueOn, numberOfRepayments: terms.numberOfRepayments },
+  disbursedOn: terms.disbursedOn,
+  dueDate: terms.dueOn,
+  numberOfRepayments: terms.numberOfRepayments,
 })
 
 const toHead = ({ document, code }: Coded) => ({
-  ...{ code: codeText(code), language: document.language, lender: document.lender },
+  code: codeText(code),
+  language: document.language,
+  lender: document.lender,
   customer: { ...document.borrower, id: String(document.borrower.id) },
   loan: toLoan(document.loan),
 })
@@ -186,14 +194,20 @@ function toLine(shown: LoanLine, currency: Currency): z.infer<typeof line> {
   const number = (minor: bigint) => minorToNumber(minor, currency)
   const method = entry && paymentMethodOf(entry)
   return {
-    ...{ date, type },
+    date,
+    type,
     ...(entry && { transactionId: String(entry.id), status: isReversed(shown) ? 'reversed' : 'posted' }),
     ...(entry && entry.token !== null && { idempotencyKey: entry.token }),
     ...(typeof method === 'string' && { paymentMethod: method }),
     ...(entry?.dueOn && entry.note !== null && { name: entry.note }),
     amount: number(amount),
-    ...{ principal: number(principal), interest: number(interest), fees: number(fees), penalty: number(penalty) },
-    ...{ overpayment: number(overpayment), change: number(change), balance: number(balance) },
+    principal: number(principal),
+    interest: number(interest),
+    fees: number(fees),
+    penalty: number(penalty),
+    overpayment: number(overpayment),
+    change: number(change),
+    balance: number(balance),
   }
 }
 
@@ -204,9 +218,13 @@ export function toStatement(coded: Coded<LoanStatement>): StatementView {
   const { status, outstanding, nextDueOn, nextDueAmount } = state
   return {
     ...toHead(coded),
-    ...{ from, to, status },
+    from,
+    to,
+    status,
     openingBalance: number(sums.opening),
-    ...{ charged: number(sums.charged), credited: number(sums.credited), closingBalance: number(sums.closing) },
+    charged: number(sums.charged),
+    credited: number(sums.credited),
+    closingBalance: number(sums.closing),
     lines: lines.map((one) => toLine(one, terms.currency)),
     principalOutstanding: number(outstanding.principal),
     interestOutstanding: number(outstanding.interest),
@@ -218,8 +236,12 @@ export function toStatement(coded: Coded<LoanStatement>): StatementView {
     ...(nextDueOn !== null &&
       nextDueAmount !== null && { nextDueDate: nextDueOn, nextDueAmount: number(nextDueAmount) }),
     instalments: schedule.map(({ period, dueDate, due, paid, waived, writtenOff, owed }) => ({
-      ...{ period, dueDate, due: number(totalOf(due)), paid: number(totalOf(paid)) },
-      ...{ givenUp: number(totalOf(waived) + totalOf(writtenOff)), owed: number(owed) },
+      period,
+      dueDate,
+      due: number(totalOf(due)),
+      paid: number(totalOf(paid)),
+      givenUp: number(totalOf(waived) + totalOf(writtenOff)),
+      owed: number(owed),
     })),
   }
 }
@@ -238,11 +260,17 @@ export function toReceipt(coded: Coded<LoanReceipt>, zone: string): ReceiptView 
 /** Builds the partner style's view of what a document says. */
 export const toVerified = (document: VerifiedDocument, zone: string): z.infer<typeof verifiedSchema> => ({
   code: codeText(document.code),
-  ...{ kind: document.kind, current: document.current, loanId: String(document.loanId) },
+  kind: document.kind,
+  current: document.current,
+  loanId: String(document.loanId),
   ...(document.transactionId !== null && { transactionId: String(document.transactionId) }),
   ...(document.fromDate !== null && { from: document.fromDate }),
-  ...{ to: document.toDate, language: document.language, currencyCode: document.currency },
+  to: document.toDate,
+  language: document.language,
+  currencyCode: document.currency,
   amount: minorToNumber(document.amount, currencyOf(document.currency)),
-  ...{ reversed: document.reversed, lenderName: document.lender, customerName: document.borrower },
+  reversed: document.reversed,
+  lenderName: document.lender,
+  customerName: document.borrower,
   madeAt: toRfc3339(document.madeAt, zone),
 })

@@ -25,10 +25,17 @@ const head = {
 const none = { principal: 0, interest: 0, fees: 0, penalty: 0, overpayment: 0 }
 
 const repaid = {
-  ...{ date: repayment.date, type: repayment.type, transactionId: repayment.id },
-  ...{ idempotencyKey: repayment.idempotencyKey, paymentMethod: repayment.paymentMethod, status: 'posted' },
-  ...{ amount: repayment.amount, ...none, interest: repayment.interest },
-  ...{ change: -repayment.amount, balance: 100_000 },
+  date: repayment.date,
+  type: repayment.type,
+  transactionId: repayment.id,
+  idempotencyKey: repayment.idempotencyKey,
+  paymentMethod: repayment.paymentMethod,
+  status: 'posted',
+  amount: repayment.amount,
+  ...none,
+  interest: repayment.interest,
+  change: -repayment.amount,
+  balance: 100_000,
 }
 
 /** Of the loan of the story, as it stands after its first repayment. */
@@ -43,12 +50,22 @@ export const statement = {
   closingBalance: 100_000,
   lines: [
     {
-      ...{ date: '2026-01-31', type: 'Disbursement', amount: 100_000, ...none, principal: 100_000 },
-      ...{ change: 100_000, balance: 100_000 },
+      date: '2026-01-31',
+      type: 'Disbursement',
+      amount: 100_000,
+      ...none,
+      principal: 100_000,
+      change: 100_000,
+      balance: 100_000,
     },
     {
-      ...{ date: '2026-01-31', type: 'Scheduled Interest', amount: 10_000, ...none, interest: 10_000 },
-      ...{ change: 10_000, balance: 110_000 },
+      date: '2026-01-31',
+      type: 'Scheduled Interest',
+      amount: 10_000,
+      ...none,
+      interest: 10_000,
+      change: 10_000,
+      balance: 110_000,
     },
     repaid,
   ],

@@ -221,8 +221,13 @@ const STATE = { status: 'status', chargedOffOn: 'chargedOffOn', disbursedOn: 'di
 const OF_CUSTOMER = { activationDate: 'activationDate', externalId: 'externalId' }
 const AMOUNTS = Object.fromEntries(
   [
-    ...['totalOutstanding', 'totalPaid', 'totalOverpaid', 'totalWrittenOff', 'totalRecovered'],
-    ...['principal', 'creditLimit'],
+    'totalOutstanding',
+    'totalPaid',
+    'totalOverpaid',
+    'totalWrittenOff',
+    'totalRecovered',
+    'principal',
+    'creditLimit',
   ].map((name) => [name, name]),
 )
 

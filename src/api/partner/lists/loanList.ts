@@ -56,7 +56,13 @@ type LoanQuery = z.infer<typeof loanQuery>
 function toFilter(query: LoanQuery, { config: { zone }, now }: Deps, { organizationId }: Caller): LoanFilter {
   const { customerExternalId, customerId, externalId: own, productId, chargedOff, dueBefore, dueAfter } = query
   return {
-    ...{ customerExternalId, customerId, externalId: own, productId, chargedOff, dueBefore, dueAfter },
+    customerExternalId,
+    customerId,
+    externalId: own,
+    productId,
+    chargedOff,
+    dueBefore,
+    dueAfter,
     statuses: query.status,
     overdue: query.overdue === undefined ? undefined : { is: query.overdue, today: dateIn(zone, now(organizationId)) },
     ...disbursedBetween(query.disbursedFrom, query.disbursedTo, zone),

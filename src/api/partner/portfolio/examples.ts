@@ -67,8 +67,13 @@ const PROVISION = ((WHOLE - AT_RISK) * NORMAL + AT_RISK * WATCH) / 100
 const BOOKED = 3_000
 
 export const provisionGroup = {
-  ...{ currencyCode: 'TZS', productId: 1, loans: 3, principalOutstanding: WHOLE },
-  ...{ provision: PROVISION, booked: BOOKED, difference: PROVISION - BOOKED },
+  currencyCode: 'TZS',
+  productId: 1,
+  loans: 3,
+  principalOutstanding: WHOLE,
+  provision: PROVISION,
+  booked: BOOKED,
+  difference: PROVISION - BOOKED,
   buckets: cbk.policy.buckets.map(({ name, provisionRate }) => {
     const [loans, principalOutstanding] =
       name === 'normal' ? [2, WHOLE - AT_RISK] : name === 'watch' ? [1, AT_RISK] : [0, 0]
@@ -88,8 +93,11 @@ export const booked = {
   asOf: '2026-03-31',
   postings: [
     {
-      ...{ currencyCode: 'TZS', productId: 1, provision: PROVISION },
-      ...{ bookedBefore: BOOKED, difference: PROVISION - BOOKED },
+      currencyCode: 'TZS',
+      productId: 1,
+      provision: PROVISION,
+      bookedBefore: BOOKED,
+      difference: PROVISION - BOOKED,
     },
   ],
 }

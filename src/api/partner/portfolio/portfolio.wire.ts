@@ -117,7 +117,9 @@ function toGroup({ currency: code, productId, month, total: sums, buckets }: Gro
     principalOutstanding: amount(sums.principal),
     atRisk: toAtRisk(sums, code),
     buckets: buckets.map(({ bucket: { name }, loans, principal }) => ({
-      ...{ bucket: name, loans, principalOutstanding: amount(principal) },
+      bucket: name,
+      loans,
+      principalOutstanding: amount(principal),
     })),
   }
 }

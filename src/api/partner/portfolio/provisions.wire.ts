@@ -95,7 +95,9 @@ function toGroup({
     buckets: buckets.map(({ bucket: { name, provisionRate }, loans, principal, provision }) => ({
       bucket: name,
       ...(provisionRate !== null && { provisionRate: rateToNumber(provisionRate) }),
-      ...{ loans, principalOutstanding: amount(principal), provision: amount(provision) },
+      loans,
+      principalOutstanding: amount(principal),
+      provision: amount(provision),
     })),
   }
 }
@@ -113,8 +115,11 @@ export const toBooked = ({ asOf: day, postings }: BookedProvisions): z.infer<typ
   postings: postings.map(({ currency: code, productId: of, provision, bookedBefore, difference: posted }) => {
     const amount = (minor: bigint) => minorToNumber(minor, currencyOf(code))
     return {
-      ...{ currencyCode: code, productId: of, provision: amount(provision) },
-      ...{ bookedBefore: amount(bookedBefore), difference: amount(posted) },
+      currencyCode: code,
+      productId: of,
+      provision: amount(provision),
+      bookedBefore: amount(bookedBefore),
+      difference: amount(posted),
     }
   }),
 })

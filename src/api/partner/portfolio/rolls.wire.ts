@@ -82,6 +82,8 @@ function toRates({ currency: code, from, lent, reopened }: RollRates): z.infer<t
 
 /** Builds the view of the moves between two days. */
 export const toRolls = ({ from, to, policy, rates: found }: RollAnswer): z.infer<typeof rollSchema> => ({
-  ...{ from, to, ...toPolicy(policy) },
+  from,
+  to,
+  ...toPolicy(policy),
   currencies: found.map(toRates),
 })

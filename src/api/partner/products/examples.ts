@@ -53,10 +53,22 @@ const { interestRate, interestMethod, ratePer, dayCount, earlySettlement, totalC
 
 /** As it is made: the fifth product of the demonstration data. */
 export const madeProduct = {
-  ...{ id: 5, ...bounds },
-  ...{ interestRatePerPeriod: 3, interestMethod, interestRate, ratePer, dayCount },
-  ...{ grace, fees: [fee], penalty, earlySettlement, totalChargeCap, allocation, regulation },
-  ...{ enforceCreditLimit: false, active: true },
+  id: 5,
+  ...bounds,
+  interestRatePerPeriod: 3,
+  interestMethod,
+  interestRate,
+  ratePer,
+  dayCount,
+  grace,
+  fees: [fee],
+  penalty,
+  earlySettlement,
+  totalChargeCap,
+  allocation,
+  regulation,
+  enforceCreditLimit: false,
+  active: true,
 }
 
 /** The path of the product that is retired. */

@@ -71,16 +71,25 @@ export function toQuote(quote: Quote): z.infer<typeof quoteSchema> {
   const lineOf = (line: Instalment) => {
     balance -= line.principal
     return {
-      ...{ period: line.period, fromDate: line.fromDate, dueDate: line.dueDate },
-      ...{ principalDue: number(line.principal), interestDue: number(line.interest), feesDue: number(line.fees) },
+      period: line.period,
+      fromDate: line.fromDate,
+      dueDate: line.dueDate,
+      principalDue: number(line.principal),
+      interestDue: number(line.interest),
+      feesDue: number(line.fees),
       totalDue: number(line.principal + line.interest + line.fees),
       principalBalance: number(balance),
     }
   }
   return {
-    ...{ productId: product.id, currencyCode: product.currency.code, principal: number(principal) },
-    ...{ netDisbursed: number(quote.netDisbursed), disbursedOn },
-    ...{ totalInterest: number(totalInterest), totalFees: number(totalFees), feesDeducted: number(quote.feesDeducted) },
+    productId: product.id,
+    currencyCode: product.currency.code,
+    principal: number(principal),
+    netDisbursed: number(quote.netDisbursed),
+    disbursedOn,
+    totalInterest: number(totalInterest),
+    totalFees: number(totalFees),
+    feesDeducted: number(quote.feesDeducted),
     totalCostOfCredit: number(totalInterest + totalFees),
     totalDue: number(quote.totalDue),
     apr: quote.apr,

@@ -130,13 +130,18 @@ export function toTerms({ terms, currency }: Product) {
   const { interestMethod, interestRate, ratePer, dayCount, earlySettlement, totalChargeCap, allocation } = terms
   const grace = graceOf(terms)
   return {
-    ...{ interestMethod, interestRate: rateToNumber(interestRate), ratePer, dayCount },
+    interestMethod,
+    interestRate: rateToNumber(interestRate),
+    ratePer,
+    dayCount,
     ...(Object.keys(grace).length > 0 && { grace }),
     ...(terms.fees.length > 0 && {
       fees: terms.fees.map((fee) => ({
-        ...{ name: fee.name, base: fee.base },
+        name: fee.name,
+        base: fee.base,
         ...sizeOf(fee, currency),
-        ...{ when: fee.when, treatment: fee.treatment },
+        when: fee.when,
+        treatment: fee.treatment,
       })),
     }),
     ...(terms.penalty && { penalty: penaltyOf(terms.penalty, currency) }),

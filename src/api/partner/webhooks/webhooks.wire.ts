@@ -216,8 +216,16 @@ export const toDelivery =
     error,
     nextAttemptAt,
   }: Attempt): z.input<typeof deliverySchema> => ({
-    ...{ id: String(id), eventId: eventIdOf({ organizationId, sequence }), type, state, attempt },
-    ...{ at: toRfc3339(moment, zone), status, ms, error, nextAttemptAt: at(nextAttemptAt, zone) },
+    id: String(id),
+    eventId: eventIdOf({ organizationId, sequence }),
+    type,
+    state,
+    attempt,
+    at: toRfc3339(moment, zone),
+    status,
+    ms,
+    error,
+    nextAttemptAt: at(nextAttemptAt, zone),
   })
 
 /** Builds the view of a test. */

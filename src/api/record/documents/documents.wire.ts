@@ -151,13 +151,17 @@ function toHead({ document, code }: Coded) {
   const { language, lender, borrower, loan: terms } = document
   const number = (minor: bigint) => minorToNumber(minor, terms.currency)
   return {
-    ...{ code: codeText(code), language, lender: { name: lender.name, licence_number: lender.licenceNumber } },
+    code: codeText(code),
+    language,
+    lender: { name: lender.name, licence_number: lender.licenceNumber },
     borrower: { id: wireInteger(borrower.id), name: borrower.name },
     loan: {
       loan_id: wireInteger(terms.id),
       currency_code: terms.currency.code,
-      ...{ principal_amount: number(terms.principal), fees_deducted: number(terms.deducted) },
-      ...{ released_date: terms.disbursedOn, due_date: terms.dueOn },
+      principal_amount: number(terms.principal),
+      fees_deducted: number(terms.deducted),
+      released_date: terms.disbursedOn,
+      due_date: terms.dueOn,
       number_of_repayments: terms.numberOfRepayments,
     },
   }
@@ -169,13 +173,20 @@ function toLine(shown: LoanLine, currency: Currency): z.infer<typeof line> {
   const number = (minor: bigint) => minorToNumber(minor, currency)
   const method = entry && paymentMethodOf(entry)
   return {
-    ...{ date, type },
+    date,
+    type,
     ...(entry && { repayment_id: wireInteger(entry.id) }),
     ...(typeof method === 'string' && { method }),
     ...(entry?.dueOn && entry.note !== null && { name: entry.note }),
-    ...{ reversed: isReversed(shown), amount: number(amount) },
-    ...{ principal: number(principal), interest: number(interest), fees: number(fees), penalty: number(penalty) },
-    ...{ overpayment: number(overpayment), change: number(change), balance: number(balance) },
+    reversed: isReversed(shown),
+    amount: number(amount),
+    principal: number(principal),
+    interest: number(interest),
+    fees: number(fees),
+    penalty: number(penalty),
+    overpayment: number(overpayment),
+    change: number(change),
+    balance: number(balance),
   }
 }
 
@@ -185,15 +196,24 @@ export function toStatement(coded: Coded<LoanStatement>): z.infer<typeof stateme
   const number = (minor: bigint) => minorToNumber(minor, terms.currency)
   return {
     ...toHead(coded),
-    ...{ from, to, status: state.status, opening_balance: number(sums.opening) },
-    ...{ charged: number(sums.charged), credited: number(sums.credited), closing_balance: number(sums.closing) },
+    from,
+    to,
+    status: state.status,
+    opening_balance: number(sums.opening),
+    charged: number(sums.charged),
+    credited: number(sums.credited),
+    closing_balance: number(sums.closing),
     lines: lines.map((one) => toLine(one, terms.currency)),
     total_outstanding: number(state.totalOutstanding),
     total_overdue: number(state.totalOverdue),
     total_overpaid: number(state.totalOverpaid),
     instalments: schedule.map(({ period, dueDate, due, paid, waived, writtenOff, owed }) => ({
-      ...{ number: period, due_date: dueDate, due: number(totalOf(due)), paid: number(totalOf(paid)) },
-      ...{ given_up: number(totalOf(waived) + totalOf(writtenOff)), owed: number(owed) },
+      number: period,
+      due_date: dueDate,
+      due: number(totalOf(due)),
+      paid: number(totalOf(paid)),
+      given_up: number(totalOf(waived) + totalOf(writtenOff)),
+      owed: number(owed),
     })),
   }
 }
@@ -208,11 +228,17 @@ export function toReceipt(coded: Coded<LoanReceipt>, zone: string): z.infer<type
 /** Builds the record style's view of what a document says. */
 export const toVerified = (document: VerifiedDocument, zone: string): z.infer<typeof verifiedSchema> => ({
   code: codeText(document.code),
-  ...{ kind: document.kind, current: document.current, loan_id: wireInteger(document.loanId) },
+  kind: document.kind,
+  current: document.current,
+  loan_id: wireInteger(document.loanId),
   ...(document.transactionId !== null && { repayment_id: wireInteger(document.transactionId) }),
   ...(document.fromDate !== null && { from: document.fromDate }),
-  ...{ to: document.toDate, language: document.language, currency_code: document.currency },
+  to: document.toDate,
+  language: document.language,
+  currency_code: document.currency,
   amount: minorToNumber(document.amount, currencyOf(document.currency)),
-  ...{ reversed: document.reversed, lender_name: document.lender, borrower_name: document.borrower },
+  reversed: document.reversed,
+  lender_name: document.lender,
+  borrower_name: document.borrower,
   made_at: toRfc3339(document.madeAt, zone),
 })

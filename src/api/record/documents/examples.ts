@@ -23,9 +23,16 @@ const none = { principal: 0, interest: 0, fees: 0, penalty: 0, overpayment: 0 }
 const owed = newLoan.principal_amount - repayment.amount
 
 const repaid = {
-  ...{ date: repayment.collection_date, type: 'Repayment', repayment_id: repayment.repayment_id },
-  ...{ method: repayment.method, reversed: false, amount: repayment.amount, ...none, principal: repayment.amount },
-  ...{ change: -repayment.amount, balance: owed },
+  date: repayment.collection_date,
+  type: 'Repayment',
+  repayment_id: repayment.repayment_id,
+  method: repayment.method,
+  reversed: false,
+  amount: repayment.amount,
+  ...none,
+  principal: repayment.amount,
+  change: -repayment.amount,
+  balance: owed,
 }
 
 /** Of the first loan of the story, after its repayment. */
@@ -40,9 +47,14 @@ export const statement = {
   closing_balance: owed,
   lines: [
     {
-      ...{ date: newLoan.released_date, type: 'Disbursement', reversed: false, amount: newLoan.principal_amount },
-      ...{ ...none, principal: newLoan.principal_amount },
-      ...{ change: newLoan.principal_amount, balance: newLoan.principal_amount },
+      date: newLoan.released_date,
+      type: 'Disbursement',
+      reversed: false,
+      amount: newLoan.principal_amount,
+      ...none,
+      principal: newLoan.principal_amount,
+      change: newLoan.principal_amount,
+      balance: newLoan.principal_amount,
     },
     repaid,
   ],
@@ -51,8 +63,12 @@ export const statement = {
   total_overpaid: 0,
   instalments: [
     {
-      ...{ number: 1, due_date: newLoan.due_date, due: newLoan.principal_amount, paid: repayment.amount },
-      ...{ given_up: 0, owed },
+      number: 1,
+      due_date: newLoan.due_date,
+      due: newLoan.principal_amount,
+      paid: repayment.amount,
+      given_up: 0,
+      owed,
     },
   ],
 }

@@ -193,13 +193,22 @@ function delinquencyOf({ type, change }: ToldEvent): { delinquency?: z.input<typ
 
 /** The names of what the trail keeps, as the record style says them. */
 const WORDS = {
-  ...{ status: 'status', chargedOffOn: 'charged_off_on', disbursedOn: 'released_date', dueOn: 'due_date' },
-  ...{ businessName: 'business_name', phone: 'phone', region: 'region' },
+  status: 'status',
+  chargedOffOn: 'charged_off_on',
+  disbursedOn: 'released_date',
+  dueOn: 'due_date',
+  businessName: 'business_name',
+  phone: 'phone',
+  region: 'region',
 }
 const AMOUNTS = {
-  ...{ totalOutstanding: 'total_outstanding', totalPaid: 'total_paid', totalOverpaid: 'total_overpaid' },
-  ...{ totalWrittenOff: 'total_written_off', totalRecovered: 'total_recovered' },
-  ...{ principal: 'principal_amount', creditLimit: 'credit_limit' },
+  totalOutstanding: 'total_outstanding',
+  totalPaid: 'total_paid',
+  totalOverpaid: 'total_overpaid',
+  totalWrittenOff: 'total_written_off',
+  totalRecovered: 'total_recovered',
+  principal: 'principal_amount',
+  creditLimit: 'credit_limit',
 }
 
 /** Returns what the change changed, as it was before: of what the trail keeps. */

@@ -23,8 +23,13 @@ export const toStoredRules = (rules: LoanRules): StoredRules => ({
 })
 
 const toStoredPenalty = ({ base, value, every, graceDays, maxTimes, most, per }: PenaltyRule) => ({
-  ...{ base, value: value.toString(), every: every && { every: every.every, unit: every.unit } },
-  ...{ graceDays, maxTimes, most: most.toString(), per },
+  base,
+  value: value.toString(),
+  every: every && { every: every.every, unit: every.unit },
+  graceDays,
+  maxTimes,
+  most: most.toString(),
+  per,
 })
 
 const BASES: readonly string[] = ['fixed', 'overdue_principal', 'overdue_total']

@@ -77,7 +77,9 @@ function toView({ currency: code, productId, month, total, buckets }: Group) {
       return { days, principal: text(amount), percent: shareOf(amount, total.principal) }
     }),
     buckets: buckets.map(({ bucket, loans, principal }) => ({
-      ...{ bucket: bucket.name, loans, principalOutstanding: text(principal) },
+      bucket: bucket.name,
+      loans,
+      principalOutstanding: text(principal),
     })),
   }
 }

@@ -45,11 +45,16 @@ export function provisionsCommand(portfolio: Command, shell: Shell): void {
 function toView({ currency: code, productId, total, booked, buckets }: ProvisionGroup) {
   const text = (amount: bigint) => minorToText(amount, currencyOf(code))
   const sumsView = ({ loans, principal, provision }: Sums) => ({
-    ...{ loans, principalOutstanding: text(principal), provision: text(provision) },
+    loans,
+    principalOutstanding: text(principal),
+    provision: text(provision),
   })
   return {
-    ...{ currencyCode: code, productId, ...sumsView(total) },
-    ...{ booked: text(booked), difference: text(total.provision - booked) },
+    currencyCode: code,
+    productId,
+    ...sumsView(total),
+    booked: text(booked),
+    difference: text(total.provision - booked),
     buckets: buckets.map(({ bucket: { name, provisionRate }, ...sums }) => ({
       bucket: name,
       provisionRate: provisionRate === null ? null : rateToNumber(provisionRate),
@@ -69,7 +74,11 @@ interface Row {
 
 const rowsOf = (group: ProvisionGroup): Row[] => [
   ...group.buckets.map(({ bucket: { name, provisionRate: rate }, ...sums }) => ({
-    ...{ group, bucket: name, rate, sums, isTotal: false },
+    group,
+    bucket: name,
+    rate,
+    sums,
+    isTotal: false,
   })),
   { group, bucket: 'all', rate: null, sums: group.total, isTotal: true },
 ]

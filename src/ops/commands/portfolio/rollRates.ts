@@ -61,7 +61,8 @@ function toView({ currency: code, from, lent, reopened }: RollRates) {
 }
 
 const movedView = ({ loans, principal }: Moved, currency: Currency) => ({
-  ...{ loans, principal: minorToText(principal, currency) },
+  loans,
+  principal: minorToText(principal, currency),
 })
 
 const rowView = (row: RollRow, currency: Currency) => ({

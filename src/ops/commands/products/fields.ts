@@ -17,8 +17,12 @@ export function fee(text: string, before: readonly NewFee[] = []): NewFee[] {
   return [
     ...before,
     {
-      ...{ name: fields.get('name') ?? '', base: fields.get('base') ?? '', when: fields.get('when') ?? '' },
-      ...{ treatment: fields.get('treatment'), rate: decimalOf(fields, 'rate'), amount: decimalOf(fields, 'amount') },
+      name: fields.get('name') ?? '',
+      base: fields.get('base') ?? '',
+      when: fields.get('when') ?? '',
+      treatment: fields.get('treatment'),
+      rate: decimalOf(fields, 'rate'),
+      amount: decimalOf(fields, 'amount'),
     },
   ]
 }
@@ -28,9 +32,13 @@ export function penaltyTerms(text: string, before?: NewPenalty): NewPenalty {
   if (before) throw new InvalidArgumentError('It can be given only once: a product has one kind of penalty.')
   const fields = fieldsOf(text, PENALTY_FIELDS, 'base=overdue_total')
   return {
-    ...{ base: fields.get('base') ?? '', every: fields.get('every') ?? '', per: fields.get('per') ?? '' },
-    ...{ rate: decimalOf(fields, 'rate'), amount: decimalOf(fields, 'amount') },
-    ...{ graceDays: wholeOf(fields, 'graceDays'), maxTimes: wholeOf(fields, 'maxTimes') },
+    base: fields.get('base') ?? '',
+    every: fields.get('every') ?? '',
+    per: fields.get('per') ?? '',
+    rate: decimalOf(fields, 'rate'),
+    amount: decimalOf(fields, 'amount'),
+    graceDays: wholeOf(fields, 'graceDays'),
+    maxTimes: wholeOf(fields, 'maxTimes'),
     capPercentOfPrincipal: decimalOf(fields, 'capPercentOfPrincipal'),
   }
 }

@@ -41,15 +41,24 @@ export function quoteCommand(products: Command, shell: Shell): void {
 function viewOf({ product, schedule, disbursedOn, totalInterest, totalFees, apr, ...quote }: Quote) {
   const text = (minor: bigint) => minorToText(minor, product.currency)
   return {
-    ...{ productId: product.id, currency: product.currency.code, principal: text(quote.principal) },
-    ...{ netDisbursed: text(quote.netDisbursed), disbursedOn },
-    ...{ totalInterest: text(totalInterest), totalFees: text(totalFees), feesDeducted: text(quote.feesDeducted) },
+    productId: product.id,
+    currency: product.currency.code,
+    principal: text(quote.principal),
+    netDisbursed: text(quote.netDisbursed),
+    disbursedOn,
+    totalInterest: text(totalInterest),
+    totalFees: text(totalFees),
+    feesDeducted: text(quote.feesDeducted),
     totalCostOfCredit: text(totalInterest + totalFees),
     totalDue: text(quote.totalDue),
     apr,
     schedule: schedule.map((line) => ({
-      ...{ period: line.period, fromDate: line.fromDate, dueDate: line.dueDate },
-      ...{ principal: text(line.principal), interest: text(line.interest), fees: text(line.fees) },
+      period: line.period,
+      fromDate: line.fromDate,
+      dueDate: line.dueDate,
+      principal: text(line.principal),
+      interest: text(line.interest),
+      fees: text(line.fees),
       total: text(line.principal + line.interest + line.fees),
     })),
   }

@@ -25,7 +25,10 @@ const viewOfTerms = (terms: ProductTerms, currency: Currency) => ({
   interestRate: rateToNumber(terms.interestRate),
   maxRatePerMonth: percentOrNull(terms.maxRatePerMonth),
   fees: terms.fees.map(({ name, when, treatment, ...size }) => ({
-    ...{ name, base: size.base, when, treatment },
+    name,
+    base: size.base,
+    when,
+    treatment,
     ...viewOfSize(size, currency),
   })),
   penalty: terms.penalty && viewOfPenalty(terms.penalty, currency),

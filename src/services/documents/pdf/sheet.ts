@@ -56,7 +56,12 @@ export class Sheet {
 
   constructor({ title, author, language, at, size }: FileFacts, everyPage: EveryPage) {
     this.document = new PDFDocument({
-      ...{ size, margin: 0, bufferPages: true, lang: language, displayTitle: true, pdfVersion: '1.7' },
+      size,
+      margin: 0,
+      bufferPages: true,
+      lang: language,
+      displayTitle: true,
+      pdfVersion: '1.7',
       info: { Title: title, Author: author, Creator: 'Mkopo', CreationDate: at },
     })
     this.document.on('data', (chunk: Buffer) => this.chunks.push(chunk))

@@ -1,5 +1,5 @@
 import { absent, SEALED, SEALED_TRAIL, type Texts } from '../../db/events/sealedColumns.ts'
-import type { SealedRow } from '../../db/events/sealedRows.ts'
+import type { SealedRow } from '../../db/events/trailedChange.ts'
 import { digestOf, fixedDigestOf, fixedRows, markOf, nameMarkOf, type ReadMarks } from '../events/seal.ts'
 
 /** A difference between a row and the seal of the change that made it true. */

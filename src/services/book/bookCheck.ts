@@ -15,6 +15,7 @@ import { BOOK_FAULTS, findFault } from '../../db/book/bookOrphans.ts'
 import { type LoanPostings, readLoanPostings } from '../../db/book/bookPostings.ts'
 import { readLoanTrails } from '../../db/book/bookTrail.ts'
 import { listNotFound, type NotFound } from '../../db/book/coverage.ts'
+import { readEarlierTexts } from '../../db/loans/earlierTerms.ts'
 import { agrees, CACHED, cached } from '../../db/loans/loanColumns.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import { inSnapshot, type Snapshot } from '../../db/postgres/transaction.ts'
@@ -27,6 +28,7 @@ import { brokenByAgreement } from '../../domain/bookCheck/loanAgreement.ts'
 import { brokenByTrail, type LoanTrail } from '../../domain/bookCheck/trailRules.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
 import { carriedForward, endFrom, type LoanState } from '../../domain/loan/replay.ts'
+import { type EarlierTerms, earlierTermsFromText } from '../../domain/recordStyle/earlierTerms.ts'
 import type { EventHash, Head } from '../events/chainHeads.ts'
 import { type HeadsOfFile, readKeptHeads } from '../events/keptHeads.ts'
 import { type CheckParts, createCheckParts, type Difference } from './checkParts.ts'
@@ -181,9 +183,12 @@ async function readTold(
   const readAll = async (loans: readonly CheckedLoan[]) => {
     const trails = await readLoanTrails(snapshot, loans)
     const posted = await readLoanPostings(snapshot, loans)
+    const texts = await readEarlierTexts(snapshot, loans)
     return loans.map((one): [string, Told] => {
       const key = `${one.organizationId} ${one.id}`
-      return [key, { trail: trails.get(key) ?? [], posted: posted.get(key) }]
+      const earlier = () =>
+        (texts.get(key) ?? []).map(({ terms, ...one }) => ({ ...one, terms: earlierTermsFromText(terms) }))
+      return [key, { trail: trails.get(key) ?? [], posted: posted.get(key), earlier }]
     })
   }
   const ofAll = await parts.attempt(() => readAll(batch))
@@ -199,9 +204,11 @@ async function readTold(
 interface Told {
   readonly trail: readonly LoanTrail[]
   readonly posted: LoanPostings | undefined
+  /** Returns the terms that the loan had before. @throws SyntaxError for a damaged text */
+  readonly earlier: () => readonly EarlierTerms[]
 }
 
-function checkLoan(walk: Walk, one: CheckedLoan, { trail, posted }: Told): void {
+function checkLoan(walk: Walk, one: CheckedLoan, { trail, posted, earlier }: Told): void {
   const { organizationId, id } = one
   const { grounds, journals, add, sums } = walk
   const fault = (message: string) => add({ organizationId, of: `loan ${id}`, message })
@@ -213,7 +220,7 @@ function checkLoan(walk: Walk, one: CheckedLoan, { trail, posted }: Told): void 
     differencesOf(loan, one, state).forEach(fault)
     const product = grounds.products.get(`${organizationId} ${loan.productId}`)
     brokenByAgreement(loan, { product, currency: grounds.currencies.get(organizationId) }).forEach(fault)
-    brokenByMarks(loan, trail).forEach(fault)
+    brokenByMarks(loan, trail, earlier).forEach(fault)
     brokenByTrail(loan, trail).forEach(fault)
     const { postings, lastChangeId } = posted ?? { postings: [], lastChangeId: 0n }
     const facts = { productId: loan.productId, lastChangeId, state }

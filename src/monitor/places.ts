@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { whenClosed } from '../api/http/whenClosed.ts'
+import { whenClosed } from '../api/http/request.ts'
 import { createPlaces, holderOf, type PlaceBounds } from '../services/places.ts'
 
 declare module 'fastify' {

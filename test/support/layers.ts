@@ -99,7 +99,7 @@ export const layers: readonly Layer[] = [
     files: /^src\/monitor\//,
     may: [
       /^src\/(monitor|services|domain|words)\//,
-      /^src\/api\/(wire|limits\/\w+|http\/(accessLog|failure|html|requestId|statuses|whenClosed))\.ts$/,
+      /^src\/api\/(wire|limits\/\w+|http\/(accessLog|failure|html|request))\.ts$/,
       packageOfApi,
     ],
     also: [[/\/server\.ts$/, /^src\/(db\/postgres\/errors|app\/trust)\.ts$/]],

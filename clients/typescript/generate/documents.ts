@@ -1,4 +1,4 @@
-import { inPlace } from '../../../src/api/document/references.ts'
+import { inPlace } from '../../../src/api/document/share.ts'
 import { buildApp } from '../../../src/app/app.ts'
 import { readConfig } from '../../../src/app/config.ts'
 import type { Deps } from '../../../src/app/deps.ts'

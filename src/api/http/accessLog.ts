@@ -3,7 +3,7 @@ import { withoutPort } from '../../services/access/network.ts'
 import type { Listener } from '../../services/listener.ts'
 import type { Failure } from './failure.ts'
 import { MISMATCH } from './idempotency.ts'
-import { whenClosed } from './whenClosed.ts'
+import { whenClosed } from './request.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

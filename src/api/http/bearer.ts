@@ -5,7 +5,7 @@ import { API_KEY_PREFIX } from '../../services/access/apiKeys.ts'
 import { type Caller, type Identity, requireAdmin, requireReader, requireWriter } from '../../services/access/caller.ts'
 import { enterOrganization } from '../../services/testClock/enter.ts'
 import type { StyleApp } from '../style.ts'
-import { keepOutOfCaches } from './headers.ts'
+import { keepOutOfCaches } from './failure.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

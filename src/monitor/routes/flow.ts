@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { STATUSES } from '../../api/http/failure.ts'
 import { type Html, html } from '../../api/http/html.ts'
-import { STATUSES } from '../../api/http/statuses.ts'
 import { inNames, LendingError } from '../../domain/errors.ts'
 import { type Caller, requireAdmin } from '../../services/access/caller.ts'
 import type { Idempotency } from '../../services/access/idempotency.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { whenClosed } from '../../api/http/whenClosed.ts'
+import { whenClosed } from '../../api/http/request.ts'
 import type { Config } from '../../app/config.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { networkOf } from '../../services/access/network.ts'

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { InvalidRequest } from '../../api/body/invalidRequest.ts'
-import { JsonNumber, parseJson } from '../../api/body/json.ts'
+import { InvalidRequest, JsonNumber, parseJson } from '../../api/body/json.ts'
 import { validatorCompiler } from '../../api/body/validation.ts'
 import { amount, emailOrEmpty, externalId, localDate, newExternalId, note, smallInt, text } from '../../api/wire.ts'
 import { BORROWER_DETAILS, type BorrowerDetail, LONGEST_DETAIL } from '../../domain/customer/borrower.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /** Precedes an id that a client chose; no client can send one that begins with it, since it has a colon. */
 const CHOSEN = 'caller:'
@@ -23,5 +23,28 @@ export function answerRequestIds(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', toCaller(request.id))
     done()
+  })
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Actions of `whenClosed`, in the order in which they were added. */
+    closing: (() => void)[] | undefined
+  }
+}
+
+/**
+ * Calls an action once the answer of a request is written, or its client has hung up. The actions of a request share
+ * one listener, because each listener costs every request a few microseconds.
+ */
+export function whenClosed(request: FastifyRequest, { raw }: FastifyReply, action: () => void): void {
+  if (request.closing) {
+    request.closing.push(action)
+    return
+  }
+  const actions = [action]
+  request.closing = actions
+  raw.once('close', () => {
+    for (const each of actions) each()
   })
 }

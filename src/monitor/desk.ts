@@ -1,15 +1,15 @@
+import { Tokens } from '@fastify/csrf'
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../app/config.ts'
 import type { Deps } from '../app/deps.ts'
 import { toRfc3339 } from '../domain/dates.ts'
+import { LendingError } from '../domain/errors.ts'
 import { type Caller, mayReadAll } from '../services/access/caller.ts'
 import type { PageSession } from '../services/office/pageSessions.ts'
 import { enterOrganization } from '../services/testClock/enter.ts'
 import { actionWords, doneWords } from '../words/actions.ts'
-import { frameWords, statusWords, thingWords, typeWords } from '../words/pages.ts'
-import { viewWords } from '../words/views.ts'
+import { frameWords, statusWords, thingWords, typeWords, viewWords } from '../words/pages.ts'
 import { isLanguage, type Language, type Say, speak } from '../words/words.ts'
-import { formToken } from './formTokens.ts'
 
 /** All words of the office pages. */
 const PAGE_WORDS = {
@@ -100,3 +100,19 @@ export async function deskOf(deps: Deps, request: FastifyRequest, session: PageS
 
 /** Writes an instant for people: date and time in the lender's zone. */
 export const timeText = (at: number, zone: string): string => toRfc3339(at, zone).slice(0, 19).replace('T', ' ')
+
+const tokens = new Tokens({ userInfo: true })
+
+const personOf = ({ identity }: PageSession) => `${identity.organizationId} ${identity.accountId}`
+
+/** Returns a token for a form of a session: a page elsewhere cannot know one, and so cannot send a form. */
+const formToken = (session: PageSession): string => tokens.create(session.formSecret, personOf(session))
+
+/** Requires a token of the session. @throws LendingError `permission_denied` */
+export function requireFormToken(session: PageSession, token: unknown): void {
+  if (typeof token !== 'string' || !tokens.verify(session.formSecret, token, personOf(session))) throw notOurForm()
+}
+
+/** Returns the refusal for a form that was not made for the session. */
+export const notOurForm = () =>
+  new LendingError('permission_denied', 'this form is of another session or too old: open its page again')

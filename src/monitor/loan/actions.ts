@@ -15,7 +15,7 @@ import {
   type TransactionNow,
 } from '../../services/loans/transactions.ts'
 import type { PageWord } from '../desk.ts'
-import type { Done } from '../layout/done.ts'
+import type { Done } from '../layout/page.ts'
 import { dayOf, type Fields, textOf, wordOf } from '../query.ts'
 
 /** A field of a form. */

@@ -5,8 +5,7 @@ import { codeText } from '../../services/documents/texts.ts'
 import { type VerifiedDocument, verifyDocument } from '../../services/documents/verifyDocument.ts'
 import { LANGUAGES } from '../../words/words.ts'
 import { type Desk, timeText } from '../desk.ts'
-import { money } from '../layout/figures.ts'
-import { page, tile, tiles } from '../layout/page.ts'
+import { money, page, tile, tiles } from '../layout/page.ts'
 import { dayOf, type Fields, idOf, textOf, wordOf } from '../query.ts'
 
 const LONGEST_CODE = 64

@@ -4,9 +4,7 @@ import { listAccounts } from '../../services/access/accounts.ts'
 import { isMaker, listPendingActions, type PendingAction } from '../../services/approvals/approvals.ts'
 import { getOrganization } from '../../services/lenders/organizations.ts'
 import { type Desk, type PageWord, timeText } from '../desk.ts'
-import { done } from '../layout/done.ts'
-import { money } from '../layout/figures.ts'
-import { linkOf, page, table } from '../layout/page.ts'
+import { done, linkOf, money, page, table } from '../layout/page.ts'
 import { type Fields, textOf, wordOf } from '../query.ts'
 
 const ROWS = 100

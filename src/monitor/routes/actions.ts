@@ -19,9 +19,8 @@ import {
   type Subject,
   TRANSACTION_ACTIONS,
 } from '../loan/actions.ts'
-import { previewTable } from '../loan/previewTable.ts'
 import { dayOf, idOf } from '../query.ts'
-import { approvalStep, rejectAllStep } from './approvals.ts'
+import { approvalStep, previewTable, rejectAllStep } from './approvals.ts'
 import { type Step, takeStep } from './flow.ts'
 
 type Params = Readonly<Record<'id' | 'transactionId' | 'action', string>>

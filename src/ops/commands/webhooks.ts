@@ -13,8 +13,7 @@ import {
 import { recoverEndpoint } from '../../services/webhooks/recovery.ts'
 import { longNumber, momentBefore, organizationOption, wholeNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
-import { toSecond } from '../terminal/format.ts'
-import { visible, visibleJson } from '../terminal/visible.ts'
+import { toSecond, visible, visibleJson } from '../terminal/format.ts'
 
 interface OfOrganization {
   readonly organization?: number

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { renderEvents } from '../../../src/app/renderEvents.ts'
+import { renderEvents } from '../../../src/app/app.ts'
 import { sequencerJob } from '../../../src/services/events/sequencer.ts'
 import { drain } from '../../../src/services/jobs/job.ts'
 import { startJobs } from '../../../src/services/jobs/runner.ts'

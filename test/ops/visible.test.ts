@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { trustOf } from '../../src/app/trust.ts'
 import { holdDirectory } from '../../src/db/embedded/lock.ts'
-import { networkOf } from '../../src/services/access/network.ts'
+import { networkOf } from '../../src/services/access/caller.ts'
 import { opsOn } from '../support/ops.ts'
 import { startService, type TestService } from '../support/service.ts'
 

@@ -1,7 +1,7 @@
 import jwt, { type JWT } from '@fastify/jwt'
 import { z } from 'zod'
 import type { Deps } from '../../app/deps.ts'
-import type { Claims, TokenSigner } from '../../services/access/tokenSigner.ts'
+import type { Claims, TokenSigner } from '../../services/access/tokens.ts'
 import { requireBearer } from '../http/bearer.ts'
 import { failureWords } from '../http/failure.ts'
 import type { Style, StyleApp } from '../style.ts'

@@ -1,8 +1,13 @@
 import { type Html, html } from '../../api/http/html.ts'
 import { LendingError } from '../../domain/errors.ts'
-import { DOCUMENT_FORMATS, renderReceipt, renderStatement } from '../../services/documents/documents.ts'
+import {
+  DOCUMENT_FORMATS,
+  renderReceipt,
+  renderStatement,
+  type VerifiedDocument,
+  verifyDocument,
+} from '../../services/documents/documents.ts'
 import { codeText } from '../../services/documents/texts.ts'
-import { type VerifiedDocument, verifyDocument } from '../../services/documents/verifyDocument.ts'
 import { LANGUAGES } from '../../words/words.ts'
 import { type Desk, timeText } from '../desk.ts'
 import { money, page, tile, tiles } from '../layout/page.ts'

@@ -5,7 +5,7 @@ import { whenClosed } from '../../api/http/request.ts'
 import type { Config } from '../../app/config.ts'
 import { LendingError } from '../../domain/errors.ts'
 import type { Metrics } from '../../observability/metrics.ts'
-import { networkOf } from '../../services/access/network.ts'
+import { networkOf } from '../../services/access/caller.ts'
 import { createPlaces, type PlaceBounds } from '../../services/places.ts'
 
 /** The path of the metrics. */

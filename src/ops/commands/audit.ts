@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { type AccessEntry, readAccess } from '../../services/access/accessTrail.ts'
-import { followTrail, readTrail, type TrailFilter, type TrailRow } from '../../services/audit/auditTail.ts'
+import { followTrail, readTrail, type TrailFilter, type TrailRow } from '../../services/audit/audit.ts'
 import { momentBefore, wholeNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
 import { type Printer, toSecond, visible, visibleJson } from '../terminal/format.ts'

@@ -11,7 +11,7 @@ import type { Author } from '../../db/audit/trail.ts'
 import { findOrganization } from '../../db/lenders/organizations.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
 import { failedPrecondition, invalidArgument, LendingError, notFound } from '../../domain/errors.ts'
-import { networkOf } from './network.ts'
+import { networkOf } from './caller.ts'
 import { hashPassword } from './passwords/passwords.ts'
 import { createSignInLimits } from './signInLimits.ts'
 

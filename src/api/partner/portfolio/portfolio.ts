@@ -1,7 +1,6 @@
 import type { Deps } from '../../../app/deps.ts'
 import { portfolioCsv, provisionsCsv, rollsCsv } from '../../../services/portfolio/csv.ts'
-import { readRollRates } from '../../../services/portfolio/portfolio.ts'
-import { getPortfolioAtRisk } from '../../../services/portfolio/portfolioAtRisk.ts'
+import { getPortfolioAtRisk, readRollRates } from '../../../services/portfolio/portfolio.ts'
 import { bookPortfolioProvisions, getProvisions } from '../../../services/portfolio/provisions.ts'
 import { answerReport, reportAnswer } from '../../body/accepted.ts'
 import { lastInstantOf } from '../../lists/query.ts'

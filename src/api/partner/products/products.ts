@@ -1,7 +1,12 @@
 import { z } from 'zod'
 import type { Deps } from '../../../app/deps.ts'
-import { createProduct, getProduct, listProducts, retireProduct } from '../../../services/lenders/products.ts'
-import { quoteProduct } from '../../../services/lenders/quote.ts'
+import {
+  createProduct,
+  getProduct,
+  listProducts,
+  quoteProduct,
+  retireProduct,
+} from '../../../services/lenders/products.ts'
 import { listQuery } from '../../lists/query.ts'
 import type { StyleApp } from '../../style.ts'
 import { idParam } from '../../wire.ts'

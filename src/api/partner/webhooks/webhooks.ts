@@ -1,16 +1,15 @@
 import { z } from 'zod'
 import type { Deps } from '../../../app/deps.ts'
-import { listAttempts } from '../../../services/webhooks/attempts.ts'
+import { listAttempts, recoverEndpoint } from '../../../services/webhooks/attempts.ts'
 import {
   createEndpoint,
   deleteEndpoint,
   getEndpoint,
   listEndpoints,
   rotateSecret,
+  testEndpoint,
   updateEndpoint,
 } from '../../../services/webhooks/endpoints.ts'
-import { recoverEndpoint } from '../../../services/webhooks/recovery.ts'
-import { testEndpoint } from '../../../services/webhooks/testEndpoint.ts'
 import { listQuery, rangeOf } from '../../lists/query.ts'
 import type { StyleApp } from '../../style.ts'
 import { toPage } from '../registry.ts'

@@ -5,8 +5,8 @@ import {
   ofRepayment,
   renderReceipt,
   renderStatement,
+  verifyDocument,
 } from '../../../services/documents/documents.ts'
-import { verifyDocument } from '../../../services/documents/verifyDocument.ts'
 import { documentAnswer, formatOf, receiptQuery, sendFile, statementQuery, wantedType } from '../../body/accepted.ts'
 import type { StyleApp } from '../../style.ts'
 import { byId, toItem } from '../registry.ts'

@@ -1,7 +1,7 @@
 import type { LoanBatches } from '../db/loans/loanBatches.ts'
 import type { Db } from '../db/postgres/client.ts'
 import type { IdBlocks } from '../db/queries/idBlocks.ts'
-import type { SettledPlaces } from '../db/queries/settledPlaces.ts'
+import type { SettledPlaces } from '../db/queries/lists.ts'
 import type { KeyRing } from '../services/access/keyRing.ts'
 import type { SignIn } from '../services/access/signIn.ts'
 import type { SignerPlace } from '../services/access/tokens.ts'

@@ -4,9 +4,9 @@ import { type Author, type Trace, type TrailValues, trail, trailValues } from '.
 import { reserveAccountNumbers, returnAccountNumber } from '../lenders/accountNumbers.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction } from '../postgres/transaction.ts'
+import type { Asked, Found } from '../queries/cursor.ts'
 import type { NumberedDb } from '../queries/idBlocks.ts'
 import { AFTER_TRANSACTION_ID, type ListedDb } from '../queries/lists.ts'
-import type { Asked, Found } from '../queries/paging.ts'
 import { statement } from '../queries/statement.ts'
 import { type CustomerFilter, readCustomers } from './customerList.ts'
 

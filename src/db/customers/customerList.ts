@@ -2,9 +2,9 @@ import type { CustomerStatus } from '../../domain/customer/customer.ts'
 import type { Instant } from '../../domain/dates.ts'
 import { changesOf, readChanges } from '../audit/changes.ts'
 import type { Db } from '../postgres/client.ts'
-import { type Conditions, conditionsOf } from '../queries/conditions.ts'
+import type { Asked, Found } from '../queries/cursor.ts'
 import { type List, type ListedDb, readList } from '../queries/lists.ts'
-import type { Asked, Found } from '../queries/paging.ts'
+import { type Conditions, conditionsOf } from '../queries/statement.ts'
 
 /** The customers to list; a property that is left out sets no condition. */
 export interface CustomerFilter {

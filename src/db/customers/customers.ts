@@ -6,10 +6,9 @@ import { reserveAccountNumbers, returnAccountNumber } from '../lenders/accountNu
 import type { Db } from '../postgres/client.ts'
 import { isUniqueViolation } from '../postgres/errors.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'
-import { type NumberedDb, reserveIds } from '../queries/idBlocks.ts'
+import type { Asked, Found } from '../queries/cursor.ts'
+import { type NumberedDb, reserveIds, retryOnTakenId } from '../queries/idBlocks.ts'
 import { AFTER_TRANSACTION_ID, type ListedDb } from '../queries/lists.ts'
-import type { Asked, Found } from '../queries/paging.ts'
-import { retryOnTakenId } from '../queries/retryOnTakenId.ts'
 import { statement } from '../queries/statement.ts'
 import { type CustomerFilter, readCustomers } from './customerList.ts'
 

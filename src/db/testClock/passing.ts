@@ -2,8 +2,8 @@ import type { Instant, LocalDate } from '../../domain/dates.ts'
 import type { ToldChange } from '../../domain/events/changeEvents.ts'
 import { changeFromText } from '../../domain/loan/change/changeText.ts'
 import type { DamagedLoan } from '../loans/sweep.ts'
-import type { Queries } from '../queries/queries.ts'
 import { moment } from '../queries/rows.ts'
+import type { Queries } from '../queries/statement.ts'
 import { statement } from '../queries/statement.ts'
 
 /** What time still has to do with the loans of a test organization. */

@@ -4,8 +4,8 @@ import type { Db } from '../postgres/client.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'
 import { createBatcher } from '../queries/batcher.ts'
 import { AFTER_TRANSACTION_ID } from '../queries/lists.ts'
-import type { Queries } from '../queries/queries.ts'
 import { moment } from '../queries/rows.ts'
+import type { Queries } from '../queries/statement.ts'
 import { statement } from '../queries/statement.ts'
 
 /** The clock of a test organization. */

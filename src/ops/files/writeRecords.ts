@@ -1,6 +1,6 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeDirectory } from '../../db/embedded/makeDirectory.ts'
+import { makeDirectory } from '../../db/embedded/dataDirectory.ts'
 import {
   Amount,
   type ExportKind,

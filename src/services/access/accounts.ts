@@ -1,12 +1,16 @@
 import { isIP } from 'node:net'
 import type { Deps } from '../../app/deps.ts'
-import { type Account, findAccountByEmail, insertAccount, ROLES, type Role } from '../../db/access/accounts.ts'
 import {
+  type Account,
   type AccountChange,
   type AccountRecord,
   changeAccount,
+  findAccountByEmail,
+  insertAccount,
   listAccounts as list,
-} from '../../db/access/changeAccount.ts'
+  ROLES,
+  type Role,
+} from '../../db/access/accounts.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import { findOrganization } from '../../db/lenders/organizations.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
@@ -15,8 +19,8 @@ import { networkOf } from './caller.ts'
 import { hashPassword } from './passwords/passwords.ts'
 import { createSignInLimits } from './signInLimits.ts'
 
+export type { AccountRecord } from '../../db/access/accounts.ts'
 export { ROLES, type Role } from '../../db/access/accounts.ts'
-export type { AccountRecord } from '../../db/access/changeAccount.ts'
 
 type AccountDeps = Pick<Deps, 'db' | 'machineNow'>
 

@@ -6,6 +6,7 @@ import {
   listChecked,
   readChecked,
   readGrounds,
+  readLoanTrails,
   readTotals,
   START,
   type StoredGrounds,
@@ -13,7 +14,6 @@ import {
 } from '../../db/book/bookCheck.ts'
 import { BOOK_FAULTS, findFault } from '../../db/book/bookOrphans.ts'
 import { type LoanPostings, readLoanPostings } from '../../db/book/bookPostings.ts'
-import { readLoanTrails } from '../../db/book/bookTrail.ts'
 import { listNotFound, type NotFound } from '../../db/book/coverage.ts'
 import { readDocuments } from '../../db/documents/documents.ts'
 import { agrees, CACHED, cached } from '../../db/loans/loanColumns.ts'

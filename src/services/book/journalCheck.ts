@@ -1,4 +1,4 @@
-import { readTrailedJournals } from '../../db/book/bookJournals.ts'
+import { readBookings, readProvisionPostings, readTrailedJournals } from '../../db/book/bookJournals.ts'
 import {
   type CheckedTransfer,
   type ClosedMonth,
@@ -8,7 +8,6 @@ import {
   readCloses,
   readTransfers,
 } from '../../db/book/bookPostings.ts'
-import { readBookings, readProvisionPostings } from '../../db/book/bookProvisions.ts'
 import { readCharts } from '../../db/journal/charts.ts'
 import { readJournalHeads } from '../../db/journal/journalHead.ts'
 import { readBookedBefore, readChart } from '../../db/journal/takenUp.ts'

@@ -10,7 +10,7 @@ import {
   readLoansOf,
 } from '../../db/credit/credit.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
-import type { Queries } from '../../db/queries/queries.ts'
+import type { Queries } from '../../db/queries/statement.ts'
 import { decideScore, type ScoreInputs } from '../../domain/credit/decision.ts'
 import { historyOf } from '../../domain/credit/history.ts'
 import { scoreCustomer } from '../../domain/credit/score.ts'

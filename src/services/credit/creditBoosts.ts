@@ -1,6 +1,5 @@
 import type { Deps } from '../../app/deps.ts'
-import { type CustomerNames, findCreditPosition } from '../../db/credit/credit.ts'
-import { findDecision } from '../../db/credit/creditDecisions.ts'
+import { type CustomerNames, findCreditPosition, findDecision } from '../../db/credit/credit.ts'
 import { hasRaised, keepBoost, raiseLimit, type StatementPrint } from '../../db/credit/limitIncreases.ts'
 import { type BoostInputs, type BoostResult, decideStatement } from '../../domain/credit/decision.ts'
 import { fromStored, toStored } from '../../domain/credit/stored.ts'

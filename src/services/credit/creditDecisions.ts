@@ -1,8 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Deps } from '../../app/deps.ts'
-import { type CreditPosition, type CustomerNames, findCreditPosition } from '../../db/credit/credit.ts'
-import { findDecision, type KeptDecision, listDecisions } from '../../db/credit/creditDecisions.ts'
-import type { Listed, Page } from '../../db/queries/paging.ts'
+import {
+  type CreditPosition,
+  type CustomerNames,
+  findCreditPosition,
+  findDecision,
+  type KeptDecision,
+  listDecisions,
+} from '../../db/credit/credit.ts'
+import type { Listed, Page } from '../../db/queries/cursor.ts'
 import { type Decided, decideAgain } from '../../domain/credit/decision.ts'
 import { fromStored, type Json, toStored } from '../../domain/credit/stored.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -11,7 +17,7 @@ import type { Caller } from '../access/caller.ts'
 import { noSuchCustomer } from './credit.ts'
 import { policyOfVersion } from './creditPolicies.ts'
 
-export type { KeptDecision } from '../../db/credit/creditDecisions.ts'
+export type { KeptDecision } from '../../db/credit/credit.ts'
 
 /** A decision as it was kept, and the result of the same facts and the policy of that time now. */
 export interface Replayed {

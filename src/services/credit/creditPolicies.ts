@@ -1,7 +1,6 @@
 import type { Deps } from '../../app/deps.ts'
 import type { Author } from '../../db/audit/trail.ts'
-import { findPolicyInForce } from '../../db/credit/credit.ts'
-import { findPolicy, insertPolicy } from '../../db/credit/creditPolicies.ts'
+import { findPolicy, findPolicyInForce, insertPolicy } from '../../db/credit/credit.ts'
 import { type CreditPolicy, defaultPolicy } from '../../domain/credit/policy.ts'
 import { policyToJson, policyToKeep, readPolicy } from '../../domain/credit/policyJson.ts'
 import { alreadyExists, invalidArgument, invariant, notFound } from '../../domain/errors.ts'

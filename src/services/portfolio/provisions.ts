@@ -1,5 +1,5 @@
 import type { Deps } from '../../app/deps.ts'
-import { aloneFor } from '../../db/postgres/alone.ts'
+import { aloneFor } from '../../db/postgres/transaction.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import { failedPrecondition, LendingError } from '../../domain/errors.ts'
 import { NO_SUMS } from '../../domain/portfolio/cells.ts'

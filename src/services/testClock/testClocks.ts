@@ -1,6 +1,6 @@
 import type { Deps } from '../../app/deps.ts'
-import { aloneFor } from '../../db/postgres/alone.ts'
 import type { Db } from '../../db/postgres/client.ts'
+import { aloneFor } from '../../db/postgres/transaction.ts'
 import { listTestClocks, type TestClock, testClockReader } from '../../db/testClock/testClocks.ts'
 import type { Instant } from '../../domain/dates.ts'
 import { getOrganization, type Mode, type Organization } from '../lenders/organizations.ts'

@@ -3,12 +3,15 @@ import type { Deps } from '../../app/deps.ts'
 import {
   changeEndpoint as changeRow,
   deleteEndpoint as deleteRow,
+  ENDPOINTS_ORDER,
   type Endpoint,
+  type EndpointView,
+  findEndpoint,
+  findEndpoints,
   findSecrets,
   insertEndpoint,
   secretSha256,
 } from '../../db/webhooks/endpoints.ts'
-import { ENDPOINTS_ORDER, type EndpointView, findEndpoint, findEndpoints } from '../../db/webhooks/endpointViews.ts'
 import type { EndpointState, EventStyle } from '../../db/webhooks/leases.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { failedPrecondition, invalidArgument, notFound } from '../../domain/errors.ts'
@@ -24,7 +27,7 @@ import type { Posted } from './poster.ts'
 import { ACTIVE } from './sending.ts'
 import { canSign, makeWebhookSecret, secretsOf, signedHeaders, webhookBox } from './signing.ts'
 
-export { type EndpointView, MOST_COUNTED } from '../../db/webhooks/endpointViews.ts'
+export { type EndpointView, MOST_COUNTED } from '../../db/webhooks/endpoints.ts'
 export { ENDPOINT_STATES, EVENT_STYLES, type EventStyle } from '../../db/webhooks/leases.ts'
 
 /** The most endpoints of an organization. */

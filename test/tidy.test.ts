@@ -65,7 +65,7 @@ const bans: readonly Ban[] = [
   {
     what: /\bcsv-stringify\b|\bmarkText\b/,
     where: /^src\//,
-    except: /^src\/(services\/csv|domain\/spreadsheetText)\.ts$/,
+    except: /^src\/(services\/csv|domain\/visibleText)\.ts$/,
     instead: 'one piece writes CSV, src/services/csv.ts: give it columns and rows',
   },
   {

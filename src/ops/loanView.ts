@@ -1,5 +1,5 @@
 import type { LocalDate } from '../domain/dates.ts'
-import type { DelinquencyNow } from '../domain/delinquency/delinquencyNow.ts'
+import type { DelinquencyNow } from '../domain/delinquency/position.ts'
 import type { Entry } from '../domain/loan/entry.ts'
 import { totalOf } from '../domain/loan/portions.ts'
 import type { PenaltyRule } from '../domain/loan/rules/loanRules.ts'

@@ -3,7 +3,7 @@ import manifest from '../../package.json' with { type: 'json' }
 import { explain } from '../app/explain.ts'
 import { isUnavailable } from '../db/postgres/errors.ts'
 import { type FaultNames, inNames, LendingError, ledByField } from '../domain/errors.ts'
-import { MOST_FEES } from '../domain/product/newFees.ts'
+import { MOST_FEES } from '../domain/product/newTerms.ts'
 import { accountCommands, apiKeyCommands } from './commands/accounts.ts'
 import { approvalCommands } from './commands/approvals.ts'
 import { accessCommand, auditCommand } from './commands/audit.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Deps } from '../../app/deps.ts'
-import { LONGEST_DETAIL } from '../../domain/customer/borrower.ts'
+import { LONGEST_DETAIL } from '../../domain/customer/customer.ts'
 import {
   dateIn,
   dayAfter,

@@ -4,9 +4,9 @@ import {
   type BorrowerDetail,
   type BorrowerDetails,
   detailsOf,
+  displayName,
   LONGEST_DETAIL,
-} from '../../domain/customer/borrower.ts'
-import { displayName } from '../../domain/customer/customer.ts'
+} from '../../domain/customer/customer.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import type { Borrower } from '../../services/customers/borrowers.ts'
 import type { CustomerFilter } from '../../services/customers/customers.ts'

@@ -1,5 +1,4 @@
-import type { ActionKind, ActionState } from '../../domain/approvals/pendingAction.ts'
-import type { StoredRequest } from '../../domain/approvals/storedRequest.ts'
+import type { ActionKind, ActionState, StoredRequest } from '../../domain/approvals/pendingAction.ts'
 import { type Author, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import type { PendingAction as Row } from '../generated/client.ts'
 import type { Db } from '../postgres/client.ts'

@@ -1,4 +1,4 @@
-import type { Json } from '../../domain/credit/stored.ts'
+import type { Json } from '../../domain/credit/policyJson.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import type { Stamping } from '../audit/stamp.ts'
 import { type Author, type Trace, type TrailValues, trail, trailValues } from '../audit/trail.ts'

@@ -1,4 +1,4 @@
-import { BORROWER_DETAILS, type BorrowerDetails, detailsOf } from '../../domain/customer/borrower.ts'
+import { BORROWER_DETAILS, type BorrowerDetails, detailsOf } from '../../domain/customer/customer.ts'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import { type Author, type Trace, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import { reserveAccountNumbers, returnAccountNumber } from '../lenders/accountNumbers.ts'

@@ -1,4 +1,4 @@
-import type { BorrowerDetails } from '../../domain/customer/borrower.ts'
+import type { BorrowerDetails } from '../../domain/customer/customer.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from '../audit/trail.ts'
 import { AFTER_TRANSACTION_ID } from '../queries/lists.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { StoredPolicy } from '../../domain/delinquency/storedPolicy.ts'
+import type { StoredPolicy } from '../../domain/delinquency/policy.ts'
 import { type Author, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction } from '../postgres/transaction.ts'

@@ -1,6 +1,6 @@
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import type { Cell } from '../../domain/portfolio/cells.ts'
-import { cellsFromJson, cellsToJson } from '../../domain/portfolio/storedCells.ts'
+import { cellsFromJson, cellsToJson } from '../../domain/portfolio/cells.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction, type Snapshot, type Transaction } from '../postgres/transaction.ts'
 import { moment } from '../queries/rows.ts'

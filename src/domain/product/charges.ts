@@ -1,7 +1,7 @@
 import type { LocalDate } from '../dates.ts'
 import { invalidArgument } from '../errors.ts'
 import { applyRate, minorToText, rateToNumber, sum } from '../money.ts'
-import { deductedOf } from '../schedule/fees.ts'
+import { deductedOf } from '../schedule/onBalance.ts'
 import { type Instalment, productSchedule } from '../schedule/schedule.ts'
 import type { Product } from './product.ts'
 

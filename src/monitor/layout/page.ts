@@ -1,6 +1,6 @@
 import { type Html, html, type Part } from '../../api/http/html.ts'
 import { type Currency, currencyOf, minorToText } from '../../domain/money.ts'
-import { shareOf } from '../../domain/portfolio/share.ts'
+import { shareOf } from '../../domain/portfolio/cells.ts'
 import { doneWords } from '../../words/actions.ts'
 import type { Desk, Frame, PageWord } from '../desk.ts'
 import { type Fields, textOf } from '../query.ts'

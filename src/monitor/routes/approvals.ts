@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { type Html, html } from '../../api/http/html.ts'
-import { decideAction } from '../../domain/approvals/pendingAction.ts'
-import { fromStoredRequest } from '../../domain/approvals/storedRequest.ts'
+import { decideAction, fromStoredRequest } from '../../domain/approvals/pendingAction.ts'
 import { invalidArgument, notFound } from '../../domain/errors.ts'
 import type { LoanState } from '../../domain/loan/replay.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'

@@ -1,6 +1,6 @@
 import Table from 'cli-table3'
 import { toRfc3339 } from '../../domain/dates.ts'
-import { BYTE_ORDER_MARK } from '../../domain/spreadsheetText.ts'
+import { BYTE_ORDER_MARK } from '../../domain/visibleText.ts'
 import type { Io } from './terminalIo.ts'
 
 /** A column of a table for people: its head, and the text of a row. */

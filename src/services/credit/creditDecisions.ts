@@ -10,7 +10,7 @@ import {
 } from '../../db/credit/credit.ts'
 import type { Listed, Page } from '../../db/queries/cursor.ts'
 import { type Decided, decideAgain } from '../../domain/credit/decision.ts'
-import { fromStored, type Json, toStored } from '../../domain/credit/stored.ts'
+import { fromStored, type Json, toStored } from '../../domain/credit/policyJson.ts'
 import { notFound } from '../../domain/errors.ts'
 import { currencyOf } from '../../domain/money.ts'
 import type { Caller } from '../access/caller.ts'

@@ -3,7 +3,7 @@ import type { Customer } from '../../db/customers/customers.ts'
 import type { Inserted } from '../../db/loans/insertedLoans.ts'
 import { insertLoanLocked } from '../../db/loans/insertLoanLocked.ts'
 import type { NewLoan } from '../../db/loans/insertLoans.ts'
-import { requireWithinLimit } from '../../domain/credit/scorecard.ts'
+import { requireWithinLimit } from '../../domain/credit/decision.ts'
 import { invariant } from '../../domain/errors.ts'
 import { scoreAndKeep, scoreNow } from '../credit/credit.ts'
 

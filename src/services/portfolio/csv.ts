@@ -1,7 +1,6 @@
 import { type Currency, currencyOf, minorToText, rateToNumber } from '../../domain/money.ts'
-import { AT_RISK_DAYS, type Sums } from '../../domain/portfolio/cells.ts'
+import { AT_RISK_DAYS, type Sums, shareOf } from '../../domain/portfolio/cells.ts'
 import type { Moved, RollRates, RollRow } from '../../domain/portfolio/rolls.ts'
-import { shareOf } from '../../domain/portfolio/share.ts'
 import { type Column, csvFile, othersText } from '../csv.ts'
 import type { LateLoan } from './arrears.ts'
 import type { PortfolioAtRisk, PortfolioTime, RollAnswer } from './portfolio.ts'

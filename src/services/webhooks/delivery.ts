@@ -10,7 +10,7 @@ import {
   listParked,
   saveProgress,
 } from '../../db/webhooks/leases.ts'
-import { wantedTypes } from '../../domain/webhooks/wantedTypes.ts'
+import { wantedTypes } from '../../domain/webhooks/webhooks.ts'
 import { type EventDeps, readEventsAfter } from '../events/eventList.ts'
 import type { ToldEvent } from '../events/toldEvent.ts'
 import { type Job, SERVICE } from '../jobs/job.ts'

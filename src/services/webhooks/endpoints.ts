@@ -15,7 +15,7 @@ import {
 import type { EndpointState, EventStyle } from '../../db/webhooks/leases.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { failedPrecondition, invalidArgument, notFound } from '../../domain/errors.ts'
-import { EVERY_TYPE, WANTED_WORDS } from '../../domain/webhooks/wantedTypes.ts'
+import { EVERY_TYPE, WANTED_WORDS } from '../../domain/webhooks/webhooks.ts'
 import { type Caller, requireAdmin, requireReader } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import { decodeEventCursor } from '../events/eventCursor.ts'

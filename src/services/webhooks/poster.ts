@@ -1,7 +1,7 @@
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import manifest from '../../../package.json' with { type: 'json' }
-import { readRetryAfter } from '../../domain/webhooks/schedule.ts'
+import { readRetryAfter } from '../../domain/webhooks/webhooks.ts'
 import {
   addressIn,
   byNameServers,

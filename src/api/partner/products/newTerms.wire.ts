@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { PERIOD_UNITS } from '../../../domain/dates.ts'
 import { COMPONENTS } from '../../../domain/loan/portions.ts'
-import { LONGEST_FEE_NAME, MOST_FEES } from '../../../domain/product/newFees.ts'
-import { MOST_GRACE_DAYS, MOST_TIMES } from '../../../domain/product/newPenalty.ts'
+import { LONGEST_FEE_NAME, MOST_FEES, MOST_GRACE_DAYS, MOST_TIMES } from '../../../domain/product/newTerms.ts'
 import {
   EARLY_SETTLEMENTS,
   FEE_BASES,

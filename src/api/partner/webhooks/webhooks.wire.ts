@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { toRfc3339 } from '../../../domain/dates.ts'
-import { WANTED_WORDS } from '../../../domain/webhooks/wantedTypes.ts'
+import { WANTED_WORDS } from '../../../domain/webhooks/webhooks.ts'
 import { eventIdOf } from '../../../services/events/toldEvent.ts'
 import { LONGEST_CURSOR } from '../../../services/paging.ts'
 import { LONGEST_URL } from '../../../services/webhooks/address.ts'

@@ -1,6 +1,6 @@
 import { access, type FileHandle, open, stat } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { BORROWER_DETAILS } from '../../../domain/customer/borrower.ts'
+import { BORROWER_DETAILS } from '../../../domain/customer/customer.ts'
 import { type FaultNames, inNames, ledByField } from '../../../domain/errors.ts'
 import {
   type Author,

@@ -1,10 +1,15 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { dateIn, dayAfter, fromRfc3339, type Instant, isCalendarDate, startOfDay } from '../../../domain/dates.ts'
-import { PRESETS } from '../../../domain/delinquency/presets.ts'
+import { PRESETS } from '../../../domain/delinquency/policy.ts'
 import { currencyOf, minorToText } from '../../../domain/money.ts'
-import { AT_RISK_DAYS, type Sums } from '../../../domain/portfolio/cells.ts'
-import { DIVISIONS, type Division, type Group } from '../../../domain/portfolio/groups.ts'
-import { shareOf } from '../../../domain/portfolio/share.ts'
+import {
+  AT_RISK_DAYS,
+  DIVISIONS,
+  type Division,
+  type Group,
+  type Sums,
+  shareOf,
+} from '../../../domain/portfolio/cells.ts'
 import type { NamedPolicy } from '../../../services/delinquency/policies.ts'
 import { type LateLoan, listArrears, MOST_ARREARS } from '../../../services/portfolio/arrears.ts'
 import { arrearsCsv, portfolioCsv } from '../../../services/portfolio/csv.ts'

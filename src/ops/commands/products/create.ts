@@ -9,9 +9,8 @@ import {
   type Rate,
   rateToNumber,
 } from '../../../domain/money.ts'
-import type { NewFee } from '../../../domain/product/newFees.ts'
-import type { NewPenalty } from '../../../domain/product/newPenalty.ts'
 import type { NewProduct } from '../../../domain/product/newProduct.ts'
+import type { NewFee, NewPenalty } from '../../../domain/product/newTerms.ts'
 import type { Product } from '../../../domain/product/product.ts'
 import {
   EARLY_SETTLEMENTS,

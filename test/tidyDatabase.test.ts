@@ -17,7 +17,7 @@ const files = globSync('src/db/**/*.ts', { cwd: root }).filter((file) => !file.s
 const SQL: Readonly<Record<string, readonly string[]>> = {
   'the toolbox: connections, roles, migrations, and the parts of statements': [
     ...['embedded/embedded', 'postgres/client', 'postgres/livenessProbe', 'postgres/migrate'],
-    ...['postgres/roles', 'postgres/server', 'postgres/silence', 'postgres/transaction'],
+    ...['postgres/roles', 'postgres/server', 'postgres/transaction'],
     ...['queries/idBlocks', 'queries/lists'],
   ],
   'the money path, hot and batched': [
@@ -51,13 +51,13 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
       'book/bookOrphans',
       'book/bookPostings',
     ],
-    ...['portfolio/arrearsList', 'portfolio/asked', 'portfolio/keptDays', 'portfolio/positions'],
+    ...['portfolio/arrearsList', 'portfolio/keptDays', 'portfolio/positions'],
     ...['book/totals', 'loans/earlierTerms', 'events/sealedChain', 'events/sealedCredit', 'events/sealedRows'],
   ],
   'the endpoints of webhooks and what waits for them, under a lease': [
     ...['webhooks/attempts', 'webhooks/endpoints', 'webhooks/leases'],
   ],
-  'the clocks of test organizations, each at most a row a request': ['testClock/passing', 'testClock/testClocks'],
+  'the clocks of test organizations, each at most a row a request': ['testClock/testClocks'],
   'the journal, off the money path': [
     ...[
       'journal/charts',
@@ -73,11 +73,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
     ],
   ],
   'the chain of changes, off the money path': ['events/chain', 'events/eventFacts', 'events/eventList'],
-  'lists with filters, in an order that an index gives': [
-    'audit/changes',
-    'customers/customerList',
-    'loans/lists/loanList',
-  ],
+  'lists with filters, in an order that an index gives': ['audit/changes', 'loans/lists/loanList'],
 }
 
 const isToolbox = (file: string) => /^src\/db\/(embedded|postgres|queries)\//.test(file)

@@ -1,5 +1,5 @@
+import type { ProvisionPosting, TrailedBooking } from '../../domain/bookCheck/journalRules.ts'
 import type { CheckedChart, CheckedHead, CheckedMonth } from '../../domain/bookCheck/journalTrail.ts'
-import type { ProvisionPosting, TrailedBooking } from '../../domain/bookCheck/provisionRules.ts'
 import { type BookingTexts, bookingOf } from '../../domain/journal/provisions.ts'
 import { amountsBy, SLOTS, type Slot } from '../../domain/journal/slots.ts'
 import { BOOKING, BOOKING_TEXTS } from '../journal/provisions.ts'

@@ -8,7 +8,7 @@ import type { Asked, Found } from '../queries/cursor.ts'
 import type { NumberedDb } from '../queries/idBlocks.ts'
 import { AFTER_TRANSACTION_ID, type ListedDb } from '../queries/lists.ts'
 import { statement } from '../queries/statement.ts'
-import { type CustomerFilter, readCustomers } from './customerList.ts'
+import { type CustomerFilter, readCustomers } from './customers.ts'
 
 /** A customer as a record system knows it, whichever style made it. */
 export interface Borrower extends BorrowerDetails {

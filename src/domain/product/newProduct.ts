@@ -13,9 +13,9 @@ import {
   toMinor,
 } from '../money.ts'
 import { exactRatePerPeriod, firstPeriods, periodRates } from '../schedule/periodRates.ts'
-import { requireBoundsLendable } from './charges.ts'
 import { type NewTerms, newPenaltiesOf, newTermsOf, rateOf, requireAllowed, wholeOf } from './newTerms.ts'
 import type { Product } from './product.ts'
+import { requireBoundsLendable } from './product.ts'
 import { LARGEST_ID } from './smallId.ts'
 import type { Fee, ProductTerms } from './terms.ts'
 

@@ -1,8 +1,8 @@
 import { daysBetween, type LocalDate } from '../dates.ts'
 import { sum } from '../money.ts'
 import { type Instalment, productSchedule } from '../schedule/schedule.ts'
-import { feesDeducted, requireWithinCap } from './charges.ts'
 import type { Product } from './product.ts'
+import { feesDeducted, requireWithinCap } from './product.ts'
 
 /** What a loan would cost; amounts in minor units. */
 export interface Quote {

@@ -8,10 +8,9 @@ import { arrearsCsv, portfolioTimeCsv } from '../../services/portfolio/csv.ts'
 import { listPortfolioDays, readPortfolio } from '../../services/portfolio/portfolio.ts'
 import { BUCKET_WORDS, PRESET_WORDS } from '../../words/names.ts'
 import { nameIn } from '../../words/words.ts'
-import { type Desk, timeText } from '../desk.ts'
+import { type Desk, type Fields, textOf, timeText } from '../desk.ts'
 import { type Column, figures, linkOf, money, page, share, table } from '../layout/page.ts'
 import { linePlot } from '../layout/plot.ts'
-import { type Fields, textOf } from '../query.ts'
 
 const ROWS = 100
 

@@ -7,9 +7,8 @@ import { BUCKET_WORDS, PRESET_WORDS, STATE_WORDS } from '../../words/names.ts'
 import { statusWords, typeWords } from '../../words/pages.ts'
 import { TRAIL_ACTIONS, TRAIL_FIELDS, TRAIL_THINGS } from '../../words/trail.ts'
 import { type Language, nameIn, type Words } from '../../words/words.ts'
-import { type Desk, timeText } from '../desk.ts'
+import { type Desk, dayOf, type Fields, textOf, timeText } from '../desk.ts'
 import { linkOf, money, page, table } from '../layout/page.ts'
-import { dayOf, type Fields, textOf } from '../query.ts'
 
 const ROWS = 100
 const LONGEST_NAME = 100

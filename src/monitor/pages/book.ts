@@ -8,10 +8,9 @@ import { type BookTotals, DAYS_SHOWN, type ProductTotals, type Totals } from '..
 import { type ListedHead, listHeads, MOST_COUNTED } from '../../services/events/chainHeads.ts'
 import { countDue } from '../../services/loans/sweep.ts'
 import { getToday, type Today } from '../../services/office/today.ts'
-import { type Desk, type PageWord, timeText } from '../desk.ts'
+import { type Desk, type Fields, type PageWord, textOf, timeText } from '../desk.ts'
 import { ago, figures, linkOf, money, page, percent, table, tile, tiles } from '../layout/page.ts'
 import { barPlot } from '../layout/plot.ts'
-import { type Fields, textOf } from '../query.ts'
 import type { Recent } from '../recent.ts'
 
 const REFUSALS_SHOWN = 25

@@ -7,9 +7,8 @@ import { type Customer, getCustomer, listCustomers } from '../../services/custom
 import { listLoans } from '../../services/loans/loanList.ts'
 import type { LoanNow } from '../../services/loans/loans.ts'
 import { LONGEST_SEARCH, MOST_FOUND, search } from '../../services/office/search.ts'
-import { type Desk, sayName } from '../desk.ts'
+import { type Desk, type Fields, idOf, sayName, textOf } from '../desk.ts'
 import { done, linkOf, money, page, table, tile, tiles } from '../layout/page.ts'
-import { type Fields, idOf, textOf } from '../query.ts'
 
 const ROWS = 50
 const MOST_LOANS = 100

@@ -9,9 +9,8 @@ import {
 } from '../../services/documents/documents.ts'
 import { codeText } from '../../services/documents/texts.ts'
 import { LANGUAGES } from '../../words/words.ts'
-import { type Desk, timeText } from '../desk.ts'
+import { type Desk, dayOf, type Fields, idOf, textOf, timeText, wordOf } from '../desk.ts'
 import { money, page, tile, tiles } from '../layout/page.ts'
-import { dayOf, type Fields, idOf, textOf, wordOf } from '../query.ts'
 
 const LONGEST_CODE = 64
 

@@ -9,9 +9,8 @@ import { listPostings, type Posting } from '../../services/journal/postings.ts'
 import { getTrialBalance, type TrialBalanceView } from '../../services/journal/trialBalance.ts'
 import { ACCOUNT_WORDS, POSTING_WORDS, STATE_WORDS } from '../../words/names.ts'
 import { nameIn } from '../../words/words.ts'
-import { type Desk, timeText } from '../desk.ts'
+import { type Desk, dayOf, type Fields, textOf, timeText, wordOf } from '../desk.ts'
 import { type Column, figures, linkOf, money, page, table } from '../layout/page.ts'
-import { dayOf, type Fields, textOf, wordOf } from '../query.ts'
 
 const ROWS = 100
 

@@ -2,8 +2,8 @@ import { html } from '../../api/http/html.ts'
 import { rateToNumber } from '../../domain/money.ts'
 import { listProducts } from '../../services/lenders/products.ts'
 import type { Desk } from '../desk.ts'
+import { type Fields, textOf } from '../desk.ts'
 import { done, figures, linkOf, money, page, table } from '../layout/page.ts'
-import { type Fields, textOf } from '../query.ts'
 
 const ROWS = 100
 

@@ -16,11 +16,10 @@ import {
   withdrawPendingAction,
 } from '../../services/approvals/approvals.ts'
 import { type Preview, previewChange } from '../../services/loans/changes/preview.ts'
-import { type Desk, type PageWord, sayName } from '../desk.ts'
+import { type Desk, type Fields, idOf, type PageWord, sayName } from '../desk.ts'
 import { type Done, figures, money, table, tile, tiles } from '../layout/page.ts'
 import { type Field, noteOf } from '../loan/actions.ts'
 import { KIND_WORDS } from '../pages/pending.ts'
-import { type Fields, idOf } from '../query.ts'
 import type { Step } from './flow.ts'
 
 /** What is done with a pending action. */

@@ -6,10 +6,10 @@ import { inNames, LendingError } from '../../domain/errors.ts'
 import { type Caller, requireAdmin } from '../../services/access/caller.ts'
 import type { Idempotency } from '../../services/access/idempotency.ts'
 import type { Desk } from '../desk.ts'
+import { type Fields, textOf } from '../desk.ts'
 import type { Done } from '../layout/page.ts'
 import { linkOf, page, tokenField } from '../layout/page.ts'
 import type { Field } from '../loan/actions.ts'
-import { type Fields, textOf } from '../query.ts'
 
 const HTML = 'text/html; charset=utf-8'
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Desk } from '../desk.ts'
+import type { Desk, Fields } from '../desk.ts'
 import { loanPage } from '../loan/loan.ts'
 import { arrearsPage, createArrearsSums, portfolioTimePage } from '../pages/arrears.ts'
 import { auditPage } from '../pages/audit.ts'
@@ -11,7 +11,6 @@ import { journalPage, trialBalancePage } from '../pages/journal.ts'
 import { pendingPage } from '../pages/pending.ts'
 import { productsPage } from '../pages/products.ts'
 import { endpointPage, webhooksPage } from '../pages/webhooks.ts'
-import type { Fields } from '../query.ts'
 
 /** A page: the person who looks, the query, and the id in the path; an empty text where the path has none. */
 type View = (desk: Desk, query: Fields, id: string) => string | Promise<string>

@@ -3,17 +3,19 @@ import type { Command } from 'commander'
 import {
   type AccountRecord,
   createAccount,
+  createApiKey,
   disableAccount,
   enableAccount,
   listAccounts,
+  listApiKeys,
   type Role,
   resetPassword,
+  revokeApiKey,
   revokeTokens,
   setRoles,
   unlockAccount,
   unlockAddress,
 } from '../../services/access/accounts.ts'
-import { createApiKey, listApiKeys, revokeApiKey } from '../../services/access/apiKeys.ts'
 import { nameGiven, organizationOption, role, takeName, wholeNumber } from '../options.ts'
 import { perform, performAdding, type Shell } from '../perform.ts'
 import { toSecond } from '../terminal/format.ts'

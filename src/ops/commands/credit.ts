@@ -2,13 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import { policyToJson } from '../../domain/credit/policyJson.ts'
 import type { CustomerNames } from '../../services/credit/credit.ts'
-import {
-  type KeptDecision,
-  pageDecisions,
-  type Replayed,
-  replayDecision,
-} from '../../services/credit/creditDecisions.ts'
-import { getCreditPolicy, setCreditPolicy } from '../../services/credit/creditPolicies.ts'
+import { getCreditPolicy, setCreditPolicy } from '../../services/credit/credit.ts'
+import { type KeptDecision, pageDecisions, type Replayed, replayDecision } from '../../services/credit/creditBoosts.ts'
 import { longNumber, numberIn, organizationOption, wholeNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
 import { toSecond } from '../terminal/format.ts'

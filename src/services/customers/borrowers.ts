@@ -6,7 +6,7 @@ import {
   findBorrowers,
   insertBorrower,
 } from '../../db/customers/borrowers.ts'
-import { CUSTOMER_ORDERS, type CustomerFilter } from '../../db/customers/customerList.ts'
+import { CUSTOMER_ORDERS, type CustomerFilter } from '../../db/customers/customers.ts'
 import { type BorrowerDetails, displayName, sameDetails, withChanges } from '../../domain/customer/customer.ts'
 import { dateIn } from '../../domain/dates.ts'
 import { alreadyExists, notFound } from '../../domain/errors.ts'

@@ -1,6 +1,6 @@
 import type { Deps } from '../../app/deps.ts'
-import type { PortfolioAsked } from '../../db/portfolio/asked.ts'
 import { findKeptDay, type KeptDayKey, keepDay, listKeptDays, readSettled } from '../../db/portfolio/keptDays.ts'
+import type { PortfolioAsked } from '../../db/portfolio/positions.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
 import { addPeriods, dateIn, dayBefore, type Instant, type LocalDate } from '../../domain/dates.ts'
 import { invalidArgument } from '../../domain/errors.ts'

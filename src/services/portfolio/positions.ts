@@ -1,8 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Deps } from '../../app/deps.ts'
 import { readEarlierTerms } from '../../db/loans/earlierTerms.ts'
-import { type PortfolioAsked, preparePortfolio } from '../../db/portfolio/asked.ts'
-import { type PortfolioLoan, readMoving, sumStill, sumStillRolls } from '../../db/portfolio/positions.ts'
+import {
+  type PortfolioAsked,
+  type PortfolioLoan,
+  preparePortfolio,
+  readMoving,
+  sumStill,
+  sumStillRolls,
+} from '../../db/portfolio/positions.ts'
 import type { Snapshot } from '../../db/postgres/transaction.ts'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import type { DelinquencyPolicy } from '../../domain/delinquency/policy.ts'

@@ -4,13 +4,20 @@ import { readChainHeads } from '../../db/events/sealedChain.ts'
 import { lastChange } from '../../db/journal/journalHead.ts'
 import type { DamagedLoan } from '../../db/loans/sweep.ts'
 import { findPortfolios } from '../../db/portfolio/toldBuckets.ts'
-import { type Pending, readChangesOfTime, readPending } from '../../db/testClock/passing.ts'
-import { noteTestClock, setTestClock } from '../../db/testClock/testClocks.ts'
+import { isForeignKeyViolation } from '../../db/postgres/errors.ts'
+import {
+  emptyTestOrganization,
+  noteTestClock,
+  type Pending,
+  readChangesOfTime,
+  readPending,
+  setTestClock,
+} from '../../db/testClock/testClocks.ts'
 import { addPeriods, dateIn, dayAfter, type Instant, sameTimeOn, startOfDay, toRfc3339 } from '../../domain/dates.ts'
 import { failedPrecondition, invalidArgument, LendingError } from '../../domain/errors.ts'
 import { eventTypesOf } from '../../domain/events/changeEvents.ts'
 import type { EventType } from '../../domain/events/eventTypes.ts'
-import { type Caller, requireRule } from '../access/caller.ts'
+import { type Caller, requireAdmin, requireRule } from '../access/caller.ts'
 import { sequencerJob } from '../events/sequencer.ts'
 import { workRound } from '../jobs/job.ts'
 import { sweepTestOrganization } from '../loans/sweep.ts'
@@ -249,3 +256,29 @@ const tooLong = ({ now, config }: PassDeps, organizationId: number) =>
     [],
     1,
   )
+
+/**
+ * Empties a test organization but for its accounts, API keys, products and webhook endpoints. Its clock then runs with that
+ * of the machine, and the numbers of its events go on, so that no receiver sees one twice.
+ * @throws LendingError `permission_denied`; `failed_precondition` for a live organization; `aborted` where another request
+ *   moves the clock, or makes a loan at the same time
+ */
+export async function resetTestOrganization(deps: Deps, caller: Caller): Promise<ClockNow> {
+  requireAdmin(caller)
+  const { organizationId } = caller
+  getTestClock(deps, caller)
+  return inTurn(deps, organizationId, async () => {
+    const { zone } = deps.config
+    const at = deps.testClocks.liveNow()
+    const before = { now: toRfc3339(deps.now(organizationId), zone) }
+    const trace = { action: 'reset' as const, before, after: { now: toRfc3339(at, zone) }, at }
+    await emptyTestOrganization(deps.db, caller, trace).catch((error: unknown) => {
+      throw isForeignKeyViolation(error) ? busy() : error
+    })
+    await deps.testClocks.refresh(organizationId)
+    return getTestClock(deps, caller)
+  })
+}
+
+const busy = () =>
+  new LendingError('aborted', 'a loan was made while the organization was being emptied; try again', [], 1)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createApiKey } from '../src/services/access/apiKeys.ts'
+import { createApiKey } from '../src/services/access/accounts.ts'
 import { operator } from '../src/services/access/caller.ts'
 import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER } from '../src/services/lenders/seedDemo.ts'
 import { crawl, type OfficePort, officeRequest } from './support/fuzz/officePort.ts'

@@ -9,7 +9,7 @@ import { createTotals } from '../../src/services/book/totals.ts'
 import { drain } from '../../src/services/jobs/job.ts'
 import { journalJob } from '../../src/services/journal/keeper.ts'
 import { DEMO_OPERATOR } from '../../src/services/lenders/seedDemo.ts'
-import { portfolioJob } from '../../src/services/portfolio/portfolioKeeper.ts'
+import { portfolioJob } from '../../src/services/portfolio/keepDays.ts'
 import { ORGANIZATION, say, withLargeBook } from '../largeBook.ts'
 
 // Times every page of the office on a large book: each page once after the start, and then several times.

@@ -5,8 +5,8 @@ import { addPeriods, dateIn } from '../../src/domain/dates.ts'
 import { operator } from '../../src/services/access/caller.ts'
 import { setPolicy } from '../../src/services/delinquency/policies.ts'
 import { drain } from '../../src/services/jobs/job.ts'
+import { portfolioJob } from '../../src/services/portfolio/keepDays.ts'
 import { readPortfolio, readRollRates } from '../../src/services/portfolio/portfolio.ts'
-import { portfolioJob } from '../../src/services/portfolio/portfolioKeeper.ts'
 import { ORGANIZATION, say, withLargeBook } from '../largeBook.ts'
 
 // Times the questions about the portfolio of a large book, each once on a database that has just been read.

@@ -3,7 +3,7 @@ import { FIRST_DATE, isCalendarDate, LAST_DATE } from '../domain/dates.ts'
 import { type Decimal, parseDecimal } from '../domain/money.ts'
 import { hasInvisible } from '../domain/visibleText.ts'
 import { JsonNumber } from './body/json.ts'
-import { EMAIL_OR_EMPTY, NEW_EXTERNAL_ID, textPattern } from './document/patterns.ts'
+import { EMAIL_OR_EMPTY, NEW_EXTERNAL_ID, textPattern } from './document/answers.ts'
 
 /** A codec returns this instead of a value that it refuses. */
 export class Refused {

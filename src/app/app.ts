@@ -2,18 +2,21 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { authStyle } from '../api/auth/index.ts'
 import { compressAnswers } from '../api/body/compress.ts'
 import { logAnswers } from '../api/http/accessLog.ts'
-import { secureHeaders } from '../api/http/headers.ts'
+import { secureHeaders } from '../api/http/failure.ts'
 import { MAX_PARAM_LENGTH } from '../api/http/hosts.ts'
 import { answerMalformed, answerUnrouted, ignoreExpectations } from '../api/http/malformed.ts'
 import { mountStyles } from '../api/http/mount.ts'
-import { answerRequestIds, requestIdOf } from '../api/http/requestId.ts'
+import { answerRequestIds, requestIdOf } from '../api/http/request.ts'
 import { connectionOptions, type LimitOptions, limitRequests } from '../api/limits/limits.ts'
 import { unguarded } from '../api/limits/overload.ts'
 import { takeTurns } from '../api/limits/turns.ts'
+import { toEvent as toPartnerEvent } from '../api/partner/events/events.wire.ts'
 import { partnerStyle } from '../api/partner/index.ts'
+import { toEvent as toRecordEvent } from '../api/record/events/events.wire.ts'
 import { recordStyle } from '../api/record/index.ts'
 import { type Style, urlOf } from '../api/style.ts'
 import { isUnavailable } from '../db/postgres/errors.ts'
+import type { Render } from '../services/webhooks/delivery.ts'
 import { hostOf } from './config.ts'
 import type { Deps } from './deps.ts'
 import { trustOf } from './trust.ts'
@@ -75,3 +78,9 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   await app.ready()
   return app
 }
+
+/** Returns what writes an event in the words of each style. */
+export const renderEvents = (zone: string): Render => ({
+  partner: (event, organization) => toPartnerEvent(event, organization, zone),
+  record: (event, organization) => toRecordEvent(event, organization, zone),
+})

@@ -1,7 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { IANAZone } from 'luxon'
 import { z } from 'zod'
-import { SECRET_SETTINGS, withSecretsOfFiles } from './secretFiles.ts'
-import { databaseUrl, hostUrl } from './urlSettings.ts'
 
 const MOST_PORT = 65_535
 
@@ -41,6 +40,32 @@ function namesIn(text: string, context: z.RefinementCtx): string[] {
     context.addIssue({ code: 'custom', message: 'must be host names, separated by commas, without ports' })
   return names
 }
+
+/** An origin, `https://host[:port]`: the host selects a style, so a path in it would never match. */
+const hostUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http(s) URL such as http://api.localhost:3000' })
+  .refine(
+    (text) => URL.canParse(text) && /^\/?$/.test(new URL(text).pathname),
+    'must have no path: the host selects the style',
+  )
+  .refine((text) => !/[?#]/.test(text), 'must have no query and no fragment: the host selects the style')
+  .refine((text) => !text.includes('@'), 'must have no user and no password: clients see this URL')
+  .transform((text) => text.replace(/\/$/, ''))
+  .optional()
+
+/** The URL of a database; empty: the embedded one. */
+const databaseUrl = z
+  .string()
+  .max(2000)
+  .refine(
+    (url) => url === '' || /^postgres(ql)?:\/\//.test(url),
+    'must be a postgres:// URL, or empty for the embedded database',
+  )
+  .refine(
+    (url) => url === '' || isDatabaseUrl(url),
+    'must be a URL such as postgres://user:password@host:5432/database, with special characters in the password percent-encoded: # as %23, / as %2F, ? as %3F',
+  )
+  .default('')
 
 /** Every setting by its name in the environment; `.env.example` describes each. */
 export const settings = z.object({
@@ -156,6 +181,13 @@ export interface Config {
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
+
+/** The settings that are secrets or contain one: each may be in a file, which `<name>_FILE` names. */
+export const SECRET_SETTINGS = ['DATABASE_URL', 'DATABASE_OWNER_URL', 'KEY_ENCRYPTION_SECRET', 'METRICS_TOKEN'] as const
+
+const LONGEST_FILE = 10_000
+
+type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * Reads the settings from the environment. An empty variable counts as not set; a secret may be in a file that
@@ -273,4 +305,49 @@ export function tracingWanted(env: Readonly<Record<string, string | undefined>> 
   if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return false
   const asking = ['OTEL_TRACES_EXPORTER', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']
   return asking.some((name) => env[name] !== undefined && env[name] !== '')
+}
+
+/**
+ * Returns whether the driver reads a database's URL as it was meant. A URL whose password has a `#`, `/` or `?` is
+ * invalid, or names another server: the `@` before the host then comes after it.
+ */
+function isDatabaseUrl(text: string): boolean {
+  // For a socket, which the query names, the driver accepts an empty host after a user.
+  const url = URL.parse(text) ?? URL.parse(text.replace('@/', '@localhost/'))
+  if (url === null || url.hash !== '' || url.pathname.includes('@')) return false
+  if ([...url.searchParams.keys()].some((key) => key.includes('@'))) return false
+  try {
+    decodeURIComponent(`${url.username}${url.password}${url.pathname}`.replace(/%(?![0-9a-f]{2})/gi, '%25'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Returns the environment with secrets from files in place of the files' names. The last line break of a file is not
+ * part of its secret.
+ * @param refuse throws, with a message that names the setting
+ */
+function withSecretsOfFiles(env: Environment, refuse: (message: string) => never): Environment {
+  const found = { ...env }
+  for (const name of SECRET_SETTINGS) {
+    const path = env[`${name}_FILE`] ?? ''
+    if (path === '') continue
+    if ((env[name] ?? '') !== '') refuse(`${name} and ${name}_FILE: both are set; keep one of them`)
+    found[name] = secretIn(path, (why) => refuse(`${name}_FILE: ${why} (it is ${JSON.stringify(path)})`))
+  }
+  return found
+}
+
+function secretIn(path: string, refuse: (why: string) => never): string {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+  } catch (error) {
+    refuse(`cannot be read: ${(error as NodeJS.ErrnoException).code}`)
+  }
+  if (text.trim() === '') refuse('is an empty file')
+  if (text.length > LONGEST_FILE) refuse(`is a file of more than ${LONGEST_FILE} characters`)
+  return text
 }

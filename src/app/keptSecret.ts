@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, link, open, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { makeDirectory } from '../db/embedded/makeDirectory.ts'
+import { makeDirectory } from '../db/embedded/dataDirectory.ts'
 import { makeSecret } from '../services/access/keyRing.ts'
 import { type Config, ConfigError, SHORTEST_SECRET } from './config.ts'
 

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import type { Trust } from '../api/http/hosts.ts'
-import { withoutPort } from '../services/access/network.ts'
+import { withoutPort } from '../services/access/caller.ts'
 import { type Config, ConfigError } from './config.ts'
 
 const RANGES: Readonly<Record<string, readonly string[]>> = {

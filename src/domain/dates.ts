@@ -136,3 +136,16 @@ export function toRfc3339(instant: Instant, zone: string): string {
   const offset = `${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`
   return `${clockIn(zone, instant).slice(0, -1)}${offset}`
 }
+
+/** Reads an instant that a stored text has as milliseconds. @throws SyntaxError */
+export function toInstant(text: string | undefined): Instant {
+  const instant = Number(text)
+  if (!text || !Number.isSafeInteger(instant)) throw new SyntaxError('an instant')
+  return instant
+}
+
+/** Reads a day that a stored text has. @throws SyntaxError */
+export function toDay(text = ''): LocalDate {
+  if (!isCalendarDate(text)) throw new SyntaxError('a day')
+  return text
+}

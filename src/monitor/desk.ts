@@ -1,15 +1,16 @@
+import { Tokens } from '@fastify/csrf'
 import type { FastifyRequest } from 'fastify'
+import { readId } from '../api/wire.ts'
 import type { Config } from '../app/config.ts'
 import type { Deps } from '../app/deps.ts'
-import { toRfc3339 } from '../domain/dates.ts'
+import { FIRST_DATE, isCalendarDate, LAST_DATE, type LocalDate, toRfc3339 } from '../domain/dates.ts'
+import { LendingError, notFound } from '../domain/errors.ts'
 import { type Caller, mayReadAll } from '../services/access/caller.ts'
 import type { PageSession } from '../services/office/pageSessions.ts'
-import { enterOrganization } from '../services/testClock/enter.ts'
+import { enterOrganization } from '../services/testClock/testClocks.ts'
 import { actionWords, doneWords } from '../words/actions.ts'
-import { frameWords, statusWords, thingWords, typeWords } from '../words/pages.ts'
-import { viewWords } from '../words/views.ts'
+import { frameWords, statusWords, thingWords, typeWords, viewWords } from '../words/pages.ts'
 import { isLanguage, type Language, type Say, speak } from '../words/words.ts'
-import { formToken } from './formTokens.ts'
 
 /** All words of the office pages. */
 const PAGE_WORDS = {
@@ -100,3 +101,63 @@ export async function deskOf(deps: Deps, request: FastifyRequest, session: PageS
 
 /** Writes an instant for people: date and time in the lender's zone. */
 export const timeText = (at: number, zone: string): string => toRfc3339(at, zone).slice(0, 19).replace('T', ' ')
+
+const tokens = new Tokens({ userInfo: true })
+
+const personOf = ({ identity }: PageSession) => `${identity.organizationId} ${identity.accountId}`
+
+/** Returns a token for a form of a session: a page elsewhere cannot know one, and so cannot send a form. */
+const formToken = (session: PageSession): string => tokens.create(session.formSecret, personOf(session))
+
+/** Requires a token of the session. @throws LendingError `permission_denied` */
+export function requireFormToken(session: PageSession, token: unknown): void {
+  if (typeof token !== 'string' || !tokens.verify(session.formSecret, token, personOf(session))) throw notOurForm()
+}
+
+/** Returns the refusal for a form that was not made for the session. */
+export const notOurForm = () =>
+  new LendingError('permission_denied', 'this form is of another session or too old: open its page again')
+
+/** The fields of a form or a query, as they were sent. */
+export type Fields = Readonly<Record<string, unknown>>
+
+const LONGEST = 2_000
+
+const refusal = (message: string) => new LendingError('invalid_argument', message)
+
+/**
+ * Reads a text; an empty field of a form is left out.
+ * @throws LendingError `invalid_argument`
+ */
+export function textOf(fields: Fields, name: string, longest = LONGEST): string | undefined {
+  const given = fields[name]
+  if (given === undefined || given === '') return undefined
+  if (typeof given !== 'string') throw refusal(`${name} must be given once`)
+  if (given.length > longest) throw refusal(`${name} must have at most ${longest} characters`)
+  if (given.includes('\0')) throw refusal(`${name} must not have the character U+0000`)
+  return given.trim() === '' ? undefined : given
+}
+
+/** Reads one of some words. @throws LendingError `invalid_argument` */
+export function wordOf<Word extends string>(words: readonly Word[], fields: Fields, name: string): Word | undefined {
+  const given = textOf(fields, name)
+  if (given === undefined) return undefined
+  const word = words.find((one) => one === given)
+  if (word === undefined) throw refusal(`${name} must be one of ${words.join(', ')}`)
+  return word
+}
+
+/** Reads a date. @throws LendingError `invalid_argument` */
+export function dayOf(fields: Fields, name: string): LocalDate | undefined {
+  const given = textOf(fields, name)
+  if (given === undefined) return undefined
+  if (isCalendarDate(given) && given >= FIRST_DATE && given <= LAST_DATE) return given
+  throw refusal(`${name} must be a date, YYYY-MM-DD, from ${FIRST_DATE} to ${LAST_DATE}`)
+}
+
+/** Reads a number of the service in a path. @throws LendingError `not_found` for a text that is none */
+export function idOf(text: string, thing: string): bigint {
+  const id = readId(text)
+  if (id === null) throw notFound(`no ${thing} has that id`)
+  return id
+}

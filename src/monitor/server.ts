@@ -1,10 +1,10 @@
 import cookie from '@fastify/cookie'
 import formBody from '@fastify/formbody'
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import Fastify from 'fastify'
 import { logAnswers } from '../api/http/accessLog.ts'
-import { toFailure } from '../api/http/failure.ts'
-import { requestIdOf } from '../api/http/requestId.ts'
-import { STATUSES } from '../api/http/statuses.ts'
+import { STATUSES, toFailure } from '../api/http/failure.ts'
+import { requestIdOf, whenClosed } from '../api/http/request.ts'
 import { connectionOptions, type LimitOptions, limitRequests } from '../api/limits/limits.ts'
 import type { Deps } from '../app/deps.ts'
 import { trustOf } from '../app/trust.ts'
@@ -12,16 +12,13 @@ import { isUnavailable } from '../db/postgres/errors.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Totals } from '../services/book/totals.ts'
 import { createPageSessions, type PageSession, type PageSessions } from '../services/office/pageSessions.ts'
-import { knowsHost } from './callers.ts'
-import { cookieNamesOf, type Desk, deskOf, frameOf } from './desk.ts'
-import { requireFormToken } from './formTokens.ts'
-import { messagePage } from './layout/page.ts'
-import { icon, style } from './layout/style.ts'
-import { placePages } from './places.ts'
+import { createPlaces, holderOf, type PlaceBounds } from '../services/places.ts'
+import { cookieNamesOf, type Desk, deskOf, frameOf, requireFormToken } from './desk.ts'
+import { icon, messagePage, style } from './layout/page.ts'
 import type { Recent } from './recent.ts'
 import { addActions } from './routes/actions.ts'
 import { addFiles } from './routes/files.ts'
-import { addMetrics, METRICS } from './routes/metrics.ts'
+import { addMetrics, knowsHost, METRICS } from './routes/metrics.ts'
 import { addSignIn, askToSignIn, requireOwnPage } from './routes/signIn.ts'
 import { addViews } from './routes/views.ts'
 
@@ -169,4 +166,49 @@ function sendRefusal(log: MonitorDeps['log'], { error, request, reply }: Refused
     .code(STATUSES[code])
     .type(HTML)
     .send(messagePage(frameOf(request), message))
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route has places of its own, and takes none of the pages. */
+    ownPlace?: boolean
+  }
+  interface FastifyRequest {
+    /** Frees the place of the page that is being built; undefined before there is one. */
+    leavePlace: (() => void) | undefined
+  }
+}
+
+/** The longest rest of a place after a page. */
+const MOST_REST_MS = 250
+
+/**
+ * The places of pages: a person has two at once, which is more than a browser asks for that loads a page. A place rests for as
+ * long as its page took, so that one session leaves most of the process to others.
+ */
+const PAGE_PLACES: PlaceBounds = {
+  atOnce: 8,
+  ofGroup: 6,
+  ofMember: 2,
+  waiting: { all: 64, ofGroup: 32, ofMember: 8 },
+  waitMs: 5_000,
+  restMs: (tookMs) => Math.min(MOST_REST_MS, tookMs),
+  refusal: 'too many pages are being made; try again',
+  againSeconds: 1,
+}
+
+/** Builds the pages of people in places: each from when its person is known until it is built. */
+function placePages(app: FastifyInstance): void {
+  const pages = createPlaces(PAGE_PLACES)
+  app.decorateRequest('leavePlace', undefined)
+  app.addHook('preHandler', async (request, reply) => {
+    const { anybody, ownPlace } = request.routeOptions.config
+    if (request.is404 || anybody === true || ownPlace === true) return
+    const leave = await pages.take(holderOf(request.caller))
+    request.leavePlace = leave
+    // A connection that closed while the page waited emits no close event again.
+    if (reply.raw.destroyed) leave()
+    else whenClosed(request, reply, leave)
+  })
+  app.addHook('onSend', async (request) => request.leavePlace?.())
 }

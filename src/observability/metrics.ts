@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import manifest from '../../package.json' with { type: 'json' }
 import { currencyOf, minorToNumber } from '../domain/money.ts'
 import type { BookTotals } from '../services/book/totals.ts'
@@ -6,11 +6,7 @@ import type { Head } from '../services/events/chainHeads.ts'
 import type { JobName } from '../services/jobs/job.ts'
 import type { Listener } from '../services/listener.ts'
 import type { WebhookFigures } from '../services/webhooks/figures.ts'
-import { countMoney } from './moneyMetrics.ts'
-import { showPortfolios } from './portfolioMetrics.ts'
-import { countRequests } from './requestMetrics.ts'
-import { countKept, countSealed, showHeads } from './sealMetrics.ts'
-import { countWebhooks, showWebhooks } from './webhookMetrics.ts'
+import { countKept, countMoney, countSealed, showHeads, showPortfolios } from './bookMetrics.ts'
 
 /** Gauges of prom-client whose names end as a counter's, which promtool refuses; other metrics hold their sums. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
@@ -209,4 +205,126 @@ function showBook(registers: Registry[], totals: Sources['totals']): void {
       if (first) this.set(first.computedAt / 1000)
     },
   })
+}
+
+/** From half a millisecond, the time of a read, to ten seconds, which no request should take. */
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+/**
+ * Counts requests. Durations are by style and method, and each route has one count and one sum: a histogram of each route and
+ * status would be thousands of lines, which a scraper reads every few seconds.
+ */
+function countRequests(registers: Registry[]) {
+  const seconds = new Histogram({
+    name: 'mkopo_http_request_duration_seconds',
+    help: 'How long answers took, by style and method.',
+    labelNames: ['style', 'method'] as const,
+    buckets: SECONDS,
+    registers,
+  })
+  const byRoute = ['style', 'route', 'method'] as const
+  const requests = new Counter({
+    name: 'mkopo_http_requests_total',
+    help: 'Requests answered, by style, route pattern and method.',
+    labelNames: byRoute,
+    registers,
+  })
+  const sums = new Counter({
+    name: 'mkopo_http_request_seconds_total',
+    help: 'How long the answers of a route took, all together.',
+    labelNames: byRoute,
+    registers,
+  })
+  const answers = new Counter({
+    name: 'mkopo_http_answers_total',
+    help: 'Requests answered, by style and status.',
+    labelNames: ['style', 'status'] as const,
+    registers,
+  })
+  const inFlight = new Gauge({ name: 'mkopo_http_requests_in_flight', help: 'Requests in work.', registers })
+  const refused = new Counter({
+    name: 'mkopo_refusals_total',
+    help: 'Requests refused or failed, by style and error code.',
+    labelNames: ['style', 'code'] as const,
+    registers,
+  })
+  const limited = new Counter({
+    name: 'mkopo_rate_limited_total',
+    help: 'Requests refused for a rate limit, by what it is counted by.',
+    labelNames: ['by'] as const,
+    registers,
+  })
+  const shed = new Counter({
+    name: 'mkopo_shed_total',
+    help: 'Requests turned away early, by reason.',
+    labelNames: ['because'] as const,
+    registers,
+  })
+  const issued = new Counter({ name: 'mkopo_tokens_issued_total', help: 'Tokens issued.', registers })
+  // A counter starts at 0 explicitly: otherwise its first increase would not show.
+  for (const by of ['account', 'address'] as const) limited.inc({ by }, 0)
+  for (const because of ['event_loop', 'in_flight', 'share', 'database'] as const) shed.inc({ because }, 0)
+  return {
+    requestBegun: () => inFlight.inc(),
+    answered: ({ style, route, method, status, seconds: taken }) => {
+      inFlight.dec()
+      seconds.observe({ style, method }, taken)
+      requests.inc({ style, route, method })
+      sums.inc({ style, route, method }, taken)
+      answers.inc({ style, status })
+    },
+    refused: ({ style, code }) => refused.inc({ style, code }),
+    signedIn: () => issued.inc(),
+    limited: (by) => limited.inc({ by }),
+    shed: (because) => shed.inc({ because }),
+  } satisfies Partial<Listener>
+}
+
+/** Counts attempts to send events. */
+function countWebhooks(registers: Registry[]) {
+  const attempts = new Counter({
+    name: 'mkopo_webhook_attempts_total',
+    help: 'Attempts to send an event to an endpoint, by what came of them; after exhausted, the event is given up.',
+    labelNames: ['outcome'] as const,
+    registers,
+  })
+  for (const outcome of ['delivered', 'failed', 'exhausted'] as const) attempts.inc({ outcome }, 0)
+  return { webhookAttempted: (outcome) => attempts.inc({ outcome }) } satisfies Partial<Listener>
+}
+
+/** Shows how far the endpoints of all organizations are behind, as it was last read. */
+function showWebhooks(registers: Registry[], figures: () => WebhookFigures): void {
+  const gauge = (name: string, help: string, read: (figures: WebhookFigures) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read(figures()))
+      },
+    })
+  new Gauge({
+    name: 'mkopo_webhook_endpoints',
+    help: 'Endpoints of webhooks, by state.',
+    labelNames: ['state'] as const,
+    registers,
+    collect() {
+      for (const [state, endpoints] of Object.entries(figures().endpoints)) this.set({ state }, endpoints)
+    },
+  })
+  gauge(
+    'mkopo_webhook_behind_events',
+    'Events that endpoints have not taken yet, all together.',
+    ({ behind }) => behind,
+  )
+  gauge(
+    'mkopo_webhook_worst_behind_events',
+    'Events that the endpoint furthest behind has not taken yet.',
+    (read) => read.worst,
+  )
+  gauge(
+    'mkopo_webhook_oldest_undelivered_seconds',
+    'Age of the oldest event that an endpoint which is not disabled has not taken yet.',
+    ({ oldestSeconds }) => oldestSeconds,
+  )
 }

@@ -1,11 +1,13 @@
 import type { LocalDate } from '../domain/dates.ts'
-import type { DelinquencyNow } from '../domain/delinquency/delinquencyNow.ts'
+import type { DelinquencyNow } from '../domain/delinquency/position.ts'
 import type { Entry } from '../domain/loan/entry.ts'
 import { totalOf } from '../domain/loan/portions.ts'
-import { type Currency, minorToText } from '../domain/money.ts'
+import type { PenaltyRule } from '../domain/loan/rules/loanRules.ts'
+import type { HeadTerms } from '../domain/loan/terms.ts'
+import { type Currency, largestIn, minorToText, rateToNumber } from '../domain/money.ts'
+import { isUsualOrder } from '../domain/product/terms.ts'
 import type { LoanWithDelinquency } from '../services/delinquency/loanDelinquency.ts'
 import type { LoanNow } from '../services/loans/loans.ts'
-import { toRulesView } from './rulesView.ts'
 import { type Column, toSecond, toTable } from './terminal/format.ts'
 
 /** A line of a loan's schedule for operators; amounts are exact texts. */
@@ -196,3 +198,54 @@ function delinquencyText({ delinquency }: LoanPicture): string | null {
 }
 
 const nonZero = (text: string): string | null => (/[1-9]/.test(text) ? text : null)
+
+/** The rules of a loan for operators, besides its schedule; each member is null where the loan has the usual rule. */
+interface RulesView {
+  readonly netDisbursed: string | null
+  readonly feesDeducted: string | null
+  /** The penalties in words. */
+  readonly penalty: string | null
+  /** The most interest, fees and penalties together. */
+  readonly chargeCap: string | null
+  readonly earlySettlement: string | null
+  readonly allocation: string | null
+}
+
+/** Returns the rules of a loan in the words of its product's terms. */
+function toRulesView({ rules, penaltyAmount, principal, currency }: HeadTerms): RulesView {
+  const money = (minor: bigint) => minorToText(minor, currency)
+  const single = penaltyAmount === null ? null : `${money(penaltyAmount)} once, per loan`
+  if (rules === null)
+    return {
+      netDisbursed: null,
+      feesDeducted: null,
+      penalty: single,
+      chargeCap: null,
+      earlySettlement: null,
+      allocation: null,
+    }
+  const { deducted, penalty, mostCharges, earlySettlement, allocation } = rules
+  return {
+    netDisbursed: deducted === 0n ? null : money(principal - deducted),
+    feesDeducted: deducted === 0n ? null : money(deducted),
+    penalty: penalty === null ? single : penaltyText(penalty, currency),
+    chargeCap: mostCharges === null ? null : money(mostCharges),
+    earlySettlement: earlySettlement === 'full_interest' ? null : earlySettlement,
+    allocation: isUsualOrder(allocation) ? null : allocation.join(', '),
+  }
+}
+
+/** Writes a rule such as `0.5 % of overdue_total every day after 3 days, at most 30 times, at most 500.00, per loan`. */
+function penaltyText({ base, value, every, graceDays, maxTimes, most, per }: PenaltyRule, currency: Currency): string {
+  const amount = base === 'fixed' ? minorToText(value, currency) : `${rateToNumber(value)} % of ${base}`
+  const often = every === null ? 'once' : `every ${every.every === 1 ? '' : `${every.every} `}${unitOf(every)}`
+  const limits = [
+    ...(maxTimes === null ? [] : [`at most ${maxTimes} times`]),
+    ...(most === largestIn(currency) ? [] : [`at most ${minorToText(most, currency)}`]),
+  ]
+  const after = graceDays === 0 ? '' : ` after ${graceDays} day${graceDays === 1 ? '' : 's'}`
+  return [`${amount} ${often}${after}`, ...limits, `per ${per}`].join(', ')
+}
+
+const unitOf = ({ every, unit }: NonNullable<PenaltyRule['every']>): string =>
+  every === 1 ? unit.replace(/s$/, '') : unit

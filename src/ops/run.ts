@@ -2,28 +2,25 @@ import { Command, CommanderError } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 import { explain } from '../app/explain.ts'
 import { isUnavailable } from '../db/postgres/errors.ts'
-import { inNames, LendingError, ledByField } from '../domain/errors.ts'
-import { accessCommand } from './commands/access.ts'
-import { accountCommands } from './commands/accounts.ts'
-import { apiKeyCommands } from './commands/apiKeys.ts'
+import { type FaultNames, inNames, LendingError, ledByField } from '../domain/errors.ts'
+import { MOST_FEES } from '../domain/product/newTerms.ts'
+import { accountCommands, apiKeyCommands } from './commands/accounts.ts'
 import { approvalCommands } from './commands/approvals.ts'
-import { auditCommand } from './commands/audit.ts'
+import { accessCommand, auditCommand } from './commands/audit.ts'
 import { bookCommands } from './commands/book/index.ts'
-import { creditDecisionCommands } from './commands/creditDecisions.ts'
-import { creditPolicyCommands } from './commands/creditPolicies.ts'
+import { creditDecisionCommands, creditPolicyCommands } from './commands/credit.ts'
 import { delinquencyPolicyCommands } from './commands/delinquencyPolicies.ts'
 import { journalCommands } from './commands/journal.ts'
 import { loanCommands } from './commands/loans.ts'
-import { migrateCommand } from './commands/migrate.ts'
 import { organizationCommands } from './commands/organizations.ts'
 import { portfolioCommands } from './commands/portfolio/index.ts'
+import { FEE_FIELDS, PENALTY_FIELDS } from './commands/products/create.ts'
 import { productCommands } from './commands/products/index.ts'
 import { signingKeyCommands } from './commands/signingKeys.ts'
 import { webhookCommands } from './commands/webhooks.ts'
-import { OPTION_NAMES } from './optionNames.ts'
-import type { Shell } from './perform.ts'
+import { perform, type Shell } from './perform.ts'
+import { visibleJson, visibleLines } from './terminal/format.ts'
 import { type Io, UsageError } from './terminal/terminalIo.ts'
-import { visibleJson, visibleLines } from './terminal/visible.ts'
 
 /** Exit codes of a run. */
 const EXIT = { done: 0, refused: 1, usage: 2 } as const
@@ -90,6 +87,43 @@ function programOf(shell: Shell, json: boolean): Command {
   return program
 }
 
+/** Names of roles on the command line: the options that give them a value. */
+export const OPTION_NAMES: FaultNames = {
+  valueDate: '--date',
+  asOf: '--as-of',
+  knownAt: '--known-at',
+  from: '--from',
+  to: '--to',
+  bucket: '--bucket',
+  after: '--after',
+  legalName: '--legal-name',
+  licenceNumber: '--licence-number',
+  logo: '--logo',
+  approvalAbove: '--approval-above',
+  principalMin: '--min',
+  principalMax: '--max',
+  numberOfRepayments: '--instalments',
+  interestRate: '--rate',
+  repayEvery: '--every',
+  repayUnit: '--unit',
+  totalMultipleOf: '--multiple-of',
+  penaltyRate: '--penalty',
+  interestMethod: '--method',
+  ratePer: '--rate-per',
+  dayCount: '--day-count',
+  'grace.principalPeriods': '--grace-principal',
+  'grace.interestPeriods': '--grace-interest',
+  'grace.firstDueAfter.every': '--first-due-after',
+  fees: '--fee',
+  ...feeNames(),
+  penalty: '--penalty-terms',
+  ...Object.fromEntries(PENALTY_FIELDS.map((field) => [`penalty.${field}`, `${field} of --penalty-terms`])),
+  earlySettlement: '--early-settlement',
+  totalChargeCap: '--total-charge-cap',
+  allocation: '--allocation',
+  maxRatePerMonth: '--max-rate-per-month',
+}
+
 function inWords(error: unknown): string {
   if (!(error instanceof LendingError)) return explain(error)
   const { message, details } = inNames(error, OPTION_NAMES)
@@ -104,4 +138,27 @@ function inJson(error: unknown): object {
   }
   const usage = error instanceof UsageError
   return { code: usage ? 'usage' : isUnavailable(error) ? 'unavailable' : 'failed', message: inWords(error) }
+}
+
+/** Returns the names of fees and of their members: fees are counted from 1, in the order in which they are given. */
+function feeNames(): FaultNames {
+  const fees = Array.from({ length: MOST_FEES }, (_, index) => [`fees[${index}]`, `--fee ${index + 1}`] as const)
+  return Object.fromEntries(
+    fees.flatMap(([role, name]) => [
+      [role, name],
+      ...FEE_FIELDS.map((field) => [`${role}.${field}`, `${field} of ${name}`]),
+    ]),
+  )
+}
+
+export function migrateCommand(program: Command, shell: Shell): void {
+  program
+    .command('migrate')
+    .description('bring the database to the schema of this program, as a start of the service does')
+    .action((_options: object, command: Command) =>
+      perform(shell, command, async ({ printer }) => printer.done({ migrated: true }, 'The database is up to date.'), {
+        migrate: true,
+        newDatabase: true,
+      }),
+    )
 }

@@ -1,12 +1,17 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import type { Server } from 'node:http'
+import { Server as Listener, type Socket } from 'node:net'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { buildApp } from '../app/app.ts'
+import type { Guard } from '../api/limits/overload.ts'
+import { buildApp, renderEvents } from '../app/app.ts'
 import type { Config } from '../app/config.ts'
 import type { Deps } from '../app/deps.ts'
 import { withSetting } from '../app/explain.ts'
-import { renderEvents } from '../app/renderEvents.ts'
 import { openService } from '../app/service.ts'
+import type { Db } from '../db/postgres/client.ts'
+import { type ProbeOptions, startLivenessProbe } from '../db/postgres/livenessProbe.ts'
 import { rememberRecent } from '../monitor/recent.ts'
 import { buildMonitor } from '../monitor/server.ts'
 import { createMetrics } from '../observability/metrics.ts'
@@ -15,8 +20,31 @@ import { createLimits, type Limits } from '../services/access/rateLimits.ts'
 import { type RunningJobs, startJobs } from '../services/jobs/runner.ts'
 import { createServiceJobs } from '../services/jobs/serviceJobs.ts'
 import { combineListeners } from '../services/listener.ts'
-import { type Drainable, makeDrainable } from './drain.ts'
-import { type Vitals, watchVitals } from './vitals.ts'
+
+/** A kept connection that is quiet for this long is closed: longer than a request takes to arrive. */
+const QUIET_MS = 500
+
+/** A server that can close all its connections without resetting one. */
+interface Drainable {
+  /** Returns whether nothing new is accepted; every answer then closes its connection. */
+  draining(): boolean
+  /**
+   * Accepts nothing new, answers the requests on open connections, and closes each after its answer, or once it has
+   * been quiet for a while. Node's own `close` ends quiet connections at once, even when a request is on its way.
+   */
+  drain(): Promise<void>
+}
+
+const RESOLUTION_MS = 20
+const WINDOW_MS = 500
+
+/** The state of the process: its database, its event loop, and whether it stops. */
+interface Vitals {
+  readonly guard: Guard
+  /** Returns by how many milliseconds the database's clock is ahead of this machine's. */
+  clockAheadMs(): number
+  stop(): Promise<void>
+}
 
 /** The parts that this process has started, so that a stop can end them in reverse order. */
 export interface Serving {
@@ -115,4 +143,66 @@ export async function stopServing(serving: Serving, graceMs: number, mayClose?: 
   deps?.statements.close()
   deps?.webhookPoster.close()
   await deps?.db.close()
+}
+
+/** Makes a server drainable; call this before the server listens, since it watches the connections from then on. */
+function makeDrainable(server: Server): Drainable {
+  const sockets = new Set<Socket>()
+  let draining = false
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+
+  const closeQuiet = () => {
+    server.closeIdleConnections()
+    // Connections that never sent a byte: Node expects a request on them.
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+  }
+
+  return {
+    draining: () => draining,
+    async drain() {
+      if (!server.listening) return
+      // Right after a round of accepting, when the fewest connections wait to be accepted.
+      await turn()
+      draining = true
+      const empty = new Promise((resolve) => Listener.prototype.close.call(server, resolve))
+      const timer = setInterval(closeQuiet, QUIET_MS)
+      await empty
+      clearInterval(timer)
+    },
+  }
+}
+
+/** Watches the database and the event loop until it is stopped, and logs when the database goes and comes back. */
+function watchVitals(db: Db, stages: Pick<Guard, 'stopping' | 'draining'>, options: ProbeOptions): Vitals {
+  const watch = startLivenessProbe(db, options)
+  const lag = watchLag()
+  return {
+    guard: { reachable: watch.reachable, trouble: watch.trouble, lagMs: lag.ms, ...stages },
+    clockAheadMs: watch.clockAheadMs,
+    async stop() {
+      lag.stop()
+      await watch.stop()
+    },
+  }
+}
+
+/** Measures how late the event loop is, as a mean over the last half second: one long turn is not overload yet. */
+function watchLag() {
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  delays.enable()
+  let mean = 0
+  const timer = setInterval(() => {
+    mean = Number.isFinite(delays.mean) ? Math.max(0, delays.mean / 1e6 - RESOLUTION_MS) : 0
+    delays.reset()
+  }, WINDOW_MS).unref()
+  return {
+    ms: () => mean,
+    stop() {
+      clearInterval(timer)
+      delays.disable()
+    },
+  }
 }

@@ -1,7 +1,9 @@
-import cluster, { type Worker } from 'node:cluster'
+import type { Worker } from 'node:cluster'
+import cluster from 'node:cluster'
+import { subscribe } from 'node:diagnostics_channel'
+import type { Server } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { closeWhatItNeverTakes, watchSharedPort } from './port.ts'
 import type { Origins } from './serving.ts'
 import type { FromWorker, ToWorker } from './worker.ts'
 
@@ -87,6 +89,17 @@ const createSlot = (number: number, firstOpsPort: number): Slot => ({
   listening: undefined,
   timer: undefined,
 })
+
+/** The port that the workers share; the primary listens on it for them. */
+interface SharedPort {
+  /** Accepts nothing new; connections that were accepted are still handed to the workers. */
+  close(): void
+}
+
+/** The handle by which Node listens. */
+interface Handle {
+  close(): void
+}
 
 class ClusterPool implements WorkerPool {
   readonly #slots: readonly Slot[]
@@ -212,4 +225,38 @@ class ClusterPool implements WorkerPool {
     else this.#log.error(fields, 'a worker ended: another takes its place')
     slot.timer = setTimeout(() => this.#fork(slot), againInMs)
   }
+}
+
+/**
+ * Watches the handles by which the primary listens for its workers. Node closes a handle when the last worker closes
+ * it, and then resets the connections that it has accepted and not handed over: several, under load. The channel is not
+ * documented; without it, a stop under load resets them, and nothing else changes.
+ */
+function watchSharedPort(): SharedPort {
+  const handles = new Set<Handle>()
+  subscribe('tracing:net.server.listen:asyncEnd', (message) => {
+    const { _handle: handle } = (message as { server: Server }).server as { _handle?: Handle | null }
+    if (handle) handles.add(handle)
+  })
+  return {
+    close() {
+      for (const handle of handles) handle.close()
+    },
+  }
+}
+
+/**
+ * Closes the connection that Node was handing to a worker that died before it took it; its client would wait for ever.
+ * A worker gets the next connection when it has taken the last, so this can only be the last one; if the worker took
+ * it, closing it here does nothing.
+ */
+function closeWhatItNeverTakes({ process: child }: Worker): void {
+  const send = child.send.bind(child) as (...args: unknown[]) => boolean
+  let last: Partial<Handle> | undefined
+  child.send = (...args: unknown[]) => {
+    const [, handle] = args
+    if (typeof handle === 'object') last = handle as Partial<Handle>
+    return send(...args)
+  }
+  child.once('exit', () => last?.close?.())
 }

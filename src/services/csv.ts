@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync'
-import { BYTE_ORDER_MARK, markText } from '../domain/spreadsheetText.ts'
+import { BYTE_ORDER_MARK, markText } from '../domain/visibleText.ts'
 
 // The one writer of CSV files for spreadsheets: quotes, the mark of the encoding, and the apostrophe before what a
 // spreadsheet would run or change.

@@ -1,9 +1,9 @@
+import type { Found, Position } from '../db/queries/cursor.ts'
 import { decodeCursor, encodeCursor } from '../db/queries/cursor.ts'
-import type { Found, Position } from '../db/queries/paging.ts'
 import { invalidArgument, LendingError } from '../domain/errors.ts'
 
+export type { Listed, Page } from '../db/queries/cursor.ts'
 export { LONGEST_CURSOR } from '../db/queries/cursor.ts'
-export type { Listed, Page } from '../db/queries/paging.ts'
 
 /** The part of a list that a client asks for: a page, the first one when left out, or the rows after a cursor. */
 export interface Range {

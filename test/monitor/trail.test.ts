@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENTITIES } from '../../src/api/partner/audit.ts'
 import { ENTRY_TYPES } from '../../src/domain/loan/entry.ts'
-import { changeTexts } from '../../src/monitor/trail/stateText.ts'
+import { changeTexts } from '../../src/monitor/pages/audit.ts'
 import { DEMO_OPERATOR } from '../../src/services/lenders/seedDemo.ts'
 import { typeWords } from '../../src/words/pages.ts'
 import { TRAIL_ACTIONS, TRAIL_FIELDS, TRAIL_THINGS } from '../../src/words/trail.ts'

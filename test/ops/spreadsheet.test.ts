@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { markText, unmarkText } from '../../src/domain/spreadsheetText.ts'
+import { markText, unmarkText } from '../../src/domain/visibleText.ts'
 import { opsOn } from '../support/ops.ts'
 import { startService, type TestService } from '../support/service.ts'
 

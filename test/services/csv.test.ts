@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { unmarkText } from '../../src/domain/spreadsheetText.ts'
+import { unmarkText } from '../../src/domain/visibleText.ts'
 import { type Column, columnsNamed, csvFile, csvHead, csvRows, othersText } from '../../src/services/csv.ts'
 
 interface Row {

@@ -93,9 +93,9 @@ export const layers: readonly Layer[] = [
   },
   {
     name: 'settings and wiring',
-    files: /^src\/app\/(config|deps|secretFiles|urlSettings)\.ts$/,
-    may: [/^(luxon|zod)$/, /^src\/app\/(secretFiles|urlSettings)\.ts$/],
-    also: [[/\/secretFiles\.ts$/, /^node:fs$/]],
+    files: /^src\/app\/(config|deps)\.ts$/,
+    may: [/^(luxon|zod)$/],
+    also: [[/\/config\.ts$/, /^node:fs$/]],
     types: [/^src\//, anyPackage],
     instead: 'config.ts reads the environment and deps.ts names what is handed in: import types only',
   },
@@ -114,7 +114,7 @@ export const layers: readonly Layer[] = [
     files: /^src\/monitor\//,
     may: [
       /^src\/(monitor|services|domain|words)\//,
-      /^src\/api\/(wire|limits\/\w+|http\/(accessLog|failure|html|requestId|statuses|whenClosed))\.ts$/,
+      /^src\/api\/(wire|limits\/\w+|http\/(accessLog|failure|html|request))\.ts$/,
       packageOfApi,
     ],
     also: [[/\/server\.ts$/, /^src\/(db\/postgres\/errors|app\/trust)\.ts$/]],

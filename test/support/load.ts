@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { expect } from 'vitest'
-import type { Queries } from '../../src/db/queries/queries.ts'
+import type { Queries } from '../../src/db/queries/statement.ts'
 import { requireSoundDatabase } from './soundBook.ts'
 
 /** What became of one request. */

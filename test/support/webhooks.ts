@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { renderEvents } from '../../src/app/renderEvents.ts'
+import { renderEvents } from '../../src/app/app.ts'
 import { sequencerJob } from '../../src/services/events/sequencer.ts'
 import { drain } from '../../src/services/jobs/job.ts'
 import { Delivery } from '../../src/services/webhooks/delivery.ts'

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
-import { LendingError } from '../../domain/errors.ts'
-import { InvalidRequest } from './invalidRequest.ts'
+import { LendingError, type NamedFault } from '../../domain/errors.ts'
 
 /** JSON text that `JSON.stringify` writes unchanged: an int64 beyond 2^53 keeps all its digits. */
 export type RawJson = { readonly rawJSON: string }
@@ -44,6 +43,23 @@ export function parseJson(text: string, subject = 'the body'): unknown {
   reader.space()
   if (reader.at < text.length) reader.fail('there is something after the value')
   return value
+}
+
+/** A field at fault, named as in the request. */
+export interface RequestFault extends NamedFault {
+  /** True when no schema has such a field. */
+  readonly isUnknown?: true
+}
+
+/** A request that is not valid. The fields in `details` are named as in the request. */
+export class InvalidRequest extends Error {
+  override readonly name = 'InvalidRequest'
+  readonly details: readonly RequestFault[]
+
+  constructor(message: string, details: readonly RequestFault[] = []) {
+    super(message)
+    this.details = details
+  }
 }
 
 class Reader {

@@ -4,9 +4,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { LendingError } from '../../domain/errors.ts'
 import { Tally } from '../../services/tally.ts'
-import { whenClosed } from '../http/whenClosed.ts'
+import { whenClosed } from '../http/request.ts'
 import type { StyleApp } from '../style.ts'
-import { InvalidRequest } from './invalidRequest.ts'
+import { InvalidRequest } from './json.ts'
 
 /** A file of a multipart body, held in memory for as long as the request lasts. */
 export class Upload {

@@ -1,9 +1,9 @@
 import { distance } from 'fastest-levenshtein'
 import type { FastifySchemaCompiler } from 'fastify'
 import { z } from 'zod'
-import { InvalidRequest, type RequestFault } from './invalidRequest.ts'
-import { JsonNumber } from './json.ts'
-import { shapeOf, withoutNulls } from './shapes.ts'
+import type { Config } from '../../app/config.ts'
+import { LendingError, type NamedFault } from '../../domain/errors.ts'
+import { InvalidRequest, JsonNumber, type RequestFault } from './json.ts'
 
 const MOST_FAULTS = 20
 const LONGEST_NAME = 100
@@ -208,3 +208,98 @@ function nearest(name: string, known: readonly string[]): string | undefined {
 function plainName(name: string): string {
   return name.replace(/[_\s-]/g, '').toLowerCase()
 }
+
+/** Returns the schema that a body is meant for, or the faults of a body that mixes two. */
+type ChooseShape = (body: object) => z.ZodType | readonly NamedFault[]
+
+const choosers = new WeakMap<z.ZodType, ChooseShape>()
+
+const cleared = new WeakMap<z.ZodType, unknown>()
+
+/**
+ * Makes the schema of a body that has one of two shapes. Faults refer to the shape that is meant; a plain union would
+ * only report that the body has none of its forms.
+ */
+export function eitherOf<A extends z.ZodType, B extends z.ZodType>(shapes: readonly [A, B], choose: ChooseShape) {
+  const union = z.union(shapes)
+  choosers.set(union, choose)
+  return union
+}
+
+/**
+ * Makes a field of a PUT that may be left out, and that `null` clears (contract 1.7).
+ * @param empty the value that `null` stands for; undefined: `null` is the same as leaving the field out
+ */
+export function clearable<T extends z.ZodType>(schema: T, empty?: z.input<T>): z.ZodOptional<T> {
+  const field = schema.optional()
+  cleared.set(field, empty)
+  return field
+}
+
+/**
+ * Gives `null` its meaning in a body (contract 1.7): an optional field is left out; in a PUT, a field that may be
+ * cleared is cleared; a field whose schema is nullable gets it. Many serializers send `null` for a value that they do not have.
+ */
+function withoutNulls(schema: z.ZodType, body: unknown, isPut: boolean): unknown {
+  if (typeof body !== 'object' || body === null || !Object.values(body).includes(null)) return body
+  const shape = shapeOf(schema, body)
+  const object = shape instanceof z.ZodOptional ? shape.unwrap() : shape
+  if (!(object instanceof z.ZodObject)) return body
+  const entries = Object.entries(body).flatMap(([name, value]): [string, unknown][] => {
+    const field = object.shape[name]
+    if (value !== null || !(field instanceof z.ZodOptional)) return [[name, value]]
+    if (field.unwrap() instanceof z.ZodNullable) return [[name, value]]
+    if (!isPut) return []
+    if (!cleared.has(field)) return [[name, value]]
+    const empty = cleared.get(field)
+    return empty === undefined ? [] : [[name, empty]]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** Returns the schema for a body: the schema itself, unless it stands for several shapes. */
+function shapeOf(schema: z.ZodType, body: unknown): z.ZodType | readonly NamedFault[] {
+  const choose = choosers.get(schema)
+  return choose === undefined || typeof body !== 'object' || body === null ? schema : choose(body)
+}
+
+/** Returns the advice that an error's message lacks: what would be right. Undefined where there is none. */
+export type Hint = (error: unknown, route: string, config: Config) => string | undefined
+
+/** Fields that only the bodies of one style have: a body with one of them was meant for that style. */
+const FIELDS_OF = {
+  partner: ['customerId', 'productId', 'principal', 'externalId', 'transactionAmount', 'transactionDate'],
+  record: [
+    'business_name',
+    'borrower_id',
+    'loan_id',
+    'repayment_id',
+    'principal_amount',
+    'collection_date',
+    'loan_principal_amount',
+    'loan_interest',
+    'loan_num_of_repayments',
+  ],
+} as const
+
+/** Returns a hint that names the URL for a body of the other style. */
+const bodyOf =
+  (style: keyof typeof FIELDS_OF): Hint =>
+  (error, _route, config) => {
+    if (!(error instanceof InvalidRequest)) return undefined
+    const theirs: readonly string[] = FIELDS_OF[style]
+    const isTheirs = error.details.some(({ field, isUnknown }) => isUnknown === true && theirs.includes(field))
+    const url = style === 'partner' ? config.baseUrl : config.recordsUrl
+    return isTheirs ? `this is a body of the ${style} style, which is served at ${url}` : undefined
+  }
+
+/** Hints how to read a resource by its externalId, on a path that takes the service's number. */
+const externalIdPath: Hint = (error, route) => {
+  const [, things] = /^\/v1\/(loans|customers)\/[:{]id\b/.exec(route) ?? []
+  const isMissing = error instanceof LendingError && error.code === 'not_found' && `${error.missing}s` === things
+  return isMissing ? `an externalId is asked for as /v1/${things}/external/{externalId}` : undefined
+}
+
+export const partnerHints: readonly Hint[] = [bodyOf('record'), externalIdPath]
+
+export const recordHints: readonly Hint[] = [bodyOf('partner')]

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../app/deps.ts'
 import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER, DEMO_SANDBOX } from '../../services/lenders/seedDemo.ts'
-import { keepOutOfCaches } from '../http/headers.ts'
+import { keepOutOfCaches } from '../http/failure.ts'
 import type { Style } from '../style.ts'
 import { downloadsOf } from './collection/downloads.ts'
 

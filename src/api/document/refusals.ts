@@ -3,10 +3,9 @@ import { z } from 'zod'
 import type { Config } from '../../app/config.ts'
 import { type ErrorCode, notFound } from '../../domain/errors.ts'
 import { validatorCompiler } from '../body/validation.ts'
-import { type Failure, toFailure } from '../http/failure.ts'
-import { STATUSES } from '../http/statuses.ts'
+import { type Failure, STATUSES, toFailure } from '../http/failure.ts'
 import { hintOf, type Style } from '../style.ts'
-import { openText } from './openText.ts'
+import { openText } from './answers.ts'
 
 /** When a code is answered, and an example of its message; `{thing}` and `{id}` stand for what the path names. */
 export type Explained = Readonly<Partial<Record<ErrorCode, readonly [when: string, example: string]>>>

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { withoutPort } from '../../services/access/network.ts'
+import { withoutPort } from '../../services/access/caller.ts'
 import type { Listener } from '../../services/listener.ts'
 import type { Failure } from './failure.ts'
 import { MISMATCH } from './idempotency.ts'
-import { whenClosed } from './whenClosed.ts'
+import { whenClosed } from './request.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

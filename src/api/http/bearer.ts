@@ -1,11 +1,11 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify'
 import type { Deps } from '../../app/deps.ts'
 import { LendingError } from '../../domain/errors.ts'
-import { API_KEY_PREFIX } from '../../services/access/apiKeys.ts'
+import { API_KEY_PREFIX } from '../../services/access/accounts.ts'
 import { type Caller, type Identity, requireAdmin, requireReader, requireWriter } from '../../services/access/caller.ts'
-import { enterOrganization } from '../../services/testClock/enter.ts'
+import { enterOrganization } from '../../services/testClock/testClocks.ts'
 import type { StyleApp } from '../style.ts'
-import { keepOutOfCaches } from './headers.ts'
+import { keepOutOfCaches } from './failure.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

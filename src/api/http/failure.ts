@@ -1,4 +1,5 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import {
   type ErrorCode,
   type FaultNames,
@@ -7,11 +8,8 @@ import {
   ledByField,
   type NamedFault,
 } from '../../domain/errors.ts'
-import { InvalidRequest } from '../body/invalidRequest.ts'
+import { InvalidRequest } from '../body/json.ts'
 import type { Style } from '../style.ts'
-import { discardBody } from './discardBody.ts'
-import { keepOutOfCaches } from './headers.ts'
-import { STATUSES } from './statuses.ts'
 
 /** A refusal or an error of the service, before a style builds the body of the answer. */
 export interface Failure {
@@ -102,6 +100,23 @@ function failureOf(error: unknown, { faultNames, requestId, unavailable }: Failu
 const withDetails = (code: ErrorCode, message: string, details: readonly NamedFault[]): Failure =>
   details.length === 0 ? { code, message } : { code, message: ledByField(message, details), details }
 
+/** HTTP status of each code, in every style and on the operators' port; the compiler requires one for every code. */
+export const STATUSES: Readonly<Record<ErrorCode, number>> = {
+  invalid_argument: 400,
+  unauthenticated: 401,
+  permission_denied: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  already_exists: 409,
+  failed_precondition: 409,
+  aborted: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  resource_exhausted: 429,
+  internal: 500,
+  unavailable: 503,
+}
+
 /** Answers with the body of the style. Errors of the service are logged in full; a refusal is logged with its request. */
 export function sendFailure(
   style: Style,
@@ -127,3 +142,66 @@ export function sendFailure(
 /** Returns the members of every style's refusal; `details` only when fields are at fault. */
 export const failureWords = ({ code, message, details }: Failure) =>
   details === undefined || details.length === 0 ? { code, message } : { code, message, details }
+
+/** Bytes that are read of a refused body, for as long as a request may take to arrive. */
+const MOST_BYTES = 64 * 1024 * 1024
+
+/**
+ * Reads the rest of a refused body and throws it away. If the connection closed before, the bytes that still arrive
+ * would reset it, and the client would not read the refusal and would try again (RFC 9112 9.6).
+ */
+function discardBody({ raw }: FastifyRequest, reply: FastifyReply, code: ErrorCode): void {
+  if (raw.complete !== false || !hasBody(raw)) return
+  // Fastify's own header is removed; the one that a stop sets stays.
+  if (code === 'payload_too_large') reply.removeHeader('connection')
+  let left = MOST_BYTES
+  raw.unpipe()
+  raw.on('data', (chunk: Buffer) => {
+    left -= chunk.length
+    if (left < 0) raw.destroy()
+  })
+  raw.resume()
+  if (!reply.raw.shouldKeepAlive) closeAfterBoth(raw, reply.raw)
+}
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+/**
+ * Delays the close of a connection whose client asked for one: Node would close it after the answer, while the body
+ * still arrives.
+ */
+function closeAfterBoth(request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = request
+  let open = 2
+  const close = () => --open === 0 && socket.destroySoon()
+  response.shouldKeepAlive = true
+  request.once('end', close)
+  response.once('close', close)
+}
+
+/** Headers of every answer, for browsers. The reference at /docs has a content policy of its own. */
+const HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+}
+
+/** The value of `Cache-Control` for answers that no cache may keep. */
+export const NO_STORE = 'no-store'
+
+const A_YEAR = 'max-age=31536000'
+
+/** Keeps an answer out of every cache: it is for one client, or true for the moment only. */
+export const keepOutOfCaches = (reply: FastifyReply): void => void reply.header('cache-control', NO_STORE)
+
+/** Adds the security headers; with `https` also the one by which a browser remembers to use https. */
+export function secureHeaders(app: FastifyInstance, { https }: { readonly https: boolean }): void {
+  const headers = https ? { ...HEADERS, 'strict-transport-security': A_YEAR } : HEADERS
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(headers)
+    done()
+  })
+}

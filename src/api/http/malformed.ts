@@ -4,10 +4,8 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { Listener } from '../../services/listener.ts'
 import { prefixOf, type Style } from '../style.ts'
 import { logUnrouted } from './accessLog.ts'
-import { sendFailure, toFailure } from './failure.ts'
-import { NO_STORE } from './headers.ts'
-import { toCaller } from './requestId.ts'
-import { STATUSES } from './statuses.ts'
+import { NO_STORE, STATUSES, sendFailure, toFailure } from './failure.ts'
+import { toCaller } from './request.ts'
 
 /** Errors of Node's parser; any other means that the bytes are not HTTP. */
 const FAULTS: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LendingError } from '../../domain/errors.ts'
-import { whenClosed } from '../http/whenClosed.ts'
+import { whenClosed } from '../http/request.ts'
 
 /** Requests computed at once while several organizations call: of all of them, and of each at least. */
 const TOGETHER = 48

@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import { LONGEST_DETAIL } from '../../domain/customer/borrower.ts'
+import type { Deps } from '../../app/deps.ts'
+import { LONGEST_DETAIL } from '../../domain/customer/customer.ts'
 import {
+  dateIn,
   dayAfter,
   FIRST_DATE,
   type Instant,
@@ -10,7 +12,7 @@ import {
   startOfDay,
 } from '../../domain/dates.ts'
 import { LONGEST_CURSOR, type Range } from '../../services/paging.ts'
-import { textPattern } from '../document/patterns.ts'
+import { textPattern } from '../document/answers.ts'
 import {
   type Bounds,
   codec,
@@ -166,3 +168,14 @@ export const changedSince = (things: string) =>
 
 /** Returns the part of a list that a query asks for. */
 export const rangeOf = ({ page, rows, after }: z.infer<typeof listQuery>): Range => ({ page, rows, after })
+
+/** Returns an instant; of a day the last one, of today the present one of an organization. */
+export function lastInstantOf(
+  asked: DayOrInstant,
+  { config: { zone }, now }: Pick<Deps, 'config' | 'now'>,
+  organizationId: number,
+): Instant {
+  if ('instant' in asked) return asked.instant
+  const at = now(organizationId)
+  return asked.day === dateIn(zone, at) ? at : startOfDay(dayAfter(asked.day), zone) - 1
+}

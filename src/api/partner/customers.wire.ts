@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { LONGEST_DETAIL } from '../../domain/customer/borrower.ts'
-import { CUSTOMER_STATUSES, displayName } from '../../domain/customer/customer.ts'
+import { CUSTOMER_STATUSES, displayName, LONGEST_DETAIL } from '../../domain/customer/customer.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import type { Customer, CustomerFilter } from '../../services/customers/customers.ts'
 import type { Organization } from '../../services/lenders/organizations.ts'

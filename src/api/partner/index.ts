@@ -1,31 +1,44 @@
+import type { Deps } from '../../app/deps.ts'
 import type { FaultNames } from '../../domain/errors.ts'
 import { KEY_HEADER } from '../../services/access/idempotency.ts'
-import { partnerHints } from '../body/hints.ts'
+import { findPendingAction } from '../../services/approvals/approvals.ts'
+import { getBoost } from '../../services/credit/creditBoosts.ts'
+import { getCustomer } from '../../services/customers/customers.ts'
+import { getOrganization } from '../../services/lenders/organizations.ts'
+import { getProduct } from '../../services/lenders/products.ts'
+import { getLoan } from '../../services/loans/loans.ts'
+import { getTransaction } from '../../services/loans/transactions.ts'
+import { getShownEndpoint } from '../../services/webhooks/endpoints.ts'
+import { partnerHints } from '../body/validation.ts'
 import { requireBearer } from '../http/bearer.ts'
 import { failureWords } from '../http/failure.ts'
-import { acceptIdempotencyKeys } from '../http/idempotency.ts'
+import { acceptIdempotencyKeys, cannotReplayResponse, type ReplayResponse } from '../http/idempotency.ts'
 import type { Style } from '../style.ts'
 import { accountingRoutes } from './accounting/accounting.ts'
 import { approvalRoutes } from './approvals/approvals.ts'
+import { toPendingAction } from './approvals/approvals.wire.ts'
 import { auditRoutes } from './audit.ts'
 import { creditRoutes } from './credit.ts'
+import { toBoost } from './credit.wire.ts'
 import { customerRoutes } from './customers.ts'
+import { toCustomer } from './customers.wire.ts'
 import { policyRoutes } from './delinquency/policies.ts'
-import { CHAPTERS, TAGS } from './document/introduction.ts'
+import { CHAPTERS, TAGS, VARIABLES } from './document/introduction.ts'
 import { ORDER } from './document/story.ts'
-import { VARIABLES } from './document/variables.ts'
 import { documentRoutes } from './documents/documents.ts'
 import { eventRoutes } from './events/events.ts'
-import { transactionListRoutes } from './lists/transactionList.ts'
 import { loanRoutes } from './loans.ts'
+import { toLoanSummary } from './loans.wire.ts'
 import { organizationRoutes } from './organization/organization.ts'
 import { portfolioRoutes } from './portfolio/portfolio.ts'
 import { productRoutes } from './products/products.ts'
+import { toProduct } from './products/products.wire.ts'
 import { registry } from './registry.ts'
-import { replayResponse } from './replayResponse.ts'
 import { testClockRoutes } from './testClock/testClock.ts'
-import { transactionRoutes } from './transactions.ts'
+import { transactionListRoutes, transactionRoutes } from './transactions.ts'
+import { toTransaction } from './transactions.wire.ts'
 import { webhookRoutes } from './webhooks/webhooks.ts'
+import { toShownEndpoint } from './webhooks/webhooks.wire.ts'
 
 const FAULT_NAMES: FaultNames = {
   amount: 'transactionAmount',
@@ -42,6 +55,28 @@ const FAULT_NAMES: FaultNames = {
   penaltyRate: 'penaltyPercentOfPrincipal',
   maxRatePerMonth: 'regulation.maxRatePerMonth',
 }
+
+/**
+ * Builds the answer of a repeated request: the resource that the first one changed, as it is now, in the partner style.
+ */
+const replayResponse =
+  (deps: Deps): ReplayResponse =>
+  async (caller, { entity, entityId, transactionId }) => {
+    if (entityId === null) return cannotReplayResponse()
+    const ref = { id: entityId }
+    if (entity === 'customer' && transactionId !== null) return toBoost(await getBoost(deps, caller, transactionId))
+    if (entity === 'customer')
+      return toCustomer(await getCustomer(deps, caller, ref), await getOrganization(deps, caller), deps.config.zone)
+    // With a number, it was a recovery, whose answer is not known any more.
+    if (entity === 'webhook endpoint' && transactionId === null)
+      return toShownEndpoint(await getShownEndpoint(deps, caller, entityId), deps.config.zone)
+    if (entity === 'pending action')
+      return toPendingAction(await findPendingAction(deps, caller, entityId), deps.config.zone)
+    if (entity === 'loan product') return toProduct(await getProduct(deps, caller, entityId))
+    if (entity !== 'loan') return cannotReplayResponse()
+    if (transactionId === null) return toLoanSummary(await getLoan(deps, caller, ref))
+    return toTransaction(await getTransaction(deps, caller, ref, transactionId))
+  }
 
 /** The partner style: camelCase, customers (contract 4). */
 export const partnerStyle: Style = {

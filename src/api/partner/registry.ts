@@ -1,8 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Range, Ranged } from '../../services/paging.ts'
-import { listMembers, membersOf } from '../lists/envelope.ts'
-import { writtenItems } from '../lists/writtenItems.ts'
+import { listMembers, membersOf, writtenItems } from '../lists/envelope.ts'
 import { externalIdParam, idParam } from '../wire.ts'
 import { customer, newLoan } from './document/examples.ts'
 

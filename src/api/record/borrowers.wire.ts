@@ -4,14 +4,14 @@ import {
   type BorrowerDetail,
   type BorrowerDetails,
   detailsOf,
+  displayName,
   LONGEST_DETAIL,
-} from '../../domain/customer/borrower.ts'
-import { displayName } from '../../domain/customer/customer.ts'
+} from '../../domain/customer/customer.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import type { Borrower } from '../../services/customers/borrowers.ts'
 import type { CustomerFilter } from '../../services/customers/customers.ts'
 import { wireInteger } from '../body/json.ts'
-import { clearable } from '../body/shapes.ts'
+import { clearable } from '../body/validation.ts'
 import { count } from '../document/answers.ts'
 import { changedSince, listQuery, queryPhone, startOfBound } from '../lists/query.ts'
 import { emailOrEmpty, instant, text } from '../wire.ts'

@@ -1,19 +1,23 @@
+import type { Deps } from '../../app/deps.ts'
 import { type FaultNames, LendingError } from '../../domain/errors.ts'
 import { KEY_HEADER } from '../../services/access/idempotency.ts'
-import { recordHints } from '../body/hints.ts'
+import { getBorrower } from '../../services/customers/borrowers.ts'
+import { getRecordLoan } from '../../services/loans/recordLoans.ts'
+import { getRecordRepayment } from '../../services/loans/recordRepayments.ts'
+import { recordHints } from '../body/validation.ts'
 import { requireBearer } from '../http/bearer.ts'
 import { failureWords } from '../http/failure.ts'
-import { acceptIdempotencyKeys } from '../http/idempotency.ts'
+import { acceptIdempotencyKeys, cannotReplayResponse, type ReplayResponse } from '../http/idempotency.ts'
 import type { Style, StyleApp } from '../style.ts'
-import { borrowerRoutes } from './borrowers.ts'
-import { CHAPTERS, TAGS } from './document/introduction.ts'
-import { VARIABLES } from './document/variables.ts'
+import { borrowerRoutes, scored } from './borrowers.ts'
+import { CHAPTERS, TAGS, VARIABLES } from './document/introduction.ts'
 import { documentRoutes } from './documents/documents.ts'
 import { eventRoutes } from './events/events.ts'
 import { loanRoutes } from './loans.ts'
-import { registry } from './registry.ts'
+import { toLoan } from './loanView.ts'
+import { registry, toItem } from './registry.ts'
 import { repaymentRoutes } from './repayments.ts'
-import { replayResponse } from './replayResponse.ts'
+import { toRepayment } from './repayments.wire.ts'
 
 const NOT_THEIRS = "x-user-id must be the id of the caller's organization"
 
@@ -43,6 +47,20 @@ const FAULT_NAMES: FaultNames = {
   loanApplicationId: 'loan_application_id',
   disbursedById: 'loan_disbursed_by_id',
 }
+
+/**
+ * Builds the answer of a repeated request: the resource that the first one changed, as it is now, in the record style.
+ */
+const replayResponse =
+  (deps: Deps): ReplayResponse =>
+  async (caller, { entity, entityId, transactionId }) => {
+    const { zone } = deps.config
+    if (entityId === null) return cannotReplayResponse()
+    if (entity === 'customer') return toItem(await scored(deps, caller, await getBorrower(deps, caller, entityId)))
+    if (entity !== 'loan') return cannotReplayResponse()
+    if (transactionId !== null) return toItem(toRepayment(await getRecordRepayment(deps, caller, transactionId), zone))
+    return toItem(toLoan(await getRecordLoan(deps, caller, entityId), zone))
+  }
 
 /** The record style: snake_case, borrowers, ids of the client’s own (contract 5). */
 export const recordStyle: Style = {

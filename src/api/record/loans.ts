@@ -1,4 +1,7 @@
+import type { z } from 'zod'
 import type { Deps } from '../../app/deps.ts'
+import { LOAN_STATUSES } from '../../domain/loan/lifecycle.ts'
+import type { LoanFilter } from '../../services/loans/loanList.ts'
 import {
   createRecordLoan,
   getRecordLoan,
@@ -6,10 +9,18 @@ import {
   type RecordLoan,
   updateRecordLoan,
 } from '../../services/loans/recordLoans.ts'
-import { rangeOf } from '../lists/query.ts'
+import {
+  changedSince,
+  disbursedBetween,
+  listQuery,
+  queryInt64,
+  queryWords,
+  rangeOf,
+  startOfBound,
+} from '../lists/query.ts'
 import type { StyleApp } from '../style.ts'
+import { localDate } from '../wire.ts'
 import * as examples from './document/examples.ts'
-import { loanQuery, toLoanFilter } from './loanQuery.ts'
 import { createLoanRequest, toAsked, toUpdate, updateLoanRequest } from './loans.wire.ts'
 import { loanItem, loanList, toLoan } from './loanView.ts'
 import { byId, made, requireSameId, toItem, toList } from './registry.ts'
@@ -88,6 +99,16 @@ function addUpdate(app: StyleApp, deps: Deps, view: View): void {
   )
 }
 
+const loanQuery = listQuery.extend({
+  borrower_id: queryInt64({ min: 1n }).optional().describe('Only the loans of this borrower; of an unknown one, none.'),
+  status: queryWords(LOAN_STATUSES)
+    .optional()
+    .describe(`Only loans with one of these statuses, separated by commas: ${LOAN_STATUSES.join(', ')}.`),
+  released_from: localDate.optional().describe('Only loans released on this date or later.'),
+  released_to: localDate.optional().describe('Only loans released on this date or earlier.'),
+  updated_since: changedSince('loans'),
+})
+
 function addList(app: StyleApp, deps: Deps, view: View): void {
   app.get(
     '/v1/loans',
@@ -122,3 +143,11 @@ function addRead(app: StyleApp, deps: Deps, view: View): void {
     async ({ caller, params: { id } }) => toItem(view(await getRecordLoan(deps, caller, id))),
   )
 }
+
+/** Reads the query of a list of loans as a filter. */
+const toLoanFilter = (query: z.infer<typeof loanQuery>, zone: string): LoanFilter => ({
+  customerId: query.borrower_id,
+  statuses: query.status,
+  ...disbursedBetween(query.released_from, query.released_to, zone),
+  updatedSince: startOfBound(query.updated_since, zone),
+})

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { NamedFault } from '../../domain/errors.ts'
-import type { ExtendedBody, RecordProduct } from '../../domain/recordStyle/loanRecord.ts'
+import type { ExtendedBody, RecordProduct, Source } from '../../domain/recordStyle/loanRecord.ts'
 import type { LoanUpdate } from '../../domain/recordStyle/modifyTerms.ts'
 import { type LoanRequest, sameSource } from '../../domain/recordStyle/recordLoan.ts'
 import { longestDuration, mostRepayments } from '../../domain/schedule/recordSchedule.ts'
@@ -16,10 +16,10 @@ import {
   readInterestPeriod,
   readInterestType,
 } from '../../domain/schedule/recordTerms.ts'
-import { clearable, eitherOf } from '../body/shapes.ts'
-import { textPattern } from '../document/patterns.ts'
+import { JsonNumber } from '../body/json.ts'
+import { clearable, eitherOf } from '../body/validation.ts'
+import { textPattern } from '../document/answers.ts'
 import { amount, decimal, int64, localDate, note, smallInt, text } from '../wire.ts'
-import { LONGEST_WORD, numberAsWord, sent, sentInteger, sentText, word } from './asSent.ts'
 import * as examples from './document/examples.ts'
 import { answerFields, named, recordId, registry } from './registry.ts'
 
@@ -27,6 +27,47 @@ const loanId = recordId.describe('Your own id of the loan; unique.')
 const loanType = text({ min: 0, max: 100 })
 /** The duration of a loan. The schedule of a basic loan does not use it: the dates of the loan say when it is due. */
 const duration = smallInt({ min: 1, max: 36_500 })
+
+/**
+ * Makes a schema of a whole number that keeps its digits: `12`, `12.0` and, where `schema` accepts it, `"12"` are the
+ * same number, and are given back as `12`.
+ */
+const sentInteger = (schema: z.ZodType<bigint | number>) => {
+  const meta = z.globalRegistry.get(schema) ?? {}
+  return schema.transform((value): Source => String(value)).meta(meta)
+}
+
+const LONGEST_TEXT = 100
+
+/** A text, or a whole number for record systems that count; kept and given back as it was sent. */
+const sentText = z
+  .unknown()
+  .transform((value, context): Source => {
+    const read =
+      value instanceof JsonNumber ? int64().safeParse(value) : text({ min: 0, max: LONGEST_TEXT }).safeParse(value)
+    if (read.success) return value instanceof JsonNumber ? value.source : JSON.stringify(value)
+    const message = value instanceof JsonNumber ? 'must be a text, or a whole number' : read.error.issues[0]!.message
+    context.issues.push({ code: 'custom', message, input: value })
+    return z.NEVER
+  })
+  .meta({ type: 'string', maxLength: LONGEST_TEXT, pattern: textPattern({ min: 0 }) })
+
+const LONGEST_WORD = 50
+
+/** A word of a vocabulary, in any of its spellings. */
+const word = (read: (text: string) => string | undefined, words: readonly string[]) =>
+  text({ max: LONGEST_WORD })
+    .refine((given) => read(given) !== undefined, `must be one of ${words.join(', ')}`)
+    .meta({
+      type: 'string',
+      description: `${words.map((one) => `\`${one}\``).join(', ')}; in any case, with spaces or underscores.`,
+      'x-extensible-enum': words,
+      examples: [words[0]],
+    })
+
+/** A number that may replace a word: 2 for "2". */
+const numberAsWord = z.unknown().transform((value) => (value instanceof JsonNumber ? value.source : value))
+
 const durationPeriod = word(readDurationPeriod, durationPeriods)
 
 const notNegative = decimal
@@ -234,3 +275,20 @@ export const toUpdate = (body: z.infer<typeof updateLoanRequest>): LoanUpdate =>
   products: body.products === undefined ? undefined : toProducts(body.products),
   storedTerms: toExtended(body),
 })
+
+/**
+ * Makes a schema that accepts what `schema` does and keeps the JSON that was sent, so that the value is given back
+ * exactly as it was sent; its meaning is read where it is needed.
+ */
+function sent(schema: z.ZodType, meta: Record<string, unknown> = z.globalRegistry.get(schema) ?? {}) {
+  return z
+    .unknown()
+    .transform((value, context): Source => {
+      const parsed = schema.safeParse(value)
+      if (parsed.success) return value instanceof JsonNumber ? value.source : JSON.stringify(value)
+      const message = parsed.error.issues[0]?.message ?? 'is not valid'
+      context.issues.push({ code: 'custom', message, input: value })
+      return z.NEVER
+    })
+    .meta(meta)
+}

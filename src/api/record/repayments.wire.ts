@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { minorToNumber } from '../../domain/money.ts'
-import type { RepaymentRequest } from '../../domain/recordStyle/recordRepayment.ts'
+import type { RepaymentRequest } from '../../domain/recordStyle/loanRecord.ts'
 import type { RecordRepayment, RepaymentFilter } from '../../services/loans/recordRepayments.ts'
 import { wireInteger } from '../body/json.ts'
 import { word } from '../document/answers.ts'

@@ -1,5 +1,6 @@
+import type { Instant } from '../../domain/dates.ts'
 import { type Author, auditRow } from '../audit/trail.ts'
-import type { Account as AccountRow } from '../generated/client.ts'
+import type { Account as AccountRow, ApiKey as ApiKeyRow } from '../generated/client.ts'
 import type { Db } from '../postgres/client.ts'
 
 /** The roles of an account (contract 3.6). */
@@ -57,3 +58,187 @@ export const toAccount = (row: AccountRow): Account => ({
   disabled: row.disabledAt !== null,
   tokensFrom: row.tokensFrom?.getTime() ?? null,
 })
+
+/** An account as operators see it. */
+export interface AccountRecord extends Omit<Account, 'passwordHash'> {
+  readonly disabledAt: number | null
+  readonly createdAt: number
+}
+
+/** The changes of an account; a property that is left out stays. */
+export interface AccountChange {
+  readonly roles?: readonly Role[]
+  readonly passwordHash?: string
+  /** Null: enabled. */
+  readonly disabledAt?: number | null
+  readonly tokensFrom?: number
+}
+
+/** The accounts of an organization, or of all, in the order in which they were made. */
+export async function listAccounts(db: Db, organizationId?: number): Promise<AccountRecord[]> {
+  const where = organizationId === undefined ? {} : { organizationId }
+  const rows = await db.prisma.account.findMany({ where, orderBy: [{ organizationId: 'asc' }, { id: 'asc' }] })
+  return rows.map((row) => {
+    const { passwordHash: _, ...account } = toAccount(row)
+    return { ...account, disabledAt: row.disabledAt?.getTime() ?? null, createdAt: row.createdAt.getTime() }
+  })
+}
+
+/** Changes an account, with its row in the audit trail; a password's hash is never in that. */
+export async function changeAccount(
+  db: Db,
+  author: Author,
+  account: Account,
+  action: string,
+  change: AccountChange,
+  now: number,
+): Promise<Account> {
+  const { organizationId, id } = account
+  const { roles, passwordHash, disabledAt, tokensFrom } = change
+  const trace = {
+    action,
+    before: { roles: account.roles, disabled: account.disabled },
+    after: {
+      roles: roles ?? account.roles,
+      disabled: disabledAt === undefined ? account.disabled : disabledAt !== null,
+      ...(tokensFrom !== undefined && { tokensFrom: new Date(tokensFrom).toISOString() }),
+    },
+  }
+  const [row] = await db.prisma.$transaction([
+    db.prisma.account.update({
+      where: { organizationId_id: { organizationId, id } },
+      data: {
+        ...(roles && { roles: [...roles] }),
+        ...(passwordHash !== undefined && { passwordHash }),
+        ...(disabledAt !== undefined && { disabledAt: disabledAt === null ? null : new Date(disabledAt) }),
+        ...(tokensFrom !== undefined && { tokensFrom: new Date(tokensFrom) }),
+      },
+    }),
+    db.prisma.auditEntry.create({
+      data: auditRow(db.pool, { ...author, organizationId }, now, { entity: 'account', id }, trace),
+    }),
+  ])
+  return toAccount(row)
+}
+
+/** An API key without the key itself. */
+export interface ApiKey {
+  readonly organizationId: number
+  /** Never that of an account. */
+  readonly id: number
+  readonly name: string
+  /** The key's first characters, by which people tell keys apart. */
+  readonly prefix: string
+  readonly roles: readonly Role[]
+  readonly createdAt: Instant
+  readonly revokedAt: Instant | null
+}
+
+/** A key about to be stored: its hash, never itself. */
+interface NewApiKey {
+  readonly name: string
+  readonly hash: string
+  readonly prefix: string
+  readonly roles: readonly Role[]
+}
+
+/** Stores a key by its hash, with its row in the audit trail. */
+export async function insertApiKey(db: Db, author: Author, key: NewApiKey, now: number): Promise<ApiKey> {
+  const { organizationId } = author
+  const data = { organizationId, ...key, roles: [...key.roles], createdAt: new Date(now) }
+  return db.prisma.$transaction(async (tx) => {
+    const row = await tx.apiKey.create({ data })
+    const trace = { action: 'create', before: null, after: { name: row.name, prefix: row.prefix, roles: row.roles } }
+    await tx.auditEntry.create({ data: auditRow(db.pool, author, now, { entity: 'api key', id: row.id }, trace) })
+    return toApiKey(row)
+  })
+}
+
+/** The key with this hash, of whichever organization, revoked or not. */
+export async function findApiKeyByHash(db: Db, hash: string): Promise<ApiKey | undefined> {
+  const row = await db.prisma.apiKey.findUnique({ where: { hash } })
+  return row ? toApiKey(row) : undefined
+}
+
+/** The organization's keys, revoked ones included, oldest first. */
+export async function listApiKeys(db: Db, organizationId: number): Promise<ApiKey[]> {
+  const rows = await db.prisma.apiKey.findMany({ where: { organizationId }, orderBy: { id: 'asc' } })
+  return rows.map(toApiKey)
+}
+
+/**
+ * Marks a key revoked; one that is already stays as it was.
+ * @returns undefined when the organization has no such key
+ */
+export async function markApiKeyRevoked(db: Db, author: Author, id: number, now: number): Promise<ApiKey | undefined> {
+  const { organizationId } = author
+  return db.prisma.$transaction(async (tx) => {
+    const { count } = await tx.apiKey.updateMany({
+      where: { organizationId, id, revokedAt: null },
+      data: { revokedAt: new Date(now) },
+    })
+    if (count > 0) {
+      const trace = { action: 'revoke', before: { revoked: false }, after: { revoked: true } }
+      await tx.auditEntry.create({ data: auditRow(db.pool, author, now, { entity: 'api key', id }, trace) })
+    }
+    const row = await tx.apiKey.findUnique({ where: { organizationId_id: { organizationId, id } } })
+    return row ? toApiKey(row) : undefined
+  })
+}
+
+const toApiKey = (row: ApiKeyRow): ApiKey => ({
+  organizationId: row.organizationId,
+  id: row.id,
+  name: row.name,
+  prefix: row.prefix,
+  roles: row.roles as Role[],
+  createdAt: row.createdAt.getTime(),
+  revokedAt: row.revokedAt?.getTime() ?? null,
+})
+
+/** A sign-in at the office pages. */
+export interface StoredSession {
+  readonly organizationId: number
+  readonly accountId: number
+  /** SHA-256 of the cookie's value, in hex digits. */
+  readonly hash: string
+  /** The secret from which the tokens of the session's forms are made. */
+  readonly formSecret: string
+  readonly createdAt: Instant
+  /** The last request of a person; at most a minute old. */
+  readonly seenAt: Instant
+}
+
+/** Stores a session, and deletes those that nobody used since an instant. */
+export async function insertPageSession(db: Db, session: StoredSession, unusedSince: Instant): Promise<void> {
+  const { createdAt, seenAt, ...rest } = session
+  await db.prisma.$transaction([
+    db.prisma.pageSession.deleteMany({ where: { seenAt: { lt: new Date(unusedSince) } } }),
+    db.prisma.pageSession.create({ data: { ...rest, createdAt: new Date(createdAt), seenAt: new Date(seenAt) } }),
+  ])
+}
+
+/** Finds a session by the hash of its cookie, with its account as it is now. */
+export async function findPageSession(
+  db: Db,
+  hash: string,
+): Promise<{ readonly session: StoredSession; readonly account: Account } | undefined> {
+  const row = await db.prisma.pageSession.findUnique({ where: { hash }, include: { account: true } })
+  if (!row) return undefined
+  const { account, createdAt, seenAt, ...rest } = row
+  const session = { ...rest, createdAt: createdAt.getTime(), seenAt: seenAt.getTime() }
+  return { session, account: toAccount(account) }
+}
+
+/** Notes that a session was used. */
+export async function touchPageSession(db: Db, hash: string, seenAt: Instant): Promise<void> {
+  await db.prisma.pageSession.updateMany({
+    where: { hash, seenAt: { lt: new Date(seenAt) } },
+    data: { seenAt: new Date(seenAt) },
+  })
+}
+
+/** Deletes a session. */
+export async function deletePageSession(db: Db, hash: string): Promise<void> {
+  await db.prisma.pageSession.deleteMany({ where: { hash } })
+}

@@ -1,11 +1,9 @@
-import type { ActionKind, ActionState } from '../../domain/approvals/pendingAction.ts'
-import type { StoredRequest } from '../../domain/approvals/storedRequest.ts'
+import type { ActionKind, ActionState, StoredRequest } from '../../domain/approvals/pendingAction.ts'
 import { type Author, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import type { PendingAction as Row } from '../generated/client.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'
-import { cursorAt } from '../queries/cursor.ts'
-import { type Found, type Position, sliceOf } from '../queries/paging.ts'
+import { cursorAt, type Found, type Position, sliceOf } from '../queries/cursor.ts'
 import { type Parameter, statement } from '../queries/statement.ts'
 
 /** An action that waits, or waited, for a second ADMIN. */

@@ -1,8 +1,8 @@
 import type { Db } from '../postgres/client.ts'
-import { type Conditions, type ConditionText, conditionsOf } from '../queries/conditions.ts'
+import type { Found, Position } from '../queries/cursor.ts'
 import { cursorAt } from '../queries/cursor.ts'
-import type { Found, Position } from '../queries/paging.ts'
 import { moment } from '../queries/rows.ts'
+import { type Conditions, type ConditionText, conditionsOf } from '../queries/statement.ts'
 
 /** A row of the audit trail: who changed what, when, in which request, and what it was before and after. */
 export interface AuditEntry {

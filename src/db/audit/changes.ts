@@ -1,11 +1,11 @@
 import type { Instant } from '../../domain/dates.ts'
 import { invariant } from '../../domain/errors.ts'
 import type { Db } from '../postgres/client.ts'
-import type { Conditions } from '../queries/conditions.ts'
+import type { Asked, Found, Step } from '../queries/cursor.ts'
 import { startOf } from '../queries/cursor.ts'
 import { type List, type ListedDb, readList } from '../queries/lists.ts'
-import type { Asked, Found, Step } from '../queries/paging.ts'
 import { moment } from '../queries/rows.ts'
+import type { Conditions } from '../queries/statement.ts'
 import { type Parameter, unprepared } from '../queries/statement.ts'
 
 /** The kinds of rows whose changes the trail tells by their own id. */

@@ -1,6 +1,5 @@
 import { isUniqueViolation } from '../postgres/errors.ts'
-import { jsonbText } from '../queries/jsonbText.ts'
-import { type ColumnTypes, moment, type Table } from '../queries/rows.ts'
+import { type ColumnTypes, jsonbText, moment, type Table } from '../queries/rows.ts'
 import type { Parameter } from '../queries/statement.ts'
 import { instantText, type Stamping, stampOf } from './stamp.ts'
 

@@ -1,8 +1,8 @@
 import type { Db } from '../postgres/client.ts'
 import { isConflict, isUniqueViolation } from '../postgres/errors.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'
-import type { Queries } from '../queries/queries.ts'
 import { moment } from '../queries/rows.ts'
+import type { Queries } from '../queries/statement.ts'
 import { unprepared } from '../queries/statement.ts'
 
 /** The kinds of files that an import reads. */

@@ -1,10 +1,13 @@
+import type { Json } from '../../domain/credit/policyJson.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import type { Stamping } from '../audit/stamp.ts'
 import { type Author, type Trace, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import { findLoansOfCustomers } from '../loans/loans.ts'
 import { type LoanRow, type StoredLoan, toStoredLoan } from '../loans/storedLoan.ts'
 import type { Db } from '../postgres/client.ts'
-import type { Queries } from '../queries/queries.ts'
+import { isUniqueViolation } from '../postgres/errors.ts'
+import { type Listed, type Page, sliceOf } from '../queries/cursor.ts'
+import type { Queries } from '../queries/statement.ts'
 import { statement } from '../queries/statement.ts'
 
 /** A customer by the partner's own id or the service's number, where it is not known which: the partner's id comes first. */
@@ -161,4 +164,90 @@ const keep = statement<DecisionValues & { digest: string }>(
  */
 export async function keepScore(db: Db, author: Author, decision: NewDecision, digest: string): Promise<void> {
   await db.pool.query(keep({ ...decisionValues(db.pool, author, decision), digest }))
+}
+
+/** A decision as it is kept. */
+export interface KeptDecision {
+  readonly id: bigint
+  readonly customerId: bigint
+  readonly at: number
+  readonly kind: 'score' | 'boost'
+  readonly policyVersion: string
+  readonly inputs: Json
+  readonly result: Json
+}
+
+interface Told {
+  readonly inputs: unknown
+  readonly result: unknown
+}
+
+export async function findDecision(db: Db, organizationId: number, id: bigint): Promise<KeptDecision | undefined> {
+  const row = await db.prisma.creditDecision.findUnique({ where: { organizationId_id: { organizationId, id } } })
+  return row ? toKept(row) : undefined
+}
+
+/** A page of what was decided of a customer, newest first. */
+export async function listDecisions(
+  db: Db,
+  organizationId: number,
+  customerId: bigint,
+  page: Page,
+): Promise<Listed<KeptDecision>> {
+  const where = { organizationId, customerId }
+  const [total, items] = await Promise.all([
+    db.prisma.creditDecision.count({ where }),
+    db.prisma.creditDecision.findMany({ where, orderBy: { id: 'desc' }, ...sliceOf(page) }),
+  ])
+  return { items: items.map(toKept), total }
+}
+
+const toKept = (row: { id: bigint; customerId: bigint; at: Date; kind: string; policyVersion: string } & Told) => ({
+  id: row.id,
+  customerId: row.customerId,
+  at: row.at.getTime(),
+  kind: row.kind as KeptDecision['kind'],
+  policyVersion: row.policyVersion,
+  inputs: row.inputs as Json,
+  result: row.result as Json,
+})
+
+const insert = statement<TrailValues & { version: string; policy: string }>(
+  'insert-credit-policy',
+  (p) => `
+  WITH made AS (
+    INSERT INTO credit_policy (organization_id, version, policy, created_at)
+    VALUES (${p('organizationId')}, ${p('version')}, ${p('policy')}::jsonb, ${p('changedAt')})
+    RETURNING organization_id AS id
+  ), ${trail(p, 'made', 'organization')}
+  SELECT id FROM made`,
+)
+
+/** An organization's own policy of that version, as stored. */
+export async function findPolicy(db: Db, organizationId: number, version: string): Promise<Json | undefined> {
+  const where = { organizationId_version: { organizationId, version } }
+  const row = await db.prisma.creditPolicy.findUnique({ where })
+  return row ? (row.policy as Json) : undefined
+}
+
+/**
+ * Stores a policy, which is then the one in force.
+ * @returns false when the organization has one of that version
+ */
+export async function insertPolicy(
+  db: Db,
+  author: Author,
+  { version, policy }: { version: string; policy: Json },
+  now: number,
+): Promise<boolean> {
+  const trace = { action: 'set credit policy', before: null, after: { version } }
+  try {
+    const subject = { entity: 'organization', id: author.organizationId }
+    const trail = trailValues(db.pool, author, now, subject, trace)
+    await db.pool.query(insert({ version, policy: JSON.stringify(policy), ...trail }))
+    return true
+  } catch (error) {
+    if (isUniqueViolation(error, 'credit_policy_pkey')) return false
+    throw error
+  }
 }

@@ -1,14 +1,14 @@
-import { BORROWER_DETAILS, type BorrowerDetails, detailsOf } from '../../domain/customer/borrower.ts'
+import { BORROWER_DETAILS, type BorrowerDetails, detailsOf } from '../../domain/customer/customer.ts'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import { type Author, type Trace, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import { reserveAccountNumbers, returnAccountNumber } from '../lenders/accountNumbers.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction } from '../postgres/transaction.ts'
+import type { Asked, Found } from '../queries/cursor.ts'
 import type { NumberedDb } from '../queries/idBlocks.ts'
 import { AFTER_TRANSACTION_ID, type ListedDb } from '../queries/lists.ts'
-import type { Asked, Found } from '../queries/paging.ts'
 import { statement } from '../queries/statement.ts'
-import { type CustomerFilter, readCustomers } from './customerList.ts'
+import { type CustomerFilter, readCustomers } from './customers.ts'
 
 /** A customer as a record system knows it, whichever style made it. */
 export interface Borrower extends BorrowerDetails {

@@ -1,17 +1,16 @@
 import type { CustomerLifecycle, CustomerStatus } from '../../domain/customer/customer.ts'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
+import { changesOf, readChanges } from '../audit/changes.ts'
 import { type Author, type Trace, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import type { Customer as CustomerRow } from '../generated/client.ts'
 import { reserveAccountNumbers, returnAccountNumber } from '../lenders/accountNumbers.ts'
 import type { Db } from '../postgres/client.ts'
 import { isUniqueViolation } from '../postgres/errors.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'
-import { type NumberedDb, reserveIds } from '../queries/idBlocks.ts'
-import { AFTER_TRANSACTION_ID, type ListedDb } from '../queries/lists.ts'
-import type { Asked, Found } from '../queries/paging.ts'
-import { retryOnTakenId } from '../queries/retryOnTakenId.ts'
-import { statement } from '../queries/statement.ts'
-import { type CustomerFilter, readCustomers } from './customerList.ts'
+import type { Asked, Found } from '../queries/cursor.ts'
+import { type NumberedDb, reserveIds, retryOnTakenId } from '../queries/idBlocks.ts'
+import { AFTER_TRANSACTION_ID, type List, type ListedDb, readList } from '../queries/lists.ts'
+import { type Conditions, conditionsOf, statement } from '../queries/statement.ts'
 
 /** A reference to a customer: the service's number or the partner's own id. */
 export type CustomerRef = { readonly id: bigint } | { readonly externalId: string }
@@ -42,6 +41,45 @@ export async function findCustomer(db: Db, organizationId: number, ref: Customer
 const COLUMNS = `a.id, a.external_id AS "externalId", a.account_no AS "accountNo", a.status,
     a.activation_date AS "activationDate", a.business_name AS "businessName", a.created_at AS "createdAt",
     a.updated_at AS "updatedAt"`
+
+/** The customers to list; a property that is left out sets no condition. */
+export interface CustomerFilter {
+  readonly externalId?: string | undefined
+  readonly status?: CustomerStatus | undefined
+  readonly phone?: string | undefined
+  /** The beginning of a name of the customer, in any case. */
+  readonly name?: string | undefined
+  /** Lists the customers that were changed since then, in the order of their last change. */
+  readonly updatedSince?: Instant | undefined
+}
+
+/** The orders of lists of customers: as they came, and as they were changed last. */
+export const CUSTOMER_ORDERS = { arrival: 'customers', change: 'changed-customers' } as const
+
+const ARRIVAL: Omit<List, 'columns'> = {
+  order: CUSTOMER_ORDERS.arrival,
+  from: 'customer a',
+  place: 'a.arrival',
+  highest: 'SELECT max(arrival) FROM customer WHERE organization_id = $1',
+}
+
+/** The ids of the customers of a name, each found by an index. */
+const NAMED = ["lower(external_id || ' Customer')", 'lower(business_name)'].map(
+  (name) => `SELECT id FROM customer WHERE organization_id = $1 AND ${name} LIKE lower(?)`,
+)
+
+const CHANGES = changesOf('customer', CUSTOMER_ORDERS.change)
+
+const CONDITIONS = {
+  rareName: `a.id = ANY (ARRAY(${NAMED.join(' UNION ALL ')}))`,
+  externalId: 'a.external_id = ?',
+  status: 'a.status = ?',
+  phone: 'a.phone = ?',
+  name: `(lower(a.external_id || ' Customer') LIKE lower(?) OR lower(a.business_name) LIKE lower(?))`,
+}
+
+/** Customers of a name from which on they are found in the order of the list, and not by their names. */
+const MANY = 1_000
 
 /** Reads a page of customers in the order in which they came, or a step of a walk. */
 export const findCustomers = (listed: ListedDb, asked: Asked<CustomerFilter>): Promise<Found<Customer> | undefined> =>
@@ -241,4 +279,30 @@ export async function setExternalId(
     if (isUniqueViolation(error, 'customer_external_id')) return 'taken'
     throw error
   }
+}
+
+/**
+ * Returns whether few customers have a name: walking through all customers for them would take long, as sorting would where
+ * they are many, and the planner cannot tell.
+ */
+async function areFew(db: Db, organizationId: number, name: string): Promise<boolean> {
+  const some = NAMED.map((select) => `(${select.replace('?', '$2')} LIMIT ${MANY})`)
+  const { rows } = await db.pool.query(some.join(' UNION ALL '), [organizationId, name])
+  return rows.length < MANY
+}
+
+/** Reads customers with the columns that a caller asks for, of `customer a`. */
+export async function readCustomers<Row extends object>(
+  listed: ListedDb,
+  columns: string,
+  { organizationId, filter: { name, updatedSince, ...filter }, position }: Asked<CustomerFilter>,
+): Promise<Found<Row> | undefined> {
+  const prefix = name === undefined ? undefined : `${name.replaceAll(/[\\%_]/g, '\\$&')}%`
+  const isRare = prefix !== undefined && (await areFew(listed.db, organizationId, prefix))
+  const sent = { ...filter, ...(isRare ? { rareName: prefix } : { name: prefix }) }
+  const where = (base: Conditions) => conditionsOf(CONDITIONS, sent, base)
+  if (updatedSince !== undefined)
+    return readChanges(listed, CHANGES, { columns }, { organizationId, position, since: updatedSince, where })
+  const all = { texts: ['a.organization_id = $1'], values: [organizationId] }
+  return readList(listed, { ...ARRIVAL, columns }, where(all), position)
 }

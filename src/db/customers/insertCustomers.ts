@@ -1,9 +1,9 @@
-import type { BorrowerDetails } from '../../domain/customer/borrower.ts'
+import type { BorrowerDetails } from '../../domain/customer/customer.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from '../audit/trail.ts'
 import { AFTER_TRANSACTION_ID } from '../queries/lists.ts'
-import type { Queries } from '../queries/queries.ts'
 import { type ColumnTypes, moment, statementOver } from '../queries/rows.ts'
+import type { Queries } from '../queries/statement.ts'
 import { DETAIL_COLUMNS, detailValues, READ_DETAILS } from './borrowers.ts'
 
 /** A customer to be made, Active; what a record system would tell of it where it is known. */

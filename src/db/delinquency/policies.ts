@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import type { StoredPolicy } from '../../domain/delinquency/storedPolicy.ts'
+import type { StoredPolicy } from '../../domain/delinquency/policy.ts'
 import { type Author, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction } from '../postgres/transaction.ts'
-import type { Queries } from '../queries/queries.ts'
 import { moment } from '../queries/rows.ts'
+import type { Queries } from '../queries/statement.ts'
 import { type Parameter, statement } from '../queries/statement.ts'
 
 /** The entity of the trail of which a new policy is a change. */

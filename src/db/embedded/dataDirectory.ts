@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { chmod, cp, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
 /** The logger that the embedded database needs; pino's fits. */
@@ -189,4 +189,33 @@ function ifThere<T>(operation: Promise<T>): Promise<T | undefined> {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
+}
+
+/**
+ * Makes a directory and those above it that are missing, as `mkdir -p` does; nothing where it is there. Node's own
+ * `recursive` never returns where a directory is there and answers ENOENT to whatever is to be made in it, as /proc does.
+ * @throws the system's error: EEXIST where a file is in the way, ENOENT where nothing can be made there
+ */
+export async function makeDirectory(directory: string, mode = 0o777): Promise<void> {
+  const path = resolve(directory)
+  const first = await tryToMake(path, mode)
+  if (first === undefined) return
+  if (first.code !== 'ENOENT' || dirname(path) === path) throw first
+  await makeDirectory(dirname(path), mode)
+  const second = await tryToMake(path, mode)
+  if (second !== undefined) throw second
+}
+
+/** @returns why the directory is not there after the try */
+async function tryToMake(path: string, mode: number): Promise<NodeJS.ErrnoException | undefined> {
+  try {
+    await mkdir(path, { mode })
+    return undefined
+  } catch (error) {
+    const isThere = await stat(path).then(
+      (found) => found.isDirectory(),
+      () => false,
+    )
+    return isThere ? undefined : (error as NodeJS.ErrnoException)
+  }
 }

@@ -1,5 +1,4 @@
-import type { BorrowerDetails } from '../../domain/customer/borrower.ts'
-import type { CustomerStatus } from '../../domain/customer/customer.ts'
+import type { BorrowerDetails, CustomerStatus } from '../../domain/customer/customer.ts'
 import type { Instant, PeriodUnit } from '../../domain/dates.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import { READ_DETAILS } from '../customers/borrowers.ts'

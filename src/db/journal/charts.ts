@@ -1,7 +1,7 @@
 import type { LocalDate } from '../../domain/dates.ts'
 import { type Charts, type ChartVersion, FIRST_CHART } from '../../domain/journal/chartsInForce.ts'
 import { fromStoredChart } from '../../domain/journal/storedChart.ts'
-import type { Queries } from '../queries/queries.ts'
+import type { Queries } from '../queries/statement.ts'
 
 /** Reads the charts that the journal of an organization has taken up, by version, with the first one, which is not stored. */
 export async function readCharts({ pool }: Queries, organizationId: number): Promise<Charts> {

@@ -1,6 +1,6 @@
 import type { LocalDate } from '../../domain/dates.ts'
 import type { Db } from '../postgres/client.ts'
-import type { Queries } from '../queries/queries.ts'
+import type { Queries } from '../queries/statement.ts'
 
 /** How far the journal of an organization goes. */
 export interface JournalHead {

@@ -3,8 +3,8 @@ import { type Author, auditRow } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import { isUniqueViolation } from '../postgres/errors.ts'
 import type { Transaction } from '../postgres/transaction.ts'
-import type { Queries } from '../queries/queries.ts'
 import { moment } from '../queries/rows.ts'
+import type { Queries } from '../queries/statement.ts'
 import { statement } from '../queries/statement.ts'
 
 /** Loans that `findWaiting` finds at most. */

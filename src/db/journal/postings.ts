@@ -3,7 +3,7 @@ import type { OnAccount } from '../../domain/journal/accountFilter.ts'
 import type { Lined, StoredAmounts } from '../../domain/journal/lines.ts'
 import type { PostingKind } from '../../domain/journal/postingKinds.ts'
 import { SLOTS } from '../../domain/journal/slots.ts'
-import type { Queries } from '../queries/queries.ts'
+import type { Queries } from '../queries/statement.ts'
 import { type Parameter, statement } from '../queries/statement.ts'
 
 /** A posting as it is stored. */

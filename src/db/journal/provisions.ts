@@ -5,7 +5,7 @@ import { type Author, stampedRow, type TrailRow } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'
 import { AFTER_TRANSACTION_ID } from '../queries/lists.ts'
-import type { Queries } from '../queries/queries.ts'
+import type { Queries } from '../queries/statement.ts'
 import { statement } from '../queries/statement.ts'
 import { lockChart, readNewestChart } from './setChart.ts'
 

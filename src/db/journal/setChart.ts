@@ -3,7 +3,7 @@ import type { StoredChart } from '../../domain/journal/storedChart.ts'
 import { type Author, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'
-import type { Queries } from '../queries/queries.ts'
+import type { Queries } from '../queries/statement.ts'
 import { type Parameter, statement } from '../queries/statement.ts'
 import { CHARTING } from './takenUp.ts'
 

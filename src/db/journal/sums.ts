@@ -2,7 +2,7 @@ import type { LocalDate } from '../../domain/dates.ts'
 import type { StoredAmounts } from '../../domain/journal/lines.ts'
 import { SLOTS, type Slot } from '../../domain/journal/slots.ts'
 import type { Basis, Posted, SlotSum, Transfer } from '../../domain/journal/trialBalance.ts'
-import type { Queries } from '../queries/queries.ts'
+import type { Queries } from '../queries/statement.ts'
 import { statement } from '../queries/statement.ts'
 
 /** The postings that are summed up: those of an organization up to a day, of one product or of all. */

@@ -4,7 +4,7 @@ import { type Chart, DEFAULT_CHART } from '../../domain/journal/chart.ts'
 import { SLOTS, type Slot } from '../../domain/journal/slots.ts'
 import { fromStoredChart } from '../../domain/journal/storedChart.ts'
 import type { Transaction } from '../postgres/transaction.ts'
-import type { Queries } from '../queries/queries.ts'
+import type { Queries } from '../queries/statement.ts'
 
 /** The version of the chart of an organization that has set none. */
 export const FIRST_VERSION = 1

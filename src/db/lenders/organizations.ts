@@ -123,3 +123,14 @@ export async function noteExport(db: Db, author: Author, now: number): Promise<v
     db.prisma.auditEntry.create({ data }),
   ])
 }
+
+/** Returns the logo of an organization; null where it has none. */
+export async function findLogo(db: Db, organizationId: number): Promise<Logo | null> {
+  const row = await db.prisma.organizationLogo.findUnique({ where: { organizationId } })
+  return row && { type: row.type === 'image/png' ? 'image/png' : 'image/jpeg', content: row.content }
+}
+
+/** Returns whether an organization has a logo. */
+export async function hasLogo(db: Db, organizationId: number): Promise<boolean> {
+  return (await db.prisma.organizationLogo.count({ where: { organizationId } })) > 0
+}

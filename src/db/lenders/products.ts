@@ -6,8 +6,7 @@ import { fromStoredTerms, toStoredTerms } from '../../domain/product/storedTerms
 import { type Author, auditRow, keyRows } from '../audit/trail.ts'
 import type { LoanProduct as ProductRow } from '../generated/client.ts'
 import type { Db } from '../postgres/client.ts'
-import { cursorAt } from '../queries/cursor.ts'
-import { type Found, type Position, sliceOf } from '../queries/paging.ts'
+import { cursorAt, type Found, type Position, sliceOf } from '../queries/cursor.ts'
 
 export async function findProduct(db: Db, organizationId: number, id: number): Promise<Product | undefined> {
   const row = await db.prisma.loanProduct.findUnique({ where: { organizationId_id: { organizationId, id } } })

@@ -4,8 +4,8 @@ import { currencyOf } from '../../domain/money.ts'
 import type { Product } from '../../domain/product/product.ts'
 import { fromStoredTerms } from '../../domain/product/storedTerms.ts'
 import type { Customer } from '../customers/customers.ts'
-import type { Queries } from '../queries/queries.ts'
 import { type ColumnTypes, statementOver } from '../queries/rows.ts'
+import type { Queries } from '../queries/statement.ts'
 
 /** The customer and the product that an application names. */
 export interface ApplicationKey {

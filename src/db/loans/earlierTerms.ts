@@ -1,8 +1,8 @@
 import type { Instant } from '../../domain/dates.ts'
 import { type EarlierTerms, earlierTermsFromText } from '../../domain/recordStyle/earlierTerms.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
-import type { Queries } from '../queries/queries.ts'
 import { moment } from '../queries/rows.ts'
+import type { Queries } from '../queries/statement.ts'
 import { statement } from '../queries/statement.ts'
 
 interface Asked {

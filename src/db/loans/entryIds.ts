@@ -1,5 +1,5 @@
-import type { Queries } from '../queries/queries.ts'
 import { statementOver } from '../queries/rows.ts'
+import type { Queries } from '../queries/statement.ts'
 
 /** An entry by its id, whichever loan of the organization it is on. */
 export interface EntryKey {

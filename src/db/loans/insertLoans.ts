@@ -6,8 +6,8 @@ import type { LoanRecord } from '../../domain/recordStyle/loanRecord.ts'
 import type { Instalment } from '../../domain/schedule/schedule.ts'
 import type { Stamping } from '../audit/stamp.ts'
 import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from '../audit/trail.ts'
-import type { Queries } from '../queries/queries.ts'
 import { type ColumnTypes, moment, statementOver } from '../queries/rows.ts'
+import type { Queries } from '../queries/statement.ts'
 import { CACHED_COLUMNS, cached, traceOf } from './loanColumns.ts'
 
 /** A loan about to be made, by whom, and what replay makes of it now. */

@@ -1,5 +1,5 @@
-import type { Queries } from '../queries/queries.ts'
 import { arrayOf, statementOver } from '../queries/rows.ts'
+import type { Queries } from '../queries/statement.ts'
 import { type Prepared, statement } from '../queries/statement.ts'
 import {
   CARRIED_COLUMNS,

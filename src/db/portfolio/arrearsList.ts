@@ -1,7 +1,7 @@
 import type { LocalDate } from '../../domain/dates.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
 import { unprepared } from '../queries/statement.ts'
-import { PORTFOLIO_COLUMNS, type PortfolioLoan, type PortfolioRow, toPortfolioLoan } from './moving.ts'
+import { PORTFOLIO_COLUMNS, type PortfolioLoan, type PortfolioRow, toPortfolioLoan } from './positions.ts'
 
 /** The place of an overdue loan in the list of them: the oldest first. */
 export interface OverduePlace {

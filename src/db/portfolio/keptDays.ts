@@ -1,10 +1,10 @@
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import type { Cell } from '../../domain/portfolio/cells.ts'
-import { cellsFromJson, cellsToJson } from '../../domain/portfolio/storedCells.ts'
+import { cellsFromJson, cellsToJson } from '../../domain/portfolio/cells.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction, type Snapshot, type Transaction } from '../postgres/transaction.ts'
-import type { Queries } from '../queries/queries.ts'
 import { moment } from '../queries/rows.ts'
+import type { Queries } from '../queries/statement.ts'
 import { statement } from '../queries/statement.ts'
 
 /** The name of a kept day of a portfolio: there is one for each day and each version of the policy. */

@@ -6,7 +6,7 @@ import type { Transaction } from '../postgres/transaction.ts'
 import { AFTER_TRANSACTION_ID } from '../queries/lists.ts'
 import { type ColumnTypes, columnValues, moment, tableOf } from '../queries/rows.ts'
 import { statement, unprepared } from '../queries/statement.ts'
-import { PORTFOLIO_COLUMNS, type PortfolioLoan, type PortfolioRow, toPortfolioLoan } from './moving.ts'
+import { PORTFOLIO_COLUMNS, type PortfolioLoan, type PortfolioRow, toPortfolioLoan } from './positions.ts'
 
 /** The entity of the rows of the trail that tell of a loan in another bucket. */
 export const DELINQUENCY = 'delinquency'

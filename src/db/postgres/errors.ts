@@ -103,3 +103,9 @@ function faultsOf(error: unknown, depth = 0): Fault[] {
   const inner = [fault.cause, fault.meta?.driverAdapterError, ...(Array.isArray(fault.errors) ? fault.errors : [])]
   return [fault, ...inner.flatMap((wrapped) => faultsOf(wrapped, depth + 1))]
 }
+
+/**
+ * Milliseconds before the next try. Uneven, so that two instances on the same loan both get through; and ever longer, 6 s
+ * over all tries: a batch of an import may lock the loan for a second or two.
+ */
+export const backoffMs = (tries: number): number => (Math.random() * tries ** 2) / 6

@@ -1,9 +1,9 @@
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import pg from 'pg'
 import type { Db } from './client.ts'
-import { clockTrouble, clockWarning } from './clock.ts'
+import { cut } from './client.ts'
 import { DISK_FAILS } from './errors.ts'
-import { cut } from './silence.ts'
+import { clockTrouble, clockWarning } from './server.ts'
 
 /** Milliseconds between two probes, and the milliseconds that a probe may take; each goes by a connection of its own. */
 const EVERY_MS = 400

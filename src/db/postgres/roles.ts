@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Queries } from '../queries/queries.ts'
+import type { Queries } from '../queries/statement.ts'
 import type { Db } from './client.ts'
 import { MIGRATION_LOCK } from './migrate.ts'
 import { inTransaction, type Transaction } from './transaction.ts'

@@ -1,9 +1,28 @@
 import type { Db } from '../postgres/client.ts'
-import type { Conditions } from './conditions.ts'
+import type { Found, Position } from './cursor.ts'
 import { advance, type Cursor, MOST_GIVEN, type Moment, startOf } from './cursor.ts'
-import { MOMENT } from './moment.ts'
-import type { Found, Position } from './paging.ts'
-import type { SettledPlaces } from './settledPlaces.ts'
+import type { Conditions, Queries } from './statement.ts'
+
+/**
+ * The places of lists up to which every row is settled: committed, or never to come. A place is drawn when a row is
+ * inserted and seen when it is committed, so a lower one may appear after a higher one; up to a settled place, none does.
+ */
+export interface SettledPlaces {
+  /**
+   * Takes note of the moment of a statement, and returns the place up to which a list is settled in that moment.
+   * @param list the numbers that its places are drawn from
+   * @param highest a place that is seen in the moment
+   */
+  note(list: string, moment: Moment, highest: bigint): bigint
+}
+
+/** A place that is settled in every moment in which all transactions below `before` have ended. */
+interface Settling {
+  readonly place: bigint
+  readonly before: bigint
+}
+
+const NONE: Settling = { place: 0n, before: 0n }
 
 /** The database, and what is known of how far its lists are settled. */
 export interface ListedDb {
@@ -43,6 +62,14 @@ export interface List {
  * An insert that locks or changes a row first needs no such condition.
  */
 export const AFTER_TRANSACTION_ID = 'WHERE pg_current_xact_id() IS NOT NULL'
+
+/**
+ * The columns of a `Moment`, of the snapshot in `now`. The `xmax` of a snapshot is the number after the last transaction
+ * that has ended: others above it may be under way. The next number is its age above that.
+ */
+const MOMENT = `
+    pg_snapshot_xmin(now.snapshot)::text::bigint AS "endedBelow",
+    pg_snapshot_xmax(now.snapshot)::text::bigint + age(pg_snapshot_xmax(now.snapshot)::xid) AS "nextId"`
 
 /** The transactions of the statement's own snapshot, and the highest place in it. */
 const momentOf = ({ highest }: List) => `
@@ -230,4 +257,32 @@ function cursorAfter(
   const places = rows.flatMap(({ place }) => (place === null ? [] : [BigInt(place)]))
   const settled = isInOrder ? highest : settledPlaces.note(order, moment, highest)
   return advance(cursor, { places, readTo: readTo ?? places.at(-1) }, moment, settled)
+}
+
+/** Reads which transactions of the server have ended by now, and which have begun. */
+export async function readMoment({ pool }: Queries): Promise<Moment> {
+  const { rows } = await pool.query<Moment>({
+    name: 'read-moment',
+    text: `SELECT ${MOMENT} FROM (SELECT pg_current_snapshot() AS snapshot) AS now`,
+  })
+  return rows[0]!
+}
+
+/** Creates the settled places of a process; at its start none is known. */
+export function createSettledPlaces(): SettledPlaces {
+  const lists = new Map<string, { settled: Settling; next: Settling | undefined }>()
+  return {
+    note(list, moment, highest) {
+      const known = lists.get(list) ?? { settled: NONE, next: undefined }
+      lists.set(list, known)
+      // A place up to the highest that is seen was drawn before the moment, by a transaction that had begun by then.
+      const fresh = { place: highest, before: moment.nextId }
+      known.next ??= fresh
+      for (const one of [known.next, fresh])
+        if (one.before <= moment.endedBelow && one.place > known.settled.place) known.settled = one
+      if (known.next.before <= moment.endedBelow) known.next = undefined
+      // A statement that began earlier and answered later does not see all that a later one has settled.
+      return known.settled.before <= moment.endedBelow ? known.settled.place : 0n
+    },
+  }
 }

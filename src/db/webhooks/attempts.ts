@@ -1,8 +1,7 @@
 import type { Db } from '../postgres/client.ts'
-import { conditionsOf } from '../queries/conditions.ts'
+import type { Found, Position } from '../queries/cursor.ts'
 import { cursorAt } from '../queries/cursor.ts'
-import type { Found, Position } from '../queries/paging.ts'
-import { statement } from '../queries/statement.ts'
+import { conditionsOf, statement } from '../queries/statement.ts'
 
 /** The states of an attempt: `retried` was followed by another attempt, and `exhausted` was the last one. */
 export const ATTEMPT_STATES = ['delivered', 'waiting', 'retried', 'exhausted'] as const

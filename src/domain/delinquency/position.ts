@@ -1,9 +1,9 @@
-import { dateIn, daysBetween, type Instant, type LocalDate } from '../dates.ts'
+import { dateIn, dayAfter, daysBetween, type Instant, type LocalDate, startOfDay } from '../dates.ts'
+import type { Entry } from '../loan/entry.ts'
 import type { Replayable } from '../loan/fold.ts'
 import type { LoanTerms } from '../loan/terms.ts'
 import { applyRate } from '../money.ts'
-import { datedUpTo } from './known.ts'
-import { bucketIndex, type DelinquencyPolicy, isMaterial, policyIn } from './policy.ts'
+import { type Bucket, bucketIndex, type DelinquencyPolicy, isMaterial, policyIn } from './policy.ts'
 import { daysPastDueOn, type Segment, segmentsOf } from './segments.ts'
 import { standingAt } from './standings.ts'
 
@@ -100,4 +100,53 @@ interface AtStake {
 export function provisionOf({ buckets }: DelinquencyPolicy, { index, principal, isChargedOff }: AtStake): bigint {
   const rate = buckets[index]!.provisionRate
   return rate === null || isChargedOff ? 0n : applyRate(principal, rate)
+}
+
+/**
+ * Returns the moment of a day that is looked at: its end; of the day of the knowledge, the instant of the knowledge.
+ * @param knownAt now, or an earlier instant
+ */
+export const momentOf = (day: LocalDate, knownAt: Instant, zone: string): Instant =>
+  day === dateIn(zone, knownAt) ? knownAt : startOfDay(dayAfter(day), zone) - 1
+
+/** Returns the entries that were posted up to an instant; those reversed later count as unreversed. */
+export const knownThen = <Posted extends Pick<Entry, 'postedAt' | 'reversedAt'>>(
+  entries: readonly Posted[],
+  at: Instant,
+): Posted[] =>
+  entries
+    .filter(({ postedAt }) => postedAt <= at)
+    .map((entry) => (entry.reversedAt !== null && entry.reversedAt > at ? { ...entry, reversedAt: null } : entry))
+
+/** Returns the entries that are dated up to a day. */
+export const datedUpTo = <Dated extends Pick<Entry, 'valueDate'>>(day: LocalDate, entries: readonly Dated[]): Dated[] =>
+  entries.filter(({ valueDate }) => valueDate <= day)
+
+/** How late a loan is by a policy. */
+export interface DelinquencyNow {
+  readonly daysPastDue: number
+  readonly bucket: Bucket
+  /** The first day of the span that goes on. */
+  readonly since: LocalDate
+  /** In minor units; null: the bucket has no rate. */
+  readonly provision: bigint | null
+}
+
+/** Returns how late a loan is at a moment; null where it owes nothing then. */
+export function delinquencyNow(
+  { terms, entries }: Positioned,
+  policy: DelinquencyPolicy,
+  asOf: Instant,
+): DelinquencyNow | null {
+  let last: Segment | undefined
+  let since = terms.disbursedOn
+  for (const segment of segmentsOf(terms, entries, policy, asOf)) {
+    if (last?.standing.state !== 'open' || last.index !== segment.index) since = segment.from
+    last = segment
+  }
+  if (last?.standing.state !== 'open') return null
+  const { index, standing } = last
+  const bucket = policy.buckets[index]!
+  const provision = bucket.provisionRate === null ? null : provisionOf(policy, { index, ...standing })
+  return { daysPastDue: daysPastDueOn(last, dateIn(terms.zone, asOf)), bucket, since, provision }
 }

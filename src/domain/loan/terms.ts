@@ -1,8 +1,7 @@
 import type { Instant, LocalDate } from '../dates.ts'
 import { dateIn, sameTimeOn } from '../dates.ts'
 import { applyRate, type Currency, type Decimal, type Rate } from '../money.ts'
-import { requireWithinCap } from '../product/charges.ts'
-import { type Product, principalFor } from '../product/product.ts'
+import { type Product, principalFor, requireWithinCap } from '../product/product.ts'
 import { type Instalment, productSchedule } from '../schedule/schedule.ts'
 import { type LoanRules, rulesOf } from './rules/loanRules.ts'
 

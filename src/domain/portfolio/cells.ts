@@ -1,4 +1,5 @@
 import type { LocalDate } from '../dates.ts'
+import type { Bucket, DelinquencyPolicy } from '../delinquency/policy.ts'
 import type { Position } from '../delinquency/position.ts'
 
 /** The figures of portfolio at risk as they are named: PAR 1, 30, 60, 90. */
@@ -81,3 +82,82 @@ export class Cells {
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** Returns the share of an amount in percent, to two decimals; 0 of nothing. */
+export const shareOf = (part: bigint, whole: bigint): number =>
+  whole === 0n ? 0 : Number((part * 20_000n + whole) / (whole * 2n)) / 100
+
+/** What a portfolio can be divided by, besides the currency: amounts of two currencies have no sum. */
+export const DIVISIONS = ['product', 'currency', 'month'] as const
+export type Division = (typeof DIVISIONS)[number]
+
+/** The open loans of a currency, and of a product and a month where the portfolio is divided by them. */
+export interface Group {
+  readonly currency: string
+  /** Undefined: not divided by product. Null: of no product, but of a record system. */
+  readonly productId: number | null | undefined
+  readonly month: string | undefined
+  readonly total: Sums
+  /** Every bucket of the policy, in order. */
+  readonly buckets: readonly (Sums & { readonly bucket: Bucket })[]
+}
+
+/** Returns the groups of cells, in the order of the cells. */
+export function groupsOf(cells: readonly Cell[], { buckets }: DelinquencyPolicy, by: readonly Division[]): Group[] {
+  const keyOf = ({ currency, productId, month }: CellKey) => ({
+    currency,
+    productId: by.includes('product') ? productId : undefined,
+    month: by.includes('month') ? month : undefined,
+  })
+  const groups = Map.groupBy(cells, (cell) => JSON.stringify(keyOf(cell)))
+  return [...groups.values()].map((some) => ({
+    ...keyOf(some[0]!),
+    total: some.reduce(plusSums, NO_SUMS),
+    buckets: buckets.map((bucket, index) => ({
+      bucket,
+      ...some.filter((cell) => cell.index === index).reduce(plusSums, NO_SUMS),
+    })),
+  }))
+}
+
+/** A cell as it lies in JSON, which has no integers of the size of amounts. */
+type StoredCell = readonly [
+  productId: number | null,
+  currency: string,
+  month: string,
+  index: number,
+  loans: number,
+  principal: string,
+  provision: string,
+  ...atRisk: string[],
+]
+
+/** Returns cells as JSON takes them. */
+export const cellsToJson = (cells: readonly Cell[]): StoredCell[] =>
+  cells.map(({ productId, currency, month, index, loans, principal, provision, atRisk }) => [
+    ...([productId, currency, month, index, loans, String(principal), String(provision)] as const),
+    ...atRisk.map(String),
+  ])
+
+/** Reads cells from JSON; undefined where it is damaged. */
+export function cellsFromJson(json: unknown): Cell[] | undefined {
+  try {
+    return (json as StoredCell[]).map(
+      ([productId, currency, month, index, loans, principal, provision, ...atRisk]): Cell => {
+        if (atRisk.length !== AT_RISK_DAYS.length) throw new SyntaxError('a cell')
+        return {
+          productId,
+          currency,
+          month,
+          index,
+          loans,
+          principal: BigInt(principal),
+          provision: BigInt(provision),
+          atRisk: atRisk.map(BigInt),
+        }
+      },
+    )
+  } catch {
+    return undefined
+  }
+}

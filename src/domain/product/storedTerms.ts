@@ -1,7 +1,6 @@
 import { PERIOD_UNITS } from '../dates.ts'
 import { invariant } from '../errors.ts'
 import { COMPONENTS } from '../loan/portions.ts'
-import { digits, isCount } from './storedNumbers.ts'
 import {
   EARLY_SETTLEMENTS,
   FEE_BASES,
@@ -129,4 +128,13 @@ function fromStoredPenalty(stored: StoredPenalty): PenaltyTerms {
   )
   const cap = capOfPrincipal === null ? null : digits(capOfPrincipal)
   return { base, value: digits(value), every, graceDays, maxTimes, capOfPrincipal: cap, per }
+}
+
+/** Returns whether a stored value is a whole number from 0 on. */
+export const isCount = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0
+
+/** Reads a number that is stored in digits, which JSON keeps exactly. @throws InvariantError for anything else */
+export function digits(text: unknown): bigint {
+  invariant(typeof text === 'string' && /^\d{1,19}$/.test(text), 'a number in digits')
+  return BigInt(text)
 }

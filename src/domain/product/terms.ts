@@ -1,7 +1,7 @@
 import type { PeriodUnit } from '../dates.ts'
 import { COMPONENTS, type Component } from '../loan/portions.ts'
 import type { Rate } from '../money.ts'
-import { DAY_COUNTS, type DayCount } from '../schedule/dayCount.ts'
+import { DAY_COUNTS, type DayCount } from '../schedule/periodRates.ts'
 
 // The words of a product's terms (contract 10).
 

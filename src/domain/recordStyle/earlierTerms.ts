@@ -1,5 +1,5 @@
 import type { Instant } from '../dates.ts'
-import { toDay, toInstant } from '../datesText.ts'
+import { toDay, toInstant } from '../dates.ts'
 import type { LoanTerms } from '../loan/terms.ts'
 import type { Instalment } from '../schedule/schedule.ts'
 

@@ -1,9 +1,8 @@
 import { addPeriods, type LocalDate } from '../dates.ts'
 import { invariant } from '../errors.ts'
 import { divideHalfEven, min, roundToMultiple } from '../money.ts'
-import { feesOf } from './fees.ts'
 import type { Fraction } from './fraction.ts'
-import { type Cells, cellsOnBalance, levelPayment, type PeriodRates } from './onBalance.ts'
+import { type Cells, cellsOnBalance, feesOf, levelPayment, type PeriodRates } from './onBalance.ts'
 import { exactRatePerPeriod, firstPeriods, periodRates, type RatedProduct } from './periodRates.ts'
 
 /** One line of the agreed schedule, fixed at disbursement. Amounts in minor units. */

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../api/http/html.ts'
-import { short } from './figures.ts'
+import { short } from './page.ts'
 
 const WIDTH = 900
 const HEIGHT = 240

@@ -15,8 +15,8 @@ import {
   type TransactionNow,
 } from '../../services/loans/transactions.ts'
 import type { PageWord } from '../desk.ts'
-import type { Done } from '../layout/done.ts'
-import { dayOf, type Fields, textOf, wordOf } from '../query.ts'
+import { dayOf, type Fields, textOf, wordOf } from '../desk.ts'
+import type { Done } from '../layout/page.ts'
 
 /** A field of a form. */
 export interface Field {

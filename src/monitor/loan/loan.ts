@@ -8,14 +8,11 @@ import { latestPostings, type Posting } from '../../services/journal/postings.ts
 import { getLoan, type LoanNow } from '../../services/loans/loans.ts'
 import { POSTING_WORDS } from '../../words/names.ts'
 import { nameIn } from '../../words/words.ts'
-import { type Desk, sayName, timeText } from '../desk.ts'
-import { done } from '../layout/done.ts'
-import { money } from '../layout/figures.ts'
-import { type Column, figures, page, table, tile, tiles } from '../layout/page.ts'
+import { type Desk, type Fields, idOf, sayName, timeText } from '../desk.ts'
+import { type Column, done, figures, money, page, table, tile, tiles } from '../layout/page.ts'
 import { stepPlot } from '../layout/plot.ts'
 import { statementForm } from '../pages/documents.ts'
 import { accountNames } from '../pages/journal.ts'
-import { type Fields, idOf } from '../query.ts'
 
 /** The most days with another balance that a plot can show. */
 const MOST_POINTS = 200

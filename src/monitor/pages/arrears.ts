@@ -1,16 +1,16 @@
+import { LRUCache } from 'lru-cache'
 import { type Html, html } from '../../api/http/html.ts'
+import { addPeriods, daysBetween } from '../../domain/dates.ts'
 import type { Bucket } from '../../domain/delinquency/policy.ts'
-import { AT_RISK_DAYS } from '../../domain/portfolio/cells.ts'
-import type { Group } from '../../domain/portfolio/groups.ts'
+import { AT_RISK_DAYS, type Group, groupsOf, type Sums, shareOf } from '../../domain/portfolio/cells.ts'
 import { type ArrearsList, listArrears, MOST_ARREARS } from '../../services/portfolio/arrears.ts'
-import { arrearsCsv } from '../../services/portfolio/csv.ts'
+import { arrearsCsv, portfolioTimeCsv } from '../../services/portfolio/csv.ts'
+import { listPortfolioDays, readPortfolio } from '../../services/portfolio/portfolio.ts'
 import { BUCKET_WORDS, PRESET_WORDS } from '../../words/names.ts'
 import { nameIn } from '../../words/words.ts'
-import type { SumArrears } from '../arrearsSums.ts'
-import { type Desk, timeText } from '../desk.ts'
-import { money, share } from '../layout/figures.ts'
-import { type Column, figures, linkOf, page, table } from '../layout/page.ts'
-import { type Fields, textOf } from '../query.ts'
+import { type Desk, type Fields, textOf, timeText } from '../desk.ts'
+import { type Column, figures, linkOf, money, page, share, table } from '../layout/page.ts'
+import { linePlot } from '../layout/plot.ts'
 
 const ROWS = 100
 
@@ -19,6 +19,24 @@ const askedOf = (query: Fields) => ({ bucket: textOf(query, 'bucket'), after: te
 /** Returns the words about the policy of a page: its name after a comma, where it has one. */
 export const policyName = ({ language }: Desk, name: string | null): string =>
   name === null ? '' : `, ${nameIn(PRESET_WORDS, language, name)}`
+
+/** Sums that took so long are kept, and served for so long; after the first of these times they are made again meanwhile. */
+const SLOW_MS = 300
+const FRESH_MS = 60_000
+const KEPT_MS = 600_000
+const MOST_ORGANIZATIONS = 100
+
+/** The sums of today's portfolio, and their moment. */
+interface ArrearsSums {
+  /** By currency. */
+  readonly groups: readonly Group[]
+  readonly at: number
+  /** The business time of the organization then. */
+  readonly businessTime: number
+}
+
+/** Returns the sums of today's portfolio for a person: those of a large book may be some minutes old. */
+type SumArrears = (desk: Desk) => Promise<ArrearsSums>
 
 /**
  * Builds the page of what is overdue in the person's organization: the buckets of today's portfolio, and the overdue loans,
@@ -127,3 +145,106 @@ function loans({ say, language }: Desk, { loans: late }: ArrearsList): Html {
     say('noneOverdue'),
   )
 }
+
+/** Creates the sums of a process. To sum up a million loans takes a second, for which nobody should wait twice. */
+export function createArrearsSums(): SumArrears {
+  const kept = new LRUCache<number, ArrearsSums>({ max: MOST_ORGANIZATIONS })
+  const making = new Map<number, Promise<ArrearsSums>>()
+
+  async function make({ deps, caller }: Desk): Promise<ArrearsSums> {
+    const { organizationId } = caller
+    const began = performance.now()
+    const [at, businessTime] = [deps.machineNow(), deps.now(organizationId)]
+    const { cells, policy } = await readPortfolio(deps, caller, {})
+    const sums = { groups: groupsOf(cells, policy.policy, []), at, businessTime }
+    if (performance.now() - began >= SLOW_MS) kept.set(organizationId, sums)
+    else kept.delete(organizationId)
+    return sums
+  }
+
+  return (desk) => {
+    const { organizationId } = desk.caller
+    const known = kept.get(organizationId)
+    const age = known ? desk.deps.machineNow() - known.at : KEPT_MS
+    const isUsable = known && age >= 0 && age < KEPT_MS
+    if (isUsable && age < FRESH_MS) return Promise.resolve(known)
+    const made = making.get(organizationId) ?? make(desk).finally(() => making.delete(organizationId))
+    making.set(organizationId, made)
+    if (!isUsable) return made
+    // The next person has newer ones; a failure leaves these.
+    made.catch(() => undefined)
+    return Promise.resolve(known)
+  }
+}
+
+/** Spans between the days that are named below a plot. */
+const SPANS = 4
+
+/** A kept day of one currency. */
+interface Kept {
+  readonly day: string
+  readonly isRight: boolean
+  readonly total: Sums
+}
+
+/**
+ * Builds the page of the portfolio at risk over time, from the kept days of the person's organization: a plot and a table
+ * for each currency. Nothing is computed for the page.
+ */
+export async function portfolioTimePage(desk: Desk): Promise<string> {
+  const { deps, caller, say } = desk
+  const { policy, days } = await listPortfolioDays(deps, caller)
+  const kept = days.flatMap(({ day, isRight, groups }) =>
+    groups.map(({ currency, total }) => ({ day, isRight, currency, total })),
+  )
+  const byCurrency = [...Map.groupBy(kept, ({ currency }) => currency)]
+  const body = html`<h1>${say('parOverTime')}</h1>
+<p>${say('parMeans', { version: policy.version ?? 0, name: policyName(desk, policy.name) })}</p>
+<p>${say('rightAgain')} <a href="/arrears">${say('arrearsToday')}</a> · <a href="/portfolio-at-risk.csv">${say('csv')}</a></p>
+${byCurrency.map(([currency, of]) => html`${plot(desk, currency, of)}${dayTable(desk, currency, of)}`)}
+${byCurrency.length === 0 && html`<p>${say('noDayKept')}</p>`}`
+  return page(desk, say('parOverTime'), body)
+}
+
+/** Writes the kept days as a CSV file. */
+export async function portfolioTimeFile({ deps, caller }: Desk) {
+  return { name: 'portfolio-at-risk.csv', content: portfolioTimeCsv(await listPortfolioDays(deps, caller)) }
+}
+
+function plot({ say }: Desk, currency: string, days: readonly Kept[]): Html {
+  const first = days[0]!.day
+  const span = daysBetween(first, days.at(-1)!.day)
+  const named = [...new Set(Array.from({ length: SPANS + 1 }, (_, index) => Math.round((span * index) / SPANS)))]
+  return linePlot({
+    label: say('parInPercent', { currency }),
+    names: AT_RISK_DAYS.map((least) => `PAR ${least}`),
+    note: say('inPercent', { currency }),
+    points: days.map(({ day, isRight, total }) => ({
+      day: daysBetween(first, day),
+      values: total.atRisk.map((amount) => shareOf(amount, total.principal)),
+      isFaint: !isRight,
+      label: `${day}${isRight ? '' : `, ${say('changedSince')}`}`,
+    })),
+    dates: named.map((day) => ({ day, date: addPeriods(first, day, 'days') })),
+  })
+}
+
+const dayTable = ({ say }: Desk, currency: string, days: readonly Kept[]): Html =>
+  table(
+    say('parByDay', { currency }),
+    [
+      [say('day')],
+      ...figures(say('loans'), say('principalOutstanding'), ...AT_RISK_DAYS.map((least) => `PAR ${least}`)),
+      [say('note')],
+    ],
+    days
+      .toReversed()
+      .map(({ day, isRight, total }) => [
+        day,
+        total.loans,
+        money(total.principal, currency),
+        ...total.atRisk.map((amount) => share(amount, total.principal)),
+        isRight ? '' : say('changedSince'),
+      ]),
+    say('nothing'),
+  )

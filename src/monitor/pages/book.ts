@@ -1,4 +1,5 @@
 import { type Html, html } from '../../api/http/html.ts'
+import { readId } from '../../api/wire.ts'
 import { addPeriods, dateIn } from '../../domain/dates.ts'
 import { currencyOf, minorToNumber } from '../../domain/money.ts'
 import { AT_RISK_DAYS } from '../../domain/portfolio/cells.ts'
@@ -6,9 +7,9 @@ import { requireReader } from '../../services/access/caller.ts'
 import { type BookTotals, DAYS_SHOWN, type ProductTotals, type Totals } from '../../services/book/totals.ts'
 import { type ListedHead, listHeads, MOST_COUNTED } from '../../services/events/chainHeads.ts'
 import { countDue } from '../../services/loans/sweep.ts'
-import { type Desk, timeText } from '../desk.ts'
-import { ago, money, percent } from '../layout/figures.ts'
-import { figures, page, table, tile } from '../layout/page.ts'
+import { getToday, type Today } from '../../services/office/today.ts'
+import { type Desk, type Fields, type PageWord, textOf, timeText } from '../desk.ts'
+import { ago, figures, linkOf, money, page, percent, table, tile, tiles } from '../layout/page.ts'
 import { barPlot } from '../layout/plot.ts'
 import type { Recent } from '../recent.ts'
 
@@ -153,3 +154,62 @@ const refusals = ({ deps, caller, say }: Desk, recent: Recent): Html =>
       ]),
     say('nothingRefused'),
   )
+
+/** The parts of the day, with their words. */
+const PARTS = [
+  ['dueToday', 'due'],
+  ['collectedToday', 'collected'],
+  ['collectedEarlier', 'collectedEarlier'],
+  ['disbursedToday', 'disbursed'],
+] as const satisfies readonly (readonly [PageWord, keyof Today])[]
+
+/** Builds the page of the day: what was disbursed and collected, and which loans have an instalment that is due. */
+export async function todayPage(desk: Desk, query: Fields, { totals }: Pick<Seen, 'totals'>): Promise<string> {
+  const { deps, caller, say } = desk
+  const given = textOf(query, 'after') ?? ''
+  const found = await getToday(deps, caller, readId(given) ?? 0n)
+  const book = totals.latest().find(({ organizationId }) => organizationId === caller.organizationId)
+  const body = html`<h1>${say('today')}, ${found.today}</h1>
+${moved(desk, found)}
+${dueLoans(desk, found)}
+${book && movedByDay(desk, book)}
+${found.next !== undefined && html`<p><a href="${linkOf('/', { after: String(found.next) })}">${say('moreLoans')}</a></p>`}`
+  return page(desk, say('today'), body)
+}
+
+function moved({ say }: Desk, found: Today): Html {
+  const parts = PARTS.map(([word, part]) => {
+    const sums = found[part].map(({ currency, count, amount }) => {
+      const { code } = currencyOf(currency)
+      return html`<span>${say('counted', { count, amount: money(amount, currency), currency: code })}</span> `
+    })
+    return tile(say(word), sums.length === 0 ? '0' : sums)
+  })
+  return tiles(parts)
+}
+
+function dueLoans({ say }: Desk, { dueLoans: loans }: Today): Html {
+  const rows = loans.map((loan) => [
+    html`<a href="/loans/${loan.id}">${loan.id}</a>`,
+    html`<a href="/customers/${loan.customerId}">${loan.customerName}</a>`,
+    loan.phone ?? '',
+    loan.currency.code,
+    money(loan.dueToday, loan.currency),
+    money(loan.due, loan.currency),
+    money(loan.outstanding, loan.currency),
+  ])
+  return table(
+    say('dueLoans'),
+    [
+      [say('loan')],
+      [say('customer'), 'words'],
+      [say('phone')],
+      [say('currency')],
+      [say('dueOfToday'), 'figure'],
+      [say('dueNow'), 'figure'],
+      [say('outstanding'), 'figure'],
+    ],
+    rows,
+    say('nobodyDue'),
+  )
+}

@@ -1,13 +1,16 @@
 import { type Html, html } from '../../api/http/html.ts'
 import { LendingError } from '../../domain/errors.ts'
-import { DOCUMENT_FORMATS, renderReceipt, renderStatement } from '../../services/documents/documents.ts'
+import {
+  DOCUMENT_FORMATS,
+  renderReceipt,
+  renderStatement,
+  type VerifiedDocument,
+  verifyDocument,
+} from '../../services/documents/documents.ts'
 import { codeText } from '../../services/documents/texts.ts'
-import { type VerifiedDocument, verifyDocument } from '../../services/documents/verifyDocument.ts'
 import { LANGUAGES } from '../../words/words.ts'
-import { type Desk, timeText } from '../desk.ts'
-import { money } from '../layout/figures.ts'
-import { page, tile, tiles } from '../layout/page.ts'
-import { dayOf, type Fields, idOf, textOf, wordOf } from '../query.ts'
+import { type Desk, dayOf, type Fields, idOf, textOf, timeText, wordOf } from '../desk.ts'
+import { money, page, tile, tiles } from '../layout/page.ts'
 
 const LONGEST_CODE = 64
 

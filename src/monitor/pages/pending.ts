@@ -3,11 +3,8 @@ import { currencyOf } from '../../domain/money.ts'
 import { listAccounts } from '../../services/access/accounts.ts'
 import { isMaker, listPendingActions, type PendingAction } from '../../services/approvals/approvals.ts'
 import { getOrganization } from '../../services/lenders/organizations.ts'
-import { type Desk, type PageWord, timeText } from '../desk.ts'
-import { done } from '../layout/done.ts'
-import { money } from '../layout/figures.ts'
-import { linkOf, page, table } from '../layout/page.ts'
-import { type Fields, textOf, wordOf } from '../query.ts'
+import { type Desk, type Fields, type PageWord, textOf, timeText, wordOf } from '../desk.ts'
+import { done, linkOf, money, page, table } from '../layout/page.ts'
 
 const ROWS = 100
 const STATES = ['pending', 'approved', 'rejected', 'withdrawn'] as const

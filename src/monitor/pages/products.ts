@@ -2,10 +2,8 @@ import { html } from '../../api/http/html.ts'
 import { rateToNumber } from '../../domain/money.ts'
 import { listProducts } from '../../services/lenders/products.ts'
 import type { Desk } from '../desk.ts'
-import { done } from '../layout/done.ts'
-import { money } from '../layout/figures.ts'
-import { figures, linkOf, page, table } from '../layout/page.ts'
-import { type Fields, textOf } from '../query.ts'
+import { type Fields, textOf } from '../desk.ts'
+import { done, figures, linkOf, money, page, table } from '../layout/page.ts'
 
 const ROWS = 100
 

@@ -3,9 +3,8 @@ import { listAttempts } from '../../services/webhooks/attempts.ts'
 import { type EndpointView, getEndpoint, listEndpoints, MOST_ENDPOINTS } from '../../services/webhooks/endpoints.ts'
 import { STATE_WORDS } from '../../words/names.ts'
 import { nameIn } from '../../words/words.ts'
-import { type Desk, timeText } from '../desk.ts'
+import { type Desk, type Fields, idOf, textOf, timeText } from '../desk.ts'
 import { linkOf, page, table } from '../layout/page.ts'
-import { type Fields, idOf, textOf } from '../query.ts'
 
 const ROWS = 100
 

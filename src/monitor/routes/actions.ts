@@ -9,7 +9,7 @@ import { closeCustomer, getCustomer } from '../../services/customers/customers.t
 import { getProduct, retireProduct } from '../../services/lenders/products.ts'
 import { previewChange } from '../../services/loans/changes/preview.ts'
 import { getLoan } from '../../services/loans/loans.ts'
-import { sayName } from '../desk.ts'
+import { dayOf, idOf, sayName } from '../desk.ts'
 import { tile, tiles } from '../layout/page.ts'
 import {
   type Field,
@@ -19,9 +19,7 @@ import {
   type Subject,
   TRANSACTION_ACTIONS,
 } from '../loan/actions.ts'
-import { previewTable } from '../loan/previewTable.ts'
-import { dayOf, idOf } from '../query.ts'
-import { approvalStep, rejectAllStep } from './approvals.ts'
+import { approvalStep, previewTable, rejectAllStep } from './approvals.ts'
 import { type Step, takeStep } from './flow.ts'
 
 type Params = Readonly<Record<'id' | 'transactionId' | 'action', string>>

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify'
-import { decideAction } from '../../domain/approvals/pendingAction.ts'
-import { fromStoredRequest } from '../../domain/approvals/storedRequest.ts'
+import { type Html, html } from '../../api/http/html.ts'
+import { decideAction, fromStoredRequest } from '../../domain/approvals/pendingAction.ts'
 import { invalidArgument, notFound } from '../../domain/errors.ts'
+import type { LoanState } from '../../domain/loan/replay.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import type { Caller } from '../../services/access/caller.ts'
 import {
@@ -14,15 +15,11 @@ import {
   rejectPendingActions,
   withdrawPendingAction,
 } from '../../services/approvals/approvals.ts'
-import { previewChange } from '../../services/loans/changes/preview.ts'
-import type { Desk, PageWord } from '../desk.ts'
-import type { Done } from '../layout/done.ts'
-import { money } from '../layout/figures.ts'
-import { tile, tiles } from '../layout/page.ts'
+import { type Preview, previewChange } from '../../services/loans/changes/preview.ts'
+import { type Desk, type Fields, idOf, type PageWord, sayName } from '../desk.ts'
+import { type Done, figures, money, table, tile, tiles } from '../layout/page.ts'
 import { type Field, noteOf } from '../loan/actions.ts'
-import { previewTable } from '../loan/previewTable.ts'
 import { KIND_WORDS } from '../pages/pending.ts'
-import { type Fields, idOf } from '../query.ts'
 import type { Step } from './flow.ts'
 
 /** What is done with a pending action. */
@@ -144,4 +141,32 @@ async function becomes(desk: Desk, action: PendingAction) {
     decideAction(loan, request, now),
   )
   return { view: previewTable(desk, preview), mark: `${action.state} ${preview.loan.version}` }
+}
+
+/** Builds the table of a loan as it is and as it becomes: its figures, and the instalments that change. */
+export function previewTable({ say }: Desk, { loan, before, after }: Preview): Html {
+  const of = (minor: bigint) => money(minor, loan.terms.currency)
+  const status = (state: LoanState) => sayName(say, state.status)
+  const rows: [string, (state: LoanState) => string][] = [
+    [say('status'), status],
+    [say('principal'), ({ outstanding }) => of(outstanding.principal)],
+    [say('interest'), ({ outstanding }) => of(outstanding.interest)],
+    [say('fees'), ({ outstanding }) => of(outstanding.fees)],
+    [say('penalty'), ({ outstanding }) => of(outstanding.penalty)],
+    [say('outstanding'), ({ totalOutstanding }) => of(totalOutstanding)],
+    [say('overdue'), ({ totalOverdue }) => of(totalOverdue)],
+    [say('paid'), ({ totalPaid }) => of(totalPaid)],
+    [say('overpaid'), ({ totalOverpaid }) => of(totalOverpaid)],
+  ]
+  const mark = (changed: boolean, text: string) => (changed ? html`<strong>${text}</strong>` : text)
+  const cells = rows.map(([name, read]) => {
+    const [now, then] = [read(before), read(after)]
+    return [name, now, mark(now !== then, then)]
+  })
+  const periods = after.periods.map((period, index) => ({ period, was: before.periods[index]?.owed ?? 0n }))
+  const changed = periods
+    .filter(({ period, was }) => period.owed !== was)
+    .map(({ period, was }) => [`${period.period}`, period.dueDate, of(was), mark(true, of(period.owed))])
+  return html`${table(say('previewTitle'), [[''], ...figures(say('now'), say('afterwards'))], cells, say('nothing'))}
+${changed.length > 0 && table(`${say('schedule')}: ${say('owed')}`, [['#'], [say('dueOn')], ...figures(say('now'), say('afterwards'))], changed, say('nothing'))}`
 }

@@ -1,22 +1,25 @@
+import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
 import {
   type AccountRecord,
   createAccount,
+  createApiKey,
   disableAccount,
   enableAccount,
   listAccounts,
+  listApiKeys,
   type Role,
   resetPassword,
+  revokeApiKey,
   revokeTokens,
   setRoles,
   unlockAccount,
   unlockAddress,
 } from '../../services/access/accounts.ts'
-import { organizationOption, role } from '../options.ts'
-import { passwordFrom } from '../passwords.ts'
+import { nameGiven, organizationOption, role, takeName, wholeNumber } from '../options.ts'
 import { perform, performAdding, type Shell } from '../perform.ts'
 import { toSecond } from '../terminal/format.ts'
-import { UsageError } from '../terminal/terminalIo.ts'
+import { type Io, UsageError } from '../terminal/terminalIo.ts'
 
 const GENERATE = ['--generate', 'make a password and show it, once; else it is asked for, or read from stdin'] as const
 
@@ -175,4 +178,84 @@ interface CreateOptions {
   readonly organization?: number
   readonly role?: Role[]
   readonly generate?: boolean
+}
+
+/** A password that the operator gave, or a generated one. */
+interface Given {
+  readonly password: string
+  /** True when the password has to be shown, once. */
+  readonly generated: boolean
+}
+
+/**
+ * Returns the password of an account: asked for at a terminal, else the first line of stdin, or generated from 144
+ * random bits. It is never an argument, which other users of the machine could see.
+ */
+async function passwordFrom(io: Io, { generate = false }: { generate?: boolean }): Promise<Given> {
+  if (generate) return { password: randomBytes(18).toString('base64url'), generated: true }
+  if (!io.interactive) {
+    const [password = ''] = (await io.readStdin()).split(/\r?\n/)
+    if (password === '') throw new UsageError('give the password as the first line of stdin, or say --generate')
+    return { password, generated: false }
+  }
+  const password = await io.askPassword('Password:')
+  if (password !== (await io.askPassword('The same again:'))) throw new UsageError('the two passwords differ')
+  return { password, generated: false }
+}
+
+export function apiKeyCommands(program: Command, shell: Shell): void {
+  const keys = program.command('api-keys').description('what record systems sign in with')
+
+  takeName(keys.command('create'), 'what it is for')
+    .description('make an API key and show it, once')
+    .addOption(organizationOption())
+    .option('--role <role>', 'USER, ADMIN or AUDITOR; may be given twice', role)
+    .action((argument: string | undefined, options: { organization?: number; role?: Role[] }, command: Command) => {
+      const name = nameGiven(command, argument)
+      return performAdding(shell, command, async ({ deps, printer, by, organization }) => {
+        const { id: organizationId } = await organization(options.organization)
+        const { key, apiKey } = await createApiKey(deps, by(organizationId), { name, roles: options.role ?? ['USER'] })
+        const { id, roles } = apiKey
+        printer.done(
+          { id, organizationId, name, roles, key },
+          `API key ${id}, ${name}, ${roles.join(' and ')} of organization ${organizationId}.\nIt is, shown only now: ${key}`,
+        )
+      })
+    })
+
+  keys
+    .command('list')
+    .description('list the API keys of an organization; never the keys themselves')
+    .addOption(organizationOption())
+    .action((options: { organization?: number }, command: Command) =>
+      perform(shell, command, async ({ deps, printer, organization }) => {
+        const at = (instant: number | null) => toSecond(instant, deps.config.zone)
+        printer.list(
+          await listApiKeys(deps, (await organization(options.organization)).id),
+          [
+            ['id', (one) => one.id, 'right'],
+            ['name', (one) => one.name],
+            ['begins', (one) => one.prefix],
+            ['roles', (one) => one.roles.join(' ')],
+            ['created', (one) => at(one.createdAt)],
+            ['revoked', (one) => at(one.revokedAt)],
+          ],
+          (one) => ({ ...one, createdAt: at(one.createdAt), revokedAt: at(one.revokedAt) || null }),
+        )
+      }),
+    )
+
+  keys
+    .command('revoke')
+    .description('refuse an API key for good, within 5 s on every instance')
+    .argument('<id>', 'its number', wholeNumber)
+    .addOption(organizationOption())
+    .action((id: number, options: { organization?: number }, command: Command) =>
+      perform(shell, command, async ({ deps, printer, by, organization, confirm }) => {
+        const { id: organizationId } = await organization(options.organization)
+        await confirm(`Revoke API key ${id} of organization ${organizationId} for good?`)
+        const { name } = await revokeApiKey(deps, by(organizationId), id)
+        printer.done({ id, organizationId, name, revoked: true }, `API key ${id}, ${name}, is revoked.`)
+      }),
+    )
 }

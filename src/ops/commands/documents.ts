@@ -1,5 +1,10 @@
 import { writeFile as write } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
+import { toRfc3339 } from '../../domain/dates.ts'
+import { isReversed, type LoanLine } from '../../domain/documents/loanLines.ts'
+import { paymentMethodOf } from '../../domain/loan/entry.ts'
+import { COMPONENTS, totalOf } from '../../domain/loan/portions.ts'
+import { minorToText } from '../../domain/money.ts'
 import {
   type Coded,
   DOCUMENT_FORMATS,
@@ -8,13 +13,25 @@ import {
   makeStatement,
   writeFile,
 } from '../../services/documents/documents.ts'
+import { codeText } from '../../services/documents/texts.ts'
+import type { LoanRef } from '../../services/loans/loans.ts'
 import { LANGUAGES, type Language } from '../../words/words.ts'
-import { toDocumentView } from '../documentView.ts'
-import { external, LOAN, type LoanOptions, refOf } from '../loanNames.ts'
-import { calendarDate, longNumber, organizationOption } from '../options.ts'
+import { calendarDate, longNumber, numberIn, organizationOption } from '../options.ts'
 import { perform, type Shell, type Task } from '../perform.ts'
+import { visibleCsv, visibleJson } from '../terminal/format.ts'
 import { Declined, UsageError } from '../terminal/terminalIo.ts'
-import { visibleCsv, visibleJson } from '../terminal/visible.ts'
+
+/** The options by which a command names a loan. */
+export interface LoanOptions {
+  readonly organization?: number
+  readonly external?: boolean
+}
+
+/** The argument that names a loan. */
+export const LOAN = ['<loan>', 'its number; with --external, your own id of it'] as const
+
+/** Returns the option that says which id of a loan is given. */
+export const external = () => new Option('--external', 'the loan is named by its externalId')
 
 interface DocumentOptions extends LoanOptions {
   readonly language: Language
@@ -92,4 +109,67 @@ async function save(file: string, content: string | Buffer): Promise<void> {
   } catch (error) {
     throw new Declined(`${file} cannot be written: ${(error as Error).message}`)
   }
+}
+
+/** Writes a document as JSON of the command line, with exact amounts as texts. */
+function toDocumentView({ document, code }: Coded, zone: string): object {
+  const { kind, language, lender, borrower, loan } = document
+  const { currency, principal, deducted, ...terms } = loan
+  const text = (minor: bigint) => minorToText(minor, currency)
+  const head = {
+    code: codeText(code),
+    kind,
+    language,
+    lender,
+    customer: borrower,
+    loan: { ...terms, currencyCode: currency.code, principal: text(principal), feesDeducted: text(deducted) },
+  }
+  if (document.kind === 'receipt')
+    return { ...head, ...toLine(document.line, text), postedAt: toRfc3339(document.postedAt, zone) }
+  const { from, to, opening, charged, credited, closing, state, lines, schedule } = document
+  return {
+    ...head,
+    from,
+    to,
+    status: state.status,
+    openingBalance: text(opening),
+    charged: text(charged),
+    credited: text(credited),
+    closingBalance: text(closing),
+    lines: lines.map((line) => toLine(line, text)),
+    totalOutstanding: text(state.totalOutstanding),
+    totalOverdue: text(state.totalOverdue),
+    totalOverpaid: text(state.totalOverpaid),
+    instalments: schedule.map(({ period, dueDate, due, paid, waived, writtenOff, owed }) => ({
+      period,
+      dueDate,
+      due: text(totalOf(due)),
+      paid: text(totalOf(paid)),
+      givenUp: text(totalOf(waived) + totalOf(writtenOff)),
+      owed: text(owed),
+    })),
+  }
+}
+
+function toLine(line: LoanLine, text: (minor: bigint) => string): object {
+  const { date, type, entry, amount, portions, overpayment, change, balance } = line
+  return {
+    date,
+    type,
+    ...(entry && { transactionId: entry.id, reference: entry.token, paymentMethod: paymentMethodOf(entry) }),
+    ...(entry && { status: isReversed(line) ? 'reversed' : 'posted' }),
+    amount: text(amount),
+    ...Object.fromEntries(COMPONENTS.map((component) => [component, text(portions[component])])),
+    overpayment: text(overpayment),
+    change: text(change),
+    balance: text(balance),
+  }
+}
+
+/** Returns the name of a loan. @throws UsageError for a text that is no number */
+export function refOf(named: string, { external: isOwn = false }: LoanOptions): LoanRef {
+  if (isOwn) return { externalId: named }
+  const id = numberIn(named)
+  if (id === undefined) throw new UsageError(`${named} is no loan's number; say --external for your own id`)
+  return { id }
 }

@@ -4,12 +4,11 @@ import { isWaiting } from '../../services/approvals/waiting.ts'
 import { getLoanWithDelinquency } from '../../services/delinquency/loanDelinquency.ts'
 import { getLoan } from '../../services/loans/loans.ts'
 import { postTransaction, reverseTransaction } from '../../services/loans/transactions.ts'
-import { external, LOAN, type LoanOptions, refOf } from '../loanNames.ts'
 import { toLoanText, toLoanView, toShownLoan } from '../loanView.ts'
 import { calendarDate, longNumber, organizationOption } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
 import { printWaiting } from './approvals.ts'
-import { documentCommands } from './documents.ts'
+import { documentCommands, external, LOAN, type LoanOptions, refOf } from './documents.ts'
 
 export function loanCommands(program: Command, shell: Shell): void {
   const loans = program.command('loans').description('single loans')

@@ -5,7 +5,7 @@ import {
   revokeSigningKey,
   rotateSigningKey,
   WHOLE_SERVICE,
-} from '../../services/access/signingKeys.ts'
+} from '../../services/access/keyRing.ts'
 import { perform, type Shell } from '../perform.ts'
 import { toSecond } from '../terminal/format.ts'
 

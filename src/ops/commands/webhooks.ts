@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { eventIdOf } from '../../services/events/toldEvent.ts'
-import { type Attempt, followAttempts, listAttempts } from '../../services/webhooks/attempts.ts'
+import { type Attempt, followAttempts, listAttempts, recoverEndpoint } from '../../services/webhooks/attempts.ts'
 import {
   createEndpoint,
   type EndpointView,
@@ -10,11 +10,9 @@ import {
   MOST_ENDPOINTS,
   rotateSecret,
 } from '../../services/webhooks/endpoints.ts'
-import { recoverEndpoint } from '../../services/webhooks/recovery.ts'
 import { longNumber, momentBefore, organizationOption, wholeNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
-import { toSecond } from '../terminal/format.ts'
-import { visible, visibleJson } from '../terminal/visible.ts'
+import { toSecond, visible, visibleJson } from '../terminal/format.ts'
 
 interface OfOrganization {
   readonly organization?: number

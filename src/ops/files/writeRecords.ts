@@ -1,8 +1,13 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeDirectory } from '../../db/embedded/makeDirectory.ts'
-import { Amount, type ExportKind, type ExportRecord, type ExportSink } from '../../services/book/bookExport.ts'
-import { recordsCsv } from '../../services/book/exportCsv.ts'
+import { makeDirectory } from '../../db/embedded/dataDirectory.ts'
+import {
+  Amount,
+  type ExportKind,
+  type ExportRecord,
+  type ExportSink,
+  recordsCsv,
+} from '../../services/book/bookExport.ts'
 import type { Io, Progress } from '../terminal/terminalIo.ts'
 import { Declined } from '../terminal/terminalIo.ts'
 import type { Format } from './readLines.ts'

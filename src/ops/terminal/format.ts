@@ -1,7 +1,7 @@
 import Table from 'cli-table3'
 import { toRfc3339 } from '../../domain/dates.ts'
+import { BYTE_ORDER_MARK } from '../../domain/visibleText.ts'
 import type { Io } from './terminalIo.ts'
-import { visible, visibleJson, visibleLines } from './visible.ts'
 
 /** A column of a table for people: its head, and the text of a row. */
 export type Column<T> = readonly [head: string, cell: (row: T) => string | number | null | undefined, align?: 'right']
@@ -63,3 +63,30 @@ export function toTable<T>(rows: readonly T[], columns: readonly Column<T>[]): s
 /** Writes an instant for people, in the tenant's time, to the second. */
 export const toSecond = (instant: number | null | undefined, zone: string): string =>
   instant === null || instant === undefined ? '' : toRfc3339(instant, zone).replace(/\.\d+/, '').replace('T', ' ')
+
+/** Control characters, and characters that are invisible or reverse a text: a terminal acts on them. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+const escaped = (character: string): string =>
+  [...character].map((one) => `\\u{${one.codePointAt(0)!.toString(16)}}`).join('')
+
+/** Escapes a text that somebody else chose, for a terminal: a control character becomes `\u{1b}`, for instance. */
+export const visible = (text: string): string => text.replace(HIDDEN, escaped)
+
+/** Escapes a finished output, except its line breaks. */
+export const visibleLines = (text: string): string =>
+  text.replace(HIDDEN, (character) => (character === '\n' ? character : escaped(character)))
+
+/** Escapes JSON, by JSON's own escapes, except its line breaks. */
+export const visibleJson = (json: string): string =>
+  json.replace(HIDDEN, (character) =>
+    character === '\n'
+      ? character
+      : Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
+          .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
+          .join(''),
+  )
+
+/** Escapes a CSV file that is written to a terminal or a file, except its line breaks and the mark of its encoding. */
+export const visibleCsv = (text: string): string =>
+  text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK + visibleLines(text.slice(1)) : visibleLines(text)

@@ -2,13 +2,12 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { type Account, findAccountByEmail } from '../../db/access/accounts.ts'
 import { LendingError } from '../../domain/errors.ts'
 import { type Listener, noListener } from '../listener.ts'
-import { identifyApiKey } from './apiKeys.ts'
-import { cachingVerifier } from './cachingVerifier.ts'
+import { identifyApiKey } from './accounts.ts'
 import type { Identity } from './caller.ts'
-import { networkOf, withoutPort } from './network.ts'
+import { networkOf, withoutPort } from './caller.ts'
 import { NO_ACCOUNT_HASH, verifyPassword } from './passwords/passwords.ts'
 import { createSignInLimits } from './signInLimits.ts'
-import { createTokens, type TokensDeps } from './tokens.ts'
+import { cachingVerifier, createTokens, type TokensDeps } from './tokens.ts'
 
 /** Issues tokens, and identifies callers by their tokens and API keys. */
 export interface SignIn {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Attempts, countAttempts } from '../../db/access/attempts.ts'
+import { type Attempts, countAttempts } from '../../db/access/counters.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import { LendingError } from '../../domain/errors.ts'
 

@@ -2,15 +2,27 @@ import { randomUUID } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Account, findAccount } from '../../db/access/accounts.ts'
 import type { Db } from '../../db/postgres/client.ts'
-import { LendingError } from '../../domain/errors.ts'
+import { invariant, LendingError } from '../../domain/errors.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'
-import type { Verified } from './cachingVerifier.ts'
+import type { Identity } from './caller.ts'
+import { createReadCache } from './credentialCache.ts'
 import type { KeyRing } from './keyRing.ts'
-import type { Claims, SignerPlace } from './tokenSigner.ts'
 
 /** A token is valid for a year (contract 3.1). */
 const TOKEN_DAYS = 365
 const DAY_SECONDS = 86_400
+
+const MOST_VERIFIED = 20_000
+
+/** The identity that a credential belongs to. */
+interface Verified {
+  readonly identity: Identity
+  /**
+   * Returns whether the key of the credential still verifies; checked at each use, so that the ages of two caches do
+   * not add up.
+   */
+  readonly stillGood?: () => Promise<boolean>
+}
 
 /** Issues tokens, and finds the account that a token belongs to. */
 export interface Tokens {
@@ -21,6 +33,33 @@ export interface Tokens {
    * @throws LendingError `unauthenticated` for a token that is malformed, forged, expired, or of a disabled account
    */
   verify(token: string): Promise<Verified>
+}
+
+/** Holds the claims of a token, by name. */
+export type Claims = Readonly<Record<string, unknown>>
+
+/** Signs tokens and verifies their signatures, with the key that is given for each. */
+export interface TokenSigner {
+  /** Returns a token of the claims, whose header names the key. */
+  sign(claims: Claims, key: { readonly kid: string; readonly privatePem: string }): string
+  /**
+   * Returns the `kid` in the header of a token, unchecked.
+   * @throws Error for a text that is not a token, or has another algorithm than ours
+   */
+  keyIdOf(token: string): unknown
+  /**
+   * Returns the claims of a token that the key signed, for our issuer. The caller checks when the token expires.
+   * @throws Error for every other token
+   */
+  verify(token: string, publicPem: string): Claims
+}
+
+/** Holds the signer: the auth host mounts it after the services that need it were made. */
+export interface SignerPlace {
+  /** Sets the signer, in place of an earlier one. */
+  mount(signer: TokenSigner): void
+  /** Returns the signer, which must have been mounted. */
+  mounted(): TokenSigner
 }
 
 /** Names what tokens need: where accounts are, the keys, the signer, and the issuer that tokens name. */
@@ -118,5 +157,33 @@ function oneEachTurn(): <T>(work: () => Promise<T>) => Promise<T> {
     const result = last.then(() => nextTurn()).then(work)
     last = result.catch(() => undefined)
     return result
+  }
+}
+
+/** Returns a check of credentials that keeps each identity for a few seconds; a refusal is never kept. */
+export function cachingVerifier(
+  now: () => number,
+  verify: (credential: string) => Promise<Verified>,
+): (credential: string) => Promise<Identity> {
+  const verified = createReadCache(now, MOST_VERIFIED, verify)
+  return async (credential) => {
+    const { identity, stillGood } = await verified.get(credential)
+    if (!stillGood || (await stillGood())) return identity
+    verified.forget(credential)
+    return (await verified.get(credential)).identity
+  }
+}
+
+/** Returns a place that has no signer yet. */
+export function signerPlace(): SignerPlace {
+  let signer: TokenSigner | undefined
+  return {
+    mount: (given) => {
+      signer = given
+    },
+    mounted: () => {
+      invariant(signer, 'an auth host that signs and verifies tokens')
+      return signer
+    },
   }
 }

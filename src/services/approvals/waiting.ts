@@ -13,10 +13,11 @@ import {
   type ApprovalLimit,
   amountOf,
   mustWait,
+  subjectOf,
+  toStoredRequest,
   transactionOf,
   waivedOf,
 } from '../../domain/approvals/pendingAction.ts'
-import { subjectOf, toStoredRequest } from '../../domain/approvals/storedRequest.ts'
 import type { Instant } from '../../domain/dates.ts'
 import { failedPrecondition, invariant } from '../../domain/errors.ts'
 import type { Decision } from '../../domain/loan/loan.ts'

@@ -6,6 +6,7 @@ import {
   listChecked,
   readChecked,
   readGrounds,
+  readLoanTrails,
   readTotals,
   START,
   type StoredGrounds,
@@ -13,26 +14,24 @@ import {
 } from '../../db/book/bookCheck.ts'
 import { BOOK_FAULTS, findFault } from '../../db/book/bookOrphans.ts'
 import { type LoanPostings, readLoanPostings } from '../../db/book/bookPostings.ts'
-import { readLoanTrails } from '../../db/book/bookTrail.ts'
 import { listNotFound, type NotFound } from '../../db/book/coverage.ts'
+import { readDocuments } from '../../db/documents/documents.ts'
 import { readEarlierTexts } from '../../db/loans/earlierTerms.ts'
 import { agrees, CACHED, cached } from '../../db/loans/loanColumns.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import { inSnapshot, type Snapshot } from '../../db/postgres/transaction.ts'
 import { listTestClocks } from '../../db/testClock/testClocks.ts'
-import { brokenByMarks } from '../../domain/bookCheck/entryMarks.ts'
-import { brokenRules } from '../../domain/bookCheck/invariants.ts'
+import { brokenByAgreement, brokenRules } from '../../domain/bookCheck/invariants.ts'
 import { brokenByJournal, type CheckedJournal } from '../../domain/bookCheck/journalRules.ts'
 import { brokenByChanges } from '../../domain/bookCheck/journalTrail.ts'
-import { brokenByAgreement } from '../../domain/bookCheck/loanAgreement.ts'
-import { brokenByTrail, type LoanTrail } from '../../domain/bookCheck/trailRules.ts'
+import { brokenByMarks, brokenByTrail, type LoanTrail } from '../../domain/bookCheck/trailRules.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
 import { carriedForward, endFrom, type LoanState } from '../../domain/loan/replay.ts'
 import { type EarlierTerms, earlierTermsFromText } from '../../domain/recordStyle/earlierTerms.ts'
+import { codeOf } from '../documents/code.ts'
 import type { EventHash, Head } from '../events/chainHeads.ts'
 import { type HeadsOfFile, readKeptHeads } from '../events/keptHeads.ts'
-import { type CheckParts, createCheckParts, type Difference } from './checkParts.ts'
-import { checkDocuments } from './documentCheck.ts'
+import { type Add, type CheckParts, createCheckParts, type Difference } from './checkParts.ts'
 import { checkJournals, NO_JOURNAL, readJournals } from './journalCheck.ts'
 import { createKeptDaysCheck, type KeptDaysCheck, readKeptDays } from './keptDaysCheck.ts'
 import { checkSeals, type SealsChecked } from './sealCheck.ts'
@@ -344,4 +343,38 @@ function differencesOfTotals(stored: StoredTotals, computed: Sums | undefined): 
           },
         ],
   )
+}
+
+/** The documents that are read at once. */
+const DOCUMENTS_AT_ONCE = 1_000
+
+/**
+ * Makes the code of each document again: a keyed hash over its row. Documents of an organization whose chain began again with
+ * another secret are left out, because their codes were made with the secret of before.
+ */
+async function checkDocuments(
+  { documentKey, chainSecret }: Pick<Deps, 'documentKey' | 'chainSecret'>,
+  snapshot: Snapshot,
+  organizationId: number | undefined,
+  add: Add,
+): Promise<void> {
+  let after = { organizationId: -(2 ** 31), code: '' }
+  for (;;) {
+    const documents = await readDocuments(snapshot, {
+      after,
+      organizationId,
+      keyId: chainSecret.keyId,
+      most: DOCUMENTS_AT_ONCE,
+    })
+    for (const { code, madeAt: _, ...facts } of documents)
+      if (codeOf(documentKey, facts) !== code)
+        add({
+          organizationId: facts.organizationId,
+          of: `document ${code}`,
+          message: 'is not what the code was made of',
+        })
+    const last = documents.at(-1)
+    if (!last || documents.length < DOCUMENTS_AT_ONCE) return
+    after = last
+  }
 }

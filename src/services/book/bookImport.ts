@@ -8,8 +8,8 @@ import {
   openImport,
   saveBatch,
 } from '../../db/book/bookImport.ts'
-import { backoffMs } from '../../db/postgres/backoffMs.ts'
-import type { Queries } from '../../db/queries/queries.ts'
+import { backoffMs } from '../../db/postgres/errors.ts'
+import type { Queries } from '../../db/queries/statement.ts'
 import { LendingError, notFound } from '../../domain/errors.ts'
 
 export type { Author } from '../../db/audit/trail.ts'

@@ -8,7 +8,7 @@ import {
 } from '../../db/customers/insertCustomers.ts'
 import { reserveAccountNumbers } from '../../db/lenders/accountNumbers.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
-import { BORROWER_DETAILS, type BorrowerDetail, detailsOf } from '../../domain/customer/borrower.ts'
+import { BORROWER_DETAILS, type BorrowerDetail, detailsOf } from '../../domain/customer/customer.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { invalidArgument, LendingError } from '../../domain/errors.ts'
 import { type Importer, type LineResult, lineResultOf, otherThere } from './bookImport.ts'

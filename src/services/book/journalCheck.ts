@@ -1,4 +1,4 @@
-import { readTrailedJournals } from '../../db/book/bookJournals.ts'
+import { readBookings, readProvisionPostings, readTrailedJournals } from '../../db/book/bookJournals.ts'
 import {
   type CheckedTransfer,
   type ClosedMonth,
@@ -8,14 +8,13 @@ import {
   readCloses,
   readTransfers,
 } from '../../db/book/bookPostings.ts'
-import { readBookings, readProvisionPostings } from '../../db/book/bookProvisions.ts'
 import { readCharts } from '../../db/journal/charts.ts'
 import { readJournalHeads } from '../../db/journal/journalHead.ts'
 import { readBookedBefore, readChart } from '../../db/journal/takenUp.ts'
 import type { Snapshot } from '../../db/postgres/transaction.ts'
 import type { CheckedJournal } from '../../domain/bookCheck/journalRules.ts'
+import { brokenByProvisions } from '../../domain/bookCheck/journalRules.ts'
 import { brokenByHead, brokenChart, brokenMonth } from '../../domain/bookCheck/journalTrail.ts'
-import { brokenByProvisions } from '../../domain/bookCheck/provisionRules.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import { InvariantError } from '../../domain/errors.ts'
 import { DEFAULT_CHART } from '../../domain/journal/chart.ts'

@@ -17,8 +17,7 @@ import type { Snapshot } from '../../db/postgres/transaction.ts'
 import { type EventHash, type Head, headText } from '../events/chainHeads.ts'
 import { type ChainSecret, marksOf, nameMarkOf, readMarks } from '../events/seal.ts'
 import type { Add, CheckParts } from './checkParts.ts'
-import { differencesOfRows, isAbsent } from './sealDifferences.ts'
-import { checkPart, type PartWalk, partName, settle, startWalk } from './sealParts.ts'
+import { checkPart, differencesOfRows, isAbsent, type PartWalk, partName, settle, startWalk } from './sealParts.ts'
 
 /** What the check of the seals takes. */
 export interface SealOptions {

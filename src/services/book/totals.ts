@@ -3,7 +3,7 @@ import { type BookTotals, computeBookTotals, readBookTotals } from '../../db/boo
 import { type Head, readHeads } from '../events/chainHeads.ts'
 import { type Job, SERVICE } from '../jobs/job.ts'
 
-export type { BucketTotals } from '../../db/book/bucketTotals.ts'
+export type { BucketTotals } from '../../db/book/totals.ts'
 export {
   type BookTotals,
   DAYS_SHOWN,

@@ -1,9 +1,23 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Deps } from '../../app/deps.ts'
-import { type CustomerNames, findCreditPosition } from '../../db/credit/credit.ts'
-import { findDecision } from '../../db/credit/creditDecisions.ts'
+import {
+  type CreditPosition,
+  type CustomerNames,
+  findCreditPosition,
+  findDecision,
+  type KeptDecision,
+  listDecisions,
+} from '../../db/credit/credit.ts'
 import { hasRaised, keepBoost, raiseLimit, type StatementPrint } from '../../db/credit/limitIncreases.ts'
-import { type BoostInputs, type BoostResult, decideStatement } from '../../domain/credit/decision.ts'
-import { fromStored, toStored } from '../../domain/credit/stored.ts'
+import type { Listed, Page } from '../../db/queries/cursor.ts'
+import {
+  type BoostInputs,
+  type BoostResult,
+  type Decided,
+  decideAgain,
+  decideStatement,
+} from '../../domain/credit/decision.ts'
+import { fromStored, type Json, toStored } from '../../domain/credit/policyJson.ts'
 import { dateIn } from '../../domain/dates.ts'
 import { LendingError, notFound } from '../../domain/errors.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
@@ -12,9 +26,9 @@ import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import { checkStatement, requireClaim } from '../statements/check.ts'
 import type { StatementFigures } from '../statements/parse.ts'
 import { statementHash } from '../statements/reader.ts'
-import { getScorecard, noSuchCustomer, type ScorecardNow } from './credit.ts'
-import { creditPositionById } from './creditDecisions.ts'
-import { policyInForce } from './creditPolicies.ts'
+import { getScorecard, noSuchCustomer, policyInForce, policyOfVersion, type ScorecardNow } from './credit.ts'
+
+export type { KeptDecision } from '../../db/credit/credit.ts'
 
 /** A statement that a customer shows, with the name and the number that should be on it. */
 export interface ShownStatement {
@@ -139,4 +153,58 @@ export async function getBoost(deps: Deps, caller: Caller, decisionId: bigint): 
     inputs: fromStored(kept.inputs) as BoostDecided['inputs'],
     result: fromStored(kept.result) as BoostResult,
   }
+}
+
+/** A decision as it was kept, and the result of the same facts and the policy of that time now. */
+export interface Replayed {
+  readonly kept: KeptDecision
+  /** As `kept.result` is stored: amounts as decimal text. */
+  readonly again: Json
+  /** Whether the result is what was decided then, as it always should be. */
+  readonly same: boolean
+}
+
+/**
+ * Returns a page of the decisions on a customer, newest first.
+ * @throws LendingError `not_found`
+ */
+export async function pageDecisions(
+  { db }: Pick<Deps, 'db'>,
+  { organizationId }: Pick<Caller, 'organizationId'>,
+  names: CustomerNames,
+  page: Page,
+): Promise<Listed<KeptDecision>> {
+  const position = await findCreditPosition(db, organizationId, names)
+  if (!position) throw noSuchCustomer()
+  return listDecisions(db, organizationId, position.customerId, page)
+}
+
+/**
+ * Decides a past decision again, on its facts and by the policy of that time.
+ * @throws LendingError `not_found`
+ */
+export async function replayDecision(
+  deps: Pick<Deps, 'db'>,
+  { organizationId }: Pick<Caller, 'organizationId'>,
+  id: bigint,
+): Promise<Replayed> {
+  const kept = await findDecision(deps.db, organizationId, id)
+  if (!kept) throw notFound('no decision has that id')
+  const { kind, policyVersion, inputs, result } = kept
+  const currency = currencyOf((await creditPositionById(deps, organizationId, kept.customerId)).currency)
+  const policy = await policyOfVersion(deps, organizationId, policyVersion, currency)
+  const decided = { kind, inputs: fromStored(inputs), result: fromStored(result) } as Decided
+  const again = toStored(decideAgain(decided, policy), currency)
+  return { kept, again, same: isDeepStrictEqual(again, result) }
+}
+
+/** Returns the credit position of a customer, by number. @throws LendingError `not_found` */
+async function creditPositionById(
+  { db }: Pick<Deps, 'db'>,
+  organizationId: number,
+  customerId: bigint,
+): Promise<CreditPosition> {
+  const position = await findCreditPosition(db, organizationId, { externalId: null, id: customerId })
+  if (!position) throw notFound('no customer has that id')
+  return position
 }

@@ -6,9 +6,8 @@ import {
   findBorrowers,
   insertBorrower,
 } from '../../db/customers/borrowers.ts'
-import { CUSTOMER_ORDERS, type CustomerFilter } from '../../db/customers/customerList.ts'
-import { type BorrowerDetails, sameDetails, withChanges } from '../../domain/customer/borrower.ts'
-import { displayName } from '../../domain/customer/customer.ts'
+import { CUSTOMER_ORDERS, type CustomerFilter } from '../../db/customers/customers.ts'
+import { type BorrowerDetails, displayName, sameDetails, withChanges } from '../../domain/customer/customer.ts'
 import { dateIn } from '../../domain/dates.ts'
 import { alreadyExists, notFound } from '../../domain/errors.ts'
 import type { Caller } from '../access/caller.ts'

@@ -1,8 +1,9 @@
 import type { Deps } from '../../app/deps.ts'
-import { CUSTOMER_ORDERS, type CustomerFilter } from '../../db/customers/customerList.ts'
 import {
+  CUSTOMER_ORDERS,
   type Customer,
   type CustomerChange,
+  type CustomerFilter,
   type CustomerRef,
   changeCustomer,
   findCustomer,
@@ -17,8 +18,7 @@ import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 
-export type { CustomerFilter } from '../../db/customers/customerList.ts'
-export type { Customer, CustomerRef } from '../../db/customers/customers.ts'
+export type { Customer, CustomerFilter, CustomerRef } from '../../db/customers/customers.ts'
 
 /**
  * Creates a customer, Active at once (contract 4.1).

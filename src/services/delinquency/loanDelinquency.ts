@@ -3,9 +3,14 @@ import { readEarlierTerms } from '../../db/loans/earlierTerms.ts'
 import type { LoanRef } from '../../db/loans/loans.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import { dateIn, type Instant, type LocalDate, toRfc3339 } from '../../domain/dates.ts'
-import { type DelinquencyNow, delinquencyNow } from '../../domain/delinquency/delinquencyNow.ts'
-import { datedUpTo, knownThen, momentOf } from '../../domain/delinquency/known.ts'
-import { type Span, spansOf } from '../../domain/delinquency/spans.ts'
+import {
+  type DelinquencyNow,
+  datedUpTo,
+  delinquencyNow,
+  knownThen,
+  momentOf,
+} from '../../domain/delinquency/position.ts'
+import { type Span, spansOf } from '../../domain/delinquency/segments.ts'
 import { invalidArgument } from '../../domain/errors.ts'
 import type { LoanTerms } from '../../domain/loan/terms.ts'
 import { termsKnownAt } from '../../domain/recordStyle/earlierTerms.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Deps } from '../../app/deps.ts'
-import { findDocument, insertDocument } from '../../db/documents/documents.ts'
+import { findDocument, insertDocument, type StoredDocument } from '../../db/documents/documents.ts'
 import { displayName } from '../../domain/customer/customer.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import {
@@ -13,15 +13,23 @@ import {
   type StatementDays,
   statementOf,
 } from '../../domain/documents/documents.ts'
+import { isReversed, type LoanLine } from '../../domain/documents/loanLines.ts'
+import { LendingError, notFound } from '../../domain/errors.ts'
+import { paymentMethodOf } from '../../domain/loan/entry.ts'
+import { COMPONENTS } from '../../domain/loan/portions.ts'
+import { type Currency, minorToText } from '../../domain/money.ts'
+import { showHidden } from '../../domain/visibleText.ts'
+import { DOCUMENT_WORDS, LINE_WORDS } from '../../words/documents.ts'
+import { isLanguage, type Language, speak } from '../../words/words.ts'
 import type { Caller } from '../access/caller.ts'
+import { columnsNamed, csvFile, othersText } from '../csv.ts'
 import { lenderDetails } from '../lenders/organizations.ts'
 import { getLoan, type LoanRead, type LoanRef } from '../loans/loans.ts'
 import { getRecordRepayment } from '../loans/recordRepayments.ts'
 import type { TransactionRef } from '../loans/transactions.ts'
 import { holderOf } from '../places.ts'
-import { codeOf, factsOf } from './code.ts'
-import { toCsv } from './csv.ts'
-import { fileNameOf } from './texts.ts'
+import { codeOf, factsOf, readCode } from './code.ts'
+import { codeText, fileNameOf } from './texts.ts'
 
 /** What a client asks of a statement. */
 export interface StatementRequest extends StatementDays {
@@ -166,4 +174,119 @@ async function keep<Document extends LoanDocument>(
   const isKept = await findDocument(deps.db, { organizationId, code })
   if (!isKept) await insertDocument(deps.db, { ...facts, code, madeAt: deps.now(organizationId) })
   return { document, code }
+}
+
+/** The columns of the file: a row for each line, whatever the language. */
+const COLUMNS = [
+  'date',
+  'type',
+  'description',
+  'transactionId',
+  'reference',
+  'paymentMethod',
+  'name',
+  'status',
+  'currencyCode',
+  'amount',
+  'principal',
+  'interest',
+  'fees',
+  'penalty',
+  'overpayment',
+  'charged',
+  'credited',
+  'balance',
+] as const
+
+type CsvRow = Partial<Record<(typeof COLUMNS)[number], string>>
+
+/** Writes a text that somebody else chose: it is shown in full, and nothing runs it. */
+const cell = (text: string | null): string => othersText(text && showHidden(text))
+
+/** Writes a document as CSV: the lines, of a statement between its opening and its closing balance, and the code. */
+function toCsv(document: LoanDocument, code: string): string {
+  const { language, loan } = document
+  const { currency } = loan
+  const say = speak(DOCUMENT_WORDS, language)
+  const balance = (date: string, word: 'opening' | 'closing', minor: bigint): CsvRow => ({
+    date,
+    type: word === 'opening' ? 'Opening Balance' : 'Closing Balance',
+    description: say(word),
+    currencyCode: currency.code,
+    balance: minorToText(minor, currency),
+  })
+  const lines = document.kind === 'statement' ? document.lines : [document.line]
+  const rows = lines.map((line) => rowOf(line, language, currency))
+  if (document.kind === 'statement') {
+    rows.unshift(balance(document.from, 'opening', document.opening))
+    rows.push(balance(document.to, 'closing', document.closing))
+  }
+  rows.push({ type: 'Code', description: say('code'), reference: othersText(codeText(code)) })
+  return csvFile(columnsNamed(COLUMNS), rows)
+}
+
+function rowOf(line: LoanLine, language: Language, currency: Currency): CsvRow {
+  const { date, type, entry, amount, portions, overpayment, change, balance } = line
+  const text = (minor: bigint) => minorToText(minor, currency)
+  const unlessZero = (minor: bigint) => (minor === 0n ? '' : text(minor))
+  return {
+    date,
+    type,
+    description: speak(LINE_WORDS, language)(type),
+    currencyCode: currency.code,
+    amount: text(amount),
+    ...Object.fromEntries(COMPONENTS.map((component) => [component, unlessZero(portions[component])])),
+    overpayment: unlessZero(overpayment),
+    charged: change > 0n ? text(change) : '',
+    credited: change < 0n ? text(-change) : '',
+    balance: text(balance),
+    ...(entry && {
+      transactionId: othersText(entry.id),
+      reference: cell(entry.token),
+      paymentMethod: cell(paymentMethodOf(entry)),
+      name: cell(entry.dueOn ? entry.note : null),
+      status: isReversed(line) ? 'reversed' : 'posted',
+    }),
+  }
+}
+
+/** What a document said when it was made, and whether it would say the same now. */
+export interface VerifiedDocument extends StoredDocument {
+  /** False once the book says something else: a transaction was reversed or back-dated, or a name has changed. */
+  readonly current: boolean
+}
+
+/**
+ * Returns what the document with a code says. It changes nothing.
+ * @param typed the code as a person typed it
+ * @throws LendingError `not_found` for a code that no document of the organization has, and for one whose row was changed
+ *   in the database; `unavailable`
+ */
+export async function verifyDocument(deps: Deps, caller: Caller, typed: string): Promise<VerifiedDocument> {
+  const code = readCode(typed)
+  const { organizationId } = caller
+  const stored = await findDocument(deps.db, { organizationId, code })
+  if (!stored || codeOf(deps.documentKey, withoutName(stored)) !== code)
+    throw notFound('no document of your organization has that code')
+  return { ...stored, current: await isCurrent(deps, caller, stored) }
+}
+
+const withoutName = ({ code: _, madeAt: __, ...facts }: StoredDocument) => facts
+
+/** Returns whether the same document, made now, would have the same code. */
+async function isCurrent(deps: Deps, caller: Caller, stored: StoredDocument): Promise<boolean> {
+  const { loanId: id, transactionId, fromDate, toDate, language, code } = stored
+  const asked = { ref: { id }, language: isLanguage(language) ? language : undefined }
+  try {
+    const document = await build(deps, caller, asked, (loan, context) =>
+      transactionId === null
+        ? statementOf(loan, context, { from: fromDate ?? undefined, to: toDate })
+        : receiptOf(loan, context, transactionId),
+    )
+    return codeOf(deps.documentKey, factsOf(caller.organizationId, document)) === code
+  } catch (error) {
+    // The loan is not there any more, or has other terms, with which there is no such statement.
+    if (error instanceof LendingError && ['invalid_argument', 'not_found'].includes(error.code)) return false
+    throw error
+  }
 }

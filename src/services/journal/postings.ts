@@ -9,7 +9,7 @@ import {
   type StoredPosting,
 } from '../../db/journal/postings.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
-import type { Queries } from '../../db/queries/queries.ts'
+import type { Queries } from '../../db/queries/statement.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import { invalidArgument } from '../../domain/errors.ts'
 import { onAccount } from '../../domain/journal/accountFilter.ts'

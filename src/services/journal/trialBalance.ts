@@ -5,7 +5,7 @@ import { readJournalHead } from '../../db/journal/journalHead.ts'
 import { findPeriods } from '../../db/journal/periods.ts'
 import { type PostedUpTo, readPosted } from '../../db/journal/sums.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
-import type { Queries } from '../../db/queries/queries.ts'
+import type { Queries } from '../../db/queries/statement.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { type Charts, turnsOf } from '../../domain/journal/chartsInForce.ts'
 import {

@@ -1,9 +1,10 @@
 import type { Deps } from '../../app/deps.ts'
 import type { Author } from '../../db/audit/trail.ts'
-import { findLogo, hasLogo } from '../../db/lenders/logos.ts'
 import {
   changeOrganization,
+  findLogo,
   findOrganization,
+  hasLogo,
   insertOrganization,
   listOrganizations as list,
   type Mode,

@@ -10,9 +10,12 @@ import {
   PRODUCT_ORDER,
 } from '../../db/lenders/products.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
+import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { alreadyExists, failedPrecondition, notFound } from '../../domain/errors.ts'
+import type { Decimal } from '../../domain/money.ts'
 import { type NewProduct, productOf } from '../../domain/product/newProduct.ts'
-import type { Product } from '../../domain/product/product.ts'
+import { type Product, principalFor } from '../../domain/product/product.ts'
+import { type Quote, quoteOf } from '../../domain/product/quote.ts'
 import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import type { Caller } from '../access/caller.ts'
 import { keyTaken } from '../access/idempotency.ts'
@@ -79,4 +82,30 @@ export async function retireProduct(
   })
   if (!isMarked) throw failedPrecondition('the product is retired already')
   return { ...product, retired: true }
+}
+
+/** What a quote is asked for. */
+interface QuoteRequest {
+  readonly principal: Decimal
+  /** Today when left out. */
+  readonly disbursedOn?: LocalDate | undefined
+}
+
+/**
+ * Returns what a loan of a product would cost.
+ * @throws LendingError `not_found`, `failed_precondition` for a retired product, `invalid_argument` for the principal,
+ *   also where its charges are above the cap of the product
+ */
+export async function quoteProduct(
+  deps: Deps,
+  caller: Caller,
+  id: bigint | null,
+  { principal, disbursedOn }: QuoteRequest,
+): Promise<Quote> {
+  const product = await getProduct(deps, caller, id)
+  return quoteOf(
+    product,
+    principalFor(product, principal),
+    disbursedOn ?? dateIn(deps.config.zone, deps.now(caller.organizationId)),
+  )
 }

@@ -4,7 +4,7 @@ import type { Instant } from '../../domain/dates.ts'
 import { dayThatWasOver, loanReviewed } from '../../domain/loan/change/change.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
 import { type Job, SERVICE } from '../jobs/job.ts'
-import { whileItStands } from '../testClock/whileItStands.ts'
+import { whileItStands } from '../testClock/testClocks.ts'
 
 export { countDue } from '../../db/loans/sweep.ts'
 

@@ -6,7 +6,7 @@ import {
   insertPageSession,
   type StoredSession,
   touchPageSession,
-} from '../../db/access/pageSessions.ts'
+} from '../../db/access/accounts.ts'
 import { isUnavailable } from '../../db/postgres/errors.ts'
 import type { Identity } from '../access/caller.ts'
 import { createReadCache } from '../access/credentialCache.ts'

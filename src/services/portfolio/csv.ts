@@ -1,12 +1,9 @@
 import { type Currency, currencyOf, minorToText, rateToNumber } from '../../domain/money.ts'
-import { AT_RISK_DAYS, type Sums } from '../../domain/portfolio/cells.ts'
+import { AT_RISK_DAYS, type Sums, shareOf } from '../../domain/portfolio/cells.ts'
 import type { Moved, RollRates, RollRow } from '../../domain/portfolio/rolls.ts'
-import { shareOf } from '../../domain/portfolio/share.ts'
 import { type Column, csvFile, othersText } from '../csv.ts'
 import type { LateLoan } from './arrears.ts'
-import type { PortfolioTime } from './overTime.ts'
-import type { RollAnswer } from './portfolio.ts'
-import type { PortfolioAtRisk } from './portfolioAtRisk.ts'
+import type { PortfolioAtRisk, PortfolioTime, RollAnswer } from './portfolio.ts'
 import type { Provisions } from './provisions.ts'
 
 const AT_RISK_COLUMNS = AT_RISK_DAYS.flatMap(

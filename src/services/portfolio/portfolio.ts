@@ -1,12 +1,13 @@
 import type { Deps } from '../../app/deps.ts'
-import type { PortfolioAsked } from '../../db/portfolio/asked.ts'
-import { findKeptDay, type KeptDayKey, keepDay, readSettled } from '../../db/portfolio/keptDays.ts'
+import { findKeptDay, type KeptDayKey, keepDay, listKeptDays, readSettled } from '../../db/portfolio/keptDays.ts'
+import type { PortfolioAsked } from '../../db/portfolio/positions.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
-import { addPeriods, dateIn, type Instant, type LocalDate } from '../../domain/dates.ts'
+import { addPeriods, dateIn, dayBefore, type Instant, type LocalDate } from '../../domain/dates.ts'
 import { invalidArgument } from '../../domain/errors.ts'
 import type { Cell } from '../../domain/portfolio/cells.ts'
+import { type Division, type Group, groupsOf } from '../../domain/portfolio/cells.ts'
 import { type RollRates, rollRatesOf } from '../../domain/portfolio/rolls.ts'
-import type { Caller } from '../access/caller.ts'
+import { type Caller, requireReader } from '../access/caller.ts'
 import { findPolicy, type NamedPolicy, namedBy } from '../delinquency/policies.ts'
 import { MOST_DAYS_KEPT } from './keepDays.ts'
 import { readCells, readRolls } from './positions.ts'
@@ -126,4 +127,60 @@ function dayOf(
   const latest = dateIn(zone, knownAt ?? now)
   if (asOf !== undefined && asOf > latest) throw invalidArgument(name, `must be at most ${latest}`)
   return asOf ?? latest
+}
+
+/** A portfolio at risk, divided as it was asked for. */
+export interface PortfolioAtRisk extends Omit<PortfolioDay, 'cells'> {
+  readonly groups: readonly Group[]
+}
+
+/**
+ * Returns the portfolio at risk of the caller's organization on a day (contract 11.9).
+ * @throws LendingError `permission_denied`, and as `readPortfolio`
+ */
+export async function getPortfolioAtRisk(
+  deps: Deps,
+  caller: Caller,
+  { by = [], ...request }: PortfolioRequest & { readonly by?: readonly Division[] | undefined },
+): Promise<PortfolioAtRisk> {
+  requireReader(caller)
+  const { cells, ...day } = await readPortfolio(deps, caller, request)
+  return { ...day, groups: groupsOf(cells, day.policy.policy, by) }
+}
+
+/** The most days that are shown, the last of them yesterday. */
+const DAYS_SHOWN = 92
+
+/** A day of a portfolio as it was kept, by currency. */
+interface PortfolioOfDay {
+  readonly day: LocalDate
+  /** False: a change that is dated on the day or before it was made since. */
+  readonly isRight: boolean
+  readonly groups: readonly Group[]
+}
+
+/** A portfolio over time. */
+export interface PortfolioTime {
+  readonly policy: NamedPolicy
+  /** Ascending; days that are not kept are left out. */
+  readonly days: readonly PortfolioOfDay[]
+}
+
+/**
+ * Lists the kept days of the portfolio of the caller's organization, of the last 92, by the policy in force. Nothing is
+ * computed: days that a change made stale are as they were.
+ * @throws LendingError `permission_denied`
+ */
+export async function listPortfolioDays(deps: Deps, caller: Caller): Promise<PortfolioTime> {
+  requireReader(caller)
+  const { organizationId } = caller
+  const today = dateIn(deps.config.zone, deps.now(organizationId))
+  const policy = await findPolicy(deps, organizationId, {})
+  const from = addPeriods(today, -DAYS_SHOWN, 'days')
+  const asked = { organizationId, policyVersion: policy.version ?? 0, from, to: dayBefore(today) }
+  const days = await listKeptDays(deps.db, asked)
+  return {
+    policy,
+    days: days.map(({ cells, ...day }) => ({ ...day, groups: groupsOf(cells, policy.policy, []) })),
+  }
 }

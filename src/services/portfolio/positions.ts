@@ -1,14 +1,18 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Deps } from '../../app/deps.ts'
 import { readEarlierTerms } from '../../db/loans/earlierTerms.ts'
-import { type PortfolioAsked, preparePortfolio } from '../../db/portfolio/asked.ts'
-import { type PortfolioLoan, readMoving } from '../../db/portfolio/moving.ts'
-import { sumStill, sumStillRolls } from '../../db/portfolio/still.ts'
+import {
+  type PortfolioAsked,
+  type PortfolioLoan,
+  preparePortfolio,
+  readMoving,
+  sumStill,
+  sumStillRolls,
+} from '../../db/portfolio/positions.ts'
 import type { Snapshot } from '../../db/postgres/transaction.ts'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
-import { knownThen, momentOf } from '../../domain/delinquency/known.ts'
 import type { DelinquencyPolicy } from '../../domain/delinquency/policy.ts'
-import { type NoPosition, type Position, positionsOn } from '../../domain/delinquency/position.ts'
+import { knownThen, momentOf, type NoPosition, type Position, positionsOn } from '../../domain/delinquency/position.ts'
 import { type Cell, Cells, monthOf, sumsOf } from '../../domain/portfolio/cells.ts'
 import { type Roll, rollOf } from '../../domain/portfolio/rolls.ts'
 import { termsKnownAt } from '../../domain/recordStyle/earlierTerms.ts'

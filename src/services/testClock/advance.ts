@@ -2,17 +2,28 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Deps } from '../../app/deps.ts'
 import { readChainHeads } from '../../db/events/sealedChain.ts'
 import { lastChange } from '../../db/journal/journalHead.ts'
-import { readChangesOfTime } from '../../db/testClock/passing.ts'
-import { noteTestClock } from '../../db/testClock/testClocks.ts'
-import { addPeriods, dateIn, type Instant, sameTimeOn, toRfc3339 } from '../../domain/dates.ts'
+import type { DamagedLoan } from '../../db/loans/sweep.ts'
+import { findPortfolios } from '../../db/portfolio/toldBuckets.ts'
+import { isForeignKeyViolation } from '../../db/postgres/errors.ts'
+import {
+  emptyTestOrganization,
+  noteTestClock,
+  type Pending,
+  readChangesOfTime,
+  readPending,
+  setTestClock,
+} from '../../db/testClock/testClocks.ts'
+import { addPeriods, dateIn, dayAfter, type Instant, sameTimeOn, startOfDay, toRfc3339 } from '../../domain/dates.ts'
 import { failedPrecondition, invalidArgument, LendingError } from '../../domain/errors.ts'
 import { eventTypesOf } from '../../domain/events/changeEvents.ts'
 import type { EventType } from '../../domain/events/eventTypes.ts'
-import { type Caller, requireRule } from '../access/caller.ts'
+import { type Caller, requireAdmin, requireRule } from '../access/caller.ts'
 import { sequencerJob } from '../events/sequencer.ts'
 import { workRound } from '../jobs/job.ts'
-import { passTime } from './passTime.ts'
-import { whileItStands } from './whileItStands.ts'
+import { sweepTestOrganization } from '../loans/sweep.ts'
+import { keepDays } from '../portfolio/keepDays.ts'
+import { type TellingPlace, tellBuckets } from '../portfolio/tellBuckets.ts'
+import { whileItStands } from './testClocks.ts'
 
 /** The longest that a request may advance the clock; it can be asked again, and goes on. */
 const MOST_MS = 120_000
@@ -159,3 +170,115 @@ async function untilNumbered(deps: Deps, organizationId: number, changeId: bigin
     if (head && head.changeId >= changeId) return
   }
 }
+
+type PassDeps = Pick<Deps, 'db' | 'config' | 'now' | 'testClocks'>
+
+/** The pause before a loan is looked at again that another change has locked. */
+const LOOK_AGAIN_MS = 5
+
+/** A walk of the clock of a test organization. */
+export interface Passing {
+  readonly organizationId: number
+  /** Where the clock is to stand in the end. */
+  readonly to: Instant
+  /** The moment, by `performance.now()`, after which the walk is given up where it is. */
+  readonly until: number
+}
+
+interface Moment {
+  readonly organizationId: number
+  readonly until: number
+  /** The loans that were found damaged: they are left out. */
+  readonly except: DamagedLoan[]
+}
+
+/**
+ * Moves the clock of a test organization from one day to the next, and does on each what time does: at the beginning of a
+ * day it saves what has changed in loans, and tells of those that are in another bucket. Days on which nothing can change
+ * are passed over. In the end the last days of the portfolio are kept.
+ * @throws LendingError `unavailable` where the walk takes too long; the clock then stands at the day that it has come to
+ */
+export async function passTime(deps: PassDeps, { organizationId, to, until }: Passing): Promise<void> {
+  const { db, config, testClocks } = deps
+  const except: DamagedLoan[] = []
+  await findPortfolios({ pool: db.pool })
+  let pending = await passMoment(deps, { organizationId, until, except })
+  for (let at = testClocks.now(organizationId); at < to; ) {
+    at = Math.min(to, nextStop(at, pending, config.zone))
+    await setTestClock(db, organizationId, at)
+    testClocks.note({ organizationId, standsAt: at })
+    pending = await passMoment(deps, { organizationId, until, except })
+  }
+  if (pending.toldOn !== null) await keepDays(deps, organizationId)
+}
+
+/** Returns the next moment at which time may change something; the beginning of a day, after an instant. */
+function nextStop(at: Instant, { isAnyLate, nextReviewAt }: Pending, zone: string): Instant {
+  const tomorrow = startOfDay(dayAfter(dateIn(zone, at)), zone)
+  if (isAnyLate) return tomorrow
+  if (nextReviewAt === null) return Number.POSITIVE_INFINITY
+  const day = dateIn(zone, nextReviewAt)
+  const start = startOfDay(day, zone)
+  return Math.max(tomorrow, start < nextReviewAt ? startOfDay(dayAfter(day), zone) : start)
+}
+
+/** Does what time does up to the moment at which the clock stands. */
+async function passMoment(deps: PassDeps, { organizationId, until, except }: Moment): Promise<Pending> {
+  const { db, config, now } = deps
+  const at = now(organizationId)
+  const day = dateIn(config.zone, at)
+  let place: TellingPlace | undefined
+  for (;;) {
+    const pending = await readPending(db, { organizationId, now: at, except })
+    const isTold = pending.toldOn !== null && pending.toldOn >= day
+    const hasLoans = pending.due > 0 || pending.nextReviewAt !== null || pending.isAnyLate
+    if (pending.due === 0 && (isTold || !hasLoans)) return pending
+    if (performance.now() > until) throw tooLong(deps, organizationId)
+    if (pending.due > 0) {
+      const { found, damaged } = await sweepTestOrganization(deps, organizationId, except)
+      except.push(...damaged)
+      // Those that are due were locked by other changes.
+      if (found === 0) await pause(LOOK_AGAIN_MS)
+      continue
+    }
+    place = (await tellBuckets(deps, organizationId, place)).next
+    if (place) continue
+    // A loan that is damaged may keep a day from being told; another instance may be telling it.
+    if (except.length > 0) return pending
+    await pause(LOOK_AGAIN_MS)
+  }
+}
+
+const tooLong = ({ now, config }: PassDeps, organizationId: number) =>
+  new LendingError(
+    'unavailable',
+    `the clock has come to ${dateIn(config.zone, now(organizationId))} so far; ask again for the same \`to\`, and it goes on from there`,
+    [],
+    1,
+  )
+
+/**
+ * Empties a test organization but for its accounts, API keys, products and webhook endpoints. Its clock then runs with that
+ * of the machine, and the numbers of its events go on, so that no receiver sees one twice.
+ * @throws LendingError `permission_denied`; `failed_precondition` for a live organization; `aborted` where another request
+ *   moves the clock, or makes a loan at the same time
+ */
+export async function resetTestOrganization(deps: Deps, caller: Caller): Promise<ClockNow> {
+  requireAdmin(caller)
+  const { organizationId } = caller
+  getTestClock(deps, caller)
+  return inTurn(deps, organizationId, async () => {
+    const { zone } = deps.config
+    const at = deps.testClocks.liveNow()
+    const before = { now: toRfc3339(deps.now(organizationId), zone) }
+    const trace = { action: 'reset' as const, before, after: { now: toRfc3339(at, zone) }, at }
+    await emptyTestOrganization(deps.db, caller, trace).catch((error: unknown) => {
+      throw isForeignKeyViolation(error) ? busy() : error
+    })
+    await deps.testClocks.refresh(organizationId)
+    return getTestClock(deps, caller)
+  })
+}
+
+const busy = () =>
+  new LendingError('aborted', 'a loan was made while the organization was being emptied; try again', [], 1)

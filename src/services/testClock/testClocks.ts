@@ -1,6 +1,9 @@
+import type { Deps } from '../../app/deps.ts'
 import type { Db } from '../../db/postgres/client.ts'
+import { aloneFor } from '../../db/postgres/transaction.ts'
 import { listTestClocks, type TestClock, testClockReader } from '../../db/testClock/testClocks.ts'
 import type { Instant } from '../../domain/dates.ts'
+import { getOrganization, type Mode, type Organization } from '../lenders/organizations.ts'
 
 export type { TestClock } from '../../db/testClock/testClocks.ts'
 
@@ -43,3 +46,30 @@ export async function openTestClocks(db: Db, liveNow: () => number): Promise<Tes
   await clocks.refreshAll()
   return clocks
 }
+
+/**
+ * Returns the mode of the organization of a request. Reads the clock of a test organization, because another instance may
+ * have moved it: the request is of the moment at which the clock stands now.
+ */
+export async function enterOrganization(
+  deps: Pick<Deps, 'organizations' | 'testClocks'>,
+  organizationId: Organization['id'],
+): Promise<Mode> {
+  const { mode } = await getOrganization(deps, { organizationId })
+  if (mode === 'test') await deps.testClocks.refresh(organizationId)
+  return mode
+}
+
+/**
+ * Does work by the clock of a test organization while nobody moves that clock, on any instance.
+ * @returns undefined where the clock is being moved, or another instance does such work
+ */
+export const whileItStands = <T extends NonNullable<unknown>>(
+  { db, testClocks }: Pick<Deps, 'db' | 'testClocks'>,
+  organizationId: number,
+  work: () => Promise<T>,
+): Promise<T | undefined> =>
+  aloneFor(db, { name: 'test clock', organizationId }, async () => {
+    await testClocks.refresh(organizationId)
+    return work()
+  })

@@ -1,27 +1,33 @@
+import { randomUUID } from 'node:crypto'
 import type { Deps } from '../../app/deps.ts'
 import {
   changeEndpoint as changeRow,
   deleteEndpoint as deleteRow,
+  ENDPOINTS_ORDER,
   type Endpoint,
+  type EndpointView,
+  findEndpoint,
+  findEndpoints,
   findSecrets,
   insertEndpoint,
   secretSha256,
 } from '../../db/webhooks/endpoints.ts'
-import { ENDPOINTS_ORDER, type EndpointView, findEndpoint, findEndpoints } from '../../db/webhooks/endpointViews.ts'
 import type { EndpointState, EventStyle } from '../../db/webhooks/leases.ts'
+import { toRfc3339 } from '../../domain/dates.ts'
 import { failedPrecondition, invalidArgument, notFound } from '../../domain/errors.ts'
-import { EVERY_TYPE, WANTED_WORDS } from '../../domain/webhooks/wantedTypes.ts'
+import { EVERY_TYPE, WANTED_WORDS } from '../../domain/webhooks/webhooks.ts'
 import { type Caller, requireAdmin, requireReader } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import { decodeEventCursor } from '../events/eventCursor.ts'
 import { beginningOf, headOf, positionOf } from '../events/eventList.ts'
 import { positionOf as placeOf, type Range, type Ranged, rangedOf } from '../paging.ts'
-import { NOT_PUBLIC, readEndpointUrl } from './address.ts'
-import { PrivateAddressError, publicAddresses } from './lookup.ts'
+import { holderOf, type PlaceBounds } from '../places.ts'
+import { NOT_PUBLIC, PrivateAddressError, publicAddresses, readEndpointUrl } from './address.ts'
+import type { Posted } from './poster.ts'
 import { ACTIVE } from './sending.ts'
-import { canSign, makeWebhookSecret, webhookBox } from './signing.ts'
+import { canSign, makeWebhookSecret, secretsOf, signedHeaders, webhookBox } from './signing.ts'
 
-export { type EndpointView, MOST_COUNTED } from '../../db/webhooks/endpointViews.ts'
+export { type EndpointView, MOST_COUNTED } from '../../db/webhooks/endpoints.ts'
 export { ENDPOINT_STATES, EVENT_STYLES, type EventStyle } from '../../db/webhooks/leases.ts'
 
 /** The most endpoints of an organization. */
@@ -238,4 +244,47 @@ export async function getShownEndpoint(deps: EndpointDeps, caller: Caller, id: b
   const stored = await findSecrets(deps.db, caller.organizationId, id)
   if (!stored) throw noSuchEndpoint()
   return { endpoint, secret: webhookBox(deps.config).decrypt(stored.secret) }
+}
+
+/** The places of tests in a process: an account has one. Each test may take as long as a receiver may. */
+export const TEST_PLACES: PlaceBounds = {
+  atOnce: 8,
+  ofGroup: 4,
+  ofMember: 1,
+  waiting: { all: 16, ofGroup: 4, ofMember: 2 },
+  waitMs: 5_000,
+  refusal: 'too many tests are under way; try again',
+  againSeconds: 5,
+}
+
+/** The type of the event of a test; no change of the book has it. */
+const TEST_TYPE = 'webhook.test'
+
+/** What came of the delivery of a test. */
+export type Tested = Pick<Posted, 'status' | 'ms' | 'text' | 'error'> & { readonly eventId: string }
+
+/**
+ * Sends an event of a test to an endpoint now, whatever the state of the endpoint is. It is no event of the book: it has no
+ * number, and is not sent again.
+ * @throws LendingError `permission_denied`, `not_found`; `resource_exhausted` where too many tests are under way
+ */
+export async function testEndpoint(
+  deps: Pick<Deps, 'db' | 'machineNow' | 'config' | 'webhookPoster' | 'testClocks' | 'places'>,
+  caller: Caller,
+  id: bigint,
+): Promise<Tested> {
+  requireAdmin(caller)
+  const { url } = await getEndpoint(deps, caller, id)
+  const stored = await findSecrets(deps.db, caller.organizationId, id)
+  if (!stored) throw notFound('no webhook endpoint has that id')
+  return deps.places.webhookTests.run(holderOf(caller), async () => {
+    const at = deps.machineNow()
+    const eventId = `evt_${caller.organizationId}_test_${randomUUID()}`
+    const liveMode = deps.testClocks.find(caller.organizationId) === undefined
+    const event = { id: eventId, type: TEST_TYPE, liveMode, timestamp: toRfc3339(at, deps.config.zone), data: {} }
+    const body = JSON.stringify(event)
+    const headers = signedHeaders(secretsOf(deps.config, stored)(at), { id: eventId, at, body })
+    const { status, ms, text, error } = await deps.webhookPoster.post({ url, headers, body })
+    return { eventId, status, ms, text, error }
+  })
 }

@@ -1,5 +1,5 @@
 import type { Deps } from '../../app/deps.ts'
-import { readEndpointFigures } from '../../db/webhooks/endpointViews.ts'
+import { readEndpointFigures } from '../../db/webhooks/endpoints.ts'
 import { ENDPOINT_STATES, type EndpointState } from '../../db/webhooks/leases.ts'
 import { type Job, SERVICE } from '../jobs/job.ts'
 

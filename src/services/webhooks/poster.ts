@@ -1,16 +1,17 @@
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import manifest from '../../../package.json' with { type: 'json' }
-import { readRetryAfter } from '../../domain/webhooks/schedule.ts'
-import { addressIn, isPublicAddress } from './address.ts'
+import { readRetryAfter } from '../../domain/webhooks/webhooks.ts'
 import {
+  addressIn,
   byNameServers,
   bySystem,
   checkedLookup,
   createResolver,
+  isPublicAddress,
   PrivateAddressError,
   type ResolveName,
-} from './lookup.ts'
+} from './address.ts'
 
 /** The time within which a receiver has to answer (contract 8). */
 export const ANSWER_WITHIN_MS = 15_000

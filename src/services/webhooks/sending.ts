@@ -1,5 +1,5 @@
 import type { NewAttempt, Progress } from '../../db/webhooks/leases.ts'
-import { MOST_ATTEMPTS, pauseAfter } from '../../domain/webhooks/schedule.ts'
+import { MOST_ATTEMPTS, pauseAfter } from '../../domain/webhooks/webhooks.ts'
 import type { Posted } from './poster.ts'
 import type { Item, Queue } from './queue.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { inPlace } from '../../../src/api/document/references.ts'
+import { inPlace } from '../../../src/api/document/share.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../../src/services/lenders/seedDemo.ts'
 import { examplesOf } from '../../support/document.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'

@@ -6,7 +6,7 @@ import { partnerStyle } from '../../../src/api/partner/index.ts'
 import { recordStyle } from '../../../src/api/record/index.ts'
 import type { Style, StyleApp } from '../../../src/api/style.ts'
 import { buildApp } from '../../../src/app/app.ts'
-import { signerPlace } from '../../../src/services/access/tokenSigner.ts'
+import { signerPlace } from '../../../src/services/access/tokens.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 
 let service: TestService

@@ -3,8 +3,13 @@ import { createLocalJWKSet, decodeProtectedHeader, type JWK, jwtVerify } from 'j
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { insertSigningKey, listKeyRecords, WHOLE_SERVICE } from '../../../src/db/access/signingKeys.ts'
 import { service as byItself } from '../../../src/db/audit/trail.ts'
-import { makeSigningKey, openKeyRing, WrongSecretError } from '../../../src/services/access/keyRing.ts'
-import { retireSigningKey, revokeSigningKey } from '../../../src/services/access/signingKeys.ts'
+import {
+  makeSigningKey,
+  openKeyRing,
+  retireSigningKey,
+  revokeSigningKey,
+  WrongSecretError,
+} from '../../../src/services/access/keyRing.ts'
 import { DEMO_PARTNER } from '../../../src/services/lenders/seedDemo.ts'
 import { within } from '../../support/patience.ts'
 import { startService, type TestService } from '../../support/service.ts'

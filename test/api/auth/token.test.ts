@@ -1,7 +1,7 @@
 import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { countAttempts } from '../../../src/db/access/attempts.ts'
+import { countAttempts } from '../../../src/db/access/counters.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 
 const AUTH = 'auth.localhost:3000'

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { unguarded } from '../../../src/api/limits/overload.ts'
 import { createLimits, type Limits } from '../../../src/services/access/rateLimits.ts'
 import { drain } from '../../../src/services/jobs/job.ts'
-import { purgeJob } from '../../../src/services/jobs/purgeJob.ts'
+import { purgeJob } from '../../../src/services/jobs/serviceJobs.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { raw, toyApp } from '../toy.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pageDecisions, replayDecision } from '../../../src/services/credit/creditDecisions.ts'
+import { pageDecisions, replayDecision } from '../../../src/services/credit/creditBoosts.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 import { fictionalStatement, statementPdf } from '../../support/statementPdf.ts'
 import { showing } from '../../support/upload.ts'

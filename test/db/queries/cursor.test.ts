@@ -9,7 +9,7 @@ import {
   MOST_GIVEN,
   startOf,
 } from '../../../src/db/queries/cursor.ts'
-import { createSettledPlaces } from '../../../src/db/queries/settledPlaces.ts'
+import { createSettledPlaces } from '../../../src/db/queries/lists.ts'
 
 /** A book of rows in one table: transactions begin, draw places and end in any order. */
 class Book {

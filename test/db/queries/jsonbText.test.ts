@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { instantText } from '../../../src/db/audit/stamp.ts'
-import { jsonbText } from '../../../src/db/queries/jsonbText.ts'
+import { jsonbText } from '../../../src/db/queries/rows.ts'
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
 
 let fresh: FreshDatabase

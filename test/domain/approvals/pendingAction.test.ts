@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ACTION_KINDS, type ActionRequest, mustWait } from '../../../src/domain/approvals/pendingAction.ts'
-import { fromStoredRequest, subjectOf, toStoredRequest } from '../../../src/domain/approvals/storedRequest.ts'
+import {
+  ACTION_KINDS,
+  type ActionRequest,
+  fromStoredRequest,
+  mustWait,
+  subjectOf,
+  toStoredRequest,
+} from '../../../src/domain/approvals/pendingAction.ts'
 
 const decimal = fc.record({ units: fc.bigInt(1n, 10n ** 14n), scale: fc.integer({ min: 0, max: 2 }) })
 const note = fc.option(fc.string(), { nil: null })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { availableLimit, decideBoost, limitFromStatement } from '../../../src/domain/credit/limit.ts'
+import { availableLimit, decideBoost, limitFromStatement } from '../../../src/domain/credit/decision.ts'
 import { DEFAULT_POLICY } from './customers.ts'
 
 describe('limitFromStatement, by the default policy (30% of the inflow, 3,000,000 at most)', () => {

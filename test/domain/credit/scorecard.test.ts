@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { type Decided, decideAgain, decideScore, decideStatement } from '../../../src/domain/credit/decision.ts'
-import { requireWithinLimit, scorecardOf } from '../../../src/domain/credit/scorecard.ts'
-import { fromStored, toStored } from '../../../src/domain/credit/stored.ts'
+import {
+  type Decided,
+  decideAgain,
+  decideScore,
+  decideStatement,
+  requireWithinLimit,
+  scorecardOf,
+} from '../../../src/domain/credit/decision.ts'
+import { fromStored, toStored } from '../../../src/domain/credit/policyJson.ts'
 import { currencyOf } from '../../../src/domain/money.ts'
 import { DEFAULT_POLICY, NOBODY } from './customers.ts'
 

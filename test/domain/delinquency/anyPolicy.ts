@@ -1,6 +1,5 @@
 import fc from 'fast-check'
-import { type Bucket, COUNT_FROM, type DelinquencyPolicy } from '../../../src/domain/delinquency/policy.ts'
-import { PRESETS } from '../../../src/domain/delinquency/presets.ts'
+import { type Bucket, COUNT_FROM, type DelinquencyPolicy, PRESETS } from '../../../src/domain/delinquency/policy.ts'
 
 /** A rate in millionths of a percent, of hundredths of a percent. */
 const rate = (most: number) => fc.integer({ min: 0, max: most }).map((hundredths) => BigInt(hundredths) * 10_000n)

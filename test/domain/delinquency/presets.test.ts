@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bucketIndex } from '../../../src/domain/delinquency/policy.ts'
-import { PRESETS } from '../../../src/domain/delinquency/presets.ts'
+import { bucketIndex, PRESETS } from '../../../src/domain/delinquency/policy.ts'
 
 describe.each(PRESETS)('the policy $name', ({ source, policy }) => {
   it('has buckets without gap or overlap, of which the last has no end, and a source', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { brokenByProvisions, type ProvisionPosting } from '../../../src/domain/bookCheck/provisionRules.ts'
+import { brokenByProvisions, type ProvisionPosting } from '../../../src/domain/bookCheck/journalRules.ts'
 import { bookingOf, differencesOf, type Provision, provisionAmounts } from '../../../src/domain/journal/provisions.ts'
 
 const provision = (productId: number | null, amount: bigint, currency = 'KES'): Provision => ({

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Entry } from '../../../src/domain/loan/entry.ts'
 import { findByToken, type Loan } from '../../../src/domain/loan/loan.ts'
-import { findById } from '../../../src/domain/recordStyle/recordRepayment.ts'
+import { findById } from '../../../src/domain/recordStyle/loanRecord.ts'
 
 /** Adds entries one by one to the same list, as with many repayments at once, and searches between. */
 const key = fc.integer({ min: 0, max: 40 })

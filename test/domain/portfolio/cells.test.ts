@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { PRESETS } from '../../../src/domain/delinquency/presets.ts'
-import { type Cell, Cells, plusSums, sumsOf } from '../../../src/domain/portfolio/cells.ts'
-import { groupsOf } from '../../../src/domain/portfolio/groups.ts'
-import { cellsFromJson, cellsToJson } from '../../../src/domain/portfolio/storedCells.ts'
+import { PRESETS } from '../../../src/domain/delinquency/policy.ts'
+import {
+  type Cell,
+  Cells,
+  cellsFromJson,
+  cellsToJson,
+  groupsOf,
+  plusSums,
+  sumsOf,
+} from '../../../src/domain/portfolio/cells.ts'
 
 const [{ policy }] = PRESETS
 const late = (daysPastDue: number, principal = 100n) => sumsOf({ index: 0, daysPastDue, principal, provision: 7n })

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { currencyOf, minorToText, parseDecimal } from '../../../src/domain/money.ts'
-import { fraction } from '../../../src/domain/schedule/fraction.ts'
+import { cellRounding, fraction } from '../../../src/domain/schedule/fraction.ts'
 import type { DecimalPlaces } from '../../../src/domain/schedule/recordTerms.ts'
-import { cellRounding } from '../../../src/domain/schedule/scheduleRounding.ts'
 import { cells } from './recordScheduleTable.ts'
 
 function rounded(places: DecimalPlaces, text: string, code = 'KES'): string {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MOST_ATTEMPTS, pauseAfter, readRetryAfter } from '../../../src/domain/webhooks/schedule.ts'
-import { wantedTypes } from '../../../src/domain/webhooks/wantedTypes.ts'
+import { MOST_ATTEMPTS, pauseAfter, readRetryAfter, wantedTypes } from '../../../src/domain/webhooks/webhooks.ts'
 
 const HOUR = 3_600_000
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Account } from '../../../src/db/access/accounts.ts'
-import { signerPlace } from '../../../src/services/access/tokenSigner.ts'
-import { createTokens } from '../../../src/services/access/tokens.ts'
+import { createTokens, signerPlace } from '../../../src/services/access/tokens.ts'
 
 const account = { id: 7, organizationId: 1, roles: ['USER'], tokensFrom: null } as unknown as Account
 

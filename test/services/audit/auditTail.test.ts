@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Db } from '../../../src/db/postgres/client.ts'
-import { followTrail, readTrail, type TrailFilter } from '../../../src/services/audit/auditTail.ts'
+import { followTrail, readTrail, type TrailFilter } from '../../../src/services/audit/audit.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 let service: TestService

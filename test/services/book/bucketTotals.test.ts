@@ -4,7 +4,7 @@ import { createTotals } from '../../../src/services/book/totals.ts'
 import { sequencerJob } from '../../../src/services/events/sequencer.ts'
 import { drain, workRound } from '../../../src/services/jobs/job.ts'
 import { sweepJob } from '../../../src/services/loans/sweep.ts'
-import { portfolioJob } from '../../../src/services/portfolio/portfolioKeeper.ts'
+import { portfolioJob } from '../../../src/services/portfolio/keepDays.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 // The active loans by bucket, as the totals of the book have them for the metrics.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { SEALED } from '../../../src/db/events/sealedColumns.ts'
 import type { SealedRow } from '../../../src/db/events/trailedChange.ts'
-import { differencesOfRows } from '../../../src/services/book/sealDifferences.ts'
+import { differencesOfRows } from '../../../src/services/book/sealParts.ts'
 import { digestOf, markOf, marksOf, readMarks } from '../../../src/services/events/seal.ts'
 
 const row = (table: SealedRow['table'], key: string, changes: Record<string, string | null> = {}): SealedRow => ({

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { drain } from '../../../src/services/jobs/job.ts'
-import { purgeJob } from '../../../src/services/jobs/purgeJob.ts'
+import { purgeJob } from '../../../src/services/jobs/serviceJobs.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 let service: TestService

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { renderEvents } from '../../../src/app/renderEvents.ts'
+import { renderEvents } from '../../../src/app/app.ts'
 import { createServiceJobs } from '../../../src/services/jobs/serviceJobs.ts'
 import { silent } from '../../support/quiet.ts'
 import { startService, type TestService } from '../../support/service.ts'

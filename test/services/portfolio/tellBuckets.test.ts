@@ -3,7 +3,7 @@ import { checkBook } from '../../../src/services/book/bookCheck.ts'
 import { sequencerJob } from '../../../src/services/events/sequencer.ts'
 import { drain, workRound } from '../../../src/services/jobs/job.ts'
 import { sweepJob } from '../../../src/services/loans/sweep.ts'
-import { portfolioJob } from '../../../src/services/portfolio/portfolioKeeper.ts'
+import { portfolioJob } from '../../../src/services/portfolio/keepDays.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 // delinquency.changed is told once, when the day begins on which a loan is in another bucket (contract 11.14).

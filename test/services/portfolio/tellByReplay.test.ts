@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { sequencerJob } from '../../../src/services/events/sequencer.ts'
 import { drain, workRound } from '../../../src/services/jobs/job.ts'
 import { sweepJob } from '../../../src/services/loans/sweep.ts'
-import { portfolioJob } from '../../../src/services/portfolio/portfolioKeeper.ts'
+import { portfolioJob } from '../../../src/services/portfolio/keepDays.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 // delinquency.changed by policies whose buckets do not follow from the days of one day alone (contract 11.7).

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { STATEMENT_LIMITS } from '../../../src/services/statements/limits.ts'
-import { boundsOf, PROGRAM } from '../../../src/services/statements/process.ts'
+import { boundsOf, PROGRAM } from '../../../src/services/statements/reader.ts'
 import { fictionalStatement, statementPdf } from '../../support/statementPdf.ts'
 
 const ISOLATION = new URL('../../../src/services/statements/isolation.ts', import.meta.url).href

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { isPublicAddress, readEndpointUrl } from '../../../src/services/webhooks/address.ts'
-import { createResolver, PrivateAddressError, publicAddresses } from '../../../src/services/webhooks/lookup.ts'
+import {
+  createResolver,
+  isPublicAddress,
+  PrivateAddressError,
+  publicAddresses,
+  readEndpointUrl,
+} from '../../../src/services/webhooks/address.ts'
 
 // Every spelling of an address that is not on the internet, as the URL of an endpoint.
 

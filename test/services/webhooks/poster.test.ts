@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { ResolveName } from '../../../src/services/webhooks/lookup.ts'
+import type { ResolveName } from '../../../src/services/webhooks/address.ts'
 import { createPoster, type Poster, type PosterOptions } from '../../../src/services/webhooks/poster.ts'
 import { type Receiver, startReceiver } from '../../support/receiver.ts'
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { renderEvents } from '../../../src/app/renderEvents.ts'
+import { renderEvents } from '../../../src/app/app.ts'
 import { dateIn } from '../../../src/domain/dates.ts'
 import { listHeads } from '../../../src/services/events/chainHeads.ts'
 import { drain } from '../../../src/services/jobs/job.ts'

@@ -2,8 +2,7 @@ import type { Config } from '../../../app/config.ts'
 import { DEMO_OPERATOR } from '../../../services/lenders/seedDemo.ts'
 import { type Style, type StyleName, urlOf } from '../../style.ts'
 import type { Document } from '../finish.ts'
-import { type ExampleRequest, type Folder, readRequests } from './requests.ts'
-import { NO_VARIABLES, type StoryVariables } from './variables.ts'
+import { type ExampleRequest, type Folder, NO_VARIABLES, readRequests, type StoryVariables } from './requests.ts'
 
 /** A variable of a collection, its value, and what it is for. */
 export interface Variable {

@@ -13,19 +13,21 @@ import { getTrialBalance } from '../../../services/journal/trialBalance.ts'
 import { answerReport, CSV_TYPE, reportAnswer } from '../../body/accepted.ts'
 import type { StyleApp } from '../../style.ts'
 import {
+  chartSchema,
   exportQuery,
   journalQuery,
   periodList,
   periodParams,
   periodSchema,
   postingPage,
+  toChart,
   toPeriod,
   toPosting,
   toTrialBalance,
   trialBalanceQuery,
   trialBalanceSchema,
+  updateChartRequest,
 } from './accounting.wire.ts'
-import { chartSchema, toChart, updateChartRequest } from './chart.wire.ts'
 import * as examples from './examples.ts'
 
 const tags = ['accounting']

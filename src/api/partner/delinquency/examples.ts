@@ -1,4 +1,4 @@
-import { PRESETS } from '../../../domain/delinquency/presets.ts'
+import { PRESETS } from '../../../domain/delinquency/policy.ts'
 import { newLoan } from '../document/examples.ts'
 
 export { delinquencyNow } from '../document/examples.ts'

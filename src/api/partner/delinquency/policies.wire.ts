@@ -7,12 +7,11 @@ import {
   MOST_DAYS,
   PERCENT_DECIMALS,
 } from '../../../domain/delinquency/newPolicy.ts'
-import { type Bucket, COUNT_FROM, type DelinquencyPolicy } from '../../../domain/delinquency/policy.ts'
-import { PRESETS } from '../../../domain/delinquency/presets.ts'
+import { type Bucket, COUNT_FROM, type DelinquencyPolicy, PRESETS } from '../../../domain/delinquency/policy.ts'
 import { type Currency, minorToNumber, rateToNumber } from '../../../domain/money.ts'
 import { LARGEST_ID } from '../../../domain/product/smallId.ts'
 import type { PolicyVersion } from '../../../services/delinquency/policies.ts'
-import { clearable } from '../../body/shapes.ts'
+import { clearable } from '../../body/validation.ts'
 import { count, percent, word } from '../../document/answers.ts'
 import { queryInt } from '../../lists/query.ts'
 import { amountOrZero, decimal, instant, money, smallInt, text } from '../../wire.ts'

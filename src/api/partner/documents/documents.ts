@@ -1,8 +1,12 @@
 import type { Deps } from '../../../app/deps.ts'
-import { makeReceipt, makeStatement, renderReceipt, renderStatement } from '../../../services/documents/documents.ts'
-import { verifyDocument } from '../../../services/documents/verifyDocument.ts'
-import { sendFile } from '../../body/accepted.ts'
-import { documentAnswer, formatOf, receiptQuery, statementQuery, wantedType } from '../../body/documentFiles.ts'
+import {
+  makeReceipt,
+  makeStatement,
+  renderReceipt,
+  renderStatement,
+  verifyDocument,
+} from '../../../services/documents/documents.ts'
+import { documentAnswer, formatOf, receiptQuery, sendFile, statementQuery, wantedType } from '../../body/accepted.ts'
 import type { StyleApp } from '../../style.ts'
 import { LOAN_ADDRESSES } from '../registry.ts'
 import {

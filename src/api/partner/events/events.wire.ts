@@ -10,13 +10,16 @@ import {
   bucketOf,
   changedBefore,
   digitsOf,
+  eventMembers,
+  eventQuery,
+  feedMembers,
   type Kept,
   keptOf,
+  liveMode,
   renamed,
   replacedBy,
   toMoney,
-} from '../../lists/changeFacts.ts'
-import { eventMembers, eventQuery, feedMembers, liveMode } from '../../lists/eventFeed.ts'
+} from '../../lists/eventFeed.ts'
 import { queryId } from '../../lists/query.ts'
 import { externalId, instant, money } from '../../wire.ts'
 import { toAccountNo } from '../customers.wire.ts'

@@ -1,4 +1,4 @@
-import { PRESETS } from '../../../domain/delinquency/presets.ts'
+import { PRESETS } from '../../../domain/delinquency/policy.ts'
 
 // A portfolio of three loans at the end of March: two are paid as agreed, and the third is 31 days past due.
 

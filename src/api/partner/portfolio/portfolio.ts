@@ -1,22 +1,25 @@
 import type { Deps } from '../../../app/deps.ts'
 import { portfolioCsv, provisionsCsv, rollsCsv } from '../../../services/portfolio/csv.ts'
-import { readRollRates } from '../../../services/portfolio/portfolio.ts'
-import { getPortfolioAtRisk } from '../../../services/portfolio/portfolioAtRisk.ts'
+import { getPortfolioAtRisk, readRollRates } from '../../../services/portfolio/portfolio.ts'
 import { bookPortfolioProvisions, getProvisions } from '../../../services/portfolio/provisions.ts'
 import { answerReport, reportAnswer } from '../../body/accepted.ts'
-import { lastInstantOf } from '../../lists/lastInstant.ts'
+import { lastInstantOf } from '../../lists/query.ts'
 import type { StyleApp } from '../../style.ts'
 import { PORTFOLIO_CSV, PROVISIONS_CSV, ROLLS_CSV } from './examples.ts'
-import { portfolioQuery, portfolioSchema, toPortfolio } from './portfolio.wire.ts'
 import {
   bookedSchema,
   bookProvisionsRequest,
+  portfolioQuery,
+  portfolioSchema,
   provisionsQuery,
   provisionsSchema,
+  rollQuery,
+  rollSchema,
   toBooked,
+  toPortfolio,
   toProvisions,
-} from './provisions.wire.ts'
-import { rollQuery, rollSchema, toRolls } from './rolls.wire.ts'
+  toRolls,
+} from './portfolio.wire.ts'
 
 const tags = ['portfolio']
 const role = 'ADMIN' as const

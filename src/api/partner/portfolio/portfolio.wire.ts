@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { toRfc3339 } from '../../../domain/dates.ts'
-import { PRESETS } from '../../../domain/delinquency/presets.ts'
-import { currencyOf, minorToNumber } from '../../../domain/money.ts'
-import { AT_RISK_DAYS, type Sums } from '../../../domain/portfolio/cells.ts'
-import { DIVISIONS, type Group } from '../../../domain/portfolio/groups.ts'
-import { shareOf } from '../../../domain/portfolio/share.ts'
+import { PRESETS } from '../../../domain/delinquency/policy.ts'
+import { type Currency, currencyOf, minorToNumber, rateToNumber } from '../../../domain/money.ts'
+import { AT_RISK_DAYS, DIVISIONS, type Group, type Sums, shareOf } from '../../../domain/portfolio/cells.ts'
+import type { Moved, RollRates, RollRow } from '../../../domain/portfolio/rolls.ts'
 import type { NamedPolicy } from '../../../services/delinquency/policies.ts'
-import type { PortfolioAtRisk } from '../../../services/portfolio/portfolioAtRisk.ts'
+import type { BookedProvisions } from '../../../services/journal/bookProvisions.ts'
+import type { PortfolioAtRisk, RollAnswer } from '../../../services/portfolio/portfolio.ts'
+import type { ProvisionGroup, Provisions } from '../../../services/portfolio/provisions.ts'
 import { count, percent, total } from '../../document/answers.ts'
 import { queryInstant, queryWords } from '../../lists/query.ts'
 import { instant, localDate, money } from '../../wire.ts'
@@ -133,4 +134,204 @@ export const toPortfolio = (
   ...(knownAt !== undefined && { knownAt: toRfc3339(knownAt, zone) }),
   ...toPolicy(policy),
   groups: groups.map(toGroup),
+})
+
+const asOf = localDate.meta({ examples: undefined }).optional().describe('The day. Default: today.')
+
+export const provisionsQuery = z.strictObject({ asOf, policy: queryPolicy })
+
+export const bookProvisionsRequest = named('BookProvisionsRequest', z.strictObject({ asOf }), {
+  example: examples.booking,
+})
+
+/** An amount that may be below 0. */
+const difference = z.number().meta({ examples: [1500] })
+
+const provisionBucket = named(
+  'ProvisionBucket',
+  z.object({
+    bucket: z.string().describe('The name of the bucket.'),
+    provisionRate: percent.optional().describe('In percent; absent where the bucket has none.'),
+    loans: total,
+    principalOutstanding: money,
+    provision: money,
+  }),
+  { example: examples.provisionGroup.buckets[0]! },
+)
+
+const productId = count.nullable().describe('Null: loans of a record system.')
+
+const provisionGroup = named(
+  'ProvisionGroup',
+  z.object({
+    currencyCode: z.string().describe('ISO 4217, such as `TZS`.'),
+    productId,
+    loans: total.describe('Open loans.'),
+    principalOutstanding: money,
+    provision: money.describe('The sum of the provisions of the loans.'),
+    booked: difference.describe('The allowance in the journal with value dates up to the day.'),
+    difference: difference.describe('What a booking would post: `provision` less `booked`.'),
+    buckets: z.array(provisionBucket).describe('Every bucket of the policy, in order.'),
+  }),
+  { example: examples.provisionGroup },
+)
+
+export const provisionsSchema = named(
+  'Provisions',
+  z.object({
+    asOf: z.iso.date(),
+    ...policyMembers,
+    groups: z.array(provisionGroup).describe('By currency and product.'),
+  }),
+  { example: examples.provisions },
+)
+
+const posting = named(
+  'ProvisionPosting',
+  z.object({
+    currencyCode: z.string().describe('ISO 4217, such as `TZS`.'),
+    productId,
+    provision: money.describe('What is booked now.'),
+    bookedBefore: difference.describe('The allowance before.'),
+    difference: difference.describe('What was posted; below 0 where less is expected to be lost.'),
+  }),
+  { example: examples.booked.postings[0]! },
+)
+
+export const bookedSchema = named(
+  'BookedProvisions',
+  z.object({
+    asOf: z.iso.date(),
+    postings: z.array(posting).describe('What was posted; empty where all was booked before.'),
+  }),
+  { example: examples.booked },
+)
+
+function toProvisionGroup({
+  currency: code,
+  productId: of,
+  total: sums,
+  booked,
+  buckets,
+}: ProvisionGroup): z.infer<typeof provisionGroup> {
+  const currency: Currency = currencyOf(code)
+  const amount = (minor: bigint) => minorToNumber(minor, currency)
+  return {
+    currencyCode: code,
+    productId: of,
+    loans: sums.loans,
+    principalOutstanding: amount(sums.principal),
+    provision: amount(sums.provision),
+    booked: amount(booked),
+    difference: amount(sums.provision - booked),
+    buckets: buckets.map(({ bucket: { name, provisionRate }, loans, principal, provision }) => ({
+      bucket: name,
+      ...(provisionRate !== null && { provisionRate: rateToNumber(provisionRate) }),
+      loans,
+      principalOutstanding: amount(principal),
+      provision: amount(provision),
+    })),
+  }
+}
+
+/** Builds the view of provisions. */
+export const toProvisions = ({ asOf: day, policy, groups }: Provisions): z.infer<typeof provisionsSchema> => ({
+  asOf: day,
+  ...toPolicy(policy),
+  groups: groups.map(toProvisionGroup),
+})
+
+/** Builds the view of a booking. */
+export const toBooked = ({ asOf: day, postings }: BookedProvisions): z.infer<typeof bookedSchema> => ({
+  asOf: day,
+  postings: postings.map(({ currency: code, productId: of, provision, bookedBefore, difference: posted }) => {
+    const amount = (minor: bigint) => minorToNumber(minor, currencyOf(code))
+    return {
+      currencyCode: code,
+      productId: of,
+      provision: amount(provision),
+      bookedBefore: amount(bookedBefore),
+      difference: amount(posted),
+    }
+  }),
+})
+
+export const rollQuery = z.strictObject({
+  from: localDate.meta({ description: 'The first day, at whose end the rows begin.', examples: ['2026-01-31'] }),
+  to: localDate.meta({ examples: undefined }).optional().describe('The last day, after `from`. Default: today.'),
+  policy: queryPolicy,
+})
+
+const moved = { loans: total, principal: money }
+
+const movedSchema = named('RollRateCell', z.object(moved), { example: examples.row.closed })
+
+const target = named('RollRateTarget', z.object({ bucket: z.string(), ...moved }), { example: examples.row.to[0]! })
+
+const row = {
+  loans: total.describe('All loans of the row: the sum of its other figures.'),
+  principal: money.describe('Their principal outstanding on the first day.'),
+  to: z.array(target).describe('The buckets of the last day, in order.'),
+  closed: movedSchema.describe('Loans that owe nothing on the last day.'),
+  writtenOff: movedSchema.describe('Loans that were written off by the last day.'),
+}
+
+const bucketRow = named(
+  'RollRateRow',
+  z.object({ bucket: z.string().describe('The bucket of the first day.'), ...row }),
+  {
+    example: examples.row,
+  },
+)
+
+const { bucket: _, ...withoutBucket } = examples.row
+const addedRow = named('RollRateAddition', z.object(row), { example: withoutBucket })
+
+const rates = named(
+  'RollRates',
+  z.object({
+    currencyCode: z.string().describe('ISO 4217, such as `TZS`.'),
+    rows: z.array(bucketRow).describe('The buckets of the first day, in order. Each row sums to its opening.'),
+    lent: addedRow.describe('Loans that were disbursed after the first day, with the principal of the last day.'),
+    reopened: addedRow.describe(
+      'Loans that owed nothing on the first day and do on the last, with the principal of the last day.',
+    ),
+  }),
+  { example: examples.rates },
+)
+
+export const rollSchema = named(
+  'RollRateMatrix',
+  z.object({ from: z.iso.date(), to: z.iso.date(), ...policyMembers, currencies: z.array(rates) }),
+  { example: examples.rolls },
+)
+
+const toMoved = ({ loans, principal }: Moved, currency: Currency) => ({
+  loans,
+  principal: minorToNumber(principal, currency),
+})
+
+const toRow = (one: RollRow, currency: Currency) => ({
+  ...toMoved(one, currency),
+  to: one.to.map(({ bucket, ...cell }) => ({ bucket: bucket.name, ...toMoved(cell, currency) })),
+  closed: toMoved(one.closed, currency),
+  writtenOff: toMoved(one.writtenOff, currency),
+})
+
+function toRates({ currency: code, from, lent, reopened }: RollRates): z.infer<typeof rates> {
+  const currency = currencyOf(code)
+  return {
+    currencyCode: code,
+    rows: from.map(({ bucket, ...one }) => ({ bucket: bucket.name, ...toRow(one, currency) })),
+    lent: toRow(lent, currency),
+    reopened: toRow(reopened, currency),
+  }
+}
+
+/** Builds the view of the moves between two days. */
+export const toRolls = ({ from, to, policy, rates: found }: RollAnswer): z.infer<typeof rollSchema> => ({
+  from,
+  to,
+  ...toPolicy(policy),
+  currencies: found.map(toRates),
 })

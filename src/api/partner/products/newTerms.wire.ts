@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { PERIOD_UNITS } from '../../../domain/dates.ts'
 import { COMPONENTS } from '../../../domain/loan/portions.ts'
-import { LONGEST_FEE_NAME, MOST_FEES } from '../../../domain/product/newFees.ts'
-import { MOST_GRACE_DAYS, MOST_TIMES } from '../../../domain/product/newPenalty.ts'
+import { LONGEST_FEE_NAME, MOST_FEES, MOST_GRACE_DAYS, MOST_TIMES } from '../../../domain/product/newTerms.ts'
 import {
   EARLY_SETTLEMENTS,
   FEE_BASES,
@@ -15,7 +14,7 @@ import {
   PRODUCT_METHODS,
   RATE_PERIODS,
 } from '../../../domain/product/terms.ts'
-import { TRIMMED } from '../../document/patterns.ts'
+import { TRIMMED } from '../../document/answers.ts'
 import { amount, decimal, smallInt, text } from '../../wire.ts'
 import { named } from '../registry.ts'
 import * as examples from './examples.ts'

@@ -1,14 +1,27 @@
 import { z } from 'zod'
 import type { Deps } from '../../../app/deps.ts'
-import { createProduct, getProduct, listProducts, retireProduct } from '../../../services/lenders/products.ts'
-import { quoteProduct } from '../../../services/lenders/quote.ts'
+import {
+  createProduct,
+  getProduct,
+  listProducts,
+  quoteProduct,
+  retireProduct,
+} from '../../../services/lenders/products.ts'
 import { listQuery } from '../../lists/query.ts'
 import type { StyleApp } from '../../style.ts'
 import { idParam } from '../../wire.ts'
 import { toPage } from '../registry.ts'
 import * as examples from './examples.ts'
-import { createProductRequest, productPage, productSchema, toNewProduct, toProduct } from './products.wire.ts'
-import { quoteQuery, quoteSchema, toQuote } from './quote.wire.ts'
+import {
+  createProductRequest,
+  productPage,
+  productSchema,
+  quoteQuery,
+  quoteSchema,
+  toNewProduct,
+  toProduct,
+  toQuote,
+} from './products.wire.ts'
 
 const tags = ['loan products']
 const role = 'ADMIN' as const

@@ -1,16 +1,42 @@
 import { z } from 'zod'
 import { PERIOD_UNITS } from '../../../domain/dates.ts'
-import { currencyCodes, minorToNumber, rateToNumber } from '../../../domain/money.ts'
+import { COMPONENTS } from '../../../domain/loan/portions.ts'
+import {
+  type Currency,
+  currencyCodes,
+  type Decimal,
+  minorToNumber,
+  parseDecimal,
+  rateToNumber,
+} from '../../../domain/money.ts'
 import type { NewProduct } from '../../../domain/product/newProduct.ts'
 import type { Product } from '../../../domain/product/product.ts'
+import type { Quote } from '../../../domain/product/quote.ts'
 import { LARGEST_ID } from '../../../domain/product/smallId.ts'
-import { count, percent } from '../../document/answers.ts'
-import { amount, money, smallInt, text } from '../../wire.ts'
+import {
+  EARLY_SETTLEMENTS,
+  FEE_BASES,
+  FEE_TIMES,
+  FEE_TREATMENTS,
+  type Fee,
+  isUsualOrder,
+  PENALTY_BASES,
+  PENALTY_REPEATS,
+  PENALTY_SCOPES,
+  type PenaltyTerms,
+  PRODUCT_DAY_COUNTS,
+  PRODUCT_METHODS,
+  type ProductTerms,
+  RATE_PERIODS,
+} from '../../../domain/product/terms.ts'
+import type { Instalment } from '../../../domain/schedule/schedule.ts'
+import { count, percent, word } from '../../document/answers.ts'
+import { amount, codec, localDate, money, Refused, smallInt, text } from '../../wire.ts'
 import { product } from '../document/examples.ts'
 import { named, pageOf } from '../registry.ts'
+import * as examples from './examples.ts'
 import { newProduct } from './examples.ts'
 import { rate, rateAboveZero, termsOfRequest } from './newTerms.wire.ts'
-import { termsOfAnswer, toTerms } from './terms.wire.ts'
 
 export const createProductRequest = named(
   'CreateLoanProductRequest',
@@ -45,6 +71,86 @@ export const createProductRequest = named(
   }),
   { example: newProduct },
 )
+
+const firstDueAfter = named('FirstDueAfter', z.object({ every: count, unit: z.enum(PERIOD_UNITS) }), {
+  example: examples.firstDueAfter,
+})
+
+const grace = named(
+  'Grace',
+  z.object({
+    principalPeriods: count.optional().describe('Left out: 0.'),
+    interestPeriods: count.optional().describe('Left out: 0.'),
+    firstDueAfter: firstDueAfter.optional(),
+  }),
+  { example: examples.grace },
+)
+
+const fee = named(
+  'Fee',
+  z.object({
+    name: z.string(),
+    base: word('What the fee is a share of', FEE_BASES),
+    rate: percent.optional().describe('Percent of the base.'),
+    amount: money.optional().describe('Where the base is `fixed`.'),
+    when: word('With which instalment it is due: the first, each, or the last', FEE_TIMES),
+    treatment: word('Whether it is in the schedule, or was kept back from what was paid out', FEE_TREATMENTS),
+  }),
+  { example: examples.fee },
+)
+
+const penalty = named(
+  'Penalty',
+  z.object({
+    base: word('What a penalty is a share of', PENALTY_BASES),
+    rate: percent.optional().describe('Percent of the base.'),
+    amount: money.optional().describe('Where the base is `fixed`.'),
+    every: word('How often it is raised', PENALTY_REPEATS),
+    graceDays: count
+      .optional()
+      .describe('Days from the due date to the first penalty; 0 is the due date itself. Left out: 0.'),
+    maxTimes: count
+      .optional()
+      .describe('How many penalties may be raised on the loan, or on each instalment. Left out: no limit.'),
+    capPercentOfPrincipal: percent
+      .optional()
+      .describe('The largest sum of the penalties of a loan, in percent of its principal. Left out: no limit.'),
+    per: word('Whether it follows the last due date of the loan, or that of each instalment', PENALTY_SCOPES),
+  }),
+  { example: examples.penalty },
+)
+
+const regulation = named('Regulation', z.object({ maxRatePerMonth: percent.optional() }), {
+  example: examples.regulation,
+})
+
+/** The terms in the answer of a product that has any. */
+const termsOfAnswer = {
+  interestMethod: word('How interest is computed', PRODUCT_METHODS)
+    .optional()
+    .describe(
+      'How interest is computed. This member and those up to `regulation` are in the answer of a product with terms beyond flat interest per period. Left out: `flat`.',
+    ),
+  interestRate: percent.optional().describe('Percent per `ratePer`.'),
+  ratePer: word('What the rate is per', RATE_PERIODS).optional(),
+  dayCount: word('How days become interest', PRODUCT_DAY_COUNTS).optional(),
+  grace: grace.optional(),
+  fees: z.array(fee).optional(),
+  penalty: penalty.optional().describe('Left out: none, or the one-time penalty of `penaltyPercentOfPrincipal`.'),
+  earlySettlement: word('The interest that a loan bears which is paid off early', EARLY_SETTLEMENTS)
+    .optional()
+    .describe('The interest that a loan bears which is paid off early. Left out: `full_interest`.'),
+  totalChargeCap: percent
+    .optional()
+    .describe(
+      'The most interest, fees and penalties of a loan together, in percent of its principal. Left out: no limit.',
+    ),
+  allocation: z
+    .array(word('A component of an instalment', COMPONENTS))
+    .optional()
+    .describe(`The order in which money pays them. Left out: \`${COMPONENTS.join('`, `')}\`.`),
+  regulation: regulation.optional(),
+}
 
 /** Reads the request for a product. */
 export const toNewProduct = (body: z.output<typeof createProductRequest>): NewProduct => ({
@@ -122,3 +228,141 @@ export const toProduct = (product: Product): z.infer<typeof productSchema> => ({
   enforceCreditLimit: product.enforceCreditLimit,
   active: !product.retired,
 })
+
+/** Builds the size of a charge. */
+const sizeOf = ({ base, value }: Pick<Fee | PenaltyTerms, 'base' | 'value'>, currency: Currency) =>
+  base === 'fixed' ? { amount: minorToNumber(value, currency) } : { rate: rateToNumber(value) }
+
+const penaltyOf = (terms: PenaltyTerms, currency: Currency) => ({
+  base: terms.base,
+  ...sizeOf(terms, currency),
+  every: terms.every,
+  ...(terms.graceDays > 0 && { graceDays: terms.graceDays }),
+  ...(terms.maxTimes !== null && { maxTimes: terms.maxTimes }),
+  ...(terms.capOfPrincipal !== null && { capPercentOfPrincipal: rateToNumber(terms.capOfPrincipal) }),
+  per: terms.per,
+})
+
+const graceOf = ({ principalGrace, interestGrace, firstDueAfter: first }: ProductTerms) => ({
+  ...(principalGrace > 0 && { principalPeriods: principalGrace }),
+  ...(interestGrace > 0 && { interestPeriods: interestGrace }),
+  ...(first && { firstDueAfter: first }),
+})
+
+/** Builds the terms of a product's view; nothing for a product that has none. */
+function toTerms({ terms, currency }: Product) {
+  if (terms === null) return {}
+  const { interestMethod, interestRate, ratePer, dayCount, earlySettlement, totalChargeCap, allocation } = terms
+  const grace = graceOf(terms)
+  return {
+    interestMethod,
+    interestRate: rateToNumber(interestRate),
+    ratePer,
+    dayCount,
+    ...(Object.keys(grace).length > 0 && { grace }),
+    ...(terms.fees.length > 0 && {
+      fees: terms.fees.map((fee) => ({
+        name: fee.name,
+        base: fee.base,
+        ...sizeOf(fee, currency),
+        when: fee.when,
+        treatment: fee.treatment,
+      })),
+    }),
+    ...(terms.penalty && { penalty: penaltyOf(terms.penalty, currency) }),
+    ...(earlySettlement !== 'full_interest' && { earlySettlement }),
+    ...(totalChargeCap !== null && { totalChargeCap: rateToNumber(totalChargeCap) }),
+    ...(!isUsualOrder(allocation) && { allocation: [...allocation] }),
+    ...(terms.maxRatePerMonth !== null && { regulation: { maxRatePerMonth: rateToNumber(terms.maxRatePerMonth) } }),
+  }
+}
+
+const queryAmount = codec<Decimal>(
+  (value) => {
+    if (typeof value !== 'string' || !/^\d+(\.\d+)?$/.test(value))
+      return new Refused('must be an amount in decimal digits, such as 1500 or 99.95')
+    return parseDecimal(value) ?? new Refused('is too large, or has too many digits')
+  },
+  { type: 'number', format: 'double', exclusiveMinimum: 0, maximum: 999_999_999_999.99, examples: [100_000] },
+)
+
+export const quoteQuery = z.strictObject({
+  principal: queryAmount.describe("Within the product's bounds, in its currency."),
+  disbursedOn: localDate.meta({ examples: undefined }).optional().describe('The day of disbursement. Default: today.'),
+})
+
+const quoteLine = named(
+  'QuoteInstalment',
+  z.object({
+    period: count.describe('1, 2, 3 …'),
+    fromDate: z.iso.date(),
+    dueDate: z.iso.date(),
+    principalDue: money,
+    interestDue: money,
+    feesDue: money,
+    totalDue: money.describe('Principal, interest and fees of this instalment.'),
+    principalBalance: money.describe('Principal owed after this instalment.'),
+  }),
+  { example: examples.quoteLine },
+)
+
+export const quoteSchema = named(
+  'LoanQuote',
+  z.object({
+    productId: count,
+    currencyCode: z.string(),
+    principal: money,
+    netDisbursed: money.describe('What is paid out: the principal without the fees that are deducted.'),
+    disbursedOn: z.iso.date(),
+    totalInterest: money,
+    totalFees: money.describe('Deducted ones too.'),
+    feesDeducted: money.describe('The fees that are kept back from what is paid out.'),
+    totalCostOfCredit: money.describe('Interest and fees.'),
+    totalDue: money.describe(
+      'What is due in all instalments: principal, interest, and the fees that are not deducted.',
+    ),
+    apr: z
+      .number()
+      .nullable()
+      .meta({ minimum: 0 })
+      .describe(
+        'Percent a year: the rate at which what is due, discounted by days / 365 with yearly compounding, is worth what is paid out. Null above a million percent.',
+      ),
+    repaymentSchedule: z.array(quoteLine).describe('The instalments, the first one first.'),
+  }),
+  { example: examples.quote },
+)
+
+/** Builds the view of a quote. */
+export function toQuote(quote: Quote): z.infer<typeof quoteSchema> {
+  const { product, principal, disbursedOn, totalInterest, totalFees } = quote
+  const number = (minor: bigint) => minorToNumber(minor, product.currency)
+  let balance = principal
+  const lineOf = (line: Instalment) => {
+    balance -= line.principal
+    return {
+      period: line.period,
+      fromDate: line.fromDate,
+      dueDate: line.dueDate,
+      principalDue: number(line.principal),
+      interestDue: number(line.interest),
+      feesDue: number(line.fees),
+      totalDue: number(line.principal + line.interest + line.fees),
+      principalBalance: number(balance),
+    }
+  }
+  return {
+    productId: product.id,
+    currencyCode: product.currency.code,
+    principal: number(principal),
+    netDisbursed: number(quote.netDisbursed),
+    disbursedOn,
+    totalInterest: number(totalInterest),
+    totalFees: number(totalFees),
+    feesDeducted: number(quote.feesDeducted),
+    totalCostOfCredit: number(totalInterest + totalFees),
+    totalDue: number(quote.totalDue),
+    apr: quote.apr,
+    repaymentSchedule: quote.schedule.map(lineOf),
+  }
+}

@@ -1,6 +1,5 @@
 import type { Deps } from '../../../app/deps.ts'
-import { advanceTestClock, getTestClock } from '../../../services/testClock/advance.ts'
-import { resetTestOrganization } from '../../../services/testClock/reset.ts'
+import { advanceTestClock, getTestClock, resetTestOrganization } from '../../../services/testClock/advance.ts'
 import type { StyleApp } from '../../style.ts'
 import {
   advancedSchema,

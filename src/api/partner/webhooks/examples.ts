@@ -1,4 +1,4 @@
-import { EVERY_TYPE } from '../../../domain/webhooks/wantedTypes.ts'
+import { EVERY_TYPE } from '../../../domain/webhooks/webhooks.ts'
 
 // The endpoint of a partner that wants the events of loans and repayments, as the document shows it.
 

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { toRfc3339 } from '../../../domain/dates.ts'
-import { WANTED_WORDS } from '../../../domain/webhooks/wantedTypes.ts'
+import { WANTED_WORDS } from '../../../domain/webhooks/webhooks.ts'
 import { eventIdOf } from '../../../services/events/toldEvent.ts'
 import { LONGEST_CURSOR } from '../../../services/paging.ts'
 import { LONGEST_URL } from '../../../services/webhooks/address.ts'
 import { ATTEMPT_STATES, type Attempt } from '../../../services/webhooks/attempts.ts'
+import type { Tested } from '../../../services/webhooks/endpoints.ts'
 import {
   ENDPOINT_STATES,
   type EndpointView,
@@ -14,7 +15,6 @@ import {
   MOST_COUNTED,
   type ShownEndpoint,
 } from '../../../services/webhooks/endpoints.ts'
-import type { Tested } from '../../../services/webhooks/testEndpoint.ts'
 import { count, word } from '../../document/answers.ts'
 import { listQuery } from '../../lists/query.ts'
 import { idParam, instant, smallInt, text } from '../../wire.ts'

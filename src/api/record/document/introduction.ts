@@ -1,3 +1,4 @@
+import type { StoryVariables } from '../../document/collection/requests.ts'
 import type { Chapter } from '../../document/introduction.ts'
 
 /** The groups of operations of the record style, in the order of the work. */
@@ -64,3 +65,19 @@ export const CHAPTERS: readonly Chapter[] = [
   ['Sending items back', SENT_BACK],
   ['The states of a loan', STATES],
 ]
+
+/** The ids of the story of the examples that the collection of requests has as variables. */
+export const VARIABLES: StoryVariables = {
+  chosen: {
+    borrowerId: { value: 1, members: ['id', 'borrower_id'] },
+    loanId: { value: 1, members: ['loan_id'] },
+    repaymentId: { value: 1, members: ['repayment_id'] },
+  },
+  answered: { eventId: { operationId: 'listEvents', at: ['items', 0, 'id'] } },
+  inPaths: {
+    '/v1/borrowers/{id}': 'borrowerId',
+    '/v1/loans/{id}': 'loanId',
+    '/v1/repayments/{id}': 'repaymentId',
+    '/v1/events/{id}': 'eventId',
+  },
+}

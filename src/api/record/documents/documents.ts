@@ -5,10 +5,9 @@ import {
   ofRepayment,
   renderReceipt,
   renderStatement,
+  verifyDocument,
 } from '../../../services/documents/documents.ts'
-import { verifyDocument } from '../../../services/documents/verifyDocument.ts'
-import { sendFile } from '../../body/accepted.ts'
-import { documentAnswer, formatOf, receiptQuery, statementQuery, wantedType } from '../../body/documentFiles.ts'
+import { documentAnswer, formatOf, receiptQuery, sendFile, statementQuery, wantedType } from '../../body/accepted.ts'
 import type { StyleApp } from '../../style.ts'
 import { byId, toItem } from '../registry.ts'
 import {

@@ -2,10 +2,10 @@ import type { Instant, LocalDate } from '../../../domain/dates.ts'
 import type { EntryType } from '../../../domain/loan/entry.ts'
 import { type Changes, readChanges, SPAN } from '../../audit/changes.ts'
 import type { Db } from '../../postgres/client.ts'
-import { type Conditions, conditionsOf } from '../../queries/conditions.ts'
+import type { Asked, Found } from '../../queries/cursor.ts'
 import { type List, type ListedDb, readList } from '../../queries/lists.ts'
-import type { Asked, Found } from '../../queries/paging.ts'
 import { moment } from '../../queries/rows.ts'
+import { type Conditions, conditionsOf } from '../../queries/statement.ts'
 import type { LoanRef } from '../loans.ts'
 
 /** The entries to list; a property that is left out sets no condition. */

@@ -1,9 +1,9 @@
 import type { Instant, LocalDate } from '../../../domain/dates.ts'
 import { changesOf, readChanges } from '../../audit/changes.ts'
-import { type Conditions, conditionsOf } from '../../queries/conditions.ts'
+import type { Asked, Found, Page } from '../../queries/cursor.ts'
 import { type List, type ListedDb, readList } from '../../queries/lists.ts'
-import type { Asked, Found, Page } from '../../queries/paging.ts'
 import { moment } from '../../queries/rows.ts'
+import { type Conditions, conditionsOf } from '../../queries/statement.ts'
 
 /** The loans to list; a property that is left out sets no condition. */
 export interface LoanFilter {

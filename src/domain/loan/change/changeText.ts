@@ -1,5 +1,5 @@
 import type { LocalDate } from '../../dates.ts'
-import { toDay } from '../../datesText.ts'
+import { toDay } from '../../dates.ts'
 import { EVENT_TYPES, type EventType } from '../../events/eventTypes.ts'
 import type { Balances, Recognition } from '../balances.ts'
 import { ENTRY_TYPES, type Entry, type EntryType } from '../entry.ts'

@@ -10,7 +10,7 @@ import {
   type PenaltyTerms,
   type ProductTerms,
 } from '../../product/terms.ts'
-import { deductedOf } from '../../schedule/fees.ts'
+import { deductedOf } from '../../schedule/onBalance.ts'
 import { COMPONENTS } from '../portions.ts'
 
 /** The penalties of a loan (contract 10.7). Amounts in minor units. */

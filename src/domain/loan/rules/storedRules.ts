@@ -1,6 +1,6 @@
 import { isPeriodUnit } from '../../dates.ts'
 import { invariant } from '../../errors.ts'
-import { digits, isCount } from '../../product/storedNumbers.ts'
+import { digits, isCount } from '../../product/storedTerms.ts'
 import { EARLY_SETTLEMENTS, PENALTY_SCOPES } from '../../product/terms.ts'
 import { COMPONENTS } from '../portions.ts'
 import type { LoanRules, PenaltyRule } from './loanRules.ts'

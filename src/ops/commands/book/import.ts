@@ -1,19 +1,21 @@
-import { access, stat } from 'node:fs/promises'
+import { access, type FileHandle, open, stat } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { BORROWER_DETAILS } from '../../../domain/customer/borrower.ts'
+import { BORROWER_DETAILS } from '../../../domain/customer/customer.ts'
+import { type FaultNames, inNames, ledByField } from '../../../domain/errors.ts'
 import {
   type Author,
   type Importer,
   type ImportKind,
   type ImportMark,
   importFile,
+  type Refusal,
+  type Report,
 } from '../../../services/book/bookImport.ts'
 import { customerImporter } from '../../../services/book/importCustomers.ts'
 import { loanImporter } from '../../../services/book/importLoans.ts'
 import { transactionImporter } from '../../../services/book/importTransactions.ts'
 import { toCustomerLine, toLoanLine, toTransactionLine } from '../../files/lines.ts'
 import { digestOf, formatOf, readLines } from '../../files/readLines.ts'
-import { openReport } from '../../files/report.ts'
 import { organizationOption } from '../../options.ts'
 import { performAdding, type Shell, type Task } from '../../perform.ts'
 import { UsageError } from '../../terminal/terminalIo.ts'
@@ -143,4 +145,44 @@ async function importOne(
     bar.stop()
     await report.close()
   }
+}
+
+/**
+ * The report of a file's refused lines, as NDJSON. It holds the content of these lines, so only its owner may read it.
+ */
+interface ReportFile extends Report {
+  close(): Promise<void>
+}
+
+/** The names of fields in a file to import. */
+const FIELDS: FaultNames = {
+  amount: 'transactionAmount',
+  valueDate: 'transactionDate',
+  chargeAmount: 'transactionAmount',
+  chargeDueOn: 'dueDate',
+  name: 'note',
+}
+
+/** Opens the report and keeps its content: `write` cuts off what an earlier run wrote after the mark. */
+async function openReport(path: string): Promise<ReportFile> {
+  const file: FileHandle = await open(path, 'a+', 0o600)
+  return {
+    async write(from, refusals) {
+      const { size } = await file.stat()
+      // An earlier report may be gone or shortened: the missing part is not invented.
+      const start = Math.min(from, size)
+      if (size > start) await file.truncate(start)
+      if (refusals.length === 0) return start
+      const text = refusals.map((refusal) => `${JSON.stringify(inReport(refusal))}\n`).join('')
+      await file.appendFile(text)
+      await file.datasync()
+      return start + Buffer.byteLength(text)
+    },
+    close: () => file.close(),
+  }
+}
+
+function inReport({ line, error, record }: Refusal) {
+  const { message, details } = inNames(error, FIELDS)
+  return { line, code: error.code, message: ledByField(message, details), record }
 }

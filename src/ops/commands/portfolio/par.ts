@@ -1,24 +1,29 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { dateIn, dayAfter, fromRfc3339, type Instant, isCalendarDate, startOfDay } from '../../../domain/dates.ts'
+import { PRESETS } from '../../../domain/delinquency/policy.ts'
 import { currencyOf, minorToText } from '../../../domain/money.ts'
-import { AT_RISK_DAYS, type Sums } from '../../../domain/portfolio/cells.ts'
-import { DIVISIONS, type Division, type Group } from '../../../domain/portfolio/groups.ts'
-import { shareOf } from '../../../domain/portfolio/share.ts'
-import { portfolioCsv } from '../../../services/portfolio/csv.ts'
-import { getPortfolioAtRisk } from '../../../services/portfolio/portfolioAtRisk.ts'
-import { calendarDate } from '../../options.ts'
-import { perform, type Shell } from '../../perform.ts'
-import { type Column, toSecond } from '../../terminal/format.ts'
 import {
-  addOptions,
-  dayOrInstant,
-  instantOf,
-  type PortfolioOptions,
-  policyOption,
-  policyText,
-  policyView,
-  requireOneFormat,
-  writeCsv,
-} from './asked.ts'
+  AT_RISK_DAYS,
+  DIVISIONS,
+  type Division,
+  type Group,
+  type Sums,
+  shareOf,
+} from '../../../domain/portfolio/cells.ts'
+import type { NamedPolicy } from '../../../services/delinquency/policies.ts'
+import { type LateLoan, listArrears, MOST_ARREARS } from '../../../services/portfolio/arrears.ts'
+import { arrearsCsv, portfolioCsv } from '../../../services/portfolio/csv.ts'
+import { getPortfolioAtRisk } from '../../../services/portfolio/portfolio.ts'
+import { calendarDate, organizationOption } from '../../options.ts'
+import { perform, type Shell, type Task } from '../../perform.ts'
+import { type Column, toSecond, visibleCsv } from '../../terminal/format.ts'
+import { UsageError } from '../../terminal/terminalIo.ts'
+
+/** The options of each command of the portfolio. */
+export interface PortfolioOptions {
+  readonly organization?: number
+  readonly csv?: boolean
+}
 
 interface Options extends PortfolioOptions {
   readonly asOf?: string
@@ -112,3 +117,110 @@ const columnsOf = (by: readonly Division[]): Column<Row>[] => [
     return [`par ${days}`, cell, 'right']
   }),
 ]
+
+/** Adds the options of each command of the portfolio. */
+export const addOptions = (command: Command): Command =>
+  command.addOption(organizationOption()).option('--csv', 'write a CSV file for spreadsheets to stdout')
+
+/** Makes the option that names a policy. */
+export const policyOption = () =>
+  new Option(
+    '--policy <policy>',
+    `a published policy (${PRESETS.map(({ name }) => name).join(', ')}), or the number of a version; the policy in force when left out`,
+  )
+
+/** Reads a day or an instant, as `instantOf` takes it. */
+function dayOrInstant(text: string): string {
+  if (!isCalendarDate(text) && fromRfc3339(text) === undefined)
+    throw new InvalidArgumentError('It must be a date, or a time such as 2026-11-20T14:30:00+03:00.')
+  return text
+}
+
+/** Returns the instant of a text of `dayOrInstant`; of a day the last one, of today the present one of an organization. */
+function instantOf(text: string, { config: { zone }, now }: Task['deps'], organizationId: number): Instant {
+  const instant = fromRfc3339(text)
+  if (instant !== undefined) return instant
+  const at = now(organizationId)
+  return text === dateIn(zone, at) ? at : startOfDay(dayAfter(text), zone) - 1
+}
+
+/** Writes a CSV file to stdout; a terminal that acts on control characters gets none. */
+export const writeCsv = ({ io }: Pick<Task, 'io'>, text: string): void => io.out(visibleCsv(text))
+
+/** Refuses two formats at once. */
+export function requireOneFormat(
+  { printer: { json } }: Pick<Task, 'printer'>,
+  { csv = false }: PortfolioOptions,
+): void {
+  if (json && csv) throw new UsageError('say --json or --csv, not both')
+}
+
+/** Returns the members of an answer that name its policy. */
+export const policyView = ({ version, name, source }: NamedPolicy) => ({ policyVersion: version, policy: name, source })
+
+/** Names a policy for people. */
+export const policyText = ({ version, name }: NamedPolicy): string =>
+  version === null ? `by the policy ${name}` : `by version ${version} of the policy${name === null ? '' : `, ${name}`}`
+
+const ROWS = 100
+
+interface ArrearsOptions extends PortfolioOptions {
+  readonly bucket?: string
+  readonly rows: number
+  readonly after?: string
+}
+
+const COLUMNS: readonly Column<LateLoan>[] = [
+  ['loan', ({ id }) => String(id), 'right'],
+  ['external id', ({ externalId }) => externalId],
+  ['customer', ({ customerName }) => customerName],
+  ['phone', ({ phone }) => phone],
+  ['product', ({ productName }) => productName],
+  ['days', ({ daysPastDue }) => daysPastDue, 'right'],
+  ['bucket', ({ bucket }) => bucket.name],
+  ['currency', ({ currency }) => currency.code],
+  ['overdue', ({ overdue, currency }) => minorToText(overdue, currency), 'right'],
+  ['principal', ({ principal, currency }) => minorToText(principal, currency), 'right'],
+  ['last payment', ({ lastPaidOn }) => lastPaidOn],
+]
+
+/** Adds `portfolio arrears`. */
+export function arrearsCommand(portfolio: Command, shell: Shell): void {
+  addOptions(portfolio.command('arrears'))
+    .description('list the overdue loans, those with the oldest unpaid instalment first')
+    .option('--bucket <name>', 'only loans in this bucket of the policy in force')
+    .option('--rows <number>', `the most loans, up to ${MOST_ARREARS}`, rowCount, ROWS)
+    .option('--after <place>', 'go on where the answer before ended')
+    .action((options: ArrearsOptions, command: Command) =>
+      perform(shell, command, async (task) => {
+        requireOneFormat(task, options)
+        const { deps, printer, io, by, organization } = task
+        const { bucket, rows, after } = options
+        const caller = by((await organization(options.organization)).id)
+        const { asOf, policy, loans, next } = await listArrears(deps, caller, { bucket, rows, after })
+        if (printer.json)
+          return printer.done({ asOf, ...policyView(policy), loans: loans.map(arrearsView), next: next ?? null }, '')
+        if (options.csv) writeCsv(task, arrearsCsv(loans))
+        else {
+          printer.note(`as of ${asOf}, ${policyText(policy)}`)
+          printer.list(loans, COLUMNS)
+        }
+        if (next !== undefined) io.err(`The list goes on with --after ${next}\n`)
+      }),
+    )
+}
+
+function rowCount(text: string): number {
+  const rows = Number(text)
+  if (!/^\d{1,4}$/.test(text) || rows < 1 || rows > MOST_ARREARS)
+    throw new InvalidArgumentError(`It must be a whole number, 1 to ${MOST_ARREARS}.`)
+  return rows
+}
+
+const arrearsView = ({ currency, bucket, overdue, principal, ...loan }: LateLoan) => ({
+  ...loan,
+  bucket: bucket.name,
+  currencyCode: currency.code,
+  overdue: minorToText(overdue, currency),
+  principalOutstanding: minorToText(principal, currency),
+})

@@ -1,16 +1,29 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { PERIOD_UNITS } from '../../../domain/dates.ts'
 import { COMPONENTS } from '../../../domain/loan/portions.ts'
-import type { Decimal } from '../../../domain/money.ts'
-import type { NewFee } from '../../../domain/product/newFees.ts'
-import type { NewPenalty } from '../../../domain/product/newPenalty.ts'
+import {
+  type Currency,
+  type Decimal,
+  minorToText,
+  parseDecimal,
+  type Rate,
+  rateToNumber,
+} from '../../../domain/money.ts'
 import type { NewProduct } from '../../../domain/product/newProduct.ts'
-import { EARLY_SETTLEMENTS, PRODUCT_DAY_COUNTS, PRODUCT_METHODS, RATE_PERIODS } from '../../../domain/product/terms.ts'
+import type { NewFee, NewPenalty } from '../../../domain/product/newTerms.ts'
+import type { Product } from '../../../domain/product/product.ts'
+import {
+  EARLY_SETTLEMENTS,
+  type Fee,
+  type PenaltyTerms,
+  PRODUCT_DAY_COUNTS,
+  PRODUCT_METHODS,
+  type ProductTerms,
+  RATE_PERIODS,
+} from '../../../domain/product/terms.ts'
 import { createProduct } from '../../../services/lenders/products.ts'
 import { currencyOption, decimalNumber, nameGiven, organizationOption, takeName, wholeNumber } from '../../options.ts'
 import { performAdding, type Shell } from '../../perform.ts'
-import { fee, penaltyTerms } from './fields.ts'
-import { viewOf } from './view.ts'
 
 /** Adds `products create`. */
 export function createCommand(products: Command, shell: Shell): void {
@@ -137,4 +150,143 @@ function distance(text: string): { every: number; unit: string } {
   const [, every, unit = ''] = /^(\d{1,4}) ?(days|weeks|months|years)$/.exec(text) ?? []
   if (every === undefined) throw new InvalidArgumentError('It must be a time such as 45days, 6weeks or 2months.')
   return { every: Number(every), unit }
+}
+
+/** Builds the view of a product; `terms` is there where it has any beyond flat interest per period. */
+export const viewOf = (product: Product) => ({
+  id: product.id,
+  name: product.name,
+  currency: product.currency.code,
+  min: minorToText(product.principalMin, product.currency),
+  max: minorToText(product.principalMax, product.currency),
+  instalments: product.numberOfRepayments,
+  every: product.repayEvery,
+  unit: product.repayUnit,
+  rate: rateToNumber(product.ratePerPeriod),
+  multipleOf: product.totalMultipleOf === null ? null : minorToText(product.totalMultipleOf, product.currency),
+  penalty: product.penaltyRate === null ? null : rateToNumber(product.penaltyRate),
+  enforceCreditLimit: product.enforceCreditLimit,
+  retired: product.retired,
+  ...(product.terms !== null && { terms: viewOfTerms(product.terms, product.currency) }),
+})
+
+const viewOfTerms = (terms: ProductTerms, currency: Currency) => ({
+  ...terms,
+  interestRate: rateToNumber(terms.interestRate),
+  maxRatePerMonth: percentOrNull(terms.maxRatePerMonth),
+  fees: terms.fees.map(({ name, when, treatment, ...size }) => ({
+    name,
+    base: size.base,
+    when,
+    treatment,
+    ...viewOfSize(size, currency),
+  })),
+  penalty: terms.penalty && viewOfPenalty(terms.penalty, currency),
+  totalChargeCap: percentOrNull(terms.totalChargeCap),
+})
+
+const viewOfPenalty = ({ value, capOfPrincipal, ...rest }: PenaltyTerms, currency: Currency) => ({
+  ...rest,
+  ...viewOfSize({ base: rest.base, value }, currency),
+  capPercentOfPrincipal: percentOrNull(capOfPrincipal),
+})
+
+const percentOrNull = (rate: Rate | null): number | null => (rate === null ? null : rateToNumber(rate))
+
+const viewOfSize = (
+  { base, value }: Pick<Fee | PenaltyTerms, 'base' | 'value'>,
+  currency: Currency,
+): { readonly amount?: string; readonly rate?: number } =>
+  base === 'fixed' ? { amount: minorToText(value, currency) } : { rate: rateToNumber(value) }
+
+/** Returns the name of a fee for people, with a mark where the fee is deducted. */
+export const feeInWords = ({ name, treatment }: Pick<Fee, 'name' | 'treatment'>): string =>
+  treatment === 'deducted' ? `${name} (deducted)` : name
+
+/** Returns the penalties of a product for people: `1 % of overdue_total, every week, per loan, after 3 days`. */
+export function penaltyInWords({ penalty: single, terms }: ReturnType<typeof viewOf>): string {
+  if (single !== null) return `${single} %`
+  const penalty = terms?.penalty
+  if (!penalty) return ''
+  const { base, amount, rate, every, per, graceDays, maxTimes, capPercentOfPrincipal: cap } = penalty
+  const parts = [
+    amount ?? `${rate} % of ${base}`,
+    every === 'once' ? every : `every ${every}`,
+    `per ${per}`,
+    graceDays === 0 ? '' : `after ${graceDays} days`,
+    maxTimes === null ? '' : `at most ${maxTimes} times`,
+    cap === null ? '' : `at most ${cap} % of principal`,
+  ]
+  return parts.filter((part) => part !== '').join(', ')
+}
+
+// Options whose value is fields: name=Processing,base=principal,rate=1.5,when=disbursement.
+
+export const FEE_FIELDS = ['name', 'base', 'rate', 'amount', 'when', 'treatment'] as const
+export const PENALTY_FIELDS = [
+  ...(['base', 'rate', 'amount', 'every', 'graceDays', 'maxTimes'] as const),
+  ...(['capPercentOfPrincipal', 'per'] as const),
+] as const
+
+/** The values of fields, by name. */
+type Fields<Name extends string> = ReadonlyMap<Name, string>
+
+/** Reads a fee, and adds it to those before. */
+function fee(text: string, before: readonly NewFee[] = []): NewFee[] {
+  const fields = fieldsOf(text, FEE_FIELDS, 'name=Processing')
+  return [
+    ...before,
+    {
+      name: fields.get('name') ?? '',
+      base: fields.get('base') ?? '',
+      when: fields.get('when') ?? '',
+      treatment: fields.get('treatment'),
+      rate: decimalOf(fields, 'rate'),
+      amount: decimalOf(fields, 'amount'),
+    },
+  ]
+}
+
+/** Reads the terms of penalties, which can be given once. */
+function penaltyTerms(text: string, before?: NewPenalty): NewPenalty {
+  if (before) throw new InvalidArgumentError('It can be given only once: a product has one kind of penalty.')
+  const fields = fieldsOf(text, PENALTY_FIELDS, 'base=overdue_total')
+  return {
+    base: fields.get('base') ?? '',
+    every: fields.get('every') ?? '',
+    per: fields.get('per') ?? '',
+    rate: decimalOf(fields, 'rate'),
+    amount: decimalOf(fields, 'amount'),
+    graceDays: wholeOf(fields, 'graceDays'),
+    maxTimes: wholeOf(fields, 'maxTimes'),
+    capPercentOfPrincipal: decimalOf(fields, 'capPercentOfPrincipal'),
+  }
+}
+
+function fieldsOf<Name extends string>(text: string, names: readonly Name[], example: string): Fields<Name> {
+  const fields = new Map<Name, string>()
+  for (const part of text.split(',')) {
+    const [given, ...value] = part.split('=')
+    const name = names.find((one) => one === given)
+    if (name === undefined || value.length === 0)
+      throw new InvalidArgumentError(`It must be fields such as ${example}, of ${names.join(', ')}.`)
+    if (fields.has(name)) throw new InvalidArgumentError(`Its ${name} can be given only once.`)
+    fields.set(name, value.join('='))
+  }
+  return fields
+}
+
+function decimalOf<Name extends string>(fields: Fields<Name>, name: Name): Decimal | undefined {
+  const given = fields.get(name)
+  if (given === undefined) return undefined
+  const decimal = parseDecimal(given)
+  if (!decimal) throw new InvalidArgumentError(`Its ${name} must be a number such as 1500 or 2.5.`)
+  return decimal
+}
+
+function wholeOf<Name extends string>(fields: Fields<Name>, name: Name): number | undefined {
+  const given = fields.get(name)
+  if (given === undefined) return undefined
+  if (!/^\d{1,9}$/.test(given)) throw new InvalidArgumentError(`Its ${name} must be a whole number such as 3.`)
+  return Number(given)
 }

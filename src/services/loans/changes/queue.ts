@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type LoanKey, nameOf } from '../../../db/loans/loans.ts'
 import type { StoredLoan } from '../../../db/loans/storedLoan.ts'
-import { backoffMs } from '../../../db/postgres/backoffMs.ts'
+import { backoffMs } from '../../../db/postgres/errors.ts'
 import { LendingError } from '../../../domain/errors.ts'
 
 /** Tries of a change when other changes of the loan were saved first each time, or had locked it. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { PRESETS } from '../../../../src/domain/delinquency/presets.ts'
+import { PRESETS } from '../../../../src/domain/delinquency/policy.ts'
 import { createAccount } from '../../../../src/services/access/accounts.ts'
 import { operator } from '../../../../src/services/access/caller.ts'
 import { anotherLender } from '../../../support/lenders.ts'

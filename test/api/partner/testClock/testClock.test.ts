@@ -150,7 +150,7 @@ describe('a live organization', () => {
 describe('what a reset leaves', () => {
   it('is for an ADMIN', async () => {
     const asUser = operator(SANDBOX, 'test')
-    const { resetTestOrganization } = await import('../../../../src/services/testClock/reset.ts')
+    const { resetTestOrganization } = await import('../../../../src/services/testClock/advance.ts')
     await expect(resetTestOrganization(service.deps, { ...asUser, roles: ['USER'] })).rejects.toThrow('role ADMIN')
   })
 

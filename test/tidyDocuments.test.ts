@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { basename, dirname, join, normalize, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
@@ -57,6 +57,20 @@ describe('the documents', () => {
     const numbers = decisions.map((document) => document.replace(/^.*\/(\d+)-.*$/, '$1'))
     expect(new Set(numbers).size).toBe(decisions.length)
     expect(decisions.length).toBeGreaterThan(40)
+  })
+
+  it('the table of rooms in docs/architecture.md has each folder of src, and no other', () => {
+    const rooms = read('docs/architecture.md').split('\n## Rooms\n')[1]?.split('\n## ')[0] ?? ''
+    const named = [...rooms.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell]) => cell!.replaceAll('`', '').split(', '))
+    const folders = globSync('src/*/*', { cwd: root, withFileTypes: true }).filter((entry) => entry.isDirectory())
+    const there = folders.map((folder) => relative(join(root, 'src'), join(folder.parentPath, folder.name)))
+    expect(named.toSorted()).toEqual(there.map((folder) => folder.replaceAll('\\', '/')).toSorted())
+  })
+
+  it('docs/architecture.md names each layer', () => {
+    const text = read('docs/architecture.md').split('\n## Rooms\n')[0]!
+    const layers = globSync('src/*', { cwd: root }).map((folder) => basename(folder))
+    expect(layers.filter((layer) => !text.includes(`\`${layer}\``))).toEqual([])
   })
 
   it(`no folder of docs/ has more than ${MOST_FILES_IN_A_FOLDER} files`, () => {

@@ -9,6 +9,7 @@ import manifest from '../package.json' with { type: 'json' }
 const root = fileURLToPath(new URL('..', import.meta.url))
 const MOST_BYTES_OF_README = 8_000
 const MOST_FILES_IN_A_FOLDER = 15
+const MOST_CHARACTERS_OF_A_RULE = 600
 
 const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...documentsIn('docs')]
 
@@ -39,6 +40,15 @@ describe('the documents', () => {
       documents.flatMap((document) => linksIn(read(document)).map((link) => fileOf(document, link))),
     )
     expect(documents.filter((document) => document.startsWith('docs/') && !linked.has(document))).toEqual([])
+  })
+
+  it(`docs/contract.md has no paragraph of more than ${MOST_CHARACTERS_OF_A_RULE} characters, so that a change of one can be reviewed`, () => {
+    const paragraphs = withoutBlocks(read('docs/contract.md'))
+      .replace(/^\|.*$/gm, '')
+      .split(/\n(?=\s*(?:\n|- |\d+\. ))/)
+      .map((paragraph) => paragraph.replace(/\s+/g, ' ').trim())
+    expect(paragraphs.length).toBeGreaterThan(200)
+    expect(paragraphs.filter(({ length }) => length > MOST_CHARACTERS_OF_A_RULE)).toEqual([])
   })
 
   it('every decision has a context, a decision and consequences, and a number that no other has', () => {

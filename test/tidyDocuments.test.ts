@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { basename, dirname, join, normalize, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
@@ -8,7 +8,11 @@ import manifest from '../package.json' with { type: 'json' }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const MOST_BYTES_OF_README = 8_000
+const MOST_BYTES_OF_DOCS = 296_000
 const MOST_FILES_IN_A_FOLDER = 15
+const MOST_CHARACTERS_OF_A_RULE = 600
+/** The client that Prisma generates: no part of the repository. */
+const MADE_BY_PRISMA = 'db/generated'
 
 const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...documentsIn('docs')]
 
@@ -19,6 +23,11 @@ describe('the documents', () => {
 
   it(`README.md has at most ${MOST_BYTES_OF_README} bytes: what is longer belongs in docs/`, () => {
     expect(statSync(join(root, 'README.md')).size).toBeLessThanOrEqual(MOST_BYTES_OF_README)
+  })
+
+  it(`docs/ has at most ${MOST_BYTES_OF_DOCS} bytes: tell each thing in one paper, and link to its heading from the others`, () => {
+    const bytes = documentsIn('docs').reduce((sum, document) => sum + statSync(join(root, document)).size, 0)
+    expect(bytes).toBeLessThanOrEqual(MOST_BYTES_OF_DOCS)
   })
 
   it('every relative link leads to a file that is there, and to a heading that it has', () => {
@@ -41,6 +50,15 @@ describe('the documents', () => {
     expect(documents.filter((document) => document.startsWith('docs/') && !linked.has(document))).toEqual([])
   })
 
+  it(`docs/contract.md has no paragraph of more than ${MOST_CHARACTERS_OF_A_RULE} characters, so that a change of one can be reviewed`, () => {
+    const paragraphs = withoutBlocks(read('docs/contract.md'))
+      .replace(/^\|.*$/gm, '')
+      .split(/\n(?=\s*(?:\n|- |\d+\. ))/)
+      .map((paragraph) => paragraph.replace(/\s+/g, ' ').trim())
+    expect(paragraphs.length).toBeGreaterThan(200)
+    expect(paragraphs.filter(({ length }) => length > MOST_CHARACTERS_OF_A_RULE)).toEqual([])
+  })
+
   it('every decision has a context, a decision and consequences, and a number that no other has', () => {
     const decisions = documents.filter((document) => /^docs\/decisions\/\w+\//.test(document))
     for (const document of decisions) {
@@ -57,6 +75,22 @@ describe('the documents', () => {
     const numbers = decisions.map((document) => document.replace(/^.*\/(\d+)-.*$/, '$1'))
     expect(new Set(numbers).size).toBe(decisions.length)
     expect(decisions.length).toBeGreaterThan(40)
+  })
+
+  it('the table of rooms in docs/architecture.md has each folder of src, and no other', () => {
+    const rooms = read('docs/architecture.md').split('\n## Rooms\n')[1]?.split('\n## ')[0] ?? ''
+    const named = [...rooms.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell]) => cell!.replaceAll('`', '').split(', '))
+    const folders = globSync('src/*/*', { cwd: root, withFileTypes: true }).filter((entry) => entry.isDirectory())
+    const there = folders
+      .map((folder) => relative(join(root, 'src'), join(folder.parentPath, folder.name)).replaceAll('\\', '/'))
+      .filter((folder) => folder !== MADE_BY_PRISMA)
+    expect(named.toSorted()).toEqual(there.toSorted())
+  })
+
+  it('docs/architecture.md names each layer', () => {
+    const text = read('docs/architecture.md').split('\n## Rooms\n')[0]!
+    const layers = globSync('src/*', { cwd: root }).map((folder) => basename(folder))
+    expect(layers.filter((layer) => !text.includes(`\`${layer}\``))).toEqual([])
   })
 
   it(`no folder of docs/ has more than ${MOST_FILES_IN_A_FOLDER} files`, () => {

@@ -26,7 +26,7 @@ const packageOfServices = new RegExp(
 const codecs = [
   /^src\/domain\/(errors|money|dates|datesText)\.ts$/,
   /^src\/domain\/.*\/(stored\w+|\w+Text|\w+Json)\.ts$/,
-  /^src\/domain\/(recordStyle\/earlierTerms|customer\/borrower|product\/smallId|events\/eventTypes)\.ts$/,
+  /^src\/domain\/(recordStyle\/earlierTerms|customer\/customer|product\/smallId|events\/eventTypes)\.ts$/,
   /^src\/domain\/journal\/(slots|chart|chartsInForce|provisions)\.ts$/,
   /^src\/domain\/loan\/(entry|lifecycle|replay|carriedForward\/loanHead)\.ts$/,
 ]
@@ -54,7 +54,7 @@ export const layers: readonly Layer[] = [
     types: [/^src\/domain\//],
     also: [
       [/^src\/db\/loans\/saveLoans\.ts$/, /^src\/domain\/loan\/change\/apply\.ts$/],
-      [/^src\/db\/(book|portfolio)\//, /^src\/domain\/(delinquency\/(position|presets)|portfolio\/cells)\.ts$/],
+      [/^src\/db\/(book|portfolio)\//, /^src\/domain\/(delinquency\/(position|policy)|portfolio\/cells)\.ts$/],
     ],
     instead:
       'db saves and loads what it is given, and takes types and codecs of the domain only: decide in a service, and hand the result in',

@@ -1,7 +1,7 @@
 import type { Instant, LocalDate } from '../../domain/dates.ts'
+import type { RepaymentRecord } from '../../domain/loan/entry.ts'
 import { CUSTOMER_REPAYMENTS } from '../../domain/loan/entry.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
-import type { RepaymentRecord } from '../../domain/recordStyle/loanRecord.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Asked, Found } from '../queries/cursor.ts'
 import type { ListedDb } from '../queries/lists.ts'

@@ -1,18 +1,20 @@
 import { dateIn, type Instant, type LocalDate } from '../dates.ts'
 import { failedPrecondition, invariant, notFound } from '../errors.ts'
+import type { RepaymentRecord } from '../loan/entry.ts'
 import { type Currency, type Decimal, isAmount, toMinor, toMinorUnits } from '../money.ts'
-import type { ModifiedTerms, RepaymentRecord } from '../recordStyle/loanRecord.ts'
+import type { ModifiedTerms } from '../recordStyle/loanRecord.ts'
 import type { Balances } from './balances.ts'
 import { isHead, type LoanHead, needsHistory } from './carriedForward/loanHead.ts'
-import { type Entry, type EntryType, isCharge, type Loan, movesMoney, type NewEntry } from './entry.ts'
+import { type Entry, type EntryType, isCharge, movesMoney, type NewEntry } from './entry.ts'
 import { entryBy } from './entryIndex.ts'
 import { requireTakes } from './lifecycle.ts'
 import type { Outcome } from './outcomes.ts'
 import { requireDueOn, requireLeft, requirePlace, requireRoom, requireValueDate } from './postingRules.ts'
 import { balancesAt, endOf, extend, extendHead, type LoanState, replay, stateAt, stillHolds } from './replay.ts'
 import { cacheOf } from './replayCache.ts'
+import type { Loan } from './terms.ts'
 
-export type { Loan } from './entry.ts'
+export type { Loan } from './terms.ts'
 
 /** A caller's request to post an entry. */
 export interface Posting {

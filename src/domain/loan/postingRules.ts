@@ -2,10 +2,10 @@ import { addPeriods, dateIn, type Instant, type LocalDate } from '../dates.ts'
 import { failedPrecondition, invalidArgument } from '../errors.ts'
 import { minorToText } from '../money.ts'
 import type { Balances } from './balances.ts'
-import { type EntryType, isCharge, type Loan, type NewEntry } from './entry.ts'
+import { type EntryType, isCharge, type NewEntry } from './entry.ts'
 import type { Outcome } from './outcomes.ts'
 import type { LoanState } from './replay.ts'
-import type { HeadTerms } from './terms.ts'
+import type { HeadTerms, Loan } from './terms.ts'
 
 /**
  * Requires that the loan has enough for an entry: interest to waive, debt to recover, or money to pay back.

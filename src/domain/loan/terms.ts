@@ -3,6 +3,7 @@ import { dateIn, sameTimeOn } from '../dates.ts'
 import { applyRate, type Currency, type Decimal, type Rate } from '../money.ts'
 import { type Product, principalFor, requireWithinCap } from '../product/product.ts'
 import { type Instalment, productSchedule } from '../schedule/schedule.ts'
+import type { Entry } from './entry.ts'
 import { type LoanRules, rulesOf } from './rules/loanRules.ts'
 
 /** The terms of a loan, fixed at disbursement. Amounts in minor units. */
@@ -58,4 +59,10 @@ export function termsFor(product: Product, principal: bigint, disbursedAt: Insta
     rules: rulesOf(product, principal),
     schedule,
   }
+}
+
+/** A loan is its terms and its entries (in the order of posting). */
+export interface Loan {
+  readonly terms: LoanTerms
+  readonly entries: readonly Entry[]
 }

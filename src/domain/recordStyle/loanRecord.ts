@@ -1,5 +1,6 @@
 import type { LocalDate } from '../dates.ts'
 import type { FaultRole } from '../errors.ts'
+import type { RepaymentRecord } from '../loan/entry.ts'
 import { type Entry, isCustomerRepayment, paymentMethodOf } from '../loan/entry.ts'
 import { entryBy } from '../loan/entryIndex.ts'
 import type { HeadTerms, LoanTerms } from '../loan/terms.ts'
@@ -59,12 +60,6 @@ export interface LoanRecord {
   readonly products: readonly RecordProduct[]
   /** The extended body, from which the schedule is computed; null for a loan of the basic body. */
   readonly extended: ExtendedBody | null
-}
-
-/** The details of a repayment that a record system sent, beyond the fields of every entry. */
-export interface RepaymentRecord {
-  readonly method: string | null
-  readonly collectedBy: string | null
 }
 
 /** A loan after an update: with other terms, another borrower, or other remarks alone. */

@@ -9,12 +9,8 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { z } from 'zod'
 import type { Config } from '../app/config.ts'
 import type { Deps } from '../app/deps.ts'
-import type { ErrorCode, FaultNames } from '../domain/errors.ts'
+import type { ErrorCode, FaultNames, NamedFault } from '../domain/errors.ts'
 import type { Hint } from './body/validation.ts'
-import type { StoryVariables } from './document/collection/requests.ts'
-import type { Chapter } from './document/introduction.ts'
-import type { Explained } from './document/refusals.ts'
-import type { Failure } from './http/failure.ts'
 
 export type StyleName = 'auth' | 'partner' | 'record'
 
@@ -32,6 +28,44 @@ export type StyleApp = FastifyInstance<
   FastifyBaseLogger,
   ZodTypeProvider
 >
+
+/** A refusal or an error of the service, before a style builds the body of the answer. */
+export interface Failure {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly details?: readonly NamedFault[]
+  /** Seconds, sent as `Retry-After`. */
+  readonly retryAfter?: number
+}
+
+/** When a code is answered, and an example of its message; `{thing}` and `{id}` stand for what the path names. */
+export type Explained = Readonly<Partial<Record<ErrorCode, readonly [when: string, example: string]>>>
+
+/** A chapter of the introduction of a document: its heading and its text, in Markdown. */
+export type Chapter = readonly [heading: string, text: string]
+
+/** An id that the caller chooses: the value of the examples, and the members of bodies that hold it. */
+interface ChosenId {
+  readonly value: string | number
+  readonly members: readonly string[]
+}
+
+/** An id that the service answers: the operation, and the members that lead to it in the answer. */
+interface AnsweredId {
+  readonly operationId: string
+  readonly at: readonly (string | number)[]
+}
+
+/** The ids of the examples of a style that a collection of requests has as variables, each under the variable's name. */
+export interface StoryVariables {
+  readonly chosen: Readonly<Record<string, ChosenId>>
+  readonly answered: Readonly<Record<string, AnsweredId>>
+  /**
+   * The variable of the last parameter of each beginning of a path. The longest beginning counts; a parameter of none keeps
+   * its example.
+   */
+  readonly inPaths: Readonly<Record<string, string>>
+}
 
 /** A vocabulary of the API over the one loan book: names, envelope, errors, document. */
 export interface Style {

@@ -1,14 +1,7 @@
-import type { SwaggerTransformObject } from '@fastify/swagger'
 import type { FastifyContextConfig } from 'fastify'
 import type { Style } from '../style.ts'
 import { failureSchemas } from './refusals.ts'
-import { mapObjects, referencesIn, shareParts } from './share.ts'
-
-/** A document of OpenAPI 3.1, as far as this module changes it. */
-export type Document = ReturnType<SwaggerTransformObject> & {
-  components: { schemas: Record<string, object>; headers?: object }
-  tags?: readonly { readonly name: string }[]
-}
+import { type Document, mapObjects, referencesIn, shareParts } from './share.ts'
 
 /** The name of the member by which a route hands its facts to `finish`; no document has it in the end. */
 export const FACTS = 'x-facts'

@@ -1,10 +1,7 @@
 import type { Config } from '../../app/config.ts'
 import { DEMO_PARTNER } from '../../services/lenders/seedDemo.ts'
-import { type Style, urlOf } from '../style.ts'
+import { type Chapter, type Style, urlOf } from '../style.ts'
 import { tableOfCodes } from './refusals.ts'
-
-/** A chapter of the introduction of a document: its heading and its text, in Markdown. */
-export type Chapter = readonly [heading: string, text: string]
 
 /** Returns the introduction of a style's document: what a caller has to know before the first call. */
 export function introductionOf(style: Style, config: Config): string {

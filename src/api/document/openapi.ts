@@ -8,10 +8,11 @@ import type { Deps } from '../../app/deps.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import { type Style, urlOf } from '../style.ts'
 import { addDownloads } from './collection/downloads.ts'
-import { type Document, FACTS, type Facts, finish } from './finish.ts'
+import { FACTS, type Facts, finish } from './finish.ts'
 import { introductionOf } from './introduction.ts'
 import { addReference } from './reference.ts'
 import { refusalResponses } from './refusals.ts'
+import type { Document } from './share.ts'
 
 /** The group of the operations that every style has. */
 const HEALTH = { name: 'health', description: 'Whether the service is up. No token is needed.' }

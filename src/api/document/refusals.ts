@@ -3,12 +3,9 @@ import { z } from 'zod'
 import type { Config } from '../../app/config.ts'
 import { type ErrorCode, notFound } from '../../domain/errors.ts'
 import { validatorCompiler } from '../body/validation.ts'
-import { type Failure, STATUSES, toFailure } from '../http/failure.ts'
-import { hintOf, type Style } from '../style.ts'
+import { STATUSES, toFailure } from '../http/failure.ts'
+import { type Explained, type Failure, hintOf, type Style } from '../style.ts'
 import { openText } from './answers.ts'
-
-/** When a code is answered, and an example of its message; `{thing}` and `{id}` stand for what the path names. */
-export type Explained = Readonly<Partial<Record<ErrorCode, readonly [when: string, example: string]>>>
 
 /** The words of contract 2, where neither the style nor the route has its own. */
 const EXPLAINED: Required<Explained> = {

@@ -1,4 +1,10 @@
-import type { Document } from './finish.ts'
+import type { SwaggerTransformObject } from '@fastify/swagger'
+
+/** A document of OpenAPI 3.1, as far as this module changes it. */
+export type Document = ReturnType<SwaggerTransformObject> & {
+  components: { schemas: Record<string, object>; headers?: object }
+  tags?: readonly { readonly name: string }[]
+}
 
 type Part = Readonly<Record<string, unknown>>
 type Components = Record<string, Part>

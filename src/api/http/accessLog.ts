@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { withoutPort } from '../../services/access/caller.ts'
 import type { Listener } from '../../services/listener.ts'
-import type { Failure } from './failure.ts'
+import type { Failure } from '../style.ts'
 import { MISMATCH } from './idempotency.ts'
 import { whenClosed } from './request.ts'
 

@@ -1,24 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import {
-  type ErrorCode,
-  type FaultNames,
-  inNames,
-  LendingError,
-  ledByField,
-  type NamedFault,
-} from '../../domain/errors.ts'
+import { type ErrorCode, type FaultNames, inNames, LendingError, ledByField } from '../../domain/errors.ts'
 import { InvalidRequest } from '../body/json.ts'
-import type { Style } from '../style.ts'
-
-/** A refusal or an error of the service, before a style builds the body of the answer. */
-export interface Failure {
-  readonly code: ErrorCode
-  readonly message: string
-  readonly details?: readonly NamedFault[]
-  /** Seconds, sent as `Retry-After`. */
-  readonly retryAfter?: number
-}
+import type { Failure, Style } from '../style.ts'
 
 /** Arguments of `toFailure` besides the error. */
 export interface FailureContext {

@@ -1,7 +1,10 @@
 import type { PeriodUnit } from '../dates.ts'
 import { COMPONENTS, type Component } from '../loan/portions.ts'
 import type { Rate } from '../money.ts'
-import { DAY_COUNTS, type DayCount } from '../schedule/periodRates.ts'
+
+/** The rules by which days become years, by their names in contracts (contract 10.2). */
+export const DAY_COUNTS = ['actual/365', 'actual/360', 'actual/actual', '30/360'] as const
+export type DayCount = (typeof DAY_COUNTS)[number]
 
 // The words of a product's terms (contract 10).
 

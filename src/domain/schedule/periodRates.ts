@@ -1,6 +1,6 @@
 import { daysBetween, type LocalDate, type PeriodUnit } from '../dates.ts'
 import { RATE_UNIT, type Rate } from '../money.ts'
-import type { ProductTerms } from '../product/terms.ts'
+import type { DayCount, ProductTerms } from '../product/terms.ts'
 import { dividedBy, type Fraction, fraction, times } from './fraction.ts'
 import type { PeriodRates } from './onBalance.ts'
 import { convert } from './scheduleUnits.ts'
@@ -44,10 +44,6 @@ export function firstPeriods({ terms, repayEvery, repayUnit }: RatedProduct): Fr
   if (!first) return fraction(1n)
   return dividedBy(convert(fraction(BigInt(first.every)), first.unit, repayUnit), repayEvery)
 }
-
-/** The rules by which days become years, by their names in contracts (contract 10.2). */
-export const DAY_COUNTS = ['actual/365', 'actual/360', 'actual/actual', '30/360'] as const
-export type DayCount = (typeof DAY_COUNTS)[number]
 
 /** The parts of which each rule counts so many in a year; of `actual/actual` the product of 365 and 366. */
 const PARTS_OF_YEAR: Readonly<Record<DayCount, bigint>> = {

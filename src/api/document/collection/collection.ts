@@ -1,8 +1,9 @@
 import type { Config } from '../../../app/config.ts'
 import { DEMO_OPERATOR } from '../../../services/lenders/seedDemo.ts'
+import type { StoryVariables } from '../../style.ts'
 import { type Style, type StyleName, urlOf } from '../../style.ts'
-import type { Document } from '../finish.ts'
-import { type ExampleRequest, type Folder, NO_VARIABLES, readRequests, type StoryVariables } from './requests.ts'
+import type { Document } from '../share.ts'
+import { type ExampleRequest, type Folder, NO_VARIABLES, readRequests } from './requests.ts'
 
 /** A variable of a collection, its value, and what it is for. */
 export interface Variable {

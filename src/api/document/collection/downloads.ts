@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import manifest from '../../../../package.json' with { type: 'json' }
 import type { Config } from '../../../app/config.ts'
 import type { Style } from '../../style.ts'
-import type { Document } from '../finish.ts'
+import type { Document } from '../share.ts'
 import { type Collection, collectionOf, TOKEN, type Variable } from './collection.ts'
 import type { ExampleRequest, Kept, RequestBody } from './requests.ts'
 

@@ -1,5 +1,5 @@
-import type { Document } from '../finish.ts'
-import { inPlace, resolved } from '../share.ts'
+import type { StoryVariables } from '../../style.ts'
+import { type Document, inPlace, resolved } from '../share.ts'
 
 /** A value that a request sends, under a name. */
 export interface Named {
@@ -82,29 +82,6 @@ interface Place {
   readonly path: string
   readonly method: string
   readonly operation: Operation
-}
-
-/** An id that the caller chooses: the value of the examples, and the members of bodies that hold it. */
-interface ChosenId {
-  readonly value: string | number
-  readonly members: readonly string[]
-}
-
-/** An id that the service answers: the operation, and the members that lead to it in the answer. */
-interface AnsweredId {
-  readonly operationId: string
-  readonly at: readonly (string | number)[]
-}
-
-/** The ids of the examples of a style that a collection of requests has as variables, each under the variable's name. */
-export interface StoryVariables {
-  readonly chosen: Readonly<Record<string, ChosenId>>
-  readonly answered: Readonly<Record<string, AnsweredId>>
-  /**
-   * The variable of the last parameter of each beginning of a path. The longest beginning counts; a parameter of none keeps
-   * its example.
-   */
-  readonly inPaths: Readonly<Record<string, string>>
 }
 
 /** The variables of a style whose operations name no id. */

@@ -1,5 +1,4 @@
-import type { StoryVariables } from '../../document/collection/requests.ts'
-import type { Chapter } from '../../document/introduction.ts'
+import type { Chapter, StoryVariables } from '../../style.ts'
 
 /** The groups of operations of the partner style, in the order of the work. */
 export const TAGS = [

@@ -1,6 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type ErrorCode, type FaultNames, inNames, LendingError, ledByField } from '../../domain/errors.ts'
+import {
+  type ErrorCode,
+  type FaultNames,
+  inNames,
+  LendingError,
+  ledByField,
+  type NamedFault,
+} from '../../domain/errors.ts'
 import { InvalidRequest } from '../body/json.ts'
 import type { Failure, Style } from '../style.ts'
 

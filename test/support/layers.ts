@@ -25,9 +25,15 @@ const packageOfServices = new RegExp(
 /** The first whose `files` match decides. */
 export const layers: readonly Layer[] = [
   {
+    name: 'the toolbox',
+    files: /^src\/toolbox\//,
+    may: [/^src\/toolbox\//, /^src\/domain\/errors\.ts$/, /^lru-cache$/],
+    instead: 'a tool knows nothing of loans: take what it needs as an argument',
+  },
+  {
     name: 'domain',
     files: /^src\/domain\//,
-    may: [/^src\/domain\//],
+    may: [/^src\/domain\//, /^src\/toolbox\/integers\.ts$/],
     also: [[/\/dates\.ts$/, /^luxon$/]],
     instead: 'domain is pure: let the service load what is needed and hand it in as an argument',
   },
@@ -41,13 +47,13 @@ export const layers: readonly Layer[] = [
   {
     name: 'db',
     files: /^src\/db\//,
-    may: [/^src\/(domain|db)\//, /^(?!src\/|test\/|fastify|@fastify\/|prom-client$|@opentelemetry\/)/],
+    may: [/^src\/(domain|db|toolbox)\//, /^(?!src\/|test\/|fastify|@fastify\/|prom-client$|@opentelemetry\/)/],
     instead: 'db saves and loads what it is given: let the service call it, and take what it needs as an argument',
   },
   {
     name: 'services',
     files: /^src\/services\//,
-    may: [/^src\/(services|domain|db|words)\/(?!generated)/, packageOfServices],
+    may: [/^src\/(services|domain|db|words|toolbox)\/(?!generated)/, packageOfServices],
     also: [[/\/webhooks\/poster\.ts$/, /^node:https?$/]],
     types: wiring,
     instead:
@@ -58,7 +64,7 @@ export const layers: readonly Layer[] = [
     files: new RegExp(`^src/api/${style}/`),
     may: [
       new RegExp(`^src/api/(${style}/|(http|body|limits|lists|document(/collection)?)/|[^/]+$)`),
-      /^src\/(services|domain|words)\//,
+      /^src\/(services|domain|words|toolbox)\//,
       packageOfApi,
     ],
     types: wiring,
@@ -70,7 +76,7 @@ export const layers: readonly Layer[] = [
     files: /^src\/api\/((http|body|limits|lists|document(\/collection)?)\/)?[^/]+$/,
     may: [
       /^src\/api\/((http|body|limits|lists|document(\/collection)?)\/)?[^/]+$/,
-      /^src\/(services|domain|words)\//,
+      /^src\/(services|domain|words|toolbox)\//,
       packageOfApi,
     ],
     types: wiring,
@@ -87,7 +93,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'the command line',
     files: /^src\/ops\//,
-    may: [/^src\/(ops|app|services|domain|words)\//, /^src\/api\/(wire\.ts|body\/)/, packageOfApi],
+    may: [/^src\/(ops|app|services|domain|words|toolbox)\//, /^src\/api\/(wire\.ts|body\/)/, packageOfApi],
     also: [
       [/\/(open|files\/writeRecords)\.ts$/, /^src\/db\/embedded\//],
       [/\/run\.ts$/, /^src\/db\/postgres\/errors\.ts$/],
@@ -98,7 +104,7 @@ export const layers: readonly Layer[] = [
     name: 'the operators’ port',
     files: /^src\/monitor\//,
     may: [
-      /^src\/(monitor|services|domain|words)\//,
+      /^src\/(monitor|services|domain|words|toolbox)\//,
       /^src\/api\/(wire|limits\/\w+|http\/(accessLog|failure|html|request))\.ts$/,
       packageOfApi,
     ],
@@ -110,7 +116,7 @@ export const layers: readonly Layer[] = [
     name: 'the process',
     files: /^src\/process\//,
     may: [
-      /^src\/(process|app|monitor|observability|services|domain)\//,
+      /^src\/(process|app|monitor|observability|services|domain|toolbox)\//,
       /^src\/db\/(embedded|postgres)\//,
       packageOfApi,
     ],
@@ -128,7 +134,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'the wiring',
     files: /^src\/app\//,
-    may: [/^src\/(app|api|services|domain|db)\/(?!generated)/, packageOfApi],
+    may: [/^src\/(app|api|services|domain|db|toolbox)\/(?!generated)/, packageOfApi],
     also: [[/\/main\.ts$/, /^src\/(process|observability)\//]],
     instead: 'the wiring makes the parts and hands them in: it does nothing itself',
   },

@@ -21,7 +21,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
     ...['queries/idBlocks', 'queries/lists'],
   ],
   'the money path, hot and batched': [
-    ...['loans/applicants', 'loans/entryIds', 'loans/insertLoanLocked', 'loans/insertLoans', 'loans/insertedLoans'],
+    ...['loans/applicants', 'loans/entryIds', 'loans/insertLoanLocked', 'loans/insertLoans'],
     ...['loans/loanBatches', 'loans/loans', 'loans/modifyTerms', 'loans/recordLoans', 'loans/recordRepayments'],
     ...['loans/saveLoans', 'lenders/accountNumbers', 'access/idempotency'],
   ],

@@ -81,6 +81,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
     `'{}'`,
     `'[]'`,
   ],
+  json: [`jsonb_set($c::jsonb, '{version}', '99')::json`, 'NULL', `'"garbage"'`, `'{}'`, `'[]'`],
   boolean: ['NOT $c', 'NULL', 'true', 'false', 'true'],
   bytea: [`$c || '\\x00'`, 'NULL', `''`, `decode(repeat('ff', 4000), 'hex')`, `'\\x00'`],
   ARRAY: [`array_append($c, 'X')`, 'NULL', `'{}'`, `array_fill('z'::text, ARRAY[500])`, `'{NULL}'`],
@@ -105,7 +106,7 @@ async function plant(one: Column, value: string): Promise<boolean> {
   const text = value.replaceAll('$c', column)
   try {
     const { rowCount } = await client.query(
-      `UPDATE ${table} SET ${column} = ${text} WHERE ctid = ${rowOf(one)} AND ${column} IS DISTINCT FROM ${text}`,
+      `UPDATE ${table} SET ${column} = ${text} WHERE ctid = ${rowOf(one)} AND ${column}::text IS DISTINCT FROM (${text})::text`,
     )
     return rowCount === 1
   } catch (error) {

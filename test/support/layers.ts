@@ -22,6 +22,15 @@ const packageOfServices = new RegExp(
   `^(?!src/|test/|bench/|prisma/)${noDatabase}(?!fastify|@fastify/|find-my-way$|node:https?$|prom-client$|@opentelemetry/)`,
 )
 
+/** What db may call in the domain: texts and JSON that are stored, currencies, dates, and the names that columns have. */
+const codecs = [
+  /^src\/domain\/(errors|money|dates)\.ts$/,
+  /^src\/domain\/.*\/(stored\w+|\w+Text|\w+Json)\.ts$/,
+  /^src\/domain\/(recordStyle\/earlierTerms|customer\/customer|events\/eventTypes)\.ts$/,
+  /^src\/domain\/journal\/(slots|chart|chartsInForce|provisions)\.ts$/,
+  /^src\/domain\/loan\/(entry|lifecycle|replay|carriedForward\/loanHead)\.ts$/,
+]
+
 /** The first whose `files` match decides. */
 export const layers: readonly Layer[] = [
   {
@@ -47,8 +56,14 @@ export const layers: readonly Layer[] = [
   {
     name: 'db',
     files: /^src\/db\//,
-    may: [/^src\/(domain|db|toolbox)\//, /^(?!src\/|test\/|fastify|@fastify\/|prom-client$|@opentelemetry\/)/],
-    instead: 'db saves and loads what it is given: let the service call it, and take what it needs as an argument',
+    may: [/^src\/(db|toolbox)\//, ...codecs, /^(?!src\/|test\/|fastify|@fastify\/|prom-client$|@opentelemetry\/)/],
+    types: [/^src\/domain\//],
+    also: [
+      [/^src\/db\/loans\/saveLoans\.ts$/, /^src\/domain\/loan\/change\/apply\.ts$/],
+      [/^src\/db\/(book|portfolio)\//, /^src\/domain\/(delinquency\/(policy|position)|portfolio\/cells)\.ts$/],
+    ],
+    instead:
+      'db saves and loads what it is given, and takes types and codecs of the domain only: decide in a service, and hand the result in',
   },
   {
     name: 'services',

@@ -851,12 +851,13 @@ BEGIN
   IF NOT FOUND THEN
     RAISE EXCEPTION 'organization % is not a test organization', emptied USING ERRCODE = 'check_violation';
   END IF;
-  -- No customer is made meanwhile, and no action is asked for on a loan that is being deleted: both lock the organization.
-  PERFORM FROM organization WHERE id = emptied FOR UPDATE;
   -- No job numbers, posts or tells meanwhile what is being deleted.
   PERFORM FROM event_chain WHERE organization_id = emptied FOR UPDATE;
   PERFORM FROM journal WHERE organization_id = emptied FOR UPDATE;
   PERFORM FROM portfolio_head WHERE organization_id = emptied FOR UPDATE;
+  -- No customer is made meanwhile, and no action is asked for on a loan that is being deleted: both lock the organization. It is
+  -- locked after the heads, as the jobs do, which hold a head when they name the organization.
+  PERFORM FROM organization WHERE id = emptied FOR UPDATE;
 
   DELETE FROM webhook_attempt WHERE organization_id = emptied;
   DELETE FROM webhook_parked WHERE organization_id = emptied;

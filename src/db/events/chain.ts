@@ -3,7 +3,7 @@ import type { Transaction } from '../postgres/transaction.ts'
 import { type ColumnTypes, columnValues, tableOf } from '../queries/rows.ts'
 import { statement } from '../queries/statement.ts'
 import { SEALED_TRAIL, textsOf } from './sealedColumns.ts'
-import { type TrailedChange, toTrailedChange } from './sealedRows.ts'
+import { type TrailedChange, toTrailedChange } from './trailedChange.ts'
 
 /** The end of an organization's chain: what was sealed last. */
 export interface ChainEnd {

@@ -1,7 +1,7 @@
 import type { Transaction } from '../postgres/transaction.ts'
 import { statement } from '../queries/statement.ts'
 import { SEALED, SEALED_TRAIL, textsOf } from './sealedColumns.ts'
-import { type SealedRow, type TrailedChange, toTrailedChange } from './sealedRows.ts'
+import { type SealedRow, type TrailedChange, toTrailedChange } from './trailedChange.ts'
 
 /** The head of a chain: the last change that was sealed. */
 export interface ChainHead {

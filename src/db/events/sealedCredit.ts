@@ -1,7 +1,7 @@
 import type { Transaction } from '../postgres/transaction.ts'
 import { statement } from '../queries/statement.ts'
 import { absent, isBigint, SEALED, type SealedName, type Texts, textsOf } from './sealedColumns.ts'
-import type { SealedRow, TrailedChange } from './sealedRows.ts'
+import type { SealedRow, TrailedChange } from './trailedChange.ts'
 
 /** A row of the trail about a customer's credit, with what it made true; null: the row is not there. */
 interface CreditRow {

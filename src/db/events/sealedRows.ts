@@ -1,48 +1,8 @@
-import { changeFromText, type StoredChange } from '../../domain/loan/change/changeText.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { statement } from '../queries/statement.ts'
-import { absent, isBigint, isInt, SEALED, SEALED_TRAIL, type SealedName, type Texts, textsOf } from './sealedColumns.ts'
+import { absent, isBigint, isInt, SEALED, type Texts, textsOf } from './sealedColumns.ts'
 import { readCreditRows } from './sealedCredit.ts'
-
-/** A row that a change made true, in texts of Postgres. */
-export interface SealedRow {
-  readonly table: SealedName
-  /** The values of the key's columns, joined by `/`. */
-  readonly key: string
-  /** By the columns of `SEALED`; all null: the row is not there. */
-  readonly values: Texts
-}
-
-/** The part of a row of the trail that says which rows the change made true. */
-export interface TrailedChange {
-  readonly id: bigint
-  readonly entity: string
-  readonly entityId: string
-  readonly action: string
-  /** The change of a loan; undefined for a change of something else, and for a damaged row. */
-  readonly loanChange: StoredChange | undefined
-  /** By the columns of `SEALED_TRAIL`. */
-  readonly trail: Texts
-}
-
-const placeOf = (column: (typeof SEALED_TRAIL)[number]): number => SEALED_TRAIL.indexOf(column)
-const ENTITY = placeOf('entity')
-const ENTITY_ID = placeOf('entity_id')
-const ACTION = placeOf('action')
-const CHANGE = placeOf('change')
-
-/** Returns a row of the trail from the texts of its columns. */
-export function toTrailedChange({ id, trail }: { readonly id: bigint; readonly trail: Texts }): TrailedChange {
-  const change = trail[CHANGE] ?? null
-  return {
-    id,
-    entity: trail[ENTITY] ?? '',
-    entityId: trail[ENTITY_ID] ?? '',
-    action: trail[ACTION] ?? '',
-    loanChange: change === null ? undefined : changeFromText(change),
-    trail,
-  }
-}
+import type { SealedRow, TrailedChange } from './trailedChange.ts'
 
 /** The lines of schedules that are read at once, besides those of one loan. */
 const MOST_LINES = 10_000

@@ -1,5 +1,6 @@
 import type { Instant } from '../../domain/dates.ts'
 import { type EarlierTerms, earlierTermsFromText } from '../../domain/recordStyle/earlierTerms.ts'
+import type { Snapshot } from '../postgres/transaction.ts'
 import { moment } from '../queries/rows.ts'
 import type { Queries } from '../queries/statement.ts'
 import { statement } from '../queries/statement.ts'
@@ -56,4 +57,20 @@ export async function readEarlierTerms(
       some.map(({ version, until, terms }) => ({ version, until, terms: earlierTermsFromText(terms) })),
     ]),
   )
+}
+
+/** Reads all terms that loans had before, as texts, by `organization id` and in the order of their versions; for the check of the book. */
+export async function readEarlierTexts(
+  snapshot: Snapshot,
+  loans: readonly { readonly organizationId: number; readonly id: bigint }[],
+): Promise<ReadonlyMap<string, readonly Omit<Row, 'loan_id'>[]>> {
+  const { rows } = await snapshot.query<Row & { readonly organization_id: number }>({
+    name: 'read-earlier-texts',
+    text: `SELECT t.organization_id, t.loan_id, t.version, t.until, t.terms
+      FROM unnest($1::int[], $2::bigint[]) AS k (organization_id, id)
+      CROSS JOIN LATERAL (SELECT * FROM loan_earlier_terms
+        WHERE organization_id = k.organization_id AND loan_id = k.id ORDER BY version) AS t`,
+    values: [loans.map(({ organizationId }) => organizationId), loans.map(({ id }) => id)],
+  })
+  return Map.groupBy(rows, (row) => `${row.organization_id} ${row.loan_id}`)
 }

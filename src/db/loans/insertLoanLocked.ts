@@ -1,8 +1,7 @@
 import type { Db } from '../postgres/client.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import type { Queries } from '../queries/statement.ts'
-import type { Inserted } from './insertedLoans.ts'
-import { insertLoans, type NewLoan } from './insertLoans.ts'
+import { type Inserted, insertLoans, type NewLoan } from './insertLoans.ts'
 
 const HOLD = 'SELECT FROM customer WHERE organization_id = $1 AND id = $2 FOR NO KEY UPDATE'
 

@@ -1,4 +1,3 @@
-import type { Instant } from '../../domain/dates.ts'
 import type { Balances } from '../../domain/loan/balances.ts'
 import type { LoanChanged } from '../../domain/loan/change/change.ts'
 import { changeToText } from '../../domain/loan/change/changeText.ts'
@@ -48,17 +47,6 @@ export const cached = (state: Balances, nextReview = state.nextChangeAt): unknow
   state.closedOn,
   moment(nextReview),
 ]
-
-/**
- * The moment at which the sweep reviews a loan next: no later than time alone changes a figure of it. The moment that is stored
- * is kept where it is early enough, as it is when an instalment is paid before it is due. It is in an index: to move it
- * would write the loan into all eight again, once an instalment. The sweep moves it on when it comes, off the peak. One
- * that has come already is not kept: just before the moment that is stored, a loan is always what its columns say.
- * @param next when time next changes a figure; null: never
- * @param at when the loan is saved
- */
-export const nextReviewAt = (stored: Instant | null, next: Instant | null, at: Instant): Instant | null =>
-  stored !== null && next !== null && at < stored && stored <= next ? stored : next
 
 /** Whether a column says what replay made of the loan; `next_change_at` may be earlier. */
 export function agrees(column: string, stored: unknown, computed: unknown): boolean {

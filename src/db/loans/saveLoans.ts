@@ -1,3 +1,4 @@
+import { nextReviewAt } from '../../domain/loan/change/apply.ts'
 import type { LoanChanged } from '../../domain/loan/change/change.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import type { Decision } from '../../domain/loan/loan.ts'
@@ -7,7 +8,7 @@ import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from '../audit/trail.
 import { type ColumnTypes, moment, statementOver, type Table } from '../queries/rows.ts'
 import type { Queries } from '../queries/statement.ts'
 import type { TestClock } from '../testClock/testClocks.ts'
-import { CACHED, CACHED_COLUMNS, cached, type MoreOfTrail, nextReviewAt, traceOf } from './loanColumns.ts'
+import { CACHED, CACHED_COLUMNS, cached, type MoreOfTrail, traceOf } from './loanColumns.ts'
 import { entryCountOf, type StoredHead, type StoredLoan } from './storedLoan.ts'
 
 /** A change of a loan: the decision, the entry that it posts with its id, who made it and when; and all that follows. */

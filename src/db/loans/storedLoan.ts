@@ -3,21 +3,19 @@ import type { Instant, LocalDate } from '../../domain/dates.ts'
 import { invariant } from '../../domain/errors.ts'
 import { isHead, type LoanHead } from '../../domain/loan/carriedForward/loanHead.ts'
 import type { Entry, EntryType } from '../../domain/loan/entry.ts'
-import { advanceHead, type Decision, type Loan, remember } from '../../domain/loan/loan.ts'
+import type { Loan } from '../../domain/loan/loan.ts'
 import { endFrom } from '../../domain/loan/replay.ts'
 import { fromStoredRules } from '../../domain/loan/rules/storedRules.ts'
 import type { HeadTerms } from '../../domain/loan/terms.ts'
 import { currencyOf } from '../../domain/money.ts'
 import type { LoanRecord, RepaymentRecord } from '../../domain/recordStyle/loanRecord.ts'
 import type { Instalment } from '../../domain/schedule/schedule.ts'
-import { nextReviewAt } from './loanColumns.ts'
 
 /** The part of a stored loan that is in its own row: whose it is, its terms, and the version that a save has to name. */
 export interface StoredRow {
   readonly organizationId: number
   readonly id: bigint
   readonly externalId: string | null
-  /** Null only of a loan that an earlier version of the program made, until it is numbered. */
   readonly accountNo: bigint
   readonly version: number
   /** When it was last saved. */
@@ -184,38 +182,6 @@ export function toStoredHead(row: CarriedRow, zone: string): StoredHead | undefi
 
 /** The number of entries of a loan. */
 export const entryCountOf = (loan: StoredLoan | StoredHead): number => (isHead(loan) ? loan.count : loan.entries.length)
-
-/**
- * The loan as a decision leaves it, before or after it is saved. It takes over the list of entries of the loan before it,
- * which grows: a loan of thousands of entries takes the next without copying them.
- * @param posted the entry of the decision, with its id
- */
-export function apply(loan: StoredLoan, decision: Decision, posted: Entry | null, now: number): StoredLoan
-export function apply(
-  loan: StoredLoan | StoredHead,
-  decision: Decision,
-  posted: Entry | null,
-  now: number,
-): StoredLoan | StoredHead
-export function apply(
-  loan: StoredLoan | StoredHead,
-  decision: Decision,
-  posted: Entry | null,
-  now: number,
-): StoredLoan | StoredHead {
-  const { reversed, state } = decision
-  const nextChangeAt = nextReviewAt(loan.nextChangeAt, state.nextChangeAt, now)
-  const change = { version: loan.version + 1, updatedAt: now, nextChangeAt }
-  // Without an entry, only time has passed.
-  if (isHead(loan)) return posted ? advanceHead({ ...loan, ...change }, decision, posted) : { ...loan, ...change }
-  const entries = reversed
-    ? loan.entries.map((entry) => (entry.id === reversed.id ? { ...entry, reversedAt: now } : entry))
-    : (loan.entries as Entry[])
-  if (posted) entries.push(posted)
-  const after = { ...loan, ...change, entries }
-  remember(after, decision)
-  return after
-}
 
 /** The loan's own row, without its terms. */
 export const bareOf = (row: BareRow) => ({

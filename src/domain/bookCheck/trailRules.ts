@@ -2,6 +2,7 @@ import { dateIn, type Instant } from '../dates.ts'
 import type { Entry, EntryType } from '../loan/entry.ts'
 import type { Loan } from '../loan/loan.ts'
 import { replay } from '../loan/replay.ts'
+import type { EarlierTerms } from '../recordStyle/earlierTerms.ts'
 
 /** The fields of an audit row about a loan that can be compared with the loan; ids and amounts as exact text. */
 export interface LoanTrail {
@@ -143,14 +144,14 @@ function byId(trail: readonly LoanTrail[], idOf: (row: LoanTrail) => string | nu
 
 const COMPUTED: readonly EntryType[] = ['Charge-off', 'Write-off', 'Settlement Waiver']
 
+/** Returns whether the amount of an entry follows from the loan, and is not one that a caller gave. */
+const takesWhatIsOwed = ({ type }: Entry): boolean => COMPUTED.includes(type)
+
 /** The places in the trail at which entries were posted and reversed, by the id of the entry. */
 interface Places {
   readonly posted: ReadonlyMap<string, number>
   readonly reversed: ReadonlyMap<string, number>
 }
-
-/** Returns whether the amount of an entry follows from the loan, and is not one that a caller gave. */
-const takesWhatIsOwed = ({ type }: Entry): boolean => COMPUTED.includes(type)
 
 /**
  * Checks the dates and amounts of a loan's entries against their postings: no entry is dated after the day of its posting,
@@ -158,9 +159,14 @@ const takesWhatIsOwed = ({ type }: Entry): boolean => COMPUTED.includes(type)
  * when it was posted, and an unreversed settlement waiver the amount that was forgiven. What was before is what the trail
  * has before: the clock of a machine may go back by some milliseconds. What is not in the trail is a fault of `brokenByTrail`.
  * @param trail all rows about the loan, oldest first
+ * @param earlierTerms returns the terms that the loan had before, in the order of their versions
  * @returns a sentence for each rule that an entry breaks
  */
-export function brokenByMarks(loan: Loan, trail: readonly LoanTrail[]): string[] {
+export function brokenByMarks(
+  loan: Loan,
+  trail: readonly LoanTrail[],
+  earlierTerms: () => readonly EarlierTerms[] = () => [],
+): string[] {
   const { zone } = loan.terms
   const places = placesIn(trail)
   return loan.entries.flatMap((entry) => {
@@ -171,7 +177,9 @@ export function brokenByMarks(loan: Loan, trail: readonly LoanTrail[]): string[]
     return [
       ...(valueDate > postedOn ? [`entry ${id} is dated ${valueDate}, after the day it was posted, ${postedOn}`] : []),
       ...(isBefore ? [`entry ${id} is reversed before it was posted`] : []),
-      ...(takesWhatIsOwed(entry) && reversedAt === null ? brokenAmount(loan, entry, trail, places) : []),
+      ...(takesWhatIsOwed(entry) && reversedAt === null
+        ? brokenAmount(loan, entry, { trail, places, earlierTerms })
+        : []),
     ]
   })
 }
@@ -186,13 +194,26 @@ function placesIn(trail: readonly LoanTrail[]): Places {
   return { posted, reversed }
 }
 
-function brokenAmount(loan: Loan, entry: Entry, trail: readonly LoanTrail[], places: Places): string[] {
+/** What a loan was when its entries were posted. */
+interface Past {
+  readonly trail: readonly LoanTrail[]
+  readonly places: Places
+  readonly earlierTerms: () => readonly EarlierTerms[]
+}
+
+function brokenAmount(loan: Loan, entry: Entry, { trail, places, earlierTerms }: Past): string[] {
   const place = places.posted.get(String(entry.id))
   if (place === undefined) return []
   // A settlement waiver is saved before the change that settles the loan: what that change reverses does not count for it.
   const isBeforeCause = entry.type === 'Settlement Waiver' && trail[place + 1]?.at === trail[place]?.at
   const last = isBeforeCause ? place + 1 : place
-  const owed = owedAt(loan, entry, (one) => (places.reversed.get(String(one.id)) ?? Infinity) > last)
+  // A record system may have changed the terms since: the row at a place made the version after it.
+  const then = earlierTerms().find(({ version }) => version > place)?.terms
+  const owed = owedAt(
+    { ...loan, terms: { ...loan.terms, ...then } },
+    entry,
+    (one) => (places.reversed.get(String(one.id)) ?? Infinity) > last,
+  )
   if (owed === entry.amount) return []
   return [`the ${entry.type.toLowerCase()} ${entry.id} is marked with ${entry.amount}, and ${owed} was owed`]
 }

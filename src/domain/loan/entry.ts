@@ -1,5 +1,6 @@
 import type { Instant, LocalDate } from '../dates.ts'
 import type { RepaymentRecord } from '../recordStyle/loanRecord.ts'
+import type { LoanTerms } from './terms.ts'
 
 /** The types of entries; integrators see the same names (contract 4.4.4). */
 export const ENTRY_TYPES = [
@@ -80,4 +81,10 @@ export const paymentMethodOf = ({ type, record, paymentMethod }: Pick<Entry, 'ty
 export function byValueDate(a: Pick<Entry, 'valueDate' | 'place' | 'ordinal'>, b: typeof a): number {
   if (a.valueDate !== b.valueDate) return a.valueDate < b.valueDate ? -1 : 1
   return a.place - b.place || a.ordinal - b.ordinal
+}
+
+/** A loan is its terms and its entries (in the order of posting). */
+export interface Loan {
+  readonly terms: LoanTerms
+  readonly entries: readonly Entry[]
 }

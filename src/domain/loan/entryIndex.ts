@@ -1,6 +1,5 @@
 import { isHead, type LoanHead } from './carriedForward/loanHead.ts'
-import type { Entry } from './entry.ts'
-import type { Loan } from './loan.ts'
+import type { Entry, Loan } from './entry.ts'
 import { cacheOf } from './replayCache.ts'
 
 /** The first `seen` entries of a list, by their keys. */

@@ -4,20 +4,15 @@ import { type Currency, type Decimal, isAmount, toMinor, toMinorUnits } from '..
 import type { ModifiedTerms, RepaymentRecord } from '../recordStyle/loanRecord.ts'
 import type { Balances } from './balances.ts'
 import { isHead, type LoanHead, needsHistory } from './carriedForward/loanHead.ts'
-import { type Entry, type EntryType, isCharge, movesMoney, type NewEntry } from './entry.ts'
+import { type Entry, type EntryType, isCharge, type Loan, movesMoney, type NewEntry } from './entry.ts'
 import { entryBy } from './entryIndex.ts'
 import { requireTakes } from './lifecycle.ts'
 import type { Outcome } from './outcomes.ts'
 import { requireDueOn, requireLeft, requirePlace, requireRoom, requireValueDate } from './postingRules.ts'
 import { balancesAt, endOf, extend, extendHead, type LoanState, replay, stateAt, stillHolds } from './replay.ts'
 import { cacheOf } from './replayCache.ts'
-import type { LoanTerms } from './terms.ts'
 
-/** A loan is its terms and its entries (in the order of posting). */
-export interface Loan {
-  readonly terms: LoanTerms
-  readonly entries: readonly Entry[]
-}
+export type { Loan } from './entry.ts'
 
 /** A caller's request to post an entry. */
 export interface Posting {

@@ -16,6 +16,7 @@ import { BOOK_FAULTS, findFault } from '../../db/book/bookOrphans.ts'
 import { type LoanPostings, readLoanPostings } from '../../db/book/bookPostings.ts'
 import { listNotFound, type NotFound } from '../../db/book/coverage.ts'
 import { readDocuments } from '../../db/documents/documents.ts'
+import { readEarlierTexts } from '../../db/loans/earlierTerms.ts'
 import { agrees, CACHED, cached } from '../../db/loans/loanColumns.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import { inSnapshot, type Snapshot } from '../../db/postgres/transaction.ts'
@@ -26,6 +27,7 @@ import { brokenByChanges } from '../../domain/bookCheck/journalTrail.ts'
 import { brokenByMarks, brokenByTrail, type LoanTrail } from '../../domain/bookCheck/trailRules.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
 import { carriedForward, endFrom, type LoanState } from '../../domain/loan/replay.ts'
+import { type EarlierTerms, earlierTermsFromText } from '../../domain/recordStyle/earlierTerms.ts'
 import { codeOf } from '../documents/code.ts'
 import type { EventHash, Head } from '../events/chainHeads.ts'
 import { type HeadsOfFile, readKeptHeads } from '../events/keptHeads.ts'
@@ -180,9 +182,12 @@ async function readTold(
   const readAll = async (loans: readonly CheckedLoan[]) => {
     const trails = await readLoanTrails(snapshot, loans)
     const posted = await readLoanPostings(snapshot, loans)
+    const texts = await readEarlierTexts(snapshot, loans)
     return loans.map((one): [string, Told] => {
       const key = `${one.organizationId} ${one.id}`
-      return [key, { trail: trails.get(key) ?? [], posted: posted.get(key) }]
+      const earlier = () =>
+        (texts.get(key) ?? []).map(({ terms, ...one }) => ({ ...one, terms: earlierTermsFromText(terms) }))
+      return [key, { trail: trails.get(key) ?? [], posted: posted.get(key), earlier }]
     })
   }
   const ofAll = await parts.attempt(() => readAll(batch))
@@ -198,9 +203,11 @@ async function readTold(
 interface Told {
   readonly trail: readonly LoanTrail[]
   readonly posted: LoanPostings | undefined
+  /** Returns the terms that the loan had before. @throws SyntaxError for a damaged text */
+  readonly earlier: () => readonly EarlierTerms[]
 }
 
-function checkLoan(walk: Walk, one: CheckedLoan, { trail, posted }: Told): void {
+function checkLoan(walk: Walk, one: CheckedLoan, { trail, posted, earlier }: Told): void {
   const { organizationId, id } = one
   const { grounds, journals, add, sums } = walk
   const fault = (message: string) => add({ organizationId, of: `loan ${id}`, message })
@@ -212,7 +219,7 @@ function checkLoan(walk: Walk, one: CheckedLoan, { trail, posted }: Told): void 
     differencesOf(loan, one, state).forEach(fault)
     const product = grounds.products.get(`${organizationId} ${loan.productId}`)
     brokenByAgreement(loan, { product, currency: grounds.currencies.get(organizationId) }).forEach(fault)
-    brokenByMarks(loan, trail).forEach(fault)
+    brokenByMarks(loan, trail, earlier).forEach(fault)
     brokenByTrail(loan, trail).forEach(fault)
     const { postings, lastChangeId } = posted ?? { postings: [], lastChangeId: 0n }
     const facts = { productId: loan.productId, lastChangeId, state }

@@ -11,7 +11,8 @@ import {
   readPartsAfter,
   type StoredPart,
 } from '../../db/events/sealedChain.ts'
-import { readSealed, type SealedRow, type TrailedChange } from '../../db/events/sealedRows.ts'
+import { readSealed } from '../../db/events/sealedRows.ts'
+import type { SealedRow, TrailedChange } from '../../db/events/trailedChange.ts'
 import type { Snapshot } from '../../db/postgres/transaction.ts'
 import { type EventHash, type Head, headText } from '../events/chainHeads.ts'
 import { type ChainSecret, marksOf, nameMarkOf, readMarks } from '../events/seal.ts'

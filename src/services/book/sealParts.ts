@@ -1,6 +1,6 @@
 import type { StoredPart } from '../../db/events/sealedChain.ts'
 import { absent, SEALED, SEALED_TRAIL, type Texts } from '../../db/events/sealedColumns.ts'
-import type { SealedRow, TrailedChange } from '../../db/events/sealedRows.ts'
+import type { SealedRow, TrailedChange } from '../../db/events/trailedChange.ts'
 import { untoldTypeOf } from '../../domain/events/changeEvents.ts'
 import { EVENT_TYPES } from '../../domain/events/eventTypes.ts'
 import {

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, hash, hkdfSync, type KeyObject } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { SEALED, SEALED_TRAIL, type Texts } from '../../db/events/sealedColumns.ts'
-import type { SealedRow } from '../../db/events/sealedRows.ts'
+import type { SealedRow } from '../../db/events/trailedChange.ts'
 
 /** The secret of the chain. The database does not hold it. */
 export interface ChainSecret {

@@ -14,7 +14,8 @@ import {
   type UnsealedRow,
 } from '../../db/events/chain.ts'
 import { readHeads } from '../../db/events/eventList.ts'
-import { readSealed, type SealedRow } from '../../db/events/sealedRows.ts'
+import { readSealed } from '../../db/events/sealedRows.ts'
+import type { SealedRow } from '../../db/events/trailedChange.ts'
 import { CLOSING } from '../../db/journal/periods.ts'
 import { inTransaction, type Transaction } from '../../db/postgres/transaction.ts'
 import { readMoment } from '../../db/queries/lists.ts'

@@ -1,7 +1,6 @@
 import type { Deps } from '../../app/deps.ts'
 import { reserveAccountNumbers, returnAccountNumber } from '../../db/lenders/accountNumbers.ts'
-import type { Inserted } from '../../db/loans/insertedLoans.ts'
-import type { NewLoan } from '../../db/loans/insertLoans.ts'
+import type { Inserted, NewLoan } from '../../db/loans/insertLoans.ts'
 import { reserveIds, retryOnTakenId } from '../../db/queries/idBlocks.ts'
 import { loanMade } from '../../domain/loan/change/change.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'

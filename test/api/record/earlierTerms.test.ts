@@ -87,6 +87,19 @@ describe('GET /v1/loans/{id}/delinquency of a loan whose terms were changed', ()
     expect(await bucketsOf(id, 'knownAt=2026-02-20')).toEqual(['2026-01-15 current 0'])
   })
 
+  it('is what book check compares a charge-off with, whose amount was owed by the terms of then', async () => {
+    const id = await lend({ ...aBasicLoan, due_date: '2026-02-10' })
+    service.clock.set('2026-02-20')
+    const token = service.tokens.operator
+    const chargedOff = await service.post(`/v1/loans/${id}/repayments/charge-off`, { token, body: {} })
+    expect(chargedOff.status, chargedOff.text).toBe(200)
+    // Money of before pays the loan off: the charge-off is of nothing, and the terms may change again.
+    const { body: open } = await service.get<{ totalOutstanding: number }>(`/v1/loans/${id}`)
+    await repay(id, { collection_date: '2026-02-05', amount: open.totalOutstanding })
+    await change(id, { principal_amount: 2_000 })
+    expect((await check()).differences.filter(({ of }) => of.includes(String(id)))).toEqual([])
+  })
+
   it('is proven by book check and by the seal', async () => {
     const id = await lend({ ...aBasicLoan, due_date: '2026-02-10' })
     service.clock.set('2026-02-20')

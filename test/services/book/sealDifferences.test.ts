@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { SEALED } from '../../../src/db/events/sealedColumns.ts'
-import type { SealedRow } from '../../../src/db/events/sealedRows.ts'
+import type { SealedRow } from '../../../src/db/events/trailedChange.ts'
 import { differencesOfRows } from '../../../src/services/book/sealParts.ts'
 import { digestOf, markOf, marksOf, readMarks } from '../../../src/services/events/seal.ts'
 

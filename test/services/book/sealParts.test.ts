@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { StoredPart } from '../../../src/db/events/sealedChain.ts'
 import { SEALED_TRAIL } from '../../../src/db/events/sealedColumns.ts'
-import type { TrailedChange } from '../../../src/db/events/sealedRows.ts'
+import type { TrailedChange } from '../../../src/db/events/trailedChange.ts'
 import { checkPart, startWalk } from '../../../src/services/book/sealParts.ts'
 import { chainSecret, sealChange } from '../../../src/services/events/seal.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SEALED, SEALED_TRAIL, type SealedName } from '../../../src/db/events/sealedColumns.ts'
-import type { SealedRow } from '../../../src/db/events/sealedRows.ts'
+import type { SealedRow } from '../../../src/db/events/trailedChange.ts'
 import {
   type ChangeToSeal,
   chainSecret,

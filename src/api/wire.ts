@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { FIRST_DATE, isCalendarDate, LAST_DATE } from '../domain/dates.ts'
 import { type Decimal, parseDecimal } from '../domain/money.ts'
 import { hasInvisible } from '../domain/visibleText.ts'
+import { LARGEST_INT64 } from '../toolbox/integers.ts'
 import { JsonNumber } from './body/json.ts'
 import { EMAIL_OR_EMPTY, NEW_EXTERNAL_ID, textPattern } from './document/answers.ts'
 
@@ -17,8 +18,7 @@ const IS_MISSING = new Refused('is required')
 /** The refusal of `null`, which stands for a value that is left out: a codec sees it only where a value is needed. */
 const IS_NULL = new Refused('must not be null')
 
-export const INT64_MAX = 9_223_372_036_854_775_807n
-export const INT64_MIN = -INT64_MAX - 1n
+export const INT64_MIN = -LARGEST_INT64 - 1n
 
 /** Makes a schema that reads a wire value with `read`, and shows `meta` in the document. */
 export function codec<T>(read: (value: unknown) => T | Refused, meta: Record<string, unknown>) {
@@ -81,7 +81,7 @@ export interface Bounds<T> {
 export function readInteger(source: string, min: bigint, max: bigint): bigint | Refused {
   if (!/^-?\d+$/.test(source)) return new Refused('must be a whole number, written in digits')
   // A megabyte of digits is not worth converting; it is out of range either way.
-  const value = source.length <= 20 ? BigInt(source) : source.startsWith('-') ? INT64_MIN - 1n : INT64_MAX + 1n
+  const value = source.length <= 20 ? BigInt(source) : source.startsWith('-') ? INT64_MIN - 1n : LARGEST_INT64 + 1n
   if (value < min) return new Refused(`must be at least ${min}`)
   return value > max ? new Refused(`must be at most ${max}`) : value
 }
@@ -90,7 +90,7 @@ export function readInteger(source: string, min: bigint, max: bigint): bigint | 
  * An int64 in a JSON body, exact to the last digit: a number, or a string of digits, since JavaScript has no other
  * exact number above 2^53 (contract 1.4).
  */
-export function int64({ min = INT64_MIN, max = INT64_MAX }: Bounds<bigint> = {}) {
+export function int64({ min = INT64_MIN, max = LARGEST_INT64 }: Bounds<bigint> = {}) {
   return codec<bigint>(
     (value) => {
       const source = typeof value === 'string' && /^-?\d+$/.test(value) ? value : integerSource(value)
@@ -117,7 +117,7 @@ export function smallInt({ min, max }: Required<Bounds<number>>) {
 export function readId(text: string): bigint | null {
   if (!/^[1-9]\d{0,18}$/.test(text)) return null
   const id = BigInt(text)
-  return id <= INT64_MAX ? id : null
+  return id <= LARGEST_INT64 ? id : null
 }
 
 /**

@@ -15,11 +15,11 @@ import type { Organizations } from '../services/lenders/organizations.ts'
 import type { Listener } from '../services/listener.ts'
 import type { LoanQueues } from '../services/loans/changes/queue.ts'
 import type { HeavyReads } from '../services/loans/heavyReads.ts'
-import type { Places } from '../services/places.ts'
 import type { PortfolioReads } from '../services/portfolio/portfolioReads.ts'
 import type { StatementReader } from '../services/statements/reader.ts'
 import type { TestClocks } from '../services/testClock/testClocks.ts'
 import type { Poster } from '../services/webhooks/poster.ts'
+import type { Gate } from '../toolbox/gate.ts'
 import type { Config } from './config.ts'
 
 /** The parts of the service, made once in `app/service.ts` and passed to all rooms. */
@@ -64,8 +64,8 @@ export interface Deps {
   readonly statements: StatementReader
   readonly organizations: Organizations
   readonly heavyReads: HeavyReads
-  /** The places of the PDFs, the files and the tests of webhooks that are made at once. */
-  readonly places: { readonly pdfs: Places; readonly files: Places; readonly webhookTests: Places }
+  /** The gates before PDFs, files and tests of webhooks, of which few are made at once. */
+  readonly gates: { readonly pdfs: Gate; readonly files: Gate; readonly webhookTests: Gate }
   /** The turns of questions about whole portfolios. */
   readonly portfolioReads: PortfolioReads
 }

@@ -21,12 +21,12 @@ import { seedDemo } from '../services/lenders/seedDemo.ts'
 import { type Listener, noListener } from '../services/listener.ts'
 import { createLoanQueues } from '../services/loans/changes/queue.ts'
 import { createHeavyReads } from '../services/loans/heavyReads.ts'
-import { createPlaces } from '../services/places.ts'
 import { createPortfolioReads } from '../services/portfolio/portfolioReads.ts'
 import { openStatementReader } from '../services/statements/reader.ts'
 import { openTestClocks } from '../services/testClock/testClocks.ts'
 import { TEST_PLACES } from '../services/webhooks/endpoints.ts'
 import { createPoster } from '../services/webhooks/poster.ts'
+import { createGate } from '../toolbox/gate.ts'
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
 import { withSetting } from './explain.ts'
@@ -88,10 +88,10 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
       settledPlaces: createSettledPlaces(),
       heavyReads: createHeavyReads(),
       portfolioReads: createPortfolioReads(),
-      places: {
-        pdfs: createPlaces(PDF_PLACES),
-        files: createPlaces(FILE_PLACES),
-        webhookTests: createPlaces(TEST_PLACES),
+      gates: {
+        pdfs: createGate(PDF_PLACES),
+        files: createGate(FILE_PLACES),
+        webhookTests: createGate(TEST_PLACES),
       },
     }
     const statements = openStatementReader()

@@ -12,7 +12,7 @@ import { isUnavailable } from '../db/postgres/errors.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Totals } from '../services/book/totals.ts'
 import { createPageSessions, type PageSession, type PageSessions } from '../services/office/pageSessions.ts'
-import { createPlaces, holderOf, type PlaceBounds } from '../services/places.ts'
+import { createGate, type GateBounds, holderOf } from '../toolbox/gate.ts'
 import { cookieNamesOf, type Desk, deskOf, frameOf, requireFormToken } from './desk.ts'
 import { icon, messagePage, style } from './layout/page.ts'
 import type { Recent } from './recent.ts'
@@ -186,7 +186,7 @@ const MOST_REST_MS = 250
  * The places of pages: a person has two at once, which is more than a browser asks for that loads a page. A place rests for as
  * long as its page took, so that one session leaves most of the process to others.
  */
-const PAGE_PLACES: PlaceBounds = {
+const PAGE_PLACES: GateBounds = {
   atOnce: 8,
   ofGroup: 6,
   ofMember: 2,
@@ -199,7 +199,7 @@ const PAGE_PLACES: PlaceBounds = {
 
 /** Builds the pages of people in places: each from when its person is known until it is built. */
 function placePages(app: FastifyInstance): void {
-  const pages = createPlaces(PAGE_PLACES)
+  const pages = createGate(PAGE_PLACES)
   app.decorateRequest('leavePlace', undefined)
   app.addHook('preHandler', async (request, reply) => {
     const { anybody, ownPlace } = request.routeOptions.config

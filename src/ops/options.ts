@@ -2,14 +2,14 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { readId } from '../api/wire.ts'
 import { fromRfc3339, isCalendarDate } from '../domain/dates.ts'
 import { currencyCodes, type Decimal, parseDecimal } from '../domain/money.ts'
-import { LARGEST_ID } from '../domain/product/smallId.ts'
 import { ROLES, type Role } from '../services/access/accounts.ts'
+import { LARGEST_INT32 } from '../toolbox/integers.ts'
 import { UsageError } from './terminal/terminalIo.ts'
 
 /** Reads a whole number above 0, up to the largest integer of the database. */
 export function wholeNumber(text: string): number {
   const value = Number(text)
-  if (!/^\d{1,10}$/.test(text) || value < 1 || value > LARGEST_ID)
+  if (!/^\d{1,10}$/.test(text) || value < 1 || value > LARGEST_INT32)
     throw new InvalidArgumentError('It must be a whole number above 0.')
   return value
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccount } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
-import { holderOf, type Places } from '../../src/services/places.ts'
+import { type Gate, holderOf } from '../../src/toolbox/gate.ts'
 import { fileOf } from '../support/documents.ts'
 import { anotherLender } from '../support/lenders.ts'
 import { type Office, openOffice } from '../support/office.ts'
@@ -44,11 +44,11 @@ async function lend(token: string): Promise<string> {
  * @returns the status of the other, and how many of the flood were answered with each status
  */
 async function besideFlood(
-  places: Places,
+  gate: Gate,
   account: { organizationId: number; accountId: number | null },
   { flood, other }: { flood: () => Promise<number>; other: () => Promise<number> },
 ) {
-  const free = await places.take(holderOf(account))
+  const free = await gate.take(holderOf(account))
   const flooding = Array.from({ length: FLOOD }, flood)
   const otherStatus = await other()
   // All but those that wait are refused before the place is free.
@@ -68,7 +68,7 @@ describe('while one account asks for as much as it can', () => {
       (await fileOf(service, `/v1/loans/${id}/statement`, { accept: 'application/pdf', token })).status
     const partner = await service.deps.signIn.identify(service.tokens.partner)
     const calls = { flood: () => pdf(here, service.tokens.partner), other: () => pdf(there, tokenThere) }
-    expect(await besideFlood(service.deps.places.pdfs, partner, calls)).toEqual(answered)
+    expect(await besideFlood(service.deps.gates.pdfs, partner, calls)).toEqual(answered)
     expect(await pdf(here, service.tokens.partner)).toBe(200)
   })
 
@@ -80,7 +80,7 @@ describe('while one account asks for as much as it can', () => {
       await office.look('/', ADMIN_THERE)
       const admin = await service.deps.signIn.identify(service.tokens.operator)
       const calls = { flood: () => file(), other: () => file(ADMIN_THERE) }
-      expect(await besideFlood(service.deps.places.files, admin, calls)).toEqual(answered)
+      expect(await besideFlood(service.deps.gates.files, admin, calls)).toEqual(answered)
       expect(await file()).toBe(200)
     },
   )
@@ -93,7 +93,7 @@ describe('while one account asks for as much as it can', () => {
       (await service.post(`/v1/webhook-endpoints/${id}/test`, { token })).status
     const admin = await service.deps.signIn.identify(service.tokens.operator)
     const calls = { flood: () => test(here, service.tokens.operator), other: () => test(there, tokenThere) }
-    expect(await besideFlood(service.deps.places.webhookTests, admin, calls)).toEqual(answered)
+    expect(await besideFlood(service.deps.gates.webhookTests, admin, calls)).toEqual(answered)
     expect(await test(here, service.tokens.operator)).toBe(200)
   })
 })

@@ -24,9 +24,9 @@ const packageOfServices = new RegExp(
 
 /** What db may call in the domain: texts and JSON that are stored, currencies, dates, and the names that columns have. */
 const codecs = [
-  /^src\/domain\/(errors|money|dates|datesText)\.ts$/,
+  /^src\/domain\/(errors|money|dates)\.ts$/,
   /^src\/domain\/.*\/(stored\w+|\w+Text|\w+Json)\.ts$/,
-  /^src\/domain\/(recordStyle\/earlierTerms|customer\/customer|product\/smallId|events\/eventTypes)\.ts$/,
+  /^src\/domain\/(recordStyle\/earlierTerms|customer\/customer|events\/eventTypes)\.ts$/,
   /^src\/domain\/journal\/(slots|chart|chartsInForce|provisions)\.ts$/,
   /^src\/domain\/loan\/(entry|lifecycle|replay|carriedForward\/loanHead)\.ts$/,
 ]
@@ -34,9 +34,15 @@ const codecs = [
 /** The first whose `files` match decides. */
 export const layers: readonly Layer[] = [
   {
+    name: 'the toolbox',
+    files: /^src\/toolbox\//,
+    may: [/^src\/toolbox\//, /^src\/domain\/errors\.ts$/, /^lru-cache$/],
+    instead: 'a tool knows nothing of loans: take what it needs as an argument',
+  },
+  {
     name: 'domain',
     files: /^src\/domain\//,
-    may: [/^src\/domain\//],
+    may: [/^src\/domain\//, /^src\/toolbox\/integers\.ts$/],
     also: [[/\/dates\.ts$/, /^luxon$/]],
     instead: 'domain is pure: let the service load what is needed and hand it in as an argument',
   },
@@ -50,11 +56,11 @@ export const layers: readonly Layer[] = [
   {
     name: 'db',
     files: /^src\/db\//,
-    may: [/^src\/db\//, ...codecs, /^(?!src\/|test\/|fastify|@fastify\/|prom-client$|@opentelemetry\/)/],
+    may: [/^src\/(db|toolbox)\//, ...codecs, /^(?!src\/|test\/|fastify|@fastify\/|prom-client$|@opentelemetry\/)/],
     types: [/^src\/domain\//],
     also: [
       [/^src\/db\/loans\/saveLoans\.ts$/, /^src\/domain\/loan\/change\/apply\.ts$/],
-      [/^src\/db\/(book|portfolio)\//, /^src\/domain\/(delinquency\/(position|policy)|portfolio\/cells)\.ts$/],
+      [/^src\/db\/(book|portfolio)\//, /^src\/domain\/(delinquency\/(policy|position)|portfolio\/cells)\.ts$/],
     ],
     instead:
       'db saves and loads what it is given, and takes types and codecs of the domain only: decide in a service, and hand the result in',
@@ -62,7 +68,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'services',
     files: /^src\/services\//,
-    may: [/^src\/(services|domain|db|words)\/(?!generated)/, packageOfServices],
+    may: [/^src\/(services|domain|db|words|toolbox)\/(?!generated)/, packageOfServices],
     also: [[/\/webhooks\/poster\.ts$/, /^node:https?$/]],
     types: wiring,
     instead:
@@ -73,7 +79,7 @@ export const layers: readonly Layer[] = [
     files: new RegExp(`^src/api/${style}/`),
     may: [
       new RegExp(`^src/api/(${style}/|(http|body|limits|lists|document(/collection)?)/|[^/]+$)`),
-      /^src\/(services|domain|words)\//,
+      /^src\/(services|domain|words|toolbox)\//,
       packageOfApi,
     ],
     types: wiring,
@@ -85,7 +91,7 @@ export const layers: readonly Layer[] = [
     files: /^src\/api\/((http|body|limits|lists|document(\/collection)?)\/)?[^/]+$/,
     may: [
       /^src\/api\/((http|body|limits|lists|document(\/collection)?)\/)?[^/]+$/,
-      /^src\/(services|domain|words)\//,
+      /^src\/(services|domain|words|toolbox)\//,
       packageOfApi,
     ],
     types: wiring,
@@ -102,7 +108,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'the command line',
     files: /^src\/ops\//,
-    may: [/^src\/(ops|app|services|domain|words)\//, /^src\/api\/(wire\.ts|body\/)/, packageOfApi],
+    may: [/^src\/(ops|app|services|domain|words|toolbox)\//, /^src\/api\/(wire\.ts|body\/)/, packageOfApi],
     also: [
       [/\/(open|files\/writeRecords)\.ts$/, /^src\/db\/embedded\//],
       [/\/run\.ts$/, /^src\/db\/postgres\/errors\.ts$/],
@@ -113,7 +119,7 @@ export const layers: readonly Layer[] = [
     name: 'the operators’ port',
     files: /^src\/monitor\//,
     may: [
-      /^src\/(monitor|services|domain|words)\//,
+      /^src\/(monitor|services|domain|words|toolbox)\//,
       /^src\/api\/(wire|limits\/\w+|http\/(accessLog|failure|html|request))\.ts$/,
       packageOfApi,
     ],
@@ -125,7 +131,7 @@ export const layers: readonly Layer[] = [
     name: 'the process',
     files: /^src\/process\//,
     may: [
-      /^src\/(process|app|monitor|observability|services|domain)\//,
+      /^src\/(process|app|monitor|observability|services|domain|toolbox)\//,
       /^src\/db\/(embedded|postgres)\//,
       packageOfApi,
     ],
@@ -143,7 +149,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'the wiring',
     files: /^src\/app\//,
-    may: [/^src\/(app|api|services|domain|db)\/(?!generated)/, packageOfApi],
+    may: [/^src\/(app|api|services|domain|db|toolbox)\/(?!generated)/, packageOfApi],
     also: [[/\/main\.ts$/, /^src\/(process|observability)\//]],
     instead: 'the wiring makes the parts and hands them in: it does nothing itself',
   },

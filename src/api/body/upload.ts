@@ -3,7 +3,7 @@ import multipart, { type MultipartValue } from '@fastify/multipart'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { LendingError } from '../../domain/errors.ts'
-import { Tally } from '../../services/tally.ts'
+import { createGate, type GateBounds, holderOf } from '../../toolbox/gate.ts'
 import { whenClosed } from '../http/request.ts'
 import type { StyleApp } from '../style.ts'
 import { InvalidRequest } from './json.ts'
@@ -40,10 +40,17 @@ const MIB = 1024 * 1024
 /** Bytes of a body besides its file. */
 const ROOM = MIB
 /**
- * Bodies held at once: of all clients, of one organization and of one account. Memory for uploads is this many files.
+ * The places of files that are being sent: of all clients, of one organization and of one account. Memory for uploads is this
+ * many files. None waits.
  */
-const AT_ONCE = { all: 32, organization: 6, account: 4 } as const
-const AGAIN_SECONDS = 5
+const SENDING: GateBounds = {
+  atOnce: 32,
+  ofGroup: 6,
+  ofMember: 4,
+  refusal: (full) => `too many files are being sent at once${BY[full]}`,
+  againSeconds: 5,
+}
+const BY = { all: '', group: ' by this organization', member: ' by this account' } as const
 
 /**
  * Makes the routes of the scope take `multipart/form-data` and nothing else; their schemas check the parts as a body.
@@ -62,13 +69,13 @@ export function acceptUploads(app: StyleApp, { bytes }: { readonly bytes: number
     },
   })
 
-  const enter = placesForFiles()
+  const sending = createGate(SENDING)
 
   app.addHook('preParsing', async (request, reply) => {
     if (request.method !== 'POST' || request.is404) return
     // A request that is closed already emits no close event, and would be counted for ever.
     if (reply.raw.destroyed) throw hungUp()
-    whenClosed(request, reply, enter(request.caller))
+    whenClosed(request, reply, sending.enter(holderOf(request.caller)))
     if (!/^multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
       throw new LendingError('unsupported_media_type', 'the content type must be multipart/form-data')
     if (Number(request.headers['content-length'] ?? 0) > bytes + ROOM) throw tooLarge(bytes)
@@ -83,32 +90,6 @@ export function acceptUploads(app: StyleApp, { bytes }: { readonly bytes: number
     }
   })
 }
-
-/**
- * Counts the files that are being sent, so that no client takes all places.
- * @returns a function that takes a place and returns one that frees it; it throws `resource_exhausted` when no place is
- *   free
- */
-function placesForFiles(): (caller: FastifyRequest['caller']) => () => void {
-  const organizations = new Tally<number>()
-  const accounts = new Tally<number>()
-  let all = 0
-  const add = ({ organizationId, accountId }: FastifyRequest['caller'], one: 1 | -1) => {
-    all += one
-    organizations.add(organizationId, one)
-    accounts.add(accountId, one)
-  }
-  return (caller) => {
-    if (accounts.of(caller.accountId) >= AT_ONCE.account) throw tooManyFiles(' by this account')
-    if (organizations.of(caller.organizationId) >= AT_ONCE.organization) throw tooManyFiles(' by this organization')
-    if (all >= AT_ONCE.all) throw tooManyFiles('')
-    add(caller, 1)
-    return () => add(caller, -1)
-  }
-}
-
-const tooManyFiles = (by: string) =>
-  new LendingError('resource_exhausted', `too many files are being sent at once${by}`, [], AGAIN_SECONDS)
 
 const hungUp = () => new LendingError('aborted', 'the caller did not wait for the answer')
 

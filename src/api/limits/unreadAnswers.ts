@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LendingError } from '../../domain/errors.ts'
-import { Tally } from '../../services/tally.ts'
+import { Tally } from '../../toolbox/tally.ts'
 
 const MIB = 1024 * 1024
 

@@ -12,11 +12,11 @@ import {
   startOfDay,
 } from '../../domain/dates.ts'
 import { LONGEST_CURSOR, type Range } from '../../services/paging.ts'
+import { LARGEST_INT32, LARGEST_INT64 } from '../../toolbox/integers.ts'
 import { textPattern } from '../document/answers.ts'
 import {
   type Bounds,
   codec,
-  INT64_MAX,
   INT64_MIN,
   localDate,
   Refused,
@@ -53,7 +53,7 @@ export function queryInt({ min, max }: Required<Bounds<number>>, meta: Record<st
 }
 
 /** An int64 in a query, exact to the last digit. */
-export const queryInt64 = ({ min = INT64_MIN, max = INT64_MAX }: Bounds<bigint> = {}) =>
+export const queryInt64 = ({ min = INT64_MIN, max = LARGEST_INT64 }: Bounds<bigint> = {}) =>
   codec<bigint>(
     (value) => (typeof value === 'string' ? readInteger(value, min, max) : new Refused('must be a whole number')),
     withoutUndefined({ type: 'integer', format: 'int64', minimum: shown(min), maximum: shown(max) }),
@@ -135,7 +135,6 @@ export const disbursedBetween = (from: LocalDate | undefined, to: LocalDate | un
   disbursedBefore: to === undefined ? undefined : startOfDay(dayAfter(to), zone),
 })
 
-const LARGEST_INT32 = 2 ** 31 - 1
 const MOST_ROWS = 100
 
 /**

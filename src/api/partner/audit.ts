@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Deps } from '../../app/deps.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
-import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import { type AuditEntry, listAudit } from '../../services/audit/audit.ts'
+import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import { count, word } from '../document/answers.ts'
 import { endOfBound, listQuery, queryInstant, queryInt, rangeOf, startOfBound } from '../lists/query.ts'
 import type { StyleApp } from '../style.ts'
@@ -23,7 +23,7 @@ const state = z.unknown().meta({ type: ['object', 'null'], additionalProperties:
 const auditQuery = listQuery.extend({
   entity: z.enum(ENTITIES).optional().describe('Only the changes of this kind of thing.'),
   entityId: text({ max: 40 }).optional().describe('The number of the customer, loan, account or product.'),
-  accountId: queryInt({ min: 1, max: LARGEST_ID }).optional().describe('Only the changes that this account made.'),
+  accountId: queryInt({ min: 1, max: LARGEST_INT32 }).optional().describe('Only the changes that this account made.'),
   action: text({ max: 40 }).optional().describe('Only changes of this kind, such as `update` or `reverse`.'),
   from: queryInstant.optional().describe('Only changes from this instant on; a date stands for its first instant.'),
   to: queryInstant.optional().describe('Only changes before this instant; of a date, the whole day is included.'),

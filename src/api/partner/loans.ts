@@ -2,11 +2,11 @@ import { z } from 'zod'
 import type { Deps } from '../../app/deps.ts'
 import { dateIn } from '../../domain/dates.ts'
 import { LOAN_STATUSES } from '../../domain/loan/lifecycle.ts'
-import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import type { Caller } from '../../services/access/caller.ts'
 import { getDelinquency, getLoanWithDelinquency } from '../../services/delinquency/loanDelinquency.ts'
 import { type LoanFilter, type LoanListRequest, listLoans } from '../../services/loans/loanList.ts'
 import { createLoan, type LoanNow } from '../../services/loans/loans.ts'
+import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import {
   changedSince,
   disbursedBetween,
@@ -84,7 +84,7 @@ const loanQuery = listQuery.extend({
   customerExternalId: externalId.optional().describe('Only the loans of the customer with this externalId.'),
   customerId: queryId('customerExternalId').optional().describe('Only the loans of the customer with this number.'),
   externalId: externalId.optional().describe('Only the loan with this externalId.'),
-  productId: queryInt({ min: 1, max: LARGEST_ID }).optional().describe('Only the loans of this product.'),
+  productId: queryInt({ min: 1, max: LARGEST_INT32 }).optional().describe('Only the loans of this product.'),
   status: queryWords(LOAN_STATUSES)
     .optional()
     .describe(`Only loans with one of these statuses, separated by commas: ${LOAN_STATUSES.join(', ')}.`),

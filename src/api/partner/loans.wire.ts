@@ -7,10 +7,10 @@ import { LOAN_STATUSES } from '../../domain/loan/lifecycle.ts'
 import { totalOf } from '../../domain/loan/portions.ts'
 import type { HeadTerms } from '../../domain/loan/terms.ts'
 import { type Currency, minorToNumber, rateToNumber } from '../../domain/money.ts'
-import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import type { LoanWithDelinquency } from '../../services/delinquency/loanDelinquency.ts'
 import type { LoanNow } from '../../services/loans/loans.ts'
 import { latestRepayments, MOST_SHOWN } from '../../services/loans/transactions.ts'
+import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import { count, percent } from '../document/answers.ts'
 import { amount, externalId, instant, money, newExternalId, smallInt } from '../wire.ts'
 import { toAccountNo } from './customers.wire.ts'
@@ -23,7 +23,7 @@ export const createLoanRequest = named(
   'CreateLoanRequest',
   z.strictObject({
     customerId: externalId.describe("The customer's externalId."),
-    productId: smallInt({ min: 1, max: LARGEST_ID }).describe('The loan product; every other term comes from it.'),
+    productId: smallInt({ min: 1, max: LARGEST_INT32 }).describe('The loan product; every other term comes from it.'),
     principal: amount.describe("Within the product's bounds, in its currency."),
     externalId: newExternalId.optional().describe("The partner's own id of the loan; unique."),
   }),

@@ -1,3 +1,4 @@
+import { LARGEST_INT64 } from '../../toolbox/integers.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Found, Position } from '../queries/cursor.ts'
 import { cursorAt } from '../queries/cursor.ts'
@@ -56,7 +57,7 @@ export async function findAudit(
   })
   const [first, second] = [1, 2].map((more) => `$${values.length + more}`)
   if (!('page' in position)) {
-    const below = position.cursor?.floor ?? LARGEST
+    const below = position.cursor?.floor ?? LARGEST_INT64
     return foundOf(await read(`AND id < ${first} ORDER BY id DESC LIMIT ${second}`, [below, position.rows]))
   }
   const { page, rows } = position
@@ -66,8 +67,6 @@ export async function findAudit(
   ])
   return { ...foundOf(listed), total: Number(counted.rows[0]!.total) }
 }
-
-const LARGEST = 2n ** 63n - 1n
 
 const CONDITIONS: Readonly<Record<keyof AuditFilter, ConditionText>> = {
   entity: 'entity = ?',
@@ -128,7 +127,7 @@ export async function readLoanCurrencies(
   organizationId: number,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const numbers = ids.filter((id) => /^\d{1,19}$/.test(id) && BigInt(id) <= LARGEST)
+  const numbers = ids.filter((id) => /^\d{1,19}$/.test(id) && BigInt(id) <= LARGEST_INT64)
   if (numbers.length === 0) return new Map()
   const { rows } = await db.pool.query<{ id: bigint; currency: string }>(
     'SELECT id, currency FROM loan WHERE organization_id = $1 AND id = ANY ($2::bigint[])',

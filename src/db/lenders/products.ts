@@ -1,8 +1,8 @@
 import type { PeriodUnit } from '../../domain/dates.ts'
 import { currencyOf } from '../../domain/money.ts'
 import type { Product } from '../../domain/product/product.ts'
-import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import { fromStoredTerms, toStoredTerms } from '../../domain/product/storedTerms.ts'
+import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import { type Author, auditRow, keyRows } from '../audit/trail.ts'
 import type { LoanProduct as ProductRow } from '../generated/client.ts'
 import type { Db } from '../postgres/client.ts'
@@ -32,7 +32,7 @@ export async function findProducts(db: Db, organizationId: number, position: Pos
   }
   const above = Number(position.cursor?.floor ?? 0)
   const items = await db.prisma.loanProduct.findMany({
-    where: { ...where, id: { gt: Math.min(above, LARGEST_ID) } },
+    where: { ...where, id: { gt: Math.min(above, LARGEST_INT32) } },
     orderBy,
     take: position.rows,
   })

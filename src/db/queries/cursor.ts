@@ -1,3 +1,4 @@
+import { LARGEST_INT32, LARGEST_INT64 } from '../../toolbox/integers.ts'
 /** A position in a walk through a list: what was given already. Places are the numbers that the walk is ordered by. */
 export interface Cursor {
   /** The list and its order: a cursor of one order is no position in another. */
@@ -27,8 +28,6 @@ export const MOST_GIVEN = 500
 
 /** Characters of a cursor at most. */
 export const LONGEST_CURSOR = 8_000
-
-const LARGEST = 2n ** 63n - 1n
 
 /** Returns the position before the first row. */
 export const startOf = (order: string, floor = 0n): Cursor => ({ order, floor, given: [], pending: null })
@@ -80,13 +79,16 @@ export function decodeCursor(text: string, expected: string): Cursor | undefined
   const [order = '', ...parts] = Buffer.from(text, 'base64url').toString('latin1').split('.')
   if (order !== expected || !parts.every((part) => /^[0-9a-z]{1,13}$/.test(part))) return undefined
   const [floor, last, before, ...steps] = parts.map(fromBase36)
-  if (floor === undefined || [floor, last, before, ...steps].some((number) => number !== undefined && number > LARGEST))
+  if (
+    floor === undefined ||
+    [floor, last, before, ...steps].some((number) => number !== undefined && number > LARGEST_INT64)
+  )
     return undefined
   if (last === undefined || before === undefined) return last === undefined ? startOf(order, floor) : undefined
   const given: bigint[] = []
   for (const step of steps) given.push((given.at(-1) ?? floor) + step)
   const isAscending = steps.every((step) => step > 0n) && steps.length > 0 && steps.length <= MOST_GIVEN
-  if (!isAscending || given.at(-1)! > LARGEST) return undefined
+  if (!isAscending || given.at(-1)! > LARGEST_INT64) return undefined
   return { order, floor, given, pending: { last: floor + last, before } }
 }
 
@@ -129,11 +131,8 @@ export interface Found<T> {
   readonly next: Cursor | undefined
 }
 
-/** Prisma sends a larger one modulo 2^32, and so another page than was asked for; no list has so many. */
-const LARGEST_OFFSET = 2 ** 31 - 1
-
 /** The part of a list that Prisma reads for a page. */
 export const sliceOf = ({ page, rows }: Page): { skip: number; take: number } => ({
-  skip: Math.min((page - 1) * rows, LARGEST_OFFSET),
+  skip: Math.min((page - 1) * rows, LARGEST_INT32),
   take: rows,
 })

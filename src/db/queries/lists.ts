@@ -1,3 +1,4 @@
+import { LARGEST_INT64 } from '../../toolbox/integers.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Found, Position } from './cursor.ts'
 import { advance, type Cursor, MOST_GIVEN, type Moment, startOf } from './cursor.ts'
@@ -114,7 +115,7 @@ async function readStep<Row extends object>(
   const { place, within, span, columns, joined = '' } = list
   const parameter = (more: number) => `$${values.length + more}::bigint`
   const [floor, given, limit, end] = [parameter(1), parameter(2), parameter(3), parameter(4)]
-  const ceiling = span === undefined ? LARGEST : cursor.floor + span
+  const ceiling = span === undefined ? LARGEST_INT64 : cursor.floor + span
   const conditions = [
     ...texts,
     ...(within ? [within(floor, end)] : []),
@@ -142,8 +143,6 @@ async function readStep<Row extends object>(
 
 /** Places after which a cursor is given although nothing was found, so that the next step does not look there again. */
 const WORTH_KEEPING = 10_000n
-
-const LARGEST = 2n ** 63n - 1n
 
 /** Pages that are read from the beginning of the order, whatever their number is of the last. */
 const NEAR_PAGES = 10

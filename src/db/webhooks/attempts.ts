@@ -1,3 +1,4 @@
+import { LARGEST_INT64 } from '../../toolbox/integers.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Found, Position } from '../queries/cursor.ts'
 import { cursorAt } from '../queries/cursor.ts'
@@ -27,8 +28,6 @@ export const ATTEMPTS_ORDER = 'deliveries'
 
 const COLUMNS = 'id, sequence, type, attempt, at, state, status, ms, error, next_attempt_at AS "nextAttemptAt"'
 
-const LARGEST = 2n ** 63n - 1n
-
 /** The attempts to read of an endpoint. */
 export interface AttemptFilter {
   readonly organizationId: number
@@ -55,7 +54,7 @@ export async function findAttempts(db: Db, filter: AttemptFilter, position: Posi
   }
   const [first, second] = [1, 2].map((more) => `$${values.length + more}`)
   if (!('page' in position)) {
-    const below = position.cursor?.floor ?? LARGEST
+    const below = position.cursor?.floor ?? LARGEST_INT64
     return read(`AND id < ${first} ORDER BY id DESC LIMIT ${second}`, [below, position.rows])
   }
   const { page, rows } = position

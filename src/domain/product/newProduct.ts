@@ -1,3 +1,4 @@
+import { LARGEST_INT32, LARGEST_INT64 } from '../../toolbox/integers.ts'
 import { addPeriods, PERIOD_UNITS, type PeriodUnit } from '../dates.ts'
 import { invalidArgument } from '../errors.ts'
 import {
@@ -16,7 +17,6 @@ import { exactRatePerPeriod, firstPeriods, periodRates } from '../schedule/perio
 import { type NewTerms, newPenaltiesOf, newTermsOf, rateOf, requireAllowed, wholeOf } from './newTerms.ts'
 import type { Product } from './product.ts'
 import { requireBoundsLendable } from './product.ts'
-import { LARGEST_ID } from './smallId.ts'
 import type { Fee, ProductTerms } from './terms.ts'
 
 /** An operator's request for a new product; rates in percent. */
@@ -51,7 +51,7 @@ export function productOf(request: NewProduct, id: number): Product {
   const { name, repayUnit } = request
   if (name.trim() === '' || [...name].length > LONGEST_NAME || /\p{Cc}/u.test(name))
     throw invalidArgument('name', `must be 1 to ${LONGEST_NAME} characters`)
-  wholeOf('id', id, 1, LARGEST_ID)
+  wholeOf('id', id, 1, LARGEST_INT32)
   wholeOf('numberOfRepayments', request.numberOfRepayments, 1, MOST_REPAYMENTS)
   wholeOf('repayEvery', request.repayEvery, 1, MOST_EVERY)
   const unit = PERIOD_UNITS.find((one) => one === repayUnit)
@@ -90,13 +90,10 @@ export function productOf(request: NewProduct, id: number): Product {
   return product
 }
 
-/** The largest rate that the database holds (int64). */
-const LARGEST_RATE = 2n ** 63n - 1n
-
 /** Returns the rate per period in millionths of a percent, rounded: the schedule is computed from the exact one. */
 function roundedRate(product: Parameters<typeof exactRatePerPeriod>[0]): bigint {
   const { over, under } = exactRatePerPeriod(product)
-  return min(divideHalfEven(over * RATE_UNIT, under), LARGEST_RATE)
+  return min(divideHalfEven(over * RATE_UNIT, under), LARGEST_INT64)
 }
 
 function currencyFor(code: string): Currency {

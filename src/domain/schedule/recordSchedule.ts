@@ -1,3 +1,4 @@
+import { LARGEST_INT64 } from '../../toolbox/integers.ts'
 import type { LocalDate } from '../dates.ts'
 import { type FaultRole, invalidArgument, invariant, type LendingError } from '../errors.ts'
 import { divideHalfEven, largestIn, min, RATE_UNIT, type Rate, sum, toMinor } from '../money.ts'
@@ -52,9 +53,6 @@ export function recordSchedule(terms: RecordTerms): Instalment[] {
   }))
 }
 
-/** The largest rate that the database can store (int64). */
-const LARGEST_RATE = 9_223_372_036_854_775_807n
-
 /**
  * Returns the rate per period of a loan: the interest of one instalment as a share of the principal, rounded. Of flat
  * interest, an equal part of the whole; of any other, the interest of one cycle on the full principal.
@@ -63,7 +61,7 @@ export function ratePerCycle(terms: RecordTerms): Rate {
   const periods =
     terms.method === 'flat_rate' ? dividedBy(periodsInLoan(terms), terms.numberOfRepayments) : periodsInCycle(terms)
   const { over, under } = times(rateOf(terms), periods)
-  return min(divideHalfEven(over * RATE_UNIT, under), LARGEST_RATE)
+  return min(divideHalfEven(over * RATE_UNIT, under), LARGEST_INT64)
 }
 
 /** The terms from which a loan of the basic body is computed; the principal in minor units. */

@@ -6,6 +6,7 @@ import { AT_RISK_DAYS, type Group, groupsOf, type Sums, shareOf } from '../../do
 import { type ArrearsList, listArrears, MOST_ARREARS } from '../../services/portfolio/arrears.ts'
 import { arrearsCsv, portfolioTimeCsv } from '../../services/portfolio/csv.ts'
 import { listPortfolioDays, readPortfolio } from '../../services/portfolio/portfolio.ts'
+import { createSingleFlight } from '../../toolbox/singleFlight.ts'
 import { BUCKET_WORDS, PRESET_WORDS } from '../../words/names.ts'
 import { nameIn } from '../../words/words.ts'
 import { type Desk, type Fields, textOf, timeText } from '../desk.ts'
@@ -149,7 +150,7 @@ function loans({ say, language }: Desk, { loans: late }: ArrearsList): Html {
 /** Creates the sums of a process. To sum up a million loans takes a second, for which nobody should wait twice. */
 export function createArrearsSums(): SumArrears {
   const kept = new LRUCache<number, ArrearsSums>({ max: MOST_ORGANIZATIONS })
-  const making = new Map<number, Promise<ArrearsSums>>()
+  const share = createSingleFlight<number, ArrearsSums>()
 
   async function make({ deps, caller }: Desk): Promise<ArrearsSums> {
     const { organizationId } = caller
@@ -168,8 +169,7 @@ export function createArrearsSums(): SumArrears {
     const age = known ? desk.deps.machineNow() - known.at : KEPT_MS
     const isUsable = known && age >= 0 && age < KEPT_MS
     if (isUsable && age < FRESH_MS) return Promise.resolve(known)
-    const made = making.get(organizationId) ?? make(desk).finally(() => making.delete(organizationId))
-    making.set(organizationId, made)
+    const made = share(organizationId, () => make(desk))
     if (!isUsable) return made
     // The next person has newer ones; a failure leaves these.
     made.catch(() => undefined)

@@ -3,7 +3,6 @@ import { type Html, html } from '../../api/http/html.ts'
 import { decideAction, fromStoredRequest } from '../../domain/approvals/pendingAction.ts'
 import { invalidArgument, notFound } from '../../domain/errors.ts'
 import type { LoanState } from '../../domain/loan/replay.ts'
-import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import type { Caller } from '../../services/access/caller.ts'
 import {
   approvePendingAction,
@@ -16,6 +15,7 @@ import {
   withdrawPendingAction,
 } from '../../services/approvals/approvals.ts'
 import { type Preview, previewChange } from '../../services/loans/changes/preview.ts'
+import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import { type Desk, type Fields, idOf, type PageWord, sayName } from '../desk.ts'
 import { type Done, figures, money, table, tile, tiles } from '../layout/page.ts'
 import { type Field, noteOf } from '../loan/actions.ts'
@@ -101,7 +101,7 @@ export async function rejectAllStep(
 ): Promise<Step> {
   const { deps, caller, say } = desk
   const id = idOf(params.id, whose === 'loan' ? 'loan' : 'account')
-  if (whose === 'asker' && id > LARGEST_ID) throw notFound('no account has that id')
+  if (whose === 'asker' && id > LARGEST_INT32) throw notFound('no account has that id')
   const of = whose === 'loan' ? { loanId: id } : { askedBy: Number(id) }
   return {
     path: url.split('?')[0]!,

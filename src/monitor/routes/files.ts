@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { requireReader } from '../../services/access/caller.ts'
 import type { DocumentFile } from '../../services/documents/documents.ts'
 import { exportJournal, type JournalFormat } from '../../services/journal/exportJournal.ts'
-import { holderOf } from '../../services/places.ts'
+import { holderOf } from '../../toolbox/gate.ts'
 import { type Fields, textOf } from '../desk.ts'
 import { arrearsFile, portfolioTimeFile } from '../pages/arrears.ts'
 import { auditFile, bookFile } from '../pages/bookFiles.ts'
@@ -33,7 +33,7 @@ async function sendInPlace(
   write: () => File | Promise<File>,
   type = CSV,
 ): Promise<FastifyReply> {
-  const leave = await deps.places.files.take(holderOf(caller))
+  const leave = await deps.gates.files.take(holderOf(caller))
   try {
     const file = await write()
     const { content } = file

@@ -6,7 +6,7 @@ import type { Config } from '../../app/config.ts'
 import { LendingError } from '../../domain/errors.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { networkOf } from '../../services/access/caller.ts'
-import { createPlaces, type PlaceBounds } from '../../services/places.ts'
+import { createGate, type GateBounds } from '../../toolbox/gate.ts'
 
 /** The path of the metrics. */
 export const METRICS = '/metrics'
@@ -17,7 +17,7 @@ const KEPT_MS = 1_000
  * The places of those who read the metrics, by their addresses: one at a time, and a rest after each. The rest holds back a
  * reader that asks all the time, and none that asks every few seconds.
  */
-const READER_PLACES: PlaceBounds = {
+const READER_PLACES: GateBounds = {
   atOnce: 4,
   ofGroup: 1,
   waiting: { all: 16, ofGroup: 2 },
@@ -35,7 +35,7 @@ interface Page {
 
 /** Adds the metrics for Prometheus: computed once at a time, and kept for a second. */
 export function addMetrics(app: FastifyInstance, config: Pick<Config, 'metricsToken'>, metrics: Pick<Metrics, 'page'>) {
-  const readers = createPlaces(READER_PLACES)
+  const readers = createGate(READER_PLACES)
   const page = keepFor(KEPT_MS, async (): Promise<Page> => {
     const { type, text } = await metrics.page()
     return { type, bytes: Buffer.from(text) }

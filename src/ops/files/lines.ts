@@ -6,10 +6,10 @@ import { BORROWER_DETAILS, type BorrowerDetail, LONGEST_DETAIL } from '../../dom
 import { FIRST_DATE, fromRfc3339, LAST_DATE } from '../../domain/dates.ts'
 import { invalidArgument, LendingError, ledByField } from '../../domain/errors.ts'
 import { ENTRY_TYPES, isCharge } from '../../domain/loan/entry.ts'
-import { LARGEST_ID } from '../../domain/product/smallId.ts'
 import type { CustomerLine } from '../../services/book/importCustomers.ts'
 import type { LoanLine } from '../../services/book/importLoans.ts'
 import type { TransactionLine } from '../../services/book/importTransactions.ts'
+import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 
 /** The schema of a borrower detail, as in the record style: line breaks in the address only. */
 function detailOf(detail: BorrowerDetail) {
@@ -45,7 +45,7 @@ const rfc3339 = z.string().transform((given, context) => {
 const loan = z.strictObject({
   externalId: newExternalId,
   customerId: externalId,
-  productId: smallInt({ min: 1, max: LARGEST_ID }),
+  productId: smallInt({ min: 1, max: LARGEST_INT32 }),
   principal: amount,
   disbursedAt: rfc3339,
   ...derived(

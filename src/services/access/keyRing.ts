@@ -15,9 +15,11 @@ import {
 } from '../../db/access/signingKeys.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import type { Db } from '../../db/postgres/client.ts'
-import { failedPrecondition, invariant, LendingError, notFound } from '../../domain/errors.ts'
+import { failedPrecondition, invariant, notFound } from '../../domain/errors.ts'
+import { createGate } from '../../toolbox/gate.ts'
+import { isFresh } from '../../toolbox/readCache.ts'
+import { createSingleFlight } from '../../toolbox/singleFlight.ts'
 import { openSecretBox } from '../secretBox.ts'
-import { isFresh } from './credentialCache.ts'
 
 export { type KeyRecord, WHOLE_SERVICE } from '../../db/access/signingKeys.ts'
 export { WrongSecretError } from '../secretBox.ts'
@@ -107,6 +109,9 @@ export async function openKeyRing(db: Db, secret: string, now: () => number): Pr
   }
 }
 
+/** The key under which readings of the ring are shared: there is one ring. */
+const RING = 'ring'
+
 /** The ring that was read last. */
 interface LatestRing {
   current(): Ring
@@ -133,13 +138,9 @@ function keepLatest(first: Ring, readNow: () => Promise<Ring | undefined>): Late
 
 /** Returns a function that returns the ring, read again where it is not fresh; calls at once share one reading. */
 function createRefresh(latest: LatestRing, now: () => number): () => Promise<Ring> {
-  let refreshing: Promise<void> | undefined
+  const share = createSingleFlight<typeof RING, void>()
   return async () => {
-    if (isFresh(latest.current().readAt, now())) return latest.current()
-    refreshing ??= latest.read().finally(() => {
-      refreshing = undefined
-    })
-    await refreshing
+    if (!isFresh(latest.current().readAt, now())) await share(RING, () => latest.read())
     return latest.current()
   }
 }
@@ -151,22 +152,21 @@ function createRefresh(latest: LatestRing, now: () => number): () => Promise<Rin
  */
 function createReread(latest: LatestRing, now: () => number): () => Promise<void> {
   let rereadAt = Number.NEGATIVE_INFINITY
-  let reread: Promise<void> | undefined
-  let waiting = 0
-  return async () => {
-    if (waiting >= MOST_WAITING)
-      throw new LendingError('unavailable', 'keys are being looked up for others; try again', [], 1)
-    reread ??= (async () => {
-      const wait = rereadAt + REREAD_EVERY_MS - now()
-      // Pause also for 0 ms: `reread` is set at the first `await`; cleared before that, it would stay set for ever.
-      await pause(Math.max(0, Math.min(wait, REREAD_EVERY_MS)))
-      reread = undefined
-      rereadAt = now()
-      await latest.read()
-    })()
-    waiting++
-    await reread.finally(() => waiting--)
+  const share = createSingleFlight<typeof RING, void>()
+  const gate = createGate({
+    atOnce: MOST_WAITING,
+    code: 'unavailable',
+    refusal: 'keys are being looked up for others; try again',
+    againSeconds: 1,
+  })
+  const reread = async (leave: () => void) => {
+    const wait = rereadAt + REREAD_EVERY_MS - now()
+    await pause(Math.max(0, Math.min(wait, REREAD_EVERY_MS)))
+    leave()
+    rereadAt = now()
+    await latest.read()
   }
+  return () => gate.run({ group: RING }, () => share(RING, reread))
 }
 
 async function readRing(db: Db, decrypt: (text: string) => string, readAt: number): Promise<Ring | undefined> {

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { type Account, findAccountByEmail } from '../../db/access/accounts.ts'
 import { LendingError } from '../../domain/errors.ts'
+import { createSingleFlight } from '../../toolbox/singleFlight.ts'
 import { type Listener, noListener } from '../listener.ts'
 import { identifyApiKey } from './accounts.ts'
 import type { Identity } from './caller.ts'
@@ -107,15 +108,13 @@ function createCheck({ db, now }: Pick<SignInDeps, 'db' | 'now'>): (credentials:
 
 /** Lets equal credentials that arrive at once share one check: an integrator's workers that start together. */
 function shareChecks(check: (credentials: Credentials) => Promise<Checked>): typeof check {
-  const checking = new Map<string, Promise<Checked>>()
+  const share = createSingleFlight<string, Checked>()
   const secret = randomBytes(32)
   return (credentials) => {
     const { email, password, address } = credentials
     const name = createHmac('sha256', secret)
       .update(JSON.stringify([email, password, address]))
       .digest('base64url')
-    const underWay = checking.get(name) ?? check(credentials).finally(() => checking.delete(name))
-    checking.set(name, underWay)
-    return underWay
+    return share(name, () => check(credentials))
   }
 }

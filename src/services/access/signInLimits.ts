@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Attempts, countAttempts } from '../../db/access/counters.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import { LendingError } from '../../domain/errors.ts'
+import { createGate, type GateBounds } from '../../toolbox/gate.ts'
 
 /** A quarter of an hour. */
 const WINDOW_SECONDS = 900
@@ -14,8 +15,13 @@ const LATELY_SECONDS = 30 * 86_400
 /** Sign-ins are noted and not limited by that: no e-mail has so many. */
 const NO_LIMIT = 1_000_000_000
 
-/** The most attempts of one address that this process handles at once. */
-const MOST_AT_ONCE = 10
+/** The attempts of one address that this process handles at once. */
+const CHECKING: GateBounds = {
+  atOnce: Number.POSITIVE_INFINITY,
+  ofGroup: 10,
+  refusal: 'too many sign-ins at once from this address; try again in 1 s',
+  againSeconds: 1,
+}
 
 /** An attempt to sign in that is allowed. */
 export interface Attempt {
@@ -48,22 +54,11 @@ export function createSignInLimits(db: Pick<Db, 'pool'>): SignInLimits {
     address: count('signin-address', MOST.failures.address),
   }
   const signedIn = countAttempts(db, 'signed-in-email', NO_LIMIT, LATELY_SECONDS)
-  const underWay = new Map<string, number>()
-
-  function enter(address: string): () => void {
-    const here = underWay.get(address) ?? 0
-    if (here >= MOST_AT_ONCE) throw tooMany('too many sign-ins at once from this address', 1)
-    underWay.set(address, here + 1)
-    return () => {
-      const left = (underWay.get(address) ?? 1) - 1
-      if (left === 0) underWay.delete(address)
-      else underWay.set(address, left)
-    }
-  }
+  const checking = createGate(CHECKING)
 
   return {
     async begin(email, address) {
-      const leave = enter(address)
+      const leave = checking.enter({ group: address })
       const taken: (readonly [Attempts, string])[] = []
       const take = async (counter: Attempts, key: string, what: string) => {
         const seconds = await counter.take(key)

@@ -3,9 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Account, findAccount } from '../../db/access/accounts.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import { invariant, LendingError } from '../../domain/errors.ts'
-import { LARGEST_ID } from '../../domain/product/smallId.ts'
+import { LARGEST_INT32 } from '../../toolbox/integers.ts'
+import { createReadCache } from '../../toolbox/readCache.ts'
 import type { Identity } from './caller.ts'
-import { createReadCache } from './credentialCache.ts'
 import type { KeyRing } from './keyRing.ts'
 
 /** A token is valid for a year (contract 3.1). */
@@ -132,7 +132,7 @@ function claimsOf(account: Account, askedAt: number, issuer: string): Claims {
 /** Returns the id of an organization or an account that a text is; undefined for a text that is none. */
 function smallId(text: string): number | undefined {
   const id = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0
-  return id >= 1 && id <= LARGEST_ID ? id : undefined
+  return id >= 1 && id <= LARGEST_INT32 ? id : undefined
 }
 
 /** Returns whether a claim is whole seconds since 1970. */

@@ -10,9 +10,9 @@ import { toRfc3339 } from '../../domain/dates.ts'
 import { invariant } from '../../domain/errors.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
 import { currencyOf, minorToText, rateToNumber } from '../../domain/money.ts'
+import type { GateBounds } from '../../toolbox/gate.ts'
 import { type Caller, requireReader } from '../access/caller.ts'
 import { type Column, csvHead, csvRows, othersText } from '../csv.ts'
-import type { PlaceBounds } from '../places.ts'
 
 export { EXPORT_KINDS, type ExportKind } from '../../db/book/bookExport.ts'
 
@@ -146,7 +146,7 @@ function toRecord(row: ExportRow, zone: string): ExportRecord {
 /** The time for which a reader of a file may take nothing of it: until it ends, one view of the book is kept for it. */
 const STALLED_MS = 30_000
 /** The places of files in a process: each may read through the whole book, and an organization has one. */
-export const FILE_PLACES: PlaceBounds = {
+export const FILE_PLACES: GateBounds = {
   atOnce: 2,
   ofGroup: 1,
   waiting: { all: 16, ofGroup: 4, ofMember: 2 },

@@ -13,7 +13,7 @@ import type { DelinquencyPolicy } from '../../domain/delinquency/policy.ts'
 import { fromStoredPolicy, PRESETS, toStoredPolicy } from '../../domain/delinquency/policy.ts'
 import { invalidArgument } from '../../domain/errors.ts'
 import { currencyOf } from '../../domain/money.ts'
-import { LARGEST_ID } from '../../domain/product/smallId.ts'
+import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
 import { getOrganization } from '../lenders/organizations.ts'
 
@@ -98,7 +98,7 @@ const noSuchPolicy = () =>
 /** Finds a version; undefined where there is none. */
 async function findVersion(db: Deps['db'], organizationId: number, version: number) {
   if (version === FIRST.version) return FIRST
-  const row = version > 0 && version <= LARGEST_ID ? await readPolicy(db, organizationId, version) : undefined
+  const row = version > 0 && version <= LARGEST_INT32 ? await readPolicy(db, organizationId, version) : undefined
   return row && versionOf(row)
 }
 

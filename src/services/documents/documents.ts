@@ -19,6 +19,7 @@ import { paymentMethodOf } from '../../domain/loan/entry.ts'
 import { COMPONENTS } from '../../domain/loan/portions.ts'
 import { type Currency, minorToText } from '../../domain/money.ts'
 import { showHidden } from '../../domain/visibleText.ts'
+import { holderOf } from '../../toolbox/gate.ts'
 import { DOCUMENT_WORDS, LINE_WORDS } from '../../words/documents.ts'
 import { isLanguage, type Language, speak } from '../../words/words.ts'
 import type { Caller } from '../access/caller.ts'
@@ -27,7 +28,6 @@ import { lenderDetails } from '../lenders/organizations.ts'
 import { getLoan, type LoanRead, type LoanRef } from '../loans/loans.ts'
 import { getRecordRepayment } from '../loans/recordRepayments.ts'
 import type { TransactionRef } from '../loans/transactions.ts'
-import { holderOf } from '../places.ts'
 import { codeOf, factsOf, readCode } from './code.ts'
 import { codeText, fileNameOf } from './texts.ts'
 
@@ -123,7 +123,7 @@ export async function writeFile(
   if (format === 'csv') return { bytes: Buffer.from(toCsv(document, code)), type: 'text/csv; charset=utf-8', name }
   const postedAt = document.kind === 'receipt' ? toRfc3339(document.postedAt, deps.config.zone) : ''
   const { logo } = await lenderDetails(deps, caller)
-  const bytes = await deps.places.pdfs.run(holderOf(caller), () =>
+  const bytes = await deps.gates.pdfs.run(holderOf(caller), () =>
     deps.printer.print({ document, code, logo, postedAt }),
   )
   return { bytes, type: 'application/pdf', name }

@@ -13,6 +13,7 @@ import { DELINQUENCY } from '../../db/portfolio/toldBuckets.ts'
 import { dateIn, dayAfter, daysBetween, type Instant } from '../../domain/dates.ts'
 import type { EventType } from '../../domain/events/eventTypes.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
+import { LARGEST_INT64 } from '../../toolbox/integers.ts'
 import type { Subject, ToldEvent, ToldLoan, ToldTransaction } from './toldEvent.ts'
 
 type FactDeps = Pick<Deps, 'db' | 'config' | 'listener'>
@@ -27,13 +28,11 @@ interface Facts {
 /** No customer, loan or entry has this id. */
 const NOBODY = 0n
 
-const LARGEST = 2n ** 63n - 1n
-
 /** Reads an id of the trail, a number or, beyond 2^53, raw JSON; a damaged one is that of nobody. */
 function idOf(value: unknown): bigint {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   const id = /^[1-9]\d{0,18}$/.test(text ?? '') ? BigInt(text) : NOBODY
-  return id <= LARGEST ? id : NOBODY
+  return id <= LARGEST_INT64 ? id : NOBODY
 }
 
 /** Returns the entry that a change posted, or the one that it reversed. */

@@ -17,17 +17,16 @@ import {
   NO_AMOUNTS,
   type SlotAmounts,
 } from '../../domain/journal/slots.ts'
+import { LARGEST_INT64 } from '../../toolbox/integers.ts'
 
 /** Changes that are posted before requests get their turn. */
 const SLICE = 50
-
-const LARGEST = 2n ** 63n - 1n
 
 /** Returns the loan that a change names; undefined for a change of something else, and for a damaged id. */
 function loanIdOf({ entity, entityId }: Pick<UnkeptChange, 'entity' | 'entityId'>): bigint | undefined {
   if (entity !== 'loan' || !/^[1-9]\d{0,18}$/.test(entityId)) return undefined
   const id = BigInt(entityId)
-  return id <= LARGEST ? id : undefined
+  return id <= LARGEST_INT64 ? id : undefined
 }
 
 /** The journal of an organization while it is continued. */

@@ -17,9 +17,9 @@ import { isUniqueViolation } from '../../db/postgres/errors.ts'
 import { type FaultRole, invalidArgument, invariant, LendingError, notFound } from '../../domain/errors.ts'
 import { currencyCodes, currencyOf, type Decimal, toMinor } from '../../domain/money.ts'
 import { type Logo, readLogo } from '../../domain/organization/logo.ts'
-import { LARGEST_ID } from '../../domain/product/smallId.ts'
+import { LARGEST_INT32 } from '../../toolbox/integers.ts'
+import { createReadCache, type ReadCache } from '../../toolbox/readCache.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
-import { createReadCache, type ReadCache } from '../access/credentialCache.ts'
 
 export { MODES, type Mode, type Organization } from '../../db/lenders/organizations.ts'
 
@@ -89,7 +89,8 @@ export async function createOrganization(
   requireText('officeName', officeName, LONGEST_NAME)
   requireText('paymentMethod', paymentMethod, LONGEST_METHOD)
   if (!currencyCodes.includes(currency)) throw invalidArgument('currency', `must be one of ${currencyCodes.join(', ')}`)
-  if (id !== undefined && !(id >= 1 && id <= LARGEST_ID)) throw invalidArgument('id', `must be 1 to ${LARGEST_ID}`)
+  if (id !== undefined && !(id >= 1 && id <= LARGEST_INT32))
+    throw invalidArgument('id', `must be 1 to ${LARGEST_INT32}`)
   for (;;) {
     const chosen = id ?? (await nextOrganizationId(db))
     const organization = { id: chosen, name, currency, officeId, officeName, paymentMethod, mode }

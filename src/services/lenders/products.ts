@@ -16,7 +16,7 @@ import type { Decimal } from '../../domain/money.ts'
 import { type NewProduct, productOf } from '../../domain/product/newProduct.ts'
 import { type Product, principalFor } from '../../domain/product/product.ts'
 import { type Quote, quoteOf } from '../../domain/product/quote.ts'
-import { LARGEST_ID } from '../../domain/product/smallId.ts'
+import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import type { Caller } from '../access/caller.ts'
 import { keyTaken } from '../access/idempotency.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
@@ -24,7 +24,7 @@ import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 /** Returns a loan product. @throws LendingError `not_found` */
 export async function getProduct(deps: Deps, caller: Caller, id: bigint | null): Promise<Product> {
   // The database has no larger ids.
-  const known = id !== null && id <= LARGEST_ID
+  const known = id !== null && id <= LARGEST_INT32
   const product = known ? await findProduct(deps.db, caller.organizationId, Number(id)) : undefined
   if (!product) throw notFound('no loan product has that id')
   return product

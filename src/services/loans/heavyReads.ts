@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { createPlaces } from '../places.ts'
+import { createGate } from '../../toolbox/gate.ts'
 
 /** Instalments and entries from which a read is heavy: it takes some 20 ms of the process. */
 export const HEAVY = 5_000
@@ -40,7 +40,7 @@ export function createHeavyReads({
   mostRestMs = REST.mostMs,
   refusal = REFUSAL,
 }: TurnOptions = {}): HeavyReads {
-  const places = createPlaces({
+  const places = createGate({
     atOnce: 1,
     waiting: MOST_WAITING,
     waitMs,

@@ -8,8 +8,8 @@ import {
   touchPageSession,
 } from '../../db/access/accounts.ts'
 import { isUnavailable } from '../../db/postgres/errors.ts'
+import { createReadCache } from '../../toolbox/readCache.ts'
 import type { Identity } from '../access/caller.ts'
-import { createReadCache } from '../access/credentialCache.ts'
 
 /** A session ends after this long without a request, and after this long in any case. */
 export const IDLE_MS = 900_000

@@ -1,6 +1,7 @@
 import type { Deps } from '../../app/deps.ts'
 import { type SearchAsked, searchBook } from '../../db/office/search.ts'
 import { invalidArgument } from '../../domain/errors.ts'
+import { LARGEST_INT64 } from '../../toolbox/integers.ts'
 import type { Caller } from '../access/caller.ts'
 
 /** Characters of a search at most, and of the beginning of a name at least. */
@@ -10,7 +11,6 @@ const SHORTEST_NAME = 2
 const SHORTEST_WORD = 3
 /** Rows of each kind that a search gives. */
 export const MOST_FOUND = 25
-const LARGEST_ID = 2n ** 63n - 1n
 /** The country codes of the lenders' customers: Kenya, Tanzania, Uganda, Rwanda, Burundi, Ethiopia. */
 const COUNTRY_CODES = ['254', '255', '256', '250', '257', '251']
 
@@ -52,7 +52,7 @@ function wordsOf(text: string): string[] {
 
 function numberOf(text: string): bigint | null {
   const number = /^#?\d{1,19}$/.test(text) ? BigInt(text.replace('#', '')) : null
-  return number !== null && number <= LARGEST_ID ? number : null
+  return number !== null && number <= LARGEST_INT64 ? number : null
 }
 
 /** Returns the ways to write a phone number: as it stands, with and without the code of a country, and with a plus. */

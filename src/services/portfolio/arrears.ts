@@ -10,6 +10,7 @@ import { invalidArgument } from '../../domain/errors.ts'
 import { isCustomerRepayment } from '../../domain/loan/entry.ts'
 import { replay } from '../../domain/loan/replay.ts'
 import type { Currency } from '../../domain/money.ts'
+import { LARGEST_INT64 } from '../../toolbox/integers.ts'
 import type { Caller } from '../access/caller.ts'
 import { findPolicy, type NamedPolicy } from '../delinquency/policies.ts'
 
@@ -19,8 +20,6 @@ export const MOST_ARREARS = 1_000
 const MOST_REPLAYED = 5_000
 /** Loans that are read at once, and those that are replayed before requests get their turn. */
 const READ = { atOnce: 200, slice: 50 } as const
-const LARGEST_ID = 2n ** 63n - 1n
-
 /** What is asked of the overdue loans. */
 export interface ArrearsRequest {
   /** The name of a bucket of the policy in force; left out: all overdue loans. */
@@ -82,7 +81,7 @@ const toPlace = ({ dueOn, id }: OverduePlace): string => `${dueOn}.${id}`
 
 function placeOf(text: string): OverduePlace {
   const [, dueOn = '', digits = ''] = /^(\d{4}-\d{2}-\d{2})\.(\d{1,19})$/.exec(text) ?? []
-  if (!isCalendarDate(dueOn) || BigInt(digits) > LARGEST_ID)
+  if (!isCalendarDate(dueOn) || BigInt(digits) > LARGEST_INT64)
     throw invalidArgument('after', 'must be the place that the answer before gave')
   return { dueOn, id: BigInt(digits) }
 }

@@ -1,13 +1,16 @@
-import { createHeavyReads, HEAVY } from '../loans/heavyReads.ts'
+import { createGate, type GateBounds } from '../../toolbox/gate.ts'
+import { createSingleFlight } from '../../toolbox/singleFlight.ts'
 
 /**
- * A question about a whole portfolio takes seconds, so another one waits longer for its turn than other heavy reads. It takes
- * the process a few milliseconds at a time, so that no rest has to follow.
+ * The turns of questions about whole portfolios. One takes seconds, so another one waits longer for its turn than other heavy
+ * reads. It takes the process a few milliseconds at a time, so that no rest has to follow.
  */
-const TURNS = {
+const TURNS: GateBounds = {
+  atOnce: 1,
+  waiting: { all: 16, ofGroup: 4 },
   waitMs: 20_000,
-  mostRestMs: 0,
   refusal: 'too many questions about the portfolio are being answered; try again',
+  againSeconds: 2,
 }
 
 /** A question about a whole portfolio. */
@@ -29,23 +32,16 @@ export interface PortfolioReads {
 
 /** Creates the turns; there is one set of them in a process. */
 export function createPortfolioReads(): PortfolioReads {
-  const turns = createHeavyReads(TURNS)
-  const waiting = new Map<string, Promise<unknown>>()
+  const turns = createGate(TURNS)
+  const share = createSingleFlight<string, unknown>()
   return {
     run<T>({ organizationId, name }: PortfolioQuestion, read: () => Promise<T>): Promise<T> {
-      const key = `${organizationId} ${name}`
-      const known = waiting.get(key) as Promise<T> | undefined
-      if (known) return known
-      const answer = turns
-        .run(organizationId, HEAVY, () => {
-          waiting.delete(key)
+      const inTurn = (leave: () => void) =>
+        turns.run({ group: organizationId }, () => {
+          leave()
           return read()
         })
-        .finally(() => {
-          if (waiting.get(key) === answer) waiting.delete(key)
-        })
-      waiting.set(key, answer)
-      return answer
+      return share(`${organizationId} ${name}`, inTurn) as Promise<T>
     },
   }
 }

@@ -17,6 +17,7 @@ import { addPeriods, dateIn, dayAfter, type Instant, sameTimeOn, startOfDay, toR
 import { failedPrecondition, invalidArgument, LendingError } from '../../domain/errors.ts'
 import { eventTypesOf } from '../../domain/events/changeEvents.ts'
 import type { EventType } from '../../domain/events/eventTypes.ts'
+import { createGate } from '../../toolbox/gate.ts'
 import { type Caller, requireAdmin, requireRule } from '../access/caller.ts'
 import { sequencerJob } from '../events/sequencer.ts'
 import { workRound } from '../jobs/job.ts'
@@ -100,26 +101,18 @@ export async function advanceTestClock(deps: Deps, caller: Caller, request: Adva
   })
 }
 
+const BUSY = 'another request moves a test clock; try again'
+
 /** The requests of this process that work by a clock at once: each holds a connection while its work takes others. */
-const MOST_AT_ONCE = 2
-let underWay = 0
+const working = createGate({ atOnce: 2, refusal: BUSY, againSeconds: 1 })
 
 /** Runs work when nobody else works by the clock. @throws LendingError `aborted` where that takes too long */
 export async function inTurn<T extends object>(deps: Deps, organizationId: number, work: () => Promise<T>): Promise<T> {
   for (const until = performance.now() + TURN_MS; ; await pause(AGAIN_MS)) {
-    const done = underWay < MOST_AT_ONCE && (await counted(() => whileItStands(deps, organizationId, work)))
+    const leave = working.tryEnter({ group: organizationId })
+    const done = leave && (await whileItStands(deps, organizationId, work).finally(leave))
     if (done) return done
-    if (performance.now() > until)
-      throw new LendingError('aborted', 'another request moves a test clock; try again', [], 1)
-  }
-}
-
-async function counted<T>(work: () => Promise<T>): Promise<T> {
-  underWay++
-  try {
-    return await work()
-  } finally {
-    underWay--
+    if (performance.now() > until) throw new LendingError('aborted', BUSY, [], 1)
   }
 }
 

@@ -3,6 +3,8 @@ import { Resolver } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { invalidArgument } from '../../domain/errors.ts'
+import { createGate } from '../../toolbox/gate.ts'
+import { createSingleFlight } from '../../toolbox/singleFlight.ts'
 
 /** Characters of a URL at most. */
 export const LONGEST_URL = 2_000
@@ -102,26 +104,14 @@ export const byNameServers: ResolveName = async (name) => {
 
 /** Returns a function that looks names up, some at once; calls for one name share a look-up. */
 export function createResolver(resolve: ResolveName, mostAtOnce = MOST_AT_ONCE): ResolveName {
-  const underWay = new Map<string, Promise<readonly NameAddress[]>>()
-  const waiting: (() => void)[] = []
-  let busy = 0
-  const inTurn: ResolveName = async (name) => {
-    if (waiting.length >= MOST_WAITING) throw new Error('too many names are being looked up')
-    if (busy >= mostAtOnce) await new Promise<void>((go) => waiting.push(go))
-    else busy++
-    try {
-      return await resolve(name)
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else busy--
-    }
-  }
-  return (name) => {
-    const shared = underWay.get(name) ?? inTurn(name).finally(() => underWay.delete(name))
-    underWay.set(name, shared)
-    return shared
-  }
+  const gate = createGate({
+    atOnce: mostAtOnce,
+    waiting: { all: MOST_WAITING, ofGroup: MOST_WAITING },
+    refusal: 'too many names are being looked up',
+    againSeconds: 1,
+  })
+  const share = createSingleFlight<string, readonly NameAddress[]>()
+  return (name) => share(name, () => gate.run({ group: 'names' }, () => resolve(name)))
 }
 
 /** Returns all addresses of a name. @throws PrivateAddressError where any of them is not on the internet */

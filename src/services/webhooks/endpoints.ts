@@ -16,12 +16,12 @@ import type { EndpointState, EventStyle } from '../../db/webhooks/leases.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { failedPrecondition, invalidArgument, notFound } from '../../domain/errors.ts'
 import { EVERY_TYPE, WANTED_WORDS } from '../../domain/webhooks/webhooks.ts'
+import { type GateBounds, holderOf } from '../../toolbox/gate.ts'
 import { type Caller, requireAdmin, requireReader } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import { decodeEventCursor } from '../events/eventCursor.ts'
 import { beginningOf, headOf, positionOf } from '../events/eventList.ts'
 import { positionOf as placeOf, type Range, type Ranged, rangedOf } from '../paging.ts'
-import { holderOf, type PlaceBounds } from '../places.ts'
 import { NOT_PUBLIC, PrivateAddressError, publicAddresses, readEndpointUrl } from './address.ts'
 import type { Posted } from './poster.ts'
 import { ACTIVE } from './sending.ts'
@@ -247,7 +247,7 @@ export async function getShownEndpoint(deps: EndpointDeps, caller: Caller, id: b
 }
 
 /** The places of tests in a process: an account has one. Each test may take as long as a receiver may. */
-export const TEST_PLACES: PlaceBounds = {
+export const TEST_PLACES: GateBounds = {
   atOnce: 8,
   ofGroup: 4,
   ofMember: 1,
@@ -269,7 +269,7 @@ export type Tested = Pick<Posted, 'status' | 'ms' | 'text' | 'error'> & { readon
  * @throws LendingError `permission_denied`, `not_found`; `resource_exhausted` where too many tests are under way
  */
 export async function testEndpoint(
-  deps: Pick<Deps, 'db' | 'machineNow' | 'config' | 'webhookPoster' | 'testClocks' | 'places'>,
+  deps: Pick<Deps, 'db' | 'machineNow' | 'config' | 'webhookPoster' | 'testClocks' | 'gates'>,
   caller: Caller,
   id: bigint,
 ): Promise<Tested> {
@@ -277,7 +277,7 @@ export async function testEndpoint(
   const { url } = await getEndpoint(deps, caller, id)
   const stored = await findSecrets(deps.db, caller.organizationId, id)
   if (!stored) throw notFound('no webhook endpoint has that id')
-  return deps.places.webhookTests.run(holderOf(caller), async () => {
+  return deps.gates.webhookTests.run(holderOf(caller), async () => {
     const at = deps.machineNow()
     const eventId = `evt_${caller.organizationId}_test_${randomUUID()}`
     const liveMode = deps.testClocks.find(caller.organizationId) === undefined

@@ -123,7 +123,7 @@ describe('the addresses of a name', () => {
       return new Promise((end) => ends.push(() => end([{ address: '8.8.8.8', family: 4 }])))
     }, 2)
     const all = ['a', 'a', 'b', 'c', 'd'].map((name) => resolve(name))
-    await Promise.resolve()
+    await new Promise(setImmediate)
     expect(begun).toEqual(['a', 'b'])
     for (let index = 0; index < 4; index++) {
       ends.shift()!()

@@ -9,12 +9,12 @@ import { POSTING_KINDS } from '../../../domain/journal/postingKinds.ts'
 import { isOptional, OPTIONAL_SLOTS, type OptionalSlot, SLOTS, type Slot } from '../../../domain/journal/slots.ts'
 import { BASES } from '../../../domain/journal/trialBalance.ts'
 import { type Currency, currencyCodes, minorToNumber } from '../../../domain/money.ts'
-import { LARGEST_ID } from '../../../domain/product/smallId.ts'
 import type { ChartView } from '../../../services/journal/charts.ts'
 import { PERIOD_STATES, type Period } from '../../../services/journal/periods.ts'
 import type { Posting } from '../../../services/journal/postings.ts'
 import type { TrialBalanceView } from '../../../services/journal/trialBalance.ts'
 import { LONGEST_CURSOR } from '../../../services/paging.ts'
+import { LARGEST_INT32 } from '../../../toolbox/integers.ts'
 import { count, word } from '../../document/answers.ts'
 import { queryInt } from '../../lists/query.ts'
 import { codec, instant, localDate, Refused, readId, text } from '../../wire.ts'
@@ -33,7 +33,7 @@ export const trialBalanceQuery = z.strictObject({
     .enum(currencyCodes as [string, ...string[]])
     .optional()
     .describe("Default: the organization's."),
-  productId: queryInt({ min: 1, max: LARGEST_ID })
+  productId: queryInt({ min: 1, max: LARGEST_INT32 })
     .optional()
     .describe('Only what loans of this product contribute: zeros where no product has the id.'),
 })

@@ -2,7 +2,6 @@ import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { toRfc3339 } from '../../../domain/dates.ts'
 import { currencyOf, minorToNumber, toMinorUnits } from '../../../domain/money.ts'
-import { LARGEST_ID } from '../../../domain/product/smallId.ts'
 import {
   ACTION_KINDS,
   ACTION_STATES,
@@ -10,6 +9,7 @@ import {
   type PendingAction,
 } from '../../../services/approvals/approvals.ts'
 import { isWaiting, type Waits } from '../../../services/approvals/waiting.ts'
+import { LARGEST_INT32 } from '../../../toolbox/integers.ts'
 import { count, word } from '../../document/answers.ts'
 import { listQuery, queryId, queryInt } from '../../lists/query.ts'
 import { idParam, instant, money, smallInt, text } from '../../wire.ts'
@@ -26,7 +26,7 @@ export const actionParams = z
 export const actionQuery = listQuery.extend({
   state: z.enum(ACTION_STATES).optional().describe('Only actions in this state.'),
   loanId: queryId('no other filter').optional().describe('Only actions on this loan.'),
-  askedBy: queryInt({ min: 1, max: LARGEST_ID }).optional().describe('Only what this account asked for.'),
+  askedBy: queryInt({ min: 1, max: LARGEST_INT32 }).optional().describe('Only what this account asked for.'),
 })
 
 export const rejectRequest = named(
@@ -38,7 +38,7 @@ export const rejectRequest = named(
 export const rejectManyRequest = named(
   'RejectPendingActionsRequest',
   z.strictObject({
-    askedBy: smallInt({ min: 1, max: LARGEST_ID }).optional().describe('The account that asked.'),
+    askedBy: smallInt({ min: 1, max: LARGEST_INT32 }).optional().describe('The account that asked.'),
     loanId: idParam.optional().describe('The loan. With `askedBy`, what that account asked for on the loan.'),
     reason: rejectRequest.shape.reason,
   }),

@@ -9,8 +9,8 @@ import {
 } from '../../../domain/delinquency/newPolicy.ts'
 import { type Bucket, COUNT_FROM, type DelinquencyPolicy, PRESETS } from '../../../domain/delinquency/policy.ts'
 import { type Currency, minorToNumber, rateToNumber } from '../../../domain/money.ts'
-import { LARGEST_ID } from '../../../domain/product/smallId.ts'
 import type { PolicyVersion } from '../../../services/delinquency/policies.ts'
+import { LARGEST_INT32 } from '../../../toolbox/integers.ts'
 import { clearable } from '../../body/validation.ts'
 import { count, percent, word } from '../../document/answers.ts'
 import { queryInt } from '../../lists/query.ts'
@@ -23,7 +23,7 @@ import * as examples from './examples.ts'
 export const PRESET_NAMES = PRESETS.map(({ name }) => name)
 
 export const policyQuery = z.strictObject({
-  version: queryInt({ min: 0, max: LARGEST_ID })
+  version: queryInt({ min: 0, max: LARGEST_INT32 })
     .optional()
     .describe('A version that was in force, back to 0. Default: the one in force.'),
 })

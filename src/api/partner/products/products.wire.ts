@@ -12,7 +12,6 @@ import {
 import type { NewProduct } from '../../../domain/product/newProduct.ts'
 import type { Product } from '../../../domain/product/product.ts'
 import type { Quote } from '../../../domain/product/quote.ts'
-import { LARGEST_ID } from '../../../domain/product/smallId.ts'
 import {
   EARLY_SETTLEMENTS,
   FEE_BASES,
@@ -30,6 +29,7 @@ import {
   RATE_PERIODS,
 } from '../../../domain/product/terms.ts'
 import type { Instalment } from '../../../domain/schedule/schedule.ts'
+import { LARGEST_INT32 } from '../../../toolbox/integers.ts'
 import { count, percent, word } from '../../document/answers.ts'
 import { amount, codec, localDate, money, Refused, smallInt, text } from '../../wire.ts'
 import { product } from '../document/examples.ts'
@@ -41,7 +41,7 @@ import { rate, rateAboveZero, termsOfRequest } from './newTerms.wire.ts'
 export const createProductRequest = named(
   'CreateLoanProductRequest',
   z.strictObject({
-    id: smallInt({ min: 1, max: LARGEST_ID }).optional().describe('Its number. Default: the next one.'),
+    id: smallInt({ min: 1, max: LARGEST_INT32 }).optional().describe('Its number. Default: the next one.'),
     name: text({ max: 100 }),
     currencyCode: z
       .enum(currencyCodes as [string, ...string[]])

@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
 import { LendingError } from '../../../domain/errors.ts'
-import type { PlaceBounds } from '../../places.ts'
+import type { GateBounds } from '../../../toolbox/gate.ts'
 import type { PdfRequest } from './pages.ts'
 
 /** The places of PDFs in a process: an account has one, and waits a moment for the next. */
-export const PDF_PLACES: PlaceBounds = {
+export const PDF_PLACES: GateBounds = {
   atOnce: 2,
   ofMember: 1,
   waiting: { all: 16, ofGroup: 4, ofMember: 2 },

@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { StatementView } from '../../../../src/api/partner/documents/documents.wire.ts'
-import { holderOf } from '../../../../src/services/places.ts'
+import { holderOf } from '../../../../src/toolbox/gate.ts'
 import { fileOf, pdfOf } from '../../../support/documents.ts'
 import { anotherLender } from '../../../support/lenders.ts'
 import { aPng } from '../../../support/pictures.ts'
@@ -200,7 +200,7 @@ describe('a statement as PDF', () => {
 
   it('429: while as many of its account wait as may', async () => {
     const path = `${lent.path}/statement`
-    const { pdfs } = service.deps.places
+    const { pdfs } = service.deps.gates
     const holder = holderOf(await service.deps.signIn.identify(service.tokens.partner))
     // The PDF of a test before may still rest on the one place of the account.
     const free = await pdfs.take(holder)

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
 import { LendingError } from '../domain/errors.ts'
-import type { Caller } from './access/caller.ts'
 import { Tally } from './tally.ts'
 
 /** The holder of a place: an organization and its account, or any other group and its member. */
@@ -10,30 +9,42 @@ export interface Holder {
   readonly member?: number | string | null
 }
 
+/** What has no place left: the gate, or a group or a member of it. */
+export type Full = 'all' | 'group' | 'member'
+
 /** The numbers of places of one kind, and what a refusal says. */
-export interface PlaceBounds {
+export interface GateBounds {
   readonly atOnce: number
   /** Places of a group and of a member at once; left out: as many as there are. */
   readonly ofGroup?: number
   readonly ofMember?: number
-  /** The most that wait for a place: all, of a group, and of a member. */
-  readonly waiting: { readonly all: number; readonly ofGroup: number; readonly ofMember?: number }
-  readonly waitMs: number
+  /** The most that wait for a place: all, of a group, and of a member; left out: none waits. */
+  readonly waiting?: { readonly all: number; readonly ofGroup: number; readonly ofMember?: number }
+  /** The longest wait; left out: without an end. */
+  readonly waitMs?: number
   /** Returns the milliseconds for which a place stays taken after its work, which took `tookMs`; left out: none. */
   readonly restMs?: (tookMs: number) => number
   readonly code?: 'resource_exhausted' | 'unavailable'
-  readonly refusal: string
+  /** What a refusal says; a function returns it for what is full. */
+  readonly refusal: string | ((full: Full) => string)
   readonly againSeconds: number
 }
 
-/** Places for work that takes much of the process. */
-export interface Places {
+/** A gate before work that takes much of the process: it has a number of places, and work begins in one of them. */
+export interface Gate {
   /**
    * Takes a place: at once, or in its turn.
    * @returns a function that frees the place; only its first call counts
    * @throws LendingError of the bounds' code when too many wait, or this one has waited too long
    */
   take(holder: Holder): Promise<() => void>
+  /**
+   * Takes a place that is free now.
+   * @returns a function that frees the place; only its first call counts. Undefined where no place is free
+   */
+  tryEnter(holder: Holder): (() => void) | undefined
+  /** Takes a place that is free now. @throws LendingError of the bounds' code where none is */
+  enter(holder: Holder): () => void
   /** Does work in a place. @throws LendingError as `take` does, and as the work does */
   run<T>(holder: Holder, work: () => Promise<T>): Promise<T>
 }
@@ -53,33 +64,34 @@ interface Named {
 const MOST_REMEMBERED = 10_000
 
 /** Returns the holder that a caller is. */
-export const holderOf = ({ organizationId, accountId }: Pick<Caller, 'organizationId' | 'accountId'>): Holder => ({
-  group: organizationId,
-  member: accountId,
+export const holderOf = (caller: { readonly organizationId: number; readonly accountId: number | null }): Holder => ({
+  group: caller.organizationId,
+  member: caller.accountId,
 })
 
 /**
- * Creates places. One that waits gets its turn when a place is free: first the group whose last turn is the longest ago,
+ * Creates a gate. One that waits gets its turn when a place is free: first the group whose last turn is the longest ago,
  * and in it the member whose last turn is. So no group waits behind the queue of another.
  */
-export const createPlaces = (bounds: PlaceBounds): Places => new BoundedPlaces(bounds)
+export const createGate = (bounds: GateBounds): Gate => new BoundedGate(bounds)
 
-class BoundedPlaces implements Places {
-  readonly #bounds: PlaceBounds
+class BoundedGate implements Gate {
+  readonly #bounds: GateBounds
   #taken = 0
   readonly #takenBy = new Tally<string>()
   readonly #waiting: Waiting[] = []
   readonly #lastTurns = new LRUCache<string, number>({ max: MOST_REMEMBERED })
   #turns = 0
 
-  constructor(bounds: PlaceBounds) {
+  constructor(bounds: GateBounds) {
     this.#bounds = bounds
   }
 
-  async take({ group, member }: Holder): Promise<() => void> {
-    const holder = { group: `${group}`, member: member === undefined ? undefined : `${group} ${member}` }
-    if (this.#hasRoom(holder)) return this.#occupy(holder)
+  async take(wanted: Holder): Promise<() => void> {
+    const holder = named(wanted)
+    if (this.#fullOf(holder) === undefined) return this.#occupy(holder)
     this.#requireRoomToWait(holder)
+    const { waitMs } = this.#bounds
     return new Promise((resolve, reject) => {
       const one: Waiting = {
         group: holder.group,
@@ -89,12 +101,24 @@ class BoundedPlaces implements Places {
           resolve(this.#occupy(holder))
         },
       }
-      const timer = setTimeout(() => {
+      const giveUp = () => {
         this.#waiting.splice(this.#waiting.indexOf(one), 1)
-        reject(this.#refusal())
-      }, this.#bounds.waitMs)
+        reject(this.#refusal(holder))
+      }
+      const timer = waitMs === undefined ? undefined : setTimeout(giveUp, waitMs)
       this.#waiting.push(one)
     })
+  }
+
+  tryEnter(wanted: Holder): (() => void) | undefined {
+    const holder = named(wanted)
+    return this.#fullOf(holder) === undefined ? this.#occupy(holder) : undefined
+  }
+
+  enter(holder: Holder): () => void {
+    const free = this.tryEnter(holder)
+    if (!free) throw this.#refusal(named(holder))
+    return free
   }
 
   async run<T>(holder: Holder, work: () => Promise<T>): Promise<T> {
@@ -106,10 +130,12 @@ class BoundedPlaces implements Places {
     }
   }
 
-  #hasRoom({ group, member }: Named): boolean {
+  /** Returns what is full for a holder, the narrowest first; undefined where a place is free. */
+  #fullOf({ group, member }: Named): Full | undefined {
     const { atOnce, ofGroup = atOnce, ofMember = atOnce } = this.#bounds
-    const hasGroupRoom = this.#taken < atOnce && this.#takenBy.of(group) < ofGroup
-    return hasGroupRoom && (member === undefined || this.#takenBy.of(member) < ofMember)
+    if (member !== undefined && this.#takenBy.of(member) >= ofMember) return 'member'
+    if (this.#takenBy.of(group) >= ofGroup) return 'group'
+    return this.#taken >= atOnce ? 'all' : undefined
   }
 
   #count({ group, member }: Named, one: 1 | -1): void {
@@ -145,22 +171,30 @@ class BoundedPlaces implements Places {
   /** Returns the one that waits whose turn it is; undefined where none has room. */
   #nextReady(): Waiting | undefined {
     const lastTurn = (name = '') => this.#lastTurns.get(name) ?? 0
-    const [first, ...others] = this.#waiting.filter((one) => this.#hasRoom(one))
+    const [first, ...others] = this.#waiting.filter((one) => this.#fullOf(one) === undefined)
     return others.reduce((best, one) => {
       const order = lastTurn(one.group) - lastTurn(best?.group) || lastTurn(one.member) - lastTurn(best?.member)
       return order < 0 ? one : best
     }, first)
   }
 
-  #requireRoomToWait({ group, member }: Named): void {
-    const { all, ofGroup, ofMember = ofGroup } = this.#bounds.waiting
+  #requireRoomToWait(holder: Named): void {
+    const { group, member } = holder
+    const { all, ofGroup, ofMember = ofGroup } = this.#bounds.waiting ?? { all: 0, ofGroup: 0 }
     const inGroup = this.#waiting.filter((one) => one.group === group)
     const sameMember = inGroup.filter((one) => member !== undefined && one.member === member)
-    if (this.#waiting.length >= all || inGroup.length >= ofGroup || sameMember.length >= ofMember) throw this.#refusal()
+    if (this.#waiting.length >= all || inGroup.length >= ofGroup || sameMember.length >= ofMember)
+      throw this.#refusal(holder)
   }
 
-  #refusal(): LendingError {
+  #refusal(holder: Named): LendingError {
     const { code = 'resource_exhausted', refusal, againSeconds } = this.#bounds
-    return new LendingError(code, refusal, [], againSeconds)
+    const text = typeof refusal === 'string' ? refusal : refusal(this.#fullOf(holder) ?? 'all')
+    return new LendingError(code, text, [], againSeconds)
   }
 }
+
+const named = ({ group, member }: Holder): Named => ({
+  group: `${group}`,
+  member: member === undefined ? undefined : `${group} ${member}`,
+})

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createPlaces, type PlaceBounds } from '../../src/services/places.ts'
+import { createGate, type GateBounds } from '../../src/toolbox/gate.ts'
 
-const BOUNDS: PlaceBounds = {
+const BOUNDS: GateBounds = {
   atOnce: 2,
   ofMember: 1,
   waiting: { all: 8, ofGroup: 4, ofMember: 2 },
@@ -11,8 +11,8 @@ const BOUNDS: PlaceBounds = {
 }
 
 /** Takes places by the name of the group and the member; a place is freed by its order of taking. */
-function play(bounds: Partial<PlaceBounds> = {}) {
-  const places = createPlaces({ ...BOUNDS, ...bounds })
+function play(bounds: Partial<GateBounds> = {}) {
+  const places = createGate({ ...BOUNDS, ...bounds })
   const taken: string[] = []
   const refused: string[] = []
   const frees: (() => void)[] = []
@@ -99,8 +99,39 @@ describe('places', () => {
   })
 
   it('work that fails frees its place', async () => {
-    const places = createPlaces({ ...BOUNDS, atOnce: 1 })
+    const places = createGate({ ...BOUNDS, atOnce: 1 })
     await expect(places.run({ group: 1 }, () => Promise.reject(new Error('gone')))).rejects.toThrow('gone')
     expect(await places.run({ group: 2 }, async () => 'next')).toBe('next')
+  })
+})
+
+describe('a gate where none waits', () => {
+  const bounds: GateBounds = {
+    atOnce: 3,
+    ofGroup: 2,
+    ofMember: 1,
+    refusal: (full) => `no place: ${full}`,
+    againSeconds: 5,
+  }
+
+  it('lets a holder enter, refuses the others at once, and says what is full, the narrowest first', () => {
+    const gate = createGate(bounds)
+    const leave = gate.enter({ group: 1, member: 1 })
+    expect(() => gate.enter({ group: 1, member: 1 })).toThrow('no place: member')
+    gate.enter({ group: 1, member: 2 })
+    expect(() => gate.enter({ group: 1, member: 3 })).toThrow('no place: group')
+    gate.enter({ group: 2, member: 1 })
+    expect(() => gate.enter({ group: 3, member: 1 })).toThrow('no place: all')
+    expect(gate.tryEnter({ group: 3, member: 1 })).toBeUndefined()
+    leave()
+    leave()
+    expect(gate.tryEnter({ group: 3, member: 1 })).toBeTypeOf('function')
+    expect(gate.tryEnter({ group: 4, member: 1 })).toBeUndefined()
+  })
+
+  it('refuses to wait', async () => {
+    const gate = createGate(bounds)
+    await gate.take({ group: 1, member: 1 })
+    await expect(gate.take({ group: 1, member: 1 })).rejects.toMatchObject({ code: 'resource_exhausted' })
   })
 })

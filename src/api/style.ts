@@ -8,8 +8,8 @@ import type {
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { z } from 'zod'
 import type { Config } from '../app/config.ts'
-import type { Deps } from '../app/deps.ts'
 import type { ErrorCode, FaultNames, NamedFault } from '../domain/errors.ts'
+import type { Deps } from '../services/deps.ts'
 import type { Hint } from './body/validation.ts'
 
 export type StyleName = 'auth' | 'partner' | 'record'

@@ -16,9 +16,9 @@ import { toEvent as toRecordEvent } from '../api/record/events/events.wire.ts'
 import { recordStyle } from '../api/record/index.ts'
 import { type Style, urlOf } from '../api/style.ts'
 import { isUnavailable } from '../db/postgres/errors.ts'
+import type { Deps } from '../services/deps.ts'
 import type { Render } from '../services/webhooks/delivery.ts'
 import { hostOf } from './config.ts'
-import type { Deps } from './deps.ts'
 import { trustOf } from './trust.ts'
 
 export interface AppOptions extends LimitOptions {

@@ -10,10 +10,10 @@ import type { Style, StyleApp } from '../../src/api/style.ts'
 import { amount, externalId, idParam, int64, localDate } from '../../src/api/wire.ts'
 import { type AppOptions, buildApp } from '../../src/app/app.ts'
 import { type Config, readConfig } from '../../src/app/config.ts'
-import type { Deps } from '../../src/app/deps.ts'
 import type { Db } from '../../src/db/postgres/client.ts'
 import { invalidArgument, LendingError } from '../../src/domain/errors.ts'
 import { signerPlace } from '../../src/services/access/tokens.ts'
+import type { Deps } from '../../src/services/deps.ts'
 import { noListener } from '../../src/services/listener.ts'
 
 /** A style with the words of a real one, its own registry, and a few routes that need no database. */

@@ -1,5 +1,5 @@
-import type { Deps } from '../../src/app/deps.ts'
 import type { Db } from '../../src/db/postgres/client.ts'
+import type { Deps } from '../../src/services/deps.ts'
 import type { Clock } from './service.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Deps } from '../../src/app/deps.ts'
+import type { Deps } from '../../src/services/deps.ts'
 import { sequencerJob } from '../../src/services/events/sequencer.ts'
 import { type RunningJobs, startJobs } from '../../src/services/jobs/runner.ts'
 import { journalJob } from '../../src/services/journal/keeper.ts'

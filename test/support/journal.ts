@@ -1,4 +1,4 @@
-import type { Deps } from '../../src/app/deps.ts'
+import type { Deps } from '../../src/services/deps.ts'
 import { sequencerJob } from '../../src/services/events/sequencer.ts'
 import { drain } from '../../src/services/jobs/job.ts'
 import { journalJob } from '../../src/services/journal/keeper.ts'

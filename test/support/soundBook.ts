@@ -1,7 +1,7 @@
 import { readConfig } from '../../src/app/config.ts'
-import type { Deps } from '../../src/app/deps.ts'
 import { openService } from '../../src/app/service.ts'
 import { checkBook } from '../../src/services/book/bookCheck.ts'
+import type { Deps } from '../../src/services/deps.ts'
 
 /**
  * Checks the book that a test leaves.

@@ -1,4 +1,4 @@
-import type { Deps } from '../../src/app/deps.ts'
+import type { Deps } from '../../src/services/deps.ts'
 import { drain } from '../../src/services/jobs/job.ts'
 import { sweepJob } from '../../src/services/loans/sweep.ts'
 

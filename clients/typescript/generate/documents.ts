@@ -1,8 +1,8 @@
 import { inPlace } from '../../../src/api/document/share.ts'
 import { buildApp } from '../../../src/app/app.ts'
 import { readConfig } from '../../../src/app/config.ts'
-import type { Deps } from '../../../src/app/deps.ts'
 import { signerPlace } from '../../../src/services/access/tokens.ts'
+import type { Deps } from '../../../src/services/deps.ts'
 import { noListener } from '../../../src/services/listener.ts'
 
 /** The styles that have a document, each with its host in the settings that nobody has changed. */

@@ -1,7 +1,7 @@
 import jwt, { type JWT } from '@fastify/jwt'
 import { z } from 'zod'
-import type { Deps } from '../../app/deps.ts'
 import type { Claims, TokenSigner } from '../../services/access/tokens.ts'
+import type { Deps } from '../../services/deps.ts'
 import { requireBearer } from '../http/bearer.ts'
 import { failureWords } from '../http/failure.ts'
 import type { Style, StyleApp } from '../style.ts'

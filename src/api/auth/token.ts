@@ -1,10 +1,10 @@
 import basicAuth from '@fastify/basic-auth'
 import { z } from 'zod'
-import type { Deps } from '../../app/deps.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { LendingError } from '../../domain/errors.ts'
 import { ROLES } from '../../services/access/accounts.ts'
 import { RULES, requireRule } from '../../services/access/caller.ts'
+import type { Caches, Core, Deps } from '../../services/deps.ts'
 import { word } from '../document/answers.ts'
 import { keepOutOfCaches } from '../http/failure.ts'
 import type { StyleApp } from '../style.ts'
@@ -23,7 +23,7 @@ const LONGEST = { email: 254, password: 1_000 }
  * Adds `GET /v1/auth/token`: e-mail and password for a token (contract 3.1). It refuses with `unauthenticated`, with
  * `resource_exhausted` after too many failures, and with `unavailable` without a database.
  */
-export async function tokenRoutes(app: StyleApp, deps: Deps): Promise<void> {
+export async function tokenRoutes(app: StyleApp, deps: Core & Caches): Promise<void> {
   const tokens = new WeakMap<object, string>()
   await app.register(basicAuth, {
     authenticate: { realm: 'Mkopo' },

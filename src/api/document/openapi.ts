@@ -4,8 +4,8 @@ import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fast
 import { z } from 'zod'
 import manifest from '../../../package.json' with { type: 'json' }
 import type { Config } from '../../app/config.ts'
-import type { Deps } from '../../app/deps.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
+import type { Deps } from '../../services/deps.ts'
 import { type Style, urlOf } from '../style.ts'
 import { addDownloads } from './collection/downloads.ts'
 import { FACTS, type Facts, finish } from './finish.ts'

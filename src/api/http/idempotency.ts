@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../../app/deps.ts'
 import { invalidArgument, LendingError } from '../../domain/errors.ts'
 import type { Caller } from '../../services/access/caller.ts'
 import { createIdempotency, KEY_HEADER, type KeptRequest, type Turn } from '../../services/access/idempotency.ts'
+import type { Core } from '../../services/deps.ts'
 import type { StyleApp } from '../style.ts'
 
 const LONGEST_KEY = 255
@@ -22,7 +22,7 @@ export type ReplayResponse = (caller: Caller, kept: KeptRequest) => Promise<unkn
  * Accepts an Idempotency-Key on every POST of the scope (contract 1.11): the same request again gets the stored answer,
  * byte for byte. A refused request stores nothing, so its key can be used again.
  */
-export function acceptIdempotencyKeys(app: StyleApp, deps: Deps, replayResponse: ReplayResponse): void {
+export function acceptIdempotencyKeys(app: StyleApp, deps: Core, replayResponse: ReplayResponse): void {
   const keys = createIdempotency(deps)
   app.decorateRequest('turn', undefined)
 

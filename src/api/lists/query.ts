@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Deps } from '../../app/deps.ts'
 import { LONGEST_DETAIL } from '../../domain/customer/customer.ts'
 import {
   dateIn,
@@ -11,6 +10,7 @@ import {
   type LocalDate,
   startOfDay,
 } from '../../domain/dates.ts'
+import type { Deps } from '../../services/deps.ts'
 import { LONGEST_CURSOR, type Range } from '../../services/paging.ts'
 import { LARGEST_INT32, LARGEST_INT64 } from '../../toolbox/integers.ts'
 import { textPattern } from '../document/answers.ts'

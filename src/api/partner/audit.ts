@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { Deps } from '../../app/deps.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { type AuditEntry, listAudit } from '../../services/audit/audit.ts'
+import type { Deps } from '../../services/deps.ts'
 import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import { count, word } from '../document/answers.ts'
 import { endOfBound, listQuery, queryInstant, queryInt, rangeOf, startOfBound } from '../lists/query.ts'

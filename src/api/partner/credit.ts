@@ -1,7 +1,7 @@
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { Deps } from '../../app/deps.ts'
 import { getScorecard } from '../../services/credit/credit.ts'
 import { boostLimit } from '../../services/credit/creditBoosts.ts'
+import type { Caches, Core } from '../../services/deps.ts'
 import { STATEMENT_LIMITS } from '../../services/statements/limits.ts'
 import { acceptUploads, endOf } from '../body/upload.ts'
 import type { StyleApp } from '../style.ts'
@@ -11,7 +11,7 @@ const tags = ['credit']
 
 const NO_CUSTOMER = ['No such customer for this organization.', 'no customer has that externalId or id'] as const
 
-export function creditRoutes(app: StyleApp, deps: Deps): void {
+export function creditRoutes(app: StyleApp, deps: Core & Caches): void {
   app.get(
     '/v1/credit-scorecard/:customer',
     {

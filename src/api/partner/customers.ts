@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import type { Caller } from '../../services/access/caller.ts'
 import {
   activateCustomer,
@@ -9,6 +8,7 @@ import {
   getCustomer,
   listCustomers,
 } from '../../services/customers/customers.ts'
+import type { Deps } from '../../services/deps.ts'
 import { getOrganization } from '../../services/lenders/organizations.ts'
 import { rangeOf } from '../lists/query.ts'
 import type { StyleApp } from '../style.ts'

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { Deps } from '../../app/deps.ts'
 import { dateIn } from '../../domain/dates.ts'
 import { LOAN_STATUSES } from '../../domain/loan/lifecycle.ts'
 import type { Caller } from '../../services/access/caller.ts'
 import { getDelinquency, getLoanWithDelinquency } from '../../services/delinquency/loanDelinquency.ts'
+import type { Core, Deps } from '../../services/deps.ts'
 import { type LoanFilter, type LoanListRequest, listLoans } from '../../services/loans/loanList.ts'
 import { createLoan, type LoanNow } from '../../services/loans/loans.ts'
 import { LARGEST_INT32 } from '../../toolbox/integers.ts'
@@ -120,7 +120,7 @@ const listedLoan = named(
 
 const loanPage = pageOf('LoanPage', listedLoan)
 
-function toFilter(query: LoanQuery, { config: { zone }, now }: Deps, { organizationId }: Caller): LoanFilter {
+function toFilter(query: LoanQuery, { config: { zone }, now }: Core, { organizationId }: Caller): LoanFilter {
   const { customerExternalId, customerId, externalId: own, productId, chargedOff, dueBefore, dueAfter } = query
   return {
     customerExternalId,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { Deps } from '../../app/deps.ts'
 import { type EntryType, isCustomerRepayment } from '../../domain/loan/entry.ts'
 import type { Mismatch } from '../../domain/loan/loan.ts'
+import type { Deps } from '../../services/deps.ts'
 import type { LoanRef } from '../../services/loans/loans.ts'
 import {
   type ListedTransaction,

@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import type { Caller } from '../../services/access/caller.ts'
 import { scoresOf } from '../../services/credit/credit.ts'
 import {
@@ -8,6 +7,7 @@ import {
   listBorrowers,
   updateBorrower,
 } from '../../services/customers/borrowers.ts'
+import type { Core, Deps } from '../../services/deps.ts'
 import { rangeOf } from '../lists/query.ts'
 import type { StyleApp } from '../style.ts'
 import {
@@ -28,7 +28,7 @@ import { byId, made, requireSameId, toItem, toList } from './registry.ts'
 const tags = ['borrowers']
 
 /** Adds the current score to a borrower. */
-export async function scored(deps: Deps, caller: Caller, borrower: Borrower): Promise<BorrowerView> {
+export async function scored(deps: Core, caller: Caller, borrower: Borrower): Promise<BorrowerView> {
   const scores = await scoresOf(deps, caller, [borrower.id])
   return toBorrower(borrower, deps.config.zone, scores.get(borrower.id))
 }

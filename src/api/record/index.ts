@@ -1,7 +1,7 @@
-import type { Deps } from '../../app/deps.ts'
 import { type FaultNames, LendingError } from '../../domain/errors.ts'
 import { KEY_HEADER } from '../../services/access/idempotency.ts'
 import { getBorrower } from '../../services/customers/borrowers.ts'
+import type { Deps } from '../../services/deps.ts'
 import { getRecordLoan } from '../../services/loans/recordLoans.ts'
 import { getRecordRepayment } from '../../services/loans/recordRepayments.ts'
 import { recordHints } from '../body/validation.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import type { Deps } from '../../app/deps.ts'
 import { LOAN_STATUSES } from '../../domain/loan/lifecycle.ts'
+import type { Deps } from '../../services/deps.ts'
 import type { LoanFilter } from '../../services/loans/loanList.ts'
 import {
   createRecordLoan,

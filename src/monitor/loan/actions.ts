@@ -1,5 +1,4 @@
 import { note as noteSchema, text as textSchema } from '../../api/wire.ts'
-import type { Deps } from '../../app/deps.ts'
 import type { Instant } from '../../domain/dates.ts'
 import { LendingError } from '../../domain/errors.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
@@ -7,6 +6,7 @@ import { adjust, type Decision, type Loan, type Posting, post, reverse } from '.
 import { type Decimal, minorToText, parseDecimal } from '../../domain/money.ts'
 import type { Caller } from '../../services/access/caller.ts'
 import type { Waits } from '../../services/approvals/waiting.ts'
+import type { Deps } from '../../services/deps.ts'
 import type { StoredLoan } from '../../services/loans/loans.ts'
 import {
   adjustTransaction,

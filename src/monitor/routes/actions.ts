@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { html } from '../../api/http/html.ts'
-import type { Deps } from '../../app/deps.ts'
 import { displayName } from '../../domain/customer/customer.ts'
 import { notFound } from '../../domain/errors.ts'
 import { createIdempotency } from '../../services/access/idempotency.ts'
 import { isWaiting } from '../../services/approvals/waiting.ts'
 import { closeCustomer, getCustomer } from '../../services/customers/customers.ts'
+import type { Core } from '../../services/deps.ts'
 import { getProduct, retireProduct } from '../../services/lenders/products.ts'
 import { previewChange } from '../../services/loans/changes/preview.ts'
 import { getLoan } from '../../services/loans/loans.ts'
@@ -35,7 +35,7 @@ function actionOf(actions: Readonly<Record<string, LoanAction>>, name: string): 
 }
 
 /** Adds what an ADMIN may do at the office pages. */
-export function addActions(app: FastifyInstance, deps: Deps): void {
+export function addActions(app: FastifyInstance, deps: Core): void {
   const idempotency = createIdempotency(deps)
   const add = (path: string, stepOf: (request: Request) => Promise<Step>) =>
     app.route<{ Params: Params }>({

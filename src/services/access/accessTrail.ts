@@ -1,7 +1,7 @@
-import type { Deps } from '../../app/deps.ts'
 import { type AccessEntry, insertAccessEntries, latestAccess } from '../../db/access/accessEntries.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
+import type { Deps } from '../deps.ts'
 import type { Listener } from '../listener.ts'
 
 export type { AccessEntry, AccessFilter } from '../../db/access/accessEntries.ts'

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
-import type { Deps } from '../../app/deps.ts'
 import {
   type Account,
   type AccountChange,
@@ -22,6 +21,7 @@ import { findOrganization } from '../../db/lenders/organizations.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
 import { failedPrecondition, invalidArgument, LendingError, notFound } from '../../domain/errors.ts'
+import type { Deps } from '../deps.ts'
 import { type Identity, networkOf } from './caller.ts'
 import { hashPassword } from './passwords/passwords.ts'
 import { createSignInLimits } from './signInLimits.ts'

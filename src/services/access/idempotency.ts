@@ -1,7 +1,7 @@
-import type { Deps } from '../../app/deps.ts'
 import { findKept, forgetExpired, type KeptRequest, keepAnswer } from '../../db/access/idempotency.ts'
 import { type Claim, isKeyTaken } from '../../db/audit/trail.ts'
 import { invalidArgument, LendingError } from '../../domain/errors.ts'
+import type { Deps } from '../deps.ts'
 import type { Caller } from './caller.ts'
 
 export type { KeptRequest } from '../../db/access/idempotency.ts'

@@ -2,7 +2,6 @@ import { createPublicKey, generateKeyPair, randomBytes, randomUUID } from 'node:
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { LRUCache } from 'lru-cache'
-import type { Deps } from '../../app/deps.ts'
 import {
   endSigningKey,
   insertFirstSigningKey,
@@ -19,6 +18,7 @@ import { failedPrecondition, invariant, notFound } from '../../domain/errors.ts'
 import { createGate } from '../../toolbox/gate.ts'
 import { isFresh } from '../../toolbox/readCache.ts'
 import { createSingleFlight } from '../../toolbox/singleFlight.ts'
+import type { Core, Deps } from '../deps.ts'
 import { openSecretBox } from '../secretBox.ts'
 
 export { type KeyRecord, WHOLE_SERVICE } from '../../db/access/signingKeys.ts'
@@ -210,7 +210,7 @@ export const listSigningKeys = ({ db }: Pick<Deps, 'db'>): Promise<KeyRecord[]> 
  * the new key before it has read the keys again reads them then, so that no token is refused.
  * @returns the id of the key
  */
-export async function rotateSigningKey({ db, machineNow, config }: Deps, author: Author): Promise<string> {
+export async function rotateSigningKey({ db, machineNow, config }: Core, author: Author): Promise<string> {
   const secret = config.keyEncryptionSecret
   invariant(secret !== undefined, 'a secret to encrypt the signing keys with')
   const key = await makeSigningKey(secret)

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { Deps } from '../../app/deps.ts'
 import { type Addition, addToCounters } from '../../db/access/counters.ts'
+import type { Deps } from '../deps.ts'
 
 const WINDOW_MS = 60_000
 /** The longest time for which an instance counts alone before it shares its count. */

@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import {
   ACTIONS_ORDER,
   type ActionFilter,
@@ -16,6 +15,7 @@ import type { Decision, Loan } from '../../domain/loan/loan.ts'
 import { currencyOf, minorToText } from '../../domain/money.ts'
 import { type Caller, requireAdmin, requireReader, requireWriter } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
+import type { Core, Deps, Writing } from '../deps.ts'
 import { changeLoan } from '../loans/changes/changeLoan.ts'
 import type { Alongside } from '../loans/changes/save.ts'
 import { countPosted } from '../loans/transactions.ts'
@@ -53,7 +53,7 @@ export function getPendingAction(deps: Pick<Deps, 'db'>, caller: Caller, id: big
  * @throws LendingError `permission_denied` for the one who asked, `not_found`, `failed_precondition` for an action that is
  *   decided already, and as the action itself
  */
-export async function approvePendingAction(deps: Deps, caller: Caller, id: bigint): Promise<PendingAction> {
+export async function approvePendingAction(deps: Core & Writing, caller: Caller, id: bigint): Promise<PendingAction> {
   requireAdmin(caller)
   const action = await pendingOf(deps, caller, id)
   if (isMaker(action, caller))

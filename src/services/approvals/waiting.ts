@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import {
   type FullShare,
   findAction,
@@ -22,6 +21,7 @@ import type { Instant } from '../../domain/dates.ts'
 import { failedPrecondition, invariant } from '../../domain/errors.ts'
 import type { Decision } from '../../domain/loan/loan.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
+import type { Deps } from '../deps.ts'
 import type { Organization } from '../lenders/organizations.ts'
 import { noSuchLoan } from '../loans/loans.ts'
 

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Deps } from '../../app/deps.ts'
 import { type AuditEntry, type AuditFilter, findAudit, readLoanCurrencies, TRAIL_ORDER } from '../../db/audit/audit.ts'
 import { latestTrail, listTrailKeys, readTrailRows, type TrailFilter, type TrailRow } from '../../db/audit/auditTail.ts'
 import { type Caller, requireReader } from '../access/caller.ts'
+import type { Deps } from '../deps.ts'
 import { getOrganization } from '../lenders/organizations.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 

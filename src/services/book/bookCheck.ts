@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import {
   type CheckedLoan,
   countLoans,
@@ -28,6 +27,7 @@ import { brokenByMarks, brokenByTrail, type LoanTrail } from '../../domain/bookC
 import { stateOf } from '../../domain/loan/loan.ts'
 import { carriedForward, endFrom, type LoanState } from '../../domain/loan/replay.ts'
 import { type EarlierTerms, earlierTermsFromText } from '../../domain/recordStyle/earlierTerms.ts'
+import type { Deps } from '../deps.ts'
 import { codeOf } from '../documents/code.ts'
 import type { EventHash, Head } from '../events/chainHeads.ts'
 import { type HeadsOfFile, readKeptHeads } from '../events/keptHeads.ts'

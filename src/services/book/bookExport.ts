@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { PassThrough, type Readable } from 'node:stream'
-import type { Deps } from '../../app/deps.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import { type CheckedLoan, readChecked, START } from '../../db/book/bookCheck.ts'
 import { countForExport, type ExportKind, type ExportRow, readForExport } from '../../db/book/bookExport.ts'
@@ -13,6 +12,7 @@ import { currencyOf, minorToText, rateToNumber } from '../../domain/money.ts'
 import type { GateBounds } from '../../toolbox/gate.ts'
 import { type Caller, requireReader } from '../access/caller.ts'
 import { type Column, csvHead, csvRows, othersText } from '../csv.ts'
+import type { Core } from '../deps.ts'
 
 export { EXPORT_KINDS, type ExportKind } from '../../db/book/bookExport.ts'
 
@@ -46,7 +46,7 @@ export interface Export {
  * @returns the number of rows of each kind
  */
 export async function exportBook(
-  { db, config, now }: Deps,
+  { db, config, now }: Core,
   author: Author,
   { kinds, sink, stopping }: Export,
 ): Promise<Readonly<Record<ExportKind, number>>> {
@@ -173,7 +173,7 @@ function cellOf(value: ExportRecord[string]) {
  * file is cut off where its reader takes nothing of it for 30 seconds.
  * @throws LendingError `permission_denied`
  */
-export function exportTable(deps: Deps, caller: Caller, kind: ExportKind): Readable {
+export function exportTable(deps: Core, caller: Caller, kind: ExportKind): Readable {
   requireReader(caller)
   const file = new PassThrough()
   const stop = new AbortController()

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Deps } from '../../app/deps.ts'
 import {
   finishImport,
   type ImportKey,
@@ -11,6 +10,7 @@ import {
 import { backoffMs } from '../../db/postgres/errors.ts'
 import type { Queries } from '../../db/queries/statement.ts'
 import { LendingError, notFound } from '../../domain/errors.ts'
+import type { Deps } from '../deps.ts'
 
 export type { Author } from '../../db/audit/trail.ts'
 export type { ImportKind, ImportMark } from '../../db/book/bookImport.ts'

@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import {
   findPresentCustomers,
@@ -11,6 +10,7 @@ import { reserveIds } from '../../db/queries/idBlocks.ts'
 import { BORROWER_DETAILS, type BorrowerDetail, detailsOf } from '../../domain/customer/customer.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { invalidArgument, LendingError } from '../../domain/errors.ts'
+import type { Core, Writing } from '../deps.ts'
 import { type Importer, type LineResult, lineResultOf, otherThere } from './bookImport.ts'
 
 /** A line of an import of customers. The customer is Active from the activation date, or from today. */
@@ -21,7 +21,7 @@ export interface CustomerLine {
 }
 
 /** Imports customers as `createCustomer` makes them, with the details that a record system would send. */
-export function customerImporter(deps: Deps, author: Author): Importer<CustomerLine> {
+export function customerImporter(deps: Core & Writing, author: Author): Importer<CustomerLine> {
   const { db, now, config } = deps
   return {
     keyOf: ({ externalId }) => externalId,

@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import { findPresentLoans, type PresentLoan } from '../../db/book/bookImport.ts'
 import { reserveAccountNumbers } from '../../db/lenders/accountNumbers.ts'
@@ -10,6 +9,7 @@ import { invalidArgument, LendingError } from '../../domain/errors.ts'
 import { replay } from '../../domain/loan/replay.ts'
 import { termsOf } from '../../domain/loan/terms.ts'
 import { type Decimal, toMinor } from '../../domain/money.ts'
+import type { Core, Writing } from '../deps.ts'
 import { notActive, requireApplicants } from '../loans/loans.ts'
 import { withChange } from '../loans/makeLoan.ts'
 import { type Importer, type LineResult, lineResultOf, otherThere } from './bookImport.ts'
@@ -25,7 +25,7 @@ export interface LoanLine {
 }
 
 /** Imports loans as `createLoan` makes them, but with the moment of disbursement of each line. */
-export function loanImporter(deps: Deps, importedBy: Author): Importer<LoanLine> {
+export function loanImporter(deps: Core & Writing, importedBy: Author): Importer<LoanLine> {
   const { db, now, config } = deps
   const author = { ...importedBy, isImport: true }
   const { organizationId } = author

@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import { readLoans } from '../../db/loans/loans.ts'
 import { type ChangeBatch, type LoanChange, saveLoans } from '../../db/loans/saveLoans.ts'
@@ -13,6 +12,7 @@ import { type Entry, type EntryType, isCharge } from '../../domain/loan/entry.ts
 import { type Decision, findByToken, outcomeAt, post, reverse } from '../../domain/loan/loan.ts'
 import type { LoanState } from '../../domain/loan/replay.ts'
 import { type Decimal, toMinor } from '../../domain/money.ts'
+import type { Deps } from '../deps.ts'
 import { getOrganization } from '../lenders/organizations.ts'
 import { withWaiver } from '../loans/changes/settleEarly.ts'
 import { timePassed } from '../loans/changes/timePassed.ts'

@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import { type KeptDayKey, listRightDays, readCellsOf } from '../../db/portfolio/keptDays.ts'
 import { isUnavailable } from '../../db/postgres/errors.ts'
@@ -7,6 +6,7 @@ import type { DelinquencyPolicy } from '../../domain/delinquency/policy.ts'
 import { momentOf, positionsOn } from '../../domain/delinquency/position.ts'
 import { type Cell, Cells, cellsToJson, monthOf, sumsOf } from '../../domain/portfolio/cells.ts'
 import { findPolicy } from '../delinquency/policies.ts'
+import type { Deps } from '../deps.ts'
 import type { CheckParts, Difference } from './checkParts.ts'
 
 /** The kept days of an organization by one version of its policy, and what replay makes of them. */

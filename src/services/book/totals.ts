@@ -1,5 +1,5 @@
-import type { Deps } from '../../app/deps.ts'
 import { type BookTotals, computeBookTotals, readBookTotals } from '../../db/book/totals.ts'
+import type { Core } from '../deps.ts'
 import { type Head, readHeads } from '../events/chainHeads.ts'
 import { type Job, SERVICE } from '../jobs/job.ts'
 
@@ -30,7 +30,7 @@ export interface Totals {
  * Creates the totals of the book, which are in memory. At most once every `FIGURES_EVERY_S` one instance computes them for
  * all and stores them in the database; the other instances read the rows.
  */
-export function createTotals(deps: Deps): Totals {
+export function createTotals(deps: Core): Totals {
   const every = deps.config.figuresEverySeconds * 1000
   let latest: readonly BookTotals[] = []
   let heads: readonly Head[] = []

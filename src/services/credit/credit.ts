@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { Deps } from '../../app/deps.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import {
   type CreditPosition,
@@ -22,6 +21,7 @@ import type { Instant } from '../../domain/dates.ts'
 import { alreadyExists, invalidArgument, invariant, notFound } from '../../domain/errors.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
 import { type Caller, mayChange } from '../access/caller.ts'
+import type { Core, Deps } from '../deps.ts'
 
 export type { CustomerNames } from '../../db/credit/credit.ts'
 
@@ -50,7 +50,7 @@ export interface ScorecardNow {
  * differs from the one that was kept last; for an AUDITOR nothing is kept.
  * @throws LendingError `not_found`
  */
-export async function getScorecard(deps: Deps, caller: Caller, names: CustomerNames): Promise<ScorecardNow> {
+export async function getScorecard(deps: Core, caller: Caller, names: CustomerNames): Promise<ScorecardNow> {
   if (mayChange(caller)) return scoreAndKeep(deps, caller, names)
   const scored = await scoreNow(deps, deps.db, caller.organizationId, names)
   if (!scored) throw noSuchCustomer()
@@ -58,7 +58,7 @@ export async function getScorecard(deps: Deps, caller: Caller, names: CustomerNa
 }
 
 /** Computes and keeps a scorecard as `getScorecard` does, for a change by an author. @throws LendingError `not_found` */
-export async function scoreAndKeep(deps: Deps, author: Author, names: CustomerNames): Promise<ScorecardNow> {
+export async function scoreAndKeep(deps: Core, author: Author, names: CustomerNames): Promise<ScorecardNow> {
   const scored = await scoreNow(deps, deps.db, author.organizationId, names)
   if (!scored) throw noSuchCustomer()
   await keep(deps, author, scored)
@@ -120,7 +120,7 @@ function digestOf({ inputs: { history, boosted }, currency, card }: ScorecardNow
  * customers (`XX`) are not in the result. Nothing is kept, because a list decides nothing.
  */
 export async function scoresOf(
-  deps: Deps,
+  deps: Core,
   { organizationId }: Pick<Author, 'organizationId'>,
   customerIds: readonly bigint[],
 ): Promise<ReadonlyMap<bigint, number>> {

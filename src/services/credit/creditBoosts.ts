@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Deps } from '../../app/deps.ts'
 import {
   type CreditPosition,
   type CustomerNames,
@@ -23,6 +22,7 @@ import { LendingError, notFound } from '../../domain/errors.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
 import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
+import type { Caches, Core, Deps } from '../deps.ts'
 import { checkStatement, requireClaim } from '../statements/check.ts'
 import type { StatementFigures } from '../statements/parse.ts'
 import { statementHash } from '../statements/reader.ts'
@@ -62,7 +62,7 @@ const MOST_TRIES = 20
  *   wrong with it; `resource_exhausted` when too many statements are being read; nothing is changed then
  */
 export async function boostLimit(
-  deps: Deps,
+  deps: Core & Caches,
   caller: Caller,
   names: CustomerNames,
   { signal, ...shown }: ShownStatement & { readonly signal: AbortSignal },
@@ -92,7 +92,7 @@ export async function boostLimit(
 
 /** Decides a boost on the customer's current position. @returns undefined when another raise was faster */
 async function tryBoost(
-  deps: Deps,
+  deps: Core,
   caller: Caller,
   names: CustomerNames,
   { statement, print }: { readonly statement: ReadStatement; readonly print: StatementPrint },
@@ -143,7 +143,7 @@ function toDecision(
  * Returns a boost that was kept.
  * @throws LendingError `not_found`
  */
-export async function getBoost(deps: Deps, caller: Caller, decisionId: bigint): Promise<BoostDecided> {
+export async function getBoost(deps: Core, caller: Caller, decisionId: bigint): Promise<BoostDecided> {
   const kept = await findDecision(deps.db, caller.organizationId, decisionId)
   if (kept?.kind !== 'boost') throw notFound('no boost has that id')
   const position = await creditPositionById(deps, caller.organizationId, kept.customerId)

@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import {
   type Borrower,
   changeBorrower,
@@ -12,6 +11,7 @@ import { dateIn } from '../../domain/dates.ts'
 import { alreadyExists, notFound } from '../../domain/errors.ts'
 import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
+import type { Caches, Core, Writing } from '../deps.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 
 export type { Borrower } from '../../db/customers/borrowers.ts'
@@ -34,7 +34,7 @@ const noSuchBorrower = () => notFound('no borrower has that id')
  * @throws LendingError `already_exists` when the id is taken by another
  */
 export async function createBorrower(
-  deps: Deps,
+  deps: Core & Writing,
   caller: Caller,
   id: bigint,
   details: BorrowerDetails,
@@ -53,7 +53,7 @@ export async function createBorrower(
  * @throws LendingError `not_found`
  */
 export async function updateBorrower(
-  deps: Deps,
+  deps: Core,
   caller: Caller,
   id: bigint,
   changes: Partial<BorrowerDetails>,
@@ -73,7 +73,7 @@ export async function updateBorrower(
 }
 
 /** Returns a borrower. @throws LendingError `not_found` */
-export async function getBorrower(deps: Deps, caller: Caller, id: bigint): Promise<Borrower> {
+export async function getBorrower(deps: Core, caller: Caller, id: bigint): Promise<Borrower> {
   const borrower = await findBorrower(deps.db, caller.organizationId, id)
   if (!borrower) throw noSuchBorrower()
   return borrower
@@ -84,7 +84,7 @@ export async function getBorrower(deps: Deps, caller: Caller, id: bigint): Promi
  * @throws LendingError `invalid_argument` for a range that names no part, `unavailable`
  */
 export async function listBorrowers(
-  deps: Deps,
+  deps: Core & Caches,
   { organizationId }: Caller,
   filter: CustomerFilter,
   range: Range,

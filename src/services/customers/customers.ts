@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import {
   CUSTOMER_ORDERS,
   type Customer,
@@ -16,6 +15,7 @@ import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { alreadyExists, failedPrecondition, notFound } from '../../domain/errors.ts'
 import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
+import type { Caches, Core, Writing } from '../deps.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 
 export type { Customer, CustomerFilter, CustomerRef } from '../../db/customers/customers.ts'
@@ -24,7 +24,7 @@ export type { Customer, CustomerFilter, CustomerRef } from '../../db/customers/c
  * Creates a customer, Active at once (contract 4.1).
  * @throws LendingError `already_exists` when the external id is taken
  */
-export async function createCustomer(deps: Deps, caller: Caller, externalId: string): Promise<Customer> {
+export async function createCustomer(deps: Core & Writing, caller: Caller, externalId: string): Promise<Customer> {
   const now = deps.now(caller.organizationId)
   const activationDate = dateIn(deps.config.zone, now)
   const customer = await abortedWhereKeyTaken(insertCustomer(deps, caller, { externalId, activationDate }, now))
@@ -36,7 +36,7 @@ const noSuchCustomer = (ref: CustomerRef) =>
   notFound(`no customer has that ${'id' in ref ? 'id' : 'externalId'}`, 'customer')
 
 /** Returns a customer. @throws LendingError `not_found` */
-export async function getCustomer(deps: Deps, caller: Caller, ref: CustomerRef): Promise<Customer> {
+export async function getCustomer(deps: Core, caller: Caller, ref: CustomerRef): Promise<Customer> {
   const customer = await findCustomer(deps.db, caller.organizationId, ref)
   if (!customer) throw noSuchCustomer(ref)
   return customer
@@ -47,7 +47,7 @@ export async function getCustomer(deps: Deps, caller: Caller, ref: CustomerRef):
  * @throws LendingError `invalid_argument` for a range that names no part, `unavailable`
  */
 export async function listCustomers(
-  deps: Deps,
+  deps: Core & Caches,
   { organizationId }: Caller,
   filter: CustomerFilter,
   range: Range,
@@ -60,7 +60,7 @@ export async function listCustomers(
  * Gives a customer that has none an external id, for good (contract 15). The same one again changes nothing.
  * @throws LendingError `not_found`; `failed_precondition` when it has another, `already_exists` when another has it
  */
-export async function assignExternalId(deps: Deps, caller: Caller, id: bigint, externalId: string): Promise<Customer> {
+export async function assignExternalId(deps: Core, caller: Caller, id: bigint, externalId: string): Promise<Customer> {
   const given = await abortedWhereKeyTaken(
     setExternalId(deps.db, caller, { id, externalId }, deps.now(caller.organizationId)),
   )
@@ -74,7 +74,7 @@ export async function assignExternalId(deps: Deps, caller: Caller, id: bigint, e
  * Activates a customer (Pending → Active), from today unless a day is given.
  * @throws LendingError `not_found`, `failed_precondition`, `invalid_argument`
  */
-export const activateCustomer = (deps: Deps, caller: Caller, ref: CustomerRef, activationDate: LocalDate | undefined) =>
+export const activateCustomer = (deps: Core, caller: Caller, ref: CustomerRef, activationDate: LocalDate | undefined) =>
   change(deps, caller, { ref, action: 'activate' }, (customer, today) => {
     const on = activationDate ?? today
     requireActivatable(customer, on, today)
@@ -86,7 +86,7 @@ export const activateCustomer = (deps: Deps, caller: Caller, ref: CustomerRef, a
  * @throws LendingError `not_found`, `failed_precondition`, `invalid_argument`
  */
 export const closeCustomer = (
-  deps: Deps,
+  deps: Core,
   caller: Caller,
   ref: CustomerRef,
   closure: { closureDate?: LocalDate | undefined; reason?: string | undefined },
@@ -99,7 +99,7 @@ export const closeCustomer = (
   })
 
 async function change(
-  deps: Deps,
+  deps: Core,
   caller: Caller,
   { ref, action }: { readonly ref: CustomerRef; readonly action: string },
   decide: (customer: CustomerLifecycle, today: LocalDate) => CustomerChange,

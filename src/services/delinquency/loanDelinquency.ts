@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import { readEarlierTerms } from '../../db/loans/earlierTerms.ts'
 import type { LoanRef } from '../../db/loans/loans.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
@@ -15,6 +14,7 @@ import { invalidArgument } from '../../domain/errors.ts'
 import type { LoanTerms } from '../../domain/loan/terms.ts'
 import { termsKnownAt } from '../../domain/recordStyle/earlierTerms.ts'
 import type { Caller } from '../access/caller.ts'
+import type { Core, Deps } from '../deps.ts'
 import { getLoan, type LoanRead } from '../loans/loans.ts'
 import { findPolicy, findPolicyInForce, type NamedPolicy, namedBy } from './policies.ts'
 
@@ -81,7 +81,7 @@ export async function getDelinquency(
  * Returns the terms of a loan as they were known at an instant.
  * @throws LendingError `invalid_argument` where the loan was not there
  */
-async function findTermsKnown({ db }: Deps, loan: StoredLoan, at: Instant, now: Instant): Promise<LoanTerms> {
+async function findTermsKnown({ db }: Core, loan: StoredLoan, at: Instant, now: Instant): Promise<LoanTerms> {
   const { organizationId, id } = loan
   const { zone } = loan.terms
   if (at < loan.createdAt || at > now)

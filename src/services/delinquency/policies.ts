@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import {
   insertPolicy,
   listPolicies as list,
@@ -15,6 +14,7 @@ import { invalidArgument } from '../../domain/errors.ts'
 import { currencyOf } from '../../domain/money.ts'
 import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
+import type { Deps } from '../deps.ts'
 import { getOrganization } from '../lenders/organizations.ts'
 
 /** A policy that arrears are answered by. */

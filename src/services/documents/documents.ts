@@ -1,5 +1,4 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Deps } from '../../app/deps.ts'
 import { findDocument, insertDocument, type StoredDocument } from '../../db/documents/documents.ts'
 import { displayName } from '../../domain/customer/customer.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
@@ -24,6 +23,7 @@ import { DOCUMENT_WORDS, LINE_WORDS } from '../../words/documents.ts'
 import { isLanguage, type Language, speak } from '../../words/words.ts'
 import type { Caller } from '../access/caller.ts'
 import { columnsNamed, csvFile, othersText } from '../csv.ts'
+import type { Caches, Core, Deps } from '../deps.ts'
 import { lenderDetails } from '../lenders/organizations.ts'
 import { getLoan, type LoanRead, type LoanRef } from '../loans/loans.ts'
 import { getRecordRepayment } from '../loans/recordRepayments.ts'
@@ -114,7 +114,7 @@ export const renderReceipt = async (
  * @throws LendingError `resource_exhausted` while too many PDFs wait to be made; `unavailable` for one that took too long
  */
 export async function writeFile(
-  deps: Deps,
+  deps: Core & Caches,
   caller: Pick<Caller, 'organizationId' | 'accountId'>,
   { document, code }: Coded,
   format: DocumentFormat,
@@ -165,7 +165,7 @@ export async function build<Document extends LoanDocument>(
 
 /** Stores the code of a document, unless it is stored: a book that takes no writes still answers what was made before. */
 async function keep<Document extends LoanDocument>(
-  deps: Deps,
+  deps: Core & Caches,
   { organizationId }: Caller,
   document: Document,
 ): Promise<Coded<Document>> {

@@ -1,6 +1,6 @@
-import type { Deps } from '../../app/deps.ts'
 import { type ChainHead, countChangesAfter, readChainHeads } from '../../db/events/sealedChain.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
+import type { Deps } from '../deps.ts'
 
 /** The head of a chain as it is kept elsewhere: how far the chain went at a moment, and the hash by which it is known. */
 export interface Head {

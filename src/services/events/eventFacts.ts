@@ -1,5 +1,4 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Deps } from '../../app/deps.ts'
 import {
   lastChangeBefore,
   type NamedCustomer,
@@ -14,6 +13,7 @@ import { dateIn, dayAfter, daysBetween, type Instant } from '../../domain/dates.
 import type { EventType } from '../../domain/events/eventTypes.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import { LARGEST_INT64 } from '../../toolbox/integers.ts'
+import type { Deps } from '../deps.ts'
 import type { Subject, ToldEvent, ToldLoan, ToldTransaction } from './toldEvent.ts'
 
 type FactDeps = Pick<Deps, 'db' | 'config' | 'listener'>

@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import { findCustomer } from '../../db/customers/customers.ts'
 import {
   type EventRange,
@@ -11,6 +10,7 @@ import {
 import { type FaultRole, failedPrecondition, notFound } from '../../domain/errors.ts'
 import type { EventType } from '../../domain/events/eventTypes.ts'
 import type { Caller } from '../access/caller.ts'
+import type { Deps } from '../deps.ts'
 import { afterEvent, BEGINNING, encodeEventCursor, requireEventCursor, requireSameEvent } from './eventCursor.ts'
 import { withFacts } from './eventFacts.ts'
 import { sequenceOf, type ToldEvent } from './toldEvent.ts'

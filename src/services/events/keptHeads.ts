@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs'
 import { appendFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
-import type { Deps } from '../../app/deps.ts'
 import { findChangesWithHash } from '../../db/events/sealedChain.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
+import type { Deps } from '../deps.ts'
 import { type Head, headText, parseHead } from './chainHeads.ts'
 
 /** The heads of chains that are known outside of the database: in the memory of this process, and in a file. */

@@ -1,5 +1,4 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Deps } from '../../app/deps.ts'
 import { isStampRight, STAMPED } from '../../db/audit/stamp.ts'
 import {
   type ChainEnd,
@@ -21,6 +20,7 @@ import { inTransaction, type Transaction } from '../../db/postgres/transaction.t
 import { readMoment } from '../../db/queries/lists.ts'
 import { moment } from '../../db/queries/rows.ts'
 import { eventTypesOf, untoldTypeOf } from '../../domain/events/changeEvents.ts'
+import type { Deps } from '../deps.ts'
 import type { Job, Left } from '../jobs/job.ts'
 import { type Head, headText } from './chainHeads.ts'
 import type { KeptHeads } from './keptHeads.ts'

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Deps } from '../../app/deps.ts'
 import { readJournalHead } from '../../db/journal/journalHead.ts'
 import { readBookedBy, requestBooking, sumAllowance } from '../../db/journal/provisions.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
@@ -9,6 +8,7 @@ import { DEFAULT_CHART, missingSlots } from '../../domain/journal/chart.ts'
 import type { Provision, ProvisionBooking, ProvisionDifference } from '../../domain/journal/provisions.ts'
 import { fromStoredChart } from '../../domain/journal/storedChart.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
+import type { Deps } from '../deps.ts'
 import { journalCaughtUp } from './caughtUp.ts'
 
 type BookDeps = Pick<Deps, 'db' | 'config' | 'now'>

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Deps } from '../../app/deps.ts'
 import { type JournalHead, lastChange, readJournalHead } from '../../db/journal/journalHead.ts'
 import { findPeriods } from '../../db/journal/periods.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import { LendingError } from '../../domain/errors.ts'
+import type { Deps } from '../deps.ts'
 import { closedAsOf } from './periods.ts'
 
 type WaitDeps = Pick<Deps, 'db'>

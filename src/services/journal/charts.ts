@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Deps } from '../../app/deps.ts'
 import { readCharts } from '../../db/journal/charts.ts'
 import { hasBooked } from '../../db/journal/provisions.ts'
 import { readNewestChart, type SetChart, setChart as saveChart } from '../../db/journal/setChart.ts'
@@ -12,6 +11,7 @@ import { accountsAsOf, FIRST_CHART } from '../../domain/journal/chartsInForce.ts
 import { chartOf, conflictOf, type NewChart } from '../../domain/journal/newChart.ts'
 import { fromStoredChart, toStoredChart } from '../../domain/journal/storedChart.ts'
 import { type Caller, requireAdmin, requireReader } from '../access/caller.ts'
+import type { Deps } from '../deps.ts'
 import { journalCaughtUp } from './caughtUp.ts'
 import { readTurnovers } from './trialBalance.ts'
 

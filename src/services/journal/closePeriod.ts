@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Deps } from '../../app/deps.ts'
 import {
   findPeriod,
   findWaiting,
@@ -15,6 +14,7 @@ import { failedPrecondition, invalidArgument, LendingError } from '../../domain/
 import { firstDayAfter, firstDayOf, monthOf } from '../../domain/journal/months.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
+import type { Deps } from '../deps.ts'
 import { journalCaughtUp } from './caughtUp.ts'
 
 /** A month that is closed. */

@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import { readCharts } from '../../db/journal/charts.ts'
 import { readJournalHead } from '../../db/journal/journalHead.ts'
 import { readByDay, type StoredPosting } from '../../db/journal/postings.ts'
@@ -17,6 +16,7 @@ import {
 } from '../../domain/journal/hledger.ts'
 import { firstDayOf, lastDayOf } from '../../domain/journal/months.ts'
 import { type Caller, requireReader } from '../access/caller.ts'
+import type { Deps } from '../deps.ts'
 import { getOrganization } from '../lenders/organizations.ts'
 import { caughtUpTo } from './caughtUp.ts'
 import { journalEnd, journalHead, journalRows } from './csv.ts'

@@ -1,5 +1,4 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Deps } from '../../app/deps.ts'
 import { insertPostings, type NewPosting } from '../../db/journal/insertPostings.ts'
 import type { JournalHead } from '../../db/journal/journalHead.ts'
 import { findOpened, type KeptLoan, readKeptLoans, type UnkeptChange } from '../../db/journal/keeping.ts'
@@ -18,6 +17,7 @@ import {
   type SlotAmounts,
 } from '../../domain/journal/slots.ts'
 import { LARGEST_INT64 } from '../../toolbox/integers.ts'
+import type { Deps } from '../deps.ts'
 
 /** Changes that are posted before requests get their turn. */
 const SLICE = 50

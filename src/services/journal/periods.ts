@@ -1,10 +1,10 @@
-import type { Deps } from '../../app/deps.ts'
 import { readJournalHead } from '../../db/journal/journalHead.ts'
 import { findPeriods, firstBookedDay, type Period as StoredPeriod } from '../../db/journal/periods.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
 import { dateIn, type Instant, type LocalDate } from '../../domain/dates.ts'
 import { firstDayAfter, firstDayOf, lastDayOf, monthOf } from '../../domain/journal/months.ts'
 import { type Caller, requireReader } from '../access/caller.ts'
+import type { Deps } from '../deps.ts'
 
 export const PERIOD_STATES = ['open', 'closing', 'closed'] as const
 

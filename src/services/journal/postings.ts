@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import { readCharts } from '../../db/journal/charts.ts'
 import { readJournalHead } from '../../db/journal/journalHead.ts'
 import {
@@ -17,6 +16,7 @@ import type { Charts } from '../../domain/journal/chartsInForce.ts'
 import { type Line, linesOf } from '../../domain/journal/lines.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
 import { type Caller, requireReader } from '../access/caller.ts'
+import type { Deps } from '../deps.ts'
 import { caughtUpTo } from './caughtUp.ts'
 
 /** A request for postings. */

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { Deps } from '../../app/deps.ts'
 import { readCharts } from '../../db/journal/charts.ts'
 import { readJournalHead } from '../../db/journal/journalHead.ts'
 import { findPeriods } from '../../db/journal/periods.ts'
@@ -18,6 +17,7 @@ import {
 } from '../../domain/journal/trialBalance.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
 import { type Caller, requireReader } from '../access/caller.ts'
+import type { Deps } from '../deps.ts'
 import { getOrganization } from '../lenders/organizations.ts'
 import { caughtUpTo, journalCaughtUp } from './caughtUp.ts'
 import { closedAsOf } from './periods.ts'

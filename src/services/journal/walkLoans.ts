@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import { insertPostings, type NewPosting } from '../../db/journal/insertPostings.ts'
 import type { JournalHead } from '../../db/journal/journalHead.ts'
 import { readWalked, type WalkedLoan } from '../../db/journal/keeping.ts'
@@ -7,6 +6,7 @@ import { methodOf } from '../../domain/journal/chart.ts'
 import { contributionOf, isMethod, type Method } from '../../domain/journal/contribution.ts'
 import { bookedDay, changedMethod } from '../../domain/journal/posted.ts'
 import { amountsToText } from '../../domain/journal/slots.ts'
+import type { Deps } from '../deps.ts'
 import { contributionFrom, type Keeping } from './keepChanges.ts'
 
 /** Loans of a walk that are posted in one transaction. */

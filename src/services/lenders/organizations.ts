@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import {
   changeOrganization,
@@ -20,6 +19,7 @@ import { type Logo, readLogo } from '../../domain/organization/logo.ts'
 import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import { createReadCache, type ReadCache } from '../../toolbox/readCache.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
+import type { Deps } from '../deps.ts'
 
 export { MODES, type Mode, type Organization } from '../../db/lenders/organizations.ts'
 

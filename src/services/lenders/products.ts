@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import { findOrganization } from '../../db/lenders/organizations.ts'
 import {
@@ -19,10 +18,11 @@ import { type Quote, quoteOf } from '../../domain/product/quote.ts'
 import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import type { Caller } from '../access/caller.ts'
 import { keyTaken } from '../access/idempotency.ts'
+import type { Core, Deps } from '../deps.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 
 /** Returns a loan product. @throws LendingError `not_found` */
-export async function getProduct(deps: Deps, caller: Caller, id: bigint | null): Promise<Product> {
+export async function getProduct(deps: Core, caller: Caller, id: bigint | null): Promise<Product> {
   // The database has no larger ids.
   const known = id !== null && id <= LARGEST_INT32
   const product = known ? await findProduct(deps.db, caller.organizationId, Number(id)) : undefined
@@ -34,7 +34,7 @@ export async function getProduct(deps: Deps, caller: Caller, id: bigint | null):
  * Returns a part of the organization's loan products, by id.
  * @throws LendingError `invalid_argument` for a range that names no part
  */
-export async function listProducts(deps: Deps, { organizationId }: Caller, range: Range): Promise<Ranged<Product>> {
+export async function listProducts(deps: Core, { organizationId }: Caller, range: Range): Promise<Ranged<Product>> {
   return rangedOf(await findProducts(deps.db, organizationId, positionOf(range, { arrival: PRODUCT_ORDER })))
 }
 
@@ -97,7 +97,7 @@ interface QuoteRequest {
  *   also where its charges are above the cap of the product
  */
 export async function quoteProduct(
-  deps: Deps,
+  deps: Core,
   caller: Caller,
   id: bigint | null,
   { principal, disbursedOn }: QuoteRequest,

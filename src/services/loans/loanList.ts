@@ -1,7 +1,7 @@
-import type { Deps } from '../../app/deps.ts'
 import { findLoans, findLoansBy, LOAN_ORDERS, type LoanFilter, type LoanOrder } from '../../db/loans/lists/loanList.ts'
 import { invalidArgument } from '../../domain/errors.ts'
 import type { Caller } from '../access/caller.ts'
+import type { Deps } from '../deps.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 import type { LoanNow } from './loans.ts'
 import { readInSlices } from './readInSlices.ts'

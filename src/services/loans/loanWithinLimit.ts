@@ -1,10 +1,10 @@
-import type { Deps } from '../../app/deps.ts'
 import type { Customer } from '../../db/customers/customers.ts'
 import { insertLoanLocked } from '../../db/loans/insertLoanLocked.ts'
 import type { Inserted, NewLoan } from '../../db/loans/insertLoans.ts'
 import { requireWithinLimit } from '../../domain/credit/decision.ts'
 import { invariant } from '../../domain/errors.ts'
 import { scoreAndKeep, scoreNow } from '../credit/credit.ts'
+import type { Deps } from '../deps.ts'
 
 /**
  * Returns an insert function for `makeLoan` that keeps a loan within the customer's available credit limit. It keeps

@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import type { Customer } from '../../db/customers/customers.ts'
 import type { Applicant, Applicants } from '../../db/loans/applicants.ts'
 import { type LoanRef, nameOf } from '../../db/loans/loans.ts'
@@ -11,6 +10,7 @@ import { termsOf } from '../../domain/loan/terms.ts'
 import type { Decimal } from '../../domain/money.ts'
 import type { Product } from '../../domain/product/product.ts'
 import type { Caller } from '../access/caller.ts'
+import type { Deps } from '../deps.ts'
 import { withinLimit } from './loanWithinLimit.ts'
 import { makeLoan } from './makeLoan.ts'
 

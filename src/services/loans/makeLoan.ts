@@ -1,9 +1,9 @@
-import type { Deps } from '../../app/deps.ts'
 import { reserveAccountNumbers, returnAccountNumber } from '../../db/lenders/accountNumbers.ts'
 import type { Inserted, NewLoan } from '../../db/loans/insertLoans.ts'
 import { reserveIds, retryOnTakenId } from '../../db/queries/idBlocks.ts'
 import { loanMade } from '../../domain/loan/change/change.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
+import type { Deps } from '../deps.ts'
 
 type MakeDeps = Pick<Deps, 'db' | 'idBlocks' | 'loanBatches'>
 

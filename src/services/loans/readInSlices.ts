@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Deps } from '../../app/deps.ts'
 import { readLoans } from '../../db/loans/loans.ts'
 import { invariant } from '../../domain/errors.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
+import type { Deps } from '../deps.ts'
 import type { LoanNow } from './loans.ts'
 
 /** A loan that was found, before it is read. */

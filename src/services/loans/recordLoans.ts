@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import { type Customer, findCustomer } from '../../db/customers/customers.ts'
 import { LOAN_ORDERS, type LoanFilter } from '../../db/loans/lists/loanList.ts'
 import { findRecordLoan, findRecordLoans, type RecordLoan } from '../../db/loans/recordLoans.ts'
@@ -16,6 +15,7 @@ import {
 } from '../../domain/recordStyle/recordLoan.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Recorded } from '../customers/borrowers.ts'
+import type { Deps } from '../deps.ts'
 import { getOrganization } from '../lenders/organizations.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 import { changeLoan } from './changes/changeLoan.ts'

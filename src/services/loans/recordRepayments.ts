@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import { entryOrders } from '../../db/loans/lists/entryList.ts'
 import {
   findRecordRepayment,
@@ -13,6 +12,7 @@ import { type Posting, post } from '../../domain/loan/loan.ts'
 import { findById, type RepaymentRequest, sameRepayment } from '../../domain/recordStyle/loanRecord.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Recorded } from '../customers/borrowers.ts'
+import type { Deps } from '../deps.ts'
 import { getOrganization } from '../lenders/organizations.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 import { postToLoan, type SavedChange } from './changes/changeLoan.ts'

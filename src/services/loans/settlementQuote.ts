@@ -1,10 +1,10 @@
-import type { Deps } from '../../app/deps.ts'
 import type { LoanRef } from '../../db/loans/loans.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import { addPeriods, dateIn, type LocalDate } from '../../domain/dates.ts'
 import { invalidArgument } from '../../domain/errors.ts'
 import { type Settlement, settlementOn } from '../../domain/loan/rules/earlySettlement.ts'
 import type { Caller } from '../access/caller.ts'
+import type { Deps } from '../deps.ts'
 import { getLoan } from './loans.ts'
 
 /** How far ahead a settlement is quoted. */

@@ -1,8 +1,8 @@
-import type { Deps } from '../../app/deps.ts'
 import { type DamagedLoan, findTestsDue, type SweepOptions, type Swept, sweepLoans } from '../../db/loans/sweep.ts'
 import type { Instant } from '../../domain/dates.ts'
 import { dayThatWasOver, loanReviewed } from '../../domain/loan/change/change.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
+import type { Deps } from '../deps.ts'
 import { type Job, SERVICE } from '../jobs/job.ts'
 import { whileItStands } from '../testClock/testClocks.ts'
 

@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { Deps } from '../../app/deps.ts'
 import {
   deletePageSession,
   findPageSession,
@@ -10,6 +9,7 @@ import {
 import { isUnavailable } from '../../db/postgres/errors.ts'
 import { createReadCache } from '../../toolbox/readCache.ts'
 import type { Identity } from '../access/caller.ts'
+import type { Deps } from '../deps.ts'
 
 /** A session ends after this long without a request, and after this long in any case. */
 export const IDLE_MS = 900_000

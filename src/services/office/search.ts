@@ -1,8 +1,8 @@
-import type { Deps } from '../../app/deps.ts'
 import { type SearchAsked, searchBook } from '../../db/office/search.ts'
 import { invalidArgument } from '../../domain/errors.ts'
 import { LARGEST_INT64 } from '../../toolbox/integers.ts'
 import type { Caller } from '../access/caller.ts'
+import type { Deps } from '../deps.ts'
 
 /** Characters of a search at most, and of the beginning of a name at least. */
 export const LONGEST_SEARCH = 100

@@ -1,5 +1,4 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Deps } from '../../app/deps.ts'
 import { readLoans } from '../../db/loans/loans.ts'
 import { type DayMoved, findDue, type MayOwe, type Moved, readOwing, sumDay } from '../../db/office/today.ts'
 import { type OverdueLoan, readOverdue } from '../../db/portfolio/arrearsList.ts'
@@ -10,6 +9,7 @@ import type { Period } from '../../domain/loan/allocation.ts'
 import { replay } from '../../domain/loan/replay.ts'
 import { type Currency, sum } from '../../domain/money.ts'
 import type { Caller } from '../access/caller.ts'
+import type { Core } from '../deps.ts'
 
 /** The loans of one part of the list, and those that are replayed before requests get their turn. */
 export const DUE_ROWS = 50
@@ -53,7 +53,7 @@ interface Day {
  * Returns the day of the caller's organization as it is now.
  * @param after the `next` of the part before; 0 for the first part
  */
-export async function getToday(deps: Deps, { organizationId }: Caller, after: bigint): Promise<Today> {
+export async function getToday(deps: Core, { organizationId }: Caller, after: bigint): Promise<Today> {
   const { zone } = deps.config
   const now = deps.now(organizationId)
   const today = dateIn(zone, now)

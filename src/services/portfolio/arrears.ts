@@ -1,5 +1,4 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Deps } from '../../app/deps.ts'
 import { findOverdue, type OverdueLoan, type OverduePlace, readOverdue } from '../../db/portfolio/arrearsList.ts'
 import { inSnapshot, type Snapshot } from '../../db/postgres/transaction.ts'
 import { displayName } from '../../domain/customer/customer.ts'
@@ -13,6 +12,7 @@ import type { Currency } from '../../domain/money.ts'
 import { LARGEST_INT64 } from '../../toolbox/integers.ts'
 import type { Caller } from '../access/caller.ts'
 import { findPolicy, type NamedPolicy } from '../delinquency/policies.ts'
+import type { Caches, Core } from '../deps.ts'
 
 /** The most loans of one answer. */
 export const MOST_ARREARS = 1_000
@@ -63,7 +63,7 @@ export interface ArrearsList {
  * @throws LendingError `invalid_argument` for a bucket or a place that is none; `resource_exhausted` when too many
  *   questions about a whole portfolio wait
  */
-export async function listArrears(deps: Deps, caller: Caller, request: ArrearsRequest): Promise<ArrearsList> {
+export async function listArrears(deps: Core & Caches, caller: Caller, request: ArrearsRequest): Promise<ArrearsList> {
   const { organizationId } = caller
   const now = deps.now(organizationId)
   const today = dateIn(deps.config.zone, now)
@@ -105,7 +105,7 @@ interface Asked {
 
 /** Reads the loans of a list, by as many of the overdue ones as it takes. */
 async function readList(
-  { config: { zone } }: Deps,
+  { config: { zone } }: Core,
   snapshot: Snapshot,
   { organizationId, today, now, policy, bucket, after, rows }: Asked,
 ): Promise<Pick<ArrearsList, 'loans' | 'next'>> {

@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import { findKeptDay, type KeptDayKey, keepDay, listKeptDays, readSettled } from '../../db/portfolio/keptDays.ts'
 import type { PortfolioAsked } from '../../db/portfolio/positions.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
@@ -9,6 +8,7 @@ import { type Division, type Group, groupsOf } from '../../domain/portfolio/cell
 import { type RollRates, rollRatesOf } from '../../domain/portfolio/rolls.ts'
 import { type Caller, requireReader } from '../access/caller.ts'
 import { findPolicy, type NamedPolicy, namedBy } from '../delinquency/policies.ts'
+import type { Caches, Core } from '../deps.ts'
 import { MOST_DAYS_KEPT } from './keepDays.ts'
 import { readCells, readRolls } from './positions.ts'
 
@@ -37,7 +37,7 @@ export interface PortfolioDay {
  *   questions wait
  */
 export async function readPortfolio(
-  deps: Deps,
+  deps: Core & Caches,
   { organizationId }: Pick<Caller, 'organizationId'>,
   { asOf, knownAt, policy: named }: PortfolioRequest,
 ): Promise<PortfolioDay> {
@@ -60,13 +60,13 @@ export async function readPortfolio(
 type Untimed = Omit<PortfolioAsked, 'now' | 'today'>
 
 /** Returns what is asked at the moment of its turn: midnight may have passed while it waited. */
-function atNow({ now, config }: Deps, untimed: Untimed): PortfolioAsked {
+function atNow({ now, config }: Core, untimed: Untimed): PortfolioAsked {
   const at = now(untimed.organizationId)
   return { ...untimed, now: at, today: dateIn(config.zone, at) }
 }
 
 /** Computes the cells of a day, and keeps them where the day may be kept. */
-async function computeDay(deps: Deps, untimed: Untimed, kept: KeptDayKey | undefined): Promise<readonly Cell[]> {
+async function computeDay(deps: Core, untimed: Untimed, kept: KeptDayKey | undefined): Promise<readonly Cell[]> {
   const { organizationId, days } = untimed
   // The day may have been kept while this question waited for its turn.
   const found = kept && (await findKeptDay(deps.db, kept))
@@ -101,7 +101,7 @@ export interface RollAnswer {
  * @throws LendingError as `readPortfolio`
  */
 export async function readRollRates(
-  deps: Deps,
+  deps: Core & Caches,
   { organizationId }: Pick<Caller, 'organizationId'>,
   { from, to, policy: named }: RollRequest,
 ): Promise<RollAnswer> {
@@ -118,7 +118,7 @@ export async function readRollRates(
 
 /** Returns the day that is asked for. @throws LendingError `invalid_argument` for one after the day that is known */
 function dayOf(
-  { config: { zone } }: Deps,
+  { config: { zone } }: Core,
   now: Instant,
   { asOf, knownAt }: Pick<PortfolioRequest, 'asOf' | 'knownAt'>,
   name: 'asOf' | 'to' = 'asOf',
@@ -139,7 +139,7 @@ export interface PortfolioAtRisk extends Omit<PortfolioDay, 'cells'> {
  * @throws LendingError `permission_denied`, and as `readPortfolio`
  */
 export async function getPortfolioAtRisk(
-  deps: Deps,
+  deps: Core & Caches,
   caller: Caller,
   { by = [], ...request }: PortfolioRequest & { readonly by?: readonly Division[] | undefined },
 ): Promise<PortfolioAtRisk> {
@@ -171,7 +171,7 @@ export interface PortfolioTime {
  * computed: days that a change made stale are as they were.
  * @throws LendingError `permission_denied`
  */
-export async function listPortfolioDays(deps: Deps, caller: Caller): Promise<PortfolioTime> {
+export async function listPortfolioDays(deps: Core, caller: Caller): Promise<PortfolioTime> {
   requireReader(caller)
   const { organizationId } = caller
   const today = dateIn(deps.config.zone, deps.now(organizationId))

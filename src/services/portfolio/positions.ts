@@ -1,5 +1,4 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Deps } from '../../app/deps.ts'
 import { readEarlierTerms } from '../../db/loans/earlierTerms.ts'
 import {
   type PortfolioAsked,
@@ -16,6 +15,7 @@ import { knownThen, momentOf, type NoPosition, type Position, positionsOn } from
 import { type Cell, Cells, monthOf, sumsOf } from '../../domain/portfolio/cells.ts'
 import { type Roll, rollOf } from '../../domain/portfolio/rolls.ts'
 import { termsKnownAt } from '../../domain/recordStyle/earlierTerms.ts'
+import type { Deps } from '../deps.ts'
 
 /** Milliseconds for which loans are replayed before requests get their turn. */
 const SLICE_MS = 5

@@ -1,9 +1,9 @@
-import type { Deps } from '../../app/deps.ts'
 import { aloneFor } from '../../db/postgres/transaction.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import { failedPrecondition, LendingError } from '../../domain/errors.ts'
 import { type Group, groupsOf, NO_SUMS } from '../../domain/portfolio/cells.ts'
 import { type Caller, requireAdmin, requireReader } from '../access/caller.ts'
+import type { Caches, Core } from '../deps.ts'
 import { type BookedProvisions, bookProvisions, readBookedProvisions } from '../journal/bookProvisions.ts'
 import { type PortfolioDay, type PortfolioRequest, readPortfolio } from './portfolio.ts'
 
@@ -29,7 +29,7 @@ export interface Provisions extends Omit<PortfolioDay, 'cells' | 'knownAt'> {
  *   journal is behind; and as `readPortfolio`
  */
 export async function getProvisions(
-  deps: Deps,
+  deps: Core & Caches,
   caller: Caller,
   request: Pick<PortfolioRequest, 'asOf' | 'policy'>,
 ): Promise<Provisions> {
@@ -66,7 +66,7 @@ export async function getProvisions(
  * @throws LendingError as `getProvisions` and `bookProvisions`; `unavailable` while another booking is made
  */
 export async function bookPortfolioProvisions(
-  deps: Deps,
+  deps: Core & Caches,
   caller: Caller,
   request: { readonly asOf?: LocalDate | undefined },
 ): Promise<BookedProvisions> {
@@ -79,7 +79,7 @@ export async function bookPortfolioProvisions(
 }
 
 async function computeAndBook(
-  deps: Deps,
+  deps: Core & Caches,
   caller: Caller,
   request: { readonly asOf?: LocalDate | undefined },
 ): Promise<BookedProvisions> {

@@ -1,4 +1,3 @@
-import type { Deps } from '../../app/deps.ts'
 import {
   type ChangedBucket,
   claimPortfolio,
@@ -15,6 +14,7 @@ import { bucketChanged } from '../../domain/loan/change/change.ts'
 import { changeToText } from '../../domain/loan/change/changeText.ts'
 import { replay } from '../../domain/loan/replay.ts'
 import { findPolicy } from '../delinquency/policies.ts'
+import type { Deps } from '../deps.ts'
 
 /** Loans whose buckets are told in one transaction. */
 const LOANS_A_ROUND = 200

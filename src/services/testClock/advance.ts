@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Deps } from '../../app/deps.ts'
 import { readChainHeads } from '../../db/events/sealedChain.ts'
 import { lastChange } from '../../db/journal/journalHead.ts'
 import type { DamagedLoan } from '../../db/loans/sweep.ts'
@@ -19,6 +18,7 @@ import { eventTypesOf } from '../../domain/events/changeEvents.ts'
 import type { EventType } from '../../domain/events/eventTypes.ts'
 import { createGate } from '../../toolbox/gate.ts'
 import { type Caller, requireAdmin, requireRule } from '../access/caller.ts'
+import type { Core, Deps, Writing } from '../deps.ts'
 import { sequencerJob } from '../events/sequencer.ts'
 import { workRound } from '../jobs/job.ts'
 import { sweepTestOrganization } from '../loans/sweep.ts'
@@ -82,7 +82,11 @@ export const noTestClock = () =>
  *   that is not later, or more than ten years later; `aborted` while another request moves the clock; `unavailable` where
  *   the way takes longer than two minutes: the clock then stands where it has come to
  */
-export async function advanceTestClock(deps: Deps, caller: Caller, request: AdvanceRequest): Promise<Advanced> {
+export async function advanceTestClock(
+  deps: Core & Writing,
+  caller: Caller,
+  request: AdvanceRequest,
+): Promise<Advanced> {
   requireRule(caller, 'user')
   const { organizationId } = caller
   getTestClock(deps, caller)
@@ -107,7 +111,7 @@ const BUSY = 'another request moves a test clock; try again'
 const working = createGate({ atOnce: 2, refusal: BUSY, againSeconds: 1 })
 
 /** Runs work when nobody else works by the clock. @throws LendingError `aborted` where that takes too long */
-export async function inTurn<T extends object>(deps: Deps, organizationId: number, work: () => Promise<T>): Promise<T> {
+export async function inTurn<T extends object>(deps: Core, organizationId: number, work: () => Promise<T>): Promise<T> {
   for (const until = performance.now() + TURN_MS; ; await pause(AGAIN_MS)) {
     const leave = working.tryEnter({ group: organizationId })
     const done = leave && (await whileItStands(deps, organizationId, work).finally(leave))
@@ -153,7 +157,7 @@ async function countChanges(
 }
 
 /** Waits until the events of changes are numbered, so that the next request finds them; not for ever: another transaction may be in the way. */
-async function untilNumbered(deps: Deps, organizationId: number, changeId: bigint): Promise<void> {
+async function untilNumbered(deps: Core & Writing, organizationId: number, changeId: bigint): Promise<void> {
   const sequencer = sequencerJob(deps)
   for (const until = performance.now() + NUMBERED_MS; performance.now() < until; await pause(AGAIN_MS)) {
     const { failed } = await workRound(sequencer, { isLeftOut: (other) => other !== organizationId })
@@ -256,7 +260,7 @@ const tooLong = ({ now, config }: PassDeps, organizationId: number) =>
  * @throws LendingError `permission_denied`; `failed_precondition` for a live organization; `aborted` where another request
  *   moves the clock, or makes a loan at the same time
  */
-export async function resetTestOrganization(deps: Deps, caller: Caller): Promise<ClockNow> {
+export async function resetTestOrganization(deps: Core, caller: Caller): Promise<ClockNow> {
   requireAdmin(caller)
   const { organizationId } = caller
   getTestClock(deps, caller)

@@ -1,8 +1,8 @@
-import type { Deps } from '../../app/deps.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import { aloneFor } from '../../db/postgres/transaction.ts'
 import { listTestClocks, type TestClock, testClockReader } from '../../db/testClock/testClocks.ts'
 import type { Instant } from '../../domain/dates.ts'
+import type { Deps } from '../deps.ts'
 import { getOrganization, type Mode, type Organization } from '../lenders/organizations.ts'
 
 export type { TestClock } from '../../db/testClock/testClocks.ts'

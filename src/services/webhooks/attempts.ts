@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Deps } from '../../app/deps.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import {
   ATTEMPTS_ORDER,
@@ -13,6 +12,7 @@ import { fromRfc3339, type Instant } from '../../domain/dates.ts'
 import { invalidArgument, notFound } from '../../domain/errors.ts'
 import { type Caller, requireAdmin, requireReader } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
+import type { Deps } from '../deps.ts'
 import { decodeEventCursor } from '../events/eventCursor.ts'
 import { beginningOf, positionOf as eventPositionOf, lastEventBefore } from '../events/eventList.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Deps } from '../../app/deps.ts'
 import { isUnavailable } from '../../db/postgres/errors.ts'
 import {
   type EventStyle,
@@ -11,6 +10,7 @@ import {
   saveProgress,
 } from '../../db/webhooks/leases.ts'
 import { wantedTypes } from '../../domain/webhooks/webhooks.ts'
+import type { Deps } from '../deps.ts'
 import { type EventDeps, readEventsAfter } from '../events/eventList.ts'
 import type { ToldEvent } from '../events/toldEvent.ts'
 import { type Job, SERVICE } from '../jobs/job.ts'

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { Deps } from '../../app/deps.ts'
 import {
   changeEndpoint as changeRow,
   deleteEndpoint as deleteRow,
@@ -19,6 +18,7 @@ import { EVERY_TYPE, WANTED_WORDS } from '../../domain/webhooks/webhooks.ts'
 import { type GateBounds, holderOf } from '../../toolbox/gate.ts'
 import { type Caller, requireAdmin, requireReader } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
+import type { Deps } from '../deps.ts'
 import { decodeEventCursor } from '../events/eventCursor.ts'
 import { beginningOf, headOf, positionOf } from '../events/eventList.ts'
 import { positionOf as placeOf, type Range, type Ranged, rangedOf } from '../paging.ts'

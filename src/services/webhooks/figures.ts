@@ -1,6 +1,6 @@
-import type { Deps } from '../../app/deps.ts'
 import { readEndpointFigures } from '../../db/webhooks/endpoints.ts'
 import { ENDPOINT_STATES, type EndpointState } from '../../db/webhooks/leases.ts'
+import type { Deps } from '../deps.ts'
 import { type Job, SERVICE } from '../jobs/job.ts'
 
 /** How far the endpoints of all organizations are behind. Those that are disabled count by their state only. */

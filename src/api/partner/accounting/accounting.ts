@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import type { Deps } from '../../../app/deps.ts'
 import { notFound } from '../../../domain/errors.ts'
+import type { Caches, Core, Deps } from '../../../services/deps.ts'
 import { getChart, setChart } from '../../../services/journal/charts.ts'
 import { closePeriod } from '../../../services/journal/closePeriod.ts'
 import { trialBalanceCsv } from '../../../services/journal/csv.ts'
@@ -41,7 +41,7 @@ export function accountingRoutes(app: StyleApp, deps: Deps): void {
   periodRoutes(app, deps)
 }
 
-function chartRoutes(app: StyleApp, deps: Deps): void {
+function chartRoutes(app: StyleApp, deps: Core): void {
   app.get(
     '/v1/accounting/chart',
     {
@@ -84,7 +84,7 @@ function chartRoutes(app: StyleApp, deps: Deps): void {
   )
 }
 
-function readingRoutes(app: StyleApp, deps: Deps): void {
+function readingRoutes(app: StyleApp, deps: Core & Caches): void {
   const { zone } = deps.config
   app.get(
     '/v1/accounting/trial-balance',
@@ -139,7 +139,7 @@ const file = (type: string, description: string, example: string) => ({
 
 const PLAIN = 'text/plain'
 
-function exportRoutes(app: StyleApp, deps: Deps): void {
+function exportRoutes(app: StyleApp, deps: Core & Caches): void {
   /** Sends a file part by part: the next part is read when the client has taken one. */
   const send = (reply: FastifyReply, type: string, parts: AsyncIterable<string>) =>
     reply.type(`${type}; charset=utf-8`).send(Readable.from(parts, { objectMode: false, highWaterMark: 1 }))

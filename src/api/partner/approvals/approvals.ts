@@ -1,4 +1,3 @@
-import type { Deps } from '../../../app/deps.ts'
 import {
   approvePendingAction,
   getPendingAction,
@@ -8,6 +7,7 @@ import {
   rejectPendingActions,
   withdrawPendingAction,
 } from '../../../services/approvals/approvals.ts'
+import type { Core, Writing } from '../../../services/deps.ts'
 import { rangeOf } from '../../lists/query.ts'
 import type { StyleApp } from '../../style.ts'
 import { toPage } from '../registry.ts'
@@ -28,7 +28,7 @@ const tags = ['approvals']
 const DECIDED = ['It is decided already, or the loan refuses it now.', 'the action is approved already'] as const
 
 /** Adds the actions that wait for a second ADMIN (contract 14.9). */
-export function approvalRoutes(app: StyleApp, deps: Deps): void {
+export function approvalRoutes(app: StyleApp, deps: Core & Writing): void {
   readRoutes(app, deps)
   approveRoute(app, deps)
   rejectRoute(app, deps)
@@ -36,7 +36,7 @@ export function approvalRoutes(app: StyleApp, deps: Deps): void {
   withdrawRoute(app, deps)
 }
 
-function readRoutes(app: StyleApp, deps: Deps): void {
+function readRoutes(app: StyleApp, deps: Core): void {
   const { zone } = deps.config
   app.get(
     '/v1/pending-actions',
@@ -75,7 +75,7 @@ function readRoutes(app: StyleApp, deps: Deps): void {
   )
 }
 
-function approveRoute(app: StyleApp, deps: Deps): void {
+function approveRoute(app: StyleApp, deps: Core & Writing): void {
   app.post(
     '/v1/pending-actions/:id/approve',
     {
@@ -99,7 +99,7 @@ function approveRoute(app: StyleApp, deps: Deps): void {
   )
 }
 
-function rejectRoute(app: StyleApp, deps: Deps): void {
+function rejectRoute(app: StyleApp, deps: Core): void {
   app.post(
     '/v1/pending-actions/:id/reject',
     {
@@ -123,7 +123,7 @@ function rejectRoute(app: StyleApp, deps: Deps): void {
   )
 }
 
-function rejectManyRoute(app: StyleApp, deps: Deps): void {
+function rejectManyRoute(app: StyleApp, deps: Core): void {
   app.post(
     '/v1/pending-actions/reject',
     {
@@ -146,7 +146,7 @@ function rejectManyRoute(app: StyleApp, deps: Deps): void {
   )
 }
 
-function withdrawRoute(app: StyleApp, deps: Deps): void {
+function withdrawRoute(app: StyleApp, deps: Core): void {
   app.post(
     '/v1/pending-actions/:id/withdraw',
     {
@@ -168,4 +168,4 @@ function withdrawRoute(app: StyleApp, deps: Deps): void {
   )
 }
 
-const view = ({ config }: Deps, action: PendingAction) => toPendingAction(action, config.zone)
+const view = ({ config }: Core, action: PendingAction) => toPendingAction(action, config.zone)

@@ -1,6 +1,6 @@
-import type { Deps } from '../../../app/deps.ts'
 import { invariant } from '../../../domain/errors.ts'
 import { isWaiting } from '../../../services/approvals/waiting.ts'
+import type { Deps } from '../../../services/deps.ts'
 import { listCharges, postTransaction, reverseCharge } from '../../../services/loans/transactions.ts'
 import { listQuery, rangeOf } from '../../lists/query.ts'
 import type { StyleApp } from '../../style.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { Deps } from '../../../app/deps.ts'
 import { minorToNumber } from '../../../domain/money.ts'
 import { EARLY_SETTLEMENTS } from '../../../domain/product/terms.ts'
+import type { Deps } from '../../../services/deps.ts'
 import { quoteSettlement, type SettlementQuote } from '../../../services/loans/settlementQuote.ts'
 import { word } from '../../document/answers.ts'
 import type { StyleApp } from '../../style.ts'

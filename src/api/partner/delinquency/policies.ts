@@ -1,7 +1,7 @@
-import type { Deps } from '../../../app/deps.ts'
 import { currencyOf } from '../../../domain/money.ts'
 import type { Caller } from '../../../services/access/caller.ts'
 import { getPolicy, type PolicyVersion, setPolicy } from '../../../services/delinquency/policies.ts'
+import type { Caches, Core } from '../../../services/deps.ts'
 import { getOrganization } from '../../../services/lenders/organizations.ts'
 import type { StyleApp } from '../../style.ts'
 import * as examples from './examples.ts'
@@ -10,7 +10,7 @@ import { policyQuery, policySchema, toPolicy, updatePolicyRequest } from './poli
 const tags = ['arrears']
 
 /** Adds the policy by which a lender says how late its loans are (contract 11). */
-export function policyRoutes(app: StyleApp, deps: Deps): void {
+export function policyRoutes(app: StyleApp, deps: Core & Caches): void {
   const view = async (caller: Caller, policy: PolicyVersion) => {
     const { currency } = await getOrganization(deps, caller)
     return toPolicy(policy, { currency: currencyOf(currency), zone: deps.config.zone })

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../app/deps.ts'
+import type { Deps } from '../../../services/deps.ts'
 import {
   makeReceipt,
   makeStatement,

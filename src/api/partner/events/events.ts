@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Deps } from '../../../app/deps.ts'
+import type { Deps } from '../../../services/deps.ts'
 import { getEvent } from '../../../services/events/eventList.ts'
 import type { ToldEvent } from '../../../services/events/toldEvent.ts'
 import { getOrganization } from '../../../services/lenders/organizations.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../app/deps.ts'
+import type { Caches, Core } from '../../../services/deps.ts'
 import { organizationSettings, updateOrganization } from '../../../services/lenders/organizations.ts'
 import type { StyleApp } from '../../style.ts'
 import * as examples from './examples.ts'
@@ -7,7 +7,7 @@ import { organizationSchema, toOrganization, updateOrganizationRequest } from '.
 const tags = ['organization']
 
 /** Adds the settings of the caller's organization (contract 14.7). */
-export function organizationRoutes(app: StyleApp, deps: Deps): void {
+export function organizationRoutes(app: StyleApp, deps: Core & Caches): void {
   app.get(
     '/v1/organization',
     {

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../app/deps.ts'
+import type { Caches, Core } from '../../../services/deps.ts'
 import { portfolioCsv, provisionsCsv, rollsCsv } from '../../../services/portfolio/csv.ts'
 import { getPortfolioAtRisk, readRollRates } from '../../../services/portfolio/portfolio.ts'
 import { bookPortfolioProvisions, getProvisions } from '../../../services/portfolio/provisions.ts'
@@ -25,12 +25,12 @@ const tags = ['portfolio']
 const role = 'ADMIN' as const
 
 /** Adds the portfolio: what is at risk, how loans move between the buckets, and provisions (contract 11). */
-export function portfolioRoutes(app: StyleApp, deps: Deps): void {
+export function portfolioRoutes(app: StyleApp, deps: Core & Caches): void {
   readingRoutes(app, deps)
   provisionRoutes(app, deps)
 }
 
-function readingRoutes(app: StyleApp, deps: Deps): void {
+function readingRoutes(app: StyleApp, deps: Core & Caches): void {
   app.get(
     '/v1/portfolio/par',
     {
@@ -79,7 +79,7 @@ function readingRoutes(app: StyleApp, deps: Deps): void {
   )
 }
 
-function provisionRoutes(app: StyleApp, deps: Deps): void {
+function provisionRoutes(app: StyleApp, deps: Core & Caches): void {
   const withoutRates: [string, string] = [
     'No bucket of the policy has a rate.',
     'no bucket of the policy has a provisionRate: set a policy with rates, such as {"preset": "cbk"}, and ask then',

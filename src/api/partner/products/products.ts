@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Deps } from '../../../app/deps.ts'
+import type { Core } from '../../../services/deps.ts'
 import {
   createProduct,
   getProduct,
@@ -27,7 +27,7 @@ const tags = ['loan products']
 const role = 'ADMIN' as const
 const params = z.object({ id: idParam })
 
-export function productRoutes(app: StyleApp, deps: Deps): void {
+export function productRoutes(app: StyleApp, deps: Core): void {
   app.get(
     '/v1/loan-products',
     {
@@ -62,7 +62,7 @@ export function productRoutes(app: StyleApp, deps: Deps): void {
   changeRoutes(app, deps)
 }
 
-function quoteRoute(app: StyleApp, deps: Deps): void {
+function quoteRoute(app: StyleApp, deps: Core): void {
   app.get(
     '/v1/loan-products/:id/quote',
     {
@@ -86,7 +86,7 @@ function quoteRoute(app: StyleApp, deps: Deps): void {
   )
 }
 
-function changeRoutes(app: StyleApp, deps: Deps): void {
+function changeRoutes(app: StyleApp, deps: Core): void {
   app.post(
     '/v1/loan-products',
     {

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../app/deps.ts'
+import type { Core, Writing } from '../../../services/deps.ts'
 import { advanceTestClock, getTestClock, resetTestOrganization } from '../../../services/testClock/advance.ts'
 import type { StyleApp } from '../../style.ts'
 import {
@@ -20,7 +20,7 @@ const explained = {
 } as const
 
 /** Adds the clock of a test organization (contract 12). */
-export function testClockRoutes(app: StyleApp, deps: Deps): void {
+export function testClockRoutes(app: StyleApp, deps: Core & Writing): void {
   const { zone } = deps.config
   app.get(
     '/v1/test-clock',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Deps } from '../../../app/deps.ts'
+import type { Core, Deps, Writing } from '../../../services/deps.ts'
 import { listAttempts, recoverEndpoint } from '../../../services/webhooks/attempts.ts'
 import {
   createEndpoint,
@@ -48,7 +48,7 @@ export function webhookRoutes(app: StyleApp, deps: Deps): void {
   singleRoutes(app, deps)
 }
 
-function collectionRoutes(app: StyleApp, deps: Deps): void {
+function collectionRoutes(app: StyleApp, deps: Core & Writing): void {
   const { zone } = deps.config
   app.post(
     '/v1/webhook-endpoints',
@@ -97,7 +97,7 @@ function collectionRoutes(app: StyleApp, deps: Deps): void {
 }
 
 /** Adds the operations on one endpoint. They come last, because one of them deletes it. */
-function singleRoutes(app: StyleApp, deps: Deps): void {
+function singleRoutes(app: StyleApp, deps: Core & Writing): void {
   const { zone } = deps.config
   app.get(
     '/v1/webhook-endpoints/:id',
@@ -202,7 +202,7 @@ function deliveryRoutes(app: StyleApp, deps: Deps): void {
   recoveryRoutes(app, deps)
 }
 
-function recoveryRoutes(app: StyleApp, deps: Deps): void {
+function recoveryRoutes(app: StyleApp, deps: Core & Writing): void {
   const { zone } = deps.config
   app.post(
     '/v1/webhook-endpoints/:id/recover',

@@ -1,10 +1,10 @@
-import type { Deps } from '../../../app/deps.ts'
 import type { LoanRef } from '../../../db/loans/loans.ts'
 import type { StoredLoan } from '../../../db/loans/storedLoan.ts'
 import type { Instant } from '../../../domain/dates.ts'
 import { type Decision, stateOf } from '../../../domain/loan/loan.ts'
 import type { LoanState } from '../../../domain/loan/replay.ts'
 import { type Caller, requireAdmin } from '../../access/caller.ts'
+import type { Deps } from '../../deps.ts'
 import { getLoan } from '../loans.ts'
 import { withWaiver } from './settleEarly.ts'
 

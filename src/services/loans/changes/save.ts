@@ -1,10 +1,10 @@
-import type { Deps } from '../../../app/deps.ts'
 import { isKeyTaken } from '../../../db/audit/trail.ts'
 import { type ChangeBatch, saveLoans } from '../../../db/loans/saveLoans.ts'
 import { isUniqueViolation } from '../../../db/postgres/errors.ts'
 import { inTransaction, type Transaction } from '../../../db/postgres/transaction.ts'
 import { alreadyExists, LendingError } from '../../../domain/errors.ts'
 import { keyTaken } from '../../access/idempotency.ts'
+import type { Deps } from '../../deps.ts'
 
 /**
  * Saves something together with a change of a loan, in one transaction: both are saved, or none.

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { circlesIn } from './support/circles.ts'
 import { database, layers } from './support/layers.ts'
 
 // The rules of the house, as tables. A rule that is not here is not a rule.
@@ -117,6 +118,15 @@ describe('the house', () => {
   it(`no folder of src has more than ${mostFiles} files`, () => {
     const folders = Map.groupBy(sources, (file) => dirname(file))
     expect([...folders].filter(([, within]) => within.length > mostFiles).map(([folder]) => folder)).toEqual([])
+  })
+
+  it('no import of src leads back to its file, over others or not', () => {
+    const ofFile = (file: string) => importsOf(read(file)).map(({ from }) => join(dirname(file), from))
+    const imports = new Map(sources.map((file) => [file, ofFile(file)]))
+    expect(circlesIn(imports)).toEqual([])
+    expect(circlesIn(new Map([...imports, ['src/a.ts', ['src/b.ts']], ['src/b.ts', ['src/a.ts']]]))).toEqual([
+      ['src/a.ts', 'src/b.ts'],
+    ])
   })
 
   it('every number of the contract that the code cites is in docs/contract.md', () => {

@@ -1,12 +1,11 @@
-import type { Config } from '../app/config.ts'
 import type { LoanBatches } from '../db/loans/loanBatches.ts'
-import type { Db } from '../db/postgres/client.ts'
 import type { IdBlocks } from '../db/queries/idBlocks.ts'
 import type { SettledPlaces } from '../db/queries/lists.ts'
 import type { Gate } from '../toolbox/gate.ts'
 import type { KeyRing } from './access/keyRing.ts'
 import type { SignIn } from './access/signIn.ts'
 import type { SignerPlace } from './access/tokens.ts'
+import type { Base } from './base.ts'
 import type { DocumentKey } from './documents/code.ts'
 import type { Printer } from './documents/pdf/printer.ts'
 import type { EventHeads } from './events/eventHeads.ts'
@@ -14,7 +13,6 @@ import type { KeptHeads } from './events/keptHeads.ts'
 import type { LongPolls } from './events/longPolls.ts'
 import type { ChainSecret } from './events/seal.ts'
 import type { Organizations } from './lenders/organizations.ts'
-import type { Listener } from './listener.ts'
 import type { LoanQueues } from './loans/changes/queue.ts'
 import type { HeavyReads } from './loans/heavyReads.ts'
 import type { PortfolioReads } from './portfolio/portfolioReads.ts'
@@ -22,20 +20,9 @@ import type { StatementReader } from './statements/reader.ts'
 import type { TestClocks } from './testClock/testClocks.ts'
 import type { Poster } from './webhooks/poster.ts'
 
-/** What every operation works with: the settings, the clocks, the database, and the listener that is told what happens. */
-export interface Core {
-  readonly config: Config
-  /**
-   * The moment of the business of an organization, in milliseconds since 1970: that of its test clock, or of this machine.
-   * Every loan, customer and decision is of such a moment.
-   */
-  readonly now: (organizationId: number) => number
-  /** The clock of this machine, in milliseconds since 1970: of tokens, keys, limits, leases and signatures. */
-  readonly machineNow: () => number
+/** What every operation works with: the base, and the clocks of test organizations. */
+export interface Core extends Base {
   readonly testClocks: TestClocks
-  readonly db: Db
-  /** Listens to what happens in the service, such as its metrics do. */
-  readonly listener: Listener
 }
 
 /** What a change of the book needs, and what follows from it: ids, the statements that changes share, the chain, events. */

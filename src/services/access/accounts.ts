@@ -21,7 +21,7 @@ import { findOrganization } from '../../db/lenders/organizations.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
 import { failedPrecondition, invalidArgument, LendingError, notFound } from '../../domain/errors.ts'
-import type { Deps } from '../deps.ts'
+import type { Base } from '../base.ts'
 import { type Identity, networkOf } from './caller.ts'
 import { hashPassword } from './passwords/passwords.ts'
 import { createSignInLimits } from './signInLimits.ts'
@@ -29,7 +29,7 @@ import { createSignInLimits } from './signInLimits.ts'
 export type { AccountRecord, ApiKey } from '../../db/access/accounts.ts'
 export { ROLES, type Role } from '../../db/access/accounts.ts'
 
-type AccountDeps = Pick<Deps, 'db' | 'machineNow'>
+type AccountDeps = Pick<Base, 'db' | 'machineNow'>
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/
 const LONGEST_EMAIL = 254
@@ -64,7 +64,7 @@ export async function createAccount(
 }
 
 /** Returns the accounts of an organization, or of all organizations. */
-export const listAccounts = ({ db }: Pick<Deps, 'db'>, organizationId?: number): Promise<AccountRecord[]> =>
+export const listAccounts = ({ db }: Pick<Base, 'db'>, organizationId?: number): Promise<AccountRecord[]> =>
   list(db, organizationId)
 
 /**
@@ -119,7 +119,7 @@ export async function unlockAccount(deps: AccountDeps, author: Author, email: st
  * Lifts the lock that failed sign-ins put on an address; with IPv6, on its network of 64 bits.
  * @throws LendingError `invalid_argument`, `failed_precondition` when there were no attempts
  */
-export async function unlockAddress({ db }: Pick<Deps, 'db'>, address: string): Promise<void> {
+export async function unlockAddress({ db }: Pick<Base, 'db'>, address: string): Promise<void> {
   if (isIP(address) === 0) throw invalidArgument('address', 'must be an IP address')
   if (!(await createSignInLimits(db).lift({ address: networkOf(address) })))
     throw failedPrecondition('there were no attempts to sign in from this address of late')
@@ -146,7 +146,7 @@ async function change(
   return changeAccount(db, author, account, action, decide(account, at), at)
 }
 
-async function accountOf({ db }: Pick<Deps, 'db'>, email: string): Promise<Account> {
+async function accountOf({ db }: Pick<Base, 'db'>, email: string): Promise<Account> {
   const account = await findAccountByEmail(db, email)
   if (!account) throw notFound('no account has that e-mail')
   return account
@@ -172,7 +172,7 @@ const KEY_BYTES = 32
 const SHOWN = API_KEY_PREFIX.length + 6
 const LONGEST_NAME = 100
 
-type KeyDeps = Pick<Deps, 'db' | 'machineNow'>
+type KeyDeps = Pick<Base, 'db' | 'machineNow'>
 
 /** Returns the hash of a key. 256 random bits cannot be guessed and need no slow hash. */
 const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex')
@@ -195,7 +195,7 @@ export async function createApiKey(
 }
 
 /** Returns the organization's keys, revoked ones included, oldest first. */
-export const listApiKeys = ({ db }: Pick<Deps, 'db'>, organizationId: number): Promise<ApiKey[]> =>
+export const listApiKeys = ({ db }: Pick<Base, 'db'>, organizationId: number): Promise<ApiKey[]> =>
   listKeys(db, organizationId)
 
 /**

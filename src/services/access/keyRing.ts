@@ -18,7 +18,7 @@ import { failedPrecondition, invariant, notFound } from '../../domain/errors.ts'
 import { createGate } from '../../toolbox/gate.ts'
 import { isFresh } from '../../toolbox/readCache.ts'
 import { createSingleFlight } from '../../toolbox/singleFlight.ts'
-import type { Core, Deps } from '../deps.ts'
+import type { Base } from '../base.ts'
 import { openSecretBox } from '../secretBox.ts'
 
 export { type KeyRecord, WHOLE_SERVICE } from '../../db/access/signingKeys.ts'
@@ -203,14 +203,14 @@ export async function makeSigningKey(secret: string): Promise<SigningKey> {
 export const makeSecret = (): string => randomBytes(32).toString('base64url')
 
 /** Returns every signing key, retired and revoked ones included, newest first. */
-export const listSigningKeys = ({ db }: Pick<Deps, 'db'>): Promise<KeyRecord[]> => listKeyRecords(db)
+export const listSigningKeys = ({ db }: Pick<Base, 'db'>): Promise<KeyRecord[]> => listKeyRecords(db)
 
 /**
  * Makes a key that signs from now on; earlier keys still verify (contract 3.4). An instance that receives a token of
  * the new key before it has read the keys again reads them then, so that no token is refused.
  * @returns the id of the key
  */
-export async function rotateSigningKey({ db, machineNow, config }: Core, author: Author): Promise<string> {
+export async function rotateSigningKey({ db, machineNow, config }: Base, author: Author): Promise<string> {
   const secret = config.keyEncryptionSecret
   invariant(secret !== undefined, 'a secret to encrypt the signing keys with')
   const key = await makeSigningKey(secret)
@@ -225,7 +225,7 @@ export async function rotateSigningKey({ db, machineNow, config }: Core, author:
  *   sign
  */
 export const retireSigningKey = (
-  { db, machineNow }: Pick<Deps, 'db' | 'machineNow'>,
+  { db, machineNow }: Pick<Base, 'db' | 'machineNow'>,
   author: Author,
   kid: string,
 ): Promise<void> => endKey(db, author, { kid, end: 'retired' }, machineNow())
@@ -236,13 +236,13 @@ export const retireSigningKey = (
  * @throws LendingError as `retireSigningKey` does
  */
 export const revokeSigningKey = (
-  { db, machineNow }: Pick<Deps, 'db' | 'machineNow'>,
+  { db, machineNow }: Pick<Base, 'db' | 'machineNow'>,
   author: Author,
   kid: string,
 ): Promise<void> => endKey(db, author, { kid, end: 'revoked' }, machineNow())
 
 async function endKey(
-  db: Deps['db'],
+  db: Base['db'],
   author: Author,
   key: { readonly kid: string; readonly end: 'retired' | 'revoked' },
   now: number,

@@ -1,6 +1,6 @@
 import { type ChainHead, countChangesAfter, readChainHeads } from '../../db/events/sealedChain.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
-import type { Deps } from '../deps.ts'
+import type { Base } from '../base.ts'
 
 /** The head of a chain as it is kept elsewhere: how far the chain went at a moment, and the hash by which it is known. */
 export interface Head {
@@ -61,11 +61,11 @@ const toHead = ({ organizationId, changeId, sequence, hash }: ChainHead): Head =
 export const MOST_COUNTED = 100_000
 
 /** Reads the heads of all organizations, of which something is sealed. */
-export const readHeads = async ({ db }: Pick<Deps, 'db'>): Promise<Head[]> =>
+export const readHeads = async ({ db }: Pick<Base, 'db'>): Promise<Head[]> =>
   (await readChainHeads(db.pool, undefined)).filter(({ changeId }) => changeId > 0n).map(toHead)
 
 /** Lists the heads of all organizations, or of one; organization 0 is the service's own. */
-export const listHeads = ({ db }: Pick<Deps, 'db'>, organizationId?: number): Promise<ListedHead[]> =>
+export const listHeads = ({ db }: Pick<Base, 'db'>, organizationId?: number): Promise<ListedHead[]> =>
   inSnapshot(db, async (snapshot) => {
     const heads: ListedHead[] = []
     for (const stored of await readChainHeads(snapshot, organizationId)) {

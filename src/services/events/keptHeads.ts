@@ -3,7 +3,7 @@ import { appendFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { findChangesWithHash } from '../../db/events/sealedChain.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
-import type { Deps } from '../deps.ts'
+import type { Base } from '../base.ts'
 import { type Head, headText, parseHead } from './chainHeads.ts'
 
 /** The heads of chains that are known outside of the database: in the memory of this process, and in a file. */
@@ -153,7 +153,7 @@ export interface LeftChain {
  * restored, or seals were taken off.
  * @throws the error of a file that cannot be read
  */
-export async function findLeft({ db, config }: Pick<Deps, 'db' | 'config'>): Promise<LeftChain[]> {
+export async function findLeft({ db, config }: Pick<Base, 'db' | 'config'>): Promise<LeftChain[]> {
   const { heads } = await readKeptHeads(config.headsFile)
   return inSnapshot(db, async (snapshot) => {
     const left: LeftChain[] = []
@@ -169,7 +169,7 @@ export async function findLeft({ db, config }: Pick<Deps, 'db' | 'config'>): Pro
 
 /** Adds to the file of heads that the chains are older than it says. @throws the error of a file that cannot be written */
 export async function acceptRestored(
-  { config, machineNow }: Pick<Deps, 'config' | 'machineNow'>,
+  { config, machineNow }: Pick<Base, 'config' | 'machineNow'>,
   left: readonly LeftChain[],
 ): Promise<void> {
   const lines = left.map(({ last: { organizationId }, changeId }) =>

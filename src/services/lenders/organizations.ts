@@ -19,7 +19,7 @@ import { type Logo, readLogo } from '../../domain/organization/logo.ts'
 import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import { createReadCache, type ReadCache } from '../../toolbox/readCache.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
-import type { Deps } from '../deps.ts'
+import type { Base } from '../base.ts'
 
 export { MODES, type Mode, type Organization } from '../../db/lenders/organizations.ts'
 
@@ -60,19 +60,19 @@ export const cacheOrganizations = (db: Db, now: () => number): Organizations =>
 
 /** Returns the organization of the caller. */
 export const getOrganization = (
-  { organizations }: Pick<Deps, 'organizations'>,
+  { organizations }: { readonly organizations: Organizations },
   caller: Pick<Author, 'organizationId'>,
 ): Promise<Organization> => organizations.get(caller.organizationId)
 
 /** Returns every organization, by id. */
-export const listOrganizations = ({ db }: Pick<Deps, 'db'>): Promise<Organization[]> => list(db)
+export const listOrganizations = ({ db }: Pick<Base, 'db'>): Promise<Organization[]> => list(db)
 
 /**
  * Creates an organization.
  * @throws LendingError `invalid_argument`, `already_exists` for the id
  */
 export async function createOrganization(
-  { db, machineNow }: Pick<Deps, 'db' | 'machineNow'>,
+  { db, machineNow }: Pick<Base, 'db' | 'machineNow'>,
   author: Author,
   {
     id,
@@ -112,7 +112,7 @@ export interface OrganizationSettings extends Organization {
 
 /** Returns the settings of the caller's organization, as they are now. */
 export async function organizationSettings(
-  { db }: Pick<Deps, 'db'>,
+  { db }: Pick<Base, 'db'>,
   { organizationId }: Pick<Caller, 'organizationId'>,
 ): Promise<OrganizationSettings> {
   const [organization, withLogo] = await Promise.all([
@@ -132,7 +132,7 @@ export interface LenderDetails {
 
 /** Returns what documents say of the caller's organization; without a legal name, its name. */
 export async function lenderDetails(
-  { db }: Pick<Deps, 'db'>,
+  { db }: Pick<Base, 'db'>,
   { organizationId }: Pick<Caller, 'organizationId'>,
 ): Promise<LenderDetails> {
   const [organization, logo] = await Promise.all([findOrganization(db, organizationId), findLogo(db, organizationId)])
@@ -159,7 +159,7 @@ export interface SettingsChange {
  *   account that raises or clears `approvalAbove`
  */
 export async function updateOrganization(
-  { db, machineNow, organizations }: Pick<Deps, 'db' | 'machineNow' | 'organizations'>,
+  { db, machineNow, organizations }: Pick<Base, 'db' | 'machineNow'> & { readonly organizations: Organizations },
   caller: Caller,
   asked: SettingsChange,
 ): Promise<OrganizationSettings> {

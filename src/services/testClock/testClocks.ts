@@ -2,7 +2,8 @@ import type { Db } from '../../db/postgres/client.ts'
 import { aloneFor } from '../../db/postgres/transaction.ts'
 import { listTestClocks, type TestClock, testClockReader } from '../../db/testClock/testClocks.ts'
 import type { Instant } from '../../domain/dates.ts'
-import type { Deps } from '../deps.ts'
+import type { Base } from '../base.ts'
+import type { Organizations } from '../lenders/organizations.ts'
 import { getOrganization, type Mode, type Organization } from '../lenders/organizations.ts'
 
 export type { TestClock } from '../../db/testClock/testClocks.ts'
@@ -52,7 +53,7 @@ export async function openTestClocks(db: Db, liveNow: () => number): Promise<Tes
  * have moved it: the request is of the moment at which the clock stands now.
  */
 export async function enterOrganization(
-  deps: Pick<Deps, 'organizations' | 'testClocks'>,
+  deps: { readonly organizations: Organizations; readonly testClocks: TestClocks },
   organizationId: Organization['id'],
 ): Promise<Mode> {
   const { mode } = await getOrganization(deps, { organizationId })
@@ -65,7 +66,7 @@ export async function enterOrganization(
  * @returns undefined where the clock is being moved, or another instance does such work
  */
 export const whileItStands = <T extends NonNullable<unknown>>(
-  { db, testClocks }: Pick<Deps, 'db' | 'testClocks'>,
+  { db, testClocks }: Pick<Base, 'db'> & { readonly testClocks: TestClocks },
   organizationId: number,
   work: () => Promise<T>,
 ): Promise<T | undefined> =>

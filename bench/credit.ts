@@ -6,7 +6,7 @@ import { buildApp } from '../src/app/app.ts'
 import { readConfig } from '../src/app/config.ts'
 import { openService } from '../src/app/service.ts'
 import { startEmbedded } from '../src/db/embedded/embedded.ts'
-import { DEMO_PARTNER } from '../src/services/lenders/seedDemo.ts'
+import { DEMO_PARTNER } from '../src/services/organizations/seedDemo.ts'
 import { fictionalStatement, statementPdf } from '../test/support/statementPdf.ts'
 import { showing } from '../test/support/upload.ts'
 

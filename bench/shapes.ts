@@ -4,7 +4,7 @@ import type { NewEntry } from '../src/domain/loan/entry.ts'
 import { carriedForward, replay } from '../src/domain/loan/replay.ts'
 import { termsOf } from '../src/domain/loan/terms.ts'
 import type { Product } from '../src/domain/product/product.ts'
-import { DEMO_PRODUCTS } from '../src/services/lenders/seedDemo.ts'
+import { DEMO_PRODUCTS } from '../src/services/organizations/seedDemo.ts'
 
 /** Rows of one loan, but for its ids: column → value, as JSON takes them. */
 export interface Shape {

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import manifest from '../package.json' with { type: 'json' }
 import { readConfig } from '../src/app/config.ts'
-import { STATEMENT_LIMITS } from '../src/services/statements/limits.ts'
+import { STATEMENT_LIMITS } from '../src/services/walletStatements/limits.ts'
 import { example, filled, instances, read, services } from './support/compose.ts'
 import { asAdmin, asRole, freshDatabase } from './support/database.ts'
 

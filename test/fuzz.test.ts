@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApiKey } from '../src/services/access/accounts.ts'
 import { operator } from '../src/services/access/caller.ts'
-import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER } from '../src/services/lenders/seedDemo.ts'
+import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER } from '../src/services/organizations/seedDemo.ts'
 import { crawl, type OfficePort, officeRequest } from './support/fuzz/officePort.ts'
 import { type PublicPort, publicRequest, targetsOf } from './support/fuzz/publicPort.ts'
 import { connections, type Got, type Sent, send } from './support/fuzz/request.ts'

@@ -23,7 +23,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
   'the money path, hot and batched': [
     ...['loans/applicants', 'loans/entryIds', 'loans/insertLoanLocked', 'loans/insertLoans'],
     ...['loans/loanBatches', 'loans/loans', 'loans/modifyTerms', 'loans/recordLoans', 'loans/recordRepayments'],
-    ...['loans/saveLoans', 'lenders/accountNumbers', 'access/idempotency'],
+    ...['loans/saveLoans', 'organizations/accountNumbers', 'access/idempotency'],
   ],
   'a change, its row of the trail and its Idempotency-Key in one statement, or under a lock': [
     ...[
@@ -60,16 +60,16 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
   'the clocks of test organizations, each at most a row a request': ['testClock/testClocks'],
   'the journal, off the money path': [
     ...[
-      'journal/charts',
-      'journal/journalHead',
-      'journal/insertPostings',
-      'journal/keeping',
-      'journal/periods',
-      'journal/postings',
-      'journal/provisions',
-      'journal/setChart',
-      'journal/sums',
-      'journal/takenUp',
+      'accounting/charts',
+      'accounting/journalHead',
+      'accounting/insertPostings',
+      'accounting/keeping',
+      'accounting/periods',
+      'accounting/postings',
+      'accounting/provisions',
+      'accounting/setChart',
+      'accounting/sums',
+      'accounting/takenUp',
     ],
   ],
   'the chain of changes, off the money path': ['events/chain', 'events/eventFacts', 'events/eventList'],

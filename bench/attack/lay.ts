@@ -4,11 +4,11 @@ import { operator } from '../../src/services/access/caller.ts'
 import { checkBook } from '../../src/services/book/bookCheck.ts'
 import { createCustomer } from '../../src/services/customers/customers.ts'
 import type { Deps } from '../../src/services/deps.ts'
-import { createOrganization } from '../../src/services/lenders/organizations.ts'
-import { createProduct } from '../../src/services/lenders/products.ts'
-import { DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
 import { createLoan } from '../../src/services/loans/loans.ts'
 import { createPageSessions } from '../../src/services/office/pageSessions.ts'
+import { createOrganization } from '../../src/services/organizations/organizations.ts'
+import { createProduct } from '../../src/services/organizations/products.ts'
+import { DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
 
 /** What an attack needs: an attacker with long loans, and honest callers of another organization. */
 export interface Laid {

@@ -6,7 +6,7 @@ import type { Deps } from '../../src/services/deps.ts'
 import { headOf } from '../../src/services/events/eventList.ts'
 import { sequencerJob } from '../../src/services/events/sequencer.ts'
 import { drain } from '../../src/services/jobs/job.ts'
-import { DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
+import { DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
 import { SECRET } from '../stack.ts'
 
 /** A book with events, and its clock, which stands still until it is moved. */

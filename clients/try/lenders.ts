@@ -2,8 +2,8 @@ import { readConfig } from '../../src/app/config.ts'
 import { openService } from '../../src/app/service.ts'
 import { createAccount } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
-import { createOrganization } from '../../src/services/lenders/organizations.ts'
-import { createProduct } from '../../src/services/lenders/products.ts'
+import { createOrganization } from '../../src/services/organizations/organizations.ts'
+import { createProduct } from '../../src/services/organizations/products.ts'
 
 /** What a job signs in with. */
 export interface Credentials {

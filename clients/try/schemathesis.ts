@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DEMO_OPERATOR } from '../../src/services/lenders/seedDemo.ts'
+import { DEMO_OPERATOR } from '../../src/services/organizations/seedDemo.ts'
 import type { Options } from './options.ts'
 import { attempt, type Line } from './outcomes.ts'
 import { runToEnd } from './run.ts'

@@ -4,7 +4,7 @@ import { type Decimal, parseDecimal } from '../domain/money.ts'
 import { hasInvisible } from '../domain/visibleText.ts'
 import { LARGEST_INT64 } from '../toolbox/integers.ts'
 import { JsonNumber } from './body/json.ts'
-import { EMAIL_OR_EMPTY, NEW_EXTERNAL_ID, textPattern } from './document/answers.ts'
+import { EMAIL_OR_EMPTY, NEW_EXTERNAL_ID, textPattern } from './openapi/answers.ts'
 
 /** A codec returns this instead of a value that it refuses. */
 export class Refused {

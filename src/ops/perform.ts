@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { type Caller, operator } from '../services/access/caller.ts'
 import type { Deps } from '../services/deps.ts'
-import { listOrganizations, type Organization } from '../services/lenders/organizations.ts'
+import { listOrganizations, type Organization } from '../services/organizations/organizations.ts'
 import { type Printer, printerFor } from './terminal/format.ts'
 import { Declined, type Io, type Opening, UsageError } from './terminal/terminalIo.ts'
 

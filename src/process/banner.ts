@@ -7,7 +7,7 @@ import {
   DEMO_PARTNER,
   DEMO_SANDBOX,
   findOpenDemoAccounts,
-} from '../services/lenders/seedDemo.ts'
+} from '../services/organizations/seedDemo.ts'
 
 /** A process with pages for operators; with its id where there are several. */
 interface Shown {

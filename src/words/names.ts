@@ -1,4 +1,4 @@
-import type { PostingKind } from '../domain/journal/postingKinds.ts'
+import type { PostingKind } from '../domain/accounting/postingKinds.ts'
 import { LINE_WORDS } from './documents.ts'
 import type { Words } from './words.ts'
 

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../../src/app/app.ts'
 import { makeLog, redact, toLoggedError } from '../../src/observability/log.ts'
-import { DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
+import { DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const JWT = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'

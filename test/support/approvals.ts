@@ -1,6 +1,6 @@
 import { createAccount, type Role } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
-import { updateOrganization } from '../../src/services/lenders/organizations.ts'
+import { updateOrganization } from '../../src/services/organizations/organizations.ts'
 import type { TestService } from './service.ts'
 
 /** The command line as a caller of the demonstration's lender. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { inPlace } from '../../src/api/document/share.ts'
+import { inPlace } from '../../src/api/openapi/share.ts'
 import type { Document, Media, Operation } from './wire.ts'
 
 type Schema = Readonly<Record<string, unknown>>

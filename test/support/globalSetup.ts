@@ -6,7 +6,7 @@ import type { TestProject } from 'vitest/node'
 import { openService } from '../../src/app/service.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import type { Db } from '../../src/db/postgres/client.ts'
-import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER, DEMO_SANDBOX } from '../../src/services/lenders/seedDemo.ts'
+import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER, DEMO_SANDBOX } from '../../src/services/organizations/seedDemo.ts'
 import { asAdmin, asRole, databaseUrl } from './database.ts'
 import { FIRST_DAY, testConfig } from './service.ts'
 

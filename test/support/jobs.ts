@@ -1,7 +1,7 @@
+import { journalJob } from '../../src/services/accounting/keeper.ts'
 import type { Deps } from '../../src/services/deps.ts'
 import { sequencerJob } from '../../src/services/events/sequencer.ts'
 import { type RunningJobs, startJobs } from '../../src/services/jobs/runner.ts'
-import { journalJob } from '../../src/services/journal/keeper.ts'
 
 interface Log {
   info(context: object, message: string): void

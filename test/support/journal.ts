@@ -1,7 +1,7 @@
+import { journalJob } from '../../src/services/accounting/keeper.ts'
 import type { Deps } from '../../src/services/deps.ts'
 import { sequencerJob } from '../../src/services/events/sequencer.ts'
 import { drain } from '../../src/services/jobs/job.ts'
-import { journalJob } from '../../src/services/journal/keeper.ts'
 
 /** Seals all changes that are committed by now, and takes them into the journals. */
 export async function keepJournal(deps: Deps): Promise<void> {

@@ -27,7 +27,7 @@ const codecs = [
   /^src\/domain\/(errors|money|dates)\.ts$/,
   /^src\/domain\/.*\/(stored\w+|\w+Text|\w+Json)\.ts$/,
   /^src\/domain\/(recordStyle\/earlierTerms|customer\/customer|events\/eventTypes)\.ts$/,
-  /^src\/domain\/journal\/(slots|chart|chartsInForce|provisions)\.ts$/,
+  /^src\/domain\/accounting\/(slots|chart|chartsInForce|provisions)\.ts$/,
   /^src\/domain\/loan\/(entry|lifecycle|replay|carriedForward\/loanHead)\.ts$/,
 ]
 
@@ -78,7 +78,7 @@ export const layers: readonly Layer[] = [
     name: `api/${style}`,
     files: new RegExp(`^src/api/${style}/`),
     may: [
-      new RegExp(`^src/api/(${style}/|(http|body|limits|lists|document(/collection)?)/|[^/]+$)`),
+      new RegExp(`^src/api/(${style}/|(http|body|limits|lists|openapi(/collection)?)/|[^/]+$)`),
       /^src\/(services|domain|words|toolbox)\//,
       packageOfApi,
     ],
@@ -88,9 +88,9 @@ export const layers: readonly Layer[] = [
   })),
   {
     name: 'api',
-    files: /^src\/api\/((http|body|limits|lists|document(\/collection)?)\/)?[^/]+$/,
+    files: /^src\/api\/((http|body|limits|lists|openapi(\/collection)?)\/)?[^/]+$/,
     may: [
-      /^src\/api\/((http|body|limits|lists|document(\/collection)?)\/)?[^/]+$/,
+      /^src\/api\/((http|body|limits|lists|openapi(\/collection)?)\/)?[^/]+$/,
       /^src\/(services|domain|words|toolbox)\//,
       packageOfApi,
     ],
@@ -117,9 +117,9 @@ export const layers: readonly Layer[] = [
   },
   {
     name: 'the operators’ port',
-    files: /^src\/monitor\//,
+    files: /^src\/office\//,
     may: [
-      /^src\/(monitor|services|domain|words|toolbox)\//,
+      /^src\/(office|services|domain|words|toolbox)\//,
       /^src\/api\/(wire|limits\/\w+|http\/(accessLog|failure|html|request))\.ts$/,
       packageOfApi,
     ],
@@ -131,7 +131,7 @@ export const layers: readonly Layer[] = [
     name: 'the process',
     files: /^src\/process\//,
     may: [
-      /^src\/(process|app|monitor|observability|services|domain|toolbox)\//,
+      /^src\/(process|app|office|observability|services|domain|toolbox)\//,
       /^src\/db\/(embedded|postgres)\//,
       packageOfApi,
     ],

@@ -1,5 +1,5 @@
 import type { Db } from '../../src/db/postgres/client.ts'
-import { type Chart, DEFAULT_CHART } from '../../src/domain/journal/chart.ts'
+import { type Chart, DEFAULT_CHART } from '../../src/domain/accounting/chart.ts'
 import { giveChart, givePosting, journalIsUpToDate } from './postings.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { createAccount } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
-import { createOrganization } from '../../src/services/lenders/organizations.ts'
-import { createProduct } from '../../src/services/lenders/products.ts'
+import { createOrganization } from '../../src/services/organizations/organizations.ts'
+import { createProduct } from '../../src/services/organizations/products.ts'
 import { isAhead } from './ahead.ts'
 import type { TestService } from './service.ts'
 

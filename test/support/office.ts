@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { expect } from 'vitest'
-import { type Recent, rememberRecent } from '../../src/monitor/recent.ts'
-import { buildMonitor, type MonitorDeps } from '../../src/monitor/server.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
-import { DEMO_OPERATOR } from '../../src/services/lenders/seedDemo.ts'
+import { type Recent, rememberRecent } from '../../src/office/recent.ts'
+import { buildMonitor, type MonitorDeps } from '../../src/office/server.ts'
+import { DEMO_OPERATOR } from '../../src/services/organizations/seedDemo.ts'
 
 /** An e-mail and a password. */
 export interface Person {

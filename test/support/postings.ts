@@ -1,8 +1,8 @@
 import type { Db } from '../../src/db/postgres/client.ts'
+import type { Chart } from '../../src/domain/accounting/chart.ts'
+import { SLOTS, type Slot } from '../../src/domain/accounting/slots.ts'
+import { toStoredChart } from '../../src/domain/accounting/storedChart.ts'
 import type { LocalDate } from '../../src/domain/dates.ts'
-import type { Chart } from '../../src/domain/journal/chart.ts'
-import { SLOTS, type Slot } from '../../src/domain/journal/slots.ts'
-import { toStoredChart } from '../../src/domain/journal/storedChart.ts'
 
 /** A posting that a test puts into the journal itself; what is left out has a value that is of no matter. */
 export interface GivenPosting {

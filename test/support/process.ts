@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { ONE_REQUEST_MS } from '../../src/process/ending.ts'
-import { DEMO_PARTNER } from '../../src/services/lenders/seedDemo.ts'
+import { DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
 import { nodeSettings } from './children.ts'
 import { within } from './patience.ts'
 

@@ -1,5 +1,5 @@
-import { readPdf } from '../../src/services/statements/pdf.ts'
-import type { Line } from '../../src/services/statements/text.ts'
+import { readPdf } from '../../src/services/walletStatements/pdf.ts'
+import type { Line } from '../../src/services/walletStatements/text.ts'
 import { DOCUMENT_WORDS } from '../../src/words/documents.ts'
 import { type Language, speak } from '../../src/words/words.ts'
 

@@ -1,5 +1,5 @@
 import { operator } from '../../src/services/access/caller.ts'
-import { DEMO_SANDBOX } from '../../src/services/lenders/seedDemo.ts'
+import { DEMO_SANDBOX } from '../../src/services/organizations/seedDemo.ts'
 import type { Answer, TestService } from './service.ts'
 
 /** The test organization of the demonstration. */

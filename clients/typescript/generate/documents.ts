@@ -1,4 +1,4 @@
-import { inPlace } from '../../../src/api/document/share.ts'
+import { inPlace } from '../../../src/api/openapi/share.ts'
 import { buildApp } from '../../../src/app/app.ts'
 import { readConfig } from '../../../src/app/config.ts'
 import { signerPlace } from '../../../src/services/access/tokens.ts'

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Range, Ranged } from '../../services/paging.ts'
-import { count, total } from '../document/answers.ts'
+import { count, total } from '../openapi/answers.ts'
 
 /** Makes the members that the envelope of a list has in both styles, after its items. */
 export const listMembers = () => ({

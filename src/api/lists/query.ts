@@ -13,7 +13,7 @@ import {
 import type { Deps } from '../../services/deps.ts'
 import { LONGEST_CURSOR, type Range } from '../../services/paging.ts'
 import { LARGEST_INT32, LARGEST_INT64 } from '../../toolbox/integers.ts'
-import { textPattern } from '../document/answers.ts'
+import { textPattern } from '../openapi/answers.ts'
 import {
   type Bounds,
   codec,

@@ -3,11 +3,11 @@ import { toRfc3339 } from '../../domain/dates.ts'
 import { type AuditEntry, listAudit } from '../../services/audit/audit.ts'
 import type { Deps } from '../../services/deps.ts'
 import { LARGEST_INT32 } from '../../toolbox/integers.ts'
-import { count, word } from '../document/answers.ts'
 import { endOfBound, listQuery, queryInstant, queryInt, rangeOf, startOfBound } from '../lists/query.ts'
+import { count, word } from '../openapi/answers.ts'
 import type { StyleApp } from '../style.ts'
 import { instant, text } from '../wire.ts'
-import * as examples from './document/examples.ts'
+import * as examples from './openapi/examples.ts'
 import { named, pageOf, toPage } from './registry.ts'
 
 /** The kinds of things of which the trail tells. */

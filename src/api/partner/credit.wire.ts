@@ -5,9 +5,9 @@ import { type Currency, minorToNumber } from '../../domain/money.ts'
 import type { CustomerNames, ScorecardNow } from '../../services/credit/credit.ts'
 import type { BoostDecided } from '../../services/credit/creditBoosts.ts'
 import { upload } from '../body/upload.ts'
-import { count } from '../document/answers.ts'
+import { count } from '../openapi/answers.ts'
 import { externalIdParam, idParam, instant, money, text } from '../wire.ts'
-import * as examples from './document/examples.ts'
+import * as examples from './openapi/examples.ts'
 import { named } from './registry.ts'
 
 /** A path parameter that is either id of a customer; both forms are read, and the one that exists is used. */

@@ -9,7 +9,7 @@ import {
   listCustomers,
 } from '../../services/customers/customers.ts'
 import type { Deps } from '../../services/deps.ts'
-import { getOrganization } from '../../services/lenders/organizations.ts'
+import { getOrganization } from '../../services/organizations/organizations.ts'
 import { rangeOf } from '../lists/query.ts'
 import type { StyleApp } from '../style.ts'
 import {
@@ -23,7 +23,7 @@ import {
   toCustomer,
   toCustomerFilter,
 } from './customers.wire.ts'
-import { closedCustomer } from './document/examples.ts'
+import { closedCustomer } from './openapi/examples.ts'
 import { CUSTOMER_ADDRESSES, toPage } from './registry.ts'
 
 const tags = ['customers']

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { CUSTOMER_STATUSES, displayName, LONGEST_DETAIL } from '../../domain/customer/customer.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import type { Customer, CustomerFilter } from '../../services/customers/customers.ts'
-import type { Organization } from '../../services/lenders/organizations.ts'
+import type { Organization } from '../../services/organizations/organizations.ts'
 import { changedSince, listQuery, queryPhone, startOfBound } from '../lists/query.ts'
 import { externalId, instant, localDate, newExternalId, note, text } from '../wire.ts'
-import * as examples from './document/examples.ts'
+import * as examples from './openapi/examples.ts'
 import { named, pageOf } from './registry.ts'
 
 export const createCustomerRequest = named(

@@ -23,8 +23,8 @@ import type { StyleApp } from '../style.ts'
 import { externalId, localDate } from '../wire.ts'
 import { settlementRoutes } from './charges/settlement.ts'
 import { delinquencyQuery, delinquencySchema, toDelinquency } from './delinquency/delinquency.wire.ts'
-import * as examples from './document/examples.ts'
 import { createLoanRequest, loanSchema, loanSummary, toLoan, toLoanSummary } from './loans.wire.ts'
+import * as examples from './openapi/examples.ts'
 import { LOAN_ADDRESSES, named, pageOf, writtenPage } from './registry.ts'
 
 const tags = ['loans']

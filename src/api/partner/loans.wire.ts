@@ -11,11 +11,11 @@ import type { LoanWithDelinquency } from '../../services/delinquency/loanDelinqu
 import type { LoanNow } from '../../services/loans/loans.ts'
 import { latestRepayments, MOST_SHOWN } from '../../services/loans/transactions.ts'
 import { LARGEST_INT32 } from '../../toolbox/integers.ts'
-import { count, percent } from '../document/answers.ts'
+import { count, percent } from '../openapi/answers.ts'
 import { amount, externalId, instant, money, newExternalId, smallInt } from '../wire.ts'
 import { toAccountNo } from './customers.wire.ts'
 import { delinquencyNowSchema, toDelinquencyNow } from './delinquency/delinquency.wire.ts'
-import * as examples from './document/examples.ts'
+import * as examples from './openapi/examples.ts'
 import { named } from './registry.ts'
 import { toTransaction, transactionSchema } from './transactions.wire.ts'
 

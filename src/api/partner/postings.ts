@@ -1,7 +1,7 @@
 import { invariant } from '../../domain/errors.ts'
 import type { EntryType } from '../../domain/loan/entry.ts'
 import { refusalByState } from '../../domain/loan/lifecycle.ts'
-import * as examples from './document/examples.ts'
+import * as examples from './openapi/examples.ts'
 import {
   chargeOffLoanRequest,
   postRecoveryRequest,

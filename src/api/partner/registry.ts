@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Range, Ranged } from '../../services/paging.ts'
 import { listMembers, membersOf, writtenItems } from '../lists/envelope.ts'
 import { externalIdParam, idParam } from '../wire.ts'
-import { customer, newLoan } from './document/examples.ts'
+import { customer, newLoan } from './openapi/examples.ts'
 
 /** The components of the partner style's document. */
 export const registry = z.registry<{ id?: string | undefined; examples?: unknown[]; [key: string]: unknown }>()

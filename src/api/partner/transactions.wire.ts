@@ -6,9 +6,9 @@ import type { Outcome } from '../../domain/loan/outcomes.ts'
 import { COMPONENTS } from '../../domain/loan/portions.ts'
 import { type Decimal, minorToNumber } from '../../domain/money.ts'
 import { changedAt, type TransactionNow } from '../../services/loans/transactions.ts'
-import { word } from '../document/answers.ts'
+import { word } from '../openapi/answers.ts'
 import { amount, amountOrZero, instant, localDate, money, note, text } from '../wire.ts'
-import * as examples from './document/examples.ts'
+import * as examples from './openapi/examples.ts'
 import { named, pageOf } from './registry.ts'
 
 const token = text({ max: 100 })

@@ -22,7 +22,7 @@ import {
   toDetails,
   updateBorrowerRequest,
 } from './borrowers.wire.ts'
-import * as examples from './document/examples.ts'
+import * as examples from './openapi/examples.ts'
 import { byId, made, requireSameId, toItem, toList } from './registry.ts'
 
 const tags = ['borrowers']

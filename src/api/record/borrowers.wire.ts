@@ -12,10 +12,10 @@ import type { Borrower } from '../../services/customers/borrowers.ts'
 import type { CustomerFilter } from '../../services/customers/customers.ts'
 import { wireInteger } from '../body/json.ts'
 import { clearable } from '../body/validation.ts'
-import { count } from '../document/answers.ts'
 import { changedSince, listQuery, queryPhone, startOfBound } from '../lists/query.ts'
+import { count } from '../openapi/answers.ts'
 import { emailOrEmpty, instant, text } from '../wire.ts'
-import * as examples from './document/examples.ts'
+import * as examples from './openapi/examples.ts'
 import { answerFields, itemOf, listOf, named, recordId, wireId } from './registry.ts'
 
 const ANSWER_FIELDS = answerFields('credit_score', 'created_at', 'updated_at')

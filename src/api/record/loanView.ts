@@ -5,9 +5,9 @@ import type { ExtendedBody } from '../../domain/recordStyle/loanRecord.ts'
 import { durationOf, loanTypeOf } from '../../domain/recordStyle/recordLoan.ts'
 import type { RecordLoan } from '../../services/loans/recordLoans.ts'
 import { type RawJson, wireInteger, wireSource } from '../body/json.ts'
-import { count } from '../document/answers.ts'
+import { count } from '../openapi/answers.ts'
 import { instant, money } from '../wire.ts'
-import * as examples from './document/examples.ts'
+import * as examples from './openapi/examples.ts'
 import { itemOf, listOf, named, wireId } from './registry.ts'
 
 const rawNumber = z.unknown().meta({ type: 'number', format: 'double' }) as z.ZodType<RawJson>

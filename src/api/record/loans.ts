@@ -20,9 +20,9 @@ import {
 } from '../lists/query.ts'
 import type { StyleApp } from '../style.ts'
 import { localDate } from '../wire.ts'
-import * as examples from './document/examples.ts'
 import { createLoanRequest, toAsked, toUpdate, updateLoanRequest } from './loans.wire.ts'
 import { loanItem, loanList, toLoan } from './loanView.ts'
+import * as examples from './openapi/examples.ts'
 import { byId, made, requireSameId, toItem, toList } from './registry.ts'
 
 const tags = ['loans']

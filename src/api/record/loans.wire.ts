@@ -18,9 +18,9 @@ import {
 } from '../../domain/schedule/recordTerms.ts'
 import { JsonNumber } from '../body/json.ts'
 import { clearable, eitherOf } from '../body/validation.ts'
-import { textPattern } from '../document/answers.ts'
+import { textPattern } from '../openapi/answers.ts'
 import { amount, decimal, int64, localDate, note, smallInt, text } from '../wire.ts'
-import * as examples from './document/examples.ts'
+import * as examples from './openapi/examples.ts'
 import { answerFields, named, recordId, registry } from './registry.ts'
 
 const loanId = recordId.describe('Your own id of the loan; unique.')

@@ -4,10 +4,10 @@ import { minorToNumber } from '../../domain/money.ts'
 import type { RepaymentRequest } from '../../domain/recordStyle/loanRecord.ts'
 import type { RecordRepayment, RepaymentFilter } from '../../services/loans/recordRepayments.ts'
 import { wireInteger } from '../body/json.ts'
-import { word } from '../document/answers.ts'
 import { changedSince, listQuery, queryBoolean, queryInt64, startOfBound } from '../lists/query.ts'
+import { word } from '../openapi/answers.ts'
 import { amount, instant, localDate, money, note, text } from '../wire.ts'
-import * as examples from './document/examples.ts'
+import * as examples from './openapi/examples.ts'
 import { answerFields, itemOf, listOf, named, recordId, wireId } from './registry.ts'
 
 const remark = text({ min: 0, max: 100 })

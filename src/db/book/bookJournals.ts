@@ -1,8 +1,8 @@
+import { type BookingTexts, bookingOf } from '../../domain/accounting/provisions.ts'
+import { amountsBy, SLOTS, type Slot } from '../../domain/accounting/slots.ts'
 import type { ProvisionPosting, TrailedBooking } from '../../domain/bookCheck/journalRules.ts'
 import type { CheckedChart, CheckedHead, CheckedMonth } from '../../domain/bookCheck/journalTrail.ts'
-import { type BookingTexts, bookingOf } from '../../domain/journal/provisions.ts'
-import { amountsBy, SLOTS, type Slot } from '../../domain/journal/slots.ts'
-import { BOOKING, BOOKING_TEXTS } from '../journal/provisions.ts'
+import { BOOKING, BOOKING_TEXTS } from '../accounting/provisions.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
 
 interface OfOrganization {

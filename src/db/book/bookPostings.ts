@@ -1,7 +1,7 @@
+import { amountsBy, SLOTS, type Slot, type SlotAmounts } from '../../domain/accounting/slots.ts'
 import type { CheckedPosting } from '../../domain/bookCheck/journalRules.ts'
 import type { TrailedChange, TrailedPosting } from '../../domain/bookCheck/journalTrail.ts'
 import type { LocalDate } from '../../domain/dates.ts'
-import { amountsBy, SLOTS, type Slot, type SlotAmounts } from '../../domain/journal/slots.ts'
 import { changeFromText } from '../../domain/loan/change/changeText.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
 

@@ -1,4 +1,4 @@
-import { SLOTS } from '../../domain/journal/slots.ts'
+import { SLOTS } from '../../domain/accounting/slots.ts'
 import { SEALED, type SealedName } from '../events/sealedColumns.ts'
 
 /** Whether `book check` finds that a value was changed, or that a row is gone, and by what; why it does not; or in which cases. */

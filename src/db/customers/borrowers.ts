@@ -1,7 +1,7 @@
 import { BORROWER_DETAILS, type BorrowerDetails, detailsOf } from '../../domain/customer/customer.ts'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import { type Author, type Trace, type TrailValues, trail, trailValues } from '../audit/trail.ts'
-import { reserveAccountNumbers, returnAccountNumber } from '../lenders/accountNumbers.ts'
+import { reserveAccountNumbers, returnAccountNumber } from '../organizations/accountNumbers.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import type { Asked, Found } from '../queries/cursor.ts'

@@ -1,8 +1,7 @@
-import { dateIn, type Instant, type LocalDate } from '../dates.ts'
-import { type Chart, methodOf } from '../journal/chart.ts'
-import { type Contributing, contributionOf, isMethod, type Method, openingOf } from '../journal/contribution.ts'
-import { bookedDay, type LoanAfter, stepsOf } from '../journal/posted.ts'
-import { differencesOf, type Provision, type ProvisionBooking, provisionAmounts } from '../journal/provisions.ts'
+import { type Chart, methodOf } from '../accounting/chart.ts'
+import { type Contributing, contributionOf, isMethod, type Method, openingOf } from '../accounting/contribution.ts'
+import { bookedDay, type LoanAfter, stepsOf } from '../accounting/posted.ts'
+import { differencesOf, type Provision, type ProvisionBooking, provisionAmounts } from '../accounting/provisions.ts'
 import {
   amountsFromText,
   amountsToText,
@@ -12,7 +11,8 @@ import {
   NO_AMOUNTS,
   SLOTS,
   type SlotAmounts,
-} from '../journal/slots.ts'
+} from '../accounting/slots.ts'
+import { dateIn, type Instant, type LocalDate } from '../dates.ts'
 import type { StoredChange } from '../loan/change/changeText.ts'
 
 /** A posting of a loan, as it is stored, with the balances that the trail keeps of its change. */

@@ -1,5 +1,5 @@
+import { postingKindOf } from '../accounting/postingKinds.ts'
 import type { Instant, LocalDate } from '../dates.ts'
-import { postingKindOf } from '../journal/postingKinds.ts'
 
 /** How far a journal goes, with what the trail and the events say of it. */
 export interface CheckedHead {

@@ -8,7 +8,7 @@ import {
   type NewOrganization,
   type Organization,
   updateOrganization,
-} from '../../services/lenders/organizations.ts'
+} from '../../services/organizations/organizations.ts'
 import { currencyOption, decimalNumber, nameGiven, organizationOption, takeName, wholeNumber } from '../options.ts'
 import { perform, performAdding, type Shell } from '../perform.ts'
 import { UsageError } from '../terminal/terminalIo.ts'

@@ -17,7 +17,7 @@ import {
   type Role,
 } from '../../db/access/accounts.ts'
 import type { Author } from '../../db/audit/trail.ts'
-import { findOrganization } from '../../db/lenders/organizations.ts'
+import { findOrganization } from '../../db/organizations/organizations.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
 import { failedPrecondition, invalidArgument, LendingError, notFound } from '../../domain/errors.ts'

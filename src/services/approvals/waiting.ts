@@ -22,8 +22,8 @@ import { failedPrecondition, invariant } from '../../domain/errors.ts'
 import type { Decision } from '../../domain/loan/loan.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Deps } from '../deps.ts'
-import type { Organization } from '../lenders/organizations.ts'
 import { noSuchLoan } from '../loans/loans.ts'
+import type { Organization } from '../organizations/organizations.ts'
 
 export type { PendingAction } from '../../db/approvals/pendingActions.ts'
 

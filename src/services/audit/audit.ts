@@ -3,7 +3,7 @@ import { type AuditEntry, type AuditFilter, findAudit, readLoanCurrencies, TRAIL
 import { latestTrail, listTrailKeys, readTrailRows, type TrailFilter, type TrailRow } from '../../db/audit/auditTail.ts'
 import { type Caller, requireReader } from '../access/caller.ts'
 import type { Deps } from '../deps.ts'
-import { getOrganization } from '../lenders/organizations.ts'
+import { getOrganization } from '../organizations/organizations.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 
 export type { AuditEntry } from '../../db/audit/audit.ts'

@@ -5,7 +5,7 @@ import {
   type NewCustomer,
   type PresentCustomer,
 } from '../../db/customers/insertCustomers.ts'
-import { reserveAccountNumbers } from '../../db/lenders/accountNumbers.ts'
+import { reserveAccountNumbers } from '../../db/organizations/accountNumbers.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
 import { BORROWER_DETAILS, type BorrowerDetail, detailsOf } from '../../domain/customer/customer.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'

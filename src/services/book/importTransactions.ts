@@ -13,9 +13,9 @@ import { type Decision, findByToken, outcomeAt, post, reverse } from '../../doma
 import type { LoanState } from '../../domain/loan/replay.ts'
 import { type Decimal, toMinor } from '../../domain/money.ts'
 import type { Deps } from '../deps.ts'
-import { getOrganization } from '../lenders/organizations.ts'
 import { withWaiver } from '../loans/changes/settleEarly.ts'
 import { timePassed } from '../loans/changes/timePassed.ts'
+import { getOrganization } from '../organizations/organizations.ts'
 import { type Importer, type LineResult, lineResultOf, otherThere } from './bookImport.ts'
 
 /** A line of an import of transactions. */

@@ -1,3 +1,6 @@
+import { readCharts } from '../../db/accounting/charts.ts'
+import { readJournalHeads } from '../../db/accounting/journalHead.ts'
+import { readBookedBefore, readChart } from '../../db/accounting/takenUp.ts'
 import { readBookings, readProvisionPostings, readTrailedJournals } from '../../db/book/bookJournals.ts'
 import {
   type CheckedTransfer,
@@ -8,21 +11,18 @@ import {
   readCloses,
   readTransfers,
 } from '../../db/book/bookPostings.ts'
-import { readCharts } from '../../db/journal/charts.ts'
-import { readJournalHeads } from '../../db/journal/journalHead.ts'
-import { readBookedBefore, readChart } from '../../db/journal/takenUp.ts'
 import type { Snapshot } from '../../db/postgres/transaction.ts'
+import { DEFAULT_CHART } from '../../domain/accounting/chart.ts'
+import type { ChartVersion } from '../../domain/accounting/chartsInForce.ts'
+import { firstDayAfter, firstDayOf, lastDayOf, monthOf } from '../../domain/accounting/months.ts'
+import { movedBetween } from '../../domain/accounting/posted.ts'
+import { amountsToText, isNothing } from '../../domain/accounting/slots.ts'
 import type { CheckedJournal } from '../../domain/bookCheck/journalRules.ts'
 import { brokenByProvisions } from '../../domain/bookCheck/journalRules.ts'
 import { brokenByHead, brokenChart, brokenMonth } from '../../domain/bookCheck/journalTrail.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import { InvariantError } from '../../domain/errors.ts'
-import { DEFAULT_CHART } from '../../domain/journal/chart.ts'
-import type { ChartVersion } from '../../domain/journal/chartsInForce.ts'
-import { firstDayAfter, firstDayOf, lastDayOf, monthOf } from '../../domain/journal/months.ts'
-import { movedBetween } from '../../domain/journal/posted.ts'
-import { amountsToText, isNothing } from '../../domain/journal/slots.ts'
-import { closingHash } from '../journal/trialBalance.ts'
+import { closingHash } from '../accounting/trialBalance.ts'
 import type { Add, CheckParts } from './checkParts.ts'
 
 /** Reads what decides the postings of loans, by organization. */

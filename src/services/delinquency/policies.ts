@@ -15,7 +15,7 @@ import { currencyOf } from '../../domain/money.ts'
 import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
 import type { Deps } from '../deps.ts'
-import { getOrganization } from '../lenders/organizations.ts'
+import { getOrganization } from '../organizations/organizations.ts'
 
 /** A policy that arrears are answered by. */
 export interface NamedPolicy {

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { CLOSING } from '../../db/accounting/periods.ts'
 import { isStampRight, STAMPED } from '../../db/audit/stamp.ts'
 import {
   type ChainEnd,
@@ -15,7 +16,6 @@ import {
 import { readHeads } from '../../db/events/eventList.ts'
 import { readSealed } from '../../db/events/sealedRows.ts'
 import type { SealedRow } from '../../db/events/trailedChange.ts'
-import { CLOSING } from '../../db/journal/periods.ts'
 import { inTransaction, type Transaction } from '../../db/postgres/transaction.ts'
 import { readMoment } from '../../db/queries/lists.ts'
 import { moment } from '../../db/queries/rows.ts'

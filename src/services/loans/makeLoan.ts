@@ -1,5 +1,5 @@
-import { reserveAccountNumbers, returnAccountNumber } from '../../db/lenders/accountNumbers.ts'
 import type { Inserted, NewLoan } from '../../db/loans/insertLoans.ts'
+import { reserveAccountNumbers, returnAccountNumber } from '../../db/organizations/accountNumbers.ts'
 import { reserveIds, retryOnTakenId } from '../../db/queries/idBlocks.ts'
 import { loanMade } from '../../domain/loan/change/change.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'

@@ -16,7 +16,7 @@ import {
 import type { Caller } from '../access/caller.ts'
 import type { Recorded } from '../customers/borrowers.ts'
 import type { Deps } from '../deps.ts'
-import { getOrganization } from '../lenders/organizations.ts'
+import { getOrganization } from '../organizations/organizations.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 import { changeLoan } from './changes/changeLoan.ts'
 import { saveModifiedTerms } from './changes/modifiedTerms.ts'

@@ -13,7 +13,7 @@ import { findById, type RepaymentRequest, sameRepayment } from '../../domain/rec
 import type { Caller } from '../access/caller.ts'
 import type { Recorded } from '../customers/borrowers.ts'
 import type { Deps } from '../deps.ts'
-import { getOrganization } from '../lenders/organizations.ts'
+import { getOrganization } from '../organizations/organizations.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 import { postToLoan, type SavedChange } from './changes/changeLoan.ts'
 import { entryIdTaken } from './changes/save.ts'

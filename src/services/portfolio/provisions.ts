@@ -3,8 +3,8 @@ import type { LocalDate } from '../../domain/dates.ts'
 import { failedPrecondition, LendingError } from '../../domain/errors.ts'
 import { type Group, groupsOf, NO_SUMS } from '../../domain/portfolio/cells.ts'
 import { type Caller, requireAdmin, requireReader } from '../access/caller.ts'
+import { type BookedProvisions, bookProvisions, readBookedProvisions } from '../accounting/bookProvisions.ts'
 import type { Caches, Core } from '../deps.ts'
-import { type BookedProvisions, bookProvisions, readBookedProvisions } from '../journal/bookProvisions.ts'
 import { type PortfolioDay, type PortfolioRequest, readPortfolio } from './portfolio.ts'
 
 /** Seconds after which a booking that came while another was made is worth trying again. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { lastChange } from '../../db/accounting/journalHead.ts'
 import { readChainHeads } from '../../db/events/sealedChain.ts'
-import { lastChange } from '../../db/journal/journalHead.ts'
 import type { DamagedLoan } from '../../db/loans/sweep.ts'
 import { findPortfolios } from '../../db/portfolio/toldBuckets.ts'
 import { isForeignKeyViolation } from '../../db/postgres/errors.ts'

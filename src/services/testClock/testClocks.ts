@@ -3,8 +3,8 @@ import { aloneFor } from '../../db/postgres/transaction.ts'
 import { listTestClocks, type TestClock, testClockReader } from '../../db/testClock/testClocks.ts'
 import type { Instant } from '../../domain/dates.ts'
 import type { Base } from '../base.ts'
-import type { Organizations } from '../lenders/organizations.ts'
-import { getOrganization, type Mode, type Organization } from '../lenders/organizations.ts'
+import type { Organizations } from '../organizations/organizations.ts'
+import { getOrganization, type Mode, type Organization } from '../organizations/organizations.ts'
 
 export type { TestClock } from '../../db/testClock/testClocks.ts'
 

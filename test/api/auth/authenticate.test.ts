@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { inPlace } from '../../../src/api/document/share.ts'
-import { DEMO_OPERATOR, DEMO_PARTNER } from '../../../src/services/lenders/seedDemo.ts'
+import { inPlace } from '../../../src/api/openapi/share.ts'
+import { DEMO_OPERATOR, DEMO_PARTNER } from '../../../src/services/organizations/seedDemo.ts'
 import { examplesOf } from '../../support/document.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 import type { Document } from '../../support/wire.ts'

@@ -10,7 +10,7 @@ import {
   revokeSigningKey,
   WrongSecretError,
 } from '../../../src/services/access/keyRing.ts'
-import { DEMO_PARTNER } from '../../../src/services/lenders/seedDemo.ts'
+import { DEMO_PARTNER } from '../../../src/services/organizations/seedDemo.ts'
 import { within } from '../../support/patience.ts'
 import { startService, type TestService } from '../../support/service.ts'
 

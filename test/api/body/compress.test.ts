@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { DEMO_PARTNER } from '../../../src/services/lenders/seedDemo.ts'
+import { DEMO_PARTNER } from '../../../src/services/organizations/seedDemo.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 const DECODERS = { zstd: zstdDecompressSync, br: brotliDecompressSync, gzip: gunzipSync } as const

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { DEMO_PARTNER } from '../../../src/services/lenders/seedDemo.ts'
+import { DEMO_PARTNER } from '../../../src/services/organizations/seedDemo.ts'
 import { aBorrower } from '../../support/recordBodies.ts'
 import { startService, type TestService } from '../../support/service.ts'
 

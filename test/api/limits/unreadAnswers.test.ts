@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../../../src/app/app.ts'
 import { operator } from '../../../src/services/access/caller.ts'
-import { createProduct } from '../../../src/services/lenders/products.ts'
+import { createProduct } from '../../../src/services/organizations/products.ts'
 import { anotherLender } from '../../support/lenders.ts'
 import { startService, type TestService } from '../../support/service.ts'
 

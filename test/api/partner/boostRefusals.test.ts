@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openStatementReader } from '../../../src/services/statements/reader.ts'
+import { openStatementReader } from '../../../src/services/walletStatements/reader.ts'
 import * as hostile from '../../support/hostilePdf.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { drawn, fictionalStatement, smallStatement, statementPdf } from '../../support/statementPdf.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operator } from '../../../src/services/access/caller.ts'
-import { createProduct } from '../../../src/services/lenders/products.ts'
+import { createProduct } from '../../../src/services/organizations/products.ts'
 import { anotherLender } from '../../support/lenders.ts'
 import { recordsOf } from '../../support/records.ts'
 import { startService, type TestService } from '../../support/service.ts'

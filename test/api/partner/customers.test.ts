@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAccount } from '../../../src/services/access/accounts.ts'
 import { operator } from '../../../src/services/access/caller.ts'
-import { createOrganization } from '../../../src/services/lenders/organizations.ts'
+import { createOrganization } from '../../../src/services/organizations/organizations.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 
 let service: TestService

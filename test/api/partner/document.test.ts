@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ORDER } from '../../../src/api/partner/document/story.ts'
+import { ORDER } from '../../../src/api/partner/openapi/story.ts'
 import { sequencerJob } from '../../../src/services/events/sequencer.ts'
 import { drain } from '../../../src/services/jobs/job.ts'
 import { inMode } from '../../support/ahead.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operator } from '../../../src/services/access/caller.ts'
-import { createProduct } from '../../../src/services/lenders/products.ts'
 import { listLoans } from '../../../src/services/loans/loanList.ts'
+import { createProduct } from '../../../src/services/organizations/products.ts'
 import { lastingLoan } from '../../support/largeLoans.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import type { Wire } from '../../support/wire.ts'

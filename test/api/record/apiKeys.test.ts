@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { service as theService } from '../../../src/db/audit/trail.ts'
-import { insertOrganization } from '../../../src/db/lenders/organizations.ts'
+import { insertOrganization } from '../../../src/db/organizations/organizations.ts'
 import { createApiKey, listApiKeys, revokeApiKey } from '../../../src/services/access/accounts.ts'
 import { type Records, recordsOf } from '../../support/records.ts'
 import { startService, type TestService } from '../../support/service.ts'

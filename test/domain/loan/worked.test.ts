@@ -4,7 +4,7 @@ import type { Entry, EntryType } from '../../../src/domain/loan/entry.ts'
 import { adjust, type Decision, findByToken, post, reverse, stateOf } from '../../../src/domain/loan/loan.ts'
 import { type LoanTerms, termsOf } from '../../../src/domain/loan/terms.ts'
 import { type Decimal, parseDecimal } from '../../../src/domain/money.ts'
-import { DEMO_PRODUCTS } from '../../../src/services/lenders/seedDemo.ts'
+import { DEMO_PRODUCTS } from '../../../src/services/organizations/seedDemo.ts'
 import {
   type Done,
   expectedRows,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { DEMO_AUDITOR, DEMO_OPERATOR } from '../../../src/services/lenders/seedDemo.ts'
+import { DEMO_AUDITOR, DEMO_OPERATOR } from '../../../src/services/organizations/seedDemo.ts'
 import { opsOn } from '../../support/ops.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LendingError } from '../../../src/domain/errors.ts'
 import { createAccount } from '../../../src/services/access/accounts.ts'
 import { operator } from '../../../src/services/access/caller.ts'
-import { DEMO_OPERATOR, DEMO_PARTNER } from '../../../src/services/lenders/seedDemo.ts'
+import { DEMO_OPERATOR, DEMO_PARTNER } from '../../../src/services/organizations/seedDemo.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 // Guesses of passwords, many at once, each from an address of its own.

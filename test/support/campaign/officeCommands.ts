@@ -1,6 +1,6 @@
+import { DEFAULT_CHART } from '../../../src/domain/accounting/chart.ts'
+import { METHODS } from '../../../src/domain/accounting/contribution.ts'
 import { COUNT_FROM } from '../../../src/domain/delinquency/policy.ts'
-import { DEFAULT_CHART } from '../../../src/domain/journal/chart.ts'
-import { METHODS } from '../../../src/domain/journal/contribution.ts'
 import { SECOND_CHART } from '../randomBook.ts'
 import { SANDBOX } from '../sandbox.ts'
 import type { Campaign, Command } from './campaign.ts'

@@ -1,5 +1,5 @@
-import { DEFAULT_CHART, isDebitType } from '../../../domain/journal/chart.ts'
-import { FIRST_CHART } from '../../../domain/journal/chartsInForce.ts'
+import { DEFAULT_CHART, isDebitType } from '../../../domain/accounting/chart.ts'
+import { FIRST_CHART } from '../../../domain/accounting/chartsInForce.ts'
 import {
   controlTotals,
   type Ledger,
@@ -7,12 +7,12 @@ import {
   ledgerHead,
   ledgerNames,
   ledgerTransaction,
-} from '../../../domain/journal/hledger.ts'
-import type { Turnovers } from '../../../domain/journal/trialBalance.ts'
+} from '../../../domain/accounting/hledger.ts'
+import type { Turnovers } from '../../../domain/accounting/trialBalance.ts'
 import { currencyOf } from '../../../domain/money.ts'
-import { journalEnd, journalHead, journalRows } from '../../../services/journal/csv.ts'
-import type { Posting } from '../../../services/journal/postings.ts'
-import * as story from '../document/examples.ts'
+import { journalEnd, journalHead, journalRows } from '../../../services/accounting/csv.ts'
+import type { Posting } from '../../../services/accounting/postings.ts'
+import * as story from '../openapi/examples.ts'
 
 const METHOD = { default: 'cash' as const, products: { '1': 'accrual_upfront' as const } }
 

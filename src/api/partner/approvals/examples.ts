@@ -1,5 +1,5 @@
-import { newLoan } from '../document/examples.ts'
-import { transactionId } from '../document/story.ts'
+import { newLoan } from '../openapi/examples.ts'
+import { transactionId } from '../openapi/story.ts'
 
 /** A write-off that waits. */
 export const waitingWriteOff = {

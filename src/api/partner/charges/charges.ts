@@ -5,7 +5,7 @@ import { listCharges, postTransaction, reverseCharge } from '../../../services/l
 import { listQuery, rangeOf } from '../../lists/query.ts'
 import type { StyleApp } from '../../style.ts'
 import { answerOrWait, WAITS, waitingAnswer } from '../approvals/approvals.wire.ts'
-import { prefilledFor } from '../document/story.ts'
+import { prefilledFor } from '../openapi/story.ts'
 import { refusalOf, WRONG_STATE } from '../postings.ts'
 import { LOAN_ADDRESSES, toPage } from '../registry.ts'
 import { reverseTransactionRequest } from '../transactions.wire.ts'

@@ -1,4 +1,4 @@
-import { newLoan, posted, product } from '../document/examples.ts'
+import { newLoan, posted, product } from '../openapi/examples.ts'
 
 /** The request for a charge. */
 export const newCharge = { name: 'Collection visit', amount: 1_500, kind: 'fee' as const }

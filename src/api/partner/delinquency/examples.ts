@@ -1,7 +1,7 @@
 import { PRESETS } from '../../../domain/delinquency/policy.ts'
-import { newLoan } from '../document/examples.ts'
+import { newLoan } from '../openapi/examples.ts'
 
-export { delinquencyNow } from '../document/examples.ts'
+export { delinquencyNow } from '../openapi/examples.ts'
 
 /** The loan as it was disbursed. */
 export const span = {

@@ -10,7 +10,7 @@ import type { Coded, VerifiedDocument } from '../../../services/documents/docume
 import { codeText } from '../../../services/documents/texts.ts'
 import { LANGUAGES } from '../../../words/words.ts'
 import { typedCode } from '../../body/accepted.ts'
-import { count, word } from '../../document/answers.ts'
+import { count, word } from '../../openapi/answers.ts'
 import { instant, money } from '../../wire.ts'
 import { toAccountNo } from '../customers.wire.ts'
 import { named } from '../registry.ts'

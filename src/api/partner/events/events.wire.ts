@@ -4,8 +4,7 @@ import { toRfc3339 } from '../../../domain/dates.ts'
 import { type Currency, currencyOf } from '../../../domain/money.ts'
 import { afterEvent, encodeEventCursor } from '../../../services/events/eventCursor.ts'
 import { eventIdOf, type NamedCustomer, type ToldEvent } from '../../../services/events/toldEvent.ts'
-import type { Organization } from '../../../services/lenders/organizations.ts'
-import { count } from '../../document/answers.ts'
+import type { Organization } from '../../../services/organizations/organizations.ts'
 import {
   bucketOf,
   changedBefore,
@@ -21,6 +20,7 @@ import {
   toMoney,
 } from '../../lists/eventFeed.ts'
 import { queryId } from '../../lists/query.ts'
+import { count } from '../../openapi/answers.ts'
 import { externalId, instant, money } from '../../wire.ts'
 import { toAccountNo } from '../customers.wire.ts'
 import { loanFigures, toLoanFigures } from '../loans.wire.ts'

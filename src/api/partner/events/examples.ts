@@ -1,6 +1,6 @@
 import type { EventType } from '../../../domain/events/eventTypes.ts'
 import { afterEvent, encodeEventCursor } from '../../../services/events/eventCursor.ts'
-import * as story from '../document/examples.ts'
+import * as story from '../openapi/examples.ts'
 
 // The events of the story that the document shows: a customer, its loan and what became of it.
 

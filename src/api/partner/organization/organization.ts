@@ -1,5 +1,5 @@
 import type { Caches, Core } from '../../../services/deps.ts'
-import { organizationSettings, updateOrganization } from '../../../services/lenders/organizations.ts'
+import { organizationSettings, updateOrganization } from '../../../services/organizations/organizations.ts'
 import type { StyleApp } from '../../style.ts'
 import * as examples from './examples.ts'
 import { organizationSchema, toOrganization, updateOrganizationRequest } from './organization.wire.ts'

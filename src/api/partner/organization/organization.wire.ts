@@ -6,8 +6,8 @@ import {
   LONGEST_NAME,
   MODES,
   type OrganizationSettings,
-} from '../../../services/lenders/organizations.ts'
-import { word } from '../../document/answers.ts'
+} from '../../../services/organizations/organizations.ts'
+import { word } from '../../openapi/answers.ts'
 import { amountOrZero, codec, Refused, text } from '../../wire.ts'
 import { named } from '../registry.ts'
 import * as examples from './examples.ts'

@@ -1,4 +1,4 @@
-import { product } from '../document/examples.ts'
+import { product } from '../openapi/examples.ts'
 
 // The lender makes another product, and lends nothing of it. A quote is of product 1.
 

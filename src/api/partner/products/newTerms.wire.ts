@@ -14,7 +14,7 @@ import {
   PRODUCT_METHODS,
   RATE_PERIODS,
 } from '../../../domain/product/terms.ts'
-import { TRIMMED } from '../../document/answers.ts'
+import { TRIMMED } from '../../openapi/answers.ts'
 import { amount, decimal, smallInt, text } from '../../wire.ts'
 import { named } from '../registry.ts'
 import * as examples from './examples.ts'

@@ -6,7 +6,7 @@ import {
   listProducts,
   quoteProduct,
   retireProduct,
-} from '../../../services/lenders/products.ts'
+} from '../../../services/organizations/products.ts'
 import { listQuery } from '../../lists/query.ts'
 import type { StyleApp } from '../../style.ts'
 import { idParam } from '../../wire.ts'

@@ -15,8 +15,8 @@ import {
   MOST_COUNTED,
   type ShownEndpoint,
 } from '../../../services/webhooks/endpoints.ts'
-import { count, word } from '../../document/answers.ts'
 import { listQuery } from '../../lists/query.ts'
+import { count, word } from '../../openapi/answers.ts'
 import { idParam, instant, smallInt, text } from '../../wire.ts'
 import { named, pageOf } from '../registry.ts'
 import * as examples from './examples.ts'

@@ -1,4 +1,4 @@
-import { borrower, newLoan, repayment } from '../document/examples.ts'
+import { borrower, newLoan, repayment } from '../openapi/examples.ts'
 
 /** A code as it is printed. */
 export const CODE = '7KD2-M9QX-4TZA-1B6C'

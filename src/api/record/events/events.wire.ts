@@ -12,9 +12,8 @@ import {
   type ToldLoan,
   type ToldTransaction,
 } from '../../../services/events/toldEvent.ts'
-import type { Organization } from '../../../services/lenders/organizations.ts'
+import type { Organization } from '../../../services/organizations/organizations.ts'
 import { wireInteger } from '../../body/json.ts'
-import { count } from '../../document/answers.ts'
 import {
   bucketOf,
   changedBefore,
@@ -30,6 +29,7 @@ import {
   toMoney,
 } from '../../lists/eventFeed.ts'
 import { queryInt64 } from '../../lists/query.ts'
+import { count } from '../../openapi/answers.ts'
 import { instant, money } from '../../wire.ts'
 import { loanSchema, toLoan } from '../loanView.ts'
 import { named, wireId } from '../registry.ts'

@@ -21,7 +21,7 @@ import {
   type ProductTerms,
   RATE_PERIODS,
 } from '../../../domain/product/terms.ts'
-import { createProduct } from '../../../services/lenders/products.ts'
+import { createProduct } from '../../../services/organizations/products.ts'
 import { currencyOption, decimalNumber, nameGiven, organizationOption, takeName, wholeNumber } from '../../options.ts'
 import { performAdding, type Shell } from '../../perform.ts'
 

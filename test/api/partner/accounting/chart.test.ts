@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operator } from '../../../../src/services/access/caller.ts'
-import { bookProvisions } from '../../../../src/services/journal/bookProvisions.ts'
+import { bookProvisions } from '../../../../src/services/accounting/bookProvisions.ts'
 import {
   type Books,
   type ChartWire,

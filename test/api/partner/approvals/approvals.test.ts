@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkBook } from '../../../../src/services/book/bookCheck.ts'
-import { createProduct } from '../../../../src/services/lenders/products.ts'
+import { createProduct } from '../../../../src/services/organizations/products.ts'
 import { anAccount, commandLine, lend, letWaitAbove } from '../../../support/approvals.ts'
 import { anotherLender } from '../../../support/lenders.ts'
 import { pastTriggers } from '../../../support/pastTriggers.ts'

@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operator } from '../../../../src/services/access/caller.ts'
-import { getOrganization, lenderDetails, updateOrganization } from '../../../../src/services/lenders/organizations.ts'
+import {
+  getOrganization,
+  lenderDetails,
+  updateOrganization,
+} from '../../../../src/services/organizations/organizations.ts'
 import { anotherLender } from '../../../support/lenders.ts'
 import { aJpeg, aPng } from '../../../support/pictures.ts'
 import { startService, type TestService } from '../../../support/service.ts'

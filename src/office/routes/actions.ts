@@ -1,0 +1,147 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { html } from '../../api/http/html.ts'
+import { displayName } from '../../domain/customer/customer.ts'
+import { notFound } from '../../domain/errors.ts'
+import { createIdempotency } from '../../services/access/idempotency.ts'
+import { isWaiting } from '../../services/approvals/waiting.ts'
+import { closeCustomer, getCustomer } from '../../services/customers/customers.ts'
+import type { Core } from '../../services/deps.ts'
+import { previewChange } from '../../services/loans/changes/preview.ts'
+import { getLoan } from '../../services/loans/loans.ts'
+import { getProduct, retireProduct } from '../../services/organizations/products.ts'
+import { dayOf, idOf, sayName } from '../desk.ts'
+import { tile, tiles } from '../layout/page.ts'
+import {
+  type Field,
+  LOAN_ACTIONS,
+  type LoanAction,
+  noteOf,
+  type Subject,
+  TRANSACTION_ACTIONS,
+} from '../loan/actions.ts'
+import { approvalStep, previewTable, rejectAllStep } from './approvals.ts'
+import { type Step, takeStep } from './flow.ts'
+
+type Params = Readonly<Record<'id' | 'transactionId' | 'action', string>>
+type Request = FastifyRequest<{ Params: Params }>
+
+const noSuchAction = () => notFound('there is no such action')
+
+/** Returns an action by the word in the address. @throws LendingError `not_found` */
+function actionOf(actions: Readonly<Record<string, LoanAction>>, name: string): LoanAction {
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined
+  if (!action) throw noSuchAction()
+  return action
+}
+
+/** Adds what an ADMIN may do at the office pages. */
+export function addActions(app: FastifyInstance, deps: Core): void {
+  const idempotency = createIdempotency(deps)
+  const add = (path: string, stepOf: (request: Request) => Promise<Step>) =>
+    app.route<{ Params: Params }>({
+      method: ['GET', 'POST'],
+      url: path,
+      handler: async (request: Request, reply: FastifyReply) =>
+        takeStep(idempotency, request, reply, await stepOf(request)),
+    })
+  add('/loans/:id/do/:action', loanStep)
+  add('/loans/:id/transactions/:transactionId/do/:action', transactionStep)
+  add('/customers/:id/do/close', closeStep)
+  add('/products/:id/do/retire', retireStep)
+  add('/pending/:id/do/:action', approvalStep)
+  add('/pending/asked-by/:id/do/reject', (request) => rejectAllStep(request, 'asker'))
+  add('/pending/of-loan/:id/do/reject', (request) => rejectAllStep(request, 'loan'))
+}
+
+const loanStep = ({ desk, params, url }: Request): Promise<Step> => {
+  const loanId = idOf(params.id, 'loan')
+  return changeStep({ desk, url }, actionOf(LOAN_ACTIONS, params.action), { loanId, transactionId: 0n })
+}
+
+const transactionStep = ({ desk, params, url }: Request): Promise<Step> => {
+  const subject = { loanId: idOf(params.id, 'loan'), transactionId: idOf(params.transactionId, 'transaction') }
+  return changeStep({ desk, url }, actionOf(TRANSACTION_ACTIONS, params.action), subject)
+}
+
+/** Returns the steps of an action on a loan. */
+async function changeStep(
+  { desk, url }: Pick<Request, 'desk' | 'url'>,
+  action: LoanAction,
+  subject: Subject,
+): Promise<Step> {
+  const { deps, caller, say } = desk
+  const { loanId, transactionId } = subject
+  const { loan } = await getLoan(deps, caller, { id: loanId })
+  const entry = loan.entries.find(({ id }) => id === transactionId)
+  if (transactionId !== 0n && !entry) throw notFound('no transaction of this loan has that id')
+  return {
+    path: url.split('?')[0]!,
+    title: say(action.title, { loan: loanId, id: transactionId }),
+    means: say(action.means),
+    fields: action.fields,
+    values: action.start?.(loan, entry) ?? {},
+    back: `/loans/${loanId}`,
+    async show(fields) {
+      const preview = await previewChange(deps, caller, { id: loanId }, action.decide(fields, subject))
+      return { view: previewTable(desk, preview), mark: String(preview.loan.version) }
+    },
+    async run(by, fields) {
+      const result = await action.run(deps, by, subject, fields)
+      return isWaiting(result) ? 'doneWaits' : action.done
+    },
+  }
+}
+
+const REASON: Field = { name: 'reason', word: 'reason', kind: 'text', longest: 1_000 }
+const CLOSURE: readonly Field[] = [{ name: 'date', word: 'closureDate', kind: 'date' }, REASON]
+
+/** Returns the steps of closing a customer. */
+async function closeStep({ desk, params, url }: Request): Promise<Step> {
+  const { deps, caller, say } = desk
+  const id = idOf(params.id, 'customer')
+  const customer = await getCustomer(deps, caller, { id })
+  return {
+    path: url.split('?')[0]!,
+    title: say('titleClose', { id }),
+    means: say('meansClose'),
+    fields: CLOSURE,
+    values: {},
+    back: `/customers/${id}`,
+    show: async (fields) => {
+      dayOf(fields, 'date')
+      noteOf(fields, 'reason')
+      const now = await getCustomer(deps, caller, { id })
+      const becomes = html`${sayName(say, now.status)} → ${say('Closed')}`
+      return { view: tiles([tile(displayName(customer), becomes)]), mark: now.status }
+    },
+    async run(by, fields) {
+      const reason = noteOf(fields, 'reason') ?? undefined
+      await closeCustomer(deps, by, { id }, { closureDate: dayOf(fields, 'date'), reason })
+      return 'doneClose'
+    },
+  }
+}
+
+/** Returns the steps of retiring a product. */
+async function retireStep({ desk, params, url }: Request): Promise<Step> {
+  const { deps, caller, say } = desk
+  const id = idOf(params.id, 'loan product')
+  const product = await getProduct(deps, caller, id)
+  return {
+    path: url.split('?')[0]!,
+    title: say('titleRetire', { id }),
+    means: say('meansRetire'),
+    fields: [],
+    values: {},
+    back: '/products',
+    show: async () => {
+      const { retired } = await getProduct(deps, caller, id)
+      const becomes = html`${say(retired ? 'retired' : 'lending')} → ${say('retired')}`
+      return { view: tiles([tile(product.name, becomes)]), mark: String(retired) }
+    },
+    async run(by) {
+      await retireProduct(deps, by, Number(id))
+      return 'doneRetire'
+    },
+  }
+}

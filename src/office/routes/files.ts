@@ -1,0 +1,99 @@
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { requireReader } from '../../services/access/caller.ts'
+import { exportJournal, type JournalFormat } from '../../services/accounting/exportJournal.ts'
+import type { DocumentFile } from '../../services/documents/documents.ts'
+import { holderOf } from '../../toolbox/gate.ts'
+import { type Fields, textOf } from '../desk.ts'
+import { arrearsFile, portfolioTimeFile } from '../pages/arrears.ts'
+import { auditFile, bookFile } from '../pages/bookFiles.ts'
+import { receiptFile, statementFile } from '../pages/documents.ts'
+
+const CSV = 'text/csv; charset=utf-8'
+const TEXT = 'text/plain; charset=utf-8'
+
+/** A file: its name and its content. */
+interface File {
+  readonly name: string
+  readonly content: string | Buffer | Readable
+}
+
+type Request = FastifyRequest<{ Querystring: Fields; Params: { id: string; transactionId: string } }>
+
+const send = (reply: FastifyReply, { name, content }: File, type = CSV): FastifyReply =>
+  reply.header('content-disposition', `attachment; filename="${name}"`).type(type).send(content)
+
+const sendDocument = (reply: FastifyReply, { bytes, type, name }: DocumentFile): FastifyReply =>
+  send(reply, { name, content: bytes }, type)
+
+/** Sends a file, in a place of the person. @throws LendingError `resource_exhausted` */
+async function sendInPlace(
+  { desk: { deps, caller } }: Request,
+  reply: FastifyReply,
+  write: () => File | Promise<File>,
+  type = CSV,
+): Promise<FastifyReply> {
+  const leave = await deps.gates.files.take(holderOf(caller))
+  try {
+    const file = await write()
+    const { content } = file
+    if (content instanceof Readable) content.once('close', leave)
+    else leave()
+    // Nobody reads what is sent to a client that hung up while the file waited for its place.
+    if (content instanceof Readable && reply.raw.destroyed) content.destroy()
+    return send(reply, file, type)
+  } catch (error) {
+    leave()
+    throw error
+  }
+}
+
+/** Sends a file that readers alone may see. @throws LendingError `permission_denied`, as `sendInPlace` */
+async function sendToReader(
+  request: Request,
+  reply: FastifyReply,
+  write: () => File | Promise<File>,
+  type = CSV,
+): Promise<FastifyReply> {
+  requireReader(request.desk.caller)
+  return sendInPlace(request, reply, write, type)
+}
+
+/** Adds the files of the pages: tables for spreadsheets, and the journal for a ledger. */
+export function addFiles(app: FastifyInstance): void {
+  const ownPlace = { config: { ownPlace: true } }
+  app.get('/arrears.csv', ownPlace, (request: Request, reply) =>
+    sendInPlace(request, reply, () => arrearsFile(request.desk, request.query)),
+  )
+  app.get('/portfolio-at-risk.csv', ownPlace, (request: Request, reply) =>
+    sendToReader(request, reply, () => portfolioTimeFile(request.desk)),
+  )
+  app.get('/loans/:id/statement', ownPlace, async ({ desk, query, params }: Request, reply) =>
+    sendDocument(reply, await statementFile(desk, params.id, query)),
+  )
+  app.get('/loans/:id/transactions/:transactionId/receipt', ownPlace, async ({ desk, query, params }: Request, reply) =>
+    sendDocument(reply, await receiptFile(desk, params.id, params.transactionId, query)),
+  )
+  app.get('/audit.csv', ownPlace, (request: Request, reply) =>
+    sendToReader(request, reply, () => auditFile(request.desk)),
+  )
+  for (const kind of ['customers', 'loans', 'transactions'] as const)
+    app.get(`/${kind}.csv`, ownPlace, (request: Request, reply) =>
+      sendToReader(request, reply, () => bookFile(request.desk, kind)),
+    )
+  for (const format of ['csv', 'hledger'] as const)
+    app.get(`/journal.${format}`, ownPlace, (request: Request, reply) =>
+      sendToReader(
+        request,
+        reply,
+        () => journalFile(request.desk, request.query, format),
+        format === 'csv' ? CSV : TEXT,
+      ),
+    )
+}
+
+async function journalFile({ deps, caller }: Request['desk'], query: Fields, format: JournalFormat): Promise<File> {
+  const period = textOf(query, 'period', 7) ?? ''
+  const parts = await exportJournal(deps, caller, { period, format })
+  return { name: `journal-${period}.${format}`, content: Readable.from(parts) }
+}

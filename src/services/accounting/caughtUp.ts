@@ -1,0 +1,96 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type JournalHead, lastChange, readJournalHead } from '../../db/accounting/journalHead.ts'
+import { findPeriods } from '../../db/accounting/periods.ts'
+import type { LocalDate } from '../../domain/dates.ts'
+import { LendingError } from '../../domain/errors.ts'
+import type { Deps } from '../deps.ts'
+import { closedAsOf } from './periods.ts'
+
+type WaitDeps = Pick<Deps, 'db'>
+
+/** The longest that an answer waits for the journal. */
+const MOST_MS = 5_000
+/** The first pause between two looks at a journal that is waited for; the pauses double up to the longest. */
+const FIRST_PAUSE_MS = 25
+const LONGEST_PAUSE_MS = 200
+
+/** The looks at one journal, which all requests share that wait for it. */
+interface Poll {
+  waiting: number
+  pauseMs: number
+  next: Promise<JournalHead> | undefined
+}
+
+/** The journals that are waited for in this process, by database and organization. */
+const polls = new WeakMap<WaitDeps['db'], Map<number, Poll>>()
+
+/**
+ * Waits until the journal of an organization has all changes that were committed before the call, and until a walk through
+ * its loans is over.
+ * @throws LendingError `unavailable` while it has not, after 5 s
+ */
+export async function journalCaughtUp(
+  { db }: WaitDeps,
+  organizationId: number,
+  mostMs = MOST_MS,
+): Promise<JournalHead> {
+  const wanted = await lastChange(db, organizationId)
+  const hasAll = ({ walkedTo, changeId }: JournalHead) => walkedTo === null && changeId >= wanted
+  const head = await readJournalHead(db, organizationId)
+  return hasAll(head) ? head : waitFor(db, organizationId, { hasAll, mostMs })
+}
+
+interface Wanted {
+  readonly hasAll: (head: JournalHead) => boolean
+  readonly mostMs: number
+}
+
+async function waitFor(db: WaitDeps['db'], organizationId: number, { hasAll, mostMs }: Wanted): Promise<JournalHead> {
+  const ofDb = polls.get(db) ?? new Map<number, Poll>()
+  polls.set(db, ofDb)
+  const poll = ofDb.get(organizationId) ?? { waiting: 0, pauseMs: FIRST_PAUSE_MS, next: undefined }
+  ofDb.set(organizationId, poll)
+  poll.waiting++
+  const until = performance.now() + mostMs
+  try {
+    for (;;) {
+      poll.next ??= look(db, organizationId, poll)
+      const head = await poll.next
+      if (hasAll(head)) return head
+      if (performance.now() >= until) throw behind(head)
+    }
+  } finally {
+    poll.waiting--
+    if (poll.waiting === 0) ofDb.delete(organizationId)
+  }
+}
+
+async function look(db: WaitDeps['db'], organizationId: number, poll: Poll): Promise<JournalHead> {
+  const { pauseMs } = poll
+  poll.pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+  try {
+    await pause(pauseMs)
+    return await readJournalHead(db, organizationId)
+  } finally {
+    poll.next = undefined
+  }
+}
+
+/**
+ * Waits as `journalCaughtUp` does where the day is open: what is booked up to a day in a closed month never changes again.
+ * @throws LendingError `unavailable` while the journal is behind
+ */
+export async function caughtUpTo(deps: WaitDeps, organizationId: number, day: LocalDate): Promise<void> {
+  if (closedAsOf(await findPeriods(deps.db, organizationId), day) === undefined)
+    await journalCaughtUp(deps, organizationId)
+}
+
+const behind = ({ walkedTo }: JournalHead) =>
+  new LendingError(
+    'unavailable',
+    walkedTo === null
+      ? 'the journal has not come to the last changes yet; try again in some seconds'
+      : 'the loans are being posted by their new method; try again in some seconds',
+    [],
+    5,
+  )

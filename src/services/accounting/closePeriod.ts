@@ -1,0 +1,144 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  findPeriod,
+  findWaiting,
+  firstBookedDay,
+  MOST_WAITING,
+  type Period,
+  requestClose,
+} from '../../db/accounting/periods.ts'
+import type { StoredLoan } from '../../db/loans/storedLoan.ts'
+import { isUnavailable } from '../../db/postgres/errors.ts'
+import { firstDayAfter, firstDayOf, monthOf } from '../../domain/accounting/months.ts'
+import { type Instant, isCalendarDate, type LocalDate, startOfDay } from '../../domain/dates.ts'
+import { failedPrecondition, invalidArgument, LendingError } from '../../domain/errors.ts'
+import { stateOf } from '../../domain/loan/loan.ts'
+import { type Caller, requireAdmin } from '../access/caller.ts'
+import type { Deps } from '../deps.ts'
+import { journalCaughtUp } from './caughtUp.ts'
+
+/** A month that is closed. */
+export interface ClosedPeriod {
+  /** `2026-01` */
+  readonly month: string
+  /** The number of the event of the close; what comes after it is booked later. */
+  readonly closeSequence: bigint
+  readonly trialBalanceHash: string
+  readonly closedAt: Instant
+}
+
+/** The longest that an answer waits for the journal to come to a close. */
+const MOST_MS = 10_000
+const AGAIN_MS = 25
+
+/**
+ * Closes the oldest open month, once its last day is over. A month that is closed is answered as it was closed.
+ * @param month `2026-01`
+ * @throws LendingError `permission_denied`, `invalid_argument`, `failed_precondition` for another month, `unavailable` while
+ *   what time changed on the last day is not saved, or the journal has not come to the close
+ */
+export async function closePeriod(deps: Deps, caller: Caller, month: string): Promise<ClosedPeriod> {
+  requireAdmin(caller)
+  const { db, now, config } = deps
+  const { organizationId } = caller
+  const firstDay = firstDayOf(month)
+  if (firstDay === undefined || !isCalendarDate(firstDay))
+    throw invalidArgument('period', 'must be a month, such as 2026-01')
+  if (!(await findPeriod(db, organizationId, firstDay))) {
+    const end = startOfDay(firstDayAfter(firstDay), config.zone)
+    if (now(organizationId) < end)
+      throw failedPrecondition(`${month} is not over: it can be closed from ${firstDayAfter(firstDay)} on`)
+    await ask(deps, caller, { month, firstDay, end })
+  }
+  return waitForClose(deps, organizationId, firstDay)
+}
+
+/** A month to close. */
+interface Asked {
+  readonly month: string
+  readonly firstDay: LocalDate
+  readonly end: Instant
+}
+
+/** Asks for the close of the oldest open month, unless another request has asked for it meanwhile. */
+async function ask(deps: Deps, caller: Caller, { month, firstDay, end }: Asked): Promise<void> {
+  const { db, now } = deps
+  const { organizationId } = caller
+  const { openFrom } = await journalCaughtUp(deps, organizationId)
+  if (await findPeriod(db, organizationId, firstDay)) return
+  requireOldest(month, openFrom ?? (await firstBookedDay(db, organizationId)))
+  await requireTimeSaved(deps, organizationId, { month, end })
+  await requestClose(db, caller, { firstDay, month, now: now(organizationId) })
+}
+
+/**
+ * Requires that the sweep has saved what time changed in loans up to the end of a month. A loan that cannot be replayed is
+ * left out, as the sweep and the journal leave it out; book check names it.
+ * @throws LendingError `unavailable`; `failed_precondition` where many loans are damaged
+ */
+async function requireTimeSaved(
+  { db, config, loanBatches }: Deps,
+  organizationId: number,
+  { month, end }: Pick<Asked, 'month' | 'end'>,
+): Promise<void> {
+  const waiting = await findWaiting(db, organizationId, end)
+  for (const id of waiting) {
+    const loan = await loanBatches.readLoan({ organizationId, ref: { id }, zone: config.zone }).catch(damaged)
+    if (!loan || isDamaged(loan, end)) continue
+    throw new LendingError(
+      'unavailable',
+      `what the end of ${month} changed in loans is still being saved; try again in some seconds`,
+      [],
+      5,
+    )
+  }
+  if (waiting.length === MOST_WAITING)
+    throw failedPrecondition(
+      `${MOST_WAITING} loans and more cannot be replayed: run book check before you close a month`,
+    )
+}
+
+/** Returns undefined for the error of a damaged row. @throws the error of a database that is not there */
+function damaged(error: unknown): undefined {
+  if (isUnavailable(error)) throw error
+}
+
+function isDamaged(loan: StoredLoan, at: Instant): boolean {
+  try {
+    stateOf(loan, at)
+    return false
+  } catch {
+    return true
+  }
+}
+
+/** @throws LendingError `failed_precondition` for a month that is not the oldest open one */
+function requireOldest(asked: string, oldest: LocalDate | null): void {
+  if (oldest === null) throw failedPrecondition('there is nothing to close: the journal has no posting')
+  const open = monthOf(oldest)
+  if (asked < open) throw failedPrecondition(`${asked} has nothing to close: the oldest open month is ${open}`)
+  if (asked > open) throw failedPrecondition(`${asked} cannot be closed before ${open}, the oldest open month`)
+}
+
+/** Waits until the journal has come to a close. @throws LendingError `unavailable` after 10 s */
+async function waitForClose({ db }: Deps, organizationId: number, firstDay: LocalDate): Promise<ClosedPeriod> {
+  const until = performance.now() + MOST_MS
+  for (;;) {
+    const period = await findPeriod(db, organizationId, firstDay)
+    const closed = period && closedOf(period)
+    if (closed) return closed
+    if (performance.now() >= until)
+      throw new LendingError(
+        'unavailable',
+        'the month is being closed, and the journal has not come to the close yet; the same request will answer later',
+        [],
+        5,
+      )
+    await pause(AGAIN_MS)
+  }
+}
+
+function closedOf({ month, closedAt, closeSequence, trialBalanceHash }: Period): ClosedPeriod | undefined {
+  if (closedAt === null || closeSequence === null || trialBalanceHash === null) return undefined
+  return { month: monthOf(month), closedAt, closeSequence, trialBalanceHash }
+}

@@ -1,0 +1,147 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { insertPostings, type NewPosting } from '../../db/accounting/insertPostings.ts'
+import type { JournalHead } from '../../db/accounting/journalHead.ts'
+import { findOpened, type KeptLoan, readKeptLoans, type UnkeptChange } from '../../db/accounting/keeping.ts'
+import type { Transaction } from '../../db/postgres/transaction.ts'
+import { moment } from '../../db/queries/rows.ts'
+import { type Chart, methodOf } from '../../domain/accounting/chart.ts'
+import { bookedDay, type LoanAfter, type LoanBefore, postedBy, stepsOf } from '../../domain/accounting/posted.ts'
+import { postingKindOf } from '../../domain/accounting/postingKinds.ts'
+import {
+  amountsFromText,
+  amountsToText,
+  isNothing,
+  lessAmounts,
+  NO_AMOUNTS,
+  type SlotAmounts,
+} from '../../domain/accounting/slots.ts'
+import { dateIn } from '../../domain/dates.ts'
+import { LARGEST_INT64 } from '../../toolbox/integers.ts'
+import type { Deps } from '../deps.ts'
+
+/** Changes that are posted before requests get their turn. */
+const SLICE = 50
+
+/** Returns the loan that a change names; undefined for a change of something else, and for a damaged id. */
+function loanIdOf({ entity, entityId }: Pick<UnkeptChange, 'entity' | 'entityId'>): bigint | undefined {
+  if (entity !== 'loan' || !/^[1-9]\d{0,18}$/.test(entityId)) return undefined
+  const id = BigInt(entityId)
+  return id <= LARGEST_INT64 ? id : undefined
+}
+
+/** The journal of an organization while it is continued. */
+export interface Keeping {
+  readonly transaction: Transaction
+  readonly organizationId: number
+  readonly chart: Chart
+}
+
+type KeepDeps = Pick<Deps, 'config' | 'listener'>
+
+/** A loan while its changes are posted, one after the other. */
+type Working = Omit<KeptLoan, 'contribution'> & { contribution: Contributed; isOpened: boolean }
+
+/**
+ * Posts changes of loans, in their order. A change that moves no amount has no posting.
+ * @returns the head of the journal after them
+ */
+export async function keepChanges(
+  deps: KeepDeps,
+  keeping: Keeping,
+  head: JournalHead,
+  changes: readonly UnkeptChange[],
+): Promise<JournalHead> {
+  const loans = await readLoans(keeping, changes)
+  const postings: NewPosting[] = []
+  let { sequence } = head
+  for (const [index, change] of changes.entries()) {
+    if (index % SLICE === SLICE - 1) await turn()
+    const loan = loans.get(loanIdOf(change) ?? 0n)
+    const at = change.first ?? sequence
+    sequence = change.last ?? sequence
+    if (!loan) continue
+    // A damaged row must not keep the others of its lender out of the journal; book check names it.
+    if (!change.loanChange || loan.contribution === 'damaged') {
+      deps.listener.changeNotPosted()
+      continue
+    }
+    const steps = stepsOf(change.loanChange)
+    for (const [step, after] of steps.entries()) {
+      const before = { contribution: loan.contribution, isOpened: loan.isOpened }
+      const isLast = step === steps.length - 1
+      const posting = postingOf(deps, keeping.chart, head, { loan, before, change, after, isLast, sequence: at })
+      if (posting) postings.push({ ...posting, id: head.postingId + BigInt(postings.length) + 1n })
+    }
+  }
+  await insertPostings(keeping.transaction, keeping.organizationId, postings)
+  const changeId = changes.at(-1)?.id ?? head.changeId
+  return { ...head, changeId, sequence, postingId: head.postingId + BigInt(postings.length) }
+}
+
+/** Reads the loans of changes, as the journal has them. */
+async function readLoans({ transaction, organizationId }: Keeping, changes: readonly UnkeptChange[]) {
+  const idsOf = (some: readonly UnkeptChange[]) => [...new Set(some.flatMap((change) => loanIdOf(change) ?? []))]
+  const ids = idsOf(changes)
+  // Only what an import posts is posted otherwise on a loan that was opened.
+  const imported = idsOf(changes.filter(({ loanChange }) => loanChange?.isImported))
+  const found = ids.length > 0 ? await readKeptLoans(transaction, organizationId, ids) : []
+  const opened = imported.length > 0 ? await findOpened(transaction, organizationId, imported) : []
+  return new Map(
+    found.map((loan): [bigint, Working] => {
+      const contribution = contributionFrom(loan.contribution)
+      return [loan.id, { ...loan, contribution, isOpened: opened.includes(loan.id) }]
+    }),
+  )
+}
+
+/** What a loan contributes by its last posting; undefined where it has none. */
+type Contributed = SlotAmounts | undefined | 'damaged'
+
+/** Reads what a loan contributes by its last posting. */
+export const contributionFrom = (text: string | null): Contributed =>
+  text === null ? undefined : (amountsFromText(text) ?? 'damaged')
+
+interface ToPost {
+  readonly loan: Working
+  readonly before: LoanBefore
+  readonly change: UnkeptChange
+  readonly after: LoanAfter
+  /** False for the loan without the original of an adjustment. */
+  readonly isLast: boolean
+  readonly sequence: bigint
+}
+
+function postingOf(
+  { config }: KeepDeps,
+  chart: Chart,
+  head: JournalHead,
+  { loan, before, change, after, isLast, sequence }: ToPost,
+): Omit<NewPosting, 'id'> | undefined {
+  const method = methodOf(chart, loan.productId)
+  const { amounts, contribution, isOpened } = postedBy(method, after, before, change.action === 'create')
+  // An opening that moves no amount is kept, too: the next posting continues from its contribution.
+  if (isNothing(lessAmounts(contribution, before.contribution ?? NO_AMOUNTS))) return undefined
+  if (before.contribution === undefined) loan.isOpened = isOpened
+  loan.contribution = contribution
+  // What was made elsewhere is in these books from its import on.
+  const on = isOpened && after.isImported ? dateIn(config.zone, change.at) : after.on
+  const { posted = null, reversed = null } = change.loanChange ?? {}
+  const transaction = isLast ? (posted ?? reversed) : reversed
+  const types = { postedType: posted?.type ?? null, reversedType: reversed?.type ?? null }
+  return {
+    sequence,
+    changeId: change.id,
+    loanId: loan.id,
+    productId: loan.productId ?? 0,
+    currency: loan.currency,
+    transactionId: transaction?.id ?? null,
+    kind: isOpened ? 'opening' : postingKindOf({ action: change.action, ...types }),
+    valueDate: on,
+    bookedOn: bookedDay(on, head.openFrom),
+    postedAt: moment(change.at),
+    amounts,
+    method,
+    contribution: amountsToText(contribution),
+    moved: null,
+  }
+}

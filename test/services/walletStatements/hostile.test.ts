@@ -1,0 +1,92 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { currencyOf } from '../../../src/domain/money.ts'
+import { STATEMENT_LIMITS } from '../../../src/services/walletStatements/limits.ts'
+import { openStatementReader } from '../../../src/services/walletStatements/reader.ts'
+import * as hostile from '../../support/hostilePdf.ts'
+import { within } from '../../support/patience.ts'
+import { drawn, fictionalStatement, statementPdf } from '../../support/statementPdf.ts'
+
+const TZS = currencyOf('TZS')
+const reader = openStatementReader()
+const GIB = 2 ** 30
+/** The longest time for which the service's event loop may be blocked. */
+const LONGEST_PAUSE_MS = 3_000
+
+/** A statement of a few lines, sent meanwhile. */
+const FEW = fictionalStatement({ layout: 'bank', from: '2026-05-01' }).movements.slice(0, 9)
+let small: Buffer
+beforeAll(async () => {
+  small = await statementPdf(fictionalStatement({ layout: 'bank', from: '2026-05-01', movements: FEW }))
+})
+
+/** The longest that this process answered nobody, while the work was going on. */
+async function longestPause(work: Promise<unknown>): Promise<number> {
+  let longest = 0
+  let last = performance.now()
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last)
+    last = performance.now()
+  }, 5)
+  await work
+  clearInterval(timer)
+  return longest
+}
+
+describe('hostile files are answered within the limit, while another statement is read', () => {
+  const cut = async () => (await statementPdf(fictionalStatement())).subarray(0, 20_000)
+  const memory = /needs too much memory to read/
+  const unknown = /fits no layout/
+
+  it.each([
+    ['a page tree that is its own child', () => hostile.pageTreeLoop(3), /damaged/],
+    ['the same, of 150 pages', () => hostile.pageTreeLoop(150), /damaged/],
+    ['cross-references that name themselves', hostile.crossReferenceLoop, unknown],
+    ['1 GB deflated, as what a page shows', () => hostile.decompressionBomb(GIB, 'content'), memory],
+    ['1 GB deflated, as the table of contents', () => hostile.decompressionBomb(GIB, 'structure'), memory],
+    ['100,000 pages', () => hostile.manyPages(100_000, true), /has 100000 pages: at most 200 are read/],
+    ['one page that says it is 100,000', () => hostile.manyPages(100_000, false), /holds no text/],
+    ['truncated', cut, /cut short: its end is missing/],
+    [
+      'truncated, and an end put on',
+      async () => Buffer.concat([await cut(), Buffer.from('\nstartxref\n9\n%%EOF')]),
+      /damaged/,
+    ],
+    ['encrypted', () => drawn((document) => document.text('x'), { userPassword: 'secret' }), /is encrypted/],
+    ['a picture only', hostile.imageOnly, /holds no text: a scan or a picture cannot be read/],
+    ['a script, and 512 MB of an attached program', hostile.scriptAndAttachment, unknown],
+    ['a ZIP renamed', hostile.zipFile, /is not a PDF/],
+    ['a PDF in name only', () => Buffer.from('%PDF-1.7 startxref'), /damaged/],
+    ['nothing at all', () => Buffer.alloc(0), /is not a PDF/],
+    ['a million lists in lists', () => hostile.deepNesting(1_000_000), /damaged/],
+    ['a form that draws itself', hostile.formLoop, /holds no text/],
+    ['text without end', () => hostile.endlessText(60_000), unknown],
+  ])('%s', async (_name, make, message) => {
+    const file = await make()
+    const started = performance.now()
+    const [answer, other] = [reader.read(file, TZS), reader.read(small, TZS)]
+    const pause = longestPause(Promise.allSettled([answer, other]))
+    await expect(answer).rejects.toMatchObject({
+      code: 'invalid_argument',
+      faults: [{ role: 'statement', wording: expect.stringMatching(message) }],
+    })
+    expect(performance.now() - started).toBeLessThan(within(STATEMENT_LIMITS.patience + 1000))
+    await expect(other).resolves.toMatchObject({ months: 2 })
+    expect(await pause).toBeLessThan(LONGEST_PAUSE_MS)
+  })
+
+  it('a reading longer than the limit is killed, with that reason', async () => {
+    const hurried = openStatementReader({ milliseconds: 1000 })
+    await expect(hurried.read(hostile.endlessText(180_000), TZS)).rejects.toThrow('took longer than 1 seconds to read')
+  })
+
+  it('what there is no time for is not called the file’s fault', async () => {
+    const impatient = openStatementReader({ patience: 20 })
+    await expect(impatient.read(small, TZS)).rejects.toMatchObject({ code: 'unavailable', retryAfter: 5 })
+  })
+
+  it('a bomb does not grow the process that serves', async () => {
+    const before = process.memoryUsage.rss()
+    await expect(reader.read(hostile.decompressionBomb(GIB, 'content'), TZS)).rejects.toThrow(memory)
+    expect(process.memoryUsage.rss() - before).toBeLessThan(64 * 1024 * 1024)
+  })
+})

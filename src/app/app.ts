@@ -15,7 +15,7 @@ import { partnerStyle } from '../api/partner/index.ts'
 import { toEvent as toRecordEvent } from '../api/record/events/events.wire.ts'
 import { recordStyle } from '../api/record/index.ts'
 import { type Style, urlOf } from '../api/style.ts'
-import { isUnavailable } from '../db/postgres/errors.ts'
+import { isWorthRepeating } from '../db/postgres/errors.ts'
 import type { Deps } from '../services/deps.ts'
 import type { Render } from '../services/webhooks/delivery.ts'
 import { hostOf } from './config.ts'
@@ -43,7 +43,7 @@ const BODY_LIMIT = 1024 * 1024
  */
 export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<FastifyInstance> {
   const { config, listener } = deps
-  const { styles = [authStyle, partnerStyle, recordStyle], unavailable = isUnavailable, guard = unguarded } = options
+  const { styles = [authStyle, partnerStyle, recordStyle], unavailable = isWorthRepeating, guard = unguarded } = options
   const ready = options.ready ?? (async () => (await deps.db.pool.query('select 1')).rowCount === 1)
   const fallback = styles.find(({ name }) => name === 'partner') ?? styles[0]!
   const trusts = trustOf(config.trustProxy)

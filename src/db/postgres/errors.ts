@@ -82,6 +82,14 @@ export const isConflict = (error: unknown): boolean =>
   faultsOf(error).some(({ code, originalCode }) => ['40P01', '40001'].includes(String(originalCode ?? code)))
 
 /**
+ * Whether a request that met an error is to be sent again: the database could not be reached, two statements waited for each
+ * other, or a row that the request refers to was deleted meanwhile, as when a test organization is emptied. Sent again, the
+ * request is answered by what is there then.
+ */
+export const isWorthRepeating = (error: unknown): boolean =>
+  isUnavailable(error) || isConflict(error) || isForeignKeyViolation(error)
+
+/**
  * Whether an error may be of some of the rows that a statement carries, their values and keys, or what holds them; or is
  * none of the database's. With any other the same statement would fare no better with fewer rows. SQLSTATE classes: data
  * exception, integrity constraint violation, transaction rollback; and a program limit, a corrupted page or index.

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isUnavailable, mayBeCausedByRow } from '../../../src/db/postgres/errors.ts'
+import { isUnavailable, isWorthRepeating, mayBeCausedByRow } from '../../../src/db/postgres/errors.ts'
 import { startLivenessProbe } from '../../../src/db/postgres/livenessProbe.ts'
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
 import { within } from '../../support/patience.ts'
@@ -33,6 +33,22 @@ describe('a server that takes no changes', () => {
       expect(isUnavailable(error)).toBe(true)
       expect(mayBeCausedByRow(error)).toBe(false)
     }
+  })
+
+  it.each([
+    ['53300', true],
+    ['40P01', true],
+    ['40001', true],
+    ['23503', true],
+    ['23505', false],
+    ['22003', false],
+    ['42P01', false],
+  ])('after %s the request is worth repeating: %s', async (code, isWorth) => {
+    for (const error of [
+      await thrown(fresh.db.pool.query(raise(code))),
+      await thrown(fresh.db.prisma.$executeRawUnsafe(raise(code))),
+    ])
+      expect(isWorthRepeating(error)).toBe(isWorth)
   })
 
   it('25006 ends the connection that said so: the next may lead to a server that takes changes', async () => {

@@ -23,6 +23,8 @@ export default defineConfig({
     maxWorkers: '100%',
     testTimeout: 30_000 * patience,
     hookTimeout: 60_000 * patience,
+    // What is waited for is a state: how long it takes is of the machine.
+    expect: { poll: { timeout: 10_000 * patience } },
     projects: [
       {
         extends: true,

@@ -180,7 +180,7 @@ declare module 'fastify' {
 }
 
 /** The longest rest of a place after a page. */
-const MOST_REST_MS = 250
+export const MOST_REST_MS = 250
 
 /**
  * The places of pages: a person has two at once, which is more than a browser asks for that loads a page. A place rests for as

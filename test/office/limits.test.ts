@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { unguarded } from '../../src/api/limits/overload.ts'
 import { rememberRecent } from '../../src/office/recent.ts'
-import { buildMonitor, type MonitorDeps } from '../../src/office/server.ts'
+import { buildMonitor, MOST_REST_MS, type MonitorDeps } from '../../src/office/server.ts'
 import type { Limits } from '../../src/services/access/rateLimits.ts'
 import { DEMO_AUDITOR, DEMO_OPERATOR } from '../../src/services/organizations/seedDemo.ts'
 import { openOffice } from '../support/office.ts'
@@ -54,6 +55,8 @@ describe('the pages of one session', () => {
     const office = openOffice({ ...service.deps, config })
     await office.look('/')
     await office.look('/customers', DEMO_AUDITOR)
+    // The place of a page rests for as long as the page took, and at most this long.
+    await pause(MOST_REST_MS)
     const statuses: number[] = []
     const look = async () => statuses.push((await office.look('/products')).status)
     const holder = await service.owner.pool.connect()

@@ -21,6 +21,7 @@ const OTHER: Readonly<Record<string, (column: string) => string>> = {
   integer: (column) => `coalesce(${column}, 0) + 1000`,
   date: (column) => `coalesce(${column}, '2026-01-31') + 1`,
   'timestamp with time zone': (column) => `coalesce(${column}, '2026-01-31Z') + interval '1 s'`,
+  json: (column) => `(coalesce(${column}::jsonb, '{}') || '{"changed": true}')::json`,
   jsonb: (column) => `coalesce(${column}, '{}') || '{"changed": true}'`,
   boolean: (column) => `NOT coalesce(${column}, false)`,
   bytea: (column) => `set_byte(${column}, 3, 255 - get_byte(${column}, 3))`,

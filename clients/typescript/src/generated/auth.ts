@@ -6,6 +6,10 @@ export interface AuthorizeRequest {
   rule: 'any' | 'user' | 'admin' | 'auditor'
 }
 
+export interface Token {
+  token: string
+}
+
 export interface Identity {
   accountId: string
   organizationId: string
@@ -25,10 +29,6 @@ export interface VerificationKey {
 
 export interface KeySet {
   keys: VerificationKey[]
-}
-
-export interface Token {
-  token: string
 }
 
 export interface Health {

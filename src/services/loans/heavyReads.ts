@@ -27,25 +27,14 @@ export interface HeavyReads {
   setWeight(name: string, weight: number): void
 }
 
-/** The longest wait of a set of turns, the longest rest after a read, and the message of its refusals. */
-interface TurnOptions {
-  readonly waitMs?: number
-  readonly mostRestMs?: number
-  readonly refusal?: string
-}
-
-/** Creates a set of turns of heavy reads; a process has one of each kind. */
-export function createHeavyReads({
-  waitMs = WAIT_MS,
-  mostRestMs = REST.mostMs,
-  refusal = REFUSAL,
-}: TurnOptions = {}): HeavyReads {
+/** Creates the turns of heavy reads; a process has one set. @param options.waitMs the longest wait */
+export function createHeavyReads({ waitMs = WAIT_MS }: { readonly waitMs?: number } = {}): HeavyReads {
   const places = createGate({
     atOnce: 1,
     waiting: MOST_WAITING,
     waitMs,
-    restMs: (tookMs) => Math.min(mostRestMs, tookMs * REST.times),
-    refusal,
+    restMs: (tookMs) => Math.min(REST.mostMs, tookMs * REST.times),
+    refusal: REFUSAL,
     againSeconds: AGAIN_SECONDS,
   })
   const known = new LRUCache<string, number>({ max: MOST_KNOWN })

@@ -249,7 +249,7 @@ async function passMoment(deps: PassDeps, { organizationId, until, except }: Mom
 const tooLong = ({ now, config }: PassDeps, organizationId: number) =>
   new LendingError(
     'unavailable',
-    `the clock has come to ${dateIn(config.zone, now(organizationId))} so far; ask again for the same \`to\`, and it goes on from there`,
+    `the clock has come to ${dateIn(config.zone, now(organizationId))} so far; ask again for the same \`to\`, and it continues from there`,
     [],
     1,
   )

@@ -280,8 +280,8 @@ const EVERY_MS = 1_000
 const BUSY_MS = 100
 
 /**
- * Creates the job that sends events to the endpoints that this process has leased, in this process: any number of them may
- * work on one book. When it is stopped, it waits a moment for the answers, and gives the leases back.
+ * Creates the job that sends events to the endpoints that this process has leased. Several processes may work on one book.
+ * When it is stopped, it waits a moment for the answers, and gives the leases back.
  */
 export function webhooksJob(deps: Deps, options: DeliveryOptions): Job {
   const delivery = new Delivery(deps, options)

@@ -26,6 +26,14 @@ export async function fillBook(pool: pg.Pool, size: Size, zone: string, organiza
   const client = await pool.connect()
   const run = (text: string, values: unknown[] = []) =>
     client.query({ text, values, query_timeout: 3_600_000 } as pg.QueryConfig)
+  /** The columns that a table of this book has: another version of the service may have others. */
+  const columnsOf = async (table: string) => {
+    const { rows } = await client.query<{ name: string }>(
+      `SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
+      [table],
+    )
+    return new Set(rows.map(({ name }) => name))
+  }
   try {
     // Foreign keys hold by construction; checking each row would take most of the time.
     await run(`SET statement_timeout = 0`)
@@ -39,10 +47,13 @@ export async function fillBook(pool: pg.Pool, size: Size, zone: string, organiza
       await run(`INSERT INTO shape_${table} SELECT * FROM json_populate_recordset(null::shape_${table}, $1)`, [json])
       await run(`ANALYZE shape_${table}`)
     }
+    const customer = await columnsOf('customer')
+    const numbered = customer.has('account_no')
     await run(
-      `INSERT INTO customer (organization_id, id, external_id, status, activation_date, created_at, updated_at,
-         account_no)
-       SELECT $1, $2::bigint + n, '${customerName(0).slice(0, -1)}' || n, 'Active', current_date, now(), now(), n + 1
+      `INSERT INTO customer (organization_id, id, external_id, status, activation_date, created_at, updated_at
+         ${numbered ? ', account_no' : ''})
+       SELECT $1, $2::bigint + n, '${customerName(0).slice(0, -1)}' || n, 'Active', current_date, now(), now()
+         ${numbered ? ', n + 1' : ''}
        FROM generate_series(0, $3::int - 1) n`,
       [organizationId, FIRST, customers],
     )
@@ -50,11 +61,15 @@ export async function fillBook(pool: pg.Pool, size: Size, zone: string, organiza
                           ELSE 2 + (n / ${LANES}) % ${kinds.length} END`
     /** Copies the rows of a table for all loans, or those of one ordinal. */
     const copy = async (table: Table, own: Record<string, string>, only = 'true') => {
+      const there = await columnsOf(table)
       const made = Object.keys(shapes.map((shape) => rowsOf(shape, table)[0]).find(Boolean) ?? {})
-      const columns = made.filter((column) => !(column in own))
+      const columns = made.filter((column) => !(column in own) && there.has(column))
+      const given = Object.entries(own).filter(([column]) => there.has(column))
+      const names = [...given.map(([column]) => column), ...columns]
+      const values = [...given.map(([, value]) => value), ...columns.map((column) => `s.${column}`)]
       await run(
-        `INSERT INTO ${table} (organization_id, ${[...Object.keys(own), ...columns].join(', ')})
-         SELECT ${organizationId}, ${[...Object.values(own), ...columns.map((column) => `s.${column}`)].join(', ')}
+        `INSERT INTO ${table} (organization_id, ${names.join(', ')})
+         SELECT ${organizationId}, ${values.join(', ')}
          FROM generate_series(0, ${loans} - 1) n JOIN shape_${table} s ON s.shape = ${shapeOf} WHERE ${only}`,
       )
     }
@@ -74,9 +89,10 @@ export async function fillBook(pool: pg.Pool, size: Size, zone: string, organiza
     for (let ordinal = 1; ordinal <= most; ordinal++)
       await copy('loan_entry', { loan_id: loanId, token }, `s.ordinal = ${ordinal} AND n >= ${LONG}`)
     await copy('loan_entry', { loan_id: loanId, token }, `n < ${LONG}`)
-    await run(`INSERT INTO account_number VALUES ($1, 'customer', $2), ($1, 'loan', $3)`, [
-      ...[organizationId, customers, loans],
-    ])
+    if (numbered)
+      await run(`INSERT INTO account_number VALUES ($1, 'customer', $2), ($1, 'loan', $3)`, [
+        ...[organizationId, customers, loans],
+      ])
     await run(`SELECT setval('loan_id_seq', $1), setval('customer_id_seq', $2)`, [FIRST + loans, FIRST + customers])
     await run('VACUUM (ANALYZE) customer, loan, loan_period, loan_entry')
     await run('CHECKPOINT')

@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { arch, cpus, platform, totalmem } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { readConfig } from '../src/app/config.ts'
 import { openService } from '../src/app/service.ts'
 import { bars } from './bars.ts'
@@ -9,11 +10,12 @@ import { type Options, readOptions, USAGE } from './options.ts'
 import { checkOwnBook, makeOwnBook } from './ownBook.ts'
 import { residentBytes, treeOf } from './processes.ts'
 import { compareProfiles, microseconds } from './profile.ts'
-import { figure, type Line, linesOf, table } from './report.ts'
+import { figure, type Line, linesOf, priceTable, table } from './report.ts'
 import { type Row, Runner, runRounds } from './rounds.ts'
 import type { Scenario, Target } from './scenarios.ts'
 import { CONNECTIONS, soak } from './soak.ts'
-import { SECRET, type Stack, startStack } from './stack.ts'
+import { type Stack, startStack, type Version } from './stack.ts'
+import { SECRET } from './startService.ts'
 
 /** What the service makes of its own for `book check`. */
 const OWN = { loans: 1_000, repayments: 10_000 }
@@ -53,18 +55,21 @@ async function run(options: Options): Promise<boolean> {
   say(machine)
   const stack = await startStack(options, closing, say)
   const runner = new Runner(stack, options)
-  const atStart = residentBytes(stack.service.pid)
+  const atStart = residentBytes(stack.ours.service.pid)
   const scenarios = await servedOf(runner, options.soak === undefined ? options.scenarios : ['repayments'])
   await warmUp(runner, scenarios)
 
-  const soaked = options.soak === undefined ? undefined : await soak(runner, stack, options.soak, say)
+  const soaked =
+    options.soak === undefined
+      ? undefined
+      : await soak(runner, stack, { minutes: options.soak, fullRate: options.fullRate }, say)
   const from = microseconds()
   const rows = soaked ? [] : await runRounds(runner, scenarios, options, say)
   const span = { from, until: microseconds() }
   const lines = linesOf(rows)
-  if (!soaked) say(`\n${table(lines, await earlierLines(options.against))}\n`)
+  if (!soaked) say(`\n${table(lines, await earlierLines(options.against))}\n\n${priceTable(lines)}\n`)
   const paced = await pace(runner, lines, options)
-  const resident = residentBytes(stack.service.pid)
+  const resident = residentBytes(stack.ours.service.pid)
   say(
     `memory of the service: ${mebibytes(atStart.now)} MiB at its start, ${mebibytes(resident.now)} MiB now, ` +
       `${mebibytes(resident.peak)} MiB at most\n`,
@@ -75,11 +80,20 @@ async function run(options: Options): Promise<boolean> {
 
   const right = await verdict(runner, stack)
   const size = { loans: options.loans, transactions: options.transactions }
-  await keep(options, started, { machine, size, durability: stack.durability, lines, paced, soaked, resident, rows })
+  await keep(options, started, {
+    machine,
+    size,
+    durability: stack.ours.durability,
+    lines,
+    paced,
+    soaked,
+    resident,
+    rows,
+  })
   if (options.profile) {
-    const ours = { pids: treeOf(stack.service.pid), answered: answeredBy(rows, 'ours') }
+    const ours = { pids: treeOf(stack.ours.service.pid), answered: answeredBy(rows, 'ours') }
     const floor = { pids: [stack.floor.pid], answered: answeredBy(rows, 'floor') }
-    await Promise.all([stack.service.stop(), stack.floor.end()])
+    await Promise.all([stack.ours.service.stop(), stack.floor.end()])
     say(`\n${await compareProfiles(stack.directory, ours, floor, span)}`)
   }
   return right
@@ -114,7 +128,7 @@ async function pace(runner: Runner, lines: readonly Line[], { rounds, seconds }:
   const rate = highest.perSecond / 2
   const samples = []
   for (let round = 0; round < rounds; round++)
-    samples.push(await runner.measure('repayments', 'ours', CONNECTIONS, { rate, seconds }))
+    samples.push(await runner.measure('repayments', 'ours', CONNECTIONS, { rate, seconds, isPriced: false }))
   const [line] = linesOf([{ scenario: 'repayments', connections: CONNECTIONS, target: 'ours', samples }])
   const { p50, p99, perSecond } = line!
   say(`at half of the highest rate, ${figure(perSecond)}/s in the open: p50 ${figure(p50)} ms, p99 ${figure(p99)} ms`)
@@ -123,19 +137,22 @@ async function pace(runner: Runner, lines: readonly Line[], { rounds, seconds }:
 
 /** Says what went wrong, and whether nothing did. */
 async function verdict(runner: Runner, stack: Stack): Promise<boolean> {
-  const large = await checkBooks(stack.databaseUrl, stack.book, runner.tallies, stack.filledAt)
-  const own = await withOwnBook(stack)
-  const [said, wrong] = [
-    [...large.said, ...own.said],
-    [...large.wrong, ...own.wrong],
+  const { ours, byHand, versus } = stack
+  const checked = [
+    await checkBooks(ours, runner.tallies, ['ours']),
+    await checkBooks(byHand, runner.tallies, ['floor', 'driver']),
+    ...(versus ? [await checkBooks(versus, runner.tallies, ['versus'])] : []),
+    await withOwnBook(ours),
   ]
+  const said = checked.flatMap((one) => one.said)
+  const wrong = checked.flatMap((one) => one.wrong)
   say(['', 'the books', ...said, ...wrong.map((one) => `WRONG: ${one}`)].join('\n'))
   if (runner.errors > 0) say([`${runner.errors} requests failed:`, ...runner.firstErrors.slice(0, 10)].join('\n  '))
   return wrong.length === 0 && runner.errors === 0
 }
 
 /** Lets the service make a book of its own, after all that is measured, and runs `book check` on it. */
-async function withOwnBook({ databaseUrl, service }: Stack): Promise<Checked> {
+async function withOwnBook({ databaseUrl, service }: Version): Promise<Checked> {
   const config = readConfig({ DATABASE_URL: databaseUrl, KEY_ENCRYPTION_SECRET: SECRET, LOG_LEVEL: 'silent' })
   const deps = await openService({ config, databaseUrl, now: Date.now, skipMigrations: true })
   try {
@@ -152,14 +169,31 @@ async function earlierLines(file: string | undefined): Promise<Line[] | undefine
   return file === undefined ? undefined : (JSON.parse(await readFile(file, 'utf8')) as { lines: Line[] }).lines
 }
 
-async function keep(options: Options, started: Date, results: object): Promise<void> {
+/** What a run came to; the samples of its rows are too many for the history. */
+type Results = { readonly rows: readonly Row[] } & Readonly<Record<string, unknown>>
+
+async function keep(options: Options, started: Date, results: Results): Promise<void> {
   const name = `${started.toISOString().slice(0, 19).replaceAll(':', '-')}.json`
   const file = options.out ?? join(import.meta.dirname, 'results', name)
   await mkdir(dirname(file), { recursive: true })
   const about = { startedAt: started, memoryMiB: Math.round(totalmem() / 2 ** 20), options }
   await writeFile(file, JSON.stringify({ ...about, ...results }))
   say(`\nresults: ${file}`)
+  if (!options.keep) return
+  const { rows: _, ...figures } = results
+  const versions = { commit: commitOf('.'), versus: options.versus && commitOf(options.versus) }
+  const kept = join(import.meta.dirname, 'history', name)
+  await mkdir(dirname(kept), { recursive: true })
+  await writeFile(kept, `${JSON.stringify({ ...versions, ...about, ...figures }, null, 1)}\n`)
+  say(`kept: ${kept}`)
 }
+
+/** Returns the commit of a checkout, with `+` where its files differ from it. */
+const commitOf = (checkout: string): string =>
+  execFileSync('git', ['describe', '--always', '--dirty=+'], {
+    cwd: resolve(import.meta.dirname, '..', checkout),
+    encoding: 'utf8',
+  }).trim()
 
 function mebibytes(bytes: number): string {
   return (bytes / 2 ** 20).toFixed(0)

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { SCENARIOS, type Scenario } from './scenarios.ts'
+import { SCENARIOS, type Scenario, TARGETS, type Target } from './scenarios.ts'
 
 /** What one run of the benchmark measures. */
 export interface Options {
@@ -11,8 +11,11 @@ export interface Options {
   /** Measured seconds of a slot, and those before it that do not count. */
   readonly seconds: number
   readonly warmUp: number
-  /** Minutes at half of the highest rate, instead of the table. */
+  /** Minutes at half of the highest rate, or at the highest, instead of the table. */
   readonly soak: number | undefined
+  readonly fullRate: boolean
+  /** The targets that are measured. */
+  readonly targets: readonly Target[]
   /** Processes of the service: its WEB_CONCURRENCY. */
   readonly processes: number | undefined
   /** Another checkout, whose service is measured in turn with this one's. */
@@ -21,6 +24,8 @@ export interface Options {
   readonly against: string | undefined
   readonly profile: boolean
   readonly quick: boolean
+  /** Whether the figures are kept in `bench/history`. */
+  readonly keep: boolean
   /** Where the JSON goes. */
   readonly out: string | undefined
 }
@@ -35,11 +40,14 @@ export const USAGE = `npm run bench -- [options]
   --warm-up N           seconds of each slot that do not count, default 0.5
   --loans N             default 100000 (10000 with --quick)
   --transactions N      default three a loan
-  --soak MINUTES        half of the highest rate for so long: p99 and memory over time
+  --soak MINUTES        half of the highest rate for so long: p99, memory and the lag of the background over time
+  --full-rate           the soak at the highest rate
+  --targets a,b         default all: ${TARGETS.join(', ')}
   --processes N         WEB_CONCURRENCY of the service
-  --versus DIR          another checkout's service, measured in turn with this one's on the same book
+  --versus DIR          another checkout's service, measured in turn with this one's, with a Postgres and a book of its own
   --against FILE        the JSON of an earlier run: prints how the rates have changed since
   --profile             where the service's CPU time goes (use with --only and --connections)
+  --keep                keeps the figures in bench/history, to be committed
   --out FILE            where the JSON goes, default bench/results/<time>.json`
 
 const HEADLINE: readonly number[] = [1, 16, 64, 256]
@@ -60,6 +68,9 @@ export function readOptions(args: readonly string[]): Options {
       loans: { type: 'string' },
       transactions: { type: 'string' },
       soak: { type: 'string' },
+      'full-rate': { type: 'boolean', default: false },
+      targets: { type: 'string' },
+      keep: { type: 'boolean', default: false },
       processes: { type: 'string' },
       versus: { type: 'string' },
       against: { type: 'string' },
@@ -75,8 +86,10 @@ export function readOptions(args: readonly string[]): Options {
     (quick ? [1, 64] : HEADLINE)
   const rounds = count('rounds', values.rounds, { from: 1, to: 100 }) ?? (quick ? 1 : 5)
   const warmUp = amount('warm-up', values['warm-up']) ?? (quick ? 0.2 : 0.5)
-  const targets = values.versus === undefined ? 3 : 4
-  const share = QUICK_SECONDS / (scenarios.length * connections.length * rounds * targets) - warmUp
+  const asked = values.targets?.split(',').map(toTarget) ?? TARGETS
+  const targets = asked.filter((target) => target !== 'versus' || values.versus !== undefined)
+  if (!targets.includes('ours')) throw new Error('--targets: has to name ours')
+  const share = QUICK_SECONDS / (scenarios.length * connections.length * rounds * targets.length) - warmUp
   return {
     loans,
     transactions: count('transactions', values.transactions, { from: 0, to: 100_000_000 }) ?? loans * 3,
@@ -86,6 +99,9 @@ export function readOptions(args: readonly string[]): Options {
     seconds: amount('seconds', values.seconds) ?? (quick ? Math.min(2, Math.max(0.3, share)) : 2),
     warmUp,
     soak: amount('soak', values.soak),
+    fullRate: values['full-rate'],
+    targets,
+    keep: values.keep,
     processes: count('processes', values.processes, { from: 1, to: 64 }),
     versus: values.versus,
     against: values.against,
@@ -98,6 +114,12 @@ export function readOptions(args: readonly string[]): Options {
 function toScenario(text: string): Scenario {
   const known = SCENARIOS.find((name) => name === text)
   if (known === undefined) throw new Error(`--only: there is no scenario ${text}; there are ${SCENARIOS.join(', ')}`)
+  return known
+}
+
+function toTarget(text: string): Target {
+  const known = TARGETS.find((name) => name === text)
+  if (known === undefined) throw new Error(`--targets: there is no target ${text}; there are ${TARGETS.join(', ')}`)
   return known
 }
 

@@ -1,7 +1,8 @@
 import type { Tallies } from './checkBooks.ts'
+import type { Price } from './meter.ts'
 import type { Options } from './options.ts'
-import { asker, connectionsFor, type Scenario, secondsFor, TARGETS, type Target } from './scenarios.ts'
-import type { Stack } from './stack.ts'
+import { asker, connectionsFor, type Scenario, secondsFor, type Target } from './scenarios.ts'
+import { type Stack, sideOf } from './stack.ts'
 import type { Sample, Tally } from './window.ts'
 
 /** More of the driver's connections than this make Postgres slower, not faster. */
@@ -13,8 +14,11 @@ export interface Row {
   readonly connections: number
   readonly target: Target
   readonly rate?: number | undefined
-  readonly samples: Sample[]
+  readonly samples: Priced[]
 }
+
+/** A sample; of a version of the service, with its price. */
+export type Priced = Sample & { readonly price?: Price | undefined }
 
 /** Runs slots on the targets of a stack, one at a time, and keeps what was acknowledged. */
 export class Runner {
@@ -35,15 +39,13 @@ export class Runner {
 
   /** Those that a scenario can be measured on. Issuing a token is no statement that the driver could run. */
   targetsOf(scenario: Scenario): Target[] {
-    return TARGETS.filter((target) => {
-      if (target === 'versus') return this.#stack.versus !== undefined
-      return target !== 'driver' || scenario !== 'token'
-    })
+    return this.#options.targets.filter((target) => target !== 'driver' || scenario !== 'token')
   }
 
   /** Whether the service has the routes of a scenario yet; asked with one request, which counts in the books. */
   async isServed(scenario: Scenario): Promise<boolean> {
-    const { load, service, credentials, book } = this.#stack
+    const { load, ours } = this.#stack
+    const { service, credentials, book } = ours
     const ask = asker(scenario, book, 'ours', ++this.#slots, this.#nextTurn(scenario, 'ours'))()
     const { status, body } = await load.ask('probe', { port: service.port, ask, credentials, book })
     if (status === 404) return false
@@ -53,43 +55,54 @@ export class Runner {
     return true
   }
 
-  /** Measures one slot. */
+  /**
+   * Measures one slot. Of a version that is measured in the closed loop, the price counts what its background does, too:
+   * the next slot begins once it has caught up.
+   */
   async measure(
     scenario: Scenario,
     target: Target,
     connections: number,
-    over: { rate?: number; seconds?: number; warmUp?: number } = {},
-  ): Promise<Sample> {
-    const { book, load, driver, floor, floorPort, service, versus, postgresPid, credentials } = this.#stack
-    const { warmUp, seconds } = this.#options
-    const server = target === 'floor' ? floor.pid : target === 'versus' ? versus?.pid : service.pid
+    over: { rate?: number; seconds?: number; warmUp?: number; isPriced?: boolean } = {},
+  ): Promise<Sample & { readonly price: Price | undefined }> {
+    const side = sideOf(this.#stack, target)
+    if (!side) throw new Error(`there is no ${target} in this run`)
+    const { isPriced = true, ...changed } = over
+    const { load, driver, floor, floorPort } = this.#stack
+    const { databaseUrl, caller, credentials, book, postgresPid } = side
+    const version = target === 'ours' || target === 'versus' ? this.#stack[target] : undefined
+    const pids = { postgres: postgresPid, load: target === 'driver' ? driver.pid : load.pid }
+    const service = target === 'floor' ? floor.pid : version?.service.pid
     const slot = {
-      ...{ scenario, target, book, connections, warmUp, number: ++this.#slots },
-      seconds: secondsFor(scenario, seconds),
+      scenario,
+      target,
+      book,
+      connections,
+      warmUp: this.#options.warmUp,
+      number: ++this.#slots,
+      seconds: secondsFor(scenario, this.#options.seconds),
       turn: this.#nextTurn(scenario, target),
-      ...over,
-      pids: {
-        ...(target !== 'driver' && { service: server ?? 0 }),
-        postgres: postgresPid,
-        load: target === 'driver' ? driver.pid : load.pid,
-      },
+      ...changed,
+      pids: service === undefined ? pids : { ...pids, service },
     }
-    const port = target === 'floor' ? floorPort : target === 'versus' ? versus!.port : service.port
-    const { databaseUrl, caller } = this.#stack
-    const sample =
+    const run = () =>
       target === 'driver'
-        ? await driver.ask('run', {
+        ? driver.ask('run', {
             ...slot,
             connections: Math.min(connections, MOST_CONNECTIONS),
             databaseUrl,
             caller,
           })
-        : await load.ask('run', { ...slot, port, credentials })
+        : load.ask('run', { ...slot, port: version?.service.port ?? floorPort, credentials })
+    const { result: sample, price } =
+      version && isPriced
+        ? await version.meter.priceOf(version.service.pid, slot.warmUp + slot.seconds, run)
+        : { result: await run(), price: undefined }
     add(this.tallies[target].repaid, sample.tally.repaid.count, sample.tally.repaid.amount)
     add(this.tallies[target].lent, sample.tally.lent.count, sample.tally.lent.amount)
     if (sample.firstError !== undefined)
       this.#note(`${scenario}, ${target}, ${connections} connections: ${sample.firstError}`, sample.errors)
-    return sample
+    return { ...sample, price }
   }
 
   #nextTurn(scenario: Scenario, target: Target): number {
@@ -122,7 +135,7 @@ export async function runRounds(
 ): Promise<Row[]> {
   const rows: Row[] = scenarios.flatMap((scenario) =>
     connectionsFor(scenario, connections).flatMap((count) =>
-      runner.targetsOf(scenario).map((target) => ({ scenario, connections: count, target, samples: [] as Sample[] })),
+      runner.targetsOf(scenario).map((target) => ({ scenario, connections: count, target, samples: [] as Priced[] })),
     ),
   )
   for (let round = 0; round < rounds; round++) {

@@ -17,41 +17,52 @@ export interface Step {
   readonly p99: number
   readonly longest: number
   readonly residentMiB: number
+  /** Changes that are not sealed, or not in the journal, and the age of the oldest in seconds. */
+  readonly behind: number
+  readonly behindSeconds: number
 }
 
-/** Half of the highest rate of repayments, requests a second. */
-async function halfRate(runner: Runner): Promise<number> {
+/** The highest rate of repayments, requests a second. */
+async function highestRate(runner: Runner): Promise<number> {
   const rates: number[] = []
   for (let round = 0; round < 3; round++)
     rates.push((await runner.measure('repayments', 'ours', CONNECTIONS, { seconds: 3, warmUp: 1 })).perSecond)
-  return median(rates) / 2
+  return median(rates)
 }
 
-/** Repayments at half of the highest rate, for so many minutes: does latency hold, does memory stay? */
+/**
+ * Repayments at half of the highest rate, or as many as are answered, for so many minutes: does latency hold, does memory
+ * stay, does the background keep up?
+ */
 export async function soak(
   runner: Runner,
   stack: Stack,
-  minutes: number,
+  { minutes, fullRate }: { readonly minutes: number; readonly fullRate: boolean },
   say: (text: string) => void,
 ): Promise<{ rate: number; steps: Step[] }> {
-  const rate = await halfRate(runner)
-  say(`soak: ${figure(rate)} repayments a second for ${minutes} minutes, half of the highest rate`)
+  const highest = await highestRate(runner)
+  const rate = fullRate ? highest : highest / 2
+  say(`soak: ${figure(rate)} repayments a second for ${minutes} minutes, ${fullRate ? '' : 'half of '}the highest rate`)
   const steps: Step[] = []
   const started = performance.now()
   while (performance.now() - started < minutes * 60_000) {
-    const sample = await runner.measure('repayments', 'ours', CONNECTIONS, { rate, seconds: STEP_SECONDS, warmUp: 0 })
+    const over = { ...(!fullRate && { rate }), seconds: STEP_SECONDS, warmUp: 0, isPriced: false }
+    const sample = await runner.measure('repayments', 'ours', CONNECTIONS, over)
+    const behind = await stack.ours.meter.behind()
     const step: Step = {
       second: Math.round((performance.now() - started) / 1000),
       perSecond: sample.perSecond,
       p50: sample.p50,
       p99: sample.p99,
       longest: sample.longest,
-      residentMiB: residentBytes(stack.service.pid).now / MEBIBYTE,
+      residentMiB: residentBytes(stack.ours.service.pid).now / MEBIBYTE,
+      behind: Math.max(behind.unsealed, behind.unposted),
+      behindSeconds: behind.seconds,
     }
     steps.push(step)
     say(
       `${String(step.second).padStart(5)} s  ${figure(step.perSecond)}/s  p50 ${figure(step.p50)}  p99 ${figure(step.p99)}  ` +
-        `longest ${figure(step.longest)} ms  ${figure(step.residentMiB)} MiB`,
+        `longest ${figure(step.longest)} ms  ${figure(step.residentMiB)} MiB  ${step.behind} behind, ${figure(step.behindSeconds)} s`,
     )
   }
   say(summary(steps))

@@ -7,7 +7,7 @@ import { headOf } from '../../src/services/events/eventList.ts'
 import { sequencerJob } from '../../src/services/events/sequencer.ts'
 import { drain } from '../../src/services/jobs/job.ts'
 import { DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
-import { SECRET } from '../stack.ts'
+import { SECRET } from '../startService.ts'
 
 /** A book with events, and its clock, which stands still until it is moved. */
 export interface HeldBook {

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { SECRET, startService } from '../../bench/stack.ts'
+import { SECRET, startService } from '../../bench/startService.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { type Credentials, layLenders } from './lenders.ts'
 

@@ -52,7 +52,7 @@ beforeAll(async () => {
      WHERE table_schema = 'public'`,
   )
   types = new Map(columns.map(({ name, type }) => [name, type]))
-  const change = await text(`SELECT id FROM audit_entry WHERE after #>> '{posted,id}' = '${made.entry}'`)
+  const change = await text(`SELECT id FROM audit_entry WHERE change #>> '{posted,id}' = '${made.entry}'`)
   ids = { ...made, change }
   await client.query('CREATE SCHEMA whole')
   for (const table of TABLES) await client.query(`CREATE TABLE whole.${table} AS TABLE ${table}`)

@@ -190,7 +190,7 @@ export const BOOK_FAULTS: readonly Fault[] = [
   ],
   [
     'an entry that the trail does not know',
-    `DELETE FROM audit_entry WHERE after #>> '{posted,id}' = :'entry'`,
+    `DELETE FROM audit_entry WHERE change #>> '{posted,id}' = :'entry'`,
     /loan :plain: entry :entry is not in the trail/,
   ],
   [
@@ -220,8 +220,8 @@ export const BOOK_FAULTS: readonly Fault[] = [
   ],
   [
     'one change in the trail twice',
-    `INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, after)
-     SELECT organization_id, at, action, entity, entity_id, after FROM audit_entry WHERE after #>> '{posted,id}' = :'entry'`,
+    `INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, change)
+     SELECT organization_id, at, action, entity, entity_id, change FROM audit_entry WHERE change #>> '{posted,id}' = :'entry'`,
     /loan :plain: the trail says twice that entry :entry was posted/,
   ],
   [

@@ -112,7 +112,7 @@ export const CHAIN_FAULTS: readonly SealFault[] = [
 ]
 
 const SET_AMOUNT = `UPDATE loan_entry SET amount = amount - 100000 WHERE id = :entry;
-  UPDATE audit_entry SET after = jsonb_set(after, '{posted,amount}', '300000') WHERE after #>> '{posted,id}' = ':entry'`
+  UPDATE audit_entry SET change = jsonb_set(change::jsonb, '{posted,amount}', '"300000"')::json WHERE change #>> '{posted,id}' = ':entry'`
 
 /** Changes in several places at once, so that the places agree. */
 export const COHERENT_FAULTS: readonly SealFault[] = [
@@ -124,18 +124,18 @@ export const COHERENT_FAULTS: readonly SealFault[] = [
   {
     name: 'another amount, in the entry and in the trail: the trail',
     spoil: SET_AMOUNT,
-    said: /^audit_entry \d+: after is not what was sealed/m,
+    said: /^audit_entry \d+: change is not what was sealed/m,
   },
   {
     name: 'another amount, in the entry and the trail, and digest and marks made for it without the secret',
     spoil: `${SET_AMOUNT}; UPDATE event SET digest = sha256('made'), marks = '' WHERE change_id =
-      (SELECT id FROM audit_entry WHERE after #>> '{posted,id}' = ':entry')`,
+      (SELECT id FROM audit_entry WHERE change #>> '{posted,id}' = ':entry')`,
     said: /^event \d+\/0: does not follow from the part before/m,
   },
   {
     name: 'an entry removed, with the trail, its key, its seal and the counts of the loan',
-    spoil: `DELETE FROM event WHERE change_id = (SELECT id FROM audit_entry WHERE after #>> '{posted,id}' = ':chargedOff');
-      DELETE FROM audit_entry WHERE after #>> '{posted,id}' = ':chargedOff';
+    spoil: `DELETE FROM event WHERE change_id = (SELECT id FROM audit_entry WHERE change #>> '{posted,id}' = ':chargedOff');
+      DELETE FROM audit_entry WHERE change #>> '{posted,id}' = ':chargedOff';
       DELETE FROM loan_entry WHERE id = :chargedOff;
       UPDATE loan SET version = version - 1, entry_count = 0, charged_off_on = NULL, carried_forward = NULL,
         updated_at = created_at WHERE id = (SELECT loan_id FROM whole.loan_entry WHERE id = :chargedOff)`,
@@ -150,7 +150,7 @@ export const COHERENT_FAULTS: readonly SealFault[] = [
   {
     name: 'the reversal of an entry, in the row and in the trail',
     spoil: `UPDATE loan_entry SET reversed_at = reversed_at + interval '1 s' WHERE id = :reversed;
-      UPDATE audit_entry SET at = at + interval '1 s' WHERE after #>> '{reversed,id}' = ':reversed'`,
+      UPDATE audit_entry SET at = at + interval '1 s' WHERE change #>> '{reversed,id}' = ':reversed'`,
     said: /^audit_entry \d+: at is not what was sealed/m,
   },
   {
@@ -162,7 +162,7 @@ export const COHERENT_FAULTS: readonly SealFault[] = [
   {
     name: 'the author of a change, in the entry and in the trail',
     spoil: `UPDATE loan_entry SET account_id = 2 WHERE id = :entry;
-      UPDATE audit_entry SET account_id = 2 WHERE after #>> '{posted,id}' = ':entry'`,
+      UPDATE audit_entry SET account_id = 2 WHERE change #>> '{posted,id}' = ':entry'`,
     said: /^audit_entry \d+: account_id is not what was sealed/m,
   },
   {

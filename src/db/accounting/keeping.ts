@@ -1,7 +1,9 @@
 import type { LocalDate } from '../../domain/dates.ts'
-import { changeFromText, type StoredChange } from '../../domain/loan/change/changeText.ts'
+import { changeFromText } from '../../domain/loan/change/changeFromText.ts'
+import type { StoredChange } from '../../domain/loan/change/changeText.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Transaction } from '../postgres/transaction.ts'
+import { arrayOf } from '../queries/rows.ts'
 import { statement } from '../queries/statement.ts'
 import { HEAD_COLUMNS, type JournalHead } from './journalHead.ts'
 
@@ -20,9 +22,12 @@ export interface ClaimedJournal extends JournalHead {
   readonly sealedTo: bigint
 }
 
+/** Lets the commit of a transaction of the journal alone not wait for the disk: what a crash takes is posted again, the same. */
+export const commitWithoutWaiting = (transaction: Transaction) =>
+  transaction.query({ name: 'commit-without-waiting', text: 'SET LOCAL synchronous_commit = off' })
+
 /**
- * Claims the journal of an organization until the end of the transaction, and makes one where there is none. The commit
- * does not wait for the disk: the journal follows from the trail, and what a crash takes is posted again, the same.
+ * Claims the journal of an organization until the end of the transaction, and makes one where there is none.
  * @returns undefined while another instance has claimed it
  */
 export async function claimJournal(
@@ -32,8 +37,7 @@ export async function claimJournal(
   const claimed = () =>
     transaction.query<ClaimedJournal>({
       name: 'claim-journal',
-      text: `SELECT ${HEAD_COLUMNS}, (SELECT c.change_id FROM event_chain c WHERE c.organization_id = $1) AS "sealedTo",
-          set_config('synchronous_commit', 'off', true)
+      text: `SELECT ${HEAD_COLUMNS}, (SELECT c.change_id FROM event_chain c WHERE c.organization_id = $1) AS "sealedTo"
         FROM journal WHERE organization_id = $1 FOR UPDATE SKIP LOCKED`,
       values: [organizationId],
     })
@@ -99,16 +103,17 @@ const LAST_POSTING = `LEFT JOIN LATERAL (SELECT method, contribution FROM postin
     WHERE organization_id = l.organization_id AND loan_id = l.id ORDER BY id DESC LIMIT 1) AS p ON true`
 const LOAN = `l.id, l.product_id AS "productId", l.currency, l.disbursed_on AS "disbursedOn", p.method, p.contribution`
 
-/** Reads loans by their ids, with their last postings. */
-export async function readKeptLoans(
+/** Reads what loans contribute by their last postings, by their ids; loans without a posting are left out. */
+export async function readContributions(
   transaction: Transaction,
   organizationId: number,
   ids: readonly bigint[],
-): Promise<KeptLoan[]> {
-  const { rows } = await transaction.query<KeptLoan>({
-    name: 'read-kept-loans',
-    text: `SELECT ${LOAN} FROM loan l ${LAST_POSTING} WHERE l.organization_id = $1 AND l.id = ANY ($2::bigint[])`,
-    values: [organizationId, ids],
+): Promise<{ readonly id: bigint; readonly contribution: string | null }[]> {
+  const { rows } = await transaction.query<{ id: bigint; contribution: string | null }>({
+    name: 'read-contributions',
+    text: `SELECT k.id, p.contribution FROM unnest((SELECT $2::bigint[])) AS k (id) CROSS JOIN LATERAL (SELECT contribution
+      FROM posting WHERE organization_id = $1 AND loan_id = k.id ORDER BY id DESC LIMIT 1) AS p`,
+    values: [organizationId, arrayOf(ids)],
   })
   return rows
 }

@@ -1,8 +1,11 @@
+import { changeFromText } from '../../domain/loan/change/changeFromText.ts'
+import type { StoredChange } from '../../domain/loan/change/changeText.ts'
 import { LARGEST_INT64 } from '../../toolbox/integers.ts'
+import { shownChange } from '../loans/loanColumns.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Found, Position } from '../queries/cursor.ts'
 import { cursorAt } from '../queries/cursor.ts'
-import { moment } from '../queries/rows.ts'
+import { jsonbText, moment } from '../queries/rows.ts'
 import { type Conditions, type ConditionText, conditionsOf } from '../queries/statement.ts'
 
 /** A row of the audit trail: who changed what, when, in which request, and what it was before and after. */
@@ -52,7 +55,7 @@ export async function findAudit(
   const read = (more: string, sent: readonly unknown[]) =>
     db.pool.query<AuditRow>(`SELECT ${AUDIT_COLUMNS} FROM audit_entry WHERE ${where} ${more}`, [...values, ...sent])
   const foundOf = ({ rows }: { readonly rows: readonly AuditRow[] }) => ({
-    items: rows.map(toAuditEntry),
+    items: rows.map((row) => toAuditEntry(row)),
     next: cursorAt(TRAIL_ORDER, rows.at(-1)?.id),
   })
   const [first, second] = [1, 2].map((more) => `$${values.length + more}`)
@@ -87,7 +90,7 @@ export const auditConditions = ({ since, until, ...filter }: AuditFilter, base: 
 
 /** The columns that `toAuditEntry` reads; the JSON as text, because the driver would round its ids. */
 export const AUDIT_COLUMNS =
-  'id, at, account_id, request_id, action, entity, entity_id, before::text AS before, after::text AS after'
+  'id, at, account_id, request_id, action, entity, entity_id, before::text AS before, after::text AS after, change::text AS change'
 
 export interface AuditRow {
   readonly id: bigint
@@ -99,19 +102,36 @@ export interface AuditRow {
   readonly entity_id: string
   readonly before: string | null
   readonly after: string | null
+  /** Of a change of a loan: the change. */
+  readonly change: string | null
 }
 
-export const toAuditEntry = (row: AuditRow): AuditEntry => ({
-  id: row.id,
-  at: row.at,
-  accountId: row.account_id,
-  requestId: row.request_id,
-  action: row.action,
-  entity: row.entity,
-  entityId: row.entity_id,
-  before: exactly(row.before),
-  after: exactly(row.after),
-})
+/** Returns the change of a loan that a row has; undefined for a row of something else, and for a damaged one. */
+export const loanChangeOf = ({ change }: Pick<AuditRow, 'change'>): StoredChange | undefined =>
+  change === null ? undefined : changeFromText(change)
+
+/** @param loanChange the change that the row has, where it was read already */
+export function toAuditEntry(row: AuditRow, loanChange = loanChangeOf(row)): AuditEntry {
+  const { before, after } = shownTexts(row, loanChange)
+  return {
+    id: row.id,
+    at: row.at,
+    accountId: row.account_id,
+    requestId: row.request_id,
+    action: row.action,
+    entity: row.entity,
+    entityId: row.entity_id,
+    before: exactly(before),
+    after: exactly(after),
+  }
+}
+
+/** Returns the texts of what was before and after: those of the row, or what its change says. */
+function shownTexts({ before, after }: AuditRow, loanChange: StoredChange | undefined) {
+  if (before !== null || after !== null || !loanChange) return { before, after }
+  const shown = shownChange(loanChange)
+  return { before: shown.before && jsonbText(shown.before), after: jsonbText(shown.after) }
+}
 
 /** JSON as values, where a number is kept as its text if a double would write it otherwise. */
 const exactly = (text: string | null): unknown =>

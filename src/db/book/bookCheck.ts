@@ -210,9 +210,9 @@ const READ = `
     a.after ->> 'customerId' AS "customerId", a.after ->> 'productId' AS "productId",
     a.after ->> 'totalOutstanding' AS outstanding, a.after ->> 'principal' AS principal,
     a.after ->> 'disbursedOn' AS "disbursedOn", a.after ->> 'dueOn' AS "dueOn",
-    a.after #>> '{posted,id}' AS "postedId", a.after #>> '{posted,type}' AS "postedType",
-    a.after #>> '{posted,amount}' AS "postedAmount", a.after #>> '{posted,valueDate}' AS "postedOn",
-    a.after #>> '{posted,note}' AS "postedNote", a.after #>> '{reversed,id}' AS "reversedId"
+    a.change #>> '{posted,id}' AS "postedId", a.change #>> '{posted,type}' AS "postedType",
+    coalesce(a.change #>> '{posted,amount}', '0') AS "postedAmount", a.change ->> 'on' AS "postedOn",
+    a.change #>> '{posted,note}' AS "postedNote", a.change #>> '{reversed,id}' AS "reversedId"
   FROM unnest($1::int[], $2::text[]) AS k (organization_id, id)
   CROSS JOIN LATERAL (
     SELECT * FROM audit_entry a WHERE a.organization_id = k.organization_id AND a.entity = 'loan' AND a.entity_id = k.id

@@ -31,7 +31,7 @@ const KEYS = `
     FROM idempotency_key WHERE entity IS NOT NULL OR entity_id IS NOT NULL OR transaction_id IS NOT NULL GROUP BY 1, 2, 3, 4, 5
   ), changed AS (
     SELECT a.organization_id, a.account_id, a.entity, a.entity_id, coalesce(CASE
-        WHEN a.entity = 'loan' THEN coalesce(a.after #>> '{posted,id}', a.after #>> '{reversed,id}')
+        WHEN a.entity = 'loan' THEN coalesce(a.change #>> '{posted,id}', a.change #>> '{reversed,id}')
         WHEN a.entity = 'customer' THEN d.id::text
         WHEN a.action = 'recover' AND a.before IS NOT NULL THEN a.after ->> 'position'
       END, '') AS part, count(*) AS changes

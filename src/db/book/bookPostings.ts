@@ -2,7 +2,7 @@ import { amountsBy, SLOTS, type Slot, type SlotAmounts } from '../../domain/acco
 import type { CheckedPosting } from '../../domain/bookCheck/journalRules.ts'
 import type { TrailedChange, TrailedPosting } from '../../domain/bookCheck/journalTrail.ts'
 import type { LocalDate } from '../../domain/dates.ts'
-import { changeFromText } from '../../domain/loan/change/changeText.ts'
+import { changeFromText } from '../../domain/loan/change/changeFromText.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
 
 /** A loan, by its organization and its id. */
@@ -23,8 +23,8 @@ const READ = `
   SELECT k.organization_id, k.id AS loan_id, last.id AS "lastChangeId", p.id, p.change_id AS "changeId", p.kind, p.method, p.contribution,
     p.value_date AS "valueDate", p.booked_on AS "bookedOn", p.posted_at AS "postedAt", ${SLOTS.map((slot) => `p.${slot}`).join(', ')}, a.change::text AS change,
     p.sequence, p.transaction_id AS "transactionId", a.at, a.action,
-    a.after #>> '{posted,id}' AS "postedId", a.after #>> '{posted,type}' AS "postedType",
-    a.after #>> '{reversed,id}' AS "reversedId", a.after #>> '{reversed,type}' AS "reversedType",
+    a.change #>> '{posted,id}' AS "postedId", a.change #>> '{posted,type}' AS "postedType",
+    a.change #>> '{reversed,id}' AS "reversedId", a.change #>> '{reversed,type}' AS "reversedType",
     (SELECT min(sequence) FROM event e WHERE e.organization_id = k.organization_id AND e.change_id = p.change_id) AS first
   FROM unnest($1::int[], $2::bigint[]) AS k (organization_id, id)
   LEFT JOIN LATERAL (SELECT id FROM audit_entry e WHERE e.organization_id = k.organization_id AND e.entity = 'loan'

@@ -2,8 +2,8 @@ import type { Db } from '../postgres/client.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { type ColumnTypes, columnValues, tableOf } from '../queries/rows.ts'
 import { statement } from '../queries/statement.ts'
-import { SEALED_TRAIL, textsOf } from './sealedColumns.ts'
-import { type TrailedChange, toTrailedChange } from './trailedChange.ts'
+import { SEALED_TRAIL, textsEach } from './sealedColumns.ts'
+import { type TrailedChange, toTrailedChange, trailText } from './trailedChange.ts'
 
 /** The end of an organization's chain: what was sealed last. */
 export interface ChainEnd {
@@ -22,6 +22,7 @@ export interface ChainEnd {
 
 /** A row of the trail that is to be sealed. */
 export interface UnsealedRow extends TrailedChange {
+  readonly at: number
   /** Whether the change raised a credit limit. */
   readonly isRaised: boolean
   readonly isUnannounced: boolean
@@ -111,12 +112,14 @@ export const isTest = async (transaction: Transaction, organizationId: number): 
 const readUnsealedRows = statement<{ organizationId: number; above: bigint; settled: bigint; most: number }>(
   'read-unsealed',
   (p) => `
-  SELECT id, after ->> 'boostStatus' = 'raised' IS TRUE AS "isRaised", unannounced IS TRUE AS "isUnannounced",
-    ${textsOf(SEALED_TRAIL, 'a')} AS trail
+  SELECT id, at, entity = 'customer' AND after ->> 'boostStatus' = 'raised' IS TRUE, ${textsEach(SEALED_TRAIL, 'a')}
   FROM audit_entry a
   WHERE organization_id = ${p('organizationId')} AND id > ${p('above')} AND id <= ${p('settled')}
   ORDER BY id LIMIT ${p('most')}`,
 )
+
+/** A row of `readUnsealedRows`: its number, its time, whether it raised a limit, and the texts of `SEALED_TRAIL`. */
+type UnsealedTexts = [id: bigint, at: number, isRaised: boolean, ...trail: (string | null)[]]
 
 /** Reads the next rows of the trail to seal, in their order. */
 export async function readUnsealed(
@@ -124,10 +127,12 @@ export async function readUnsealed(
   organizationId: number,
   { above, settled, most }: { readonly above: bigint; readonly settled: bigint; readonly most: number },
 ): Promise<UnsealedRow[]> {
-  const { rows } = await transaction.query<Pick<UnsealedRow, 'id' | 'isRaised' | 'isUnannounced' | 'trail'>>(
-    readUnsealedRows({ organizationId, above, settled, most }),
-  )
-  return rows.map(({ isRaised, isUnannounced, ...row }) => ({ ...toTrailedChange(row), isRaised, isUnannounced }))
+  const prepared = readUnsealedRows({ organizationId, above, settled, most })
+  const { rows } = await transaction.query<UnsealedTexts>({ ...prepared, rowMode: 'array' })
+  return rows.map(([id, at, isRaised, ...trail]) => {
+    const change = toTrailedChange({ id, trail })
+    return { ...change, at, isRaised, isUnannounced: trailText(change, 'unannounced') === 'true' }
+  })
 }
 
 const EVENT: ColumnTypes = {

@@ -1,5 +1,5 @@
-import { changeFromText, type StoredChange } from '../../domain/loan/change/changeText.ts'
-import { AUDIT_COLUMNS, type AuditEntry, type AuditRow, toAuditEntry } from '../audit/audit.ts'
+import type { StoredChange } from '../../domain/loan/change/changeText.ts'
+import { AUDIT_COLUMNS, type AuditEntry, type AuditRow, loanChangeOf, toAuditEntry } from '../audit/audit.ts'
 import type { Db } from '../postgres/client.ts'
 import { statement } from '../queries/statement.ts'
 
@@ -22,24 +22,24 @@ interface EventRow extends AuditRow {
   readonly part: number
   readonly sealed_at: number
   readonly hash: Uint8Array
-  readonly loan_change: string | null
 }
 
-const COLUMNS = `e.sequence, e.type, e.part, e.sealed_at, e.hash, a.change::text AS loan_change, ${AUDIT_COLUMNS.split(
-  ', ',
-)
+const COLUMNS = `e.sequence, e.type, e.part, e.sealed_at, e.hash, ${AUDIT_COLUMNS.split(', ')
   .map((column) => `a.${column}`)
   .join(', ')}`
 
-const toEvent = (row: EventRow): StoredEvent => ({
-  sequence: row.sequence,
-  type: row.type,
-  part: row.part,
-  sealedAt: row.sealed_at,
-  hash: row.hash,
-  loanChange: row.loan_change === null ? undefined : changeFromText(row.loan_change),
-  change: toAuditEntry(row),
-})
+function toEvent(row: EventRow): StoredEvent {
+  const loanChange = loanChangeOf(row)
+  return {
+    sequence: row.sequence,
+    type: row.type,
+    part: row.part,
+    sealedAt: row.sealed_at,
+    hash: row.hash,
+    loanChange,
+    change: toAuditEntry(row, loanChange),
+  }
+}
 
 /** The part of an organization's events that is asked for: those after a number, up to another. */
 export interface EventRange {

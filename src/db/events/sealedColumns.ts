@@ -148,7 +148,6 @@ export const SEALED = {
   loan_entry: {
     key: ['id'],
     columns: [
-      'arrival',
       'loan_id',
       'ordinal',
       'place',
@@ -165,6 +164,8 @@ export const SEALED = {
       'due_on',
     ],
     leftOut: {
+      arrival:
+        'the order of arrival of all entries, which the database gives: lists walk by it, and no figure follows from it',
       reversed_at: 'book check compares the column with the row of the trail about the reversal, which is sealed',
     },
     isMutable: false,
@@ -258,4 +259,8 @@ export const isInt = (text: string): boolean => isWithin(text, 2n ** 31n)
 
 /** SQL for columns of a row as a JSON array of texts, nulls included. The session has the time zone UTC. */
 export const textsOf = (columns: readonly string[], alias: string): string =>
-  `json_build_array(${columns.map((column) => `${alias}.${column}::text`).join(', ')})`
+  `json_build_array(${textsEach(columns, alias)})`
+
+/** The same, each text in a column of the answer. */
+export const textsEach = (columns: readonly string[], alias: string): string =>
+  columns.map((column) => `${alias}.${column}::text`).join(', ')

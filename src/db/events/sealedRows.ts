@@ -1,8 +1,10 @@
+import { instantText } from '../audit/stamp.ts'
 import type { Transaction } from '../postgres/transaction.ts'
+import { jsonbText } from '../queries/rows.ts'
 import { statement } from '../queries/statement.ts'
 import { absent, isBigint, isInt, SEALED, type Texts, textsOf } from './sealedColumns.ts'
 import { readCreditRows } from './sealedCredit.ts'
-import type { SealedRow, TrailedChange } from './trailedChange.ts'
+import { type SealedRow, type TrailedChange, trailText } from './trailedChange.ts'
 
 /** The lines of schedules that are read at once, besides those of one loan. */
 const MOST_LINES = 10_000
@@ -80,14 +82,49 @@ const ROW_OF: ReadonlyMap<string, readonly [table: ByKey, actions?: readonly str
 )
 
 /** Returns the rows that a change names by its key; those of credit are found by `readCreditRows`. */
-function namedBy({ entity, entityId, action, loanChange }: TrailedChange): Named[] {
+function namedBy({ entity, entityId, action }: TrailedChange): Named[] {
   const [table, actions] = ROW_OF.get(entity) ?? []
-  const named: Named[] = []
-  if (table && (actions === undefined || actions.includes(action))) named.push({ table, key: entityId })
-  const posted = entity === 'loan' ? loanChange?.posted : undefined
-  if (posted) named.push({ table: 'loan_entry', key: String(posted.id) })
-  return named
+  return table && (actions === undefined || actions.includes(action)) ? [{ table, key: entityId }] : []
 }
+
+/** Returns the entry that a change posted, as its key. */
+function postedBy({ entity, loanChange }: TrailedChange): Named[] {
+  const posted = entity === 'loan' ? loanChange?.posted : undefined
+  return posted ? [{ table: 'loan_entry', key: String(posted.id) }] : []
+}
+
+/** Returns the row of the entry that a change posted, as the change was saved with it. */
+function postedRow(change: TrailedChange): SealedRow[] {
+  const { entity, entityId, loanChange } = change
+  const posted = entity === 'loan' ? loanChange?.posted : undefined
+  if (!posted) return []
+  const texts: Record<(typeof SEALED.loan_entry.columns)[number], string | null> = {
+    loan_id: entityId,
+    ordinal: String(posted.ordinal),
+    place: String(posted.place),
+    type: posted.type,
+    value_date: posted.valueDate,
+    posted_at: instantText(posted.postedAt),
+    amount: String(posted.amount),
+    token: posted.token,
+    note: posted.note,
+    account_id: trailText(change, 'account_id'),
+    replaces: posted.replaces === null ? null : String(posted.replaces),
+    record: posted.record && jsonbText(posted.record),
+    payment_method: posted.paymentMethod,
+    due_on: posted.dueOn,
+  }
+  const values = SEALED.loan_entry.columns.map((column) => texts[column])
+  return [{ table: 'loan_entry', key: String(posted.id), values }]
+}
+
+/**
+ * Reads the rows that changes of one organization made true, for their seal: as `readSealed` does, but the entry that a
+ * change posted is the one of the change itself, and no row of it is read. What was changed in that row since differs from
+ * its seal.
+ */
+export const readForSeal = (transaction: Transaction, organizationId: number, changes: readonly TrailedChange[]) =>
+  readRowsOf(transaction, organizationId, changes, { named: namedBy, made: postedRow })
 
 /**
  * Reads the rows that changes of one organization made true, as they are now. A row that is not there is given with nulls.
@@ -95,12 +132,25 @@ function namedBy({ entity, entityId, action, loanChange }: TrailedChange): Named
  * @returns the rows of each change, by its id; without the last of the changes, where they make more than some 100,000
  *   rows: those are to be asked for again
  */
-export async function readSealed(
+export const readSealed = (transaction: Transaction, organizationId: number, changes: readonly TrailedChange[]) =>
+  readRowsOf(transaction, organizationId, changes, {
+    named: (change) => [...namedBy(change), ...postedBy(change)],
+    made: () => [],
+  })
+
+/** The rows of a change: those that are read by their keys, and those that the change itself says. */
+interface RowsOfChange {
+  readonly named: (change: TrailedChange) => Named[]
+  readonly made: (change: TrailedChange) => SealedRow[]
+}
+
+async function readRowsOf(
   transaction: Transaction,
   organizationId: number,
   changes: readonly TrailedChange[],
+  of: RowsOfChange,
 ): Promise<Map<bigint, SealedRow[]>> {
-  const named = new Map(changes.map((change) => [change, namedBy(change)]))
+  const named = new Map(changes.map((change) => [change, of.named(change)]))
   const found = new Map<ByKey, Map<string, Texts>>()
   for (const [table, rows] of Map.groupBy([...named.values()].flat(), ({ table }) => table))
     found.set(table, await readRows(transaction, organizationId, table, rows))
@@ -122,6 +172,7 @@ export async function readSealed(
             { table, key, values: found.get(table)?.get(key) ?? absent(table) },
             ...(table === 'loan' ? (lines.get(key) ?? []) : []),
           ]),
+        ...of.made(change),
         ...(credit.get(change.id) ?? []),
       ],
     ]),

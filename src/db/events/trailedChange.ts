@@ -1,4 +1,5 @@
-import { changeFromText, type StoredChange } from '../../domain/loan/change/changeText.ts'
+import { changeFromText } from '../../domain/loan/change/changeFromText.ts'
+import type { StoredChange } from '../../domain/loan/change/changeText.ts'
 import { SEALED_TRAIL, type SealedName, type Texts } from './sealedColumns.ts'
 
 /** A row that a change made true, in texts of Postgres. */
@@ -27,6 +28,10 @@ const ENTITY = placeOf('entity')
 const ENTITY_ID = placeOf('entity_id')
 const ACTION = placeOf('action')
 const CHANGE = placeOf('change')
+
+/** Returns the text of a column of a row of the trail. */
+export const trailText = ({ trail }: Pick<TrailedChange, 'trail'>, column: (typeof SEALED_TRAIL)[number]) =>
+  trail[placeOf(column)] ?? null
 
 /** Returns a row of the trail from the texts of its columns. */
 export function toTrailedChange({ id, trail }: { readonly id: bigint; readonly trail: Texts }): TrailedChange {

@@ -1,7 +1,11 @@
 import type { Balances } from '../../domain/loan/balances.ts'
 import type { LoanChanged } from '../../domain/loan/change/change.ts'
-import { changeToText } from '../../domain/loan/change/changeText.ts'
-import type { Entry } from '../../domain/loan/entry.ts'
+import {
+  changeToText,
+  type ReversedEntry,
+  type ShownFigures,
+  type StoredChange,
+} from '../../domain/loan/change/changeText.ts'
 import type { Trace } from '../audit/trail.ts'
 import { type ColumnTypes, moment } from '../queries/rows.ts'
 
@@ -54,7 +58,7 @@ export function agrees(column: string, stored: unknown, computed: unknown): bool
   return typeof stored === 'number' && stored <= Date.parse(String(computed))
 }
 
-/** A loan in the few figures that the audit trail keeps of it; what was recovered, only where something was written off. */
+/** A loan in the few figures that the audit trail shows of it; what was recovered, only where something was written off. */
 export const figures = ({
   status,
   totalOutstanding,
@@ -63,7 +67,7 @@ export const figures = ({
   totalWrittenOff,
   totalRecovered,
   chargedOffOn,
-}: Balances) => {
+}: ShownFigures) => {
   const always = { status, totalOutstanding, totalPaid, totalOverpaid, totalWrittenOff, chargedOffOn }
   return totalWrittenOff > 0n ? { ...always, totalRecovered } : always
 }
@@ -74,20 +78,39 @@ export interface MoreOfTrail {
   readonly after?: object
 }
 
-/** Returns the content of the audit trail about a change of a loan: its figures before and after, the entry, and the change. */
-export function traceOf(changed: LoanChanged, more: MoreOfTrail = {}): Trace {
-  const { action, before, after, posted, reversed, reason } = changed
+/**
+ * Returns the content of the audit trail about a change of a loan. Its figures before and after are in the change itself,
+ * from which `shownChange` makes them; they are written besides only where the trail keeps more than them.
+ */
+export function traceOf(changed: LoanChanged, more?: MoreOfTrail): Trace {
+  const { action, before, after } = changed
+  const change = changeToText(changed)
+  if (!more) return { action, before: null, after: null, change }
   return {
     action,
     before: before && { ...figures(before), ...more.before },
-    after: {
-      ...figures(after),
-      ...(posted && { posted: { ...shownEntry(posted), valueDate: posted.valueDate, note: posted.note } }),
-      ...(reversed && { reversed: { ...shownEntry(reversed), reason } }),
-      ...more.after,
-    },
-    change: changeToText(changed),
+    after: { ...figures(after), ...more.after },
+    change,
   }
 }
 
-const shownEntry = ({ id, type, amount }: Entry) => ({ id, type, amount })
+/** A change as the audit trail shows it. */
+export interface ShownChange {
+  readonly before: object | null
+  readonly after: object
+}
+
+/** Returns what the audit trail shows of a change of a loan: its figures before and after, and the entry. */
+export function shownChange(change: StoredChange): ShownChange {
+  const { before, posted, reversed, reason } = change
+  return {
+    before: before && figures(before),
+    after: {
+      ...figures(change),
+      ...(posted && { posted: { ...shownEntry(posted), valueDate: posted.valueDate, note: posted.note } }),
+      ...(reversed && { reversed: { ...shownEntry(reversed), reason } }),
+    },
+  }
+}
+
+const shownEntry = ({ id, type, amount }: ReversedEntry) => ({ id, type, amount })

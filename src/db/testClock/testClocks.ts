@@ -1,6 +1,6 @@
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import type { ToldChange } from '../../domain/events/changeEvents.ts'
-import { changeFromText } from '../../domain/loan/change/changeText.ts'
+import { changeFromText } from '../../domain/loan/change/changeFromText.ts'
 import { type Author, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import type { DamagedLoan } from '../loans/sweep.ts'
 import type { Db } from '../postgres/client.ts'

@@ -1,5 +1,4 @@
-import type { StoredChange } from '../loan/change/changeText.ts'
-import { isCustomerRepayment } from '../loan/entry.ts'
+import { type Entry, isCustomerRepayment } from '../loan/entry.ts'
 import type { EventType } from './eventTypes.ts'
 
 /** A row of the trail, as far as it decides which events a change has. */
@@ -7,7 +6,13 @@ export interface ToldChange {
   readonly entity: string
   readonly action: string
   /** The change of a loan; undefined for a change of something else, and for a damaged row. */
-  readonly loanChange: Pick<StoredChange, 'posted' | 'reversed' | 'consequences'> | undefined
+  readonly loanChange:
+    | {
+        readonly posted: Pick<Entry, 'type'> | null
+        readonly reversed: Pick<Entry, 'type'> | null
+        readonly consequences: readonly EventType[]
+      }
+    | undefined
   /** Whether the change raised a credit limit. */
   readonly isRaised: boolean
 }

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { insertPostings, type NewPosting } from '../../db/accounting/insertPostings.ts'
 import type { JournalHead } from '../../db/accounting/journalHead.ts'
-import { findOpened, type KeptLoan, readKeptLoans, type UnkeptChange } from '../../db/accounting/keeping.ts'
+import { findOpened, readContributions, type UnkeptChange } from '../../db/accounting/keeping.ts'
 import type { Transaction } from '../../db/postgres/transaction.ts'
 import { moment } from '../../db/queries/rows.ts'
 import { type Chart, methodOf } from '../../domain/accounting/chart.ts'
@@ -16,6 +16,7 @@ import {
   type SlotAmounts,
 } from '../../domain/accounting/slots.ts'
 import { dateIn } from '../../domain/dates.ts'
+import type { StoredChange } from '../../domain/loan/change/changeText.ts'
 import { LARGEST_INT64 } from '../../toolbox/integers.ts'
 import type { Deps } from '../deps.ts'
 
@@ -39,7 +40,11 @@ export interface Keeping {
 type KeepDeps = Pick<Deps, 'config' | 'listener'>
 
 /** A loan while its changes are posted, one after the other. */
-type Working = Omit<KeptLoan, 'contribution'> & { contribution: Contributed; isOpened: boolean }
+interface Working {
+  readonly id: bigint
+  contribution: Contributed
+  isOpened: boolean
+}
 
 /**
  * Posts changes of loans, in their order. A change that moves no amount has no posting.
@@ -60,16 +65,25 @@ export async function keepChanges(
     const at = change.first ?? sequence
     sequence = change.last ?? sequence
     if (!loan) continue
+    const { loanChange } = change
     // A damaged row must not keep the others of its lender out of the journal; book check names it.
-    if (!change.loanChange || loan.contribution === 'damaged') {
+    if (!loanChange || loan.contribution === 'damaged') {
       deps.listener.changeNotPosted()
       continue
     }
-    const steps = stepsOf(change.loanChange)
+    const steps = stepsOf(loanChange)
     for (const [step, after] of steps.entries()) {
       const before = { contribution: loan.contribution, isOpened: loan.isOpened }
       const isLast = step === steps.length - 1
-      const posting = postingOf(deps, keeping.chart, head, { loan, before, change, after, isLast, sequence: at })
+      const posting = postingOf(deps, keeping.chart, head, {
+        loan,
+        before,
+        change,
+        loanChange,
+        after,
+        isLast,
+        sequence: at,
+      })
       if (posting) postings.push({ ...posting, id: head.postingId + BigInt(postings.length) + 1n })
     }
   }
@@ -84,13 +98,14 @@ async function readLoans({ transaction, organizationId }: Keeping, changes: read
   const ids = idsOf(changes)
   // Only what an import posts is posted otherwise on a loan that was opened.
   const imported = idsOf(changes.filter(({ loanChange }) => loanChange?.isImported))
-  const found = ids.length > 0 ? await readKeptLoans(transaction, organizationId, ids) : []
+  const found = ids.length > 0 ? await readContributions(transaction, organizationId, ids) : []
   const opened = imported.length > 0 ? await findOpened(transaction, organizationId, imported) : []
+  const contributions = new Map(found.map(({ id, contribution }) => [id, contributionFrom(contribution)]))
   return new Map(
-    found.map((loan): [bigint, Working] => {
-      const contribution = contributionFrom(loan.contribution)
-      return [loan.id, { ...loan, contribution, isOpened: opened.includes(loan.id) }]
-    }),
+    ids.map((id): [bigint, Working] => [
+      id,
+      { id, contribution: contributions.get(id), isOpened: opened.includes(id) },
+    ]),
   )
 }
 
@@ -105,6 +120,7 @@ interface ToPost {
   readonly loan: Working
   readonly before: LoanBefore
   readonly change: UnkeptChange
+  readonly loanChange: StoredChange
   readonly after: LoanAfter
   /** False for the loan without the original of an adjustment. */
   readonly isLast: boolean
@@ -115,9 +131,10 @@ function postingOf(
   { config }: KeepDeps,
   chart: Chart,
   head: JournalHead,
-  { loan, before, change, after, isLast, sequence }: ToPost,
+  { loan, before, change, loanChange, after, isLast, sequence }: ToPost,
 ): Omit<NewPosting, 'id'> | undefined {
-  const method = methodOf(chart, loan.productId)
+  const { productId, currency, posted, reversed } = loanChange
+  const method = methodOf(chart, productId)
   const { amounts, contribution, isOpened } = postedBy(method, after, before, change.action === 'create')
   // An opening that moves no amount is kept, too: the next posting continues from its contribution.
   if (isNothing(lessAmounts(contribution, before.contribution ?? NO_AMOUNTS))) return undefined
@@ -125,15 +142,14 @@ function postingOf(
   loan.contribution = contribution
   // What was made elsewhere is in these books from its import on.
   const on = isOpened && after.isImported ? dateIn(config.zone, change.at) : after.on
-  const { posted = null, reversed = null } = change.loanChange ?? {}
   const transaction = isLast ? (posted ?? reversed) : reversed
   const types = { postedType: posted?.type ?? null, reversedType: reversed?.type ?? null }
   return {
     sequence,
     changeId: change.id,
     loanId: loan.id,
-    productId: loan.productId ?? 0,
-    currency: loan.currency,
+    productId: productId ?? 0,
+    currency,
     transactionId: transaction?.id ?? null,
     kind: isOpened ? 'opening' : postingKindOf({ action: change.action, ...types }),
     valueDate: on,

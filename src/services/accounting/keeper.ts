@@ -1,5 +1,13 @@
 import type { JournalHead } from '../../db/accounting/journalHead.ts'
-import { type ClaimedJournal, claimJournal, findUnkept, moveJournal, readUnkept } from '../../db/accounting/keeping.ts'
+import {
+  type ClaimedJournal,
+  claimJournal,
+  commitWithoutWaiting,
+  findUnkept,
+  moveJournal,
+  readUnkept,
+  type UnkeptChange,
+} from '../../db/accounting/keeping.ts'
 import { readChart } from '../../db/accounting/takenUp.ts'
 import { inTransaction } from '../../db/postgres/transaction.ts'
 import type { Deps } from '../deps.ts'
@@ -39,6 +47,7 @@ export const journalJob = (deps: KeeperDeps): Job => ({
  */
 async function keepNext(deps: KeeperDeps, organizationId: number) {
   return inTransaction(deps.db, async (transaction) => {
+    await commitWithoutWaiting(transaction)
     const claimed = await claimJournal(transaction, organizationId)
     if (!claimed) return undefined
     const chart = await readChart({ pool: transaction }, organizationId, claimed.chartVersion)
@@ -48,6 +57,30 @@ async function keepNext(deps: KeeperDeps, organizationId: number) {
     await moveJournal(transaction, organizationId, head)
     return { count, isDone }
   })
+}
+
+/**
+ * Posts changes in the transaction that seals them, where the journal has come to the changes before them. What it leaves
+ * the job of the journal takes: a change of the journal itself, and all after it until the job has come to the end.
+ * @param after the change before the first of them
+ * @returns whether they are in the journal
+ */
+export async function postSealed(
+  deps: Pick<KeeperDeps, 'config' | 'listener'>,
+  { transaction, organizationId }: Omit<Keeping, 'chart'>,
+  { after, changes }: { readonly after: bigint; readonly changes: readonly UnkeptChange[] },
+): Promise<boolean> {
+  if (changes.some(isControl)) return false
+  const claimed = await claimJournal(transaction, organizationId)
+  if (claimed?.changeId !== after || claimed.walkedTo !== null) return false
+  const { sealedTo: _, ...head } = claimed
+  const chart = await readChart({ pool: transaction }, organizationId, head.chartVersion)
+  await moveJournal(
+    transaction,
+    organizationId,
+    await keepChanges(deps, { transaction, organizationId, chart }, head, changes),
+  )
+  return true
 }
 
 async function nextOf(deps: KeeperDeps, keeping: Keeping, head: JournalHead, sealedTo: ClaimedJournal['sealedTo']) {

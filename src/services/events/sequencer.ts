@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import type { UnkeptChange } from '../../db/accounting/keeping.ts'
 import { CLOSING } from '../../db/accounting/periods.ts'
 import { isStampRight, STAMPED } from '../../db/audit/stamp.ts'
 import {
@@ -14,27 +15,34 @@ import {
   type UnsealedRow,
 } from '../../db/events/chain.ts'
 import { readHeads } from '../../db/events/eventList.ts'
-import { readSealed } from '../../db/events/sealedRows.ts'
+import { readForSeal } from '../../db/events/sealedRows.ts'
 import type { SealedRow } from '../../db/events/trailedChange.ts'
+import { isUnavailable } from '../../db/postgres/errors.ts'
 import { inTransaction, type Transaction } from '../../db/postgres/transaction.ts'
 import { readMoment } from '../../db/queries/lists.ts'
 import { moment } from '../../db/queries/rows.ts'
 import { eventTypesOf, untoldTypeOf } from '../../domain/events/changeEvents.ts'
+import { postSealed } from '../accounting/keeper.ts'
 import type { Deps } from '../deps.ts'
-import type { Job, Left } from '../jobs/job.ts'
+import { type Job, type Left, SERVICE } from '../jobs/job.ts'
 import { type Head, headText } from './chainHeads.ts'
 import type { KeptHeads } from './keptHeads.ts'
 import { type ChainSecret, sealChange } from './seal.ts'
 
 /** Changes of an organization that are sealed in one transaction: few enough that requests are not delayed. */
-export const CHANGES_A_ROUND = 200
+export const CHANGES_A_ROUND = 500
 
 /** The pause after a round that left nothing: changes that arrive meanwhile are sealed together. */
 const EVERY_MS = 100
+/** One part in so many of the time may go into a long queue: what waits to be sealed grows no longer than that. */
+const SHARE = 2
 /** Changes that are sealed before requests get their turn. */
 const SLICE = 50
 
-type SequencerDeps = Pick<Deps, 'db' | 'machineNow' | 'chainSecret' | 'eventHeads' | 'keptHeads' | 'listener'>
+type SequencerDeps = Pick<
+  Deps,
+  'db' | 'config' | 'machineNow' | 'chainSecret' | 'eventHeads' | 'keptHeads' | 'listener'
+>
 
 /** Writes lines of the log. */
 interface Log {
@@ -76,6 +84,7 @@ export function sequencerJob(deps: SequencerDeps, log: Log = noLog): Job {
     name: 'sequencer',
     failure: 'changes could not be sealed, and no event is told of them',
     everyMs: EVERY_MS,
+    share: SHARE,
     async organizations() {
       if (!isKnown) await keptHeads.refresh()
       isKnown = true
@@ -90,9 +99,10 @@ export function sequencerJob(deps: SequencerDeps, log: Log = noLog): Job {
     },
     async work(organizationId): Promise<Left> {
       try {
-        const sealed = await sealNext(deps, news, organizationId, foundTo)
+        const sealed = await sealAndPost(deps, news, { organizationId, settled: foundTo })
         if (!sealed) return 'waits'
         listener.sealed(sealed.count)
+        if (sealed.isPosted) listener.kept(sealed.count)
         if (!sealed.isDone) return 'more'
         unsealed.delete(organizationId)
         return 'done'
@@ -157,12 +167,33 @@ interface SequencerNews {
   notStamped(change: { readonly organizationId: number; readonly changeId: bigint }): void
 }
 
+/** Changes cannot be posted. The journal has a job of its own, which says why and tries again: they are sealed without it. */
+class NotPostedError extends Error {
+  override readonly name = 'NotPostedError'
+}
+
+/** The next changes of an organization. */
+interface ToSealNext {
+  readonly organizationId: number
+  /** Every row of the trail up to this one is committed, or will never be there. */
+  readonly settled: bigint
+  /** Posts the changes in the transaction that seals them; left out: the job of the journal posts them. */
+  readonly post?: typeof postSealed
+}
+
+/** Seals the next changes of an organization as `sealNext` does; without their postings where these fail. */
+const sealAndPost = (deps: SequencerDeps, news: SequencerNews, next: ToSealNext) =>
+  sealNext(deps, news, { ...next, post: postSealed }).catch((error: unknown) => {
+    if (error instanceof NotPostedError) return sealNext(deps, news, next)
+    throw error
+  })
+
 /**
  * Seals the next changes of an organization, in one transaction.
- * @returns how many, and whether all of them; undefined while another instance seals them
- * @throws WrongChainSecretError when the chain was begun with another secret; ChainWentBackError
+ * @returns how many, whether all of them, and whether they are posted; undefined while another instance seals them
+ * @throws WrongChainSecretError when the chain was begun with another secret; ChainWentBackError; NotPostedError
  */
-async function sealNext(deps: SequencerDeps, news: SequencerNews, organizationId: number, settled: bigint) {
+async function sealNext(deps: SequencerDeps, news: SequencerNews, { organizationId, settled, post }: ToSealNext) {
   const { db, chainSecret, machineNow, keptHeads } = deps
   const sealed = await inTransaction(db, async (transaction) => {
     const end = await claimChain(transaction, organizationId)
@@ -171,12 +202,18 @@ async function sealNext(deps: SequencerDeps, news: SequencerNews, organizationId
     await requireForward(keptHeads, transaction, organizationId, end)
     const most = { above: end.changeId, settled, most: CHANGES_A_ROUND }
     const found = await readUnsealed(transaction, organizationId, most)
-    const subjects = await readSealed(transaction, organizationId, found)
+    const subjects = await readForSeal(transaction, organizationId, found)
     // The last of them are left for the next round where their schedules have very many lines.
     const changes = found.filter(({ id }) => subjects.has(id))
     const { events, after } = await sealAll(chainSecret, organizationId, { end, changes, subjects })
     await extendChain(transaction, organizationId, events, { end: after, sealedAt: moment(machineNow()) })
+    const sealing = { transaction, organizationId }
+    const isPosted =
+      post !== undefined &&
+      organizationId !== SERVICE &&
+      (await tryToPost(post, deps, sealing, { end, changes, events }))
     return {
+      isPosted,
       count: changes.length,
       isDone: found.length < CHANGES_A_ROUND && changes.length === found.length,
       isClosing: changes.some(({ entity }) => entity === CLOSING),
@@ -193,6 +230,33 @@ async function sealNext(deps: SequencerDeps, news: SequencerNews, organizationId
   if (sealed.count > 0 && keptHeads.note(head, sealed.isClosing)) news.headDue(head)
   for (const changeId of sealed.notStamped) news.notStamped({ organizationId, changeId })
   return sealed
+}
+
+/** The changes of a round, as they are sealed. */
+interface SealedRound {
+  readonly end: ChainEnd
+  readonly changes: readonly UnsealedRow[]
+  readonly events: readonly EventRow[]
+}
+
+/** @throws NotPostedError where the changes cannot be posted, and the error of a database that is away */
+async function tryToPost(
+  post: typeof postSealed,
+  deps: SequencerDeps,
+  sealing: Parameters<typeof postSealed>[1],
+  { end, changes, events }: SealedRound,
+): Promise<boolean> {
+  const numbers = Map.groupBy(events, ({ changeId }) => changeId)
+  const numbered = changes.map((change): UnkeptChange => {
+    const own = numbers.get(change.id) ?? []
+    return { ...change, first: own[0]?.sequence ?? null, last: own.at(-1)?.sequence ?? null }
+  })
+  try {
+    return await post(deps, sealing, { after: end.changeId, changes: numbered })
+  } catch (error) {
+    if (isUnavailable(error)) throw error
+    throw new NotPostedError('changes could not be posted', { cause: error })
+  }
 }
 
 /**

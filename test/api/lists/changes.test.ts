@@ -202,8 +202,8 @@ describe('updatedSince', () => {
          INSERT INTO loan_entry (organization_id, loan_id, ordinal, place, type, value_date, posted_at, amount)
          SELECT 1, $1, 1000 + n, 1000 + n, 'Repayment', '2026-01-24', $2, 1 FROM generate_series(1, 4000) n RETURNING id
        )
-       INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, after)
-       SELECT 1, $2, 'Repayment', 'loan', $1::text, jsonb_build_object('posted', jsonb_build_object('id', id)) FROM made`,
+       INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, change)
+       SELECT 1, $2, 'Repayment', 'loan', $1::text, json_build_object('posted', json_build_object('id', id::text)) FROM made`,
       [loan.id, '2026-01-24T08:00:00+03:00'],
     )
     // Looked up one by one, the changes of 4,000 entries took twelve seconds.

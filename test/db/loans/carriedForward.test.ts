@@ -154,9 +154,9 @@ describe('posting to a loan', () => {
          SELECT organization_id, id, 2, 2, 'Repayment', disbursed_on, disbursed_at, 700 FROM loan WHERE id = $1
          RETURNING *
        )
-       INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, after)
-       SELECT organization_id, posted_at, type, 'loan', loan_id::text, json_build_object('posted',
-         json_build_object('id', id, 'type', type, 'amount', amount, 'valueDate', value_date, 'note', note)) FROM posted`,
+       INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, change)
+       SELECT organization_id, posted_at, type, 'loan', loan_id::text, json_build_object('on', value_date, 'posted',
+         json_build_object('id', id::text, 'type', type, 'amount', amount::text)) FROM posted`,
       [id],
     )
     await pool.query('UPDATE loan SET version = version + 1, entry_count = 2, total_paid = 1700 WHERE id = $1', [id])
@@ -222,7 +222,7 @@ describe('posting to a loan', () => {
     await repay(service, path, 5, { idempotencyKey: 'lost' })
     await pool.query(
       `WITH lost AS (DELETE FROM loan_entry WHERE loan_id = $1 AND token = 'lost' RETURNING id)
-       DELETE FROM audit_entry a USING lost WHERE a.after #>> '{posted,id}' = lost.id::text`,
+       DELETE FROM audit_entry a USING lost WHERE a.change #>> '{posted,id}' = lost.id::text`,
       [id],
     )
     const { version, entry_count, total_paid, carried_forward, carried_version } = rows[0]

@@ -15,8 +15,8 @@ const loanChange = (
   consequences: readonly EventType[] = [],
 ): Pick<ToldChange, 'loanChange'> => ({
   loanChange: {
-    posted: posted && { id: 1n, type: posted },
-    reversed: reversed && { id: 2n, type: reversed },
+    posted: posted && { type: posted },
+    reversed: reversed && { type: reversed },
     consequences,
   },
 })

@@ -130,7 +130,7 @@ describe('the command line', () => {
 /** The changes that one person alone made, or one person's approval of their own, above the amount: there are none. */
 const ALONE = `
   SELECT a.id, a.action, a.request_id FROM (
-    SELECT *, greatest((after #>> '{posted,amount}')::bigint, (after #>> '{reversed,amount}')::bigint) AS amount
+    SELECT *, greatest((change #>> '{posted,amount}')::bigint, (change #>> '{reversed,amount}')::bigint) AS amount
     FROM audit_entry WHERE entity = 'loan' AND action IN ('reverse', 'adjust', 'Write-off', 'Waive Interest')) a
   WHERE a.amount > $1 AND NOT EXISTS (
     SELECT FROM pending_action p WHERE p.organization_id = a.organization_id AND a.request_id = 'approval-' || p.id

@@ -54,7 +54,7 @@ const takeOff = (from: string) =>
       SELECT e.change_id, (SELECT coalesce(max(sequence), 0) FROM event WHERE organization_id = 1), e.hash FROM event e
       WHERE e.organization_id = 1 ORDER BY e.change_id DESC, e.part DESC LIMIT 1)
     WHERE c.organization_id = 1`)
-const LAST_REPAYMENT = `(SELECT max(id) FROM audit_entry WHERE after ? 'posted')`
+const LAST_REPAYMENT = `(SELECT max(id) FROM audit_entry WHERE change::jsonb ? 'posted')`
 /** The parts of a process that has just started. */
 const startedAgain = (heads = file) => ({ ...service.deps, keptHeads: createKeptHeads(heads, Date.now) })
 
@@ -123,17 +123,20 @@ describe('a file of heads', () => {
   })
 })
 
+/** The trail, and what follows from it. */
+const FOLLOWING = ['event', 'event_chain', 'audit_entry', 'journal', 'posting', 'posting_day']
+
 describe('seals that were taken off', () => {
   beforeEach(async () => {
     await drain(sequencerJob(service.deps))
     await repay()
     await drain(sequencerJob(service.deps))
     await service.deps.keptHeads.write('last')
-    await sql(`DROP SCHEMA IF EXISTS whole CASCADE; CREATE SCHEMA whole; CREATE TABLE whole.event AS TABLE event;
-      CREATE TABLE whole.event_chain AS TABLE event_chain; CREATE TABLE whole.audit_entry AS TABLE audit_entry`)
+    await sql('DROP SCHEMA IF EXISTS whole CASCADE; CREATE SCHEMA whole')
+    for (const table of FOLLOWING) await sql(`CREATE TABLE whole.${table} AS TABLE ${table}`)
   })
   afterEach(async () => {
-    for (const table of ['event', 'event_chain', 'audit_entry'])
+    for (const table of FOLLOWING)
       await sql(`BEGIN; SET LOCAL session_replication_role = replica; DELETE FROM ${table};
         INSERT INTO ${table} OVERRIDING SYSTEM VALUE SELECT * FROM whole.${table}; COMMIT`)
     expect((await check()).found).toEqual([])
@@ -159,8 +162,8 @@ describe('seals that were taken off', () => {
   })
 
   it('and made again, are found by the file and by the stamp of the row that was changed', async () => {
-    const amount = `jsonb_set(after, '{posted,amount}', '99900')`
-    await sql(`UPDATE audit_entry SET after = ${amount} WHERE id = ${LAST_REPAYMENT}`)
+    const amount = `jsonb_set(change::jsonb, '{posted,amount}', '"99900"')::json`
+    await sql(`UPDATE audit_entry SET change = ${amount} WHERE id = ${LAST_REPAYMENT}`)
     await takeOff(LAST_REPAYMENT)
     await drain(sequencerJob(startedAgain('')))
     const { found, keptHeads } = await check()

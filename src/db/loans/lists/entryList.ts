@@ -62,7 +62,7 @@ const OF_LOAN: Omit<List, 'columns' | 'order'> = {
 const CHANGES: Changes = {
   order: ENTRY_ORDERS.change,
   from: `audit_entry c
-    CROSS JOIN LATERAL (VALUES (0, c.after #>> '{reversed,id}'), (1, c.after #>> '{posted,id}')) AS told (part, entry)
+    CROSS JOIN LATERAL (VALUES (0, c.change #>> '{reversed,id}'), (1, c.change #>> '{posted,id}')) AS told (part, entry)
     CROSS JOIN LATERAL (
       SELECT * FROM loan_entry e WHERE e.organization_id = c.organization_id AND e.id = told.entry::bigint OFFSET 0
     ) AS a`,

@@ -37,6 +37,10 @@ export interface LoanChanged {
   readonly reason: string | null
   /** The outcome of the posted entry. */
   readonly outcome: Outcome | undefined
+  /** The product of the loan; null of a loan that a record system made. */
+  readonly productId: number | null
+  /** The code of the currency of the loan. */
+  readonly currency: string
   /** Of a loan without a product, whose terms may change later. */
   readonly terms: ChangeableTerms | null
   /** What followed from the change, in the order in which it is told. */
@@ -53,6 +57,13 @@ export interface ChangingLoan {
 /** Returns the terms that are told with each change: of a loan without a product, which may be changed later. */
 export const changeableTermsOf = ({ productId, customerId, terms }: ChangingLoan): ChangeableTerms | null =>
   productId === null ? { ...terms, customerId } : null
+
+/** Returns the members of a change that are of the loan, whatever has changed. */
+const ofLoan = (loan: ChangingLoan): Pick<LoanChanged, 'productId' | 'currency' | 'terms'> => ({
+  productId: loan.productId,
+  currency: loan.terms.currency.code,
+  terms: changeableTermsOf(loan),
+})
 
 /** Returns the day from which a change counts that time alone made: the day at whose end the loan was to be reviewed. */
 export const dayThatWasOver = (
@@ -78,7 +89,7 @@ export const loanMade = (loan: ChangingLoan, after: Balances, isImported: boolea
   isImported,
   before: null,
   after,
-  terms: changeableTermsOf(loan),
+  ...ofLoan(loan),
   consequences: consequencesOf(FRESH, after),
 })
 
@@ -93,7 +104,7 @@ export const loanReviewed = (
   on,
   before,
   after,
-  terms: changeableTermsOf(loan),
+  ...ofLoan(loan),
   consequences: eventsOfTime(before, after),
 })
 
@@ -102,9 +113,16 @@ export const loanReviewed = (
  * @param stored the balances that the columns of the loan say, which time may have changed since
  */
 export const termsChanged = (
-  version: number,
+  loan: ChangingLoan,
   { before, state: after }: Decision,
-  { terms, stored }: { readonly terms: ChangeableTerms; readonly stored: Balances },
+  {
+    version,
+    terms,
+    stored,
+  }: Pick<LoanChanged, 'version'> & {
+    readonly terms: ChangeableTerms
+    readonly stored: Balances
+  },
 ): LoanChanged => ({
   ...NOTHING_ELSE,
   version,
@@ -112,6 +130,7 @@ export const termsChanged = (
   on: terms.disbursedOn,
   before,
   after,
+  ...ofLoan(loan),
   terms,
   consequences: consequencesOf(stored, after),
 })
@@ -139,7 +158,7 @@ export function entriesChanged(
     reversed,
     reason,
     outcome,
-    terms: changeableTermsOf(loan),
+    ...ofLoan(loan),
     consequences: consequencesOf(before, after),
   }
 }
@@ -155,6 +174,6 @@ export const bucketChanged = (
   on,
   before: after,
   after,
-  terms: changeableTermsOf(loan),
+  ...ofLoan(loan),
   consequences: [],
 })

@@ -1,11 +1,8 @@
 import type { LocalDate } from '../../dates.ts'
-import { toDay } from '../../dates.ts'
-import { EVENT_TYPES, type EventType } from '../../events/eventTypes.ts'
-import type { Balances, Recognition } from '../balances.ts'
-import { ENTRY_TYPES, type Entry, type EntryType } from '../entry.ts'
-import { LOAN_STATUSES, type LoanStatus } from '../lifecycle.ts'
+import type { Balances } from '../balances.ts'
+import type { Entry } from '../entry.ts'
 import type { Outcome } from '../outcomes.ts'
-import { COMPONENTS, type Portions, subtract, totalOf } from '../portions.ts'
+import { COMPONENTS, type Portions, totalOf } from '../portions.ts'
 import type { AtChargeOff, Forgone, Unearned } from '../recognition.ts'
 import type { ChangeableTerms, LoanChanged } from './change.ts'
 
@@ -15,15 +12,29 @@ type Untold = 'daysOverdue' | 'penaltyOverdue' | 'nextChangeAt'
 /** The balances of a loan, as the trail has them. Amounts in minor units. */
 export type ToldBalances = Omit<Balances, Untold>
 
-/** An entry that a change posted or reversed, by its id. */
-export type NamedEntry = Pick<Entry, 'id' | 'type'>
+/** An entry that a change reversed. */
+export type ReversedEntry = Pick<Entry, 'id' | 'type' | 'amount'>
+
+/** An entry that a change posted, as it was then. */
+export type PostedEntry = Required<Omit<Entry, 'reversedAt'>>
+
+/** The figures of a loan that the trail shows of it before and after a change. Amounts in minor units. */
+export type ShownFigures = Pick<
+  Balances,
+  'status' | 'totalOutstanding' | 'totalPaid' | 'totalOverpaid' | 'totalWrittenOff' | 'totalRecovered' | 'chargedOffOn'
+>
 
 /** A change of a loan, as the trail has it. Amounts in minor units. */
 export interface StoredChange
   extends ToldBalances,
-    Pick<LoanChanged, 'version' | 'on' | 'isImported' | 'terms' | 'consequences'> {
-  readonly posted: NamedEntry | null
-  readonly reversed: NamedEntry | null
+    Pick<
+      LoanChanged,
+      'version' | 'on' | 'isImported' | 'productId' | 'currency' | 'terms' | 'consequences' | 'reason'
+    > {
+  /** Null for a loan that was made. */
+  readonly before: ShownFigures | null
+  readonly posted: PostedEntry | null
+  readonly reversed: ReversedEntry | null
   /** The effect of the entry that was posted. */
   readonly outcome: Pick<Outcome, 'portions' | 'overpayment'> | undefined
   readonly between: (ToldBalances & { readonly on: LocalDate }) | null
@@ -31,17 +42,23 @@ export interface StoredChange
 
 /**
  * Writes a change of a loan as JSON, by the names of its members. Amounts are texts of minor units; a member of nothing is
- * left out: an amount of 0, a day that there is none of, `false`.
+ * left out: an amount of 0, a day that there is none of, `false`. Of the loan before the change only what differs is written.
+ * The value date of the entry that was posted is the day of the change.
  */
 export function changeToText(changed: LoanChanged): string {
-  const { version, on, isImported, after, between, posted, reversed, outcome, terms, consequences } = changed
+  const { version, on, isImported, before, after, between, posted, reversed, reason, outcome } = changed
+  const { productId, currency, terms, consequences } = changed
   return JSON.stringify({
     version,
     on,
+    product: productId ?? undefined,
+    currency,
     imported: isImported || undefined,
     events: consequences.length > 0 ? consequences : undefined,
     posted: posted ? writtenEntry(posted) : undefined,
-    reversed: reversed ? writtenEntry(reversed) : undefined,
+    reversed: reversed ? writtenReversed(reversed) : undefined,
+    reason: reason ?? undefined,
+    before: before ? writtenBefore(before, after) : undefined,
     outcome: outcome && {
       portions: writtenPortions(outcome.portions),
       overpayment: writtenAmount(outcome.overpayment),
@@ -73,7 +90,41 @@ function writtenForgone({ waived, writtenOff }: Forgone): object | undefined {
   return written.waived || written.writtenOff ? written : undefined
 }
 
-const writtenEntry = ({ id, type }: NamedEntry): object => ({ id: String(id), type })
+const writtenEntry = (entry: Entry): object => ({
+  id: String(entry.id),
+  type: entry.type,
+  amount: writtenAmount(entry.amount),
+  at: entry.postedAt,
+  ordinal: entry.ordinal,
+  place: entry.place === entry.ordinal ? undefined : entry.place,
+  token: entry.token ?? undefined,
+  note: entry.note ?? undefined,
+  replaces: entry.replaces === null ? undefined : String(entry.replaces),
+  method: entry.paymentMethod ?? undefined,
+  dueOn: entry.dueOn ?? undefined,
+  record: entry.record ?? undefined,
+})
+
+const writtenReversed = ({ id, type, amount }: ReversedEntry): object => ({
+  id: String(id),
+  type,
+  amount: writtenAmount(amount),
+})
+
+/** Returns the figures before a change that differ from those after it. */
+const writtenBefore = (before: ShownFigures, after: ShownFigures): object => ({
+  status: before.status === after.status ? undefined : before.status,
+  outstanding: writtenDifferent(before.totalOutstanding, after.totalOutstanding),
+  paid: writtenDifferent(before.totalPaid, after.totalPaid),
+  overpaid: writtenDifferent(before.totalOverpaid, after.totalOverpaid),
+  writtenOff: writtenDifferent(before.totalWrittenOff, after.totalWrittenOff),
+  recovered: writtenDifferent(before.totalRecovered, after.totalRecovered),
+  chargedOffOn: before.chargedOffOn === after.chargedOffOn ? undefined : before.chargedOffOn,
+})
+
+/** Returns an amount that differs from another, also where the amount is 0. */
+const writtenDifferent = (minor: bigint, other: bigint): string | undefined =>
+  minor === other ? undefined : String(minor)
 
 const writtenBalances = (balances: ToldBalances): object => ({
   status: balances.status,
@@ -113,169 +164,4 @@ const writtenTerms = (terms: ChangeableTerms): object => ({
   disbursedOn: terms.disbursedOn,
   dueOn: terms.dueOn,
   dueAt: terms.dueAt,
-})
-
-/** Reads a change from its text; undefined for a damaged one. */
-export function changeFromText(text: string): StoredChange | undefined {
-  try {
-    return readChange(objectIn(JSON.parse(text)))
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
-}
-
-/** Members of JSON by their names. */
-type Members = Readonly<Record<string, unknown>>
-
-const readChange = (members: Members): StoredChange => ({
-  ...readBalances(objectIn(members.balances)),
-  version: countIn(members.version),
-  on: dayIn(members.on),
-  isImported: members.imported === true,
-  consequences: eventsIn(members.events),
-  posted: members.posted === undefined ? null : entryIn(objectIn(members.posted)),
-  reversed: members.reversed === undefined ? null : entryIn(objectIn(members.reversed)),
-  outcome: members.outcome === undefined ? undefined : outcomeIn(objectIn(members.outcome)),
-  terms: members.terms === undefined ? null : termsIn(objectIn(members.terms)),
-  between: members.between === undefined ? null : betweenIn(objectIn(members.between)),
-})
-
-function readBalances(members: Members): ToldBalances {
-  const charged = portionsIn(members.charged)
-  const paid = portionsIn(members.paid)
-  const waived = portionsIn(members.waived)
-  const writtenOff = portionsIn(members.writtenOff)
-  const outstanding = subtract(subtract(subtract(charged, paid), waived), writtenOff)
-  const recognition: Recognition = {
-    unearned: unearnedIn(members.unearned),
-    forgone: forgoneIn(members.forgone),
-    deducted: amountIn(members.deducted),
-    atChargeOff: members.atChargeOff === undefined ? null : atChargeOffIn(objectIn(members.atChargeOff)),
-  }
-  return {
-    ...recognition,
-    status: statusIn(members.status),
-    charged,
-    paid,
-    waived,
-    writtenOff,
-    outstanding,
-    totalPaid: totalOf(paid),
-    totalOutstanding: totalOf(outstanding),
-    totalWrittenOff: totalOf(writtenOff),
-    totalRecovered: amountIn(members.recovered),
-    totalOverpaid: amountIn(members.overpaid),
-    totalOverdue: amountIn(members.overdue),
-    nextDueOn: dayOrNull(members.nextDueOn),
-    nextDueAmount: members.nextDueAmount === undefined ? null : amountIn(members.nextDueAmount),
-    overdueSince: dayOrNull(members.overdueSince),
-    chargedOffOn: dayOrNull(members.chargedOffOn),
-    closedOn: dayOrNull(members.closedOn),
-    penaltiesRaised: members.penaltiesRaised === undefined ? 0 : countIn(members.penaltiesRaised),
-  }
-}
-
-function objectIn(value: unknown): Members {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new SyntaxError('an object')
-  return value as Members
-}
-
-const DIGITS = /^-?\d{1,30}$/
-
-/** Reads an amount in minor units; 0 where there is none. @throws SyntaxError for a text that is no whole number */
-function amountIn(value: unknown): bigint {
-  if (value === undefined) return 0n
-  if (typeof value !== 'string' || !DIGITS.test(value)) throw new SyntaxError('an amount')
-  return BigInt(value)
-}
-
-function integerIn(value: unknown): bigint {
-  if (value === undefined) throw new SyntaxError('a whole number')
-  return amountIn(value)
-}
-
-const dayIn = (value: unknown): LocalDate => toDay(typeof value === 'string' ? value : '')
-
-const dayOrNull = (value: unknown): LocalDate | null => (value === undefined ? null : dayIn(value))
-
-/** @throws SyntaxError for anything but a whole number from 1 on */
-function countIn(value: unknown): number {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) throw new SyntaxError('a count')
-  return value
-}
-
-function instantIn(value: unknown): number {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw new SyntaxError('an instant')
-  return value
-}
-
-function statusIn(value: unknown): LoanStatus {
-  const status = LOAN_STATUSES.find((one) => one === value)
-  if (status === undefined) throw new SyntaxError('a status')
-  return status
-}
-
-function portionsIn(value: unknown): Portions {
-  const { penalty, fees, interest, principal } = value === undefined ? {} : objectIn(value)
-  return {
-    penalty: amountIn(penalty),
-    fees: amountIn(fees),
-    interest: amountIn(interest),
-    principal: amountIn(principal),
-  }
-}
-
-function unearnedIn(value: unknown): Unearned {
-  const { interest, fees } = value === undefined ? {} : objectIn(value)
-  return { interest: amountIn(interest), fees: amountIn(fees) }
-}
-
-function forgoneIn(value: unknown): Forgone {
-  const { waived, writtenOff } = value === undefined ? {} : objectIn(value)
-  return { waived: unearnedIn(waived), writtenOff: unearnedIn(writtenOff) }
-}
-
-const atChargeOffIn = (members: Members): AtChargeOff => ({
-  due: portionsIn(members.due),
-  paid: portionsIn(members.paid),
-  waived: portionsIn(members.waived),
-  writtenOff: portionsIn(members.writtenOff),
-  unearned: unearnedIn(members.unearned),
-  forgone: forgoneIn(members.forgone),
-})
-
-const IS_ENTRY_TYPE: ReadonlySet<unknown> = new Set(ENTRY_TYPES)
-const IS_EVENT_TYPE: ReadonlySet<unknown> = new Set(EVENT_TYPES)
-
-function entryIn({ id, type }: Members): NamedEntry {
-  if (!IS_ENTRY_TYPE.has(type)) throw new SyntaxError('a type of entries')
-  return { id: integerIn(id), type: type as EntryType }
-}
-
-function eventsIn(value: unknown): readonly EventType[] {
-  if (value === undefined) return []
-  if (!Array.isArray(value) || !value.every((type) => IS_EVENT_TYPE.has(type)))
-    throw new SyntaxError('a list of types of events')
-  return value
-}
-
-const outcomeIn = ({ portions, overpayment }: Members): StoredChange['outcome'] => ({
-  portions: portionsIn(portions),
-  overpayment: amountIn(overpayment),
-})
-
-const termsIn = (members: Members): ChangeableTerms => ({
-  customerId: integerIn(members.customerId),
-  principal: integerIn(members.principal),
-  ratePerPeriod: integerIn(members.ratePerPeriod),
-  disbursedAt: instantIn(members.disbursedAt),
-  disbursedOn: dayIn(members.disbursedOn),
-  dueOn: dayIn(members.dueOn),
-  dueAt: instantIn(members.dueAt),
-})
-
-const betweenIn = ({ on, balances }: Members): StoredChange['between'] => ({
-  ...readBalances(objectIn(balances)),
-  on: dayIn(on),
 })

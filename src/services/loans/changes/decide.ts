@@ -119,7 +119,8 @@ function modifiedTerms(loan: StoredLoan, author: Author, decision: Decision, at:
   const { modifiedTerms: modified, before } = decision
   invariant(modified, 'modified terms')
   const { terms, borrowerId, record } = modified
-  const changed = termsChanged(loan.version + 1, decision, {
+  const changed = termsChanged(loan, decision, {
+    version: loan.version + 1,
     terms: { ...terms, customerId: borrowerId },
     stored: balancesAsStored(loan, at) ?? before,
   })

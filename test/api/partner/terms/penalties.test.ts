@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { changeFromText } from '../../../../src/domain/loan/change/changeText.ts'
+import { changeFromText } from '../../../../src/domain/loan/change/changeFromText.ts'
 import { drain } from '../../../../src/services/jobs/job.ts'
 import { sweepJob } from '../../../../src/services/loans/sweep.ts'
 import { keepJournal } from '../../../support/journal.ts'

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { EVENT_TYPES } from '../../../../src/domain/events/eventTypes.ts'
 import type { LoanChanged } from '../../../../src/domain/loan/change/change.ts'
-import { changeFromText, changeToText, type StoredChange } from '../../../../src/domain/loan/change/changeText.ts'
+import { changeFromText } from '../../../../src/domain/loan/change/changeFromText.ts'
+import { changeToText, type StoredChange } from '../../../../src/domain/loan/change/changeText.ts'
 import { ENTRY_TYPES, type Entry } from '../../../../src/domain/loan/entry.ts'
 import { LOAN_STATUSES } from '../../../../src/domain/loan/lifecycle.ts'
 import { subtract, totalOf } from '../../../../src/domain/loan/portions.ts'
@@ -62,9 +63,45 @@ const anyBalances = fc
     }
   })
 
-const anyEntry = fc.option(fc.record({ id: fc.bigInt(1n, 2n ** 63n - 1n), type: fc.constantFrom(...ENTRY_TYPES) }), {
-  nil: null,
-})
+const anyId = fc.bigInt(1n, 2n ** 63n - 1n)
+const anyTextOrNone = fc.option(fc.string({ unit: 'binary' }), { nil: null })
+
+const anyReversed = fc.option(
+  fc.record({ id: anyId, type: fc.constantFrom(...ENTRY_TYPES), amount: fc.bigInt(0n, 10n ** 17n) }),
+  { nil: null },
+)
+
+const anyPosted = fc.option(
+  fc.record({
+    id: anyId,
+    type: fc.constantFrom(...ENTRY_TYPES),
+    valueDate: anyDay,
+    postedAt: anyInstant,
+    ordinal: fc.integer({ min: 1, max: 100_000 }),
+    place: fc.integer({ min: 1, max: 100_000 }),
+    amount: fc.bigInt(0n, 10n ** 17n),
+    token: anyTextOrNone,
+    note: anyTextOrNone,
+    replaces: fc.option(anyId, { nil: null }),
+    record: fc.option(fc.record({ method: anyTextOrNone, collectedBy: anyTextOrNone }), { nil: null }),
+    paymentMethod: anyTextOrNone,
+    dueOn: anyDayOrNone,
+  }),
+  { nil: null },
+)
+
+const anyBefore = fc.option(
+  fc.record({
+    status: fc.constantFrom(...LOAN_STATUSES),
+    totalOutstanding: anyAmount,
+    totalPaid: anyAmount,
+    totalOverpaid: anyAmount,
+    totalWrittenOff: anyAmount,
+    totalRecovered: anyAmount,
+    chargedOffOn: anyDayOrNone,
+  }),
+  { nil: null },
+)
 
 const anyChange = fc
   .record({
@@ -73,8 +110,12 @@ const anyChange = fc
     on: anyDay,
     isImported: fc.boolean(),
     consequences: fc.uniqueArray(fc.constantFrom(...EVENT_TYPES), { maxLength: 4 }),
-    posted: anyEntry,
-    reversed: anyEntry,
+    productId: fc.option(fc.nat(), { nil: null }),
+    currency: fc.constantFrom('KES', 'UGX'),
+    posted: anyPosted,
+    reversed: anyReversed,
+    reason: anyTextOrNone,
+    before: anyBefore,
     outcome: fc.option(fc.record({ portions: anyPortions, overpayment: anyAmount }), { nil: undefined }),
     terms: fc.option(anyTerms, { nil: null }),
     between: fc.option(
@@ -82,12 +123,19 @@ const anyChange = fc
       { nil: null },
     ),
   })
-  .map(({ balances, ...change }): StoredChange => ({ ...balances, ...change }))
+  .map(
+    ({ balances, ...change }): StoredChange => ({
+      ...balances,
+      ...change,
+      // The value date of what was posted is the day of the change.
+      posted: change.posted && { ...change.posted, valueDate: change.on },
+    }),
+  )
 
 /** Returns a change that was stored as one that is to be written. */
 function toWrite(stored: StoredChange): LoanChanged {
   const untold = { daysOverdue: 0, penaltyOverdue: 0n, nextChangeAt: null }
-  const { version, on, isImported, consequences, outcome, terms, between } = stored
+  const { version, on, isImported, consequences, outcome, productId, currency, terms, between, reason } = stored
   return {
     version,
     on,
@@ -95,11 +143,13 @@ function toWrite(stored: StoredChange): LoanChanged {
     consequences,
     terms,
     action: 'any',
-    before: null,
-    reason: null,
+    before: stored.before && { ...stored, ...stored.before, ...untold },
+    reason,
+    productId,
+    currency,
     after: { ...stored, ...untold },
     between: between && { balances: { ...between, ...untold }, on: between.on },
-    posted: stored.posted as Entry | null,
+    posted: stored.posted && { ...stored.posted, reversedAt: null },
     reversed: stored.reversed as Entry | null,
     outcome: outcome && { ...outcome, amount: 0n, credited: 0n, dropped: 0n },
   }
@@ -122,8 +172,34 @@ describe('the change of a loan that the trail has', () => {
     on: '2026-01-31',
     isImported: false,
     consequences: ['loan.overdue'],
-    posted: { id: 7n, type: 'Repayment' },
+    productId: 4,
+    currency: 'KES',
+    before: {
+      status: 'Active',
+      totalOutstanding: 110_000_05n,
+      totalPaid: 0n,
+      totalOverpaid: 0n,
+      totalWrittenOff: 0n,
+      totalRecovered: 0n,
+      chargedOffOn: null,
+    },
+    posted: {
+      id: 7n,
+      type: 'Repayment',
+      valueDate: '2026-01-31',
+      postedAt: 1_769_850_000_000,
+      ordinal: 1,
+      place: 1,
+      amount: 5n,
+      token: 'receipt-1',
+      note: null,
+      replaces: null,
+      record: null,
+      paymentMethod: 'Mobile Money',
+      dueOn: null,
+    },
     reversed: null,
+    reason: null,
     outcome: { portions: { ...nothing, interest: 5n }, overpayment: 0n },
     terms: null,
     between: null,
@@ -157,7 +233,18 @@ describe('the change of a loan that the trail has', () => {
       version: 2,
       on: '2026-01-31',
       events: ['loan.overdue'],
-      posted: { id: '7', type: 'Repayment' },
+      product: 4,
+      currency: 'KES',
+      posted: {
+        id: '7',
+        type: 'Repayment',
+        amount: '5',
+        at: 1_769_850_000_000,
+        ordinal: 1,
+        token: 'receipt-1',
+        method: 'Mobile Money',
+      },
+      before: { outstanding: '11000005' },
       outcome: { portions: { interest: '5' } },
       balances: {
         status: 'Active',

@@ -1,7 +1,7 @@
 import { isHead, type LoanHead } from './carriedForward/loanHead.ts'
 import type { Entry } from './entry.ts'
 import { cacheOf } from './replayCache.ts'
-import type { Loan } from './terms.ts'
+import type { Loan } from './terms/terms.ts'
 
 /** The first `seen` entries of a list, by their keys. */
 interface Index<Key> {

@@ -108,6 +108,7 @@ const writtenAtChargeOff = (at: AtChargeOff): object => ({
 const writtenTerms = (terms: ChangeableTerms): object => ({
   customerId: String(terms.customerId),
   principal: String(terms.principal),
+  numberOfRepayments: terms.numberOfRepayments,
   ratePerPeriod: String(terms.ratePerPeriod),
   disbursedAt: terms.disbursedAt,
   disbursedOn: terms.disbursedOn,
@@ -268,6 +269,7 @@ const outcomeIn = ({ portions, overpayment }: Members): StoredChange['outcome'] 
 const termsIn = (members: Members): ChangeableTerms => ({
   customerId: integerIn(members.customerId),
   principal: integerIn(members.principal),
+  numberOfRepayments: countIn(members.numberOfRepayments),
   ratePerPeriod: integerIn(members.ratePerPeriod),
   disbursedAt: instantIn(members.disbursedAt),
   disbursedOn: dayIn(members.disbursedOn),

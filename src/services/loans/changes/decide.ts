@@ -8,7 +8,7 @@ import { apply } from '../../../domain/loan/change/apply.ts'
 import { termsChanged } from '../../../domain/loan/change/change.ts'
 import type { Entry } from '../../../domain/loan/entry.ts'
 import { type Decision, needsHistoryFor, type Posting } from '../../../domain/loan/loan.ts'
-import { summaryOf } from '../../../domain/recordStyle/modifyTerms.ts'
+import { summaryOf } from '../../../domain/loan/terms/versions.ts'
 import { namedEarlierTerms } from './modifiedTerms.ts'
 import { entryIdTaken } from './save.ts'
 import { type Following, withWaiver } from './settleEarly.ts'
@@ -118,14 +118,14 @@ function followingFrom(
 function modifiedTerms(loan: StoredLoan, author: Author, decision: Decision, at: Instant): Following {
   const { modifiedTerms: modified, before } = decision
   invariant(modified, 'modified terms')
-  const { terms, borrowerId, record } = modified
+  const { terms, customerId, record = loan.record } = modified
   const changed = termsChanged(loan.version + 1, decision, {
-    terms: { ...terms, customerId: borrowerId },
+    terms: { ...terms, customerId },
     stored: balancesAsStored(loan, at) ?? before,
   })
   const more = {
     before: { ...summaryOf(loan.terms), customerId: loan.customerId, record: loan.record },
-    after: { ...summaryOf(terms), customerId: borrowerId, record, earlierTerms: namedEarlierTerms(loan, terms) },
+    after: { ...summaryOf(terms), customerId, record, earlierTerms: namedEarlierTerms(loan, terms) },
   }
   const change = { author, decision, posted: null, at, changed, more }
   return { changes: [change], decision, posted: null, after: apply(loan, decision, null, at) }

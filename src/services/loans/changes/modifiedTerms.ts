@@ -3,9 +3,9 @@ import { modifyStoredTerms } from '../../../db/loans/modifyTerms.ts'
 import type { StoredLoan } from '../../../db/loans/storedLoan.ts'
 import { invariant } from '../../../domain/errors.ts'
 import { isHead } from '../../../domain/loan/carriedForward/loanHead.ts'
-import type { LoanTerms } from '../../../domain/loan/terms.ts'
-import { earlierTermsToText } from '../../../domain/recordStyle/earlierTerms.ts'
-import { lentNoMore } from '../../../domain/recordStyle/modifyTerms.ts'
+import { lentNoMore } from '../../../domain/loan/terms/changeTerms.ts'
+import { earlierTermsToText } from '../../../domain/loan/terms/earlierTermsText.ts'
+import type { LoanTerms } from '../../../domain/loan/terms/terms.ts'
 import type { Alongside } from './save.ts'
 
 /** Saves the modified terms of a loan, its schedule and the terms of before, together with the change. */
@@ -15,7 +15,7 @@ export const saveModifiedTerms: Alongside = async (transaction, { loan, changes 
   invariant(modifiedTerms && !isHead(loan), 'modified terms of a whole loan')
   const earlierTerms = earlierText(loan, modifiedTerms.terms)
   const saved = await modifyStoredTerms(transaction, loan, { ...modifiedTerms, earlierTerms, at })
-  return typeof saved === 'object' ? lentNoMore(saved.borrowerIs) : saved
+  return typeof saved === 'object' ? lentNoMore(saved.customerIs) : saved
 }
 
 /** Returns the text of the terms that a loan has, for `loan_earlier_terms`; null where the new ones are the same. */

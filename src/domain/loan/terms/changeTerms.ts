@@ -2,6 +2,7 @@ import type { CustomerStatus } from '../../customer/customer.ts'
 import type { Instant, LocalDate } from '../../dates.ts'
 import { failedPrecondition, invariant } from '../../errors.ts'
 import { minorToText } from '../../money.ts'
+import { MOST_INSTALMENTS } from '../../schedule/schedule.ts'
 import { type Decision, type Loan, stateOf } from '../loan.ts'
 import { type LoanState, replay } from '../replay.ts'
 import type { LoanTerms } from './terms.ts'
@@ -27,6 +28,8 @@ export function changeTerms(loan: LoanOfTerms, change: Omit<ModifiedTerms, 'lend
   const before = stateOf(loan, now)
   if (terms !== loan.terms) {
     invariant(termsCanChange(loan), 'the terms of the loan may change')
+    const { length } = terms.schedule
+    invariant(length === terms.numberOfRepayments && length <= MOST_INSTALMENTS, 'a schedule has the lines agreed')
     const closed = whyTermsAreClosed(before)
     if (closed !== undefined) throw failedPrecondition(`${closed}: its terms cannot be changed`)
     requireGround(loan, before, terms)

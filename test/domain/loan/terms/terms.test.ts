@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { apply } from '../../../../src/domain/loan/change/apply.ts'
+import { stateOf } from '../../../../src/domain/loan/loan.ts'
+import { replay } from '../../../../src/domain/loan/replay.ts'
 import { changeTerms } from '../../../../src/domain/loan/terms/changeTerms.ts'
 import { earlierTermsFromText, earlierTermsToText } from '../../../../src/domain/loan/terms/earlierTermsText.ts'
 import type { LoanTerms } from '../../../../src/domain/loan/terms/terms.ts'
@@ -108,6 +111,14 @@ describe('changeTerms', () => {
     const fewer = changeTerms({ ...loan, terms: longer }, { terms, customerId: 1n }, at)
     expect(fewer.modifiedTerms).toEqual({ terms, customerId: 1n, lends: false })
     expect(changeTerms(loan, { terms, customerId: 2n }, at).modifiedTerms?.lends).toBe(true)
+  })
+
+  it('leaves a loan of the new terms, whose state is that of their lines', () => {
+    const stored = { ...loan, version: 1, updatedAt: at, nextChangeAt: null }
+    const after = apply(stored, changeTerms(loan, { terms: longer, customerId: 1n }, at), null, at)
+    expect([after.terms, after.version, stateOf(after, at).periods.length]).toEqual([longer, 2, 3])
+    expect(stateOf(after, at)).toEqual(replay(longer, [], at))
+    expect(stored.terms).toBe(terms)
   })
 
   it('lends no more to a customer who is closed', () => {

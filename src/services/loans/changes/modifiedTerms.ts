@@ -1,12 +1,16 @@
 import { hash } from 'node:crypto'
 import { modifyStoredTerms } from '../../../db/loans/modifyTerms.ts'
+import type { LoanChange } from '../../../db/loans/saveLoans.ts'
 import type { StoredLoan } from '../../../db/loans/storedLoan.ts'
 import { invariant } from '../../../domain/errors.ts'
 import { isHead } from '../../../domain/loan/carriedForward/loanHead.ts'
+import { termsChanged } from '../../../domain/loan/change/change.ts'
 import { lentNoMore } from '../../../domain/loan/terms/changeTerms.ts'
 import { earlierTermsToText } from '../../../domain/loan/terms/earlierTermsText.ts'
 import type { LoanTerms } from '../../../domain/loan/terms/terms.ts'
+import { summaryOf } from '../../../domain/loan/terms/versions.ts'
 import type { Alongside } from './save.ts'
+import { balancesAsStored } from './timePassed.ts'
 
 /** Saves the modified terms of a loan, its schedule and the terms of before, together with the change. */
 export const saveModifiedTerms: Alongside = async (transaction, { loan, changes }) => {
@@ -26,7 +30,31 @@ function earlierText({ terms: before }: StoredLoan, terms: LoanTerms): string | 
 }
 
 /** Returns what the trail keeps of the terms that a loan had: their version and the hash of their text. Null: the terms stay. */
-export function namedEarlierTerms(loan: StoredLoan, terms: LoanTerms): object | null {
+function namedEarlierTerms(loan: StoredLoan, terms: LoanTerms): object | null {
   const text = earlierText(loan, terms)
   return text === null ? null : { version: loan.version, sha256: hash('sha256', text, 'hex') }
+}
+
+/**
+ * Returns the change of a decision that modifies the terms of a loan.
+ * @param version the version of the loan after it
+ */
+export function changeOfTerms(
+  loan: StoredLoan,
+  { decision, at }: Pick<LoanChange, 'decision' | 'at'>,
+  version: number,
+): Pick<LoanChange, 'changed' | 'more'> {
+  const { modifiedTerms, before } = decision
+  invariant(modifiedTerms, 'modified terms')
+  const { terms, customerId, record = loan.record } = modifiedTerms
+  return {
+    changed: termsChanged(version, decision, {
+      terms: { ...terms, customerId },
+      stored: balancesAsStored(loan, at) ?? before,
+    }),
+    more: {
+      before: { ...summaryOf(loan.terms), customerId: loan.customerId, record: loan.record },
+      after: { ...summaryOf(terms), customerId, record, earlierTerms: namedEarlierTerms(loan, terms) },
+    },
+  }
 }

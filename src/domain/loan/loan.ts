@@ -58,8 +58,7 @@ const states = cacheOf<Loan, LoanState>('state')
 const headStates = cacheOf<LoanHead, Balances>('state of the head')
 
 /**
- * Returns the state of a loan at a moment. A state is cached with its loan for as long as it holds. A change makes
- * another loan, which takes over the list of entries: do not ask for the state of the loan before the change.
+ * Returns the state of a loan at a moment. A state is cached with its loan for as long as it holds.
  */
 export function stateOf(loan: Loan, asOf: Instant): LoanState {
   const known = states.get(loan)

@@ -33,9 +33,7 @@ export async function previewChange(
   requireAdmin(caller)
   const { loan, state: before, at } = await getLoan(deps, caller, ref)
   const decision = decide(loan, at)
-  // A change adds to the list of entries, which another reader of the loan may hold.
-  const copy = { ...loan, entries: [...loan.entries] }
   const posted = decision.posted && { ...decision.posted, id: NO_ID }
-  const { after, decision: saved } = withWaiver(copy, { author: caller, decision, posted, at }, () => NO_ID)
+  const { after, decision: saved } = withWaiver(loan, { author: caller, decision, posted, at }, () => NO_ID)
   return { loan, before, after: stateOf(after, at), decision: saved }
 }

@@ -1,7 +1,7 @@
 import type { LocalDate } from '../dates.ts'
 import { type FaultRole, failedPrecondition, invalidArgument, invariant, LendingError } from '../errors.ts'
 import { type Decision, stateOf } from '../loan/loan.ts'
-import { changeTerms, type LoanOfTerms, whyTermsAreClosed } from '../loan/terms/changeTerms.ts'
+import { changeTerms, type LoanBeforeChange, whyTermsAreClosed } from '../loan/terms/changeTerms.ts'
 import { summaryOf } from '../loan/terms/versions.ts'
 import { minorToText, parseDecimal } from '../money.ts'
 import { readDurationPeriod } from '../schedule/recordTerms.ts'
@@ -39,7 +39,7 @@ export interface Shown extends Duration {
 }
 
 /** A loan before an update. */
-export interface ModifiableLoan extends LoanOfTerms {
+export interface ModifiableLoan extends LoanBeforeChange {
   readonly record: LoanRecord | null
 }
 

@@ -8,7 +8,7 @@ import { exactRatePerPeriod, firstPeriods, periodRates, type RatedProduct } from
 /** The most lines that a schedule may have. */
 export const MOST_INSTALMENTS = 2_000
 
-/** One line of the agreed schedule. Amounts in minor units. */
+/** One line of the schedule as agreed. Amounts in minor units. */
 export interface Instalment {
   /** From 1. */
   readonly period: number

@@ -9,7 +9,7 @@ import type { LoanTerms } from './terms.ts'
 import { type ModifiedTerms, termsCanChange } from './versions.ts'
 
 /** A loan before a change of terms. */
-export interface LoanOfTerms extends Loan {
+export interface LoanBeforeChange extends Loan {
   readonly customerId: bigint
   readonly customerStatus: CustomerStatus
   /** Null unless its terms came from a product. */
@@ -23,7 +23,7 @@ export interface LoanOfTerms extends Loan {
  * @param change the terms; they are those of the loan itself where only the customer or the record changes
  * @throws LendingError `failed_precondition`, naming the field where it is about one
  */
-export function changeTerms(loan: LoanOfTerms, change: Omit<ModifiedTerms, 'lends'>, now: Instant): Decision {
+export function changeTerms(loan: LoanBeforeChange, change: Omit<ModifiedTerms, 'lends'>, now: Instant): Decision {
   const { terms, customerId } = change
   const before = stateOf(loan, now)
   if (terms !== loan.terms) {

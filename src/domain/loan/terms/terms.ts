@@ -6,7 +6,7 @@ import { type Instalment, productSchedule } from '../../schedule/schedule.ts'
 import type { Entry } from '../entry.ts'
 import { type LoanRules, rulesOf } from '../rules/loanRules.ts'
 
-/** The terms of a loan, fixed at disbursement. Amounts in minor units. */
+/** The terms of a loan: fixed at disbursement, until a change of terms. Amounts in minor units. */
 export interface LoanTerms {
   readonly currency: Currency
   /** The time zone in which the loan's days begin and end. */

@@ -36,7 +36,7 @@ function namedEarlierTerms(loan: StoredLoan, terms: LoanTerms): object | null {
 }
 
 /**
- * Returns the change of a decision that modifies the terms of a loan.
+ * Returns the change of a decision that modifies the terms of a loan, and neither posts nor reverses an entry.
  * @param version the version of the loan after it
  */
 export function changeOfTerms(
@@ -44,8 +44,8 @@ export function changeOfTerms(
   { decision, at }: Pick<LoanChange, 'decision' | 'at'>,
   version: number,
 ): Pick<LoanChange, 'changed' | 'more'> {
-  const { modifiedTerms, before } = decision
-  invariant(modifiedTerms, 'modified terms')
+  const { modifiedTerms, before, posted, reversed } = decision
+  invariant(modifiedTerms && !posted && !reversed, 'a change of terms posts and reverses no entry')
   const { terms, customerId, record = loan.record } = modifiedTerms
   return {
     changed: termsChanged(version, decision, {

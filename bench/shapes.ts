@@ -2,7 +2,7 @@ import { CACHED, cached } from '../src/db/loans/loanColumns.ts'
 import { dateIn } from '../src/domain/dates.ts'
 import type { NewEntry } from '../src/domain/loan/entry.ts'
 import { carriedForward, replay } from '../src/domain/loan/replay.ts'
-import { termsOf } from '../src/domain/loan/terms.ts'
+import { termsOf } from '../src/domain/loan/terms/terms.ts'
 import type { Product } from '../src/domain/product/product.ts'
 import { DEMO_PRODUCTS } from '../src/services/organizations/seedDemo.ts'
 

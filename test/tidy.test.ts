@@ -47,6 +47,12 @@ const bans: readonly Ban[] = [
     instead: 'what happens in a book has business time: ask deps.now(organizationId)',
   },
   {
+    what: /\bDeps\b/,
+    where: /^src\/services\/loans\//,
+    instead:
+      'take the groups that the function needs, Core, Writing and Caches, or members of them: only a root takes all',
+  },
+  {
     what: /\bMath\.random\b|\brandomUUID\b|\bcrypto\b/,
     where: /^src\/domain\//,
     instead: 'domain gives the same answer to the same question: take what is random as an argument',

@@ -26,7 +26,7 @@ const packageOfServices = new RegExp(
 const codecs = [
   /^src\/domain\/(errors|money|dates)\.ts$/,
   /^src\/domain\/.*\/(stored\w+|\w+Text|\w+Json)\.ts$/,
-  /^src\/domain\/(recordStyle\/earlierTerms|customer\/customer|events\/eventTypes)\.ts$/,
+  /^src\/domain\/(customer\/customer|events\/eventTypes)\.ts$/,
   /^src\/domain\/accounting\/(slots|chart|chartsInForce|provisions)\.ts$/,
   /^src\/domain\/loan\/(entry|lifecycle|replay|carriedForward\/loanHead)\.ts$/,
 ]

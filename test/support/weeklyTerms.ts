@@ -1,4 +1,4 @@
-import { termsOf } from '../../src/domain/loan/terms.ts'
+import { termsOf } from '../../src/domain/loan/terms/terms.ts'
 import { currencyOf } from '../../src/domain/money.ts'
 
 export const ZONE = 'Africa/Nairobi'

@@ -3,7 +3,7 @@ import type { NamedFault } from '../../domain/errors.ts'
 import type { ExtendedBody, RecordProduct, Source } from '../../domain/recordStyle/loanRecord.ts'
 import type { LoanUpdate } from '../../domain/recordStyle/modifyTerms.ts'
 import { type LoanRequest, sameSource } from '../../domain/recordStyle/recordLoan.ts'
-import { longestDuration, mostRepayments } from '../../domain/schedule/recordSchedule.ts'
+import { longestDuration } from '../../domain/schedule/recordSchedule.ts'
 import {
   decimalPlaces,
   durationPeriods,
@@ -16,6 +16,7 @@ import {
   readInterestPeriod,
   readInterestType,
 } from '../../domain/schedule/recordTerms.ts'
+import { MOST_INSTALMENTS } from '../../domain/schedule/schedule.ts'
 import { JsonNumber } from '../body/json.ts'
 import { clearable, eitherOf } from '../body/validation.ts'
 import { textPattern } from '../openapi/answers.ts'
@@ -131,7 +132,7 @@ const extendedLoan = named(
     loan_payment_scheme_id: sentInteger(int64({ min: 1n })).describe(
       '6 daily, 4 weekly, 9 every two weeks, 3 monthly, 12 every two months, 13 quarterly, 781 every four months, 14 half-yearly, 1943 every nine months, 11 yearly, 10 lump sum; another number spaces the instalments evenly.',
     ),
-    loan_num_of_repayments: sentInteger(smallInt({ min: 1, max: mostRepayments })).describe(
+    loan_num_of_repayments: sentInteger(smallInt({ min: 1, max: MOST_INSTALMENTS })).describe(
       'The number of instalments.',
     ),
     loan_decimal_places: sent(numberAsWord.pipe(word(readDecimalPlaces, [...decimalPlaces, '0', '1', '2'])), {

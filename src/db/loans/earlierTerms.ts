@@ -1,5 +1,6 @@
 import type { Instant } from '../../domain/dates.ts'
-import { type EarlierTerms, earlierTermsFromText } from '../../domain/recordStyle/earlierTerms.ts'
+import { earlierTermsFromText } from '../../domain/loan/terms/earlierTermsText.ts'
+import type { EarlierTerms } from '../../domain/loan/terms/versions.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
 import { moment } from '../queries/rows.ts'
 import type { Queries } from '../queries/statement.ts'
@@ -12,7 +13,7 @@ interface Asked {
 }
 
 /**
- * The rows of `loan_earlier_terms`. Loans of a product, and loans that were not changed since, are passed without reading more.
+ * The rows of `loan_earlier_terms`. Loans that were not changed since are passed without reading more.
  * In an order within each loan: the planner then looks up the rows of one loan after the other, also where it does not
  * know how few the loans are, and reads no other rows.
  */
@@ -21,7 +22,7 @@ const read = statement<Asked>(
   (p) => `
   WITH changed AS (
     SELECT id FROM loan WHERE organization_id = ${p('organizationId')} AND id = ANY (${p('loanIds')}::bigint[])
-      AND product_id IS NULL AND updated_at > ${p('since')}::timestamptz
+      AND updated_at > ${p('since')}::timestamptz
   )
   SELECT changed.id AS loan_id, t.version, t.until, t.terms FROM changed CROSS JOIN LATERAL (
     SELECT version, until, terms FROM loan_earlier_terms
@@ -38,10 +39,10 @@ interface Row {
 }
 
 /**
- * Reads the terms that loans of an organization had before record systems changed them, in one query for all of the loans.
+ * Reads the terms that loans of an organization had before their terms changed, in one query for all of the loans.
  * The loans have to be read before it: a change between the two is then in the result, and no later one is missing.
  * @param since the earliest instant that is asked about: changes up to it are left out
- * @returns by the id of the loan; a loan is left out where no update since could have changed its terms
+ * @returns by the id of the loan; a loan is left out where its terms did not change since
  */
 export async function readEarlierTerms(
   db: Queries,

@@ -1,7 +1,7 @@
 import type { LoanChanged } from '../../domain/loan/change/change.ts'
 import { carriedForward, type LoanState } from '../../domain/loan/replay.ts'
 import { toStoredRules } from '../../domain/loan/rules/storedRules.ts'
-import type { LoanTerms } from '../../domain/loan/terms.ts'
+import type { LoanTerms } from '../../domain/loan/terms/terms.ts'
 import type { LoanRecord } from '../../domain/recordStyle/loanRecord.ts'
 import type { Instalment } from '../../domain/schedule/schedule.ts'
 import type { Stamping } from '../audit/stamp.ts'

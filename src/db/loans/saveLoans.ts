@@ -148,9 +148,7 @@ const keyOf = ({ loan }: ChangeBatch) => `${loan.organizationId} ${loan.id}`
 
 function loanRow({ loan, changes }: ChangeBatch): unknown[] {
   const { decision, at } = changes.at(-1)!
-  // The list of the loan that was read has grown since, as may be. A waiver is saved before the entry that it follows from.
-  const ordinals = changes.flatMap(({ posted }) => posted?.ordinal ?? [])
-  const entries = ordinals.length > 0 ? Math.max(...ordinals) : entryCountOf(loan)
+  const entries = entryCountOf(loan) + changes.filter(({ posted }) => posted !== null).length
   const { state, modifiedTerms } = decision
   // After modified terms the loan is read once more, perhaps with another borrower.
   const forward = modifiedTerms ? null : carriedForward(loan.terms, state)

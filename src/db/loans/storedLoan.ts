@@ -6,7 +6,7 @@ import type { Entry, EntryType, RepaymentRecord } from '../../domain/loan/entry.
 import type { Loan } from '../../domain/loan/loan.ts'
 import { endFrom } from '../../domain/loan/replay.ts'
 import { fromStoredRules } from '../../domain/loan/rules/storedRules.ts'
-import type { HeadTerms } from '../../domain/loan/terms.ts'
+import type { HeadTerms } from '../../domain/loan/terms/terms.ts'
 import { currencyOf } from '../../domain/money.ts'
 import type { LoanRecord } from '../../domain/recordStyle/loanRecord.ts'
 import type { Instalment } from '../../domain/schedule/schedule.ts'

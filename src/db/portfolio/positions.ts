@@ -3,7 +3,7 @@ import type { DelinquencyPolicy } from '../../domain/delinquency/policy.ts'
 import { followsFromDay } from '../../domain/delinquency/position.ts'
 import type { EntryType } from '../../domain/loan/entry.ts'
 import type { Replayable } from '../../domain/loan/fold.ts'
-import type { LoanTerms } from '../../domain/loan/terms.ts'
+import type { LoanTerms } from '../../domain/loan/terms/terms.ts'
 import { RATE_UNIT } from '../../domain/money.ts'
 import { AT_RISK_DAYS, atRiskFrom, type Cell } from '../../domain/portfolio/cells.ts'
 import type { Roll } from '../../domain/portfolio/rolls.ts'
@@ -95,7 +95,10 @@ interface Moving {
 /** Milliseconds that a statement about a whole portfolio may take: more than any other statement of the service. */
 const PATIENCE_MS = 120_000
 
-/** A loan that was made after the instant was not known; a loan of a record system may have been lent on another day then. */
+/**
+ * A loan that was made after the instant was not known. One that has no product may have been lent on another day then: only a
+ * record system can change the day of disbursement.
+ */
 const declareOf = (asked: PortfolioAsked) =>
   unprepared<MovingValues>((p) => {
     const { join, condition } = movingOf(asked, p)

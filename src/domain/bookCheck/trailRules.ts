@@ -2,7 +2,7 @@ import { dateIn, type Instant } from '../dates.ts'
 import type { Entry, EntryType } from '../loan/entry.ts'
 import type { Loan } from '../loan/loan.ts'
 import { replay } from '../loan/replay.ts'
-import type { EarlierTerms } from '../recordStyle/earlierTerms.ts'
+import { type EarlierTerms, termsOfVersion } from '../loan/terms/versions.ts'
 
 /** The fields of an audit row about a loan that can be compared with the loan; ids and amounts as exact text. */
 export interface LoanTrail {
@@ -207,13 +207,9 @@ function brokenAmount(loan: Loan, entry: Entry, { trail, places, earlierTerms }:
   // A settlement waiver is saved before the change that settles the loan: what that change reverses does not count for it.
   const isBeforeCause = entry.type === 'Settlement Waiver' && trail[place + 1]?.at === trail[place]?.at
   const last = isBeforeCause ? place + 1 : place
-  // A record system may have changed the terms since: the row at a place made the version after it.
-  const then = earlierTerms().find(({ version }) => version > place)?.terms
-  const owed = owedAt(
-    { ...loan, terms: { ...loan.terms, ...then } },
-    entry,
-    (one) => (places.reversed.get(String(one.id)) ?? Infinity) > last,
-  )
+  // The terms may have changed since: the row at a place made the version after it.
+  const terms = termsOfVersion(loan.terms, earlierTerms(), place + 1)
+  const owed = owedAt({ ...loan, terms }, entry, (one) => (places.reversed.get(String(one.id)) ?? Infinity) > last)
   if (owed === entry.amount) return []
   return [`the ${entry.type.toLowerCase()} ${entry.id} is marked with ${entry.amount}, and ${owed} was owed`]
 }

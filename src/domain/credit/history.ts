@@ -3,7 +3,7 @@ import type { Period } from '../loan/allocation.ts'
 import type { Replayable } from '../loan/fold.ts'
 import { totalOf } from '../loan/portions.ts'
 import { type LoanState, replay } from '../loan/replay.ts'
-import type { LoanTerms } from '../loan/terms.ts'
+import type { LoanTerms } from '../loan/terms/terms.ts'
 import type { Currency } from '../money.ts'
 
 /** The history of a customer on a day. Amounts in minor units of one currency. */

@@ -1,7 +1,7 @@
 import { dateIn, dayAfter, daysBetween, type Instant, type LocalDate, startOfDay } from '../dates.ts'
 import type { Entry } from '../loan/entry.ts'
 import type { Replayable } from '../loan/fold.ts'
-import type { LoanTerms } from '../loan/terms.ts'
+import type { LoanTerms } from '../loan/terms/terms.ts'
 import { applyRate } from '../money.ts'
 import { type Bucket, bucketIndex, type DelinquencyPolicy, isMaterial, policyIn } from './policy.ts'
 import { daysPastDueOn, type Segment, segmentsOf } from './segments.ts'

@@ -1,6 +1,6 @@
 import { addPeriods, dateIn, dayBefore, daysBetween, type Instant, type LocalDate } from '../dates.ts'
 import type { Replayable } from '../loan/fold.ts'
-import type { LoanTerms } from '../loan/terms.ts'
+import type { LoanTerms } from '../loan/terms/terms.ts'
 import { type Bucket, bucketIndex, type DelinquencyPolicy, isMaterial, policyIn } from './policy.ts'
 import { type Cause, type Standing, standingsOf } from './standings.ts'
 

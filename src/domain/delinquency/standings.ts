@@ -4,7 +4,7 @@ import type { EntryType } from '../loan/entry.ts'
 import type { Fold, Replayable } from '../loan/fold.ts'
 import { foldOf, unreversedInOrder } from '../loan/replay.ts'
 import { lastPenaltyDay } from '../loan/rules/penalties.ts'
-import type { LoanTerms } from '../loan/terms.ts'
+import type { LoanTerms } from '../loan/terms/terms.ts'
 
 /** What can change how late a loan is. */
 export type Cause = 'disbursement' | 'due date passed' | 'penalty' | EntryType

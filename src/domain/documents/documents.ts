@@ -4,7 +4,7 @@ import type { Period } from '../loan/allocation.ts'
 import type { Balances } from '../loan/balances.ts'
 import { type Entry, movesMoney, paymentMethodOf } from '../loan/entry.ts'
 import { replay } from '../loan/replay.ts'
-import type { LoanTerms } from '../loan/terms.ts'
+import type { LoanTerms } from '../loan/terms/terms.ts'
 import type { Currency } from '../money.ts'
 import { endOfDay, type LinesOfPeriod, type LoanLine, linesFrom, linesOf } from './loanLines.ts'
 

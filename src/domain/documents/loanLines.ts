@@ -4,7 +4,7 @@ import type { Fold, Replayable } from '../loan/fold.ts'
 import { NONE, noPortions, type Portions } from '../loan/portions.ts'
 import { foldOf, unreversedInOrder } from '../loan/replay.ts'
 import { lastPenaltyDay } from '../loan/rules/penalties.ts'
-import type { LoanTerms } from '../loan/terms.ts'
+import type { LoanTerms } from '../loan/terms/terms.ts'
 import { sum } from '../money.ts'
 
 /** What the terms of a loan make owed, without an entry: at the disbursement, and by late penalties. */

@@ -4,7 +4,7 @@ import { type LoanStatus, statusOf } from './lifecycle.ts'
 import { type Portions, totalOf } from './portions.ts'
 import { type AtChargeOff, type Forgone, isNotDue, type Unearned } from './recognition.ts'
 import { nextPenaltyAt } from './rules/penalties.ts'
-import type { HeadTerms } from './terms.ts'
+import type { HeadTerms } from './terms/terms.ts'
 
 /** What the books recognise of a loan's charges, besides their totals. Amounts in minor units. */
 export interface Recognition {

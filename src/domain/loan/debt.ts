@@ -19,7 +19,7 @@ import type { Folded } from './balances.ts'
 import { add, type Component, noPortions, subtract } from './portions.ts'
 import { type AtChargeOff, type Forgone, forgoing, givenUpEarly } from './recognition.ts'
 import { interestOf, type Received } from './rules/settlement.ts'
-import type { HeadTerms } from './terms.ts'
+import type { HeadTerms } from './terms/terms.ts'
 
 /** A fold that another one can continue from. */
 export interface FoldedSoFar extends Folded {

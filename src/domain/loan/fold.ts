@@ -8,7 +8,7 @@ import { add, COMPONENTS, noPortions, totalOf } from './portions.ts'
 import { NOTHING_FORGONE, unearnedOn } from './recognition.ts'
 import { chargesLeft, type Raised } from './rules/penalties.ts'
 import { forgivenOn, forgivingRules } from './rules/settlement.ts'
-import type { HeadTerms, LoanTerms } from './terms.ts'
+import type { HeadTerms, LoanTerms } from './terms/terms.ts'
 
 /** The fields of an entry that replay reads, stored or not yet stored. */
 export type Replayable = Omit<Entry, 'id'>

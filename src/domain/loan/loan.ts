@@ -2,7 +2,6 @@ import { dateIn, type Instant, type LocalDate } from '../dates.ts'
 import { failedPrecondition, invariant, notFound } from '../errors.ts'
 import type { RepaymentRecord } from '../loan/entry.ts'
 import { type Currency, type Decimal, isAmount, toMinor, toMinorUnits } from '../money.ts'
-import type { ModifiedTerms } from '../recordStyle/loanRecord.ts'
 import type { Balances } from './balances.ts'
 import { isHead, type LoanHead, needsHistory } from './carriedForward/loanHead.ts'
 import { type Entry, type EntryType, isCharge, movesMoney, type NewEntry } from './entry.ts'
@@ -12,9 +11,10 @@ import type { Outcome } from './outcomes.ts'
 import { requireDueOn, requireLeft, requirePlace, requireRoom, requireValueDate } from './postingRules.ts'
 import { balancesAt, endOf, extend, extendHead, type LoanState, replay, stateAt, stillHolds } from './replay.ts'
 import { cacheOf } from './replayCache.ts'
-import type { Loan } from './terms.ts'
+import type { Loan } from './terms/terms.ts'
+import type { ModifiedTerms } from './terms/versions.ts'
 
-export type { Loan } from './terms.ts'
+export type { Loan } from './terms/terms.ts'
 
 /** A caller's request to post an entry. */
 export interface Posting {
@@ -58,8 +58,7 @@ const states = cacheOf<Loan, LoanState>('state')
 const headStates = cacheOf<LoanHead, Balances>('state of the head')
 
 /**
- * Returns the state of a loan at a moment. A state is cached with its loan for as long as it holds. A change makes
- * another loan, which takes over the list of entries: do not ask for the state of the loan before the change.
+ * Returns the state of a loan at a moment. A state is cached with its loan for as long as it holds.
  */
 export function stateOf(loan: Loan, asOf: Instant): LoanState {
   const known = states.get(loan)

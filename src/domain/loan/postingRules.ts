@@ -5,7 +5,7 @@ import type { Balances } from './balances.ts'
 import { type EntryType, isCharge, type NewEntry } from './entry.ts'
 import type { Outcome } from './outcomes.ts'
 import type { LoanState } from './replay.ts'
-import type { HeadTerms, Loan } from './terms.ts'
+import type { HeadTerms, Loan } from './terms/terms.ts'
 
 /**
  * Requires that the loan has enough for an entry: interest to waive, debt to recover, or money to pay back.

@@ -9,7 +9,7 @@ import { Fold, type Replayable } from './fold.ts'
 import { type Outcome, Outcomes } from './outcomes.ts'
 import { cacheOf } from './replayCache.ts'
 import { type Days, isPostedLate, lastPenaltyDay, nextPenaltyOn, penaltiesOf, penaltyOf } from './rules/penalties.ts'
-import type { HeadTerms, LoanTerms } from './terms.ts'
+import type { HeadTerms, LoanTerms } from './terms/terms.ts'
 
 /** The state of a loan at a moment, computed from its terms and entries. */
 export interface LoanState extends Balances {

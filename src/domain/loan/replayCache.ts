@@ -2,6 +2,8 @@
 export interface Cache<Of extends object, What> {
   get(of: Of): What | undefined
   set(of: Of, what: What): void
+  /** Gives the value of one object to another one: the first has none then. */
+  move(from: Of, to: Of): void
 }
 
 /**
@@ -11,10 +13,18 @@ export interface Cache<Of extends object, What> {
  */
 export function cacheOf<Of extends object, What>(name: string): Cache<Of, What> {
   const key: unique symbol = Symbol(name)
+  const get = (of: Of & { readonly [key]?: What }) => of[key]
+  const define = (of: Of, value: What | undefined) => {
+    Object.defineProperty(of, key, { value, configurable: true })
+  }
   return {
-    get: (of: Of & { readonly [key]?: What }) => of[key],
-    set: (of, what) => {
-      Object.defineProperty(of, key, { value: what, configurable: true })
+    get,
+    set: define,
+    move(from, to) {
+      const value = get(from)
+      if (value === undefined) return
+      define(to, value)
+      define(from, undefined)
     },
   }
 }

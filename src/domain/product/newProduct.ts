@@ -14,6 +14,7 @@ import {
   toMinor,
 } from '../money.ts'
 import { exactRatePerPeriod, firstPeriods, periodRates } from '../schedule/periodRates.ts'
+import { MOST_INSTALMENTS } from '../schedule/schedule.ts'
 import { type NewTerms, newPenaltiesOf, newTermsOf, rateOf, requireAllowed, wholeOf } from './newTerms.ts'
 import type { Product } from './product.ts'
 import { requireBoundsLendable } from './product.ts'
@@ -38,7 +39,6 @@ export interface NewProduct extends NewTerms {
 }
 
 const LONGEST_NAME = 100
-const MOST_REPAYMENTS = 2_000
 const MOST_EVERY = 3_650
 /** The longest loan in each unit: a century. */
 const LONGEST: Readonly<Record<PeriodUnit, number>> = { days: 36_500, weeks: 5_200, months: 1_200, years: 100 }
@@ -52,7 +52,7 @@ export function productOf(request: NewProduct, id: number): Product {
   if (name.trim() === '' || [...name].length > LONGEST_NAME || /\p{Cc}/u.test(name))
     throw invalidArgument('name', `must be 1 to ${LONGEST_NAME} characters`)
   wholeOf('id', id, 1, LARGEST_INT32)
-  wholeOf('numberOfRepayments', request.numberOfRepayments, 1, MOST_REPAYMENTS)
+  wholeOf('numberOfRepayments', request.numberOfRepayments, 1, MOST_INSTALMENTS)
   wholeOf('repayEvery', request.repayEvery, 1, MOST_EVERY)
   const unit = PERIOD_UNITS.find((one) => one === repayUnit)
   if (!unit) throw invalidArgument('repayUnit', `must be one of ${PERIOD_UNITS.join(', ')}`)

@@ -3,7 +3,7 @@ import type { FaultRole } from '../errors.ts'
 import type { RepaymentRecord } from '../loan/entry.ts'
 import { type Entry, isCustomerRepayment, paymentMethodOf } from '../loan/entry.ts'
 import { entryBy } from '../loan/entryIndex.ts'
-import type { HeadTerms, LoanTerms } from '../loan/terms.ts'
+import type { HeadTerms } from '../loan/terms/terms.ts'
 import { type Decimal, toMinor } from '../money.ts'
 
 /** The JSON source of a number or a text of a request: `5.250`, `"Flat Rate"`. */
@@ -60,15 +60,6 @@ export interface LoanRecord {
   readonly products: readonly RecordProduct[]
   /** The extended body, from which the schedule is computed; null for a loan of the basic body. */
   readonly extended: ExtendedBody | null
-}
-
-/** A loan after an update: with other terms, another borrower, or other remarks alone. */
-export interface ModifiedTerms {
-  readonly terms: LoanTerms
-  readonly borrowerId: bigint
-  readonly record: LoanRecord
-  /** Whether the update lends more to a borrower, who then has to be Active. */
-  readonly lends: boolean
 }
 
 /** A record system's request to post a repayment (contract 5). */

@@ -1,9 +1,8 @@
-import type { CustomerStatus } from '../customer/customer.ts'
 import type { LocalDate } from '../dates.ts'
 import { type FaultRole, failedPrecondition, invalidArgument, invariant, LendingError } from '../errors.ts'
-import { type Decision, type Loan, stateOf } from '../loan/loan.ts'
-import { type LoanState, replay } from '../loan/replay.ts'
-import type { LoanTerms } from '../loan/terms.ts'
+import { type Decision, stateOf } from '../loan/loan.ts'
+import { changeTerms, type LoanBeforeChange, whyTermsAreClosed } from '../loan/terms/changeTerms.ts'
+import { summaryOf } from '../loan/terms/versions.ts'
 import { minorToText, parseDecimal } from '../money.ts'
 import { readDurationPeriod } from '../schedule/recordTerms.ts'
 import { type ExtendedBody, type LoanRecord, type RecordProduct, type Source, TERM_ROLES } from './loanRecord.ts'
@@ -40,11 +39,7 @@ export interface Shown extends Duration {
 }
 
 /** A loan before an update. */
-export interface ModifiableLoan extends Loan {
-  readonly customerId: bigint
-  readonly customerStatus: CustomerStatus
-  /** Null unless its terms came from a product. */
-  readonly productId: number | null
+export interface ModifiableLoan extends LoanBeforeChange {
   readonly record: LoanRecord | null
 }
 
@@ -67,10 +62,9 @@ const EMPTY_RECORD: LoanRecord = {
  */
 export function modifyTerms(loan: ModifiableLoan, update: LoanUpdate, now: number, shown: Shown): Decision | undefined {
   requireStoredTerms(loan, update)
-  const before = stateOf(loan, now)
   const borrowerId = update.borrowerId ?? loan.customerId
   const modifies = hasOtherTerms(loan, update, shown)
-  if (modifies || borrowerId !== loan.customerId) requireOpenTerms(loan, before)
+  if (modifies || borrowerId !== loan.customerId) requireOpenTerms(loan, now)
   const agreed = modifies ? agreeWithChanges(loan, update, now) : { terms: loan.terms, record: respelt(loan, update) }
   const { loanType, description, products, extended } = recordOf(loan)
   const record: LoanRecord = {
@@ -81,18 +75,8 @@ export function modifyTerms(loan: ModifiableLoan, update: LoanUpdate, now: numbe
   }
   if (unchanged(loan, { ...contentOf(loan), ...summaryOf(agreed.terms), borrowerId, record })) return undefined
   invariant((record.extended === null) === (extended === null), 'a loan keeps the shape of its body')
-  const { terms } = agreed
-  if (terms !== loan.terms) requireGround(loan, before, terms)
-  const state = replay(terms, loan.entries, now)
-  const lends = borrowerId !== loan.customerId || state.totalOutstanding > before.totalOutstanding
-  if (lends && borrowerId === loan.customerId && loan.customerStatus !== 'Active') throw lentNoMore(loan.customerStatus)
-  const modified = { terms, borrowerId, record, lends }
-  return { before, reason: null, posted: null, outcome: undefined, reversed: null, state, modifiedTerms: modified }
+  return changeTerms(loan, { terms: agreed.terms, customerId: borrowerId, record }, now)
 }
-
-/** Returns the refusal for a borrower who may not be lent more because the borrower is not Active (contract 4.1). */
-export const lentNoMore = (status: CustomerStatus) =>
-  failedPrecondition(`the borrower is ${status}, and only an Active one can be lent more`)
 
 /**
  * Requires that terms of the extended body equal the loan's.
@@ -145,10 +129,10 @@ function respelt(loan: ModifiableLoan, { durationPeriod }: LoanUpdate): LoanReco
 /** Returns the unit that a text spells: `months` for `Month`; undefined for another text. */
 const unitOf = (durationPeriod: unknown) => readDurationPeriod(String(durationPeriod))
 
-function requireOpenTerms({ productId }: ModifiableLoan, { status, chargedOffOn }: LoanState): void {
-  if (productId !== null) throw onlyRemarks('the loan came from a product, which sets its terms')
-  if (status === 'Closed (written off)') throw onlyRemarks(`the loan is ${status}`)
-  if (chargedOffOn !== null) throw onlyRemarks(`the loan was charged off on ${chargedOffOn}`)
+function requireOpenTerms(loan: ModifiableLoan, now: number): void {
+  if (loan.productId !== null) throw onlyRemarks('the loan came from a product, which sets its terms')
+  const closed = whyTermsAreClosed(stateOf(loan, now))
+  if (closed !== undefined) throw onlyRemarks(closed)
 }
 
 const onlyRemarks = (why: string) =>
@@ -211,9 +195,6 @@ const withTerms = (sent: ExtendedBody, update: LoanUpdate): ExtendedBody => ({
   ...(update.durationPeriod !== undefined && { loan_duration_period: JSON.stringify(update.durationPeriod) }),
 })
 
-/** Returns the terms that both bodies of a record system have, and that the audit trail keeps. */
-export const summaryOf = ({ principal, disbursedOn, dueOn }: LoanTerms) => ({ principal, disbursedOn, dueOn })
-
 const contentOf = (loan: ModifiableLoan): LoanContent => ({
   ...summaryOf(loan.terms),
   borrowerId: loan.customerId,
@@ -227,23 +208,4 @@ const unchanged = (loan: ModifiableLoan, content: LoanContent): boolean => {
     before.length === after.length &&
     before.every((product, index) => sameSources(product, after[index]!))
   )
-}
-
-/**
- * Requires that no unreversed entry is dated before the release, and that the principal is not less than what was
- * repaid of it.
- * @throws LendingError `failed_precondition` naming the field
- */
-function requireGround(loan: Loan, before: LoanState, { principal, currency, disbursedOn }: LoanTerms): void {
-  const first = loan.entries
-    .filter((entry) => entry.reversedAt === null && entry.valueDate < disbursedOn)
-    .reduce<LocalDate | null>((day, { valueDate }) => (day === null || valueDate < day ? valueDate : day), null)
-  if (first !== null)
-    throw failedPrecondition(`must not be after ${first}, the day of a transaction on this loan`, 'releasedOn')
-  const repaid = before.paid.principal
-  if (principal < repaid)
-    throw failedPrecondition(
-      `must not be less than what was repaid of it, ${minorToText(repaid, currency)} ${currency.code}`,
-      'principal',
-    )
 }

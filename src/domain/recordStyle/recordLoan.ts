@@ -1,6 +1,6 @@
 import { dateIn, type Instant, LAST_DATE, type LocalDate, type PeriodUnit, sameTimeOn, startOfDay } from '../dates.ts'
 import { invalidArgument, invariant } from '../errors.ts'
-import type { LoanTerms } from '../loan/terms.ts'
+import type { LoanTerms } from '../loan/terms/terms.ts'
 import { type Currency, type Decimal, parseDecimal, toMinor } from '../money.ts'
 import { basicSchedule, ratePerCycle, recordSchedule } from '../schedule/recordSchedule.ts'
 import {

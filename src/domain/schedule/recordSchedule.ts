@@ -15,13 +15,11 @@ import {
 } from './fraction.ts'
 import { type BalanceTerms, type Cells, cellsOnBalance, levelPayment, sameRates } from './onBalance.ts'
 import type { InterestMethod, RecordTerms } from './recordTerms.ts'
-import type { Instalment } from './schedule.ts'
+import { type Instalment, MOST_INSTALMENTS } from './schedule.ts'
 import { dueDates, periodsInCycle, periodsInLoan, schemeOf } from './scheduleUnits.ts'
 
 /** The largest `loan_duration`, in any unit. */
 export const longestDuration = 730
-/** The largest `loan_num_of_repayments`. */
-export const mostRepayments = 2000
 /** The most decimals of `loan_interest` as a percentage. */
 const interestDecimals = 4
 
@@ -93,7 +91,7 @@ function checkTerms({ method, interestType, duration, schemeId, numberOfRepaymen
   const lumpSum = schemeOf(schemeId).spacing === 'lump_sum'
   if (lumpSum && (method === 'reducing_rate_equal_installments' || method === 'reducing_rate_equal_principal'))
     throw invalidArgument('paymentScheme', `must not be a lump sum with ${method}: nothing reduces the balance`)
-  checkWhole('numberOfRepayments', numberOfRepayments, mostRepayments)
+  checkWhole('numberOfRepayments', numberOfRepayments, MOST_INSTALMENTS)
   if (lumpSum && numberOfRepayments !== 1) throw invalidArgument('numberOfRepayments', 'must be 1 for a lump sum')
 }
 

@@ -5,7 +5,10 @@ import type { Fraction } from './fraction.ts'
 import { type Cells, cellsOnBalance, feesOf, levelPayment, type PeriodRates } from './onBalance.ts'
 import { exactRatePerPeriod, firstPeriods, periodRates, type RatedProduct } from './periodRates.ts'
 
-/** One line of the agreed schedule, fixed at disbursement. Amounts in minor units. */
+/** The most lines that a schedule may have. */
+export const MOST_INSTALMENTS = 2_000
+
+/** One line of the schedule as agreed. Amounts in minor units. */
 export interface Instalment {
   /** From 1. */
   readonly period: number

@@ -3,6 +3,7 @@ import { absent, SEALED, SEALED_TRAIL, type Texts } from '../../db/events/sealed
 import type { SealedRow, TrailedChange } from '../../db/events/trailedChange.ts'
 import { untoldTypeOf } from '../../domain/events/changeEvents.ts'
 import { EVENT_TYPES } from '../../domain/events/eventTypes.ts'
+import { MOST_INSTALMENTS } from '../../domain/schedule/schedule.ts'
 import {
   type ChainSecret,
   digestOf,
@@ -169,9 +170,6 @@ interface Pair {
   readonly row: SealedRow | undefined
 }
 
-/** The most lines that a schedule has. */
-const MOST_LINES = 2_000
-
 /**
  * Compares the rows that a change made true with its seal.
  * @param of.digest, of.marks of the seal
@@ -253,7 +251,7 @@ function lostLine(changeId: bigint, marks: RowMarks, rows: readonly SealedRow[])
   const loan = rows.find(({ table }) => table === 'loan')
   if (loan === undefined) return []
   const there = new Set(rows.filter(({ table }) => table === 'loan_period').map(({ key }) => key))
-  const lines = Array.from({ length: MOST_LINES }, (_, index) => `${loan.key}/${index + 1}`)
+  const lines = Array.from({ length: MOST_INSTALMENTS }, (_, index) => `${loan.key}/${index + 1}`)
   const line = lines.find((key) => !there.has(key) && nameMarkOf({ table: 'loan_period', key }) === marks.name)
   return [{ of: nameOf({ table: 'loan_period', key: line ?? `${loan.key}/?` }), message: goneMessage(changeId) }]
 }

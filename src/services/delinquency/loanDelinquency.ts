@@ -11,8 +11,8 @@ import {
 } from '../../domain/delinquency/position.ts'
 import { type Span, spansOf } from '../../domain/delinquency/segments.ts'
 import { invalidArgument } from '../../domain/errors.ts'
-import type { LoanTerms } from '../../domain/loan/terms.ts'
-import { termsKnownAt } from '../../domain/recordStyle/earlierTerms.ts'
+import type { LoanTerms } from '../../domain/loan/terms/terms.ts'
+import { termsKnownAt } from '../../domain/loan/terms/versions.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Core, Deps } from '../deps.ts'
 import { getLoan, type LoanRead } from '../loans/loans.ts'
@@ -87,5 +87,5 @@ async function findTermsKnown({ db }: Core, loan: StoredLoan, at: Instant, now: 
   if (at < loan.createdAt || at > now)
     throw invalidArgument('knownAt', `must be from ${toRfc3339(loan.createdAt, zone)}, when the loan was made, to now`)
   const earlier = (await readEarlierTerms(db, organizationId, [id], at)).get(id) ?? []
-  return termsKnownAt(loan, earlier, at)
+  return termsKnownAt(loan.terms, earlier, at)
 }

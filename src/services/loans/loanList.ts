@@ -1,7 +1,7 @@
 import { findLoans, findLoansBy, LOAN_ORDERS, type LoanFilter, type LoanOrder } from '../../db/loans/lists/loanList.ts'
 import { invalidArgument } from '../../domain/errors.ts'
 import type { Caller } from '../access/caller.ts'
-import type { Deps } from '../deps.ts'
+import type { Caches, Core } from '../deps.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 import type { LoanNow } from './loans.ts'
 import { readInSlices } from './readInSlices.ts'
@@ -22,7 +22,7 @@ export interface LoanListRequest {
  *   such a size are requested at once; `unavailable`
  */
 export async function listLoans<View>(
-  deps: Deps,
+  deps: Core & Caches,
   { organizationId }: Caller,
   request: LoanListRequest,
   toView: (now: LoanNow) => View,
@@ -33,7 +33,7 @@ export async function listLoans<View>(
   return { items: views, ...rest }
 }
 
-async function findRange(deps: Deps, organizationId: number, { filter, range, order }: LoanListRequest) {
+async function findRange(deps: Core & Caches, organizationId: number, { filter, range, order }: LoanListRequest) {
   if (order === undefined) {
     const position = positionOf(range, LOAN_ORDERS, filter.updatedSince)
     return rangedOf(await findLoans(deps, { organizationId, filter, position }))

@@ -4,7 +4,7 @@ import type { Inserted, NewLoan } from '../../db/loans/insertLoans.ts'
 import { requireWithinLimit } from '../../domain/credit/decision.ts'
 import { invariant } from '../../domain/errors.ts'
 import { scoreAndKeep, scoreNow } from '../credit/credit.ts'
-import type { Deps } from '../deps.ts'
+import type { Core } from '../deps.ts'
 
 /**
  * Returns an insert function for `makeLoan` that keeps a loan within the customer's available credit limit. It keeps
@@ -12,7 +12,7 @@ import type { Deps } from '../deps.ts'
  * throws LendingError `failed_precondition`, with the limit in the message.
  */
 export const withinLimit =
-  (deps: Deps, { id }: Pick<Customer, 'id'>) =>
+  (deps: Core, { id }: Pick<Customer, 'id'>) =>
   async (loan: NewLoan): Promise<Inserted> => {
     const names = { externalId: null, id }
     const { card, currency } = await scoreAndKeep(deps, loan.author, names)

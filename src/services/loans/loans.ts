@@ -6,11 +6,11 @@ import type { Instant } from '../../domain/dates.ts'
 import { alreadyExists, failedPrecondition, notFound } from '../../domain/errors.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
 import { type LoanState, replay } from '../../domain/loan/replay.ts'
-import { termsOf } from '../../domain/loan/terms.ts'
+import { termsOf } from '../../domain/loan/terms/terms.ts'
 import type { Decimal } from '../../domain/money.ts'
 import type { Product } from '../../domain/product/product.ts'
 import type { Caller } from '../access/caller.ts'
-import type { Deps } from '../deps.ts'
+import type { Caches, Core, Writing } from '../deps.ts'
 import { withinLimit } from './loanWithinLimit.ts'
 import { makeLoan } from './makeLoan.ts'
 
@@ -42,7 +42,7 @@ export interface LoanApplication {
  *   Active, a retired product, or a principal above the available credit limit where the product enforces it;
  *   `invalid_argument` for the principal; `already_exists` for the external id
  */
-export async function createLoan(deps: Deps, caller: Caller, application: LoanApplication): Promise<LoanNow> {
+export async function createLoan(deps: Core & Writing, caller: Caller, application: LoanApplication): Promise<LoanNow> {
   const { organizationId } = caller
   const { customerExternalId, productId } = application
   const wanted = { organizationId, customerExternalId, productId }
@@ -107,8 +107,11 @@ const asStored = (
   entries: [],
 })
 
+/** The parts that a read of a whole loan works with; a large loan is read in its turn. */
+export type ReadDeps = Core & Pick<Writing, 'loanBatches'> & Pick<Caches, 'heavyReads'>
+
 /** Returns a loan and its state now. @throws LendingError `not_found` */
-export async function getLoan(deps: Deps, caller: Caller, ref: LoanRef): Promise<LoanRead> {
+export async function getLoan(deps: ReadDeps, caller: Caller, ref: LoanRef): Promise<LoanRead> {
   const { organizationId } = caller
   const name = nameOf({ organizationId, ref })
   return deps.heavyReads.run(organizationId, deps.heavyReads.weightOf(name), async () => {

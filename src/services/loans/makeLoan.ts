@@ -3,9 +3,9 @@ import { reserveAccountNumbers, returnAccountNumber } from '../../db/organizatio
 import { reserveIds, retryOnTakenId } from '../../db/queries/idBlocks.ts'
 import { loanMade } from '../../domain/loan/change/change.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
-import type { Deps } from '../deps.ts'
+import type { Core, Writing } from '../deps.ts'
 
-type MakeDeps = Pick<Deps, 'db' | 'idBlocks' | 'loanBatches'>
+type MakeDeps = Pick<Core & Writing, 'db' | 'idBlocks' | 'loanBatches'>
 
 /** The result of making a loan under an id that the service chose. */
 export type MadeLoan =

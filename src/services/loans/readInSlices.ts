@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { readLoans } from '../../db/loans/loans.ts'
 import { invariant } from '../../domain/errors.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
-import type { Deps } from '../deps.ts'
+import type { Caches, Core } from '../deps.ts'
 import type { LoanNow } from './loans.ts'
 
 /** A loan that was found, before it is read. */
@@ -21,7 +21,7 @@ const SLICE = 2_500
  * @throws LendingError `resource_exhausted` when too many pages of such a size are requested at once
  */
 export async function readInSlices(
-  deps: Deps,
+  deps: Core & Pick<Caches, 'heavyReads'>,
   organizationId: number,
   found: readonly Weighted[],
   view: (now: LoanNow) => void,

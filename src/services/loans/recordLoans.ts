@@ -15,7 +15,7 @@ import {
 } from '../../domain/recordStyle/recordLoan.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Recorded } from '../customers/borrowers.ts'
-import type { Deps } from '../deps.ts'
+import type { Caches, Core, Writing } from '../deps.ts'
 import { getOrganization } from '../organizations/organizations.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 import { changeLoan } from './changes/changeLoan.ts'
@@ -39,7 +39,7 @@ export interface NewRecordLoan {
  *   for the borrower, `failed_precondition` for one that is not Active
  */
 export async function createRecordLoan(
-  deps: Deps,
+  deps: Core & Writing & Pick<Caches, 'organizations'>,
   caller: Caller,
   { id, borrowerId, request }: NewRecordLoan,
 ): Promise<Recorded<RecordLoan>> {
@@ -80,7 +80,7 @@ const noSuchBorrower = () => notFound((nameOf) => `no borrower has that id, give
  * @throws LendingError `not_found` for the loan or a new borrower, `failed_precondition`, `invalid_argument`, `aborted`
  */
 export async function updateRecordLoan(
-  deps: Deps,
+  deps: Core & Writing,
   caller: Caller,
   id: bigint,
   update: LoanUpdate,
@@ -108,7 +108,7 @@ function requireBorrower(borrower: Customer | undefined): void {
 }
 
 /** Returns a loan. @throws LendingError `not_found` */
-export async function getRecordLoan(deps: Deps, caller: Caller, id: bigint): Promise<RecordLoan> {
+export async function getRecordLoan(deps: Core, caller: Caller, id: bigint): Promise<RecordLoan> {
   const loan = await findRecordLoan(deps.db, caller.organizationId, id)
   if (!loan) throw noSuchLoan({ id })
   return loan
@@ -116,7 +116,7 @@ export async function getRecordLoan(deps: Deps, caller: Caller, id: bigint): Pro
 
 /** Returns a part of the loans of the organization. @throws LendingError `invalid_argument` for a range that names no part, `unavailable` */
 export async function listRecordLoans(
-  deps: Deps,
+  deps: Core & Caches,
   { organizationId }: Caller,
   filter: LoanFilter,
   range: Range,

@@ -12,7 +12,7 @@ import { type Posting, post } from '../../domain/loan/loan.ts'
 import { findById, type RepaymentRequest, sameRepayment } from '../../domain/recordStyle/loanRecord.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Recorded } from '../customers/borrowers.ts'
-import type { Deps } from '../deps.ts'
+import type { Caches, Core, Writing } from '../deps.ts'
 import { getOrganization } from '../organizations/organizations.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 import { postToLoan, type SavedChange } from './changes/changeLoan.ts'
@@ -28,7 +28,7 @@ export type { RecordRepayment, RepaymentFilter } from '../../db/loans/recordRepa
  *   id is taken by another entry of any loan; `aborted`
  */
 export async function postRecordRepayment(
-  deps: Deps,
+  deps: Core & Writing & Pick<Caches, 'organizations'>,
   caller: Caller,
   loanId: bigint,
   request: RepaymentRequest,
@@ -73,7 +73,7 @@ const asRecord = (loan: StoredRow, entry: Entry): RecordRepayment => ({
  * Returns a customer's repayment, reversed or not.
  * @throws LendingError `not_found`, also for an entry of another type
  */
-export async function getRecordRepayment(deps: Deps, caller: Caller, id: bigint): Promise<RecordRepayment> {
+export async function getRecordRepayment(deps: Core, caller: Caller, id: bigint): Promise<RecordRepayment> {
   const repayment = await findRecordRepayment(deps.db, caller.organizationId, id)
   if (!repayment) throw notFound('no repayment has that id')
   return repayment
@@ -84,7 +84,7 @@ export async function getRecordRepayment(deps: Deps, caller: Caller, id: bigint)
  * @throws LendingError `invalid_argument` for a range that names no part, `unavailable`
  */
 export async function listRecordRepayments(
-  deps: Deps,
+  deps: Core & Caches,
   { organizationId }: Caller,
   filter: RepaymentFilter,
   range: Range,

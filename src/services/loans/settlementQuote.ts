@@ -4,8 +4,7 @@ import { addPeriods, dateIn, type LocalDate } from '../../domain/dates.ts'
 import { invalidArgument } from '../../domain/errors.ts'
 import { type Settlement, settlementOn } from '../../domain/loan/rules/earlySettlement.ts'
 import type { Caller } from '../access/caller.ts'
-import type { Deps } from '../deps.ts'
-import { getLoan } from './loans.ts'
+import { getLoan, type ReadDeps } from './loans.ts'
 
 /** How far ahead a settlement is quoted. */
 const MOST_YEARS_AHEAD = 10
@@ -21,7 +20,7 @@ export interface SettlementQuote {
  * @throws LendingError `not_found`, `invalid_argument` for a day before disbursement or more than ten years ahead
  */
 export async function quoteSettlement(
-  deps: Deps,
+  deps: ReadDeps,
   caller: Caller,
   ref: LoanRef,
   on: LocalDate | undefined,

@@ -2,7 +2,7 @@ import { type DamagedLoan, findTestsDue, type SweepOptions, type Swept, sweepLoa
 import type { Instant } from '../../domain/dates.ts'
 import { dayThatWasOver, loanReviewed } from '../../domain/loan/change/change.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
-import type { Deps } from '../deps.ts'
+import type { Core } from '../deps.ts'
 import { type Job, SERVICE } from '../jobs/job.ts'
 import { whileItStands } from '../testClock/testClocks.ts'
 
@@ -29,7 +29,7 @@ const EVERY_MS = 5_000
  * organization by its own clock.
  * @param log nothing is logged when it is left out
  */
-export function sweepJob(deps: Deps, log: Log = noLog): Job {
+export function sweepJob(deps: Core, log: Log = noLog): Job {
   /** Damaged loans, each logged once; the next process tries them again. */
   const except: DamagedLoan[] = []
 
@@ -75,7 +75,7 @@ export const sweepTestOrganization = (
   except: readonly DamagedLoan[],
 ): Promise<Swept> => sweepBook(deps, deps.now(organizationId), { except, testOrganizationId: organizationId })
 
-type SweepDeps = Pick<Deps, 'db' | 'config' | 'now'>
+type SweepDeps = Pick<Core, 'db' | 'config' | 'now'>
 
 const sweepBook = ({ db, config }: SweepDeps, now: Instant, options: Omit<SweepOptions, 'most'>): Promise<Swept> =>
   sweepLoans(db, config.zone, now, { most: LOANS_A_ROUND, ...options }, (loan) => {

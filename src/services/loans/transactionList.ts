@@ -3,7 +3,7 @@ import type { LoanRef } from '../../db/loans/loans.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import { invariant } from '../../domain/errors.ts'
 import type { Caller } from '../access/caller.ts'
-import type { Deps } from '../deps.ts'
+import type { Caches, Core } from '../deps.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 import { noSuchLoan } from './loans.ts'
 import { readInSlices } from './readInSlices.ts'
@@ -32,7 +32,7 @@ export interface ListedTransaction extends TransactionNow {
  *   when too many lists over such long loans are requested at once; `unavailable`
  */
 export async function listTransactions<View>(
-  deps: Deps,
+  deps: Core & Caches,
   { organizationId }: Caller,
   { ref, filter, range }: TransactionListRequest,
   toView: (transaction: ListedTransaction) => View,
@@ -56,7 +56,7 @@ export async function listTransactions<View>(
   return { items: items.map(({ id }) => views.get(id)!), ...rest }
 }
 
-async function requireLoanId({ db }: Deps, organizationId: number, ref: LoanRef): Promise<bigint> {
+async function requireLoanId({ db }: Core, organizationId: number, ref: LoanRef): Promise<bigint> {
   const id = await findLoanId(db, organizationId, ref)
   if (id === undefined) throw noSuchLoan(ref)
   return id

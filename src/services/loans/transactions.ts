@@ -19,12 +19,12 @@ import type { Outcome } from '../../domain/loan/outcomes.ts'
 import type { LoanState } from '../../domain/loan/replay.ts'
 import { type Caller, requireAdmin, requireWriter } from '../access/caller.ts'
 import { limitOf, type Waits, type Wanted, waitForSecond, wantedOf } from '../approvals/waiting.ts'
-import type { Deps } from '../deps.ts'
+import type { Caches, Core, Writing } from '../deps.ts'
 import type { Listener } from '../listener.ts'
 import { getOrganization } from '../organizations/organizations.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 import { type Changed, changeLoan, postToLoan, type SavedChange } from './changes/changeLoan.ts'
-import { getLoan, type LoanNow, noSuchLoan } from './loans.ts'
+import { getLoan, type LoanNow, noSuchLoan, type ReadDeps } from './loans.ts'
 
 /** A transaction of a loan, with its outcome at the moment of the request. */
 export interface TransactionNow {
@@ -45,13 +45,16 @@ export interface TransactionRef {
 /** Returns whether only an operator may post the type (contract 4.4). */
 export const isForAdmins = (type: EntryType): boolean => type === 'Write-off' || isCharge(type)
 
+/** The parts that a posting works with: the organization says above which amount it waits. */
+type PostDeps = Core & Writing & Pick<Caches, 'organizations'>
+
 /**
  * Posts a transaction of any type. Where the loan has a transaction with the dedupe token, returns that one and posts
  * nothing. A write-off or a waiver above the amount of the organization posts nothing and waits (contract 14.9).
  * @throws LendingError `permission_denied`, `not_found`, `invalid_argument`, `failed_precondition`, `aborted`
  */
 export async function postTransaction(
-  deps: Deps,
+  deps: PostDeps,
   caller: Caller,
   ref: LoanRef,
   request: Posting,
@@ -91,7 +94,7 @@ export async function postTransaction(
  * @throws LendingError `permission_denied`, `not_found`, `failed_precondition` when it is reversed already
  */
 export async function reverseTransaction(
-  deps: Deps,
+  deps: PostDeps,
   caller: Caller,
   { ref, transactionId }: TransactionRef,
   note: string | null,
@@ -106,7 +109,7 @@ export async function reverseTransaction(
  * @throws LendingError `permission_denied`, `not_found`, `invalid_argument`, `failed_precondition`
  */
 export async function adjustTransaction(
-  deps: Deps,
+  deps: PostDeps,
   caller: Caller,
   { ref, transactionId }: TransactionRef,
   adjustment: Adjustment,
@@ -119,7 +122,7 @@ export async function adjustTransaction(
  * @throws LendingError `permission_denied`, `not_found` also for another transaction, `failed_precondition`
  */
 export async function reverseCharge(
-  deps: Deps,
+  deps: PostDeps,
   caller: Caller,
   { ref, transactionId }: TransactionRef,
   note: string | null,
@@ -128,13 +131,13 @@ export async function reverseCharge(
 }
 
 /** Returns a function that says whether an instant is of the same day, in the lender's zone. */
-function sameDay({ config: { zone } }: Pick<Deps, 'config'>, now: number): (at: number) => boolean {
+function sameDay({ config: { zone } }: Pick<Core, 'config'>, now: number): (at: number) => boolean {
   const today = dateIn(zone, now)
   return (at) => dateIn(zone, at) === today
 }
 
 async function changeTransaction(
-  deps: Deps,
+  deps: PostDeps,
   caller: Caller,
   ref: LoanRef,
   request: ActionRequest,
@@ -150,7 +153,7 @@ async function changeTransaction(
 }
 
 async function answerOf(
-  deps: Deps,
+  deps: Core,
   caller: Caller,
   ref: LoanRef,
   changed: Changed<TransactionNow | Wanted> | undefined,
@@ -216,21 +219,21 @@ export function latestRepayments({ loan, state }: LoanNow): TransactionNow[] {
  * back from where it began: repayments that are posted meanwhile are not in it.
  * @throws LendingError `not_found`, `invalid_argument` for a range that names no part
  */
-export const listRepayments = (deps: Deps, caller: Caller, ref: LoanRef, request: RepaymentsRequest) =>
+export const listRepayments = (deps: ReadDeps, caller: Caller, ref: LoanRef, request: RepaymentsRequest) =>
   listEntries(deps, caller, ref, { ...request, of: 'repayments' })
 
 /**
  * Reads a loan and returns a part of its single charges, newest first, reversed ones included (contract 10.12).
  * @throws LendingError as `listRepayments` does
  */
-export const listCharges = (deps: Deps, caller: Caller, ref: LoanRef, range: Range) =>
+export const listCharges = (deps: ReadDeps, caller: Caller, ref: LoanRef, range: Range) =>
   listEntries(deps, caller, ref, { range, updatedSince: undefined, of: 'charges' })
 
 /** The lists of a loan's entries, by name: the entries that each of them has. */
 const LISTED = { repayments: isCustomerRepayment, charges: isCharge } as const
 
 async function listEntries(
-  deps: Deps,
+  deps: ReadDeps,
   caller: Caller,
   ref: LoanRef,
   { range, updatedSince, of }: RepaymentsRequest & { readonly of: keyof typeof LISTED },
@@ -261,7 +264,12 @@ export const changedAt = ({ postedAt, reversedAt }: Pick<Entry, 'postedAt' | 're
  * Returns a transaction of a loan, of any type.
  * @throws LendingError `not_found` for the loan, or for a transaction that is not on it
  */
-export async function getTransaction(deps: Deps, caller: Caller, ref: LoanRef, id: bigint): Promise<TransactionNow> {
+export async function getTransaction(
+  deps: ReadDeps,
+  caller: Caller,
+  ref: LoanRef,
+  id: bigint,
+): Promise<TransactionNow> {
   const { loan, state } = await getLoan(deps, caller, ref)
   const entry = loan.entries.find((candidate) => candidate.id === id)
   if (!entry) throw notFound('no transaction of this loan has that id')

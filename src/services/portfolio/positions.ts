@@ -12,9 +12,9 @@ import type { Snapshot } from '../../db/postgres/transaction.ts'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import type { DelinquencyPolicy } from '../../domain/delinquency/policy.ts'
 import { knownThen, momentOf, type NoPosition, type Position, positionsOn } from '../../domain/delinquency/position.ts'
+import { termsCanChange, termsKnownAt } from '../../domain/loan/terms/versions.ts'
 import { type Cell, Cells, monthOf, sumsOf } from '../../domain/portfolio/cells.ts'
 import { type Roll, rollOf } from '../../domain/portfolio/rolls.ts'
-import { termsKnownAt } from '../../domain/recordStyle/earlierTerms.ts'
 import type { Deps } from '../deps.ts'
 
 /** Milliseconds for which loans are replayed before requests get their turn. */
@@ -56,20 +56,18 @@ function positionsOf(loan: PortfolioLoan, policy: DelinquencyPolicy, moments: re
   }
 }
 
-/**
- * Returns loans with the terms that were known at an instant.
- */
+/** Returns loans with the terms that were known at an instant. */
 async function withTermsThen(
   snapshot: Snapshot,
   loans: readonly PortfolioLoan[],
   knownAt: Instant,
 ): Promise<PortfolioLoan[]> {
-  const changeable = loans.filter(({ productId }) => productId === null)
+  const changeable = loans.filter(termsCanChange)
   if (changeable.length === 0) return [...loans]
   const { organizationId } = changeable[0]!
   const ids = changeable.map(({ id }) => id)
   const histories = await readEarlierTerms({ pool: snapshot }, organizationId, ids, knownAt)
-  return loans.map((loan) => ({ ...loan, terms: termsKnownAt(loan, histories.get(loan.id) ?? [], knownAt) }))
+  return loans.map((loan) => ({ ...loan, terms: termsKnownAt(loan.terms, histories.get(loan.id) ?? [], knownAt) }))
 }
 
 /** Reads the cells of a portfolio on each of the days, as one moment of the database has them. */

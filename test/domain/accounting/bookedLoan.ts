@@ -9,7 +9,7 @@ import { changeToText } from '../../../src/domain/loan/change/changeText.ts'
 import type { Entry } from '../../../src/domain/loan/entry.ts'
 import { type Decision, type Loan, stateOf } from '../../../src/domain/loan/loan.ts'
 import { type LoanState, replay } from '../../../src/domain/loan/replay.ts'
-import type { LoanTerms } from '../../../src/domain/loan/terms.ts'
+import type { LoanTerms } from '../../../src/domain/loan/terms/terms.ts'
 
 /** The amounts of a posting or of a loan by each method. */
 export type ByMethod = Readonly<Record<Method, SlotAmounts>>

@@ -1,6 +1,6 @@
 import { dateIn } from '../../../src/domain/dates.ts'
 import type { Entry } from '../../../src/domain/loan/entry.ts'
-import type { LoanTerms } from '../../../src/domain/loan/terms.ts'
+import type { LoanTerms } from '../../../src/domain/loan/terms/terms.ts'
 
 // A book-keeper who goes through a loan day by day and posts each thing that happens, line by line, as it is taught: no
 // formula of balances, and no code of the service. A second opinion on what a loan contributes to the accounts.

@@ -4,7 +4,7 @@ import { isNothing, SLOTS, type SlotAmounts } from '../../../src/domain/accounti
 import type { EntryType } from '../../../src/domain/loan/entry.ts'
 import { adjust, post, reverse } from '../../../src/domain/loan/loan.ts'
 import { replay } from '../../../src/domain/loan/replay.ts'
-import type { LoanTerms } from '../../../src/domain/loan/terms.ts'
+import type { LoanTerms } from '../../../src/domain/loan/terms/terms.ts'
 import { currencyOf, type Decimal, minorToText, parseDecimal, toMinor } from '../../../src/domain/money.ts'
 import type { Instalment } from '../../../src/domain/schedule/schedule.ts'
 import { type BookedChange, BookedLoan, type ByMethod, dayBefore } from './bookedLoan.ts'
@@ -159,7 +159,7 @@ function restate(loan: BookedLoan, now: number, words: string) {
   const { currency, disbursedOn } = loan.terms
   const terms = termsOf(currency.code, disbursedOn, words.split(' ; '))
   const none = { reason: null, posted: null, outcome: undefined, reversed: null }
-  const modifiedTerms = { terms, borrowerId: 1n, record: undefined as never, lends: false }
+  const modifiedTerms = { terms, customerId: 1n, lends: false }
   return { ...none, before: loan.stateAt(now), state: replay(terms, loan.entries, now), modifiedTerms }
 }
 

@@ -3,7 +3,7 @@ import { LendingError } from '../../../src/domain/errors.ts'
 import { ENTRY_TYPES, type Entry, type EntryType } from '../../../src/domain/loan/entry.ts'
 import type { LoanStatus } from '../../../src/domain/loan/lifecycle.ts'
 import { adjust, type Decision, post, reverse } from '../../../src/domain/loan/loan.ts'
-import { type LoanTerms, termsFor } from '../../../src/domain/loan/terms.ts'
+import { type LoanTerms, termsFor } from '../../../src/domain/loan/terms/terms.ts'
 import { currencyOf, type Decimal } from '../../../src/domain/money.ts'
 import type { ExtendedBody, LoanRecord } from '../../../src/domain/recordStyle/loanRecord.ts'
 import { modifyTerms } from '../../../src/domain/recordStyle/modifyTerms.ts'
@@ -192,6 +192,6 @@ function restated(loan: RandomLoan, { share, isToTheCent, daysAgo }: Command, no
   }
   const shown = { duration: 1, durationPeriod: 'Months', loanType: '' }
   const decided = modifyTerms({ ...loan.whole(), ...modifiable }, update, now, shown)
-  if (decided?.modifiedTerms) loan.record = decided.modifiedTerms.record
+  if (decided?.modifiedTerms) loan.record = decided.modifiedTerms.record as LoanRecord
   return decided
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Replayable } from '../../../src/domain/loan/fold.ts'
-import { type LoanTerms, termsFor } from '../../../src/domain/loan/terms.ts'
+import { type LoanTerms, termsFor } from '../../../src/domain/loan/terms/terms.ts'
 import { randomFrom } from '../../support/random.ts'
 import { anyLent } from '../terms/anyLent.ts'
 import { dateOf, dayAt, dayOf, startOf } from '../terms/naive/calendar.ts'

@@ -19,7 +19,7 @@ import {
 } from '../../../src/domain/loan/loan.ts'
 import { balancesAt, carriedForward, endFrom, replay } from '../../../src/domain/loan/replay.ts'
 import { type PenaltyRule, USUAL_RULES } from '../../../src/domain/loan/rules/loanRules.ts'
-import { type LoanTerms, termsOf } from '../../../src/domain/loan/terms.ts'
+import { type LoanTerms, termsOf } from '../../../src/domain/loan/terms/terms.ts'
 import { currencyOf } from '../../../src/domain/money.ts'
 import { DISBURSED, weeklyTerms, ZONE } from '../../support/weeklyTerms.ts'
 

@@ -4,7 +4,7 @@ import { addPeriods, dateIn, startOfDay } from '../../../src/domain/dates.ts'
 import type { NewEntry } from '../../../src/domain/loan/entry.ts'
 import { totalOf } from '../../../src/domain/loan/portions.ts'
 import { extend, owedByDay, replay } from '../../../src/domain/loan/replay.ts'
-import { type LoanTerms, termsOf } from '../../../src/domain/loan/terms.ts'
+import { type LoanTerms, termsOf } from '../../../src/domain/loan/terms/terms.ts'
 import { currencyOf, sum } from '../../../src/domain/money.ts'
 import type { Product } from '../../../src/domain/product/product.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { LendingError } from '../../../src/domain/errors.ts'
 import type { Entry, EntryType } from '../../../src/domain/loan/entry.ts'
 import { adjust, type Decision, findByToken, post, reverse, stateOf } from '../../../src/domain/loan/loan.ts'
-import { type LoanTerms, termsOf } from '../../../src/domain/loan/terms.ts'
+import { type LoanTerms, termsOf } from '../../../src/domain/loan/terms/terms.ts'
 import { type Decimal, parseDecimal } from '../../../src/domain/money.ts'
 import { DEMO_PRODUCTS } from '../../../src/services/organizations/seedDemo.ts'
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LendingError } from '../../../src/domain/errors.ts'
-import { termsOf } from '../../../src/domain/loan/terms.ts'
+import { termsOf } from '../../../src/domain/loan/terms/terms.ts'
 import { type Decimal, parseDecimal } from '../../../src/domain/money.ts'
 import { type NewProduct, productOf } from '../../../src/domain/product/newProduct.ts'
 import { principalFor, requireWithinCap } from '../../../src/domain/product/product.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { LendingError } from '../../../src/domain/errors.ts'
-import { termsOf } from '../../../src/domain/loan/terms.ts'
+import { termsOf } from '../../../src/domain/loan/terms/terms.ts'
 import { applyRate, sum } from '../../../src/domain/money.ts'
 import { type NewProduct, productOf } from '../../../src/domain/product/newProduct.ts'
 

@@ -4,7 +4,7 @@ import { adjust, type Decision, type Loan, type Posting, post, reverse } from '.
 import type { Outcome } from '../../../src/domain/loan/outcomes.ts'
 import { type LoanState, replay } from '../../../src/domain/loan/replay.ts'
 import { settle, settledDayOf, settlementOn } from '../../../src/domain/loan/rules/earlySettlement.ts'
-import { type LoanTerms, termsFor } from '../../../src/domain/loan/terms.ts'
+import { type LoanTerms, termsFor } from '../../../src/domain/loan/terms/terms.ts'
 import { daysBefore, lastMoment, momentAfter, momentsOf, type Step } from './anyHistory.ts'
 import type { Lent } from './anyLent.ts'
 import { dateOf, dayAt } from './naive/calendar.ts'

@@ -29,6 +29,7 @@ import {
   RATE_PERIODS,
 } from '../../../domain/product/terms.ts'
 import type { Instalment } from '../../../domain/schedule/schedule.ts'
+import { MOST_INSTALMENTS } from '../../../domain/schedule/schedule.ts'
 import { LARGEST_INT32 } from '../../../toolbox/integers.ts'
 import { count, percent, word } from '../../openapi/answers.ts'
 import { amount, codec, localDate, money, Refused, smallInt, text } from '../../wire.ts'
@@ -49,7 +50,7 @@ export const createProductRequest = named(
       .describe("ISO 4217. Default: the organization's currency."),
     minPrincipal: amount.describe('The smallest principal of a new loan.'),
     maxPrincipal: amount.describe('The largest principal of a new loan.'),
-    numberOfRepayments: smallInt({ min: 1, max: 2_000 }).describe(
+    numberOfRepayments: smallInt({ min: 1, max: MOST_INSTALMENTS }).describe(
       'Instalments of a loan, which ends within a century.',
     ),
     repaymentEvery: smallInt({ min: 1, max: 3_650 })

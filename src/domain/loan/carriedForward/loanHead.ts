@@ -3,7 +3,7 @@ import type { Entry, EntryType } from '../entry.ts'
 import type { Outcome } from '../outcomes.ts'
 import { comesLast, type End } from '../replay.ts'
 import { forgivingRules, mostForgiven } from '../rules/settlement.ts'
-import type { HeadTerms } from '../terms.ts'
+import type { HeadTerms } from '../terms/terms.ts'
 
 /** An entry, and what it did when it was posted. */
 export interface PostedEntry {

@@ -3,7 +3,7 @@ import type { Period } from '../allocation.ts'
 import type { FoldedSoFar } from '../debt.ts'
 import { NONE, subtract, totalOf } from '../portions.ts'
 import { isNothingWaived, NOTHING_FORGONE } from '../recognition.ts'
-import type { HeadTerms } from '../terms.ts'
+import type { HeadTerms } from '../terms/terms.ts'
 import { amountFromText, amountToText, portionsFromText, portionsToText } from './portionsText.ts'
 import { atChargeOffFromText, atChargeOffToText, forgoneFromText, forgoneToText } from './recognitionText.ts'
 

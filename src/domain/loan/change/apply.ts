@@ -1,6 +1,7 @@
 import type { Instant } from '../../dates.ts'
 import { isHead, type LoanHead } from '../carriedForward/loanHead.ts'
 import type { Entry } from '../entry.ts'
+import { withEntry } from '../entryIndex.ts'
 import { advanceHead, type Decision, type Loan, remember } from '../loan.ts'
 
 /**
@@ -22,8 +23,7 @@ interface Moving {
 }
 
 /**
- * Returns the loan as a decision leaves it, before or after it is saved. It takes over the list of entries of the loan before it,
- * which grows: a loan of thousands of entries takes the next without copying them.
+ * Returns the loan as a decision leaves it, before or after it is saved. The loan before it does not change.
  * @param posted the entry of the decision, with its id
  */
 export function apply<Row extends Moving & (Loan | LoanHead)>(
@@ -32,17 +32,17 @@ export function apply<Row extends Moving & (Loan | LoanHead)>(
   posted: Entry | null,
   now: Instant,
 ): Row {
-  const { reversed, state } = decision
+  const { reversed, state, modifiedTerms } = decision
   const nextChangeAt = nextReviewAt(loan.nextChangeAt, state.nextChangeAt, now)
-  const change = { version: loan.version + 1, updatedAt: now, nextChangeAt }
+  const terms = modifiedTerms?.terms ?? loan.terms
+  const change = { version: loan.version + 1, updatedAt: now, nextChangeAt, terms }
   // Without an entry, only time has passed.
   if (isHead(loan)) return posted ? advanceHead({ ...loan, ...change }, decision, posted) : { ...loan, ...change }
   const { entries: before } = loan as Loan
-  const entries = reversed
+  const marked = reversed
     ? before.map((entry) => (entry.id === reversed.id ? { ...entry, reversedAt: now } : entry))
-    : (before as Entry[])
-  if (posted) entries.push(posted)
-  const after = { ...loan, ...change, entries }
+    : before
+  const after = { ...loan, ...change, entries: posted ? withEntry(marked, posted) : marked }
   remember(after as Loan, decision)
   return after
 }

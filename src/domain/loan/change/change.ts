@@ -5,11 +5,11 @@ import type { Balances } from '../balances.ts'
 import type { Entry } from '../entry.ts'
 import type { Decision } from '../loan.ts'
 import type { Outcome } from '../outcomes.ts'
-import type { HeadTerms } from '../terms.ts'
+import type { HeadTerms } from '../terms/terms.ts'
+import { termsCanChange, type VersionedTerms } from '../terms/versions.ts'
 
-/** The terms of a loan that a record system may change later, and its borrower. */
-export interface ChangeableTerms
-  extends Pick<HeadTerms, 'principal' | 'ratePerPeriod' | 'disbursedAt' | 'disbursedOn' | 'dueOn' | 'dueAt'> {
+/** The terms of a loan that may change later, without the schedule; and the customer, who may change with them. */
+export interface ChangeableTerms extends Omit<VersionedTerms, 'schedule'> {
   readonly customerId: bigint
 }
 
@@ -41,7 +41,7 @@ export interface LoanChanged {
   readonly productId: number | null
   /** The code of the currency of the loan. */
   readonly currency: string
-  /** Of a loan without a product, whose terms may change later. */
+  /** Of a loan whose terms may change later. */
   readonly terms: ChangeableTerms | null
   /** What followed from the change, in the order in which it is told. */
   readonly consequences: readonly EventType[]
@@ -54,9 +54,9 @@ export interface ChangingLoan {
   readonly terms: HeadTerms
 }
 
-/** Returns the terms that are told with each change: of a loan without a product, which may be changed later. */
-export const changeableTermsOf = ({ productId, customerId, terms }: ChangingLoan): ChangeableTerms | null =>
-  productId === null ? { ...terms, customerId } : null
+/** Returns the terms that are told with each change of a loan whose terms may change later. */
+export const changeableTermsOf = (loan: ChangingLoan): ChangeableTerms | null =>
+  termsCanChange(loan) ? { ...loan.terms, customerId: loan.customerId } : null
 
 /** Returns the members of a change that are of the loan, whatever has changed. */
 const ofLoan = (loan: ChangingLoan): Pick<LoanChanged, 'productId' | 'currency' | 'terms'> => ({

@@ -223,6 +223,7 @@ const outcomeIn = ({ portions, overpayment }: Members): StoredChange['outcome'] 
 const termsIn = (members: Members): ChangeableTerms => ({
   customerId: integerIn(members.customerId),
   principal: integerIn(members.principal),
+  numberOfRepayments: countIn(members.numberOfRepayments),
   ratePerPeriod: integerIn(members.ratePerPeriod),
   disbursedAt: integerNumberIn(members.disbursedAt),
   disbursedOn: dayIn(members.disbursedOn),

@@ -159,6 +159,7 @@ const writtenAtChargeOff = (at: AtChargeOff): object => ({
 const writtenTerms = (terms: ChangeableTerms): object => ({
   customerId: String(terms.customerId),
   principal: String(terms.principal),
+  numberOfRepayments: terms.numberOfRepayments,
   ratePerPeriod: String(terms.ratePerPeriod),
   disbursedAt: terms.disbursedAt,
   disbursedOn: terms.disbursedOn,

@@ -11,7 +11,7 @@ import {
 } from '../../dates.ts'
 import { applyRate, largestIn, min } from '../../money.ts'
 import { owedOf, type Period, type Totals } from '../allocation.ts'
-import type { HeadTerms } from '../terms.ts'
+import type { HeadTerms } from '../terms/terms.ts'
 import type { PenaltyRule } from './loanRules.ts'
 import { countThrough, nextAfter, type Occurrences, occurrenceAt, occurrencesAfter } from './occurrences.ts'
 

@@ -2,7 +2,7 @@ import { daysBetween, type LocalDate } from '../../dates.ts'
 import { divideHalfEven, min } from '../../money.ts'
 import type { Period, Totals } from '../allocation.ts'
 import type { Outcome } from '../outcomes.ts'
-import type { HeadTerms } from '../terms.ts'
+import type { HeadTerms } from '../terms/terms.ts'
 import type { LoanRules } from './loanRules.ts'
 
 /** The part of the terms that says what an early settlement forgives. */

@@ -6,7 +6,7 @@ import { invariant } from '../../../domain/errors.ts'
 import { isHead } from '../../../domain/loan/carriedForward/loanHead.ts'
 import type { Posting } from '../../../domain/loan/loan.ts'
 import { forgivingRules } from '../../../domain/loan/rules/settlement.ts'
-import type { Deps } from '../../deps.ts'
+import type { Core, Writing } from '../../deps.ts'
 import { type Changed, type Decide, type DecidedBatch, decideAll, type ToDecide } from './decide.ts'
 import { enqueue, type Queued, type QueueResult } from './queue.ts'
 import { type Alongside, saveChanges } from './save.ts'
@@ -14,10 +14,7 @@ import { type Alongside, saveChanges } from './save.ts'
 export type { Changed, Decided, SavedChange } from './decide.ts'
 
 /** The objects that a change of a loan works with. */
-export type ChangeDeps = Pick<
-  Deps,
-  'db' | 'idBlocks' | 'loanBatches' | 'loanQueues' | 'config' | 'now' | 'testClocks' | 'listener'
->
+export type ChangeDeps = Core & Pick<Writing, 'idBlocks' | 'loanBatches' | 'loanQueues'>
 
 /** A change of one loan: who makes it, of which loan, and what is saved together with it. */
 export interface Change {

@@ -2,17 +2,13 @@ import type { Author } from '../../../db/audit/trail.ts'
 import type { LoanChange } from '../../../db/loans/saveLoans.ts'
 import type { StoredHead, StoredLoan, StoredRow } from '../../../db/loans/storedLoan.ts'
 import type { Instant } from '../../../domain/dates.ts'
-import { invariant } from '../../../domain/errors.ts'
 import { isHead } from '../../../domain/loan/carriedForward/loanHead.ts'
 import { apply } from '../../../domain/loan/change/apply.ts'
-import { termsChanged } from '../../../domain/loan/change/change.ts'
 import type { Entry } from '../../../domain/loan/entry.ts'
 import { type Decision, needsHistoryFor, type Posting } from '../../../domain/loan/loan.ts'
-import { summaryOf } from '../../../domain/recordStyle/modifyTerms.ts'
-import { namedEarlierTerms } from './modifiedTerms.ts'
 import { entryIdTaken } from './save.ts'
 import { type Following, withWaiver } from './settleEarly.ts'
-import { balancesAsStored, timePassed } from './timePassed.ts'
+import { timePassed } from './timePassed.ts'
 
 /** The result of deciding: a decision to save, or an answer that needs nothing saved. */
 export type Decided<T> = { readonly save: Decision } | { readonly answer: T }
@@ -103,31 +99,10 @@ function followingFrom(
 ): Following {
   // An entry of this loan with the id would have been the answer: the entry is on another loan.
   if (decision.posted?.id !== undefined && elsewhere.has(decision.posted.id)) throw entryIdTaken()
-  if (decision.modifiedTerms) {
-    invariant(!isHead(loan), 'terms are modified on the whole loan')
-    return modifiedTerms(loan, author, decision, at)
-  }
-  const passed = isFirst ? timePassed(loan, at) : []
+  // What followed from time is told with modified terms, where they leave it so.
+  const passed = isFirst && !decision.modifiedTerms ? timePassed(loan, at) : []
   const current = passed.reduce((before, { decision: passing }) => apply(before, passing, null, at), loan)
   const posted = decision.posted && { ...decision.posted, id: decision.posted.id ?? entryId }
   const following = withWaiver(current, { author, decision, posted, at }, nextId)
   return { ...following, changes: [...passed, ...following.changes] }
-}
-
-/** Returns the change of modified terms, which neither posts nor reverses an entry. It is decided on the whole loan. */
-function modifiedTerms(loan: StoredLoan, author: Author, decision: Decision, at: Instant): Following {
-  const { modifiedTerms: modified, before } = decision
-  invariant(modified, 'modified terms')
-  const { terms, borrowerId, record } = modified
-  const changed = termsChanged(loan, decision, {
-    version: loan.version + 1,
-    terms: { ...terms, customerId: borrowerId },
-    stored: balancesAsStored(loan, at) ?? before,
-  })
-  const more = {
-    before: { ...summaryOf(loan.terms), customerId: loan.customerId, record: loan.record },
-    after: { ...summaryOf(terms), customerId: borrowerId, record, earlierTerms: namedEarlierTerms(loan, terms) },
-  }
-  const change = { author, decision, posted: null, at, changed, more }
-  return { changes: [change], decision, posted: null, after: apply(loan, decision, null, at) }
 }

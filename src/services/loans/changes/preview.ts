@@ -4,8 +4,7 @@ import type { Instant } from '../../../domain/dates.ts'
 import { type Decision, stateOf } from '../../../domain/loan/loan.ts'
 import type { LoanState } from '../../../domain/loan/replay.ts'
 import { type Caller, requireAdmin } from '../../access/caller.ts'
-import type { Deps } from '../../deps.ts'
-import { getLoan } from '../loans.ts'
+import { getLoan, type ReadDeps } from '../loans.ts'
 import { withWaiver } from './settleEarly.ts'
 
 /** A loan as it is, and as a change would leave it. */
@@ -25,7 +24,7 @@ const NO_ID = 0n
  * @throws LendingError `permission_denied`, `not_found`, and the refusals of `decide`
  */
 export async function previewChange(
-  deps: Deps,
+  deps: ReadDeps,
   caller: Caller,
   ref: LoanRef,
   decide: (loan: StoredLoan, now: Instant) => Decision,
@@ -33,9 +32,7 @@ export async function previewChange(
   requireAdmin(caller)
   const { loan, state: before, at } = await getLoan(deps, caller, ref)
   const decision = decide(loan, at)
-  // A change adds to the list of entries, which another reader of the loan may hold.
-  const copy = { ...loan, entries: [...loan.entries] }
   const posted = decision.posted && { ...decision.posted, id: NO_ID }
-  const { after, decision: saved } = withWaiver(copy, { author: caller, decision, posted, at }, () => NO_ID)
+  const { after, decision: saved } = withWaiver(loan, { author: caller, decision, posted, at }, () => NO_ID)
   return { loan, before, after: stateOf(after, at), decision: saved }
 }

@@ -4,7 +4,7 @@ import { isUniqueViolation } from '../../../db/postgres/errors.ts'
 import { inTransaction, type Transaction } from '../../../db/postgres/transaction.ts'
 import { alreadyExists, LendingError } from '../../../domain/errors.ts'
 import { keyTaken } from '../../access/idempotency.ts'
-import type { Deps } from '../../deps.ts'
+import type { Core, Writing } from '../../deps.ts'
 
 /**
  * Saves something together with a change of a loan, in one transaction: both are saved, or none.
@@ -31,7 +31,7 @@ export interface Saving {
  *   saved alongside
  */
 export async function saveChanges(
-  { db, loanBatches }: Pick<Deps, 'db' | 'loanBatches'>,
+  { db, loanBatches }: Pick<Core & Writing, 'db' | 'loanBatches'>,
   batch: ChangeBatch,
   { isSingle, alongside }: Saving,
 ): Promise<'saved' | 'stale' | 'taken'> {
@@ -52,7 +52,7 @@ export async function saveChanges(
 }
 
 /** Saves a batch together with what is alongside it. @returns false where the batch is stale. @throws the refusal of what is alongside */
-async function saveTogether(db: Deps['db'], batch: ChangeBatch, alongside: readonly Alongside[]): Promise<boolean> {
+async function saveTogether(db: Core['db'], batch: ChangeBatch, alongside: readonly Alongside[]): Promise<boolean> {
   const saved = await inTransaction(db, async (transaction) => {
     for (const save of alongside) {
       const result = await save(transaction, batch)

@@ -2,15 +2,17 @@ import type { Author } from '../../../db/audit/trail.ts'
 import type { LoanChange } from '../../../db/loans/saveLoans.ts'
 import type { StoredHead, StoredLoan } from '../../../db/loans/storedLoan.ts'
 import type { Instant } from '../../../domain/dates.ts'
+import { invariant } from '../../../domain/errors.ts'
 import { isHead } from '../../../domain/loan/carriedForward/loanHead.ts'
 import { apply } from '../../../domain/loan/change/apply.ts'
 import { entriesChanged } from '../../../domain/loan/change/change.ts'
 import type { Entry } from '../../../domain/loan/entry.ts'
 import type { Decision } from '../../../domain/loan/loan.ts'
 import { settle, settledDayOf } from '../../../domain/loan/rules/earlySettlement.ts'
+import { changeOfTerms } from './modifiedTerms.ts'
 
-/** A decision on a loan that posts or reverses an entry, who asked for it and when. */
-export interface DecidedEntry {
+/** A decision on a loan that posts or reverses an entry, or modifies the terms; who asked for it and when. */
+export interface DecidedChange {
   readonly author: Author
   readonly decision: Decision
   /** The entry that is posted, with its id. */
@@ -33,9 +35,9 @@ export interface Following<Loan = StoredLoan | StoredHead> {
  * is never settled: `needsHistory` says so.
  * @param nextId returns the id of the waiver
  */
-export function withWaiver(loan: StoredLoan, decided: DecidedEntry, nextId: () => bigint): Following<StoredLoan>
-export function withWaiver(loan: StoredLoan | StoredHead, decided: DecidedEntry, nextId: () => bigint): Following
-export function withWaiver(loan: StoredLoan | StoredHead, decided: DecidedEntry, nextId: () => bigint): Following {
+export function withWaiver(loan: StoredLoan, decided: DecidedChange, nextId: () => bigint): Following<StoredLoan>
+export function withWaiver(loan: StoredLoan | StoredHead, decided: DecidedChange, nextId: () => bigint): Following
+export function withWaiver(loan: StoredLoan | StoredHead, decided: DecidedChange, nextId: () => bigint): Following {
   const { author, decision, posted, at } = decided
   const { version } = loan
   const after = apply(loan, decision, posted, at)
@@ -59,8 +61,12 @@ export function withWaiver(loan: StoredLoan | StoredHead, decided: DecidedEntry,
   }
 }
 
-function changeOf(loan: StoredLoan | StoredHead, decided: DecidedEntry, version: number): LoanChange {
+function changeOf(loan: StoredLoan | StoredHead, decided: DecidedChange, version: number): LoanChange {
   const { author, decision, posted } = decided
+  if (decision.modifiedTerms) {
+    invariant(!isHead(loan), 'terms are modified on the whole loan')
+    return { ...decided, ...changeOfTerms(loan, decided, version) }
+  }
   return {
     ...decided,
     changed: entriesChanged(loan, decision, { version, posted, isImported: author.isImport === true }),

@@ -17,6 +17,7 @@ const anyInstant = fc.integer({ min: 0, max: Date.parse('2999-12-31') })
 const anyTerms = fc.record({
   customerId: fc.bigInt(1n, 2n ** 63n - 1n),
   principal: anyAmount,
+  numberOfRepayments: fc.integer({ min: 1, max: 2_000 }),
   ratePerPeriod: fc.bigInt(0n, 10n ** 9n),
   disbursedAt: anyInstant,
   disbursedOn: anyDay,

@@ -1,12 +1,12 @@
-import type { Instant, LocalDate } from '../dates.ts'
-import { dateIn, sameTimeOn } from '../dates.ts'
-import { applyRate, type Currency, type Decimal, type Rate } from '../money.ts'
-import { type Product, principalFor, requireWithinCap } from '../product/product.ts'
-import { type Instalment, productSchedule } from '../schedule/schedule.ts'
-import type { Entry } from './entry.ts'
-import { type LoanRules, rulesOf } from './rules/loanRules.ts'
+import type { Instant, LocalDate } from '../../dates.ts'
+import { dateIn, sameTimeOn } from '../../dates.ts'
+import { applyRate, type Currency, type Decimal, type Rate } from '../../money.ts'
+import { type Product, principalFor, requireWithinCap } from '../../product/product.ts'
+import { type Instalment, productSchedule } from '../../schedule/schedule.ts'
+import type { Entry } from '../entry.ts'
+import { type LoanRules, rulesOf } from '../rules/loanRules.ts'
 
-/** The terms of a loan, fixed at disbursement. Amounts in minor units. */
+/** The terms of a loan: fixed at disbursement, until a change of terms. Amounts in minor units. */
 export interface LoanTerms {
   readonly currency: Currency
   /** The time zone in which the loan's days begin and end. */

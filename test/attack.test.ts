@@ -8,7 +8,7 @@ import { type FreshDatabase, freshDatabase } from './support/database.ts'
 import { type ServiceProcess, startProcess } from './support/process.ts'
 import { testConfig } from './support/service.ts'
 
-// The short form of `npm run attack`: what is refused, memory and health. How long anything takes is for the script.
+// The short form of `npm run try -- attack`: what is refused, memory and health. How long anything takes is for the script.
 const AUTH_URL = 'http://auth.localhost'
 const SECONDS = 1.5
 const MOST_MEMORY = 2 ** 30

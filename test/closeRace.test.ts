@@ -14,7 +14,7 @@ import { startService, type TestService } from './support/service.ts'
 
 // Repayments of a whole year arrive while its twelve months are closed, on two instances (contract 9.2, 9.3).
 
-/** Repayments that race the closes, and as many again that come after them; `npm run closes:try` sends 10,000. */
+/** Repayments that race the closes, and as many again that come after them; `npm run try -- closes` sends 10,000. */
 const REPAYMENTS = Number(process.env.MKOPO_REPAYMENTS ?? 600)
 const LOANS = 40
 /** Processes that seal and keep the journal, each of which is killed. */

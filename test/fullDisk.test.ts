@@ -12,7 +12,7 @@ import { within } from './support/patience.ts'
 import type { ServiceProcess } from './support/process.ts'
 import { ask } from './support/standby.ts'
 
-/** `npm run outages` takes more. */
+/** `npm run try -- outages` takes more. */
 const TIMES = Number(process.env.MKOPO_FULL_DISKS ?? 1)
 
 const log = { debug: () => undefined, info: () => undefined, warn: () => undefined }

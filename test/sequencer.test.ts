@@ -7,8 +7,8 @@ import { sealAndBeKilled } from './support/killedSequencers.ts'
 import { within } from './support/patience.ts'
 import { startService, type TestService } from './support/service.ts'
 
-// Events while sequencers are killed, by two instances, pollers and long polls. `npm run events:try` makes 100,000 changes
-// and 200 kills; MKOPO_CHANGES and MKOPO_KILLS say otherwise.
+// Events while sequencers are killed, by two instances, pollers and long polls. `npm run try -- events` makes 100,000 changes
+// and 100 kills; MKOPO_CHANGES and MKOPO_KILLS say otherwise.
 
 const CHANGES = Number(process.env.MKOPO_CHANGES ?? 3_000)
 const KILLS = Number(process.env.MKOPO_KILLS ?? 4)

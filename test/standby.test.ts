@@ -7,7 +7,7 @@ import { within } from './support/patience.ts'
 import type { ServiceProcess } from './support/process.ts'
 import { ask, type Node, startPrimary, startStandby } from './support/standby.ts'
 
-/** `npm run outages` takes more. */
+/** `npm run try -- outages` takes more. */
 const SWITCHES = Number(process.env.MKOPO_SWITCHES ?? 2)
 
 let primary: Node

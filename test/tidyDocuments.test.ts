@@ -2,13 +2,16 @@ import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, normalize, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { CAMPAIGNS } from '../bench/try.ts'
 import manifest from '../package.json' with { type: 'json' }
 
 // The rules of the documents, and of what a newcomer starts with.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const MOST_BYTES_OF_README = 8_000
-const MOST_BYTES_OF_DOCS = 296_200
+const MOST_BYTES_OF_DOCS = 295_379
+/** The styles whose routes and examples an author of an operation writes. */
+const STYLES = ['partner', 'record']
 const MOST_FILES_IN_A_FOLDER = 15
 const MOST_CHARACTERS_OF_A_RULE = 600
 /** The client that Prisma generates: no part of the repository. */
@@ -41,6 +44,26 @@ describe('the documents', () => {
         .map(([, path]) => `${document} names ${path}, which is not there`),
     )
     expect(missing).toEqual([])
+  })
+
+  it('every path of a style that a document names is there in a style', () => {
+    const missing = documents.flatMap((document) =>
+      [...read(document).matchAll(/`(src\/api\/<style>\/[^`<]+)`/g)]
+        .filter(([, path]) => STYLES.every((style) => !existsSync(join(root, path!.replace('<style>', style)))))
+        .map(([, path]) => `${document} names ${path}, which no style has`),
+    )
+    expect(missing).toEqual([])
+  })
+
+  it('every script and every campaign that a document names is there', () => {
+    const wrong = documents.flatMap((document) =>
+      [...read(document).matchAll(/\bnpm run ([\w:]+)(?: -- ([a-z][\w-]*))?/g)]
+        .filter(([, script, campaign]) =>
+          script === 'try' && campaign !== undefined ? !(campaign in CAMPAIGNS) : !(script! in manifest.scripts),
+        )
+        .map(([command]) => `${document} names ${command}, which is not there`),
+    )
+    expect(wrong).toEqual([])
   })
 
   it('every document of docs/ is linked from another one', () => {
@@ -101,6 +124,38 @@ describe('the documents', () => {
 })
 
 describe('what a newcomer starts with', () => {
+  it('README.md has each folder of src, and no other', () => {
+    const tree = /^src\/\n((?: {2}\S.*\n)+)/m.exec(read('README.md'))?.[1] ?? ''
+    const named = [...tree.matchAll(/^ {2}(\w+)\/ /gm)].map(([, folder]) => folder)
+    expect(named.toSorted()).toEqual(
+      globSync('src/*', { cwd: root })
+        .map((folder) => basename(folder))
+        .toSorted(),
+    )
+  })
+
+  it('README.md names the rooms of api', () => {
+    const rooms = globSync('src/api/*/', { cwd: root }).map((folder) => `${basename(folder)}/`)
+    const line = /^ {2}api\/.*$/m.exec(read('README.md'))?.[0] ?? ''
+    expect(
+      [...line.matchAll(/\b(\w+\/)/g)]
+        .map(([, room]) => room)
+        .slice(1)
+        .toSorted(),
+    ).toEqual(expect.arrayContaining(rooms.filter((room) => !/^(auth|partner|record)\/$/.test(room)).toSorted()))
+  })
+
+  it('.vscode/launch.json starts programs that are there', () => {
+    const { configurations } = JSON.parse(read('.vscode/launch.json')) as { configurations: { program?: string }[] }
+    const programs = configurations.flatMap(({ program }) => program ?? [])
+    expect(programs.length).toBeGreaterThan(0)
+    expect(
+      programs.filter(
+        (program) => !program.includes('node_modules') && !existsSync(program.replace(/^\$\{workspaceFolder\}/, root)),
+      ),
+    ).toEqual([])
+  })
+
   it('.node-version has the Node of the lock file', () => {
     expect(read('.node-version').trim()).toBe(manifest.devDependencies.node)
   })

@@ -49,7 +49,7 @@ async function measure(deps: Deps): Promise<Timed[]> {
     await drain(portfolioJob(deps))
     return 0
   }
-  const caller = operator(ORGANIZATION, 'portfolio:try')
+  const caller = operator(ORGANIZATION, 'try portfolio')
   // A book that is used again has kept days, and another policy.
   await setPolicy(deps, caller, { preset: 'par' })
   await deps.db.pool.query('DELETE FROM portfolio_day')

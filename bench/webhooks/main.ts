@@ -98,7 +98,7 @@ async function run(): Promise<boolean> {
   closing.push(() => receiver.close())
   const poster = createPoster({ toPrivate: true, answerWithinMs: ANSWER_WITHIN_MS })
   closing.push(() => poster.close())
-  const caller = operator(1, 'webhooks:try')
+  const caller = operator(1, 'try webhooks')
   const { endpoint, secret } = await createEndpoint(book.deps, caller, { url: receiver.url, from: 'beginning' })
   receiver.expect(secret)
 

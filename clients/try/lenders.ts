@@ -30,7 +30,7 @@ export async function layLenders(
   try {
     for (const [index, name] of names.entries()) {
       const id = FIRST_ID + index
-      const author = operator(id, 'clients:try')
+      const author = operator(id, 'try clients')
       await createOrganization(deps, author, { id, name, currency: 'TZS', officeId: '1', officeName: 'Head Office' })
       await createProduct(deps, author, {
         id: 1,

@@ -14,7 +14,7 @@ export interface Options {
   readonly examples: number
 }
 
-export const USAGE = `npm run clients:try -- [options]
+export const USAGE = `npm run try -- clients [options]
 
   --only a,b      parts: ${PARTS.join(', ')}; default all
   --tools a,b     only these generators, by the names of the table

@@ -131,6 +131,12 @@ export const idParam = codec<bigint | null>((value) => (typeof value === 'string
   examples: ['1'],
 })
 
+/** The number of a loan in a query or a body, where a text that cannot be one is refused. */
+export const loanNumber = codec<bigint>(
+  (value) => (typeof value === 'string' ? readId(value) : null) ?? new Refused('must be the number of a loan'),
+  { type: 'string', pattern: '^[1-9][0-9]{0,18}$', examples: ['1'] },
+)
+
 const CONTROL = /\p{Cc}/u
 const CONTROL_BUT_LINES = /[^\P{Cc}\t\n\r]/u
 

@@ -34,7 +34,7 @@ export interface AppOptions extends LimitOptions {
   readonly styles?: readonly Style[]
 }
 
-const BODY_LIMIT = 1024 * 1024
+export const BODY_LIMIT = 1024 * 1024
 
 /**
  * Builds the whole service, ready to listen or to be injected into. A request passes the hooks in the order in which they

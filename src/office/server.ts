@@ -61,7 +61,7 @@ const STYLE = 'office'
 /** The challenge for a client of the metrics that was refused (RFC 9110 11.6.1). */
 const BY_TOKEN = 'Bearer realm="Mkopo metrics"'
 const HTML = 'text/html; charset=utf-8'
-const LONGEST_FORM = 65_536
+export const LONGEST_FORM = 65_536
 
 /**
  * Builds the app of the operators' port: metrics for Prometheus, and the office pages of the book of a person's
@@ -186,7 +186,7 @@ export const MOST_REST_MS = 250
  * The places of pages: a person has two at once, which is more than a browser asks for that loads a page. A place rests for as
  * long as its page took, so that one session leaves most of the process to others.
  */
-const PAGE_PLACES: GateBounds = {
+export const PAGE_PLACES: GateBounds = {
   atOnce: 8,
   ofGroup: 6,
   ofMember: 2,

@@ -4,7 +4,7 @@ import type { Clock } from './service.ts'
 
 /**
  * The years by which the business of every organization is ahead of the machine: the contract is then tried on test
- * organizations, whose clock stands where the test holds it. 0 in any other run. `npm run clock:try` sets it.
+ * organizations, whose clock stands where the test holds it. 0 in any other run. `npm run try -- clock` sets it.
  */
 const YEARS = Number(process.env.MKOPO_YEARS_AHEAD ?? 0)
 

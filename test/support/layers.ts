@@ -150,7 +150,10 @@ export const layers: readonly Layer[] = [
     name: 'the wiring',
     files: /^src\/app\//,
     may: [/^src\/(app|api|services|domain|db|toolbox)\/(?!generated)/, packageOfApi],
-    also: [[/\/main\.ts$/, /^src\/(process|observability)\//]],
+    also: [
+      [/\/main\.ts$/, /^src\/(process|observability)\//],
+      [/\/bounds\.ts$/, /^src\/office\//],
+    ],
     instead: 'the wiring makes the parts and hands them in: it does nothing itself',
   },
 ]

@@ -7,7 +7,7 @@ import { postThroughLosses } from './losses.ts'
 
 // Tries the packed client as integrators have it: compilers, versions of Node, a bundler, and a network that loses answers.
 
-const USAGE = `npm run client:try -- [options]
+const USAGE = `npm run try -- client [options]
 
   --only a,b        parts: installed, losses; default all
   --repayments N    repayments that are posted through losses, default 100000`

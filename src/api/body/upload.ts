@@ -43,7 +43,7 @@ const ROOM = MIB
  * The places of files that are being sent: of all clients, of one organization and of one account. Memory for uploads is this
  * many files. None waits.
  */
-const SENDING: GateBounds = {
+export const SENDING_PLACES: GateBounds = {
   atOnce: 32,
   ofGroup: 6,
   ofMember: 4,
@@ -69,7 +69,7 @@ export function acceptUploads(app: StyleApp, { bytes }: { readonly bytes: number
     },
   })
 
-  const sending = createGate(SENDING)
+  const sending = createGate(SENDING_PLACES)
 
   app.addHook('preParsing', async (request, reply) => {
     if (request.method !== 'POST' || request.is404) return

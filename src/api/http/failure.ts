@@ -135,7 +135,7 @@ export const failureWords = ({ code, message, details }: Failure) =>
   details === undefined || details.length === 0 ? { code, message } : { code, message, details }
 
 /** Bytes that are read of a refused body, for as long as a request may take to arrive. */
-const MOST_BYTES = 64 * 1024 * 1024
+export const DISCARDED_BYTES = 64 * 1024 * 1024
 
 /**
  * Reads the rest of a refused body and throws it away. If the connection closed before, the bytes that still arrive
@@ -145,7 +145,7 @@ function discardBody({ raw }: FastifyRequest, reply: FastifyReply, code: ErrorCo
   if (raw.complete !== false || !hasBody(raw)) return
   // Fastify's own header is removed; the one that a stop sets stays.
   if (code === 'payload_too_large') reply.removeHeader('connection')
-  let left = MOST_BYTES
+  let left = DISCARDED_BYTES
   raw.unpipe()
   raw.on('data', (chunk: Buffer) => {
     left -= chunk.length

@@ -24,15 +24,15 @@ export interface LimitOptions {
  * Headers have to arrive in a third of the time that a whole request may take; late connections are looked for this
  * often.
  */
-const HEADERS_SHARE = 3
+export const HEADERS_SHARE = 3
 const CHECK_EVERY_MS = 2_000
 /** The longest time without any traffic on a connection: longer than any statement may take. */
-const SILENT_MS = 90_000
+export const SILENT_MS = 90_000
 /**
  * Longer than the idle timeout of the usual load balancers (60 s), so that they close a connection before the service
  * does.
  */
-const KEEP_ALIVE_MS = 72_000
+export const KEEP_ALIVE_MS = 72_000
 
 /** Returns the options of a server that bound the time of its connections. */
 export function connectionOptions({ requestTimeoutMs }: Pick<Config, 'requestTimeoutMs'>) {
@@ -68,7 +68,7 @@ export function limitRequests(
  * Refusals a second of one address that only ask the client to come later; over this, its connections are read less
  * often.
  */
-const MOST_A_SECOND = 50
+export const MOST_A_SECOND = 50
 const SECOND_MS = 1_000
 
 /** Codes of refusals that a client gets again when it repeats the request at once. */
@@ -103,7 +103,7 @@ function pauseReading({ raw: { socket } }: FastifyRequest): void {
 }
 
 /** Shares of all places in work that one holder may have. */
-const SHARES = { address: 2, account: 3, organization: 2 } as const
+export const SHARES = { address: 2, account: 3, organization: 2 } as const
 
 type Holder = keyof typeof SHARES
 
@@ -221,9 +221,9 @@ const MIB = 1024 * KIB
 /**
  * Bytes of bodies that may be arriving at once: of one account, of an address without credentials, and of all clients.
  */
-const MOST_BYTES = { caller: 32 * MIB, all: 128 * MIB } as const
+export const BODY_BYTES = { caller: 32 * MIB, all: 128 * MIB } as const
 /** Bytes that a body without a stated length counts as. */
-const UNTOLD_BYTES = 256 * KIB
+export const UNTOLD_BYTES = 256 * KIB
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -255,9 +255,9 @@ function boundBodies(app: FastifyInstance): void {
     whenClosed(request, reply, arrived)
     all += bytes
     const held = callers.add(key, bytes)
-    if (held > MOST_BYTES.caller)
+    if (held > BODY_BYTES.caller)
       throw new LendingError('resource_exhausted', 'too many request bodies are on their way', [], AGAIN_SECONDS)
-    if (all > MOST_BYTES.all) throw new LendingError('unavailable', 'the service is busy; try again', [], AGAIN_SECONDS)
+    if (all > BODY_BYTES.all) throw new LendingError('unavailable', 'the service is busy; try again', [], AGAIN_SECONDS)
     done()
   })
   app.addHook('preValidation', (request, _reply, done) => {

@@ -4,11 +4,11 @@ import { LendingError } from '../../domain/errors.ts'
 import { whenClosed } from '../http/request.ts'
 
 /** Requests computed at once while several organizations call: of all of them, and of each at least. */
-const TOGETHER = 48
-const LEAST = 4
+export const TOGETHER = 48
+export const LEAST = 4
 /** An organization counts as calling for this long after its last request. */
 const RECENT_MS = 500
-const WAIT_MS = 10_000
+export const WAIT_MS = 10_000
 
 /** A request that waits for its turn. */
 interface Waiting {

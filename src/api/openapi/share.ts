@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { SwaggerTransformObject } from '@fastify/swagger'
 
 /** A document of OpenAPI 3.1, as far as this module changes it. */
@@ -25,9 +26,10 @@ const REFERENCE_LENGTH = 60
 
 /**
  * Moves the answers, parameters and examples that the document has more than once to its components, and puts references in
- * their places. The document means the same, at half of its length.
+ * their places. Leaves out an example that is told within another one. The document means the same, at half of its length.
  */
-export function shareParts(document: Document): Document {
+export function shareParts(complete: Document): Document {
+  const document = withoutInnerExamples(complete)
   const paths = (document.paths ?? {}) as unknown as Paths
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
   const answers = operations.flatMap(({ responses }) => Object.values(responses))
@@ -56,6 +58,38 @@ export function shareParts(document: Document): Document {
   const components = Object.fromEntries(Object.entries(whole).filter(([, parts]) => Object.keys(parts).length > 0))
   return { ...document, components, paths: examples.replaceIn(shared) } as unknown as Document
 }
+
+/** A schema of the components, as far as its example is concerned. */
+interface Shown {
+  readonly examples?: readonly [unknown]
+}
+
+/**
+ * Returns a document without the examples of schemas that only other schemas refer to, where the example of one of these has the
+ * same value within.
+ */
+function withoutInnerExamples(document: Document): Document {
+  const { components, ...operations } = document
+  const { schemas, ...parts } = components
+  const named = (name: string) => `#/components/schemas/${name}`
+  const ofOperations = referencesIn([operations, parts])
+  const shown = Object.entries<Shown>(schemas as Record<string, Shown>).filter(([, { examples }]) => examples)
+  const outer = shown.map(([name, schema]) => ({ name, examples: schema.examples, inner: referencesIn(schema) }))
+  const isInner = (name: string, [example]: readonly [unknown]) =>
+    !ofOperations.has(named(name)) &&
+    outer.some((one) => one.name !== name && one.inner.has(named(name)) && has(one.examples, example))
+  const inner = new Set(shown.filter(([name, { examples }]) => isInner(name, examples!)).map(([name]) => name))
+  const left = Object.entries(schemas).map(([name, schema]) => {
+    const { examples: _, ...others } = schema as Shown
+    return [name, inner.has(name) ? others : schema]
+  })
+  return { ...document, components: { ...components, schemas: Object.fromEntries(left) } } as Document
+}
+
+/** Returns whether a value of JSON is another one, or has it as a member at any depth. */
+const has = (whole: unknown, part: unknown): boolean =>
+  isDeepStrictEqual(whole, part) ||
+  (typeof whole === 'object' && whole !== null && Object.values(whole).some((member) => has(member, part)))
 
 const mapValues = <T, U>(parts: Readonly<Record<string, T>>, change: (part: T) => U): Record<string, U> =>
   Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, change(part)]))

@@ -17,7 +17,7 @@ const KEPT_MS = 1_000
  * The places of those who read the metrics, by their addresses: one at a time, and a rest after each. The rest holds back a
  * reader that asks all the time, and none that asks every few seconds.
  */
-const READER_PLACES: GateBounds = {
+export const READER_PLACES: GateBounds = {
   atOnce: 4,
   ofGroup: 1,
   waiting: { all: 16, ofGroup: 2 },

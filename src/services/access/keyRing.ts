@@ -15,7 +15,7 @@ import {
 import type { Author } from '../../db/audit/trail.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import { failedPrecondition, invariant, notFound } from '../../domain/errors.ts'
-import { createGate } from '../../toolbox/gate.ts'
+import { createGate, type GateBounds } from '../../toolbox/gate.ts'
 import { isFresh } from '../../toolbox/readCache.ts'
 import { createSingleFlight } from '../../toolbox/singleFlight.ts'
 import type { Base } from '../base.ts'
@@ -27,7 +27,12 @@ export { WrongSecretError } from '../secretBox.ts'
 /** The shortest time between two readings for unknown keys. */
 const REREAD_EVERY_MS = 100
 /** The most tokens of unknown keys that wait for such a reading. */
-const MOST_WAITING = 10
+export const UNKNOWN_KEY_PLACES: GateBounds = {
+  atOnce: 10,
+  code: 'unavailable',
+  refusal: 'keys are being looked up for others; try again',
+  againSeconds: 1,
+}
 const THINGS = 'signing keys'
 /** The most ids of no key that are kept, so that a client that repeats one waits only the first time. */
 const MOST_UNKNOWN = 1_000
@@ -153,12 +158,7 @@ function createRefresh(latest: LatestRing, now: () => number): () => Promise<Rin
 function createReread(latest: LatestRing, now: () => number): () => Promise<void> {
   let rereadAt = Number.NEGATIVE_INFINITY
   const share = createSingleFlight<typeof RING, void>()
-  const gate = createGate({
-    atOnce: MOST_WAITING,
-    code: 'unavailable',
-    refusal: 'keys are being looked up for others; try again',
-    againSeconds: 1,
-  })
+  const gate = createGate(UNKNOWN_KEY_PLACES)
   const reread = async (leave: () => void) => {
     const wait = rereadAt + REREAD_EVERY_MS - now()
     await pause(Math.max(0, Math.min(wait, REREAD_EVERY_MS)))

@@ -5,10 +5,10 @@ import { LendingError } from '../../domain/errors.ts'
 import { createGate, type GateBounds } from '../../toolbox/gate.ts'
 
 /** A quarter of an hour. */
-const WINDOW_SECONDS = 900
+export const WINDOW_SECONDS = 900
 
 /** The most attempts in the window, failed ones and all, before an e-mail or an address has to wait. */
-const MOST = { failures: { email: 10, address: 100 }, all: { email: 100, address: 1_000 } } as const
+export const MOST_SIGN_INS = { failures: { email: 10, address: 100 }, all: { email: 100, address: 1_000 } } as const
 
 /** An e-mail that signed in counts as one that did so lately for 30 days. */
 const LATELY_SECONDS = 30 * 86_400
@@ -16,7 +16,7 @@ const LATELY_SECONDS = 30 * 86_400
 const NO_LIMIT = 1_000_000_000
 
 /** The attempts of one address that this process handles at once. */
-const CHECKING: GateBounds = {
+export const SIGN_IN_PLACES: GateBounds = {
   atOnce: Number.POSITIVE_INFINITY,
   ofGroup: 10,
   refusal: 'too many sign-ins at once from this address; try again in 1 s',
@@ -46,15 +46,15 @@ const keyOf = (email: string) => createHash('sha256').update(email.toLowerCase()
 export function createSignInLimits(db: Pick<Db, 'pool'>): SignInLimits {
   const count = (name: string, most: number) => countAttempts(db, name, most, WINDOW_SECONDS)
   const all = {
-    email: count('signin-all-email', MOST.all.email),
-    address: count('signin-all-address', MOST.all.address),
+    email: count('signin-all-email', MOST_SIGN_INS.all.email),
+    address: count('signin-all-address', MOST_SIGN_INS.all.address),
   }
   const failures = {
-    email: count('signin-email', MOST.failures.email),
-    address: count('signin-address', MOST.failures.address),
+    email: count('signin-email', MOST_SIGN_INS.failures.email),
+    address: count('signin-address', MOST_SIGN_INS.failures.address),
   }
   const signedIn = countAttempts(db, 'signed-in-email', NO_LIMIT, LATELY_SECONDS)
-  const checking = createGate(CHECKING)
+  const checking = createGate(SIGN_IN_PLACES)
 
   return {
     async begin(email, address) {

@@ -3,6 +3,7 @@ import { type JournalHead, lastChange, readJournalHead } from '../../db/accounti
 import { findPeriods } from '../../db/accounting/periods.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import { LendingError } from '../../domain/errors.ts'
+import { createSingleFlight, type SingleFlight } from '../../toolbox/singleFlight.ts'
 import type { Deps } from '../deps.ts'
 import { closedAsOf } from './periods.ts'
 
@@ -14,15 +15,8 @@ const MOST_MS = 5_000
 const FIRST_PAUSE_MS = 25
 const LONGEST_PAUSE_MS = 200
 
-/** The looks at one journal, which all requests share that wait for it. */
-interface Poll {
-  waiting: number
-  pauseMs: number
-  next: Promise<JournalHead> | undefined
-}
-
-/** The journals that are waited for in this process, by database and organization. */
-const polls = new WeakMap<WaitDeps['db'], Map<number, Poll>>()
+/** The looks at the journals of a database, by organization: all requests that wait for one share them. */
+const looks = new WeakMap<WaitDeps['db'], SingleFlight<number, JournalHead>>()
 
 /**
  * Waits until the journal of an organization has all changes that were committed before the call, and until a walk through
@@ -46,33 +40,16 @@ interface Wanted {
 }
 
 async function waitFor(db: WaitDeps['db'], organizationId: number, { hasAll, mostMs }: Wanted): Promise<JournalHead> {
-  const ofDb = polls.get(db) ?? new Map<number, Poll>()
-  polls.set(db, ofDb)
-  const poll = ofDb.get(organizationId) ?? { waiting: 0, pauseMs: FIRST_PAUSE_MS, next: undefined }
-  ofDb.set(organizationId, poll)
-  poll.waiting++
+  const share = looks.get(db) ?? createSingleFlight<number, JournalHead>()
+  looks.set(db, share)
   const until = performance.now() + mostMs
-  try {
-    for (;;) {
-      poll.next ??= look(db, organizationId, poll)
-      const head = await poll.next
-      if (hasAll(head)) return head
-      if (performance.now() >= until) throw behind(head)
-    }
-  } finally {
-    poll.waiting--
-    if (poll.waiting === 0) ofDb.delete(organizationId)
-  }
-}
-
-async function look(db: WaitDeps['db'], organizationId: number, poll: Poll): Promise<JournalHead> {
-  const { pauseMs } = poll
-  poll.pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
-  try {
-    await pause(pauseMs)
-    return await readJournalHead(db, organizationId)
-  } finally {
-    poll.next = undefined
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    const head = await share(organizationId, async () => {
+      await pause(pauseMs)
+      return readJournalHead(db, organizationId)
+    })
+    if (hasAll(head)) return head
+    if (performance.now() >= until) throw behind(head)
   }
 }
 

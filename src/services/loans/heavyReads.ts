@@ -1,16 +1,18 @@
 import { LRUCache } from 'lru-cache'
-import { createGate } from '../../toolbox/gate.ts'
+import { createGate, type GateBounds } from '../../toolbox/gate.ts'
 
 /** Instalments and entries from which a read is heavy: it takes some 20 ms of the process. */
 export const HEAVY = 5_000
 
-/** The most heavy reads that may wait, of all organizations and of one, and the longest wait. */
-const MOST_WAITING = { all: 16, ofGroup: 4 } as const
-const WAIT_MS = 5_000
-/** The rest after a heavy read: a multiple of its time, up to a maximum. */
-const REST = { times: 2, mostMs: 1_000 } as const
-const AGAIN_SECONDS = 2
-const REFUSAL = 'too many answers of this size are being made; ask for fewer rows, or try again'
+/** The places of heavy reads: one at a time, and after each a rest of a multiple of its time. */
+export const HEAVY_PLACES = {
+  atOnce: 1,
+  waiting: { all: 16, ofGroup: 4 },
+  waitMs: 5_000,
+  restMs: (tookMs: number) => Math.min(1_000, 2 * tookMs),
+  refusal: 'too many answers of this size are being made; ask for fewer rows, or try again',
+  againSeconds: 2,
+} satisfies GateBounds
 const MOST_KNOWN = 10_000
 
 /** Runs heavy reads, such as a page of loans of 2,000 instalments each, one at a time, with a rest after each. */
@@ -28,15 +30,8 @@ export interface HeavyReads {
 }
 
 /** Creates the turns of heavy reads; a process has one set. @param options.waitMs the longest wait */
-export function createHeavyReads({ waitMs = WAIT_MS }: { readonly waitMs?: number } = {}): HeavyReads {
-  const places = createGate({
-    atOnce: 1,
-    waiting: MOST_WAITING,
-    waitMs,
-    restMs: (tookMs) => Math.min(REST.mostMs, tookMs * REST.times),
-    refusal: REFUSAL,
-    againSeconds: AGAIN_SECONDS,
-  })
+export function createHeavyReads({ waitMs = HEAVY_PLACES.waitMs }: { readonly waitMs?: number } = {}): HeavyReads {
+  const places = createGate({ ...HEAVY_PLACES, waitMs })
   const known = new LRUCache<string, number>({ max: MOST_KNOWN })
   return {
     run: (organizationId, weight, read) => (weight < HEAVY ? read() : places.run({ group: organizationId }, read)),

@@ -5,7 +5,7 @@ import { createSingleFlight } from '../../toolbox/singleFlight.ts'
  * The turns of questions about whole portfolios. One takes seconds, so another one waits longer for its turn than other heavy
  * reads. It takes the process a few milliseconds at a time, so that no rest has to follow.
  */
-const TURNS: GateBounds = {
+export const PORTFOLIO_PLACES: GateBounds = {
   atOnce: 1,
   waiting: { all: 16, ofGroup: 4 },
   waitMs: 20_000,
@@ -32,7 +32,7 @@ export interface PortfolioReads {
 
 /** Creates the turns; there is one set of them in a process. */
 export function createPortfolioReads(): PortfolioReads {
-  const turns = createGate(TURNS)
+  const turns = createGate(PORTFOLIO_PLACES)
   const share = createSingleFlight<string, unknown>()
   return {
     run<T>({ organizationId, name }: PortfolioQuestion, read: () => Promise<T>): Promise<T> {

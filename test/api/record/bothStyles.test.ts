@@ -57,6 +57,7 @@ describe('a customer and a borrower are one', () => {
     })
     expect((await records.get('/v1/borrowers')).body.items).toContainEqual(body.item)
     const { id: _, created_at: __, updated_at: ___, ...told } = body.item
+    service.clock.set('2026-02-01')
     const changed = await records.put(`/v1/borrowers/${customer.id}`, { body: { ...told, phone: '255711' } })
     expect(changed.body.item).toMatchObject({ business_name: 'asha Customer', phone: '255711' })
     const updatedAt = changed.body.item.updated_at

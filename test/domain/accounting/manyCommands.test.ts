@@ -16,7 +16,7 @@ import {
   ZONE,
 } from './randomLoans.ts'
 
-// A book to which random commands happen while its months are closed. `npm run journal:try` has a million accepted;
+// A book to which random commands happen while its months are closed. `npm run try -- journal` has a million accepted;
 // MKOPO_COMMANDS and MKOPO_SEED say otherwise.
 
 const COMMANDS = Number(process.env.MKOPO_COMMANDS ?? 10_000)

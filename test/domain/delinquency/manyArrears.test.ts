@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { compareMany } from './manyArrears.ts'
 
-// `npm run arrears:try` compares many more.
+// `npm run try -- arrears` compares many more.
 
 it('any loan by any policy is on every day as late as the model finds it day by day', () => {
   const counts = compareMany(7_000_000, 100)

@@ -1,7 +1,7 @@
 import { compareOnAllCores } from '../../support/onAllCores.ts'
 import { compareMany } from './manyArrears.ts'
 
-// `npm run arrears:try`: random loans by random policies against the model, on all cores. MKOPO_LOANS and MKOPO_SEED say
+// `npm run try -- arrears`: random loans by random policies against the model, on all cores. MKOPO_LOANS and MKOPO_SEED say
 // how many and which. It prints what there was, and the first difference with its seed.
 
 compareOnAllCores({

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { compareMany } from './manyLoans.ts'
 
-// `npm run terms:try` compares many more.
+// `npm run try -- terms` compares many more.
 
 it('any history of a loan of any product comes to what the model makes of it day by day', () => {
   const counts = compareMany(20_261_124, 500)

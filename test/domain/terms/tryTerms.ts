@@ -1,7 +1,7 @@
 import { compareOnAllCores } from '../../support/onAllCores.ts'
 import { compareMany } from './manyLoans.ts'
 
-// `npm run terms:try`: random products, loans and histories against the model, on all cores. MKOPO_LOANS and MKOPO_SEED
+// `npm run try -- terms`: random products, loans and histories against the model, on all cores. MKOPO_LOANS and MKOPO_SEED
 // say how many and which. It prints what there was, and the first difference with its seed.
 
 compareOnAllCores({

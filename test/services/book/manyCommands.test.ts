@@ -12,7 +12,7 @@ import { opsOn } from '../../support/ops.ts'
 import { within } from '../../support/patience.ts'
 
 // `book check` finds nothing in books that only the service has touched, whatever it was asked to do: random commands over
-// HTTP in both styles and at the command line, on three instances, while the jobs run beside. `npm run book:try` has 100,000
+// HTTP in both styles and at the command line, on three instances, while the jobs run beside. `npm run try -- book` has 100,000
 // of them accepted; MKOPO_COMMANDS and MKOPO_SEED say otherwise.
 
 const COMMANDS = Number(process.env.MKOPO_COMMANDS ?? 150)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { compareMany } from './manyDocuments.ts'
 
-// `npm run documents:try` compares many more.
+// `npm run try -- documents` compares many more.
 
 it('any statement, read back from its PDF, is the JSON of the API, in both languages, and the same bytes again', async () => {
   const counts = await compareMany(9_000_000, 30)

@@ -1,7 +1,7 @@
 import { compareOnAllCores } from '../../support/onAllCores.ts'
 import { compareMany } from './manyDocuments.ts'
 
-// `npm run documents:try`: statements of random loans, read back from their PDFs in both languages, on all cores. MKOPO_LOANS
+// `npm run try -- documents`: statements of random loans, read back from their PDFs in both languages, on all cores. MKOPO_LOANS
 // and MKOPO_SEED say how many and which. It prints what there was, and the first difference with its seed.
 
 compareOnAllCores({

@@ -17,7 +17,7 @@ import { LONGEST_CURSOR } from '../../../services/paging.ts'
 import { LARGEST_INT32 } from '../../../toolbox/integers.ts'
 import { queryInt } from '../../lists/query.ts'
 import { count, word } from '../../openapi/answers.ts'
-import { codec, instant, localDate, Refused, readId, text } from '../../wire.ts'
+import { codec, instant, loanNumber, localDate, Refused, text } from '../../wire.ts'
 import { named } from '../registry.ts'
 import * as examples from './examples.ts'
 
@@ -188,18 +188,13 @@ export const trialBalanceSchema = named(
   { example: examples.trialBalance },
 )
 
-const queryLoan = codec<bigint>(
-  (value) => (typeof value === 'string' ? readId(value) : null) ?? new Refused('must be the number of a loan'),
-  { type: 'string', pattern: '^[1-9][0-9]{0,18}$', examples: ['1'] },
-)
-
 const MOST_ROWS = 1_000
 const USUAL_ROWS = 100
 
 export const journalQuery = z.strictObject({
   from: localDate.meta({ description: 'The first booked day.', examples: ['2026-01-01'] }),
   to: localDate.meta({ description: 'The last booked day.', examples: ['2026-03-31'] }),
-  loanId: queryLoan.optional().describe('Only the postings of this loan.'),
+  loanId: loanNumber.optional().describe('Only the postings of this loan.'),
   account: code.optional().describe('Only postings that have a line on the account with this code.'),
   after: text({ max: LONGEST_CURSOR }).optional().meta({
     pattern: '^[A-Za-z0-9_-]+$',

@@ -139,8 +139,7 @@ function rejectManyRoute(app: StyleApp, deps: Core): void {
       },
     },
     async ({ caller, body: { askedBy, loanId, reason } }) => {
-      // A text that is no id names a loan that there is not.
-      const of = { ...(askedBy !== undefined && { askedBy }), ...(loanId !== undefined && { loanId: loanId ?? 0n }) }
+      const of = { ...(askedBy !== undefined && { askedBy }), ...(loanId !== undefined && { loanId }) }
       return { rejected: (await rejectPendingActions(deps, caller, { ...of, reason })).map(String) }
     },
   )

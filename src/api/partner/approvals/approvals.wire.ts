@@ -12,7 +12,7 @@ import { isWaiting, type Waits } from '../../../services/approvals/waiting.ts'
 import { LARGEST_INT32 } from '../../../toolbox/integers.ts'
 import { listQuery, queryId, queryInt } from '../../lists/query.ts'
 import { count, word } from '../../openapi/answers.ts'
-import { idParam, instant, money, smallInt, text } from '../../wire.ts'
+import { idParam, instant, loanNumber, money, smallInt, text } from '../../wire.ts'
 import { named, pageOf } from '../registry.ts'
 import * as examples from './examples.ts'
 
@@ -39,7 +39,7 @@ export const rejectManyRequest = named(
   'RejectPendingActionsRequest',
   z.strictObject({
     askedBy: smallInt({ min: 1, max: LARGEST_INT32 }).optional().describe('The account that asked.'),
-    loanId: idParam.optional().describe('The loan. With `askedBy`, what that account asked for on the loan.'),
+    loanId: loanNumber.optional().describe('The loan. With `askedBy`, what that account asked for on the loan.'),
     reason: rejectRequest.shape.reason,
   }),
   { example: examples.rejectMany },

@@ -23,7 +23,7 @@ const bytes = codec<Buffer>(
     if (value.length > MOST_CHARACTERS) return new Refused(`must be at most ${MOST_LOGO_BYTES} bytes`)
     return IS_BASE64.test(value) ? Buffer.from(value, 'base64') : new Refused('must be base64, with its padding')
   },
-  { type: 'string', maxLength: MOST_CHARACTERS, pattern: BASE64 },
+  { type: 'string', minLength: 1, maxLength: MOST_CHARACTERS, pattern: BASE64 },
 )
 
 export const updateOrganizationRequest = named(

@@ -1,36 +1,24 @@
 import { z } from 'zod'
 import { displayName } from '../../../domain/customer/customer.ts'
-import { toRfc3339 } from '../../../domain/dates.ts'
 import { isCustomerRepayment } from '../../../domain/loan/entry.ts'
 import { LOAN_STATUSES } from '../../../domain/loan/lifecycle.ts'
-import { type Currency, currencyOf, minorToNumber } from '../../../domain/money.ts'
-import { afterEvent, encodeEventCursor } from '../../../services/events/eventCursor.ts'
-import {
-  eventIdOf,
-  type NamedCustomer,
-  type ToldEvent,
-  type ToldLoan,
-  type ToldTransaction,
-} from '../../../services/events/toldEvent.ts'
-import type { Organization } from '../../../services/organizations/organizations.ts'
+import { minorToNumber } from '../../../domain/money.ts'
+import type { NamedCustomer, ToldLoan, ToldTransaction } from '../../../services/events/toldEvent.ts'
 import { wireInteger } from '../../body/json.ts'
+import { eventQuery, feedMembers } from '../../lists/eventFeed.ts'
 import {
-  bucketOf,
-  changedBefore,
-  digitsOf,
-  eventMembers,
-  eventQuery,
-  feedMembers,
-  type Kept,
-  keptOf,
-  liveMode,
-  renamed,
-  replacedBy,
-  toMoney,
-} from '../../lists/eventFeed.ts'
+  ACCOUNTING_MEMBERS,
+  CREDIT_MEMBERS,
+  DATA_MEMBERS,
+  DELINQUENCY_MEMBERS,
+  EVENT_MEMBERS,
+  type EventWords,
+  eventViewIn,
+  inWords,
+  previousMembers,
+} from '../../lists/eventView.ts'
 import { queryInt64 } from '../../lists/query.ts'
-import { count } from '../../openapi/answers.ts'
-import { instant, money } from '../../wire.ts'
+import { money } from '../../wire.ts'
 import { loanSchema, toLoan } from '../loanView.ts'
 import { named, wireId } from '../registry.ts'
 import { repaymentSchema, toRepayment } from '../repayments.wire.ts'
@@ -87,82 +75,81 @@ const toldBorrower = named(
   { example: examples.borrower },
 )
 
-// The parts of the data of an event, besides the loan, the repayment and the borrower.
+/** The words of the record style. */
+const WORDS = {
+  event: { id: 'id', type: 'type', liveMode: 'live_mode', timestamp: 'timestamp' },
+  data: {
+    sequence: 'sequence',
+    loanVersion: 'loan_version',
+    requestId: 'request_id',
+    accountId: 'account_id',
+    hash: 'hash',
+    cursor: 'cursor',
+  },
+  credit: {
+    grade: 'grade',
+    score: 'credit_score',
+    creditLimit: 'credit_limit',
+    availableLimit: 'available_credit_limit',
+    boostStatus: 'boost_status',
+  },
+  accounting: { period: 'period', chartVersion: 'chart_version', provisionsAsOf: 'provisions_as_of' },
+  delinquency: {
+    bucket: 'bucket',
+    class: 'class',
+    stage: 'stage',
+    daysPastDue: 'days_past_due',
+    since: 'since',
+    policyVersion: 'policy_version',
+    previousBucket: 'previous_bucket',
+  },
+  previous: {
+    status: 'status',
+    totalOutstanding: 'total_outstanding',
+    totalPaid: 'total_paid',
+    totalOverpaid: 'total_overpaid',
+    totalWrittenOff: 'total_written_off',
+    totalRecovered: 'total_recovered',
+    chargedOffOn: 'charged_off_on',
+    principal: 'principal_amount',
+    disbursedOn: 'released_date',
+    dueOn: 'due_date',
+    customerId: 'borrower_id',
+    businessName: 'business_name',
+    phone: 'phone',
+    region: 'region',
+    creditLimit: 'credit_limit',
+    replacedId: 'repayment_id',
+    replacedAmount: 'amount',
+  },
+} as const satisfies EventWords
 
-const credit = named(
-  'EventCredit',
-  z.object({
-    grade: z.string().optional(),
-    credit_score: count.optional(),
-    credit_limit: money.optional(),
-    available_credit_limit: money.optional(),
-    boost_status: z.string().optional().describe('Of a statement: whether it raised the limit.'),
-  }),
-  { example: examples.credit },
-)
+const credit = named('EventCredit', z.object(inWords(CREDIT_MEMBERS, WORDS.credit)), { example: examples.credit })
 
-const accounting = named(
-  'EventAccounting',
-  z.object({
-    period: z.string().optional().describe('The month that was closed: `2026-01`.'),
-    chart_version: z.string().optional().describe('The version of the chart that was set.'),
-    provisions_as_of: z.string().optional().describe('The day as of which provisions were booked: `2026-01-31`.'),
-  }),
-  { example: examples.accounting },
-)
+const accounting = named('EventAccounting', z.object(inWords(ACCOUNTING_MEMBERS, WORDS.accounting)), {
+  example: examples.accounting,
+})
 
-const delinquency = named(
-  'EventDelinquency',
-  z.object({
-    bucket: z.string().describe('The bucket of the loan, by its name in the policy.'),
-    class: z.string().optional().describe('The class of the supervisor, where the policy has one.'),
-    stage: count.optional().describe('The stage of IFRS 9, 1 to 3, where the policy has one.'),
-    days_past_due: count,
-    since: z.iso.date().describe('The first day in the bucket.'),
-    policy_version: z.string().describe('The version of the policy; `0` before the first one was set.'),
-    previous_bucket: z.string().describe('The bucket that was told before.'),
-  }),
-  { example: examples.delinquency },
-)
+const delinquency = named('EventDelinquency', z.object(inWords(DELINQUENCY_MEMBERS, WORDS.delinquency)), {
+  example: examples.delinquency,
+})
+
+const replaced = {
+  replacedId: wireId.optional().describe('Of an adjustment: the repayment that was reversed, and counts no longer.'),
+  replacedAmount: money.optional().describe('Of an adjustment: the amount of the repayment that was reversed.'),
+}
 
 /** What changed, as it was; each event has some of it. */
 const previous = named(
   'EventPrevious',
-  z.object({
-    status: z.string().optional(),
-    total_outstanding: money.optional(),
-    total_paid: money.optional(),
-    total_overpaid: money.optional(),
-    total_written_off: money.optional(),
-    total_recovered: money.optional(),
-    charged_off_on: z.iso.date().nullable().optional(),
-    principal_amount: money.optional(),
-    released_date: z.iso.date().optional(),
-    due_date: z.iso.date().optional(),
-    borrower_id: wireId.optional(),
-    business_name: z.string().nullable().optional(),
-    phone: z.string().nullable().optional(),
-    region: z.string().nullable().optional(),
-    credit_limit: money.optional(),
-    repayment_id: wireId
-      .optional()
-      .describe('Of an adjustment: the repayment that was reversed, and counts no longer.'),
-    amount: money.optional().describe('Of an adjustment: the amount of the repayment that was reversed.'),
-  }),
+  z.object(inWords({ ...previousMembers(wireId), ...replaced }, WORDS.previous)),
   { example: examples.previous },
 )
 
 const eventData = named(
   'EventData',
   z.object({
-    sequence: z.string().describe('The number of the event: 1, 2, 3 … without a gap in your organization.'),
-    loan_version: count
-      .optional()
-      .describe('The number of changes of the loan by then. Drop an event whose number is below the one you have.'),
-    request_id: z.string().nullable().describe('The request that made the change; null: time, or the service itself.'),
-    account_id: count.nullable().describe('The account that made the change; null: the service, or its command line.'),
-    hash: z.string().describe('The hash of the event in the chain of changes.'),
-    cursor: z.string().describe('The cursor after the event: send it as `after` to get the events that follow.'),
+    ...inWords(DATA_MEMBERS, WORDS.data),
     loan: loanSchema.optional().describe('The loan after the change.'),
     balances: balances.optional().describe('The balances of the loan right after the change.'),
     repayment: repaymentSchema.optional().describe('The repayment that was posted or reversed.'),
@@ -176,16 +163,9 @@ const eventData = named(
   { example: examples.repaymentPosted.data },
 )
 
-export const eventSchema = named(
-  'Event',
-  z.object({
-    ...eventMembers,
-    live_mode: liveMode,
-    timestamp: instant.describe('When the change was made.'),
-    data: eventData,
-  }),
-  { example: examples.repaymentPosted },
-)
+export const eventSchema = named('Event', z.object({ ...inWords(EVENT_MEMBERS, WORDS.event), data: eventData }), {
+  example: examples.repaymentPosted,
+})
 
 const success = z.boolean().describe('True; a refusal has false.')
 
@@ -205,91 +185,15 @@ export const eventFeed = named('EventFeed', z.object({ items: z.array(eventSchem
 export type EventView = z.infer<typeof eventSchema>
 
 /** Builds the record style's view of an event. */
-export function toEvent(
-  event: ToldEvent,
-  organization: Pick<Organization, 'currency' | 'mode'>,
-  zone: string,
-): EventView {
-  const { change, loan, transaction, customer } = event
-  const currency = loan?.loan.terms.currency ?? currencyOf(organization.currency)
-  const before = previousOf(event, currency)
-  return {
-    id: eventIdOf(event),
-    type: event.type,
-    live_mode: organization.mode === 'live',
-    timestamp: toRfc3339(event.at, zone),
-    data: {
-      sequence: String(event.sequence),
-      ...(loan && { loan_version: loan.state.version }),
-      request_id: change.requestId,
-      account_id: change.accountId,
-      hash: Buffer.from(event.hash).toString('hex'),
-      cursor: encodeEventCursor(afterEvent(event)),
-      ...(loan && { loan: toToldLoan(loan, zone), balances: toBalances(loan) }),
-      ...(transaction && toTransaction(transaction, zone)),
-      ...(customer && { borrower: toBorrower(customer) }),
-      ...(event.type.startsWith('credit.') && { credit: creditOf(event, currency) }),
-      ...accountingOf(event),
-      ...delinquencyOf(event),
-      ...(Object.keys(before).length > 0 && { previous: before }),
-    },
-  }
-}
-
-function creditOf({ change }: ToldEvent, currency: Currency): z.input<typeof credit> {
-  const after = keptOf(change.after)
-  const limits = { creditLimit: 'credit_limit', availableLimit: 'available_credit_limit' }
-  return {
-    ...renamed(after, { grade: 'grade', score: 'credit_score', boostStatus: 'boost_status' }),
-    ...renamed(after, limits, toMoney(currency)),
-  }
-}
-
-function accountingOf({ type, change: { entityId } }: ToldEvent): { accounting?: z.infer<typeof accounting> } {
-  if (type === 'accounting.period_closed') return { accounting: { period: entityId } }
-  if (type === 'accounting.provisions_booked') return { accounting: { provisions_as_of: entityId } }
-  return type === 'accounting.chart_changed' ? { accounting: { chart_version: entityId } } : {}
-}
-
-function delinquencyOf({ type, change }: ToldEvent): { delinquency?: z.input<typeof delinquency> } {
-  const told = type === 'delinquency.changed' ? bucketOf(change) : undefined
-  if (!told) return {}
-  const { daysPastDue: days_past_due, policyVersion: policy_version, previousBucket: previous_bucket, ...rest } = told
-  return { delinquency: { ...rest, days_past_due, policy_version, previous_bucket } }
-}
-
-/** The names of what the trail keeps, as the record style says them. */
-const WORDS = {
-  status: 'status',
-  chargedOffOn: 'charged_off_on',
-  disbursedOn: 'released_date',
-  dueOn: 'due_date',
-  businessName: 'business_name',
-  phone: 'phone',
-  region: 'region',
-}
-const AMOUNTS = {
-  totalOutstanding: 'total_outstanding',
-  totalPaid: 'total_paid',
-  totalOverpaid: 'total_overpaid',
-  totalWrittenOff: 'total_written_off',
-  totalRecovered: 'total_recovered',
-  principal: 'principal_amount',
-  creditLimit: 'credit_limit',
-}
-
-/** Returns what the change changed, as it was before: of what the trail keeps. */
-function previousOf({ change }: ToldEvent, currency: Currency): Kept {
-  const changed = changedBefore(change)
-  const replaced = replacedBy(change)
-  const toId = (id: unknown) => wireInteger(BigInt(digitsOf(id)))
-  return {
-    ...renamed(changed, WORDS),
-    ...renamed(changed, AMOUNTS, toMoney(currency)),
-    ...renamed(changed, { customerId: 'borrower_id' }, toId),
-    ...(replaced && { repayment_id: toId(replaced.id), amount: toMoney(currency)(replaced.amount) }),
-  }
-}
+export const toEvent = eventViewIn<EventView>({
+  words: WORDS,
+  toId: (digits) => wireInteger(BigInt(digits)),
+  aboutOf: ({ loan, transaction, customer }, zone) => ({
+    ...(loan && { loan: toToldLoan(loan, zone), balances: toBalances(loan) }),
+    ...(transaction && toTransaction(transaction, zone)),
+    ...(customer && { borrower: toBorrower(customer) }),
+  }),
+})
 
 const toToldLoan = ({ loan }: ToldLoan, zone: string) =>
   toLoan(

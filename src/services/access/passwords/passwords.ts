@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
-import { createGate, type Holder } from '../../../toolbox/gate.ts'
+import { createGate, type GateBounds, type Holder } from '../../../toolbox/gate.ts'
 import type { Derivation } from './passwordWorker.ts'
 
 /** The cost of scrypt: 32 MiB and three passes, as the OWASP password storage cheat sheet has for this size. */
@@ -16,14 +16,15 @@ const IDLE_MS = 10_000
  * The places of passwords, some seconds of work. E-mails that signed in lately, all others, and new passwords take turns, and
  * have room to wait of their own: one who guesses fills the room of the others.
  */
-const places = createGate({
+export const PASSWORD_PLACES: GateBounds = {
   atOnce: THREADS,
   waiting: { all: 60, ofGroup: 20, ofMember: 10 },
   waitMs: 30_000,
   code: 'unavailable',
   refusal: 'too many passwords are being checked at once; try again',
   againSeconds: 2,
-})
+}
+const places = createGate(PASSWORD_PLACES)
 
 /**
  * The threads that hash: half as many as there are cores, at a low priority where the system has one. Node's own thread

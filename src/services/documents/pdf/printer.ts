@@ -17,7 +17,7 @@ export const PDF_PLACES: GateBounds = {
 }
 const IDLE_MS = 30_000
 /** The longest that a PDF may take: one of `MOST_LINES` takes a few seconds. */
-const PATIENCE_MS = 30_000
+export const PATIENCE_MS = 30_000
 /** The memory of a thread, for one document of `MOST_LINES` and the fonts. */
 const MOST_MEGABYTES = 512
 

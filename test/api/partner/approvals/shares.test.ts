@@ -107,6 +107,12 @@ describe('POST /v1/pending-actions/reject', () => {
     expect(await waitingOn(loan)).toHaveLength(1)
   })
 
+  it.each(['', 'abc', '-1', '9223372036854775808'])('400 for %j, which is the number of no loan', async (loanId) => {
+    const { status, body } = await rejectAll({ askedBy: await accountOf(maker), loanId, reason: 'No' })
+    const details = [{ field: 'loanId', message: 'must be the number of a loan' }]
+    expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_argument', details } })
+  })
+
   it('so do the command line and the office page', async () => {
     const ops = opsOn(service)
     const [first, second] = [await aLoan(), await aLoan()]

@@ -1,0 +1,171 @@
+import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import { join } from 'node:path'
+
+// `npm run try`: the campaigns, which try more than the tests have time for. Without a name it prints the table; with one it
+// runs that campaign, gives it the arguments that follow, and ends with its exit code.
+
+interface Campaign {
+  /** What it tries, on one line. */
+  readonly tries: string
+  /** The arguments of Node, from the root of the repository. */
+  readonly command: readonly string[]
+  /** Whole numbers that it reads from the environment, and what they are unless the environment says otherwise. */
+  readonly settings?: Readonly<Record<string, number>>
+}
+
+const tests = (...files: readonly string[]) => [
+  'node_modules/vitest/vitest.mjs',
+  'run',
+  '--project',
+  'service',
+  ...files,
+]
+
+export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
+  arrears: {
+    tries: 'the arrears of random loans by random policies, against a model that goes day by day',
+    command: ['test/domain/delinquency/tryArrears.ts'],
+    settings: { MKOPO_LOANS: 100_000, MKOPO_SEED: 1 },
+  },
+  attack: {
+    tries: 'what floods leave of the service for honest callers',
+    command: ['bench/attack/main.ts'],
+  },
+  book: {
+    tries: 'random commands in every mode, and the check of the book beside and after them',
+    command: tests('test/services/book/manyCommands.test.ts'),
+    settings: { MKOPO_COMMANDS: 100_000, MKOPO_SEED: 1, MKOPO_MINUTES: 600 },
+  },
+  client: {
+    tries: 'the packed TypeScript client: compilers, versions of Node, 100,000 repayments through losses',
+    command: ['clients/typescript/try/main.ts'],
+  },
+  clients: {
+    tries: 'the OpenAPI documents: linters, generated clients in other languages, Schemathesis',
+    command: ['clients/try/main.ts'],
+  },
+  clock: {
+    tries: 'the tests of both styles on test organizations whose clock is years ahead',
+    command: [...tests('test/api/partner', 'test/api/record'), '--exclude', 'test/api/partner/testClock/**'],
+    settings: { MKOPO_YEARS_AHEAD: 3 },
+  },
+  closes: {
+    tries: 'the close of twelve months while repayments arrive',
+    command: tests('test/closeRace.test.ts'),
+    settings: { MKOPO_REPAYMENTS: 10_000 },
+  },
+  contract: {
+    tries: 'the tests of both styles, over plain HTTP and through the TypeScript client',
+    command: ['clients/typescript/try/contract.ts'],
+  },
+  'document-times': {
+    tries: 'how long statements take, alone and beside repayments',
+    command: ['bench/documents/main.ts'],
+  },
+  documents: {
+    tries: 'the statements of random loans, read back from their PDFs',
+    command: ['test/services/documents/tryDocuments.ts'],
+    settings: { MKOPO_LOANS: 10_000, MKOPO_SEED: 1 },
+  },
+  events: {
+    tries: 'events without a gap while sequencers are killed',
+    command: tests('test/sequencer.test.ts'),
+    settings: { MKOPO_CHANGES: 100_000, MKOPO_KILLS: 100 },
+  },
+  fuzz: {
+    tries: 'mutated requests to both ports',
+    command: tests('test/fuzz.test.ts'),
+    settings: { MKOPO_REQUESTS: 200_000, MKOPO_SEED: 1 },
+  },
+  journal: {
+    tries: 'the journal of random commands while months are closed',
+    command: tests('test/domain/accounting/manyCommands.test.ts'),
+    settings: { MKOPO_COMMANDS: 1_000_000, MKOPO_SEED: 1 },
+  },
+  office: {
+    tries: 'how long every office page takes on a book of a million loans; --directory D keeps the book',
+    command: ['bench/office/main.ts'],
+  },
+  outages: {
+    tries: 'switches to a standby under load, full disks (as root) and silent connections',
+    command: tests('test/standby.test.ts', 'test/fullDisk.test.ts', 'test/silentConnection.test.ts'),
+    settings: { MKOPO_SWITCHES: 30, MKOPO_FULL_DISKS: 10 },
+  },
+  portfolio: {
+    tries: 'how long questions about the portfolio of a million loans take; --directory D keeps the book',
+    command: ['bench/portfolio/main.ts'],
+  },
+  terms: {
+    tries: 'random loans by the terms of random products, against a model that goes day by day',
+    command: ['test/domain/terms/tryTerms.ts'],
+    settings: { MKOPO_LOANS: 200_000, MKOPO_SEED: 1 },
+  },
+  webhooks: {
+    tries: '100,000 events delivered to a receiver that fails',
+    command: ['bench/webhooks/main.ts'],
+  },
+}
+
+/** The exit code of a call that was not understood. */
+const MISUSED = 2
+/** A program that a signal ended has the exit code of the signal and this, as in a shell. */
+const BY_SIGNAL = 128
+
+/** Returns the table: a line for each campaign, with the settings that can be given in the environment. */
+function tableOfCampaigns(): string {
+  const rows = Object.entries(CAMPAIGNS)
+  const width = Math.max(...rows.map(([name]) => name.length))
+  const lines = rows.map(([name, { tries, settings = {} }]) => {
+    const given = Object.entries(settings).map(([setting, value]) => `${setting}=${value}`)
+    return `  ${name.padEnd(width)}  ${tries}${given.length > 0 ? ` (${given.join(' ')})` : ''}\n`
+  })
+  return `npm run try -- <campaign> [arguments of the campaign]\n\n${lines.join('')}`
+}
+
+/**
+ * Returns the settings of a campaign, where the environment does not have them.
+ * @throws Error for a setting of the environment that is not a whole number above 0: the campaign would try nothing
+ */
+function settingsOf({ settings = {} }: Campaign): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => {
+      const given = process.env[name] ?? String(value)
+      if (!/^[1-9]\d{0,8}$/.test(given)) throw new Error(`${name}: must be a whole number above 0, not ${given}`)
+      return [name, given]
+    }),
+  )
+}
+
+/** Runs a campaign with further arguments. @returns its exit code */
+function run(campaign: Campaign, args: readonly string[]): Promise<number> {
+  const child = spawn(process.execPath, [...campaign.command, ...args], {
+    cwd: join(import.meta.dirname, '..'),
+    env: { ...process.env, ...settingsOf(campaign) },
+    stdio: 'inherit',
+  })
+  // A terminal sends Ctrl-C to the campaign, too: it ends what it started, and then this program ends with its code.
+  process.on('SIGINT', () => undefined)
+  process.on('SIGTERM', () => child.kill('SIGTERM'))
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code, signal) => resolve(code ?? BY_SIGNAL + constants.signals[signal!]))
+  })
+}
+
+if (import.meta.main) {
+  const [name, ...args] = process.argv.slice(2)
+  const campaign = Object.entries(CAMPAIGNS).find(([one]) => one === name)?.[1]
+  if (campaign !== undefined) {
+    try {
+      process.exitCode = await run(campaign, args)
+    } catch (error) {
+      process.stderr.write(`${(error as Error).message}\n`)
+      process.exitCode = MISUSED
+    }
+  } else if (name === undefined || name === '--help') process.stdout.write(tableOfCampaigns())
+  else {
+    process.stderr.write(`there is no campaign ${name}\n\n${tableOfCampaigns()}`)
+    process.exitCode = MISUSED
+  }
+}

@@ -30,6 +30,8 @@ export interface Price {
 /** Reads what a version has used, by its processes and its Postgres. */
 export interface Meter {
   behind(): Promise<Behind>
+  /** Waits until the version has nothing left to do that its start or its new book brought, such as the portfolio of the days before. */
+  quiet(servicePid: number): Promise<void>
   /** Runs a slot and waits until the background has caught up. @param seconds how long the load will last */
   priceOf<T>(servicePid: number, seconds: number, run: () => Promise<T>): Promise<{ result: T; price: Price }>
   close(): Promise<void>
@@ -37,6 +39,9 @@ export interface Meter {
 
 const MOST_COUNTED = 200_000
 const AGAIN_MS = 25
+/** A version is quiet where it has used less CPU than this, in seconds, in each of some seconds. */
+const QUIET_CPU = 0.1
+const QUIET_SECONDS = 3
 const CAUGHT_UP_WITHIN_MS = 600_000
 /** Postgres shows the rows of a transaction to others a second after it, at the latest. */
 const STATISTICS_MS = 1_200
@@ -77,6 +82,16 @@ export async function createMeter({ databaseUrl, postgresPid, book }: Side): Pro
 
   return {
     behind,
+    async quiet(servicePid) {
+      const busy = () => cpuSeconds(servicePid) + cpuSeconds(postgresPid)
+      const began = performance.now()
+      for (let seconds = 0; seconds < QUIET_SECONDS; ) {
+        const before = busy()
+        await sleep(1000)
+        seconds = busy() - before < QUIET_CPU ? seconds + 1 : 0
+        if (performance.now() - began > CAUGHT_UP_WITHIN_MS) throw new Error('the version does not become quiet')
+      }
+    },
     async priceOf(servicePid, seconds, run) {
       await caughtUp()
       const before = { ...(await used()), service: cpuSeconds(servicePid), postgres: cpuSeconds(postgresPid) }

@@ -58,6 +58,7 @@ export async function startStack(
     say(`${name}: ready ${service.startMs.toFixed(0)} ms after its start on the existing book`)
     const meter = await createMeter(side)
     closing.push(() => meter.close())
+    await meter.quiet(service.pid)
     return { ...side, service, meter }
   }
   const byHand = await lay('floor', '.')

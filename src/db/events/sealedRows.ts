@@ -93,8 +93,11 @@ function postedBy({ entity, loanChange }: TrailedChange): Named[] {
   return posted ? [{ table: 'loan_entry', key: String(posted.id) }] : []
 }
 
-/** Returns the row of the entry that a change posted, as the change was saved with it. */
-function postedRow(change: TrailedChange): SealedRow[] {
+/**
+ * Returns the row of the entry that a change posted, as the change itself says it: the seal of the change covers the entry,
+ * and no digest is made of its row.
+ */
+export function postedRows(change: TrailedChange): SealedRow[] {
   const { entity, entityId, loanChange } = change
   const posted = entity === 'loan' ? loanChange?.posted : undefined
   if (!posted) return []
@@ -119,38 +122,18 @@ function postedRow(change: TrailedChange): SealedRow[] {
 }
 
 /**
- * Reads the rows that changes of one organization made true, for their seal: as `readSealed` does, but the entry that a
- * change posted is the one of the change itself, and no row of it is read. What was changed in that row since differs from
- * its seal.
- */
-export const readForSeal = (transaction: Transaction, organizationId: number, changes: readonly TrailedChange[]) =>
-  readRowsOf(transaction, organizationId, changes, { named: namedBy, made: postedRow })
-
-/**
- * Reads the rows that changes of one organization made true, as they are now. A row that is not there is given with nulls.
+ * Reads the rows that changes of one organization made true, as they are now, without the entries that they posted: the
+ * rows of which the seal has a digest. A row that is not there is given with nulls.
  * @param changes 1,000 at most
  * @returns the rows of each change, by its id; without the last of the changes, where they make more than some 100,000
  *   rows: those are to be asked for again
  */
-export const readSealed = (transaction: Transaction, organizationId: number, changes: readonly TrailedChange[]) =>
-  readRowsOf(transaction, organizationId, changes, {
-    named: (change) => [...namedBy(change), ...postedBy(change)],
-    made: () => [],
-  })
-
-/** The rows of a change: those that are read by their keys, and those that the change itself says. */
-interface RowsOfChange {
-  readonly named: (change: TrailedChange) => Named[]
-  readonly made: (change: TrailedChange) => SealedRow[]
-}
-
-async function readRowsOf(
+export async function readSealed(
   transaction: Transaction,
   organizationId: number,
   changes: readonly TrailedChange[],
-  of: RowsOfChange,
 ): Promise<Map<bigint, SealedRow[]>> {
-  const named = new Map(changes.map((change) => [change, of.named(change)]))
+  const named = new Map(changes.map((change) => [change, namedBy(change)]))
   const found = new Map<ByKey, Map<string, Texts>>()
   for (const [table, rows] of Map.groupBy([...named.values()].flat(), ({ table }) => table))
     found.set(table, await readRows(transaction, organizationId, table, rows))
@@ -172,9 +155,23 @@ async function readRowsOf(
             { table, key, values: found.get(table)?.get(key) ?? absent(table) },
             ...(table === 'loan' ? (lines.get(key) ?? []) : []),
           ]),
-        ...of.made(change),
         ...(credit.get(change.id) ?? []),
       ],
+    ]),
+  )
+}
+
+/** Reads the entries that changes posted, as their rows are now, by change. A row that is not there is given with nulls. */
+export async function readPosted(
+  transaction: Transaction,
+  organizationId: number,
+  changes: readonly TrailedChange[],
+): Promise<Map<bigint, SealedRow[]>> {
+  const found = await readRows(transaction, organizationId, 'loan_entry', changes.flatMap(postedBy))
+  return new Map(
+    changes.map((change) => [
+      change.id,
+      postedBy(change).map(({ table, key }) => ({ table, key, values: found.get(key) ?? absent(table) })),
     ]),
   )
 }

@@ -1,9 +1,15 @@
 import { invariant } from '../../domain/errors.ts'
 import type { Parameter, Prepared } from './statement.ts'
 
+/** The instant that was written last, and its text: the rows of a statement have the same one many times. */
+let written = { instant: 0, text: '1970-01-01T00:00:00.000Z' }
+
 /** An instant as a parameter. */
-export const moment = (instant: number | null): string | null =>
-  instant === null ? null : new Date(instant).toISOString()
+export function moment(instant: number | null): string | null {
+  if (instant === null) return null
+  if (instant !== written.instant) written = { instant, text: new Date(instant).toISOString() }
+  return written.text
+}
 
 /** Columns of a set of rows that travels as arrays: name → type. */
 export type ColumnTypes = Readonly<Record<string, string>>

@@ -21,6 +21,8 @@ export const CHANGES_A_ROUND = 200
 
 /** The pause after a round that left nothing. */
 const EVERY_MS = 250
+/** The longest pause while the sequencer leaves nothing to post. */
+const IDLE_MS = 1_000
 
 export type KeeperDeps = Pick<Deps, 'db' | 'config' | 'loanBatches' | 'listener' | 'now'>
 
@@ -32,6 +34,7 @@ export const journalJob = (deps: KeeperDeps): Job => ({
   name: 'journal',
   failure: 'the journal could not be continued',
   everyMs: EVERY_MS,
+  idleMs: IDLE_MS,
   organizations: () => findUnkept(deps.db),
   async work(organizationId) {
     const kept = await keepNext(deps, organizationId)

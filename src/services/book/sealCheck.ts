@@ -11,13 +11,22 @@ import {
   readPartsAfter,
   type StoredPart,
 } from '../../db/events/sealedChain.ts'
-import { readSealed } from '../../db/events/sealedRows.ts'
+import { postedRows, readPosted, readSealed } from '../../db/events/sealedRows.ts'
 import type { SealedRow, TrailedChange } from '../../db/events/trailedChange.ts'
 import type { Snapshot } from '../../db/postgres/transaction.ts'
 import { type EventHash, type Head, headText } from '../events/chainHeads.ts'
 import { type ChainSecret, marksOf, nameMarkOf, readMarks } from '../events/seal.ts'
 import type { Add, CheckParts } from './checkParts.ts'
-import { checkPart, differencesOfRows, isAbsent, type PartWalk, partName, settle, startWalk } from './sealParts.ts'
+import {
+  checkPart,
+  differencesOfEntries,
+  differencesOfRows,
+  isAbsent,
+  type PartWalk,
+  partName,
+  settle,
+  startWalk,
+} from './sealParts.ts'
 
 /** What the check of the seals takes. */
 export interface SealOptions {
@@ -170,6 +179,7 @@ async function checkBatch(
   const byChange = Map.groupBy(parts, ({ changeId }) => changeId)
   const known = new Map(changes.map((change) => [change.id, change]))
   const later = await findChangedLater(snapshot, walk.organizationId, changes)
+  const entries = await readPosted(snapshot, walk.organizationId, changes)
   const ids = [...new Set([...known.keys(), ...byChange.keys()])].sort((one, other) => Number(one - other))
   let rows = new Map<bigint, SealedRow[]>()
   for (const [index, id] of ids.entries()) {
@@ -182,7 +192,7 @@ async function checkBatch(
     const made = change
       ? await withLostDecision(snapshot, walk.organizationId, { change, rows: rows.get(id)! }, own[0])
       : []
-    checkChange(walk, { id, change, rows: made, isChangedLater: later.has(id) }, own)
+    checkChange(walk, { id, change, rows: made, entries: entries.get(id) ?? [], isChangedLater: later.has(id) }, own)
   }
 }
 
@@ -191,17 +201,22 @@ interface CheckedChange {
   readonly id: bigint
   readonly change: TrailedChange | undefined
   readonly rows: readonly SealedRow[]
+  /** The entry that the change posted, as its row is now. */
+  readonly entries: readonly SealedRow[]
   readonly isChangedLater: boolean
 }
 
 function checkChange(walk: ChainWalk, checked: CheckedChange, parts: readonly StoredPart[]): void {
-  const { id, change, rows, isChangedLater } = checked
+  const { id, change, rows, entries, isChangedLater } = checked
   if (change === undefined) walk.fault(`audit_entry ${id}`, 'is not there, and it is sealed')
   else if (parts.length === 0 || parts[0]!.part !== 0) {
     walk.fault(`event ${id}/0`, 'is not there: the change is in the trail, and has no seal')
     lose(walk)
   }
-  if (change) checkStamp(walk, change)
+  if (change) {
+    checkStamp(walk, change)
+    for (const { of, message } of differencesOfEntries(id, postedRows(change), entries)) walk.fault(of, message)
+  }
   if (parts.length > 0) walk.last = id
   for (const [index, stored] of parts.entries()) {
     const due = parts[0]!.part === 0 ? index : index + 1

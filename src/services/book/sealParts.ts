@@ -195,6 +195,20 @@ export function differencesOfRows(
   ]
 }
 
+/** Compares the entry that a change posted with what the change itself, which is sealed, says of it. */
+export const differencesOfEntries = (
+  changeId: bigint,
+  posted: readonly SealedRow[],
+  found: readonly SealedRow[],
+): RowDifference[] =>
+  posted.flatMap((said, place) => {
+    const row = found[place]
+    if (!row || isAbsent(row)) return [{ of: nameOf(said), message: goneMessage(changeId) }]
+    const { columns } = SEALED[said.table]
+    const changed = columns.filter((_, index) => row.values[index] !== said.values[index])
+    return changed.map((column) => ({ of: nameOf(said), message: changedMessage(column, changeId) }))
+  })
+
 const equal = (one: Buffer | null, other: Buffer | null): boolean =>
   one === null || other === null ? one === other : one.equals(other)
 

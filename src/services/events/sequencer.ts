@@ -15,7 +15,7 @@ import {
   type UnsealedRow,
 } from '../../db/events/chain.ts'
 import { readHeads } from '../../db/events/eventList.ts'
-import { readForSeal } from '../../db/events/sealedRows.ts'
+import { readSealed } from '../../db/events/sealedRows.ts'
 import type { SealedRow } from '../../db/events/trailedChange.ts'
 import { isUnavailable } from '../../db/postgres/errors.ts'
 import { inTransaction, type Transaction } from '../../db/postgres/transaction.ts'
@@ -34,6 +34,8 @@ export const CHANGES_A_ROUND = 500
 
 /** The pause after a round that left nothing: changes that arrive meanwhile are sealed together. */
 const EVERY_MS = 100
+/** The longest pause while nothing is changed. */
+const IDLE_MS = 500
 /** One part in so many of the time may go into a long queue: what waits to be sealed grows no longer than that. */
 const SHARE = 2
 /** Changes that are sealed before requests get their turn. */
@@ -84,6 +86,7 @@ export function sequencerJob(deps: SequencerDeps, log: Log = noLog): Job {
     name: 'sequencer',
     failure: 'changes could not be sealed, and no event is told of them',
     everyMs: EVERY_MS,
+    idleMs: IDLE_MS,
     share: SHARE,
     async organizations() {
       if (!isKnown) await keptHeads.refresh()
@@ -202,7 +205,7 @@ async function sealNext(deps: SequencerDeps, news: SequencerNews, { organization
     await requireForward(keptHeads, transaction, organizationId, end)
     const most = { above: end.changeId, settled, most: CHANGES_A_ROUND }
     const found = await readUnsealed(transaction, organizationId, most)
-    const subjects = await readForSeal(transaction, organizationId, found)
+    const subjects = await readSealed(transaction, organizationId, found)
     // The last of them are left for the next round where their schedules have very many lines.
     const changes = found.filter(({ id }) => subjects.has(id))
     const { events, after } = await sealAll(chainSecret, organizationId, { end, changes, subjects })

@@ -28,6 +28,11 @@ export interface Job {
   readonly failure: string
   /** The pause in milliseconds after a round that left nothing that can be done at once. */
   readonly everyMs: number
+  /**
+   * The longest pause: it doubles from `everyMs` with each round in which nothing was found, and is `everyMs` again after one
+   * that found something. `everyMs` when left out.
+   */
+  readonly idleMs?: number
   /** The part of the time that a long queue may take, as one in so many; 4 when left out. */
   readonly share?: number
   /** Finds the organizations that may have work, or `SERVICE`. */

@@ -37,13 +37,15 @@ export function startJobs(
 }
 
 function startJob(job: Job, listener: Pick<Listener, 'jobSucceeded' | 'jobFailed'>, log: Log): RunningJobs {
-  const { name, failure, share = SHARE } = job
+  const { name, failure, share = SHARE, idleMs = job.everyMs } = job
   const stopping = new AbortController()
   const pauses = createPauses(job)
   /** The failures that were logged last, by organization: the same failure again is one line in the log. */
   const logged = new Map<number | undefined, string>()
   let timer: NodeJS.Timeout | undefined
   let round: Promise<void> = Promise.resolve()
+  /** The rounds in a row that found nothing to do. */
+  let idleRounds = 0
 
   function fail(organizationId: number | undefined, error: unknown): void {
     const message = error instanceof Error ? error.message : String(error)
@@ -76,7 +78,9 @@ function startJob(job: Job, listener: Pick<Listener, 'jobSucceeded' | 'jobFailed
         logged.clear()
       }
       if (isWhole && (worked.length > 0 || left === 'done')) listener.jobSucceeded(name)
-      return Math.max(left === 'more' ? AGAIN_MS : job.everyMs, (performance.now() - began) * (share - 1))
+      idleRounds = isWhole && left === 'done' && worked.length === 0 ? idleRounds + 1 : 0
+      const pauseMs = left === 'more' ? AGAIN_MS : Math.min(job.everyMs * 2 ** Math.max(0, idleRounds - 1), idleMs)
+      return Math.max(pauseMs, (performance.now() - began) * (share - 1))
     } catch (error) {
       fail(undefined, error)
       return AFTER_OUTAGE_MS

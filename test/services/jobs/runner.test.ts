@@ -77,6 +77,30 @@ describe('a job', () => {
     expect(succeeded).toBe(2)
   })
 
+  it('looks less often while it finds nothing, and as often as before after a round that found something', async () => {
+    let looks = 0
+    let isWork = false
+    const looking = { idleMs: 500, organizations: async () => (looks++, isWork ? [1] : []) }
+    start(jobOf([], () => 'done', looking))
+    // Rounds at 0, 100, 300, 700 and 1,200 ms.
+    for (const [pauseMs, count] of [
+      [0, 1],
+      [100, 2],
+      [200, 3],
+      [400, 4],
+      [499, 4],
+      [1, 5],
+    ] as const) {
+      await vi.advanceTimersByTimeAsync(pauseMs)
+      expect(looks).toBe(count)
+    }
+    isWork = true
+    await vi.advanceTimersByTimeAsync(500)
+    expect(begun).toEqual([1])
+    await vi.advanceTimersByTimeAsync(100)
+    expect(begun).toEqual([1, 1])
+  })
+
   it('goes on at once where more is left, and waits its pause where others hold what is left', async () => {
     const left: Left[] = ['more', 'more', 'waits', 'done']
     start(jobOf([1], () => left.shift() ?? 'done'))

@@ -71,8 +71,8 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
   const { ownerUrl = '', asOwner = false } = options
   const byOwner = asOwner && ownerUrl !== ''
   const chain = chainSecret(secret)
-  const { stampKey } = chain
-  const db = openDatabase(byOwner ? ownerUrl : databaseUrl, { max: config.databaseConnections, stampKey, ...database })
+  const { stampMac } = chain
+  const db = openDatabase(byOwner ? ownerUrl : databaseUrl, { max: config.databaseConnections, stampMac, ...database })
   try {
     await reach(db, config, byOwner ? 'DATABASE_OWNER_URL' : 'DATABASE_URL')
     if (!skipMigrations) await (clock && log ? examineServer(db, { now: clock, log }) : requireVersion(db))

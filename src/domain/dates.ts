@@ -27,12 +27,16 @@ const isoDate = (moment: DateTime): LocalDate => {
 }
 
 /** Returns whether the text is a day that exists: not 2026-02-30. */
-export function isCalendarDate(text: string): boolean {
+export const isCalendarDate = (text: string): boolean => text.length === DATE_LENGTH && isDay(text)
+
+const DATE_LENGTH = '2026-02-28'.length
+
+const isDay = cached((text: string): boolean => {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
   // `Date` takes a day that its month does not have for one of the next month.
   const day = new Date(text)
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)
-}
+})
 
 /** The days that a caller may name. */
 export const FIRST_DATE: LocalDate = '1900-01-01'

@@ -246,7 +246,7 @@ describe('a chain of thousands of changes', () => {
   /** 2,500 rows as the service writes them, each with its stamp. */
   const exported = () => {
     const texts = ['2026-02-01 09:00:00+00', null, null, 'export', 'organization', '1', null, null, null, null]
-    const stamp = stampOf(service.deps.chainSecret.stampKey, { organizationId: 1, texts }).toString('hex')
+    const stamp = stampOf(service.deps.chainSecret.stampMac, { organizationId: 1, texts }).toString('hex')
     return sql(`INSERT INTO audit_entry (organization_id, at, action, entity, entity_id, stamp)
       SELECT 1, '2026-02-01T09:00:00Z', 'export', 'organization', '1', decode('${stamp}', 'hex') FROM generate_series(1, 2500)`)
   }

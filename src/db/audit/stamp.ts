@@ -1,8 +1,9 @@
-import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
+import type { Mac } from '../../toolbox/mac.ts'
 
 /** A pool or a connection, with the key of the stamps; undefined: what writes no row of the trail needs none. */
 export interface Stamping {
-  readonly stampKey: KeyObject | undefined
+  readonly stampMac: Mac | undefined
 }
 
 /** A row of the trail as texts of Postgres: the organization, then the columns of `STAMPED`. */
@@ -30,8 +31,7 @@ export const STAMPED = [
 const STAMP = 16
 
 /** Returns the stamp of a row of the trail. */
-export const stampOf = (key: KeyObject, row: StampedRow): Buffer =>
-  createHmac('sha256', key).update(rowText(row)).digest().subarray(0, STAMP)
+export const stampOf = (mac: Mac, row: StampedRow): Buffer => mac(rowText(row)).subarray(0, STAMP)
 
 /** Returns the text of a row: each text behind its length, so that no two different rows have the same text. */
 function rowText({ organizationId, texts }: StampedRow): string {
@@ -41,9 +41,9 @@ function rowText({ organizationId, texts }: StampedRow): string {
 }
 
 /** Returns whether a stored stamp is that of the row. @param stamp as a text of Postgres, `\x…`; null: there is none */
-export function isStampRight(key: KeyObject, row: StampedRow, stamp: string | null): boolean {
+export function isStampRight(mac: Mac, row: StampedRow, stamp: string | null): boolean {
   if (stamp === null || !/^\\x[0-9a-f]{32}$/.test(stamp)) return false
-  return timingSafeEqual(stampOf(key, row), Buffer.from(stamp.slice(2), 'hex'))
+  return timingSafeEqual(stampOf(mac, row), Buffer.from(stamp.slice(2), 'hex'))
 }
 
 /** Returns an instant as Postgres writes a `timestamptz` in a session of UTC: `2026-01-31 06:30:00.25+00`. */

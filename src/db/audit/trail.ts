@@ -96,7 +96,7 @@ export interface TrailRow {
 
 /** Returns a row of the audit trail, stamped with the key of the connection that writes it. */
 export function stampedRow(
-  { stampKey }: Stamping,
+  { stampMac }: Stamping,
   author: Author,
   at: number,
   { entity, id }: Subject,
@@ -119,7 +119,7 @@ export function stampedRow(
     unannounced === null ? null : String(unannounced),
   ]
   const { organizationId } = author
-  const stamp = stampKey ? stampOf(stampKey, { organizationId, texts: stamped() }).toString('hex') : null
+  const stamp = stampMac ? stampOf(stampMac, { organizationId, texts: stamped() }).toString('hex') : null
   return { changedAt: moment(at), before, after, change, unannounced, stamp }
 }
 

@@ -1,8 +1,8 @@
-import type { KeyObject } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
+import type { Mac } from '../../toolbox/mac.ts'
 import type { Stamping } from '../audit/stamp.ts'
 import { PrismaClient } from '../generated/client.ts'
 import { DISK_FAILS, READ_ONLY } from './errors.ts'
@@ -43,8 +43,8 @@ export interface DatabaseOptions {
   readonly together?: boolean
   /** Milliseconds that a statement waits for a locked row; 5,000 when left out. */
   readonly lockTimeout?: number
-  /** The key of the stamps of the audit trail; left out by what writes no row of it. */
-  readonly stampKey?: KeyObject
+  /** Makes the stamps of the audit trail; left out by what writes no row of it. */
+  readonly stampMac?: Mac
 }
 
 /**
@@ -54,7 +54,7 @@ export interface DatabaseOptions {
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
   const silence = watchSilence(url)
-  const pool = new GatedPool(options.stampKey, {
+  const pool = new GatedPool(options.stampMac, {
     connectionString: url,
     max: options.max ?? 20,
     application_name: 'mkopo',
@@ -89,7 +89,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
   const clients = new Set<pg.PoolClient>()
   pool.on('connect', (client) => {
     clients.add(client)
-    Object.assign(client, { stampKey: options.stampKey } satisfies Stamping)
+    Object.assign(client, { stampMac: options.stampMac } satisfies Stamping)
     client.on('error', () => undefined)
     attend(client, silence, failed)
   })
@@ -142,11 +142,11 @@ function closing(pool: pg.Pool, prisma: PrismaClient, silence: SilenceWatch): ()
 /** Opens no connection while the server is known to be gone: trying would take the time in which to say so. */
 class GatedPool extends pg.Pool implements Stamping {
   gone = false
-  readonly stampKey: KeyObject | undefined
+  readonly stampMac: Mac | undefined
 
-  constructor(stampKey: KeyObject | undefined, options: pg.PoolConfig) {
+  constructor(stampMac: Mac | undefined, options: pg.PoolConfig) {
     super(options)
-    this.stampKey = stampKey
+    this.stampMac = stampMac
   }
 
   override connect(): Promise<pg.PoolClient>

@@ -267,7 +267,7 @@ function rewritten({ before = new Uint8Array(0), sequence, organizationId, fault
 function checkStamp({ secret, organizationId, stampsAfter, fault }: ChainWalk, { id, trail }: TrailedChange): void {
   if (secret === undefined || id <= stampsAfter) return
   const [texts, stamp = null] = [trail.slice(0, STAMPED.length), trail[STAMPED.length]]
-  if (!isStampRight(secret.stampKey, { organizationId, texts }, stamp))
+  if (!isStampRight(secret.stampMac, { organizationId, texts }, stamp))
     fault(`audit_entry ${id}`, 'was changed after it was written, or was not written by the service')
 }
 

@@ -1,15 +1,16 @@
-import { createHmac, createSecretKey, hash, hkdfSync, type KeyObject } from 'node:crypto'
+import { hash, hkdfSync } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { SEALED, SEALED_TRAIL, type Texts } from '../../db/events/sealedColumns.ts'
 import type { SealedRow } from '../../db/events/trailedChange.ts'
+import { type Mac, macOf } from '../../toolbox/mac.ts'
 
 /** The secret of the chain. The database does not hold it. */
 export interface ChainSecret {
-  readonly key: KeyObject
+  readonly mac: Mac
   /** Names the secret, without telling it: `event_chain.key_id`. */
   readonly keyId: string
-  /** The key of the stamps that rows of the trail get when they are written. */
-  readonly stampKey: KeyObject
+  /** Makes the stamps that rows of the trail get when they are written. */
+  readonly stampMac: Mac
 }
 
 /** A change that is to be sealed. */
@@ -43,7 +44,7 @@ export function chainSecret(keyEncryptionSecret: string): ChainSecret {
   const derive = (name: string) => Buffer.from(hkdfSync('sha256', keyEncryptionSecret, '', name, 32))
   const derived = derive('mkopo chain of changes 1')
   const keyId = hash('sha256', Buffer.concat([Buffer.from('mkopo id of a chain key 1'), derived]), 'hex').slice(0, 16)
-  return { key: createSecretKey(derived), keyId, stampKey: createSecretKey(derive('mkopo stamps of the trail 1')) }
+  return { mac: macOf(derived), keyId, stampMac: macOf(derive('mkopo stamps of the trail 1')) }
 }
 
 /** Stands for the hash before the first part of a chain. */
@@ -84,10 +85,7 @@ export function hashOf(
   of: { readonly organizationId: number; readonly changeId: bigint; readonly trail: Texts | null },
   sealed: Omit<SealedPart, 'hash'>,
 ): Buffer {
-  return createHmac('sha256', secret.key)
-    .update(before.length === 0 ? GENESIS : before)
-    .update(partText(of, sealed))
-    .digest()
+  return secret.mac(partText(of, sealed), before.length === 0 ? GENESIS : before)
 }
 
 /** Returns the text of a part. JSON keeps apart what stands side by side: no two different parts have the same text. */

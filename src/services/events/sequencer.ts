@@ -282,8 +282,8 @@ async function requireForward(
 }
 
 /** Returns whether a row of the trail has the stamp of the statement that wrote it. */
-const isStamped = ({ stampKey }: ChainSecret, organizationId: number, { trail }: UnsealedRow): boolean =>
-  isStampRight(stampKey, { organizationId, texts: trail.slice(0, STAMPED.length) }, trail[STAMPED.length] ?? null)
+const isStamped = ({ stampMac }: ChainSecret, organizationId: number, { trail }: UnsealedRow): boolean =>
+  isStampRight(stampMac, { organizationId, texts: trail.slice(0, STAMPED.length) }, trail[STAMPED.length] ?? null)
 
 /** A chain does not have a head that it had: seals were taken off, or an older state of the book was restored. */
 export class ChainWentBackError extends Error {

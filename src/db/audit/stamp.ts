@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Mac } from '../../toolbox/mac.ts'
+import type { Mac } from './mac.ts'
 
 /** A pool or a connection, with the key of the stamps; undefined: what writes no row of the trail needs none. */
 export interface Stamping {

@@ -1,8 +1,8 @@
 import { hash, hkdfSync } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { type Mac, macOf } from '../../db/audit/mac.ts'
 import { SEALED, SEALED_TRAIL, type Texts } from '../../db/events/sealedColumns.ts'
 import type { SealedRow } from '../../db/events/trailedChange.ts'
-import { type Mac, macOf } from '../../toolbox/mac.ts'
 
 /** The secret of the chain. The database does not hold it. */
 export interface ChainSecret {

@@ -36,8 +36,8 @@ export const CHANGES_A_ROUND = 500
 const EVERY_MS = 100
 /** The longest pause while nothing is changed. */
 const IDLE_MS = 500
-/** One part in so many of the time may go into a long queue: what waits to be sealed grows no longer than that. */
-const SHARE = 2
+/** All of the time may go into a long queue: at the highest rate, what waits to be sealed must not grow. Requests get their turns. */
+const SHARE = 1
 /** Changes that are sealed before requests get their turn. */
 const SLICE = 50
 

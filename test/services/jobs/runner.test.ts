@@ -80,7 +80,11 @@ describe('a job', () => {
   it('looks less often while it finds nothing, and as often as before after a round that found something', async () => {
     let looks = 0
     let isWork = false
-    const looking = { idleMs: 500, organizations: async () => (looks++, isWork ? [1] : []) }
+    const organizations = async () => {
+      looks++
+      return isWork ? [1] : []
+    }
+    const looking = { idleMs: 500, organizations }
     start(jobOf([], () => 'done', looking))
     // Rounds at 0, 100, 300, 700 and 1,200 ms.
     for (const [pauseMs, count] of [

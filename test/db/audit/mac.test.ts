@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { macOf } from '../../src/toolbox/mac.ts'
+import { macOf } from '../../../src/db/audit/mac.ts'
 
 describe('the HMAC of a key', () => {
   it('is that of the library, for any key of a block at most, bytes and text, one after the other', () => {

@@ -8,18 +8,11 @@ WORKDIR /app
 
 FROM base AS packages
 COPY package.json package-lock.json .npmrc ./
-# Prisma's own command line would come along as a peer. Of its query compilers one is for Postgres; of other files,
-# what a debugger and a type checker read is left out.
+# The compiler of TypeScript would come along as a peer of Prisma. Of Prisma's query compilers one is for Postgres; of
+# other files, what a debugger and a type checker read is left out.
 RUN npm ci --omit=dev --omit=optional --omit=peer --ignore-scripts \
   && find node_modules/@prisma/client/runtime -name 'query_compiler_*' ! -name '*.postgresql.*' -delete \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
-
-FROM base AS client
-COPY package.json package-lock.json .npmrc ./
-RUN npm ci --ignore-scripts
-COPY prisma.config.ts ./
-COPY prisma prisma
-RUN node_modules/.bin/prisma generate
 
 FROM base AS init
 RUN apt-get update && apt-get install --yes --no-install-recommends tini
@@ -31,7 +24,6 @@ COPY --from=packages /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY prisma/migrations prisma/migrations
 COPY src src
-COPY --from=client /app/src/db/generated src/db/generated
 RUN ln -s /app/src/ops/mkopo.mjs /usr/local/bin/mkopo
 # The file of heads: a volume that is mounted here gets the owner of this directory.
 RUN install --directory --owner=1000 --group=1000 /var/lib/mkopo

@@ -11,7 +11,7 @@ const MOST_BYTES_OF_README = 8_000
 const MOST_BYTES_OF_DOCS = 296_200
 const MOST_FILES_IN_A_FOLDER = 15
 const MOST_CHARACTERS_OF_A_RULE = 600
-/** The client that Prisma generates: no part of the repository. */
+/** The client that Prisma generates: nobody reads it. */
 const MADE_BY_PRISMA = 'db/generated'
 
 const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...documentsIn('docs')]

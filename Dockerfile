@@ -1,5 +1,5 @@
-# The service and its command line on Node, with what they need in production and nothing else: no npm scripts are run,
-# no compiler and no database is installed. How it is run is in docker-compose.yml.
+# The service and its command line on Node, with what they need in production and nothing else: no script of a package
+# is run, no compiler and no database is installed. How it is run is in docker-compose.yml.
 
 # docs/settings.md, "Docker", says how to pin it to a digest.
 ARG NODE_IMAGE=node:24.21.0-slim
@@ -8,10 +8,10 @@ WORKDIR /app
 
 FROM base AS packages
 COPY package.json package-lock.json .npmrc ./
-# The compiler of TypeScript would come along as a peer of Prisma. Of Prisma's query compilers one is for Postgres; of
-# other files, what a debugger and a type checker read is left out.
+# The compiler of TypeScript would come along as a peer of Prisma. What nobody reads is deleted: what `postinstall`
+# deletes everywhere, and what a debugger and a type checker read.
 RUN npm ci --omit=dev --omit=optional --omit=peer --ignore-scripts \
-  && find node_modules/@prisma/client/runtime -name 'query_compiler_*' ! -name '*.postgresql.*' -delete \
+  && npm run postinstall \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
 FROM base AS init

@@ -1,5 +1,5 @@
-# The service and its command line on Node, with what they need in production and nothing else: no npm scripts are run,
-# no compiler and no database is installed. How it is run is in docker-compose.yml.
+# The service and its command line on Node, with what they need in production and nothing else: no script of a package
+# is run, no compiler and no database is installed. How it is run is in docker-compose.yml.
 
 # docs/settings.md, "Docker", says how to pin it to a digest.
 ARG NODE_IMAGE=node:24.21.0-slim
@@ -8,18 +8,11 @@ WORKDIR /app
 
 FROM base AS packages
 COPY package.json package-lock.json .npmrc ./
-# Prisma's own command line would come along as a peer. Of its query compilers one is for Postgres; of other files,
-# what a debugger and a type checker read is left out.
+# The compiler of TypeScript would come along as a peer of Prisma. What nobody reads is deleted: what `postinstall`
+# deletes everywhere, and what a debugger and a type checker read.
 RUN npm ci --omit=dev --omit=optional --omit=peer --ignore-scripts \
-  && find node_modules/@prisma/client/runtime -name 'query_compiler_*' ! -name '*.postgresql.*' -delete \
+  && npm run postinstall \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
-
-FROM base AS client
-COPY package.json package-lock.json .npmrc ./
-RUN npm ci --ignore-scripts
-COPY prisma.config.ts ./
-COPY prisma prisma
-RUN node_modules/.bin/prisma generate
 
 FROM base AS init
 RUN apt-get update && apt-get install --yes --no-install-recommends tini
@@ -31,7 +24,6 @@ COPY --from=packages /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY prisma/migrations prisma/migrations
 COPY src src
-COPY --from=client /app/src/db/generated src/db/generated
 RUN ln -s /app/src/ops/mkopo.mjs /usr/local/bin/mkopo
 # The file of heads: a volume that is mounted here gets the owner of this directory.
 RUN install --directory --owner=1000 --group=1000 /var/lib/mkopo

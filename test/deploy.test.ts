@@ -48,7 +48,7 @@ describe('the image', () => {
 
   it('has what the program imports, and neither tools nor a database', () => {
     const install = dockerfile.find(({ rest }) => rest.startsWith('npm ci --omit'))?.rest
-    expect(install).toMatch(/^npm ci --omit=dev --omit=optional --omit=peer --ignore-scripts &&/)
+    expect(install).toMatch(/^npm ci --omit=dev --omit=optional --omit=peer --ignore-scripts && npm run postinstall &&/)
     const lock = JSON.parse(read('package-lock.json')).packages as Record<string, Record<string, unknown>>
     const left = Object.entries(lock).flatMap(([path, kind]) =>
       path === '' || kind.dev || kind.devOptional || kind.optional || kind.peer

@@ -3,6 +3,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { circlesIn } from './support/circles.ts'
+import { importsOf, withoutComments } from './support/imports.ts'
 import { database, layers } from './support/layers.ts'
 
 // The rules of the house, as tables. A rule that is not here is not a rule.
@@ -229,21 +230,6 @@ function wrongImports(file: string, text = read(file)): string[] {
     if (patterns.some((pattern) => pattern.test(target)) && !outside) return []
     return [`${file} (${layer.name}) imports ${target}: ${layer.instead}`]
   })
-}
-
-function importsOf(text: string): { from: string; typeOnly: boolean }[] {
-  const code = withoutComments(text)
-  const fixed = code.matchAll(/^\s*(?:import|export)\s+(type\s+)?(?:[\w*{},\s$]*?\sfrom\s*)?(['"])([^'"\n]+)\2/gm)
-  const dynamic = code.matchAll(/\bimport\(\s*(['"`])([^'"`$]+)/g)
-  return [
-    ...[...fixed].map((match) => ({ from: match[3]!, typeOnly: match[1] !== undefined })),
-    ...[...dynamic].map((match) => ({ from: match[2]!, typeOnly: false })),
-  ]
-}
-
-/** Comments out, line by line; `://` within an address is none. */
-function withoutComments(text: string): string {
-  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`])\/\/.*$/gm, '$1')
 }
 
 /** Quoted text is prose, except where it names a module. */

@@ -14,7 +14,7 @@ const MOST_BYTES_OF_DOCS = 295_379
 const STYLES = ['partner', 'record']
 const MOST_FILES_IN_A_FOLDER = 15
 const MOST_CHARACTERS_OF_A_RULE = 600
-/** The client that Prisma generates: no part of the repository. */
+/** The client that Prisma generates: nobody reads it. */
 const MADE_BY_PRISMA = 'db/generated'
 
 const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...documentsIn('docs')]

@@ -28,10 +28,11 @@ export const START_ARGUMENTS = manifest.scripts.start.replace(/^exec node /, '')
  * What `npm start` runs, with these settings, once it listens.
  * @param options.group in a process group of its own, as a terminal gives it
  * @param options.npm by `npm start`: `child` is then npm
+ * @param options.cwd the folder of the service; this one when left out
  */
 export async function startProcess(
   settings: Record<string, string>,
-  { group = false, npm = false } = {},
+  { group = false, npm = false, cwd = process.cwd() } = {},
 ): Promise<ServiceProcess> {
   const [command, args] = npm ? ['npm', ['start']] : [process.execPath, START_ARGUMENTS]
   const child = spawn(command, args, {
@@ -49,6 +50,7 @@ export async function startProcess(
     },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: group,
+    cwd,
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk))

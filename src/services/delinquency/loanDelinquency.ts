@@ -14,8 +14,8 @@ import { invalidArgument } from '../../domain/errors.ts'
 import type { LoanTerms } from '../../domain/loan/terms/terms.ts'
 import { termsKnownAt } from '../../domain/loan/terms/versions.ts'
 import type { Caller } from '../access/caller.ts'
-import type { Core, Deps } from '../deps.ts'
-import { getLoan, type LoanRead } from '../loans/loans.ts'
+import type { Core } from '../deps.ts'
+import { getLoan, type LoanRead, type ReadDeps } from '../loans/loans.ts'
 import { findPolicy, findPolicyInForce, type NamedPolicy, namedBy } from './policies.ts'
 
 /** What is asked about the arrears of a loan. */
@@ -44,7 +44,11 @@ export interface LoanWithDelinquency extends LoanRead {
 }
 
 /** Returns a loan as it is now, with how late it is by the policy in force. @throws LendingError `not_found` */
-export async function getLoanWithDelinquency(deps: Deps, caller: Caller, ref: LoanRef): Promise<LoanWithDelinquency> {
+export async function getLoanWithDelinquency(
+  deps: ReadDeps,
+  caller: Caller,
+  ref: LoanRef,
+): Promise<LoanWithDelinquency> {
   const [read, { policy }] = await Promise.all([
     getLoan(deps, caller, ref),
     findPolicyInForce(deps, caller.organizationId),
@@ -59,7 +63,7 @@ export async function getLoanWithDelinquency(deps: Deps, caller: Caller, ref: Lo
  * @throws LendingError `not_found`; `invalid_argument` for a day, an instant or a policy
  */
 export async function getDelinquency(
-  deps: Deps,
+  deps: ReadDeps,
   caller: Caller,
   ref: LoanRef,
   { asOf, knownAt, policy: asked }: DelinquencyRequest,

@@ -23,7 +23,7 @@ import { DOCUMENT_WORDS, LINE_WORDS } from '../../words/documents.ts'
 import { isLanguage, type Language, speak } from '../../words/words.ts'
 import type { Caller } from '../access/caller.ts'
 import { columnsNamed, csvFile, othersText } from '../csv.ts'
-import type { Caches, Core, Deps } from '../deps.ts'
+import type { Caches, Core, Writing } from '../deps.ts'
 import { getLoan, type LoanRead, type LoanRef } from '../loans/loans.ts'
 import { getRecordRepayment } from '../loans/recordRepayments.ts'
 import type { TransactionRef } from '../loans/transactions.ts'
@@ -58,13 +58,15 @@ export interface DocumentFile {
   readonly name: string
 }
 
+type DocumentDeps = Core & Caches & Pick<Writing, 'loanBatches'>
+
 /**
  * Builds the statement of a loan as of now, and keeps its code.
  * @throws LendingError `not_found`, `invalid_argument` for days that are no period of the loan, `resource_exhausted` when
  *   too many such long loans are read at once; `unavailable`, also in a book that takes no writes
  */
 export const makeStatement = async (
-  deps: Deps,
+  deps: DocumentDeps,
   caller: Caller,
   ref: LoanRef,
   { language, ...days }: StatementRequest,
@@ -76,7 +78,7 @@ export const makeStatement = async (
  * @throws LendingError `not_found`, `failed_precondition` for a transaction in which no money moved, `unavailable`
  */
 export const makeReceipt = async (
-  deps: Deps,
+  deps: DocumentDeps,
   caller: Caller,
   { ref, transactionId }: TransactionRef,
   { language }: ReceiptRequest,
@@ -92,7 +94,7 @@ export const makeReceipt = async (
  * @throws LendingError as `makeStatement` and `writeFile` do
  */
 export const renderStatement = async (
-  deps: Deps,
+  deps: DocumentDeps,
   caller: Caller,
   ref: LoanRef,
   { format, ...request }: StatementRequest & { readonly format: DocumentFormat },
@@ -103,7 +105,7 @@ export const renderStatement = async (
  * @throws LendingError as `makeReceipt` and `writeFile` do
  */
 export const renderReceipt = async (
-  deps: Deps,
+  deps: DocumentDeps,
   caller: Caller,
   of: TransactionRef,
   { format, ...request }: ReceiptRequest & { readonly format: DocumentFormat },
@@ -133,7 +135,7 @@ export async function writeFile(
  * Returns the transaction that is a customer's repayment.
  * @throws LendingError `not_found`, also for a transaction of another type
  */
-export async function ofRepayment(deps: Deps, caller: Caller, id: bigint): Promise<TransactionRef> {
+export async function ofRepayment(deps: DocumentDeps, caller: Caller, id: bigint): Promise<TransactionRef> {
   const { loanId } = await getRecordRepayment(deps, caller, id)
   return { ref: { id: loanId }, transactionId: id }
 }
@@ -146,7 +148,7 @@ interface Asked {
 
 /** Builds a document of a loan as of now: in its turn where the loan is long, and after other requests have had theirs. */
 export async function build<Document extends LoanDocument>(
-  deps: Deps,
+  deps: DocumentDeps,
   caller: Caller,
   { ref, language = 'en' }: Asked,
   toDocument: (loan: LoanRead['loan'], context: DocumentContext) => Document,
@@ -262,7 +264,7 @@ export interface VerifiedDocument extends StoredDocument {
  * @throws LendingError `not_found` for a code that no document of the organization has, and for one whose row was changed
  *   in the database; `unavailable`
  */
-export async function verifyDocument(deps: Deps, caller: Caller, typed: string): Promise<VerifiedDocument> {
+export async function verifyDocument(deps: DocumentDeps, caller: Caller, typed: string): Promise<VerifiedDocument> {
   const code = readCode(typed)
   const { organizationId } = caller
   const stored = await findDocument(deps.db, { organizationId, code })
@@ -274,7 +276,7 @@ export async function verifyDocument(deps: Deps, caller: Caller, typed: string):
 const withoutName = ({ code: _, madeAt: __, ...facts }: StoredDocument) => facts
 
 /** Returns whether the same document, made now, would have the same code. */
-async function isCurrent(deps: Deps, caller: Caller, stored: StoredDocument): Promise<boolean> {
+async function isCurrent(deps: DocumentDeps, caller: Caller, stored: StoredDocument): Promise<boolean> {
   const { loanId: id, transactionId, fromDate, toDate, language, code } = stored
   const asked = { ref: { id }, language: isLanguage(language) ? language : undefined }
   try {

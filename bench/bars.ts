@@ -25,11 +25,12 @@ export function bars({ lines, pacedP99, resident }: Shown): string[] {
     ...atLeast('repayments at 64, of the floor', 2, line('repayments', 64)?.toFloor),
     ...atLeast('repayments at 64, of the driver', 0.9, line('repayments', 64)?.toDriver),
     ...atLeast('repayments at 256, of the floor', 2.5, line('repayments', 256)?.toFloor),
+    ...atLeast('instalments at 64, of the floor', 1.8, line('instalments', 64)?.toFloor),
     ...atMost('repayments at 1, p50 of the floor', 1.4, mine && floor && mine.p50 / floor.p50, '×'),
-    ...atLeast('one loan at 64, of the floor', 3, line('hot', 64)?.toFloor),
+    ...atLeast('one loan at 64, of the floor', 3.5, line('hot', 64)?.toFloor),
     ...atLeast('loan creation at 64, of the floor', 1.5, line('creation', 64)?.toFloor),
-    ...atLeast('single read at 64, of the floor', 0.8, line('read', 64)?.toFloor),
-    ...atMost('p99 at half of the highest rate', 25, pacedP99, ' ms'),
+    ...atLeast('single read at 64, of the floor', 1.4, line('read', 64)?.toFloor),
+    ...atMost('p99 at half of the highest rate', 20, pacedP99, ' ms'),
     ...atMost('resident memory of the service', 250, resident > 0 ? resident / MEBIBYTE : undefined, ' MiB'),
   ]
 }

@@ -170,7 +170,7 @@ async function earlierLines(file: string | undefined): Promise<Line[] | undefine
 }
 
 /** What a run came to; the samples of its rows are too many for the history. */
-type Results = { readonly rows: readonly Row[] } & Readonly<Record<string, unknown>>
+type Results = { readonly rows: readonly Row[]; readonly lines: readonly Line[] } & Readonly<Record<string, unknown>>
 
 async function keep(options: Options, started: Date, results: Results): Promise<void> {
   const name = `${started.toISOString().slice(0, 19).replaceAll(':', '-')}.json`
@@ -180,20 +180,20 @@ async function keep(options: Options, started: Date, results: Results): Promise<
   await writeFile(file, JSON.stringify({ ...about, ...results }))
   say(`\nresults: ${file}`)
   if (!options.keep) return
-  const { rows: _, ...figures } = results
+  const { rows: _, lines, ...figures } = results
   const versions = { commit: commitOf('.'), versus: options.versus && commitOf(options.versus) }
-  const kept = join(import.meta.dirname, 'history', name)
+  const kept = join(import.meta.dirname, 'history', name.replace('.json', '.jsonl'))
   await mkdir(dirname(kept), { recursive: true })
-  await writeFile(kept, `${JSON.stringify({ ...versions, ...about, ...figures }, null, 1)}\n`)
+  const written = [{ ...versions, ...about, ...figures }, ...lines].map((one) => `${JSON.stringify(one)}\n`)
+  await writeFile(kept, written.join(''))
   say(`kept: ${kept}`)
 }
 
 /** Returns the commit of a checkout, with `+` where its files differ from it. */
-const commitOf = (checkout: string): string =>
-  execFileSync('git', ['describe', '--always', '--dirty=+'], {
-    cwd: resolve(import.meta.dirname, '..', checkout),
-    encoding: 'utf8',
-  }).trim()
+function commitOf(checkout: string): string {
+  const cwd = resolve(import.meta.dirname, '..', checkout)
+  return execFileSync('git', ['describe', '--always', '--dirty=+'], { cwd, encoding: 'utf8' }).trim()
+}
 
 function mebibytes(bytes: number): string {
   return (bytes / 2 ** 20).toFixed(0)

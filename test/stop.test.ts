@@ -55,7 +55,7 @@ describe('kill -TERM', { timeout: within(60_000) }, () => {
     await expectExact(database.db, load.sent, loans)
   })
 
-  it('a client that comes anew for each request, too: answered, or never accepted', async () => {
+  it('a client that connects again for each request, too: answered, or never accepted', async () => {
     const service = await start({ STOP_GRACE_MS: '500' })
     const { authorization, loans } = await lendFrom(service, 20)
     const load = startLoad({ origin: service.origin, authorization, loans, connections: 8, keepAlive: false })

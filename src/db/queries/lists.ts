@@ -168,7 +168,7 @@ async function readPage<Row extends object>(
   const sent = [...values, (page - 1) * rows, rows]
   const answer = await listed.db.pool.query<Row & Placed & MomentRow & { readonly total: bigint }>(text, sent)
   const items = answer.rows.filter(({ place: there }) => there !== null)
-  // A client that goes on from a later page has the pages before it.
+  // A client that continues from a later page has the pages before it.
   const first = page > 1 ? BigInt(items[0]?.place ?? 0n) - 1n : 0n
   const cursor = startOf(list.order, first)
   const next = items.length > 0 ? cursorAfter(listed, list, answer.rows, { cursor }) : undefined

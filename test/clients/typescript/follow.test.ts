@@ -42,7 +42,7 @@ describe('following the events', () => {
     expect(paths()).toEqual(['', 'after=c3&', 'after=c5&'].map((after) => `/v1/events?${after}wait=30`))
   })
 
-  it('goes on from a cursor that was stored in the middle of an answer', async () => {
+  it('continues from a cursor that was stored in the middle of an answer', async () => {
     const first = feedOf(5)
     let stored = ''
     for await (const { cursor } of first.mkopo.events.follow()) {

@@ -213,7 +213,7 @@ describe('after a crash', () => {
     expect(bystander.exitCode ?? bystander.signalCode).toBeNull()
   })
 
-  it('begins anew when the making of the data directory was interrupted', async () => {
+  it('begins again when the making of the data directory was interrupted', async () => {
     const fresh = await openDirectory()
     await mkdir(join(fresh, 'postgres.new-old/data/base'), { recursive: true })
     const half = async () => (await readdir(fresh)).filter((name) => name.startsWith('postgres.new-')).join()

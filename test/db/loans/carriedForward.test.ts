@@ -119,7 +119,7 @@ describe('posting to a loan', () => {
     expect((await service.get(path)).body).toMatchObject({ totalPaid: 20 })
   })
 
-  it('goes on from what another instance, or the sweep, has left', async () => {
+  it('continues from what another instance, or the sweep, has left', async () => {
     const path = await lend(1, 2)
     const { body: posted } = await repay(other, path, 5)
     await repay(service, path, 7)
@@ -177,7 +177,7 @@ describe('posting to a loan', () => {
     expect((await service.get(path)).body).toMatchObject({ totalRecovered: 11 })
   })
 
-  it('reads it once after the loan was agreed anew', async () => {
+  it('reads it once after the terms of the loan were modified', async () => {
     const records = recordsOf(service)
     await records.post('/v1/borrowers', { body: aBorrower })
     await records.post('/v1/loans', { body: aBasicLoan })
@@ -214,7 +214,7 @@ describe('posting to a loan', () => {
     },
   )
 
-  it('is right on a database that has lost its last changes and counts the same versions anew', async () => {
+  it('is right on a database that has lost its last changes and counts the same versions again', async () => {
     const path = await lend(1)
     const { pool } = other.owner
     const id = path.split('/').at(-1)

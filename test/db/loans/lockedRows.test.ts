@@ -29,7 +29,7 @@ const lend = (externalId: string, order = externalId) =>
 const repay = (order: string) =>
   service.post(`/v1/loans/external/${order}/repayments`, { body: { transactionAmount: 1_000 } })
 
-describe('a loan that somebody else has in hand', () => {
+describe('a loan that another transaction has locked', () => {
   it('lets the others be repaid meanwhile, and is repaid once it is free', async () => {
     await holder.query(`SELECT FROM loan WHERE external_id = 'held' FOR UPDATE`)
     let isHeld = true
@@ -57,7 +57,7 @@ describe('a loan that somebody else has in hand', () => {
   })
 })
 
-describe('a customer whom somebody else has in hand', () => {
+describe('a customer whom another transaction has locked', () => {
   it('503 unavailable for a new loan, with Retry-After; the others get theirs', async () => {
     await holder.query(`SELECT FROM customer WHERE external_id = 'held' FOR UPDATE`)
     let isHeld = true

@@ -257,7 +257,7 @@ describe('isUnavailable', () => {
     await db.close()
   })
 
-  it('a connection that dies idle, or in hand, does not end the process', async () => {
+  it('a connection that dies idle, or in use, does not end the process', async () => {
     const db = openDatabase(fresh.url, { max: 2 })
     const inHand = await db.pool.connect()
     const kill =

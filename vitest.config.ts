@@ -19,6 +19,7 @@ export default defineConfig({
     // nothing behind: it closes what it opened, ends what it started, and puts back what it replaced.
     isolate: false,
     restoreMocks: true,
+    setupFiles: ['test/support/seed.ts'],
     // Most tests wait for the database: as many as there are cores, where vitest would leave one free.
     maxWorkers: '100%',
     testTimeout: 30_000 * patience,

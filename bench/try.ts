@@ -83,6 +83,18 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     command: tests('test/domain/accounting/manyCommands.test.ts'),
     settings: { MKOPO_COMMANDS: 1_000_000, MKOPO_SEED: 1 },
   },
+  laws: {
+    tries: 'every property test with another seed than that of the suite: give one of your own',
+    command: tests(
+      'test/domain',
+      'test/db',
+      'test/model',
+      'test/services/csv.test.ts',
+      'test/services/loans',
+      'test/services/events',
+    ),
+    settings: { MKOPO_SEED: 2 },
+  },
   office: {
     tries: 'how long every office page takes on a book of a million loans; --directory D keeps the book',
     command: ['bench/office/main.ts'],

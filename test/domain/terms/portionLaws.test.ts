@@ -83,18 +83,17 @@ function figuresOf(
 
 describe('an early settlement', () => {
   it('is before the money of its day: after the money that settles the loan nothing is owed', () => {
-    let settled = 0
     fc.assert(
       fc.property(anyLent, anyHistory, (lent, steps) => {
         const loan = played(lent, steps)
         const today = dateOf(dayAt(loan.now))
         const { amount } = settlementOn(loan.whole(), today)
-        if (loan.state().status !== 'Active' || amount === 0n) return
+        fc.pre(loan.state().status === 'Active' && amount !== 0n)
         const units = { units: amount, scale: lent.product.currency.decimals }
         const payment = { type: 'Repayment', amount: units, valueDate: today, token: null, note: null } as const
         const { settled: before } = loan
         loan.change(post(loan.whole(), payment, loan.now))
-        if (loan.settled === before) return
+        fc.pre(loan.settled !== before)
         const paid = loan.entries.findLast(({ type }) => type === 'Repayment')!
         const lines = linesOf(loan.terms, loan.entries, loan.now)
         const [waiver, receipt] = ['Settlement Waiver', 'Repayment'].map((type) =>
@@ -102,10 +101,8 @@ describe('an early settlement', () => {
         ) as [number, number]
         expect([waiver < receipt, lines[receipt]!.entry, lines[receipt]!.balance]).toEqual([true, paid, 0n])
         expect(lines[receipt]!.portions).toEqual(loan.state().outcomes.get(paid.ordinal)!.portions)
-        settled++
       }),
-      { numRuns: 300 },
+      { numRuns: 30 },
     )
-    expect(settled).toBeGreaterThan(30)
   })
 })

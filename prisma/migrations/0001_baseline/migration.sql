@@ -197,8 +197,10 @@ CREATE INDEX loan_product_arrival ON loan (organization_id, product_id, arrival)
 CREATE INDEX loan_due ON loan (organization_id, due_on, arrival);
 -- Loans that are charged off, few of many, in the order in which they came.
 CREATE INDEX loan_charged_off ON loan (organization_id, arrival) WHERE charged_off_on IS NOT NULL;
--- Open loans by the due date of their oldest unpaid instalment: who is to pay today, and who is late.
-CREATE INDEX loan_next_due ON loan (organization_id, next_due_on, id) WHERE status = 'Active';
+-- Who is late, the oldest first, and who may become late by a day. No index has the due date of the oldest unpaid instalment:
+-- each payment of an instalment moves that date, and a change of an indexed column writes all indexes of the loan.
+CREATE INDEX loan_overdue ON loan (organization_id, overdue_since, id) WHERE overdue_since IS NOT NULL;
+CREATE INDEX loan_review ON loan (organization_id, next_change_at) WHERE next_change_at IS NOT NULL;
 
 -- The contractual schedule: never changed by what happens to the loan.
 CREATE TABLE loan_period (

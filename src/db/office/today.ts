@@ -42,10 +42,11 @@ const disbursed = unprepared<Omit<DayAsked, 'today'>>(
 
 /**
  * The condition of a loan that may owe something of an instalment of the day: of the schedule, or of one of its own after the
- * last, which a single charge or money paid back has made.
+ * last, which a single charge or money paid back has made. Such a loan is overdue, or time changes it by the end of the day.
  */
-const mayOweOn = (organizationId: string, today: string) => `
-  l.organization_id = ${organizationId} AND l.status = 'Active' AND (l.next_due_on = ${today}::date
+const mayOweOn = (organizationId: string, today: string, end: string) => `
+  l.organization_id = ${organizationId} AND (l.overdue_since IS NOT NULL OR l.next_change_at <= ${end}::timestamptz)
+  AND l.status = 'Active' AND (l.next_due_on = ${today}::date
     OR l.next_due_on < ${today}::date AND (
       l.due_on >= ${today}::date AND EXISTS (SELECT FROM loan_period i
         WHERE i.organization_id = l.organization_id AND i.loan_id = l.id AND i.due_date = ${today}::date)
@@ -75,11 +76,15 @@ export async function sumDay(snapshot: Snapshot, { today, ...asked }: DayAsked):
   }
 }
 
-/** A day of an organization, a moment of it as RFC 3339, and the part of the loans that is asked for. */
-export interface OwingAsked extends Pick<DayAsked, 'organizationId' | 'today'> {
-  readonly now: string
+/** A day of an organization, and the part of the loans that is asked for. */
+export interface DueAsked extends Omit<DayAsked, 'start'> {
   readonly after: bigint
   readonly most: number
+}
+
+/** The same, with a moment of the day as RFC 3339. */
+export interface OwingAsked extends DueAsked {
+  readonly now: string
 }
 
 /** A loan that time has changed by then, and that waits for the sweep, has nothing that is right to continue from. */
@@ -87,7 +92,7 @@ const owing = unprepared<OwingAsked>(
   (p) => `
   SELECT ${CARRIED_COLUMNS}, (l.carried_version = l.version AND l.carried_forward IS NOT NULL
       AND (l.next_change_at IS NULL OR l.next_change_at > ${p('now')}::timestamptz)) AS "isCarried"
-  FROM loan l WHERE ${mayOweOn(p('organizationId'), p('today'))} AND l.id > ${p('after')}::bigint
+  FROM loan l WHERE ${mayOweOn(p('organizationId'), p('today'), p('end'))} AND l.id > ${p('after')}::bigint
   ORDER BY l.id LIMIT ${p('most')}`,
 )
 
@@ -104,16 +109,13 @@ export async function readOwing(snapshot: Snapshot, zone: string, asked: OwingAs
   return rows.map((row) => ({ id: row.id, head: row.isCarried ? toStoredHead(row, zone) : undefined }))
 }
 
-const dueIds = unprepared<{ organizationId: number; today: LocalDate; after: bigint; most: number }>(
+const dueIds = unprepared<DueAsked>(
   (p) => `
-  SELECT l.id FROM loan l WHERE ${mayOweOn(p('organizationId'), p('today'))} AND l.id > ${p('after')}::bigint
+  SELECT l.id FROM loan l WHERE ${mayOweOn(p('organizationId'), p('today'), p('end'))} AND l.id > ${p('after')}::bigint
   ORDER BY l.id LIMIT ${p('most')}`,
 )
 
 /** Finds loans that may owe something of an instalment that is due on a day, by their ids. */
-export async function findDue(
-  snapshot: Snapshot,
-  asked: { readonly organizationId: number; readonly today: LocalDate; readonly after: bigint; readonly most: number },
-): Promise<bigint[]> {
+export async function findDue(snapshot: Snapshot, asked: DueAsked): Promise<bigint[]> {
   return (await snapshot.query<{ id: bigint }>(dueIds(asked))).rows.map(({ id }) => id)
 }

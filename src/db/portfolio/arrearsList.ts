@@ -14,6 +14,8 @@ export interface OverduePlace {
 export interface OverdueAsked {
   readonly organizationId: number
   readonly today: LocalDate
+  /** The first instant of the day, as RFC 3339. */
+  readonly start: string
   /** Bounds of the due date of the oldest instalment that is unpaid, both inclusive; null: none. */
   readonly dueFrom: LocalDate | null
   readonly dueTo: LocalDate | null
@@ -27,15 +29,25 @@ interface FindValues extends Omit<OverdueAsked, 'after'> {
   readonly afterId: bigint | null
 }
 
-/** The oldest due date with anything owed: time alone never moves it, so it needs no sweep. */
-const find = unprepared<FindValues>(
-  (p) => `
-  SELECT l.next_due_on AS "dueOn", l.id FROM loan l
-  WHERE l.organization_id = ${p('organizationId')} AND l.status = 'Active' AND l.next_due_on < ${p('today')}::date
-    AND l.next_due_on BETWEEN coalesce(${p('dueFrom')}::date, '-infinity') AND coalesce(${p('dueTo')}::date, 'infinity')
-    AND (l.next_due_on, l.id) > (coalesce(${p('afterDueOn')}::date, '-infinity'), coalesce(${p('afterId')}::bigint, 0))
-  ORDER BY l.next_due_on, l.id LIMIT ${p('most')}`,
-)
+/**
+ * Those that were saved as overdue, of which the oldest due date with anything owed is the day before; and those that time has
+ * made overdue since they were saved, which wait for the sweep. Time alone never moves the due date itself.
+ */
+const find = unprepared<FindValues>((p) => {
+  const placed = (dueOn: string, days = 0) => `l.organization_id = ${p('organizationId')} AND l.status = 'Active'
+      AND ${dueOn} < ${p('today')}::date + ${days}
+      AND ${dueOn} BETWEEN coalesce(${p('dueFrom')}::date + ${days}, '-infinity') AND coalesce(${p('dueTo')}::date + ${days}, 'infinity')
+      AND (${dueOn}, l.id) > (coalesce(${p('afterDueOn')}::date + ${days}, '-infinity'), coalesce(${p('afterId')}::bigint, 0))`
+  return `
+  (SELECT l.next_due_on AS "dueOn", l.id FROM loan l
+    WHERE ${placed('l.overdue_since', 1)} AND l.overdue_since IS NOT NULL
+    ORDER BY l.overdue_since, l.id LIMIT ${p('most')})
+  UNION ALL
+  (SELECT l.next_due_on, l.id FROM loan l
+    WHERE ${placed('l.next_due_on')} AND l.overdue_since IS NULL AND l.next_change_at <= ${p('start')}::timestamptz
+    ORDER BY l.next_due_on, l.id LIMIT ${p('most')})
+  ORDER BY 1, 2 LIMIT ${p('most')}`
+})
 
 /** Finds the overdue loans of an organization, the oldest first, whatever the sweep has saved. */
 export async function findOverdue(

@@ -45,6 +45,8 @@ export interface Today extends DayMoved {
 interface Day {
   readonly organizationId: number
   readonly today: LocalDate
+  /** The first instant of the next day, as RFC 3339. */
+  readonly end: string
   readonly now: Instant
   readonly zone: string
 }
@@ -58,7 +60,7 @@ export async function getToday(deps: Core, { organizationId }: Caller, after: bi
   const now = deps.now(organizationId)
   const today = dateIn(zone, now)
   const [start, end] = [today, dayAfter(today)].map((day) => toRfc3339(startOfDay(day, zone), zone))
-  const day = { organizationId, today, now, zone }
+  const day = { organizationId, today, end: end!, now, zone }
   return inSnapshot(deps.db, async (snapshot) => {
     const moved = await sumDay(snapshot, { organizationId, today, start: start!, end: end! })
     const due = await sumOwed(snapshot, day)
@@ -68,11 +70,11 @@ export async function getToday(deps: Core, { organizationId }: Caller, after: bi
 
 /** Sums up what is not paid of the instalments that are due on a day, by currency. */
 async function sumOwed(snapshot: Snapshot, day: Day): Promise<Moved[]> {
-  const { organizationId, today, now, zone } = day
+  const { organizationId, today, end, now, zone } = day
   const sums = new Map<string, Moved>()
   let after: bigint | undefined = 0n
   while (after !== undefined) {
-    const asked = { organizationId, today, now: toRfc3339(now, zone), after, most: HEADS }
+    const asked = { organizationId, today, end, now: toRfc3339(now, zone), after, most: HEADS }
     const loans: MayOwe[] = await readOwing(snapshot, zone, asked)
     for (const { currency, owed } of await owedToday(snapshot, day, loans)) {
       if (owed === 0n) continue
@@ -115,12 +117,12 @@ const owedOn = (periods: readonly Period[], day: LocalDate): bigint =>
 
 /** Lists loans with an instalment that is due today, from an id on. */
 async function listDue(snapshot: Snapshot, day: Day, after: bigint): Promise<Pick<Today, 'dueLoans' | 'next'>> {
-  const { organizationId, today, zone } = day
+  const { organizationId, today, end, zone } = day
   const dueLoans: DueLoan[] = []
   let next: bigint | undefined = after
   while (next !== undefined && dueLoans.length < DUE_ROWS) {
     const most = DUE_ROWS - dueLoans.length
-    const ids = await findDue(snapshot, { organizationId, today, after: next, most })
+    const ids = await findDue(snapshot, { organizationId, today, end, after: next, most })
     const read = ids.length === 0 ? [] : await readOverdue(snapshot, zone, { organizationId, ids })
     const some: DueLoan[] = []
     for (const [index, loan] of read.entries()) {

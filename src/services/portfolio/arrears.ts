@@ -2,7 +2,16 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { findOverdue, type OverdueLoan, type OverduePlace, readOverdue } from '../../db/portfolio/arrearsList.ts'
 import { inSnapshot, type Snapshot } from '../../db/postgres/transaction.ts'
 import { displayName } from '../../domain/customer/customer.ts'
-import { addPeriods, dateIn, dayBefore, type Instant, isCalendarDate, type LocalDate } from '../../domain/dates.ts'
+import {
+  addPeriods,
+  dateIn,
+  dayBefore,
+  type Instant,
+  isCalendarDate,
+  type LocalDate,
+  startOfDay,
+  toRfc3339,
+} from '../../domain/dates.ts'
 import type { Bucket, DelinquencyPolicy } from '../../domain/delinquency/policy.ts'
 import { delinquencyNow, followsFromDay } from '../../domain/delinquency/position.ts'
 import { invalidArgument } from '../../domain/errors.ts'
@@ -113,7 +122,8 @@ async function readList(
   const isFiltered = bucket !== undefined && !dayDecides
   const most = isFiltered ? MOST_REPLAYED : rows
   const due = bucket === undefined ? { dueFrom: null, dueTo: null } : dueOf(bucket, policy, today)
-  const places = await findOverdue(snapshot, { organizationId, today, ...due, after, most })
+  const start = toRfc3339(startOfDay(today, zone), zone)
+  const places = await findOverdue(snapshot, { organizationId, today, start, ...due, after, most })
   const loans: LateLoan[] = []
   let seen = 0
   while (seen < places.length && loans.length < rows) {

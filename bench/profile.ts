@@ -89,7 +89,8 @@ function add(times: Times, profile: Profile, answered: number, span: Span): void
   for (const { id, callFrame } of profile.nodes) {
     const { functionName, url, lineNumber } = callFrame
     if (IDLE.has(functionName)) continue
-    const time = (own.get(id) ?? 0) / answered
+    // A target that was not asked for answered nothing.
+    const time = answered === 0 ? 0 : (own.get(id) ?? 0) / answered
     const path = shorten(url)
     times.total += time
     count(times.places, functionName === '(garbage collector)' ? 'garbage collector' : placeOf(path), time)

@@ -57,20 +57,42 @@ export function fromRfc3339(text: string): Instant | undefined {
 }
 
 /**
- * Returns a pure function with a cache of its results, for the few thousand days of a book: a calendar is slow, and is
- * needed with the same arguments for every loan of a day.
+ * Returns a pure function of one value with a cache of its results, for the few thousand days of a book: a calendar is slow, and
+ * is needed with the same values for every loan of a day.
  */
-function cached<Args extends readonly (string | number)[], T>(compute: (...args: Args) => T): (...args: Args) => T {
-  const known = new Map<string, T>()
-  return (...args) => {
-    const key = args.join(' ')
-    let value = known.get(key)
-    if (value === undefined) {
+function cached<Value extends string | number, T>(compute: (value: Value) => T): (value: Value) => T {
+  const known = new Map<Value, T>()
+  return (value) => {
+    let result = known.get(value)
+    if (result === undefined) {
       if (known.size >= MOST_CACHED) known.clear()
-      value = compute(...args)
-      known.set(key, value)
+      result = compute(value)
+      known.set(value, result)
     }
-    return value
+    return result
+  }
+}
+
+/** Returns the same for a function of two values, without making one text of both at each call. */
+function cachedByFirst<First extends string | number, Value extends string | number, T>(
+  compute: (first: First, value: Value) => T,
+): (first: First, value: Value) => T {
+  const known = new Map<First, Map<Value, T>>()
+  let size = 0
+  return (first, value) => {
+    let result = known.get(first)?.get(value)
+    if (result === undefined) {
+      if (size >= MOST_CACHED) {
+        known.clear()
+        size = 0
+      }
+      result = compute(first, value)
+      const ofFirst = known.get(first)
+      if (ofFirst) ofFirst.set(value, result)
+      else known.set(first, new Map([[value, result]]))
+      size++
+    }
+    return result
   }
 }
 
@@ -81,7 +103,7 @@ const QUARTER_MS = 900_000
 const DAY_MS = 86_400_000
 
 /** Returns the milliseconds by which a zone's clocks are ahead of UTC in the quarter of an hour with a number. */
-const offsetInQuarter = cached((zone: string, quarter: number): number => {
+const offsetInQuarter = cachedByFirst((zone: string, quarter: number): number => {
   const moment = DateTime.fromMillis(quarter * QUARTER_MS, { zone })
   invariant(moment.isValid, `a zone, not ${zone}`)
   return moment.offset * 60_000
@@ -100,10 +122,21 @@ function clockIn(zone: string, instant: Instant): string {
 let shown = { zone: '', instant: Number.NaN, text: '' }
 
 /** Returns the day in a zone at a moment. */
-export const dateIn = (zone: string, instant: Instant): LocalDate => clockIn(zone, instant).slice(0, 10)
+export function dateIn(zone: string, instant: Instant): LocalDate {
+  const quarter = Math.floor(instant / QUARTER_MS)
+  // Where the clocks are ahead of UTC by whole quarters of an hour, a day begins with a quarter, too.
+  if (offsetInQuarter(zone, quarter) % QUARTER_MS === 0) return dayInQuarter(zone, quarter)
+  return clockIn(zone, instant).slice(0, DATE_LENGTH)
+}
+
+const dayInQuarter = cachedByFirst(
+  (zone: string, quarter: number): LocalDate => clockIn(zone, quarter * QUARTER_MS).slice(0, DATE_LENGTH),
+)
+
+const startInZone = cachedByFirst((zone: string, date: LocalDate): Instant => at(date, zone).startOf('day').toMillis())
 
 /** Returns the first moment of a day in a zone. */
-export const startOfDay = cached((date: LocalDate, zone: string): Instant => at(date, zone).startOf('day').toMillis())
+export const startOfDay = (date: LocalDate, zone: string): Instant => startInZone(zone, date)
 
 /** Returns the moment on `date` with the time of day that `instant` has in the zone (contract 4.3.2: `dueDateTime`). */
 export function sameTimeOn(date: LocalDate, instant: Instant, zone: string): Instant {
@@ -120,18 +153,29 @@ export function sameTimeOn(date: LocalDate, instant: Instant, zone: string): Ins
  * Returns the date `count` periods after `date`. Count from the first date: the day of the month is then kept where it
  * exists, and is the last of the month where it does not, without drift: 31 Jan, 28 Feb, 31 Mar (contract 4.3.2).
  */
-export const addPeriods = cached(
-  (date: LocalDate, count: number, unit: PeriodUnit): LocalDate => isoDate(at(date).plus({ [unit]: count })),
-)
+export const addPeriods = (date: LocalDate, count: number, unit: PeriodUnit): LocalDate => addOf[unit](count, date)
+
+const addOf: Readonly<Record<PeriodUnit, (count: number, date: LocalDate) => LocalDate>> = {
+  days: addIn('days'),
+  weeks: addIn('weeks'),
+  months: addIn('months'),
+  years: addIn('years'),
+}
+
+function addIn(unit: PeriodUnit) {
+  return cachedByFirst((count: number, date: LocalDate): LocalDate => isoDate(at(date).plus({ [unit]: count })))
+}
 
 /** Returns the day after a date. */
-export const dayAfter = (date: LocalDate): LocalDate => addPeriods(date, 1, 'days')
+export const dayAfter = cached((date: LocalDate): LocalDate => addPeriods(date, 1, 'days'))
 
 /** Returns the day before a date. */
-export const dayBefore = (date: LocalDate): LocalDate => addPeriods(date, -1, 'days')
+export const dayBefore = cached((date: LocalDate): LocalDate => addPeriods(date, -1, 'days'))
 
 /** Returns the whole days from one date to a later one; 0 on the same day. */
-export const daysBetween = (from: LocalDate, to: LocalDate): number => (Date.parse(to) - Date.parse(from)) / DAY_MS
+export const daysBetween = (from: LocalDate, to: LocalDate): number => numberOfDay(to) - numberOfDay(from)
+
+const numberOfDay = cached((date: LocalDate): number => Date.parse(date) / DAY_MS)
 
 /** Writes a moment in RFC 3339 with the zone's offset: `2026-03-31T09:30:00.000+03:00`. */
 export function toRfc3339(instant: Instant, zone: string): string {

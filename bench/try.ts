@@ -113,6 +113,11 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     command: ['test/domain/terms/tryTerms.ts'],
     settings: { MKOPO_LOANS: 200_000, MKOPO_SEED: 1 },
   },
+  'top-ups': {
+    tries: 'top-ups by processes that are killed: both loans or neither',
+    command: tests('test/services/loans/killedTopUps.test.ts'),
+    settings: { MKOPO_TOP_UPS: 1_000, MKOPO_KILLS: 20 },
+  },
   webhooks: {
     tries: '100,000 events delivered to a receiver that fails',
     command: ['bench/webhooks/main.ts'],

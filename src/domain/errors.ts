@@ -34,6 +34,7 @@ export type FaultRole =
   | 'activationDate'
   | 'closureDate'
   | 'principal'
+  | 'settles'
   | 'disbursedAt'
   | 'amount'
   | 'valueDate'

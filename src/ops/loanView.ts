@@ -3,6 +3,7 @@ import type { DelinquencyNow } from '../domain/delinquency/position.ts'
 import type { Entry } from '../domain/loan/entry.ts'
 import { totalOf } from '../domain/loan/portions.ts'
 import type { PenaltyRule } from '../domain/loan/rules/loanRules.ts'
+import { paidOutOf, settledOf } from '../domain/loan/rules/topUp.ts'
 import type { HeadTerms } from '../domain/loan/terms/terms.ts'
 import { type Currency, largestIn, minorToText, rateToNumber } from '../domain/money.ts'
 import { isUsualOrder } from '../domain/product/terms.ts'
@@ -165,7 +166,7 @@ export function toLoanText(loan: LoanPicture): string {
     ['product', loan.productId === null ? null : `${loan.productId} ${loan.productName}`],
     ['status', `${loan.status}${loan.chargedOffOn === null ? '' : `, charged off ${loan.chargedOffOn}`}`],
     ['principal', `${loan.principal} ${currency}, disbursed ${loan.disbursedAt}`],
-    ['net', loan.netDisbursed && `${loan.netDisbursed} ${currency}, fees of ${loan.feesDeducted} were deducted`],
+    ['net', loan.netDisbursed && `${loan.netDisbursed} ${currency}${netText(loan)}`],
     ['penalty', loan.penalty],
     ['charge cap', loan.chargeCap && `${loan.chargeCap} ${currency}`],
     ['settlement', loan.earlySettlement],
@@ -182,6 +183,13 @@ export function toLoanText(loan: LoanPicture): string {
   const lines = facts.filter(([, value]) => value !== null).map(([name, value]) => `${name.padEnd(12)}${value}`)
   return [...lines, '', toTable(loan.schedule, PERIODS), '', toTable(loan.entries, ENTRIES)].join('\n')
 }
+
+/** Writes why less than the principal was paid out. */
+const netText = ({ feesDeducted, settled }: RulesView): string =>
+  [feesDeducted && `fees of ${feesDeducted} were deducted`, settled && `${settled} paid off other loans`]
+    .filter((part) => part !== null)
+    .map((part) => `, ${part}`)
+    .join('')
 
 /** Writes a line such as `watch (Watch), 33 days past due, since 2026-03-31, provision 3000.00`. */
 function delinquencyText({ delinquency }: LoanPicture): string | null {
@@ -203,6 +211,8 @@ const nonZero = (text: string): string | null => (/[1-9]/.test(text) ? text : nu
 interface RulesView {
   readonly netDisbursed: string | null
   readonly feesDeducted: string | null
+  /** What paid off other loans. */
+  readonly settled: string | null
   /** The penalties in words. */
   readonly penalty: string | null
   /** The most interest, fees and penalties together. */
@@ -219,15 +229,18 @@ function toRulesView({ rules, penaltyAmount, principal, currency }: HeadTerms): 
     return {
       netDisbursed: null,
       feesDeducted: null,
+      settled: null,
       penalty: single,
       chargeCap: null,
       earlySettlement: null,
       allocation: null,
     }
   const { deducted, penalty, mostCharges, earlySettlement, allocation } = rules
+  const settled = settledOf(rules)
   return {
-    netDisbursed: deducted === 0n ? null : money(principal - deducted),
+    netDisbursed: deducted + settled === 0n ? null : money(paidOutOf({ principal, rules })),
     feesDeducted: deducted === 0n ? null : money(deducted),
+    settled: settled === 0n ? null : money(settled),
     penalty: penalty === null ? single : penaltyText(penalty, currency),
     chargeCap: mostCharges === null ? null : money(mostCharges),
     earlySettlement: earlySettlement === 'full_interest' ? null : earlySettlement,

@@ -47,6 +47,7 @@ export const DOCUMENT_WORDS = {
   product: ['Product', 'Aina ya mkopo'],
   principalLent: ['Principal lent', 'Kiasi kilichokopwa'],
   deducted: ['Fees deducted', 'Ada zilizokatwa'],
+  settled: ['Other loans paid off', 'Mikopo mingine iliyolipwa'],
   paidOut: ['Paid out', 'Kiasi kilichotolewa'],
   disbursedOn: ['Disbursed on', 'Tarehe ya kutolewa'],
   dueOn: ['Last due date', 'Tarehe ya mwisho ya kulipa'],

@@ -5,10 +5,12 @@ import type { Period } from '../../domain/loan/allocation.ts'
 import type { Balances, Recognition } from '../../domain/loan/balances.ts'
 import { LOAN_STATUSES } from '../../domain/loan/lifecycle.ts'
 import { totalOf } from '../../domain/loan/portions.ts'
+import { type SettledLoan, USUAL_RULES } from '../../domain/loan/rules/loanRules.ts'
+import { paidOutOf } from '../../domain/loan/rules/topUp.ts'
 import type { HeadTerms } from '../../domain/loan/terms/terms.ts'
 import { type Currency, minorToNumber, rateToNumber } from '../../domain/money.ts'
 import type { LoanWithDelinquency } from '../../services/delinquency/loanDelinquency.ts'
-import type { LoanNow } from '../../services/loans/loans.ts'
+import { type LoanNow, MOST_SETTLED } from '../../services/loans/loans.ts'
 import { latestRepayments, MOST_SHOWN } from '../../services/loans/transactions.ts'
 import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import { count, percent } from '../openapi/answers.ts'
@@ -26,6 +28,14 @@ export const createLoanRequest = named(
     productId: smallInt({ min: 1, max: LARGEST_INT32 }).describe('The loan product; every other term comes from it.'),
     principal: amount.describe("Within the product's bounds, in its currency."),
     externalId: newExternalId.optional().describe("The partner's own id of the loan; unique."),
+    settles: z
+      .array(externalId)
+      .min(1)
+      .max(MOST_SETTLED)
+      .optional()
+      .describe(
+        'A top-up: the externalIds of Active loans of the same customer, which are paid off out of the principal, all of them or none, with the loan.',
+      ),
   }),
   {
     example: {
@@ -59,6 +69,16 @@ const periodSchema = named(
     completedOn: z.iso.date().optional().describe('The value date that left nothing owed in it.'),
   }),
   { example: examples.instalment },
+)
+
+const settledSchema = named(
+  'SettledLoan',
+  z.object({
+    loanId: z.string().describe("The service's number of a loan that was paid off."),
+    externalId: z.string(),
+    amount: money.describe('What it took of the principal.'),
+  }),
+  { example: { loanId: '7', externalId: 'first-loan', amount: 40_000 } },
 )
 
 /** The members of a loan without its schedule and its history. */
@@ -113,8 +133,16 @@ export const loanFigures = z.object({
       'The last due date that was agreed. A single charge or a refund may have added an instalment that is due later: see `repaymentSchedule`.',
     ),
   dueDateTime: instant.describe('The last due date at the time of day of the disbursement.'),
-  netDisbursed: money.optional().describe('The amount that was paid out, where fees were deducted from the principal.'),
+  netDisbursed: money
+    .optional()
+    .describe(
+      'The amount that was paid out, where fees were deducted from the principal or other loans were paid off.',
+    ),
   feesDeducted: money.optional().describe('Fees that were kept back from the principal; they are in no instalment.'),
+  settled: z
+    .array(settledSchema)
+    .optional()
+    .describe('The loans that were paid off out of the principal. Absent where none was.'),
   disbursedAt: instant.describe('When the principal was paid out.'),
   overdue: z.boolean().describe('Whether any instalment is overdue, the last one or an earlier one.'),
   daysOverdue: count.describe(
@@ -180,7 +208,8 @@ export function toLoanFigures({ loan, productName, state }: FiguredLoan): z.infe
   const { currency, zone } = terms
   const number = (minor: bigint) => minorToNumber(minor, currency)
   const { charged, paid, waived, outstanding } = state
-  const deducted = terms.rules?.deducted ?? 0n
+  const { deducted, settled } = terms.rules ?? USUAL_RULES
+  const isPaidOutInFull = deducted === 0n && settled.length === 0
   return {
     id: String(loan.id),
     accountNo: toAccountNo(loan.accountNo),
@@ -218,7 +247,9 @@ export function toLoanFigures({ loan, productName, state }: FiguredLoan): z.infe
       : { nextDueDate: state.nextDueOn, nextDueAmount: number(state.nextDueAmount) }),
     dueDate: terms.dueOn,
     dueDateTime: toRfc3339(terms.dueAt, zone),
-    ...(deducted === 0n ? {} : { netDisbursed: number(terms.principal - deducted), feesDeducted: number(deducted) }),
+    ...(isPaidOutInFull ? {} : { netDisbursed: number(paidOutOf(terms)) }),
+    ...(deducted === 0n ? {} : { feesDeducted: number(deducted) }),
+    ...(settled.length === 0 ? {} : { settled: settled.map((one) => toSettled(one, currency)) }),
     disbursedAt: toRfc3339(terms.disbursedAt, zone),
     overdue: state.overdueSince !== null,
     daysOverdue: state.daysOverdue,
@@ -230,6 +261,12 @@ export function toLoanFigures({ loan, productName, state }: FiguredLoan): z.infe
     updatedAt: toRfc3339(loan.updatedAt, zone),
   }
 }
+
+const toSettled = ({ loanId, externalId, amount }: SettledLoan, currency: Currency) => ({
+  loanId: String(loanId),
+  externalId,
+  amount: minorToNumber(amount, currency),
+})
 
 /** Builds the schedule with the payments on it; `principalBalance` falls from line to line to 0. */
 function toSchedule(periods: readonly Period[], currency: Currency) {

@@ -19,7 +19,8 @@ const ROWS: Readonly<Record<ExportKind, string>> = {
   loans: `
     SELECT l.id, l.account_no AS "accountNo", l.external_id AS "externalId", c.external_id AS "customerId", l.customer_id AS "customerNumber",
       l.product_id AS "productId", l.currency AS "currencyCode", l.principal, l.disbursed_at AS "disbursedAt",
-      l.principal - coalesce((l.rules->>'deducted')::bigint, 0) AS "netDisbursed",
+      l.principal - coalesce((l.rules->>'deducted')::bigint, 0) - coalesce((
+        SELECT sum((s->>'amount')::bigint) FROM jsonb_array_elements(l.rules->'settled') AS s), 0)::bigint AS "netDisbursed",
       l.number_of_repayments AS "numberOfRepayments", l.rate_per_period AS "interestRatePerPeriod",
       l.due_on AS "dueDate", l.due_at AS "dueDateTime", l.status, l.principal_outstanding AS "principalOutstanding",
       l.interest_outstanding AS "interestOutstanding", l.fees_outstanding AS "feesOutstanding",

@@ -205,6 +205,13 @@ export const BOOK_FAULTS: readonly string[] = [
    FROM loan e WHERE ${gone('customer', 'e.customer_id')}`,
   `SELECT e.organization_id, 'loan ' || e.id, 'has the product ' || e.product_id || ', which is not there'
    FROM loan e WHERE e.product_id IS NOT NULL AND ${gone('loan_product', 'e.product_id')}`,
+  `SELECT e.organization_id, 'loan ' || e.id, 'paid off ' || coalesce(s ->> 'amount', 'nothing') || ' of loan '
+     || coalesce(s ->> 'loanId', 'no number') || ', which has no such repayment'
+   FROM loan e CROSS JOIN LATERAL jsonb_array_elements(
+     CASE WHEN jsonb_typeof(e.rules -> 'settled') = 'array' THEN e.rules -> 'settled' END) AS s
+   WHERE NOT EXISTS (SELECT FROM loan_entry p WHERE p.organization_id = e.organization_id
+     AND p.loan_id = CASE WHEN s ->> 'loanId' ~ '^[0-9]{1,18}$' THEN (s ->> 'loanId')::bigint END
+     AND p.type = 'Repayment' AND p.payment_method = 'Top-up' AND p.amount::text = s ->> 'amount')`,
   ...['customer', 'loan', 'loan_product', 'account', 'api_key'].map(
     (
       table,

@@ -6,6 +6,7 @@ import type { Outcome } from '../loan/outcomes.ts'
 import { COMPONENTS, type Portions, totalOf } from '../loan/portions.ts'
 import type { LoanState } from '../loan/replay.ts'
 import { toStoredRules } from '../loan/rules/storedRules.ts'
+import { rulesWithSettled } from '../loan/rules/topUp.ts'
 import { type LoanTerms, termsFor } from '../loan/terms/terms.ts'
 import { type Currency, minorToText, parseDecimal, sum } from '../money.ts'
 import type { Product } from '../product/product.ts'
@@ -179,7 +180,10 @@ export function brokenByAgreement(loan: AgreedLoan, grounds: Grounds): string[] 
       ? []
       : [`principal is ${terms.principal}, and product ${productId} lends ${principalMin} to ${principalMax}`]
     const expected = termsFor(product, terms.principal, terms.disbursedAt, terms.zone)
-    return [...bounds, ...differencesOf(terms, expected, `product ${productId}`)]
+    // The loans that it paid off are of the request, not of the product.
+    const settled = terms.rules?.settled ?? []
+    const agreed = settled.length === 0 ? expected : { ...expected, rules: rulesWithSettled(expected.rules, settled) }
+    return [...bounds, ...differencesOf(terms, agreed, `product ${productId}`)]
   }
   if (record === null) return ['it has neither a product nor the terms of a record system']
   if (grounds.currency === undefined) return ['its organization is not there, or is damaged']

@@ -4,6 +4,8 @@ import type { Period } from '../loan/allocation.ts'
 import type { Balances } from '../loan/balances.ts'
 import { type Entry, movesMoney, paymentMethodOf } from '../loan/entry.ts'
 import { replay } from '../loan/replay.ts'
+import { USUAL_RULES } from '../loan/rules/loanRules.ts'
+import { settledOf } from '../loan/rules/topUp.ts'
 import type { LoanTerms } from '../loan/terms/terms.ts'
 import type { Currency } from '../money.ts'
 import { endOfDay, type LinesOfPeriod, type LoanLine, linesFrom, linesOf } from './loanLines.ts'
@@ -54,6 +56,8 @@ export interface DocumentTerms {
   readonly principal: bigint
   /** Fees that were kept back from what was paid out. */
   readonly deducted: bigint
+  /** What paid off other loans, out of the principal. */
+  readonly settled: bigint
   readonly disbursedOn: LocalDate
   readonly dueOn: LocalDate
   readonly numberOfRepayments: number
@@ -169,12 +173,13 @@ export function receiptOf(loan: DocumentLoan, context: DocumentContext, transact
 function headOf(loan: DocumentLoan, { language, lender, borrower }: DocumentContext): DocumentHead {
   const { id, externalId, accountNo, productName, terms } = loan
   const { currency, principal, disbursedOn, dueOn, numberOfRepayments } = terms
-  const deducted = terms.rules?.deducted ?? 0n
+  const { deducted, ...rules } = terms.rules ?? USUAL_RULES
+  const settled = settledOf(rules)
   const shown = { id, externalId, accountNo, productName }
   return {
     language,
     lender,
     borrower,
-    loan: { ...shown, currency, principal, deducted, disbursedOn, dueOn, numberOfRepayments },
+    loan: { ...shown, currency, principal, deducted, settled, disbursedOn, dueOn, numberOfRepayments },
   }
 }

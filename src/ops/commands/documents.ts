@@ -114,7 +114,7 @@ async function save(file: string, content: string | Buffer): Promise<void> {
 /** Writes a document as JSON of the command line, with exact amounts as texts. */
 function toDocumentView({ document, code }: Coded, zone: string): object {
   const { kind, language, lender, borrower, loan } = document
-  const { currency, principal, deducted, ...terms } = loan
+  const { currency, principal, deducted, settled, ...terms } = loan
   const text = (minor: bigint) => minorToText(minor, currency)
   const head = {
     code: codeText(code),
@@ -122,7 +122,13 @@ function toDocumentView({ document, code }: Coded, zone: string): object {
     language,
     lender,
     customer: borrower,
-    loan: { ...terms, currencyCode: currency.code, principal: text(principal), feesDeducted: text(deducted) },
+    loan: {
+      ...terms,
+      currencyCode: currency.code,
+      principal: text(principal),
+      feesDeducted: text(deducted),
+      settled: text(settled),
+    },
   }
   if (document.kind === 'receipt')
     return { ...head, ...toLine(document.line, text), postedAt: toRfc3339(document.postedAt, zone) }

@@ -61,7 +61,7 @@ const bigintsAsText = (_: string, value: unknown) => (typeof value === 'bigint' 
 /** Returns the SHA-256 over all that a document says, in an order that does not depend on how it was read. */
 function digestOf(document: LoanDocument): Uint8Array<ArrayBuffer> {
   const { kind, language, lender, borrower, loan } = document
-  const { id, externalId, accountNo, productName, currency, principal, deducted, disbursedOn, dueOn } = loan
+  const { id, externalId, accountNo, productName, currency, principal, deducted, settled, disbursedOn, dueOn } = loan
   const said = [
     TEXT_VERSION,
     kind,
@@ -78,6 +78,7 @@ function digestOf(document: LoanDocument): Uint8Array<ArrayBuffer> {
     currency.code,
     principal,
     deducted,
+    ...(settled === 0n ? [] : ['settled', settled]),
     disbursedOn,
     dueOn,
     loan.numberOfRepayments,

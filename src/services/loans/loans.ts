@@ -1,17 +1,22 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Customer } from '../../db/customers/customers.ts'
 import type { Applicant, Applicants } from '../../db/loans/applicants.ts'
-import { type LoanRef, nameOf } from '../../db/loans/loans.ts'
+import { type LoanRef, nameOf, readLoans } from '../../db/loans/loans.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
+import { backoffMs } from '../../db/postgres/errors.ts'
 import type { Instant } from '../../domain/dates.ts'
-import { alreadyExists, failedPrecondition, notFound } from '../../domain/errors.ts'
+import { alreadyExists, failedPrecondition, invalidArgument, notFound } from '../../domain/errors.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
 import { type LoanState, replay } from '../../domain/loan/replay.ts'
+import { termsThatSettle } from '../../domain/loan/rules/topUp.ts'
 import { termsOf } from '../../domain/loan/terms/terms.ts'
 import type { Decimal } from '../../domain/money.ts'
 import type { Product } from '../../domain/product/product.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Caches, Core, Writing } from '../deps.ts'
-import { withinLimit } from './loanWithinLimit.ts'
+import { countPosted, type SavedChange } from './changes/changeLoan.ts'
+import { changedByOthers, MOST_TRIES } from './changes/queue.ts'
+import { lockedInsert } from './lockedInsert.ts'
 import { makeLoan } from './makeLoan.ts'
 
 export type { LoanRef } from '../../db/loans/loans.ts'
@@ -34,30 +39,70 @@ export interface LoanApplication {
   readonly productId: number
   readonly principal: Decimal
   readonly externalId?: string | undefined
+  /** The external ids of loans of the customer that are paid off out of the principal. */
+  readonly settles?: readonly string[] | undefined
 }
 
 /**
- * Submits, approves and disburses a loan in one call (contract 4.2).
- * @throws LendingError `not_found` for the customer or product; `failed_precondition` for a customer that is not
- *   Active, a retired product, or a principal above the available credit limit where the product enforces it;
- *   `invalid_argument` for the principal; `already_exists` for the external id
+ * Submits, approves and disburses a loan in one call (contract 4.2), and pays off the loans that the application names, in the
+ * same transaction (a top-up).
+ * @throws LendingError `not_found` for the customer, the product or a loan to pay off; `failed_precondition` for a customer that is
+ *   not Active, a retired product, a principal above the available credit limit where the product enforces it, or a loan that
+ *   cannot be paid off; `invalid_argument` for the principal; `already_exists` for the external id; `aborted` when other
+ *   changes of the loans to pay off were saved first every time
  */
 export async function createLoan(deps: Core & Writing, caller: Caller, application: LoanApplication): Promise<LoanNow> {
   const { organizationId } = caller
-  const { customerExternalId, productId } = application
+  const { customerExternalId, productId, settles = [] } = application
   const wanted = { organizationId, customerExternalId, productId }
   const { customer, product } = requireApplicants(await deps.loanBatches.findApplicants(wanted), customerExternalId)
   if (customer.status !== 'Active') throw notActive(customer)
-  const now = deps.now(organizationId)
-  const terms = termsOf(product, application.principal, now, deps.config.zone)
-  const state = replay(terms, [], now)
-  const externalId = application.externalId ?? null
-  const fresh = { author: caller, customerId: customer.id, productId: product.id, externalId, terms, state, at: now }
-  const insert = product.enforceCreditLimit ? withinLimit(deps, customer) : undefined
-  const made = await makeLoan(deps, fresh, insert)
-  if ('refused' in made) throw made.refused === 'externalIdTaken' ? externalIdTaken() : notActive({ status: 'Closed' })
-  deps.listener.loanDisbursed({ organizationId, currency: terms.currency.code, amount: terms.principal })
-  return { loan: asStored(organizationId, made, { customer, product }, fresh), state }
+  for (let tries = 1; ; tries++) {
+    const toSettle = settles.length === 0 ? NO_LOANS : await readToSettle(deps, caller, customer, settles)
+    const now = deps.now(organizationId)
+    const terms = termsThatSettle(termsOf(product, application.principal, now, deps.config.zone), toSettle, now)
+    const state = replay(terms, [], now)
+    const externalId = application.externalId ?? null
+    const fresh = { author: caller, customerId: customer.id, productId: product.id, externalId, terms, state, at: now }
+    const { enforceCreditLimit: isLimited } = product
+    const paidOff = (changes: readonly SavedChange[]) => {
+      for (const change of changes) countPosted(deps.listener, change)
+    }
+    const isLocked = isLimited || toSettle.length > 0
+    const insert = isLocked ? lockedInsert(deps, { customer, isLimited, settles: toSettle }, paidOff) : undefined
+    const made = await makeLoan(deps, fresh, insert)
+    if (!('refused' in made)) {
+      deps.listener.loanDisbursed({ organizationId, currency: terms.currency.code, amount: terms.principal })
+      return { loan: asStored(organizationId, made, { customer, product }, fresh), state }
+    }
+    if (made.refused !== 'stale')
+      throw made.refused === 'externalIdTaken' ? externalIdTaken() : notActive({ status: 'Closed' })
+    if (tries === MOST_TRIES) throw changedByOthers()
+    await pause(backoffMs(tries))
+  }
+}
+
+const NO_LOANS: readonly StoredLoan[] = []
+
+/** The most loans that one new loan pays off. */
+export const MOST_SETTLED = 10
+
+/** Reads the loans of a customer that a new one is to pay off. @throws LendingError `not_found`, `invalid_argument` */
+async function readToSettle(
+  { db, config: { zone } }: Core,
+  { organizationId }: Caller,
+  customer: Pick<Customer, 'id'>,
+  settles: readonly string[],
+): Promise<StoredLoan[]> {
+  const repeated = settles.find((externalId, index) => settles.indexOf(externalId) !== index)
+  if (repeated !== undefined) throw invalidArgument('settles', `has the loan ${repeated} twice`)
+  const keys = settles.map((externalId) => ({ organizationId, ref: { externalId }, zone }))
+  return (await readLoans(db, keys)).map((loan, index) => {
+    if (loan?.customerId === customer.id) return loan
+    throw notFound(
+      (nameOf) => `no loan of the customer has the externalId ${settles[index]}, given in ${nameOf('settles')}`,
+    )
+  })
 }
 
 const externalIdTaken = () => alreadyExists('externalId', 'a loan with that externalId exists already')

@@ -10,20 +10,20 @@ type MakeDeps = Pick<Core & Writing, 'db' | 'idBlocks' | 'loanBatches'>
 /** The result of making a loan under an id that the service chose. */
 export type MadeLoan =
   | { readonly id: bigint; readonly accountNo: bigint }
-  | { readonly refused: Exclude<Inserted, 'made' | 'idTaken'> }
+  | { readonly refused: Exclude<Inserted, 'made' | 'idTaken'> | 'stale' }
 
 /**
  * Makes a loan with its schedule, under an id that the service chooses: where a client has taken the id, under the
  * next.
  * @param insert inserts the loan; left out, the loan is inserted together with other new ones
  * @returns its id and account number; or `leftOut` when the customer is no longer Active, `externalIdTaken` when
- *   another loan has the external id
+ *   another loan has the external id, `stale` when `insert` says so
  * @throws LendingError `aborted` when its Idempotency-Key was taken meanwhile
  */
 export function makeLoan(
   deps: MakeDeps,
   loan: Omit<NewLoan, 'id' | 'accountNo' | 'changed'>,
-  insert: (loan: NewLoan) => Promise<Inserted> = deps.loanBatches.insertLoan,
+  insert: (loan: NewLoan) => Promise<Inserted | 'stale'> = deps.loanBatches.insertLoan,
 ): Promise<MadeLoan> {
   const make = (accountNo: bigint) =>
     retryOnTakenId<MadeLoan>(async () => {

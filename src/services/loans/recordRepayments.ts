@@ -15,9 +15,8 @@ import type { Recorded } from '../customers/borrowers.ts'
 import type { Caches, Core, Writing } from '../deps.ts'
 import { getOrganization } from '../organizations/organizations.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
-import { postToLoan, type SavedChange } from './changes/changeLoan.ts'
+import { countPosted, postToLoan, type SavedChange } from './changes/changeLoan.ts'
 import { entryIdTaken } from './changes/save.ts'
-import { countPosted } from './transactions.ts'
 
 export type { RecordRepayment, RepaymentFilter } from '../../db/loans/recordRepayments.ts'
 

@@ -20,10 +20,9 @@ import type { LoanState } from '../../domain/loan/replay.ts'
 import { type Caller, requireAdmin, requireWriter } from '../access/caller.ts'
 import { limitOf, type Waits, type Wanted, waitForSecond, wantedOf } from '../approvals/waiting.ts'
 import type { Caches, Core, Writing } from '../deps.ts'
-import type { Listener } from '../listener.ts'
 import { getOrganization } from '../organizations/organizations.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
-import { type Changed, changeLoan, postToLoan, type SavedChange } from './changes/changeLoan.ts'
+import { type Changed, changeLoan, countPosted, postToLoan, type SavedChange } from './changes/changeLoan.ts'
 import { getLoan, type LoanNow, noSuchLoan, type ReadDeps } from './loans.ts'
 
 /** A transaction of a loan, with its outcome at the moment of the request. */
@@ -166,18 +165,6 @@ async function answerOf(
   }
   countPosted(deps.listener, changed)
   return asSaved(changed)
-}
-
-/** Reports a posted transaction to a listener. */
-export function countPosted(listener: Listener, { loan, posted }: SavedChange): void {
-  if (!posted) return
-  const { organizationId, terms } = loan
-  listener.transactionPosted({
-    organizationId,
-    currency: terms.currency.code,
-    type: posted.type,
-    amount: posted.amount,
-  })
 }
 
 /** Returns the entry that was posted, or else the one that was reversed. */

@@ -62,6 +62,24 @@ describe('a product that keeps to the credit limit', () => {
     expect(await lend('new', 1_000, 1)).toMatchObject({ status: 200 })
   })
 
+  it('lends a top-up up to the limit that is there once the other loan is paid off, and not a cent more', async () => {
+    await proven('topped', 100_000)
+    const first = { customerId: 'topped', productId: KEEPS, principal: 60_000, externalId: 'to-top-up' }
+    expect((await service.post('/v1/loans', { body: first })).status).toBe(200)
+    const more = { ...first, externalId: 'topped-up', settles: ['to-top-up'] }
+    const beyond = await service.post('/v1/loans', { body: { ...more, principal: 100_000.01 } })
+    expect([beyond.status, beyond.body.message]).toEqual([
+      409,
+      expect.stringMatching(/^the principal is above the available/),
+    ])
+    expect((await service.get('/v1/loans/external/to-top-up')).body).toMatchObject({ status: 'Active', totalPaid: 0 })
+    const made = await service.post('/v1/loans', { body: { ...more, principal: 100_000 } })
+    expect([made.status, made.body]).toMatchObject([
+      200,
+      { principal: 100_000, settled: [{ externalId: 'to-top-up' }] },
+    ])
+  })
+
   it('lends up to the limit and not a cent more, and nothing while anything is outstanding', async () => {
     await proven('asha', 100_000)
     expect((await lend('asha', 100_000.01)).body.message).toBe(

@@ -36,6 +36,7 @@ const loan: StoredLoan = {
       earlySettlement: 'interest_to_period_end',
       interestGrace: 0,
       mostCharges: null,
+      settled: [],
     },
   },
   entries: [],

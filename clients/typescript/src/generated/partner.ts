@@ -107,6 +107,8 @@ export interface CreateLoanRequest {
   principal: number
   /** The partner's own id of the loan. */
   externalId?: string
+  /** A top-up: the externalIds of Active loans of the same customer, which are paid off out of the principal, all of them or none, with the loan. */
+  settles?: string[]
 }
 
 export interface LedgerAccountRequest {
@@ -566,6 +568,12 @@ export interface SchedulePeriod {
   completedOn?: string
 }
 
+export interface SettledLoan {
+  loanId: string
+  externalId: string
+  amount: number
+}
+
 export interface LoanSummary {
   id: string
   accountNo: string
@@ -608,6 +616,7 @@ export interface LoanSummary {
   dueDateTime: string
   netDisbursed?: number
   feesDeducted?: number
+  settled?: SettledLoan[]
   disbursedAt: string
   overdue: boolean
   daysOverdue: number
@@ -662,6 +671,7 @@ export interface Loan {
   dueDateTime: string
   netDisbursed?: number
   feesDeducted?: number
+  settled?: SettledLoan[]
   disbursedAt: string
   overdue: boolean
   daysOverdue: number
@@ -718,6 +728,7 @@ export interface EventLoan {
   dueDateTime: string
   netDisbursed?: number
   feesDeducted?: number
+  settled?: SettledLoan[]
   disbursedAt: string
   overdue: boolean
   daysOverdue: number
@@ -1086,6 +1097,7 @@ export interface DocumentLoan {
   currencyCode: string
   principal: number
   feesDeducted: number
+  settled: number
   disbursedOn: string
   dueDate: string
   numberOfRepayments: number
@@ -1238,6 +1250,7 @@ export interface ListedLoan {
   dueDateTime: string
   netDisbursed?: number
   feesDeducted?: number
+  settled?: SettledLoan[]
   disbursedAt: string
   overdue: boolean
   daysOverdue: number

@@ -424,6 +424,7 @@ export interface DocumentLoan {
   currency_code: string
   principal_amount: number
   fees_deducted: number
+  settled: number
   released_date: string
   due_date: string
   number_of_repayments: number

@@ -16,6 +16,7 @@ const head = {
     currencyCode: newLoan.currencyCode,
     principal: newLoan.principal,
     feesDeducted: 0,
+    settled: 0,
     disbursedOn: '2026-01-31',
     dueDate: newLoan.dueDate,
     numberOfRepayments: newLoan.numberOfRepayments,

@@ -13,6 +13,7 @@ const head = {
     currency_code: 'TZS',
     principal_amount: newLoan.principal_amount,
     fees_deducted: 0,
+    settled: 0,
     released_date: newLoan.released_date,
     due_date: newLoan.due_date,
     number_of_repayments: 1,

@@ -29,6 +29,15 @@ export interface PenaltyRule {
   readonly per: PenaltyScope
 }
 
+/** A loan that another one paid off out of its principal. */
+export interface SettledLoan {
+  readonly loanId: bigint
+  /** By which the request for the new loan named it. */
+  readonly externalId: string
+  /** Minor units. */
+  readonly amount: bigint
+}
+
 /** What a loan has of its product's terms besides its schedule and the one-time penalty (contract 10). */
 export interface LoanRules {
   /** Fees that were kept back from what was paid out, minor units. */
@@ -41,6 +50,8 @@ export interface LoanRules {
   readonly interestGrace: number
   /** The most interest, fees and penalties together, minor units; null: no limit. */
   readonly mostCharges: bigint | null
+  /** The loans that were paid off out of the principal. */
+  readonly settled: readonly SettledLoan[]
 }
 
 /** Returns the rules that a product makes of a principal, in minor units; null where they are those of contract 4.3. */
@@ -54,6 +65,7 @@ export function rulesOf(product: Product, principal: bigint): LoanRules | null {
     earlySettlement: terms.earlySettlement,
     interestGrace: terms.interestGrace,
     mostCharges: terms.totalChargeCap === null ? null : applyRate(principal, terms.totalChargeCap),
+    settled: [],
   }
 }
 
@@ -86,4 +98,5 @@ export const USUAL_RULES: LoanRules = {
   earlySettlement: 'full_interest',
   interestGrace: 0,
   mostCharges: null,
+  settled: [],
 }

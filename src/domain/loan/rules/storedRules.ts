@@ -3,14 +3,18 @@ import { invariant } from '../../errors.ts'
 import { digits, isCount } from '../../product/storedTerms.ts'
 import { EARLY_SETTLEMENTS, PENALTY_SCOPES } from '../../product/terms.ts'
 import { COMPONENTS } from '../portions.ts'
-import type { LoanRules, PenaltyRule } from './loanRules.ts'
+import type { LoanRules, PenaltyRule, SettledLoan } from './loanRules.ts'
 
 /** Rules as they are stored: amounts and rates in digits, which JSON keeps exactly. */
-export type StoredRules = Omit<LoanRules, 'deducted' | 'penalty' | 'mostCharges'> & {
+export type StoredRules = Omit<LoanRules, 'deducted' | 'penalty' | 'mostCharges' | 'settled'> & {
   readonly deducted: string
   readonly penalty: (Omit<PenaltyRule, 'value' | 'most'> & { readonly value: string; readonly most: string }) | null
   readonly mostCharges: string | null
+  /** Left out: none. */
+  readonly settled?: readonly StoredSettled[]
 }
+
+type StoredSettled = Omit<SettledLoan, 'loanId' | 'amount'> & { readonly loanId: string; readonly amount: string }
 
 /** Returns rules in the form in which they are stored, with the members always in the same order. */
 export const toStoredRules = (rules: LoanRules): StoredRules => ({
@@ -20,6 +24,13 @@ export const toStoredRules = (rules: LoanRules): StoredRules => ({
   earlySettlement: rules.earlySettlement,
   interestGrace: rules.interestGrace,
   mostCharges: rules.mostCharges?.toString() ?? null,
+  ...(rules.settled.length > 0 && { settled: rules.settled.map(toStoredSettled) }),
+})
+
+const toStoredSettled = ({ loanId, externalId, amount }: SettledLoan): StoredSettled => ({
+  loanId: loanId.toString(),
+  externalId,
+  amount: amount.toString(),
 })
 
 const toStoredPenalty = ({ base, value, every, graceDays, maxTimes, most, per }: PenaltyRule) => ({
@@ -37,7 +48,15 @@ const BASES: readonly string[] = ['fixed', 'overdue_principal', 'overdue_total']
 /** Returns the rules of their stored form. @throws InvariantError for a value that `toStoredRules` did not make */
 export function fromStoredRules(stored: unknown): LoanRules | null {
   if (stored === null || stored === undefined) return null
-  const { deducted, penalty, allocation, earlySettlement, interestGrace, mostCharges } = stored as StoredRules
+  const {
+    deducted,
+    penalty,
+    allocation,
+    earlySettlement,
+    interestGrace,
+    mostCharges,
+    settled = [],
+  } = stored as StoredRules
   invariant(
     EARLY_SETTLEMENTS.includes(earlySettlement) &&
       isCount(interestGrace) &&
@@ -53,6 +72,11 @@ export function fromStoredRules(stored: unknown): LoanRules | null {
     earlySettlement,
     interestGrace,
     mostCharges: mostCharges === null ? null : digits(mostCharges),
+    settled: settled.map(({ loanId, externalId, amount }) => ({
+      loanId: digits(loanId),
+      externalId,
+      amount: digits(amount),
+    })),
   }
 }
 

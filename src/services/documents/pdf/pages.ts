@@ -97,12 +97,11 @@ function statementPdf(document: LoanStatement, request: PdfRequest): Promise<Uin
   const terms: Pairs = [
     ...loanPairs(document, say),
     [say('principalLent'), withCode(loan.principal)],
-    ...(loan.deducted === 0n
+    ...(loan.deducted === 0n ? [] : [[say('deducted'), money(loan.deducted)] as const]),
+    ...(loan.settled === 0n ? [] : [[say('settled'), money(loan.settled)] as const]),
+    ...(loan.deducted + loan.settled === 0n
       ? []
-      : [
-          [say('deducted'), money(loan.deducted)] as const,
-          [say('paidOut'), money(loan.principal - loan.deducted)] as const,
-        ]),
+      : [[say('paidOut'), money(loan.principal - loan.deducted - loan.settled)] as const]),
     [say('disbursedOn'), loan.disbursedOn],
     [say('dueOn'), loan.dueOn],
     [say('instalments'), String(loan.numberOfRepayments)],

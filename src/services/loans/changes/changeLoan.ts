@@ -12,6 +12,7 @@ import { enqueue, type Queued, type QueueResult } from './queue.ts'
 import { type Alongside, saveChanges } from './save.ts'
 
 export type { Changed, Decided, SavedChange } from './decide.ts'
+export { countPosted } from './decide.ts'
 
 /** The objects that a change of a loan works with. */
 export type ChangeDeps = Core & Pick<Writing, 'idBlocks' | 'loanBatches' | 'loanQueues'>

@@ -6,6 +6,7 @@ import { isHead } from '../../../domain/loan/carriedForward/loanHead.ts'
 import { apply } from '../../../domain/loan/change/apply.ts'
 import type { Entry } from '../../../domain/loan/entry.ts'
 import { type Decision, needsHistoryFor, type Posting } from '../../../domain/loan/loan.ts'
+import type { Listener } from '../../listener.ts'
 import { entryIdTaken } from './save.ts'
 import { type Following, withWaiver } from './settleEarly.ts'
 import { timePassed } from './timePassed.ts'
@@ -23,6 +24,18 @@ export interface SavedChange {
 
 /** The result of a change: what was saved, or the answer that needed nothing saved. */
 export type Changed<T> = SavedChange | { readonly loan: StoredRow; readonly answer: T }
+
+/** Reports a posted transaction to a listener. */
+export function countPosted(listener: Listener, { loan, posted }: SavedChange): void {
+  if (!posted) return
+  const { organizationId, terms } = loan
+  listener.transactionPosted({
+    organizationId,
+    currency: terms.currency.code,
+    type: posted.type,
+    amount: posted.amount,
+  })
+}
 
 /** Decides on a loan. The function is pure, because it may be called again. */
 export type Decide<Loan, T> = (loan: Loan, now: number) => Decided<T>

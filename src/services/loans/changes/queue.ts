@@ -5,7 +5,7 @@ import { backoffMs } from '../../../db/postgres/errors.ts'
 import { LendingError } from '../../../domain/errors.ts'
 
 /** Tries of a change when other changes of the loan were saved first each time, or had locked it. */
-const MOST_TRIES = 60
+export const MOST_TRIES = 60
 /** Changes of one loan that are saved together, and changes that may wait for one loan. */
 const MOST_IN_A_BATCH = 128
 const MOST_WAITING = 5_000
@@ -53,10 +53,11 @@ export function enqueue<One extends Queued>(queues: LoanQueues, key: LoanKey, jo
     queues.set(name, opened)
     void drain(opened, work, () => queues.delete(name))
   } else if (queue.length < MOST_WAITING) queue.push(job)
-  else job.reject(tooManyChanges())
+  else job.reject(changedByOthers())
 }
 
-const tooManyChanges = () =>
+/** Returns the refusal of a change before which others were saved every time. */
+export const changedByOthers = () =>
   new LendingError('aborted', 'the loan is being changed by many others at once; try again', [], 1)
 
 /** Works through the queue of a loan, including the changes that join it meanwhile. */
@@ -89,7 +90,7 @@ async function retry<One extends Queued>(queue: One[], again: readonly One[], wo
   const left = again.filter((job) => {
     work.retried()
     if (++job.tries < MOST_TRIES) return true
-    job.reject(tooManyChanges())
+    job.reject(changedByOthers())
     return false
   })
   queue.unshift(...left)

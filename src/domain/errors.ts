@@ -42,6 +42,12 @@ export type FaultRole =
   | 'chargeAmount'
   | 'chargeDueOn'
   | 'on'
+  // Restructures, with the parts of their bodies.
+  | 'effectiveDate'
+  | `change.${string}`
+  | `fee.${string}`
+  | `waive.${string}`
+  | `restructuring.${string}`
   // Arrears and portfolios.
   | 'bucket'
   | 'asOf'

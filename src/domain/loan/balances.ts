@@ -2,7 +2,8 @@ import { dateIn, dayAfter, daysBetween, type Instant, type LocalDate, startOfDay
 import { outstandingOf, owedOf, type Period, type Totals } from './allocation.ts'
 import { type LoanStatus, statusOf } from './lifecycle.ts'
 import { type Portions, totalOf } from './portions.ts'
-import { type AtChargeOff, type Forgone, isNotDue, type Unearned } from './recognition.ts'
+import { type AtChargeOff, type Forgone, isNotDue, type Unearned, unearnedOf } from './recognition.ts'
+import type { Restructured } from './restructure/carriedArrears.ts'
 import { nextPenaltyAt } from './rules/penalties.ts'
 import type { HeadTerms } from './terms/terms.ts'
 
@@ -61,6 +62,8 @@ export interface Folded extends Pick<Recognition, 'forgone' | 'atChargeOff'> {
   readonly penaltiesRaised: number
   /** The day of the latest penalty that was raised; null: none was. */
   readonly lastPenaltyOn: LocalDate | null
+  /** Null for a loan that was not restructured. */
+  readonly restructured: Restructured | null
 }
 
 /** Computes the balances of a fold at a moment. */
@@ -79,8 +82,8 @@ export function balancesOf(terms: HeadTerms, folded: Folded, asOf: Instant): Bal
     first ??= period
     if (isNotDue(period, today)) {
       next ??= period
-      interest += owedOf(period, 'interest')
-      fees += owedOf(period, 'fees')
+      interest += unearnedOf(period, 'interest')
+      fees += unearnedOf(period, 'fees')
     } else {
       overdue ??= period
       totalOverdue += period.owed

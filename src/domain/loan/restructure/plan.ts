@@ -1,0 +1,146 @@
+import { isCalendarDate, isPeriodUnit, type LocalDate } from '../../dates.ts'
+import type { Rate } from '../../money.ts'
+import { type Distance, RATE_PERIODS, type RatePer } from '../../product/terms.ts'
+
+/** The ways in which a restructure changes the instalments of a loan. */
+export const CHANGE_KINDS = [
+  'newFirstDueDate',
+  'postponeBy',
+  'numberOfRepayments',
+  'instalmentAmount',
+  'until',
+] as const
+export type ChangeKind = (typeof CHANGE_KINDS)[number]
+
+/** What a restructure changes of the instalments that owe something. */
+export type ScheduleChange =
+  /** The first is due on a day, and the others follow it. */
+  | { readonly kind: 'newFirstDueDate'; readonly on: LocalDate }
+  /** A holiday: each waits for a number of periods. */
+  | { readonly kind: 'postponeBy'; readonly periods: number }
+  /** What is owed is divided into a number of instalments; `every` is their new distance, null: that of before. */
+  | { readonly kind: 'numberOfRepayments'; readonly count: number; readonly every: Distance | null }
+  /** What is owed is divided into instalments of an amount, in minor units. */
+  | { readonly kind: 'instalmentAmount'; readonly amount: bigint }
+  /** A roll-over: what is left is due on a later day. */
+  | { readonly kind: 'until'; readonly on: LocalDate }
+
+/** The interest of the time that a restructure adds: by the rate of the loan, none, or by another rate. */
+export type AddedInterest = 'keep' | 'none' | { readonly rate: Rate; readonly ratePer: RatePer }
+
+/** Why a loan is restructured. */
+export const RESTRUCTURE_REASONS = ['hardship', 'roll_over', 'disaster', 'error', 'other'] as const
+export type RestructureReason = (typeof RESTRUCTURE_REASONS)[number]
+
+/** What a restructure changes. The schedule that follows from it is computed in each replay. */
+export interface RestructurePlan {
+  readonly change: ScheduleChange
+  /** The distance of the instalments before the restructure. */
+  readonly every: Distance
+  readonly interest: AddedInterest
+  readonly reason: RestructureReason
+}
+
+/** What an entry has to do with a restructure: it is one, or it is a waiver or a fee that was posted with one. */
+export type RestructureRole =
+  | { readonly plan: RestructurePlan }
+  /** `of` is the ordinal of the restructure; a fee that `isDueNow` has an instalment on its own day. */
+  | { readonly of: number; readonly isDueNow: boolean }
+
+/** Returns the plan of an entry that is a restructure; undefined for any other entry. */
+export const planOf = (role: RestructureRole | null | undefined): RestructurePlan | undefined =>
+  role && 'plan' in role ? role.plan : undefined
+
+/** Returns the ordinal of the restructure with which an entry was posted; undefined for any other entry. */
+export const causeOf = (role: RestructureRole | null | undefined): number | undefined =>
+  role && 'of' in role ? role.of : undefined
+
+/** The first field of the text of a plan. A change of how it is written changes it. */
+const FORMAT_VERSION = '1'
+const NOTHING = '-'
+
+/**
+ * Writes a role as text without commas and semicolons: `1 kind value every unit every unit interest reason` for a plan, with
+ * the new distance second, and `of ordinal`, with `now` for a fee that is due at once. Amounts in minor units.
+ */
+export function roleToText(role: RestructureRole): string {
+  if ('of' in role) return role.isDueNow ? `of ${role.of} now` : `of ${role.of}`
+  const { change, every, interest, reason } = role.plan
+  const isDivided = change.kind === 'numberOfRepayments'
+  return [
+    FORMAT_VERSION,
+    change.kind,
+    sizeOf(change),
+    distanceToText(every),
+    distanceToText(isDivided ? change.every : null),
+    typeof interest === 'string' ? interest : `${interest.rate}/${interest.ratePer}`,
+    reason,
+  ].join(' ')
+}
+
+function sizeOf(change: ScheduleChange): string {
+  switch (change.kind) {
+    case 'newFirstDueDate':
+    case 'until':
+      return change.on
+    case 'postponeBy':
+      return String(change.periods)
+    case 'numberOfRepayments':
+      return String(change.count)
+    case 'instalmentAmount':
+      return String(change.amount)
+  }
+}
+
+const distanceToText = (distance: Distance | null): string =>
+  distance === null ? NOTHING : `${distance.every}/${distance.unit}`
+
+/** Reads a role from its text. @throws SyntaxError for a damaged text, and for one of another format version */
+export function roleFromText(text: string): RestructureRole {
+  const [format, ...fields] = text.split(' ')
+  if (format === 'of') return { of: countFrom(fields[0]), isDueNow: fields[1] === 'now' }
+  const [kind = '', value = '', every = '', newEvery = '', interest = '', reason] = fields
+  const distance = distanceFrom(every)
+  const known = RESTRUCTURE_REASONS.find((one) => one === reason)
+  if (format !== FORMAT_VERSION || distance === null || known === undefined) throw new SyntaxError('a restructure')
+  const change = changeFrom(kind, value, distanceFrom(newEvery))
+  return { plan: { change, every: distance, interest: interestFrom(interest), reason: known } }
+}
+
+function changeFrom(kind: string, value: string, every: Distance | null): ScheduleChange {
+  switch (kind) {
+    case 'newFirstDueDate':
+    case 'until':
+      if (!isCalendarDate(value)) throw new SyntaxError('a day')
+      return { kind, on: value }
+    case 'postponeBy':
+      return { kind, periods: countFrom(value) }
+    case 'numberOfRepayments':
+      return { kind, count: countFrom(value), every }
+    case 'instalmentAmount':
+      return { kind, amount: BigInt(value) }
+    default:
+      throw new SyntaxError('a kind of change')
+  }
+}
+
+function interestFrom(text: string): AddedInterest {
+  if (text === 'keep' || text === 'none') return text
+  const [rate = '', per] = text.split('/')
+  const ratePer = RATE_PERIODS.find((one) => one === per)
+  if (ratePer === undefined) throw new SyntaxError('a rate')
+  return { rate: BigInt(rate), ratePer }
+}
+
+function distanceFrom(text: string): Distance | null {
+  if (text === NOTHING) return null
+  const [every, unit] = text.split('/')
+  if (!isPeriodUnit(unit)) throw new SyntaxError('a distance')
+  return { every: countFrom(every), unit }
+}
+
+function countFrom(text = ''): number {
+  const count = Number(text)
+  if (!Number.isSafeInteger(count) || count < 1) throw new SyntaxError('a count')
+  return count
+}

@@ -43,7 +43,9 @@ export type FaultRole =
   | 'chargeDueOn'
   | 'on'
   // Restructures, with the parts of their bodies.
+  | 'type'
   | 'effectiveDate'
+  | 'change'
   | `change.${string}`
   | `fee.${string}`
   | `waive.${string}`

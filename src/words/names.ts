@@ -97,6 +97,8 @@ export const STATE_WORDS = {
   adjust: ['adjust', 'kurekebisha'],
   'write-off': ['write off', 'kufuta deni'],
   'waive-interest': ['waive interest', 'kusamehe riba'],
+  restructure: ['restructure', 'kupanga upya marejesho'],
+  'reverse-restructure': ['reverse a restructure', 'kubatilisha mpango mpya wa marejesho'],
   days: ['days', 'siku'],
   weeks: ['weeks', 'wiki'],
   months: ['months', 'miezi'],

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { displayName } from '../../domain/customer/customer.ts'
-import { toRfc3339 } from '../../domain/dates.ts'
+import { sameTimeOn, toRfc3339 } from '../../domain/dates.ts'
 import type { Period } from '../../domain/loan/allocation.ts'
 import type { Balances, Recognition } from '../../domain/loan/balances.ts'
 import { LOAN_STATUSES } from '../../domain/loan/lifecycle.ts'
 import { totalOf } from '../../domain/loan/portions.ts'
+import { restructuredOf } from '../../domain/loan/replay.ts'
 import type { HeadTerms } from '../../domain/loan/terms/terms.ts'
 import { type Currency, minorToNumber, rateToNumber } from '../../domain/money.ts'
 import type { LoanWithDelinquency } from '../../services/delinquency/loanDelinquency.ts'
@@ -110,7 +111,7 @@ export const loanFigures = z.object({
   dueDate: z.iso
     .date()
     .describe(
-      'The last due date that was agreed. A single charge or a refund may have added an instalment that is due later: see `repaymentSchedule`.',
+      'The last due date of the schedule in force. A single charge or a refund may have added an instalment that is due later: see `repaymentSchedule`.',
     ),
   dueDateTime: instant.describe('The last due date at the time of day of the disbursement.'),
   netDisbursed: money.optional().describe('The amount that was paid out, where fees were deducted from the principal.'),
@@ -181,6 +182,7 @@ export function toLoanFigures({ loan, productName, state }: FiguredLoan): z.infe
   const number = (minor: bigint) => minorToNumber(minor, currency)
   const { charged, paid, waived, outstanding } = state
   const deducted = terms.rules?.deducted ?? 0n
+  const dueOn = restructuredOf(state as Balances)?.dueOn ?? terms.dueOn
   return {
     id: String(loan.id),
     accountNo: toAccountNo(loan.accountNo),
@@ -216,8 +218,8 @@ export function toLoanFigures({ loan, productName, state }: FiguredLoan): z.infe
     ...(state.nextDueOn === null || state.nextDueAmount === null
       ? {}
       : { nextDueDate: state.nextDueOn, nextDueAmount: number(state.nextDueAmount) }),
-    dueDate: terms.dueOn,
-    dueDateTime: toRfc3339(terms.dueAt, zone),
+    dueDate: dueOn,
+    dueDateTime: toRfc3339(dueOn === terms.dueOn ? terms.dueAt : sameTimeOn(dueOn, terms.disbursedAt, zone), zone),
     ...(deducted === 0n ? {} : { netDisbursed: number(terms.principal - deducted), feesDeducted: number(deducted) }),
     disbursedAt: toRfc3339(terms.disbursedAt, zone),
     overdue: state.overdueSince !== null,

@@ -27,14 +27,27 @@ interface FindValues extends Omit<OverdueAsked, 'after'> {
   readonly afterId: bigint | null
 }
 
-/** The oldest due date with anything owed: time alone never moves it, so it needs no sweep. */
+/**
+ * The oldest due date with anything owed: time alone never moves it, so it needs no sweep. Of a restructured loan whose
+ * instalments are due later, that of the arrears which it carries.
+ */
 const find = unprepared<FindValues>(
   (p) => `
-  SELECT l.next_due_on AS "dueOn", l.id FROM loan l
+  SELECT "dueOn", id FROM (
+  (SELECT l.next_due_on AS "dueOn", l.id FROM loan l
   WHERE l.organization_id = ${p('organizationId')} AND l.status = 'Active' AND l.next_due_on < ${p('today')}::date
     AND l.next_due_on BETWEEN coalesce(${p('dueFrom')}::date, '-infinity') AND coalesce(${p('dueTo')}::date, 'infinity')
     AND (l.next_due_on, l.id) > (coalesce(${p('afterDueOn')}::date, '-infinity'), coalesce(${p('afterId')}::bigint, 0))
-  ORDER BY l.next_due_on, l.id LIMIT ${p('most')}`,
+  ORDER BY l.next_due_on, l.id LIMIT ${p('most')})
+  UNION ALL
+  (SELECT l.overdue_since - 1, l.id FROM loan l
+  WHERE l.organization_id = ${p('organizationId')} AND l.id IN (SELECT e.loan_id FROM loan_entry e
+      WHERE e.organization_id = ${p('organizationId')} AND e.type = 'Restructure' AND e.reversed_at IS NULL)
+    AND l.status = 'Active' AND l.next_due_on >= ${p('today')}::date
+    AND l.overdue_since - 1 BETWEEN coalesce(${p('dueFrom')}::date, '-infinity') AND coalesce(${p('dueTo')}::date, 'infinity')
+    AND (l.overdue_since - 1, l.id) > (coalesce(${p('afterDueOn')}::date, '-infinity'), coalesce(${p('afterId')}::bigint, 0))
+  ORDER BY 1, 2 LIMIT ${p('most')})) AS overdue
+  ORDER BY "dueOn", id LIMIT ${p('most')}`,
 )
 
 /** Finds the overdue loans of an organization, the oldest first, whatever the sweep has saved. */

@@ -55,6 +55,12 @@ export interface Decision {
   readonly modifiedTerms?: ModifiedTerms
 }
 
+/** Decisions on a loan that are saved together: the last of them, and those before it. */
+export interface Saving {
+  readonly save: Decision
+  readonly first?: readonly Decision[]
+}
+
 const states = cacheOf<Loan, LoanState>('state')
 const headStates = cacheOf<LoanHead, Balances>('state of the head')
 

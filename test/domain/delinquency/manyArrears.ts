@@ -94,7 +94,13 @@ function nowIn(days: readonly NaiveDay[], spans: readonly NaiveSpan[], { buckets
   const { state, index, daysPastDue, provision } = days.at(-1)!
   if (state !== 'open') return null
   const bucket = buckets[index]!
-  return { daysPastDue, bucket, since: spans.at(-1)!.from, provision: bucket.provisionRate === null ? null : provision }
+  return {
+    daysPastDue,
+    bucket,
+    since: spans.at(-1)!.from,
+    provision: bucket.provisionRate === null ? null : provision,
+    restructuredOn: null,
+  }
 }
 
 function count(days: readonly NaiveDay[], counts: Counts): void {

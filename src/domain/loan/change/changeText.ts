@@ -4,7 +4,7 @@ import type { Entry } from '../entry.ts'
 import type { Outcome } from '../outcomes.ts'
 import { COMPONENTS, type Portions, totalOf } from '../portions.ts'
 import type { AtChargeOff, Forgone, Unearned } from '../recognition.ts'
-import { roleToText } from '../restructure/plan.ts'
+import { roleToText } from '../restructure/planText.ts'
 import type { ChangeableTerms, LoanChanged } from './change.ts'
 
 /** Balances that no receiver is told of. */

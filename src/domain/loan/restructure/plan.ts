@@ -1,6 +1,6 @@
-import { isCalendarDate, isPeriodUnit, type LocalDate } from '../../dates.ts'
+import { addPeriods, daysBetween, type Instant, type LocalDate } from '../../dates.ts'
 import type { Rate } from '../../money.ts'
-import { type Distance, RATE_PERIODS, type RatePer } from '../../product/terms.ts'
+import type { Distance, RatePer } from '../../product/terms.ts'
 
 /** The ways in which a restructure changes the instalments of a loan. */
 export const CHANGE_KINDS = [
@@ -55,92 +55,35 @@ export const planOf = (role: RestructureRole | null | undefined): RestructurePla
 export const causeOf = (role: RestructureRole | null | undefined): number | undefined =>
   role && 'of' in role ? role.of : undefined
 
-/** The first field of the text of a plan. A change of how it is written changes it. */
-const FORMAT_VERSION = '1'
-const NOTHING = '-'
+/** An entry, as far as it says whether it restructures its loan. */
+interface Restructurable {
+  readonly restructure?: RestructureRole | null
+  readonly reversedAt: Instant | null
+}
+
+/** Returns the restructures of a loan that are not reversed, in the order of their posting. */
+export const restructuresIn = <One extends Restructurable>(entries: readonly One[]): One[] =>
+  entries.filter(({ restructure, reversedAt }) => reversedAt === null && planOf(restructure) !== undefined)
 
 /**
- * Writes a role as text without commas and semicolons: `1 kind value every unit every unit interest reason` for a plan, with
- * the new distance second, and `of ordinal`, with `now` for a fee that is due at once. Amounts in minor units.
+ * Returns the distance of the instalments of a schedule: that of its due dates, counted from the disbursement in months, or
+ * else from the last due date but one to the last in days.
  */
-export function roleToText(role: RestructureRole): string {
-  if ('of' in role) return role.isDueNow ? `of ${role.of} now` : `of ${role.of}`
-  const { change, every, interest, reason } = role.plan
-  const isDivided = change.kind === 'numberOfRepayments'
-  return [
-    FORMAT_VERSION,
-    change.kind,
-    sizeOf(change),
-    distanceToText(every),
-    distanceToText(isDivided ? change.every : null),
-    typeof interest === 'string' ? interest : `${interest.rate}/${interest.ratePer}`,
-    reason,
-  ].join(' ')
+export function distanceIn({
+  disbursedOn,
+  schedule,
+}: {
+  readonly disbursedOn: LocalDate
+  readonly schedule: readonly { readonly dueDate: LocalDate }[]
+}): Distance {
+  const dates = [disbursedOn, ...schedule.map(({ dueDate }) => dueDate)]
+  const [first, second] = [monthOf(dates[0]!), monthOf(dates[1]!)]
+  const months = second - first
+  const isMonthly =
+    months > 0 &&
+    schedule.every(({ dueDate }, index) => dueDate === addPeriods(disbursedOn, (index + 1) * months, 'months'))
+  if (isMonthly) return { every: months, unit: 'months' }
+  return { every: Math.max(1, daysBetween(dates.at(-2)!, dates.at(-1)!)), unit: 'days' }
 }
 
-function sizeOf(change: ScheduleChange): string {
-  switch (change.kind) {
-    case 'newFirstDueDate':
-    case 'until':
-      return change.on
-    case 'postponeBy':
-      return String(change.periods)
-    case 'numberOfRepayments':
-      return String(change.count)
-    case 'instalmentAmount':
-      return String(change.amount)
-  }
-}
-
-const distanceToText = (distance: Distance | null): string =>
-  distance === null ? NOTHING : `${distance.every}/${distance.unit}`
-
-/** Reads a role from its text. @throws SyntaxError for a damaged text, and for one of another format version */
-export function roleFromText(text: string): RestructureRole {
-  const [format, ...fields] = text.split(' ')
-  if (format === 'of') return { of: countFrom(fields[0]), isDueNow: fields[1] === 'now' }
-  const [kind = '', value = '', every = '', newEvery = '', interest = '', reason] = fields
-  const distance = distanceFrom(every)
-  const known = RESTRUCTURE_REASONS.find((one) => one === reason)
-  if (format !== FORMAT_VERSION || distance === null || known === undefined) throw new SyntaxError('a restructure')
-  const change = changeFrom(kind, value, distanceFrom(newEvery))
-  return { plan: { change, every: distance, interest: interestFrom(interest), reason: known } }
-}
-
-function changeFrom(kind: string, value: string, every: Distance | null): ScheduleChange {
-  switch (kind) {
-    case 'newFirstDueDate':
-    case 'until':
-      if (!isCalendarDate(value)) throw new SyntaxError('a day')
-      return { kind, on: value }
-    case 'postponeBy':
-      return { kind, periods: countFrom(value) }
-    case 'numberOfRepayments':
-      return { kind, count: countFrom(value), every }
-    case 'instalmentAmount':
-      return { kind, amount: BigInt(value) }
-    default:
-      throw new SyntaxError('a kind of change')
-  }
-}
-
-function interestFrom(text: string): AddedInterest {
-  if (text === 'keep' || text === 'none') return text
-  const [rate = '', per] = text.split('/')
-  const ratePer = RATE_PERIODS.find((one) => one === per)
-  if (ratePer === undefined) throw new SyntaxError('a rate')
-  return { rate: BigInt(rate), ratePer }
-}
-
-function distanceFrom(text: string): Distance | null {
-  if (text === NOTHING) return null
-  const [every, unit] = text.split('/')
-  if (!isPeriodUnit(unit)) throw new SyntaxError('a distance')
-  return { every: countFrom(every), unit }
-}
-
-function countFrom(text = ''): number {
-  const count = Number(text)
-  if (!Number.isSafeInteger(count) || count < 1) throw new SyntaxError('a count')
-  return count
-}
+const monthOf = (date: LocalDate): number => Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7))

@@ -16,6 +16,7 @@ import {
   planOf,
   type RestructureReason,
   type RestructureRole,
+  restructuresIn,
   type ScheduleChange,
 } from './plan.ts'
 
@@ -36,6 +37,9 @@ export interface RestructureFee {
 
 /** The components that a restructure may waive, with the types of the waivers. */
 export const WAIVERS = { penalty: 'Waive Penalty', fees: 'Waive Fees', interest: 'Waive Interest' } as const
+
+/** The most entries that are posted with a restructure: a waiver of each component, and a fee. */
+export const MOST_PARTS = 4
 
 /** A request to restructure a loan. */
 export interface RestructureRequest {
@@ -149,10 +153,6 @@ class Steps {
     this.loan = { terms: this.loan.terms, entries: [...this.loan.entries, posted] }
   }
 }
-
-/** Returns the restructures of a loan that are not reversed, in the order of their posting. */
-export const restructuresIn = <One extends Pick<Entry, 'restructure' | 'reversedAt'>>(entries: readonly One[]): One[] =>
-  entries.filter(({ restructure, reversedAt }) => reversedAt === null && planOf(restructure) !== undefined)
 
 /** Requires a day from disbursement and the last restructure on, and not in the future. @throws LendingError `invalid_argument` */
 function requireEffectiveDate(loan: Loan, on: LocalDate, now: Instant): void {

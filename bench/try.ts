@@ -108,6 +108,11 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     tries: 'how long questions about the portfolio of a million loans take; --directory D keeps the book',
     command: ['bench/portfolio/main.ts'],
   },
+  restructures: {
+    tries: 'random loans with restructures, against a model that keeps a list of instalments day by day',
+    command: ['test/domain/restructure/tryRestructures.ts'],
+    settings: { MKOPO_LOANS: 100_000, MKOPO_SEED: 1 },
+  },
   terms: {
     tries: 'random loans by the terms of random products, against a model that goes day by day',
     command: ['test/domain/terms/tryTerms.ts'],

@@ -43,6 +43,14 @@ export type FaultRole =
   | 'chargeAmount'
   | 'chargeDueOn'
   | 'on'
+  // Restructures, with the parts of their bodies.
+  | 'type'
+  | 'effectiveDate'
+  | 'change'
+  | `change.${string}`
+  | `fee.${string}`
+  | `waive.${string}`
+  | `restructuring.${string}`
   // Arrears and portfolios.
   | 'bucket'
   | 'asOf'

@@ -111,13 +111,17 @@ export function toLoanView({ loan, state }: LoanNow) {
   }
 }
 
-const toDelinquencyView = ({ daysPastDue, bucket, since, provision }: DelinquencyNow, currency: Currency) => ({
+const toDelinquencyView = (
+  { daysPastDue, bucket, since, provision, restructuredOn }: DelinquencyNow,
+  currency: Currency,
+) => ({
   daysPastDue,
   bucket: bucket.name,
   since,
   class: bucket.class,
   stage: bucket.stage,
   provision: provision === null ? null : minorToText(provision, currency),
+  ...(restructuredOn !== null && { restructuredOn }),
 })
 
 /** A loan as `toLoanView` writes it, with how late it is by the policy in force; null where nothing is owed. */

@@ -20,6 +20,9 @@ export const LINE_WORDS = {
   Fee: ['Fee', 'Ada'],
   Penalty: ['Penalty', 'Adhabu'],
   'Settlement Waiver': ['Interest forgiven at settlement', 'Riba iliyosamehewa kwa kulipa mapema'],
+  'Waive Fees': ['Fees waived', 'Ada zilizosamehewa'],
+  'Waive Penalty': ['Penalty waived', 'Adhabu iliyosamehewa'],
+  Restructure: ['New instalments agreed', 'Ratiba mpya ya marejesho'],
 } as const satisfies Words<LineType>
 
 /** The statuses of a loan. */

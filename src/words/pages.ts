@@ -156,6 +156,9 @@ export const typeWords = {
   Fee: ['Fee', LINE_WORDS.Fee[1]],
   Penalty: ['Penalty', LINE_WORDS.Penalty[1]],
   'Settlement Waiver': ['Settlement Waiver', LINE_WORDS['Settlement Waiver'][1]],
+  'Waive Fees': ['Waive Fees', LINE_WORDS['Waive Fees'][1]],
+  'Waive Penalty': ['Waive Penalty', LINE_WORDS['Waive Penalty'][1]],
+  Restructure: ['Restructure', LINE_WORDS.Restructure[1]],
 } as const satisfies Words
 
 // The words of single office pages. The Kiswahili has to be reviewed by a native speaker who works with loans.

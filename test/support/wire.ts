@@ -73,6 +73,7 @@ export interface Wire<Id = string> {
   readonly details: readonly Wire<Id>[]
   readonly reasons: readonly string[]
   readonly repaymentSchedule: readonly Wire<Id>[]
+  readonly restructures: readonly Wire<Id>[]
   readonly repaymentHistory: readonly Wire<Id>[]
 }
 

@@ -5,6 +5,7 @@ import { getBoost } from '../../services/credit/creditBoosts.ts'
 import { getCustomer } from '../../services/customers/customers.ts'
 import type { Deps } from '../../services/deps.ts'
 import { getLoan } from '../../services/loans/loans.ts'
+import { getSchedules } from '../../services/loans/restructures.ts'
 import { getTransaction } from '../../services/loans/transactions.ts'
 import { getOrganization } from '../../services/organizations/organizations.ts'
 import { getProduct } from '../../services/organizations/products.ts'
@@ -34,6 +35,7 @@ import { portfolioRoutes } from './portfolio/portfolio.ts'
 import { productRoutes } from './products/products.ts'
 import { toProduct } from './products/products.wire.ts'
 import { registry } from './registry.ts'
+import { toRestructuredLoan } from './restructures/restructures.wire.ts'
 import { testClockRoutes } from './testClock/testClock.ts'
 import { transactionListRoutes, transactionRoutes } from './transactions.ts'
 import { toTransaction } from './transactions.wire.ts'
@@ -75,7 +77,10 @@ const replayResponse =
     if (entity === 'loan product') return toProduct(await getProduct(deps, caller, entityId))
     if (entity !== 'loan') return cannotReplayResponse()
     if (transactionId === null) return toLoanSummary(await getLoan(deps, caller, ref))
-    return toTransaction(await getTransaction(deps, caller, ref, transactionId))
+    const transaction = await getTransaction(deps, caller, ref, transactionId)
+    // The answer to a restructure is the loan, also where its fee was posted last.
+    if (transaction.entry.restructure) return toRestructuredLoan(await getSchedules(deps, caller, ref))
+    return toTransaction(transaction)
   }
 
 /** The partner style: camelCase, customers (contract 4). */

@@ -26,6 +26,7 @@ import { delinquencyQuery, delinquencySchema, toDelinquency } from './delinquenc
 import { createLoanRequest, loanSchema, loanSummary, toLoan, toLoanSummary } from './loans.wire.ts'
 import * as examples from './openapi/examples.ts'
 import { LOAN_ADDRESSES, named, pageOf, writtenPage } from './registry.ts'
+import { restructureRoutes } from './restructures/restructures.ts'
 
 const tags = ['loans']
 
@@ -61,6 +62,7 @@ export function loanRoutes(app: StyleApp, deps: Deps): void {
   addLoanList(app, deps)
 
   settlementRoutes(app, deps)
+  restructureRoutes(app, deps)
   delinquencyRoutes(app, deps)
 
   for (const { path, params, named } of LOAN_ADDRESSES)

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { displayName } from '../../domain/customer/customer.ts'
-import { toRfc3339 } from '../../domain/dates.ts'
+import { sameTimeOn, toRfc3339 } from '../../domain/dates.ts'
 import type { Period } from '../../domain/loan/allocation.ts'
 import type { Balances, Recognition } from '../../domain/loan/balances.ts'
 import { LOAN_STATUSES } from '../../domain/loan/lifecycle.ts'
 import { totalOf } from '../../domain/loan/portions.ts'
+import { restructuredOf } from '../../domain/loan/replay.ts'
 import { type SettledLoan, USUAL_RULES } from '../../domain/loan/rules/loanRules.ts'
 import { paidOutOf } from '../../domain/loan/rules/topUp.ts'
 import type { HeadTerms } from '../../domain/loan/terms/terms.ts'
@@ -130,7 +131,7 @@ export const loanFigures = z.object({
   dueDate: z.iso
     .date()
     .describe(
-      'The last due date that was agreed. A single charge or a refund may have added an instalment that is due later: see `repaymentSchedule`.',
+      'The last due date of the schedule in force. A single charge or a refund may have added an instalment that is due later: see `repaymentSchedule`.',
     ),
   dueDateTime: instant.describe('The last due date at the time of day of the disbursement.'),
   netDisbursed: money
@@ -210,6 +211,7 @@ export function toLoanFigures({ loan, productName, state }: FiguredLoan): z.infe
   const { charged, paid, waived, outstanding } = state
   const { deducted, settled } = terms.rules ?? USUAL_RULES
   const isPaidOutInFull = deducted === 0n && settled.length === 0
+  const dueOn = restructuredOf(state as Balances)?.dueOn ?? terms.dueOn
   return {
     id: String(loan.id),
     accountNo: toAccountNo(loan.accountNo),
@@ -245,8 +247,8 @@ export function toLoanFigures({ loan, productName, state }: FiguredLoan): z.infe
     ...(state.nextDueOn === null || state.nextDueAmount === null
       ? {}
       : { nextDueDate: state.nextDueOn, nextDueAmount: number(state.nextDueAmount) }),
-    dueDate: terms.dueOn,
-    dueDateTime: toRfc3339(terms.dueAt, zone),
+    dueDate: dueOn,
+    dueDateTime: toRfc3339(dueOn === terms.dueOn ? terms.dueAt : sameTimeOn(dueOn, terms.disbursedAt, zone), zone),
     ...(isPaidOutInFull ? {} : { netDisbursed: number(paidOutOf(terms)) }),
     ...(deducted === 0n ? {} : { feesDeducted: number(deducted) }),
     ...(settled.length === 0 ? {} : { settled: settled.map((one) => toSettled(one, currency)) }),

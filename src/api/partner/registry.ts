@@ -53,6 +53,7 @@ const addressesOf = (shown: string) => {
   const byId = z.object({ id: shownId })
   const byExternalId = z.object({ externalId: shownAs(externalIdParam, shown) })
   const transaction = { transactionId: shownId }
+  const version = { version: shownAs(idParam, '1') }
   return [
     {
       path: '/:id',
@@ -63,6 +64,10 @@ const addressesOf = (shown: string) => {
         ref: { id: id ?? NOBODY.id },
         transactionId: transactionId ?? NOBODY.id,
       })),
+      withVersion: byId.extend(version).transform(({ id, version }) => ({
+        ref: { id: id ?? NOBODY.id },
+        version: Number(version ?? NOBODY.id),
+      })),
     },
     {
       path: '/external/:externalId',
@@ -72,6 +77,10 @@ const addressesOf = (shown: string) => {
       withTransaction: byExternalId.extend(transaction).transform(({ externalId, transactionId }) => ({
         ref: { externalId: externalId ?? NOBODY.externalId },
         transactionId: transactionId ?? NOBODY.id,
+      })),
+      withVersion: byExternalId.extend(version).transform(({ externalId, version }) => ({
+        ref: { externalId: externalId ?? NOBODY.externalId },
+        version: Number(version ?? NOBODY.id),
       })),
     },
   ] as const

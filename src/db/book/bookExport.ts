@@ -43,7 +43,7 @@ const ROWS: Readonly<Record<ExportKind, string>> = {
       CASE WHEN e.type IN ('Repayment', 'Recovery Repayment', 'Refund', 'Credit Balance Refund')
         THEN coalesce(e.record->>'method', e.payment_method) END AS "paymentMethod",
       CASE WHEN e.reversed_at IS NULL THEN 'posted' ELSE 'reversed' END AS status, e.reversed_at AS "reversedAt",
-      e.account_id AS "accountId", e.replaces
+      e.account_id AS "accountId", e.replaces, e.restructure
     FROM loan_entry e JOIN loan l ON l.organization_id = e.organization_id AND l.id = e.loan_id
     WHERE e.organization_id = $1 ORDER BY e.loan_id, e.ordinal`,
 }

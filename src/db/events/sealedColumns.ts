@@ -88,6 +88,7 @@ export const SEALED = {
       'retired_at',
       'created_at',
       'terms',
+      'restructuring',
     ],
     leftOut: {},
     isMutable: true,
@@ -162,6 +163,7 @@ export const SEALED = {
       'record',
       'payment_method',
       'due_on',
+      'restructure',
     ],
     leftOut: {
       arrival:

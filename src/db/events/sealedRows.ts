@@ -1,3 +1,4 @@
+import { roleToText } from '../../domain/loan/restructure/planText.ts'
 import { instantText } from '../audit/stamp.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { jsonbText } from '../queries/rows.ts'
@@ -116,6 +117,7 @@ export function postedRows(change: TrailedChange): SealedRow[] {
     record: posted.record && jsonbText(posted.record),
     payment_method: posted.paymentMethod,
     due_on: posted.dueOn,
+    restructure: posted.restructure && roleToText(posted.restructure),
   }
   const values = SEALED.loan_entry.columns.map((column) => texts[column])
   return [{ table: 'loan_entry', key: String(posted.id), values }]

@@ -3,6 +3,7 @@ import type { LoanChanged } from '../../domain/loan/change/change.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import type { Decision } from '../../domain/loan/loan.ts'
 import { carriedForward } from '../../domain/loan/replay.ts'
+import { roleToText } from '../../domain/loan/restructure/planText.ts'
 import type { Stamping } from '../audit/stamp.ts'
 import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from '../audit/trail.ts'
 import { type ColumnTypes, moment, statementOver, type Table } from '../queries/rows.ts'
@@ -59,6 +60,7 @@ const POSTED: ColumnTypes = {
   record: 'jsonb',
   payment_method: 'text',
   due_on: 'date',
+  restructure: 'text',
 }
 
 const REVERSED: ColumnTypes = { organization_id: 'int', id: 'bigint', loan_id: 'bigint', reversed_at: 'timestamptz' }
@@ -195,6 +197,7 @@ const postedRows = ({ loan, changes }: ChangeBatch): unknown[][] =>
             jsonOf(posted.record),
             posted.paymentMethod ?? null,
             posted.dueOn ?? null,
+            posted.restructure ? roleToText(posted.restructure) : null,
           ],
         ],
   )

@@ -5,6 +5,7 @@ import { isHead, type LoanHead } from '../../domain/loan/carriedForward/loanHead
 import type { Entry, EntryType, RepaymentRecord } from '../../domain/loan/entry.ts'
 import type { Loan } from '../../domain/loan/loan.ts'
 import { endFrom } from '../../domain/loan/replay.ts'
+import { roleFromText } from '../../domain/loan/restructure/planText.ts'
 import { fromStoredRules } from '../../domain/loan/rules/storedRules.ts'
 import type { HeadTerms } from '../../domain/loan/terms/terms.ts'
 import { currencyOf } from '../../domain/money.ts'
@@ -52,7 +53,7 @@ export const PERIODS = `
 /** The entries; bigints are text, because JSON has no integers of their size. */
 const ENTRIES = `
   (SELECT json_agg(json_build_array(e.id::text, e.type, e.value_date, e.posted_at, e.ordinal, e.place, e.amount::text,
-                                      e.token, e.note, e.replaces::text, e.reversed_at, e.record, e.payment_method, e.due_on)
+                                      e.token, e.note, e.replaces::text, e.reversed_at, e.record, e.payment_method, e.due_on, e.restructure)
                      ORDER BY e.ordinal)
        FROM loan_entry e WHERE e.organization_id = l.organization_id AND e.loan_id = l.id)`
 
@@ -149,6 +150,7 @@ type EntryTuple = [
   record: RepaymentRecord | null,
   paymentMethod: string | null,
   dueOn: LocalDate | null,
+  restructure: string | null,
 ]
 
 /** The entries that may be missing before the last one, in a damaged book that is still replayed. */
@@ -243,6 +245,7 @@ const toEntry = (tuple: EntryTuple): Entry => {
     record,
     paymentMethod,
     dueOn,
+    restructure,
   ] = tuple
   return {
     id: BigInt(id),
@@ -259,5 +262,6 @@ const toEntry = (tuple: EntryTuple): Entry => {
     record,
     paymentMethod,
     dueOn,
+    restructure: restructure === null ? null : roleFromText(restructure),
   }
 }

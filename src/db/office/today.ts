@@ -41,13 +41,17 @@ const disbursed = unprepared<Omit<DayAsked, 'today'>>(
 )
 
 /**
- * The condition of a loan that may owe something of an instalment of the day: of the schedule, or of one of its own after the
- * last, which a single charge or money paid back has made. Such a loan is overdue, or time changes it by the end of the day.
+ * The condition of a loan that may owe something of an instalment of the day: of the schedule, of the schedule that a
+ * restructure made, or of one of its own after the last, which a single charge or money paid back has made. Such a loan is overdue,
+ * or time changes it by the end of the day.
  */
 const mayOweOn = (organizationId: string, today: string, end: string) => `
   l.organization_id = ${organizationId} AND (l.overdue_since IS NOT NULL OR l.next_change_at <= ${end}::timestamptz)
   AND l.status = 'Active' AND (l.next_due_on = ${today}::date
     OR l.next_due_on < ${today}::date AND (
+      l.id IN (SELECT e.loan_id FROM loan_entry e
+        WHERE e.organization_id = ${organizationId} AND e.type = 'Restructure' AND e.reversed_at IS NULL)
+      OR
       l.due_on >= ${today}::date AND EXISTS (SELECT FROM loan_period i
         WHERE i.organization_id = l.organization_id AND i.loan_id = l.id AND i.due_date = ${today}::date)
       OR l.due_on < ${today}::date AND l.id IN (

@@ -1,6 +1,7 @@
 import type { PeriodUnit } from '../../domain/dates.ts'
 import { currencyOf } from '../../domain/money.ts'
 import type { Product } from '../../domain/product/product.ts'
+import { fromStoredLimits, toStoredLimits } from '../../domain/product/storedRestructuring.ts'
 import { fromStoredTerms, toStoredTerms } from '../../domain/product/storedTerms.ts'
 import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import { type Author, auditRow, keyRows } from '../audit/trail.ts'
@@ -47,8 +48,13 @@ export async function findProductIds(db: Db, organizationId: number): Promise<nu
 
 /** @throws a unique violation when the organization has a product of that id */
 export async function insertProduct(db: Db, author: Author, product: Product, now: number): Promise<void> {
-  const { currency, retired: _, terms, ...rest } = product
-  const columns = { ...rest, currency: currency.code, ...(terms && { terms: { ...toStoredTerms(terms) } as object }) }
+  const { currency, retired: _, terms, restructuring, ...rest } = product
+  const columns = {
+    ...rest,
+    currency: currency.code,
+    ...(terms && { terms: { ...toStoredTerms(terms) } as object }),
+    ...(restructuring && { restructuring: { ...toStoredLimits(restructuring) } as object }),
+  }
   const { organizationId } = author
   const trace = { action: 'create', before: null, after: columns }
   const audited = auditRow(db.pool, author, now, { entity: ENTITY, id: product.id }, trace)
@@ -97,5 +103,6 @@ export const toProduct = (row: ProductRow): Product => ({
   penaltyRate: row.penaltyRate,
   terms: fromStoredTerms(row.terms),
   enforceCreditLimit: row.enforceCreditLimit,
+  restructuring: fromStoredLimits(row.restructuring),
   retired: row.retiredAt !== null,
 })

@@ -30,8 +30,9 @@ interface FindValues extends Omit<OverdueAsked, 'after'> {
 }
 
 /**
- * Those that were saved as overdue, of which the oldest due date with anything owed is the day before; and those that time has
- * made overdue since they were saved, which wait for the sweep. Time alone never moves the due date itself.
+ * Those that were saved as overdue, of which the oldest due date with anything owed, or with the arrears that a restructure left, is
+ * the day before; and those that time has made overdue since they were saved, which wait for the sweep. Time alone never moves
+ * the due date itself.
  */
 const find = unprepared<FindValues>((p) => {
   const placed = (dueOn: string, days = 0) => `l.organization_id = ${p('organizationId')} AND l.status = 'Active'
@@ -39,7 +40,7 @@ const find = unprepared<FindValues>((p) => {
       AND ${dueOn} BETWEEN coalesce(${p('dueFrom')}::date + ${days}, '-infinity') AND coalesce(${p('dueTo')}::date + ${days}, 'infinity')
       AND (${dueOn}, l.id) > (coalesce(${p('afterDueOn')}::date + ${days}, '-infinity'), coalesce(${p('afterId')}::bigint, 0))`
   return `
-  (SELECT l.next_due_on AS "dueOn", l.id FROM loan l
+  (SELECT l.overdue_since - 1 AS "dueOn", l.id FROM loan l
     WHERE ${placed('l.overdue_since', 1)} AND l.overdue_since IS NOT NULL
     ORDER BY l.overdue_since, l.id LIMIT ${p('most')})
   UNION ALL
@@ -83,7 +84,7 @@ const read = unprepared<{ organizationId: number; ids: readonly bigint[] }>(
   FROM loan l JOIN customer c ON c.organization_id = l.organization_id AND c.id = l.customer_id
     LEFT JOIN loan_product pr ON pr.organization_id = l.organization_id AND pr.id = l.product_id
   WHERE l.organization_id = ${p('organizationId')} AND l.id = ANY(${p('ids')}::bigint[])
-  ORDER BY l.next_due_on, l.id`,
+  ORDER BY coalesce(l.overdue_since - 1, l.next_due_on), l.id`,
 )
 
 /** Reads overdue loans by their ids, in the order of their places. */

@@ -13,6 +13,9 @@ export const POSTING_KINDS = [
   'fee',
   'penalty',
   'settlement_waiver',
+  'waive_fees',
+  'waive_penalty',
+  'restructure',
   'reversal',
   'adjustment',
   'restatement',
@@ -36,6 +39,9 @@ const OF_ENTRY: Readonly<Record<EntryType, PostingKind>> = {
   Fee: 'fee',
   Penalty: 'penalty',
   'Settlement Waiver': 'settlement_waiver',
+  'Waive Fees': 'waive_fees',
+  'Waive Penalty': 'waive_penalty',
+  Restructure: 'restructure',
 }
 
 /** A change of a loan, as far as it decides the kind of its posting. */

@@ -1,12 +1,27 @@
 import type { Instant, LocalDate } from '../dates.ts'
-import { notFound } from '../errors.ts'
+import { invariant, notFound } from '../errors.ts'
 import { type Entry, type EntryType, isCharge } from '../loan/entry.ts'
-import { adjust, type Decision, type Loan, type Posting, post, reverse } from '../loan/loan.ts'
+import { adjust, type Decision, type Loan, type Posting, post, reverse, type Saving } from '../loan/loan.ts'
 import type { LoanState } from '../loan/replay.ts'
+import {
+  type RestructureRequest,
+  type RestructureTerms,
+  restructureLoan,
+  reverseRestructure,
+} from '../loan/restructure/restructureLoan.ts'
 import type { Decimal } from '../money.ts'
+import { fromStoredRestructure, type StoredRestructure, toStoredRestructure } from './storedRestructure.ts'
 
 /** The kinds of actions that may wait for a second ADMIN (contract 14.9). */
-export const ACTION_KINDS = ['reverse', 'reverse-charge', 'adjust', 'write-off', 'waive-interest'] as const
+export const ACTION_KINDS = [
+  'reverse',
+  'reverse-charge',
+  'adjust',
+  'write-off',
+  'waive-interest',
+  'restructure',
+  'reverse-restructure',
+] as const
 export type ActionKind = (typeof ACTION_KINDS)[number]
 
 /** The states of a pending action. All but the first are final. */
@@ -15,7 +30,7 @@ export type ActionState = (typeof ACTION_STATES)[number]
 
 /** A request to take a transaction out of a loan. */
 interface Reversal {
-  readonly kind: 'reverse' | 'reverse-charge'
+  readonly kind: 'reverse' | 'reverse-charge' | 'reverse-restructure'
   readonly transactionId: bigint
   readonly note: string | null
 }
@@ -36,8 +51,15 @@ interface Loss {
   readonly posting: Pick<Posting, 'amount' | 'valueDate' | 'token' | 'note'>
 }
 
+/** A request to restructure a loan, with what it is decided by. */
+interface Restructuring {
+  readonly kind: 'restructure'
+  readonly request: RestructureRequest
+  readonly terms: RestructureTerms
+}
+
 /** A request that may wait for a second ADMIN. */
-export type ActionRequest = Reversal | AdjustmentRequest | Loss
+export type ActionRequest = Reversal | AdjustmentRequest | Loss | Restructuring
 
 const KIND_OF: Readonly<Partial<Record<EntryType, Loss['kind']>>> = {
   'Write-off': 'write-off',
@@ -60,26 +82,42 @@ export const transactionOf = (request: ActionRequest): bigint | null =>
  * Decides what a request does to a loan.
  * @throws LendingError `not_found`, `invalid_argument`, `failed_precondition`
  */
-export function decideAction(loan: Loan, request: ActionRequest, now: number): Decision {
+export function decideAction(loan: Loan, request: ActionRequest, now: number): Saving {
   switch (request.kind) {
     case 'reverse':
-      return reverse(loan, request.transactionId, now, request.note)
+      return { save: reverse(loan, request.transactionId, now, request.note) }
     case 'reverse-charge':
       if (!loan.entries.some(({ id, type }) => id === request.transactionId && isCharge(type)))
         throw notFound('no charge of this loan has that id')
-      return reverse(loan, request.transactionId, now, request.note)
+      return { save: reverse(loan, request.transactionId, now, request.note) }
     case 'adjust':
-      return adjust(loan, request.transactionId, request, now)
+      return { save: adjust(loan, request.transactionId, request, now) }
+    case 'restructure':
+      return inOrder(restructureLoan(loan, request.request, request.terms, now))
+    case 'reverse-restructure':
+      return inOrder(reverseRestructure(loan, request.transactionId, now, request.note))
     default:
-      return post(loan, { ...request.posting, type: TYPE_OF[request.kind] }, now)
+      return { save: post(loan, { ...request.posting, type: TYPE_OF[request.kind] }, now) }
   }
 }
 
+/** Returns decisions that are saved together. @param decisions at least one, in the order in which they are saved */
+function inOrder(decisions: readonly Decision[]): Saving {
+  const save = decisions.at(-1)
+  invariant(save, 'a restructure and its reversal decide something')
+  return { save, first: decisions.slice(0, -1) }
+}
+
 /**
- * Returns the amount of a decision, in minor units of the loan: what is posted or what is reversed, whichever is larger. Of a
- * reversed transaction it counts also what the transaction is worth now, where that follows from the loan.
+ * Returns the amount of decisions, in minor units of the loan: what is posted or what is reversed, whichever is larger; of a
+ * restructure and its reversal what is outstanding before it. Of a reversed transaction it counts also what the transaction is
+ * worth now, where that follows from the loan.
  */
-export function amountOf({ posted, reversed, before }: Decision): bigint {
+export function amountOf({ save, first = [] }: Saving): bigint {
+  const all = [...first, save]
+  if (all.some(({ posted, reversed }) => (posted ?? reversed)?.type === 'Restructure'))
+    return all[0]!.before.totalOutstanding
+  const { posted, reversed, before } = save
   const outcomes = 'outcomes' in before ? (before as LoanState).outcomes : undefined
   const amounts = [posted?.amount, reversed?.amount, reversed && outcomes?.get(reversed.ordinal)?.amount]
   return amounts.reduce<bigint>((most, one) => (one != null && one > most ? one : most), 0n)
@@ -111,6 +149,8 @@ export interface StoredRequest {
   readonly valueDate?: LocalDate | null
   readonly token?: string | null
   readonly note: string | null
+  /** Of a restructure: the whole request, as JSON. */
+  readonly restructure?: StoredRestructure
 }
 
 const toDecimal = (amount: Decimal | null) => amount && { units: String(amount.units), scale: amount.scale }
@@ -120,6 +160,10 @@ export function toStoredRequest(request: ActionRequest): StoredRequest {
   if ('posting' in request) {
     const { amount, valueDate = null, token, note } = request.posting
     return { amount: toDecimal(amount), valueDate, token, note }
+  }
+  if (request.kind === 'restructure') {
+    const { effectiveDate = null, note } = request.request
+    return { valueDate: effectiveDate, note, restructure: toStoredRestructure(request.request, request.terms) }
   }
   const transactionId = String(request.transactionId)
   if (request.kind !== 'adjust') return { transactionId, note: request.note }
@@ -136,7 +180,10 @@ export function fromStoredRequest(kind: ActionKind, stored: StoredRequest): Acti
   switch (kind) {
     case 'reverse':
     case 'reverse-charge':
+    case 'reverse-restructure':
       return { kind, transactionId, note }
+    case 'restructure':
+      return { kind, ...fromStoredRestructure(stored.restructure, { effectiveDate: valueDate, note }) }
     case 'adjust':
       return { kind, transactionId, amount: amount ?? { units: 0n, scale: 0 }, valueDate, note }
     default:

@@ -47,7 +47,8 @@ function brokenByEntries({ terms, entries }: Loan): string[] {
     [inOrder(entries.map((entry) => entry.ordinal)), 'the entries are not numbered 1, 2, 3 …'],
     [new Set(tokens).size === tokens.length, 'two entries have the same token'],
     ...entries.flatMap((entry): Rule[] => [
-      [entry.amount > 0n, `entry ${entry.id} has no amount`],
+      // A restructure that only moves due dates adds nothing.
+      [entry.amount > 0n || (entry.amount === 0n && entry.type === 'Restructure'), `entry ${entry.id} has no amount`],
       // A reversed repayment may be dated before a release that was moved later.
       [
         entry.reversedAt !== null || entry.valueDate >= terms.disbursedOn,

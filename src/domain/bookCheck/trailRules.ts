@@ -142,7 +142,7 @@ function byId(trail: readonly LoanTrail[], idOf: (row: LoanTrail) => string | nu
   return { found, twice }
 }
 
-const COMPUTED: readonly EntryType[] = ['Charge-off', 'Write-off', 'Settlement Waiver']
+const COMPUTED: readonly EntryType[] = ['Charge-off', 'Write-off', 'Settlement Waiver', 'Restructure']
 
 /** Returns whether the amount of an entry follows from the loan, and is not one that a caller gave. */
 const takesWhatIsOwed = ({ type }: Entry): boolean => COMPUTED.includes(type)
@@ -156,7 +156,8 @@ interface Places {
 /**
  * Checks the dates and amounts of a loan's entries against their postings: no entry is dated after the day of its posting,
  * none is reversed before its posting, and an unreversed charge-off or write-off has the amount that was owed at its place
- * when it was posted, and an unreversed settlement waiver the amount that was forgiven. What was before is what the trail
+ * when it was posted, an unreversed settlement waiver the amount that was forgiven, and an unreversed restructure the interest
+ * that was added. What was before is what the trail
  * has before: the clock of a machine may go back by some milliseconds. What is not in the trail is a fault of `brokenByTrail`.
  * @param trail all rows about the loan, oldest first
  * @param earlierTerms returns the terms that the loan had before, in the order of their versions
@@ -211,7 +212,8 @@ function brokenAmount(loan: Loan, entry: Entry, { trail, places, earlierTerms }:
   const terms = termsOfVersion(loan.terms, earlierTerms(), place + 1)
   const owed = owedAt({ ...loan, terms }, entry, (one) => (places.reversed.get(String(one.id)) ?? Infinity) > last)
   if (owed === entry.amount) return []
-  return [`the ${entry.type.toLowerCase()} ${entry.id} is marked with ${entry.amount}, and ${owed} was owed`]
+  const was = entry.type === 'Restructure' ? 'was added' : 'was owed'
+  return [`the ${entry.type.toLowerCase()} ${entry.id} is marked with ${entry.amount}, and ${owed} ${was}`]
 }
 
 /**

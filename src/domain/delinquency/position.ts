@@ -1,6 +1,7 @@
 import { dateIn, dayAfter, daysBetween, type Instant, type LocalDate, startOfDay } from '../dates.ts'
 import type { Entry } from '../loan/entry.ts'
 import type { Replayable } from '../loan/fold.ts'
+import { restructuresIn } from '../loan/restructure/plan.ts'
 import type { LoanTerms } from '../loan/terms/terms.ts'
 import { applyRate } from '../money.ts'
 import { type Bucket, bucketIndex, type DelinquencyPolicy, isMaterial, policyIn } from './policy.ts'
@@ -122,6 +123,13 @@ export const knownThen = <Posted extends Pick<Entry, 'postedAt' | 'reversedAt'>>
 export const datedUpTo = <Dated extends Pick<Entry, 'valueDate'>>(day: LocalDate, entries: readonly Dated[]): Dated[] =>
   entries.filter(({ valueDate }) => valueDate <= day)
 
+/** Returns the day from which the last restructure of a loan counts; null: none does. */
+export const restructuredOn = (entries: readonly Replayable[]): LocalDate | null =>
+  restructuresIn(entries).reduce<LocalDate | null>(
+    (last, { valueDate }) => (last === null || valueDate > last ? valueDate : last),
+    null,
+  )
+
 /** How late a loan is by a policy. */
 export interface DelinquencyNow {
   readonly daysPastDue: number
@@ -130,6 +138,8 @@ export interface DelinquencyNow {
   readonly since: LocalDate
   /** In minor units; null: the bucket has no rate. */
   readonly provision: bigint | null
+  /** The day from which the last restructure counts; null: the loan was not restructured. */
+  readonly restructuredOn: LocalDate | null
 }
 
 /** Returns how late a loan is at a moment; null where it owes nothing then. */
@@ -148,5 +158,6 @@ export function delinquencyNow(
   const { index, standing } = last
   const bucket = policy.buckets[index]!
   const provision = bucket.provisionRate === null ? null : provisionOf(policy, { index, ...standing })
-  return { daysPastDue: daysPastDueOn(last, dateIn(terms.zone, asOf)), bucket, since, provision }
+  const daysPastDue = daysPastDueOn(last, dateIn(terms.zone, asOf))
+  return { daysPastDue, bucket, since, provision, restructuredOn: restructuredOn(entries) }
 }

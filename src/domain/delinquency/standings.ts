@@ -3,6 +3,7 @@ import type { Period } from '../loan/allocation.ts'
 import type { EntryType } from '../loan/entry.ts'
 import type { Fold, Replayable } from '../loan/fold.ts'
 import { foldOf, unreversedInOrder } from '../loan/replay.ts'
+import { type CarriedArrears, carriedArrears } from '../loan/restructure/carriedArrears.ts'
 import { lastPenaltyDay } from '../loan/rules/penalties.ts'
 import type { LoanTerms } from '../loan/terms/terms.ts'
 
@@ -26,6 +27,8 @@ export interface Standing {
 interface Owing extends Pick<Standing, 'state' | 'principal' | 'isChargedOff'> {
   /** The instalments by due date, from the first one on of which something may be owed. */
   readonly periods: readonly Period[]
+  /** What was overdue before a restructure, and still counts. */
+  readonly carried: CarriedArrears | null
 }
 
 /** A loan at the end of a day on which something happened. */
@@ -71,6 +74,7 @@ function owingIn(fold: Fold): Owing {
     principal: due.principal - paid.principal - waived.principal - writtenOff.principal,
     isChargedOff: fold.chargedOffOn !== null,
     periods: fold.periods.slice(fold.firstOwing),
+    carried: fold.owed > 0n ? carriedArrears(fold) : null,
   }
 }
 
@@ -81,9 +85,8 @@ function owingIn(fold: Fold): Owing {
 export function standingAt(terms: LoanTerms, entries: Iterable<Replayable>, asOf: Instant): Omit<Standing, 'causes'> {
   const day = dateIn(terms.zone, asOf)
   const fold = foldOf(terms, unreversedInOrder(entries), lastPenaltyDay(terms, asOf), {})
-  const { periods, ...owing } = owingIn(fold)
-  const { oldestDue, overdue } = arrearsOn(periods, day)
-  return { ...owing, from: day, oldestDue, overdue }
+  const { periods, carried, ...owing } = owingIn(fold)
+  return { ...owing, from: day, ...withCarried(arrearsOn(periods, day), carried) }
 }
 
 /** The arrears on a day, and what falls overdue after it. */
@@ -113,17 +116,36 @@ function arrearsOn(periods: readonly Period[], day: LocalDate, before: LocalDate
   return { oldestDue, overdue, hasPassed, later }
 }
 
+/**
+ * Returns arrears by the schedule in force together with those of before a restructure, which are a part of the same debt: the
+ * older due date, and the larger amount.
+ */
+function withCarried(arrears: Pick<Arrears, 'oldestDue' | 'overdue'>, carried: CarriedArrears | null) {
+  if (carried === null) return arrears
+  const { oldestDue, overdue } = arrears
+  return {
+    oldestDue: oldestDue !== null && oldestDue < carried.oldestDue ? oldestDue : carried.oldestDue,
+    overdue: overdue > carried.overdue ? overdue : carried.overdue,
+  }
+}
+
 /** Returns the standings of a snapshot: of its day, and of each day before `next` on which an instalment falls overdue. */
-function standingsFrom({ day, periods, causes, ...owing }: Snapshot, next: LocalDate): Standing[] {
+function standingsFrom({ day, periods, carried, causes, ...owing }: Snapshot, next: LocalDate): Standing[] {
   const { hasPassed, later, ...arrears } = arrearsOn(periods, day, dayBefore(next))
   let { oldestDue, overdue } = arrears
   const standings: Standing[] = [
-    { ...owing, from: day, oldestDue, overdue, causes: hasPassed ? ['due date passed', ...causes] : causes },
+    {
+      ...owing,
+      from: day,
+      ...withCarried({ oldestDue, overdue }, carried),
+      causes: hasPassed ? ['due date passed', ...causes] : causes,
+    },
   ]
   for (const [dueDate, owed] of later) {
     oldestDue ??= dueDate
     overdue += owed
-    standings.push({ ...owing, from: dayAfter(dueDate), oldestDue, overdue, causes: ['due date passed'] })
+    const arrears = withCarried({ oldestDue, overdue }, carried)
+    standings.push({ ...owing, from: dayAfter(dueDate), ...arrears, causes: ['due date passed'] })
   }
   return standings
 }

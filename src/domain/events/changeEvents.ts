@@ -50,6 +50,8 @@ function causesOf({ action, loanChange }: ToldChange): readonly EventType[] {
   if (action === 'create') return ['loan.disbursed']
   if (posted && reversed)
     return isCustomerRepayment(reversed.type) ? ['repayment.adjusted'] : ['transaction.reversed', 'transaction.posted']
+  // The waivers and the fee of a restructure are transactions of their own, and told as such.
+  if ((posted ?? reversed)?.type === 'Restructure') return ['loan.restructured']
   if (reversed) return [isCustomerRepayment(reversed.type) ? 'repayment.reversed' : 'transaction.reversed']
   if (posted) return [isCustomerRepayment(posted.type) ? 'repayment.posted' : 'transaction.posted']
   // What time changed has no cause but time: what followed is all there is.

@@ -6,6 +6,7 @@ export const EVENT_TYPES = [
   'customer.closed',
   'loan.disbursed',
   'loan.restated',
+  'loan.restructured',
   'repayment.posted',
   'repayment.reversed',
   'repayment.adjusted',

@@ -24,6 +24,8 @@ export interface Period extends Readonly<Totals> {
   readonly completedOn: LocalDate | null
   /** The number of penalties that were raised with the period for what was unpaid of it. */
   readonly penalties: number
+  /** Interest and fees, due in it, that had fallen due when a restructure was posted; left out where none gave it its date. */
+  readonly fallen?: { readonly interest: bigint; readonly fees: bigint }
 }
 
 /** Returns the period of an instalment to which nothing has happened. */
@@ -77,8 +79,15 @@ export interface AllocationRule {
 
 /** Penalty, fees, interest, principal; oldest instalment first (contract 4.3.5). */
 const PAYING: AllocationRule = { components: COMPONENTS, room: owedOf, into: 'paid' }
-/** Interest only, oldest instalment first (contract 4.4). */
-export const WAIVING = { components: ['interest'], room: owedOf, into: 'waived' } as const satisfies AllocationRule
+const waivingOf = (component: Component) =>
+  ({ components: [component], room: owedOf, into: 'waived' }) as const satisfies AllocationRule
+
+/** One component, oldest instalment first (contract 4.4). */
+export const WAIVING = {
+  'Waive Interest': waivingOf('interest'),
+  'Waive Fees': waivingOf('fees'),
+  'Waive Penalty': waivingOf('penalty'),
+} as const
 export const WRITING_OFF = {
   components: COMPONENTS,
   room: owedOf,

@@ -2,7 +2,8 @@ import { dateIn, dayAfter, daysBetween, type Instant, type LocalDate, startOfDay
 import { outstandingOf, owedOf, type Period, type Totals } from './allocation.ts'
 import { type LoanStatus, statusOf } from './lifecycle.ts'
 import { type Portions, totalOf } from './portions.ts'
-import { type AtChargeOff, type Forgone, isNotDue, type Unearned } from './recognition.ts'
+import { type AtChargeOff, type Forgone, isNotDue, type Unearned, unearnedOf } from './recognition.ts'
+import { carriedArrears, type Restructured } from './restructure/carriedArrears.ts'
 import { nextPenaltyAt } from './rules/penalties.ts'
 import type { HeadTerms } from './terms/terms.ts'
 
@@ -28,6 +29,7 @@ export interface Balances extends Recognition {
   readonly totalPaid: bigint
   readonly totalOutstanding: bigint
   readonly totalOverpaid: bigint
+  /** What is owed of instalments whose due date has passed, or, where that is more, of arrears that a restructure carries. */
   readonly totalOverdue: bigint
   /** The penalties in `totalOverdue`. */
   readonly penaltyOverdue: bigint
@@ -37,7 +39,7 @@ export interface Balances extends Recognition {
   /** Due date of the oldest instalment with anything owed; null when nothing is owed. */
   readonly nextDueOn: LocalDate | null
   readonly nextDueAmount: bigint | null
-  /** The day after the oldest due date that is overdue now (contract 4.3.3). */
+  /** The day after the oldest due date that is overdue now, or of arrears that a restructure carries (contract 4.3.3). */
   readonly overdueSince: LocalDate | null
   /** Days since the oldest due date that is overdue; 0 when nothing is overdue. */
   readonly daysOverdue: number
@@ -61,6 +63,8 @@ export interface Folded extends Pick<Recognition, 'forgone' | 'atChargeOff'> {
   readonly penaltiesRaised: number
   /** The day of the latest penalty that was raised; null: none was. */
   readonly lastPenaltyOn: LocalDate | null
+  /** Null for a loan that was not restructured. */
+  readonly restructured: Restructured | null
 }
 
 /** Computes the balances of a fold at a moment. */
@@ -79,8 +83,8 @@ export function balancesOf(terms: HeadTerms, folded: Folded, asOf: Instant): Bal
     first ??= period
     if (isNotDue(period, today)) {
       next ??= period
-      interest += owedOf(period, 'interest')
-      fees += owedOf(period, 'fees')
+      interest += unearnedOf(period, 'interest')
+      fees += unearnedOf(period, 'fees')
     } else {
       overdue ??= period
       totalOverdue += period.owed
@@ -88,6 +92,9 @@ export function balancesOf(terms: HeadTerms, folded: Folded, asOf: Instant): Bal
     }
   }
   const status = statusOf(folded)
+  // What was overdue before a restructure counts as overdue until as much is settled.
+  const carried = folded.restructured === null ? null : carriedArrears(folded)
+  const oldestDue = earlier(overdue?.dueDate ?? null, carried?.oldestDue ?? null)
   return {
     status,
     charged,
@@ -98,14 +105,14 @@ export function balancesOf(terms: HeadTerms, folded: Folded, asOf: Instant): Bal
     totalPaid: totalOf(paid),
     totalOutstanding: folded.owed,
     totalOverpaid: folded.overpaid,
-    totalOverdue,
+    totalOverdue: carried !== null && carried.overdue > totalOverdue ? carried.overdue : totalOverdue,
     penaltyOverdue,
     totalWrittenOff: totalOf(writtenOff),
     totalRecovered: totalOf(recovered),
     nextDueOn: first?.dueDate ?? null,
     nextDueAmount: first?.owed ?? null,
-    overdueSince: overdue ? dayAfter(overdue.dueDate) : null,
-    daysOverdue: overdue ? daysBetween(overdue.dueDate, today) : 0,
+    overdueSince: oldestDue === null ? null : dayAfter(oldestDue),
+    daysOverdue: oldestDue === null ? 0 : daysBetween(oldestDue, today),
     chargedOffOn: folded.chargedOffOn,
     closedOn: status.startsWith('Closed') ? (folded.writtenOffOn ?? folded.paidOffOn) : null,
     penaltiesRaised: folded.penaltiesRaised,
@@ -116,6 +123,10 @@ export function balancesOf(terms: HeadTerms, folded: Folded, asOf: Instant): Bal
     nextChangeAt: nextChange(terms, folded, next, asOf),
   }
 }
+
+/** Returns the earlier of two days; null: none. */
+const earlier = (a: LocalDate | null, b: LocalDate | null): LocalDate | null =>
+  a === null || (b !== null && b < a) ? b : a
 
 /** Returns the earlier of the next penalty's instant and the midnight from which the next instalment is overdue. */
 function nextChange(terms: HeadTerms, folded: Folded, next: Period | undefined, asOf: Instant) {

@@ -18,6 +18,7 @@ import {
 import type { Folded } from './balances.ts'
 import { add, type Component, noPortions, subtract } from './portions.ts'
 import { type AtChargeOff, type Forgone, forgoing, givenUpEarly } from './recognition.ts'
+import type { Restructured } from './restructure/carriedArrears.ts'
 import { interestOf, type Received } from './rules/settlement.ts'
 import type { HeadTerms } from './terms/terms.ts'
 
@@ -31,7 +32,7 @@ export interface FoldedSoFar extends Folded {
 
 /** What a loan owes while entries are applied, and how amounts move in it. */
 export class Debt implements FoldedSoFar {
-  readonly periods: Period[]
+  periods: Period[]
   /** Sums over the periods, kept up to date so that no entry has to add them up. */
   readonly totals: Totals
   /** Owed in all periods. */
@@ -45,6 +46,7 @@ export class Debt implements FoldedSoFar {
   lastPenaltyOn: LocalDate | null
   forgone: Forgone
   atChargeOff: AtChargeOff | null
+  restructured: Restructured | null
   readonly hasOpenPeriodsOnly: boolean
   firstOwing: number
   /** Money that came in, in the order of the replay, with what it did; only of a loan that a settlement may forgive. */
@@ -67,6 +69,7 @@ export class Debt implements FoldedSoFar {
     this.lastPenaltyOn = from.lastPenaltyOn
     this.forgone = from.forgone
     this.atChargeOff = from.atChargeOff
+    this.restructured = from.restructured
     this.firstOwing = from.firstOwing
   }
 
@@ -89,6 +92,17 @@ export class Debt implements FoldedSoFar {
     const last = this.periods.at(-1)!
     const extra = { period: last.period + 1, fromDate: last.dueDate, dueDate: day }
     return this.periods.push(openPeriod({ ...extra, principal: 0n, interest: 0n, fees: 0n })) - 1
+  }
+
+  /** Returns the index of the instalment due on a day, or of one more that is due then where none is. */
+  protected indexDueExactlyOn(day: LocalDate): number {
+    const index = this.periods.findIndex(({ dueDate }) => dueDate >= day)
+    if (index === -1 || this.periods[index]!.dueDate === day) return this.indexDueOn(day)
+    const { period, fromDate } = this.periods[index]!
+    const extra = openPeriod({ period, fromDate, dueDate: day, principal: 0n, interest: 0n, fees: 0n })
+    const later = this.periods.slice(index).map((one) => ({ ...one, period: one.period + 1 }))
+    this.periods.splice(index, this.periods.length, extra, ...later)
+    return index
   }
 
   /** Adds to one component that is due in a period. */

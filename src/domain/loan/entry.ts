@@ -1,4 +1,5 @@
 import type { Instant, LocalDate } from '../dates.ts'
+import type { RestructureRole } from './restructure/plan.ts'
 
 /** The details of a repayment that a record system sent, beyond the fields of every entry. */
 export interface RepaymentRecord {
@@ -18,6 +19,9 @@ export const ENTRY_TYPES = [
   'Fee',
   'Penalty',
   'Settlement Waiver',
+  'Waive Fees',
+  'Waive Penalty',
+  'Restructure',
 ] as const
 
 export type EntryType = (typeof ENTRY_TYPES)[number]
@@ -33,8 +37,10 @@ export interface Entry {
   readonly ordinal: number
   /** Its place among the entries of its value date: its own ordinal, or that of the entry it replaces. */
   readonly place: number
-  /** Minor units. Of a charge-off or write-off what was owed, and of a settlement waiver what was forgiven,
-   * when it was posted; a replay computes it again. */
+  /**
+   * Minor units. Of a charge-off or write-off what was owed, of a settlement waiver what was forgiven, and of a restructure
+   * the interest that was added, when it was posted; a replay computes it again.
+   */
   readonly amount: bigint
   /** The caller's dedupe token, unique on the loan. */
   readonly token: string | null
@@ -51,6 +57,8 @@ export interface Entry {
    * Null or left out for any other entry. The note of a single charge is its name.
    */
   readonly dueOn?: LocalDate | null
+  /** Of a restructure, its plan; of a waiver or a fee that was posted with one, which. Null or left out for any other entry. */
+  readonly restructure?: RestructureRole | null
 }
 
 /** An entry that is about to be posted. The database gives the id, unless the client chose one. */
@@ -71,6 +79,16 @@ export type ChargeType = (typeof CHARGES)[number]
 
 /** Returns whether entries of the type are single charges. */
 export const isCharge = (type: EntryType): type is ChargeType => CHARGES.some((one) => one === type)
+
+/** The types of entries that are posted by a restructure alone: no posting of a caller has them. */
+export const OF_RESTRUCTURES = ['Waive Fees', 'Waive Penalty', 'Restructure'] as const satisfies readonly EntryType[]
+type OfRestructure = (typeof OF_RESTRUCTURES)[number]
+
+/** The types of entries that a posting may have. */
+export type PostableType = Exclude<EntryType, OfRestructure>
+
+/** Returns whether entries of the type are posted by a restructure alone. */
+export const isOfRestructures = (type: EntryType): type is OfRestructure => OF_RESTRUCTURES.some((one) => one === type)
 
 const MOVES_MONEY: readonly EntryType[] = ['Repayment', 'Recovery Repayment', 'Refund', 'Credit Balance Refund']
 

@@ -1,3 +1,4 @@
+import { dateIn } from '../dates.ts'
 import { invariant } from '../errors.ts'
 import { min, sum } from '../money.ts'
 import { openPeriod, outstandingOf, type Period, type Totals, WAIVING, WRITING_OFF } from './allocation.ts'
@@ -6,6 +7,9 @@ import { type Entry, type EntryType, isCustomerRepayment } from './entry.ts'
 import type { Outcome } from './outcomes.ts'
 import { add, COMPONENTS, noPortions, totalOf } from './portions.ts'
 import { NOTHING_FORGONE, unearnedOn } from './recognition.ts'
+import { arrearsCarried, countsAs, settledOf } from './restructure/carriedArrears.ts'
+import { causeOf, planOf } from './restructure/plan.ts'
+import { reschedule } from './restructure/reschedule.ts'
 import { chargesLeft, type Raised } from './rules/penalties.ts'
 import { forgivenOn, forgivingRules } from './rules/settlement.ts'
 import type { HeadTerms, LoanTerms } from './terms/terms.ts'
@@ -22,6 +26,7 @@ const BEFORE_ANY_ENTRY = {
   lastPenaltyOn: null,
   forgone: NOTHING_FORGONE,
   atChargeOff: null,
+  restructured: null,
   hasOpenPeriodsOnly: false,
   firstOwing: 0,
 }
@@ -63,7 +68,10 @@ export class Fold extends Debt {
   private static readonly effect: Record<EntryType, (fold: Fold, entry: Replayable) => Outcome> = {
     Repayment: (fold, entry) => fold.receive(entry),
     'Recovery Repayment': (fold, entry) => fold.receive(entry),
-    'Waive Interest': (fold, entry) => fold.waive(entry),
+    'Waive Interest': (fold, entry) => fold.waive(WAIVING['Waive Interest'], entry),
+    'Waive Fees': (fold, entry) => fold.waive(WAIVING['Waive Fees'], entry),
+    'Waive Penalty': (fold, entry) => fold.waive(WAIVING['Waive Penalty'], entry),
+    Restructure: (fold, entry) => fold.restructure(entry),
     Refund: (fold, entry) => fold.giveBack(entry, true),
     'Credit Balance Refund': (fold, entry) => fold.giveBack(entry, false),
     'Charge-off': (fold, entry) => fold.chargeOff(entry),
@@ -87,9 +95,9 @@ export class Fold extends Debt {
     return { amount, portions, overpayment: recovered.rest, credited: 0n, dropped: 0n }
   }
 
-  private waive(entry: Replayable): Outcome {
+  private waive(rule: (typeof WAIVING)[keyof typeof WAIVING], entry: Replayable): Outcome {
     const { amount } = entry
-    const { portions, rest } = this.giveUp(WAIVING, { amount, on: entry.valueDate, from: this.skipSettled() })
+    const { portions, rest } = this.giveUp(rule, { amount, on: entry.valueDate, from: this.skipSettled() })
     return { amount, portions, overpayment: 0n, credited: 0n, dropped: rest }
   }
 
@@ -119,11 +127,13 @@ export class Fold extends Debt {
 
   /** Adds a single charge, as far as the cap leaves room; overpayment pays it at once (contract 10.12). */
   private charge(entry: Replayable, component: 'fees' | 'penalty'): Outcome {
-    const { amount, valueDate, dueOn } = entry
+    const { amount, valueDate, dueOn, restructure } = entry
+    const isDueNow = causeOf(restructure) !== undefined && restructure && 'of' in restructure && restructure.isDueNow
     const charged = min(amount, chargesLeft(this.terms, this.totals.due, component) ?? amount)
     const overpayment = min(charged, this.overpaid)
     if (charged > 0n) {
-      this.owe(this.indexDueOn(dueOn ?? valueDate), component, charged)
+      const day = dueOn ?? valueDate
+      this.owe(isDueNow ? this.indexDueExactlyOn(day) : this.indexDueOn(day), component, charged)
       this.overpaid -= overpayment
       this.allocate(this.money.paying, { amount: overpayment, on: valueDate })
     }
@@ -152,6 +162,31 @@ export class Fold extends Debt {
     }
     const portions = isMarked ? outstandingOf(this.totals) : noPortions()
     return { amount: totalOf(portions), portions, overpayment: 0n, credited: 0n, dropped: 0n }
+  }
+
+  /** Schedules again what is owed, and adds the interest of the time that this adds, as far as the cap leaves room. */
+  private restructure({ valueDate: on, postedAt, ordinal, restructure }: Replayable): Outcome {
+    const plan = planOf(restructure)
+    invariant(plan && !this.hasOpenPeriodsOnly, 'a restructure has a plan, and all instalments are known')
+    const { ratePerPeriod, zone } = this.terms
+    const room = chargesLeft(this.terms, this.totals.due, 'fees')
+    const done = reschedule(this.periods, plan, { on, postedOn: dateIn(zone, postedAt), ratePerPeriod, room })
+    if (!done) return { amount: 0n, portions: noPortions(), overpayment: 0n, credited: 0n, dropped: 0n }
+    const arrears = arrearsCarried(this, plan.reason, on)
+    this.restructured = {
+      ordinal,
+      on,
+      countsAs: countsAs(plan, arrears),
+      dueOn: done.dueOn,
+      arrears,
+      settledBefore: settledOf(this.totals),
+    }
+    this.periods = done.periods.slice()
+    const portions = { ...noPortions(), interest: done.added }
+    this.totals.due = add(this.totals.due, portions)
+    this.owed += done.added
+    this.firstOwing = 0
+    return { amount: done.added + done.dropped, portions, overpayment: 0n, credited: 0n, dropped: done.dropped }
   }
 
   private writeOff(entry: Replayable): Outcome {

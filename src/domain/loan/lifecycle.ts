@@ -22,10 +22,11 @@ export function statusOf(folded: {
 type LifecycleState = Exclude<LoanStatus, 'Active'> | 'Active' | 'Active and charged off'
 
 /**
- * The entries that each state takes from a caller (contract 4.4): a settlement waiver follows from another entry. Money that comes in after the loan is paid off is overpayment.
+ * The entries that each state takes from a caller (contract 4.4): a settlement waiver follows from another entry, and waivers
+ * of fees and penalties are posted with a restructure. Money that comes in after the loan is paid off is overpayment.
  */
 const TAKES: Readonly<Record<LifecycleState, readonly EntryType[]>> = {
-  Active: ['Repayment', 'Waive Interest', 'Refund', 'Charge-off', 'Write-off', 'Fee', 'Penalty'],
+  Active: ['Repayment', 'Waive Interest', 'Refund', 'Charge-off', 'Write-off', 'Fee', 'Penalty', 'Restructure'],
   'Active and charged off': [
     ...(['Repayment', 'Recovery Repayment', 'Waive Interest', 'Refund', 'Write-off', 'Fee', 'Penalty'] as const),
   ],
@@ -45,6 +46,9 @@ const WORDS: Readonly<Record<EntryType, string>> = {
   Fee: 'a single fee',
   Penalty: 'a single penalty',
   'Settlement Waiver': 'a settlement waiver',
+  'Waive Fees': 'a waiver of fees',
+  'Waive Penalty': 'a waiver of penalties',
+  Restructure: 'a restructure',
 }
 
 /** The parts of a loan that its lifecycle state follows from. */

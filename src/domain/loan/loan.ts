@@ -11,6 +11,7 @@ import type { Outcome } from './outcomes.ts'
 import { requireDueOn, requireLeft, requirePlace, requireRoom, requireValueDate } from './postingRules.ts'
 import { balancesAt, endOf, extend, extendHead, type LoanState, replay, stateAt, stillHolds } from './replay.ts'
 import { cacheOf } from './replayCache.ts'
+import { causeOf } from './restructure/plan.ts'
 import type { Loan } from './terms/terms.ts'
 import type { ModifiedTerms } from './terms/versions.ts'
 
@@ -52,6 +53,12 @@ export interface Decision {
   readonly between?: Balances
   /** The terms from now on, where the decision modifies them. */
   readonly modifiedTerms?: ModifiedTerms
+}
+
+/** Decisions on a loan that are saved together: the last of them, and those before it. */
+export interface Saving {
+  readonly save: Decision
+  readonly first?: readonly Decision[]
 }
 
 const states = cacheOf<Loan, LoanState>('state')
@@ -154,17 +161,31 @@ export function post(loan: Loan | LoanHead, posting: Posting, now: Instant): Dec
  */
 export function reverse(loan: Loan, entryId: bigint, now: Instant, reason: string | null): Decision {
   const reversed = requireUnreversed(loan, entryId)
+  requireAlone(reversed)
   // A reversed waiver keeps each later one of its day away, which a repayment of the quote counts on.
   if (reversed.type === 'Settlement Waiver' && outcomeAt(loan, reversed, now)?.amount === 0n)
     throw failedPrecondition('the settlement waiver waives nothing any more: there is nothing to reverse')
-  return {
-    before: stateOf(loan, now),
-    reason,
-    posted: null,
-    outcome: undefined,
-    reversed,
-    state: stateOf(without(loan, reversed, now), now),
-  }
+  return reversalOf(loan, reversed, now, reason)
+}
+
+/** Returns the decision to mark an unreversed entry reversed. */
+export const reversalOf = (loan: Loan, reversed: Entry, now: Instant, reason: string | null): Decision => ({
+  before: stateOf(loan, now),
+  reason,
+  posted: null,
+  outcome: undefined,
+  reversed,
+  state: stateOf(without(loan, reversed, now), now),
+})
+
+/** Requires that an entry is not part of a restructure, which is reversed as a whole. @throws LendingError `failed_precondition` */
+function requireAlone({ type, restructure }: Entry): void {
+  if (!restructure) return
+  throw failedPrecondition(
+    type === 'Restructure'
+      ? 'a restructure is reversed by the reversal of restructures, with all that was posted with it'
+      : `the ${type} was posted with a restructure: reverse the restructure`,
+  )
 }
 
 const amountRole = (type: EntryType) => (isCharge(type) ? 'chargeAmount' : 'amount')
@@ -194,6 +215,7 @@ export interface Adjustment {
  */
 export function adjust(loan: Loan, entryId: bigint, adjustment: Adjustment, now: Instant): Decision {
   const original = requireUnreversed(loan, entryId)
+  requireAlone(original)
   if (!ADJUSTABLE.includes(original.type))
     throw failedPrecondition(
       isCharge(original.type)
@@ -239,10 +261,14 @@ function appendToHead(head: LoanHead, entry: NewEntry, now: Instant): Decision {
   return decisionOf(before, entry, outcome, state)
 }
 
-/** Checks an entry against the loan's state before and after it. */
-function append(loan: Loan, entry: NewEntry, now: Instant): Decision {
+/**
+ * Checks an entry against the loan's state before and after it.
+ * @throws LendingError `failed_precondition`, `invalid_argument`
+ */
+export function append(loan: Loan, entry: NewEntry, now: Instant): Decision {
   const before = stateOf(loan, now)
-  requireTakes(before, entry.type)
+  // The restructure with which a waiver is posted says whether the loan takes it.
+  if (causeOf(entry.restructure) === undefined) requireTakes(before, entry.type)
   requirePlace(loan, before, entry)
   const state = extend(loan.terms, before, entry, now) ?? replay(loan.terms, [...loan.entries, entry], now)
   const outcome = state.outcomes.get(entry.ordinal)
@@ -262,14 +288,16 @@ export const decisionOf = (before: Balances, entry: NewEntry, outcome: Outcome, 
   state,
 })
 
-function requireUnreversed(loan: Loan, entryId: bigint): Entry {
+/** Finds an entry that is not reversed. @throws LendingError `not_found`, `failed_precondition` */
+export function requireUnreversed(loan: Loan, entryId: bigint): Entry {
   const entry = loan.entries.find((candidate) => candidate.id === entryId)
   if (!entry) throw notFound('no transaction of this loan has that id')
   if (entry.reversedAt !== null) throw failedPrecondition('the transaction is reversed already')
   return entry
 }
 
-const without = (loan: Loan, reversed: Entry, now: Instant): Loan => ({
+/** Returns a loan in which an entry is marked reversed. */
+export const without = (loan: Loan, reversed: Entry, now: Instant): Loan => ({
   terms: loan.terms,
   entries: loan.entries.map((entry) => (entry === reversed ? { ...entry, reversedAt: now } : entry)),
 })

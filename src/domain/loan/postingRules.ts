@@ -1,5 +1,5 @@
 import { addPeriods, dateIn, type Instant, type LocalDate } from '../dates.ts'
-import { failedPrecondition, invalidArgument } from '../errors.ts'
+import { type FaultRole, failedPrecondition, invalidArgument } from '../errors.ts'
 import { minorToText } from '../money.ts'
 import type { Balances } from './balances.ts'
 import { type EntryType, isCharge, type NewEntry } from './entry.ts'
@@ -12,7 +12,7 @@ import type { HeadTerms, Loan } from './terms/terms.ts'
  * @throws LendingError `failed_precondition`
  */
 export function requireRoom(terms: HeadTerms, before: Balances, entry: NewEntry, outcome: Outcome): void {
-  if (isCharge(entry.type)) {
+  if (isCharge(entry.type) || entry.type === 'Restructure') {
     requireRoomForCharge(terms, outcome)
     return
   }
@@ -32,7 +32,8 @@ export function requireRoom(terms: HeadTerms, before: Balances, entry: NewEntry,
 }
 
 /**
- * Requires that the caps leave room for a single charge, at its place among the penalties (contract 10.9).
+ * Requires that the caps leave room for a single charge, or for the interest of a restructure, at its place among the penalties
+ * (contract 10.9).
  * @throws LendingError `failed_precondition`
  */
 function requireRoomForCharge({ currency }: HeadTerms, { amount, dropped }: Outcome): void {
@@ -62,7 +63,10 @@ export function requireLeft(loan: Loan, before: LoanState, entry: NewEntry, stat
 }
 
 function limitOf(state: Balances, type: EntryType): { what: string; minor: bigint } | null {
-  if (type === 'Waive Interest') return { what: 'the interest outstanding', minor: state.outstanding.interest }
+  const { outstanding } = state
+  if (type === 'Waive Interest') return { what: 'the interest outstanding', minor: outstanding.interest }
+  if (type === 'Waive Fees') return { what: 'the fees outstanding', minor: outstanding.fees }
+  if (type === 'Waive Penalty') return { what: 'the penalties outstanding', minor: outstanding.penalty }
   if (type === 'Credit Balance Refund') return { what: 'the overpayment', minor: state.totalOverpaid }
   if (type === 'Refund')
     return state.status === 'Overpaid'
@@ -94,11 +98,16 @@ export function requirePlace(loan: Loan, state: LoanState, entry: NewEntry): voi
  * Requires a date on or after disbursement and not in the future (contract 4.4.1).
  * @throws LendingError `invalid_argument`
  */
-export function requireValueDate(terms: HeadTerms, valueDate: LocalDate, now: Instant): void {
+export function requireValueDate(
+  terms: HeadTerms,
+  valueDate: LocalDate,
+  now: Instant,
+  role: FaultRole = 'valueDate',
+): void {
   if (valueDate < terms.disbursedOn)
-    throw invalidArgument('valueDate', `must be on or after the day of disbursement, ${terms.disbursedOn}`)
+    throw invalidArgument(role, `must be on or after the day of disbursement, ${terms.disbursedOn}`)
   const today = dateIn(terms.zone, now)
-  if (valueDate > today) throw invalidArgument('valueDate', `must not be in the future: today is ${today}`)
+  if (valueDate > today) throw invalidArgument(role, `must not be in the future: today is ${today}`)
 }
 
 /** How far ahead a single charge may be due. */

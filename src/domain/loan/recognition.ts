@@ -27,11 +27,31 @@ export const NOTHING_FORGONE: Forgone = { waived: NOTHING_UNEARNED, writtenOff: 
 export const isNotDue = ({ dueDate }: Pick<Period, 'dueDate'>, on: LocalDate): boolean => dueDate >= on
 
 /** Returns the interest and the fees that are owed in instalments that have not fallen due on a day. */
-export const unearnedOn = (periods: readonly Period[], on: LocalDate): Unearned => sumOfNotDue(periods, on, owedOf)
+export const unearnedOn = (periods: readonly Period[], on: LocalDate): Unearned => sumOfNotDue(periods, on, unearnedOf)
+
+/**
+ * Returns what is owed and not earned of an instalment that has not fallen due. What a restructure moved to it of instalments
+ * that had fallen due is earned, and is paid first.
+ */
+export function unearnedOf(period: Period, part: 'interest' | 'fees'): bigint {
+  const owed = owedOf(period, part)
+  if (period.fallen === undefined) return owed
+  const unearned = period.due[part] - period.fallen[part]
+  return unearned < owed ? unearned : owed
+}
+
+/** Returns what of a bucket was given up before it was earned. */
+function givenUpOf(period: Period, bucket: keyof Forgone, part: 'interest' | 'fees'): bigint {
+  const given = period[bucket][part]
+  if (period.fallen === undefined) return given
+  const { paid, waived, writtenOff } = period
+  const early = paid[part] + waived[part] + writtenOff[part] - period.fallen[part]
+  return early <= 0n ? 0n : early < given ? early : given
+}
 
 /** Returns the interest and the fees in a bucket of instalments that have not fallen due on a day. */
 export const givenUpEarly = (periods: readonly Period[], bucket: keyof Forgone, on: LocalDate): Unearned =>
-  sumOfNotDue(periods, on, (period, part) => period[bucket][part])
+  sumOfNotDue(periods, on, (period, part) => givenUpOf(period, bucket, part))
 
 function sumOfNotDue(
   periods: readonly Period[],

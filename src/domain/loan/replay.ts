@@ -8,6 +8,7 @@ import { byValueDate, type Entry, type EntryType } from './entry.ts'
 import { Fold, type Replayable } from './fold.ts'
 import { type Outcome, Outcomes } from './outcomes.ts'
 import { cacheOf } from './replayCache.ts'
+import type { Restructured } from './restructure/carriedArrears.ts'
 import { type Days, isPostedLate, lastPenaltyDay, nextPenaltyOn, penaltiesOf, penaltyOf } from './rules/penalties.ts'
 import type { HeadTerms, LoanTerms } from './terms/terms.ts'
 
@@ -54,7 +55,7 @@ interface Visits {
 
 /**
  * Applies entries in their order, and raises the penalties of each day after the entries dated up to it, or before a
- * charge-off or write-off of the day that was posted after the day's occurrence (contract 10.7).
+ * charge-off, write-off or restructure of the day that was posted after the day's occurrence (contract 10.7).
  * @param through the last day whose penalties are raised
  */
 export function foldOf(terms: LoanTerms, unreversed: readonly Replayable[], through: LocalDate, visits: Visits): Fold {
@@ -115,17 +116,20 @@ function raisePenalties(terms: LoanTerms, fold: Fold, { after, through }: Days, 
 }
 
 /**
- * Returns whether an entry is a charge-off or write-off that was posted after the occurrence of its value date: its
- * amount includes the penalty.
+ * Returns whether an entry was posted after the occurrence of its value date, and leaves the penalty of that day as it is: a
+ * charge-off or write-off, whose amount includes the penalty; a restructure, and what is posted with one.
  */
 const isLateMark = (terms: LoanTerms, entry: Replayable): boolean =>
-  (entry.type === 'Charge-off' || entry.type === 'Write-off') && isPostedLate(terms, entry)
+  (entry.type === 'Charge-off' || entry.type === 'Write-off' || isOfRestructure(entry)) && isPostedLate(terms, entry)
 
-/** Returns the instalments as the entries of a day leave them, without a late write-off and those after it. */
+const isOfRestructure = ({ restructure }: Replayable): boolean => restructure !== null && restructure !== undefined
+
+/** Returns the instalments as the entries of a day leave them, without a late write-off or restructure and those after it. */
 function unpaidThen(terms: LoanTerms, before: Fold, entries: readonly Replayable[]): readonly Period[] {
   const fold = Fold.continuing(terms, before)
   for (const entry of entries) {
-    if (entry.valueDate !== entries[0]!.valueDate || (entry.type === 'Write-off' && isLateMark(terms, entry))) break
+    const isEnd = entry.type === 'Write-off' || isOfRestructure(entry)
+    if (entry.valueDate !== entries[0]!.valueDate || (isEnd && isLateMark(terms, entry))) break
     fold.apply(entry)
   }
   return fold.periods
@@ -215,6 +219,9 @@ export function balancesForgiving(
   return balancesOf(terms, fold, end.asOf)
 }
 
+/** Returns what the last restructure of a loan has made of it; null for a loan that was not restructured. */
+export const restructuredOf = (state: Balances): Restructured | null => ends.get(state)?.fold.restructured ?? null
+
 /** Returns the end of the fold that a state was computed from. */
 export const endOf = (state: Balances): End | undefined => ends.get(state)
 
@@ -245,7 +252,9 @@ export function endFrom(terms: HeadTerms, text: string, count: number, asOf: Ins
 type Placed = Pick<Entry, 'type' | 'valueDate' | 'place' | 'ordinal'>
 
 /** The types after which more may be owed than before. */
-const MAY_OWE_MORE: ReadonlySet<EntryType> = new Set(['Refund', 'Credit Balance Refund', 'Fee', 'Penalty'])
+const MAY_OWE_MORE: ReadonlySet<EntryType> = new Set([
+  ...(['Refund', 'Credit Balance Refund', 'Fee', 'Penalty', 'Restructure'] as const),
+])
 
 /**
  * Returns whether an entry comes after everything that the fold has applied: after the last entry and after each penalty

@@ -18,6 +18,7 @@ import { MOST_INSTALMENTS } from '../schedule/schedule.ts'
 import { type NewTerms, newPenaltiesOf, newTermsOf, rateOf, requireAllowed, wholeOf } from './newTerms.ts'
 import type { Product } from './product.ts'
 import { requireBoundsLendable } from './product.ts'
+import { type NewRestructureLimits, restructureLimitsOf } from './restructuring.ts'
 import type { Fee, ProductTerms } from './terms.ts'
 
 /** An operator's request for a new product; rates in percent. */
@@ -36,6 +37,8 @@ export interface NewProduct extends NewTerms {
   readonly totalMultipleOf?: Decimal | undefined
   /** Keeps its loans to the customer's credit limit. */
   readonly enforceCreditLimit?: boolean | undefined
+  /** The bounds within which its loans may be restructured; undefined: none. */
+  readonly restructuring?: NewRestructureLimits | undefined
 }
 
 const LONGEST_NAME = 100
@@ -83,6 +86,7 @@ export function productOf(request: NewProduct, id: number): Product {
     penaltyRate,
     retired: false,
     enforceCreditLimit: request.enforceCreditLimit ?? false,
+    restructuring: restructureLimitsOf(request.restructuring),
   }
   requireAllowed(product)
   requireLendable(product)

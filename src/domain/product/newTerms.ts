@@ -308,11 +308,16 @@ function penaltyOf(asked: NewPenalty, currency: Currency): PenaltyTerms {
 }
 
 /** Converts percent to millionths of a percent, exactly. @throws LendingError `invalid_argument` */
-export function rateOf(role: FaultRole, { units, scale }: Decimal, least: Rate = 0n): Rate {
+export function rateOf(
+  role: FaultRole,
+  { units, scale }: Decimal,
+  least: Rate = 0n,
+  most: Rate = MOST_PERCENT * 1_000_000n,
+): Rate {
   if (scale > RATE_DECIMALS) throw invalidArgument(role, `must have at most ${RATE_DECIMALS} decimals`)
   const millionths = units * 10n ** BigInt(RATE_DECIMALS - scale)
-  if (millionths < least || millionths > MOST_PERCENT * 1_000_000n)
-    throw invalidArgument(role, `must be ${least > 0n ? 'above 0' : '0'} to ${MOST_PERCENT} percent`)
+  if (millionths < least || millionths > most)
+    throw invalidArgument(role, `must be ${least > 0n ? 'above 0' : '0'} to ${most / 1_000_000n} percent`)
   return millionths
 }
 

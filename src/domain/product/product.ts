@@ -3,7 +3,7 @@ import { failedPrecondition, invalidArgument } from '../errors.ts'
 import { applyRate, type Currency, type Decimal, minorToText, type Rate, rateToNumber, sum, toMinor } from '../money.ts'
 import { deductedOf } from '../schedule/onBalance.ts'
 import { type Instalment, productSchedule } from '../schedule/schedule.ts'
-import type { ProductTerms } from './terms.ts'
+import type { ProductTerms, RestructureLimits } from './terms.ts'
 
 /** The terms that a lender offers. Every term of a partner-style loan comes from its product (contract 4.2). */
 export interface Product {
@@ -26,6 +26,8 @@ export interface Product {
   readonly penaltyRate: Rate | null
   /** Whether loans must be within the customer's available credit limit. */
   readonly enforceCreditLimit: boolean
+  /** The bounds within which its loans may be restructured; null or left out: none. */
+  readonly restructuring?: RestructureLimits | null
   readonly retired: boolean
 }
 

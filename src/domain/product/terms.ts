@@ -88,6 +88,16 @@ export interface Distance {
   readonly unit: PeriodUnit
 }
 
+/** The bounds within which a loan of a product may be restructured; null: no such bound. */
+export interface RestructureLimits {
+  /** The most restructures of a loan, reversed ones not among them. */
+  readonly maxTimes: number | null
+  /** The least part of the principal that has to be repaid. */
+  readonly minPaidPercent: Rate | null
+  /** The most days from the last due date as it was lent to the last due date in force. */
+  readonly maxDaysAdded: number | null
+}
+
 /** What a product has beyond flat interest per period. */
 export interface ProductTerms {
   readonly interestMethod: ProductMethod

@@ -2,18 +2,13 @@ import { note as noteSchema, text as textSchema } from '../../api/wire.ts'
 import type { Instant } from '../../domain/dates.ts'
 import { LendingError } from '../../domain/errors.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
-import { adjust, type Decision, type Loan, type Posting, post, reverse } from '../../domain/loan/loan.ts'
+import { adjust, type Posting, post, reverse, type Saving } from '../../domain/loan/loan.ts'
 import { type Decimal, minorToText, parseDecimal } from '../../domain/money.ts'
 import type { Caller } from '../../services/access/caller.ts'
 import type { Waits } from '../../services/approvals/waiting.ts'
 import type { Deps } from '../../services/deps.ts'
 import type { StoredLoan } from '../../services/loans/loans.ts'
-import {
-  adjustTransaction,
-  postTransaction,
-  reverseTransaction,
-  type TransactionNow,
-} from '../../services/loans/transactions.ts'
+import { adjustTransaction, postTransaction, reverseTransaction } from '../../services/loans/transactions.ts'
 import type { PageWord } from '../desk.ts'
 import { dayOf, type Fields, textOf, wordOf } from '../desk.ts'
 import type { Done } from '../layout/page.ts'
@@ -43,23 +38,29 @@ export interface LoanAction {
   /** Returns the values with which the form begins. */
   start?(loan: StoredLoan, entry: Entry | undefined): Fields
   /** Reads the form and returns the decision on a loan. @throws LendingError */
-  decide(fields: Fields, subject: Subject): (loan: Loan, now: Instant) => Decision
+  decide(
+    deps: Deps,
+    caller: Caller,
+    fields: Fields,
+    subject: Subject,
+  ): ((loan: StoredLoan, now: Instant) => Saving) | Promise<(loan: StoredLoan, now: Instant) => Saving>
   /** Reads the form and makes the change. @throws LendingError */
-  run(deps: Deps, caller: Caller, subject: Subject, fields: Fields): Promise<TransactionNow | Waits>
+  run(deps: Deps, caller: Caller, subject: Subject, fields: Fields): Promise<object | Waits>
 }
 
-const NOTE: Field = { name: 'note', word: 'note', kind: 'text', longest: 1_000 }
+/** The field of a note. */
+export const NOTE: Field = { name: 'note', word: 'note', kind: 'text', longest: 1_000 }
 const AMOUNT: Field = { name: 'amount', word: 'amount', kind: 'amount', isRequired: true }
 const LONGEST_NAME = 100
 
 const refusal = (message: string) => new LendingError('invalid_argument', message)
 
 /** Reads an amount; thousands may be apart by commas. @throws LendingError `invalid_argument` */
-export function amountOf(fields: Fields): Decimal {
-  const given = (textOf(fields, 'amount', 64) ?? '').trim()
+export function amountOf(fields: Fields, name = 'amount'): Decimal {
+  const given = (textOf(fields, name, 64) ?? '').trim()
   const plain = /^\d{1,3}(,\d{3})+(\.\d+)?$/.test(given) ? given.replaceAll(',', '') : given
   const amount = parseDecimal(plain)
-  if (amount === undefined || amount.units < 0n) throw refusal('amount must be a number, such as 1500 or 1500.50')
+  if (amount === undefined || amount.units < 0n) throw refusal(`${name} must be a number, such as 1500 or 1500.50`)
   return amount
 }
 
@@ -87,9 +88,9 @@ const posting = (
   postingOf: (fields: Fields) => Posting,
 ): LoanAction => ({
   ...rest,
-  decide: (fields) => {
+  decide: (_, __, fields) => {
     const asked = postingOf(fields)
-    return (loan, now) => post(loan, asked, now)
+    return (loan, now) => ({ save: post(loan, asked, now) })
   },
   run: (deps, caller, { loanId }, fields) => postTransaction(deps, caller, { id: loanId }, postingOf(fields)),
 })
@@ -170,9 +171,9 @@ export const TRANSACTION_ACTIONS: Readonly<Record<string, LoanAction>> = {
     means: 'meansReverse',
     done: 'doneReverse',
     fields: [NOTE],
-    decide: (fields, { transactionId }) => {
+    decide: (_, __, fields, { transactionId }) => {
       const note = noteOf(fields)
-      return (loan, now) => reverse(loan, transactionId, now, note)
+      return (loan, now) => ({ save: reverse(loan, transactionId, now, note) })
     },
     run: (deps, caller, { loanId, transactionId }, fields) =>
       reverseTransaction(deps, caller, { ref: { id: loanId }, transactionId }, noteOf(fields)),
@@ -183,9 +184,9 @@ export const TRANSACTION_ACTIONS: Readonly<Record<string, LoanAction>> = {
     done: 'doneAdjust',
     fields: [AMOUNT, { name: 'date', word: 'emptyIsSame', kind: 'date' }, NOTE],
     start: ({ terms }, entry) => (entry ? { amount: minorToText(entry.amount, terms.currency) } : {}),
-    decide: (fields, { transactionId }) => {
+    decide: (_, __, fields, { transactionId }) => {
       const asked = adjustmentOf(fields)
-      return (loan, now) => adjust(loan, transactionId, asked, now)
+      return (loan, now) => ({ save: adjust(loan, transactionId, asked, now) })
     },
     run: (deps, caller, { loanId, transactionId }, fields) =>
       adjustTransaction(deps, caller, { ref: { id: loanId }, transactionId }, adjustmentOf(fields)),

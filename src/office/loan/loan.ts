@@ -3,6 +3,7 @@ import { addPeriods, dateIn, daysBetween } from '../../domain/dates.ts'
 import { type Entry, isCharge, movesMoney } from '../../domain/loan/entry.ts'
 import { totalOf } from '../../domain/loan/portions.ts'
 import { owedByDay } from '../../domain/loan/replay.ts'
+import { causeOf } from '../../domain/loan/restructure/plan.ts'
 import { minorToNumber } from '../../domain/money.ts'
 import { latestPostings, type Posting } from '../../services/accounting/postings.ts'
 import { getLoan, type LoanNow } from '../../services/loans/loans.ts'
@@ -68,10 +69,10 @@ function summary({ say }: Desk, { loan, state }: LoanNow): Html {
 /** Builds the links to what an ADMIN may do with the whole loan. */
 function actions({ say, isAdmin }: Desk, { loan, state }: LoanNow): Html | false {
   if (!isAdmin || state.status !== 'Active') return false
-  const to = (action: string, word: 'waive' | 'charge' | 'writeOff') =>
+  const to = (action: string, word: 'waive' | 'charge' | 'writeOff' | 'restructure') =>
     html`<a href="/loans/${loan.id}/do/${action}">${say(word)}</a> `
   const interest = totalOf({ ...state.outstanding, principal: 0n, fees: 0n, penalty: 0n })
-  return html`<p class="actions">${say('actions')}: ${interest > 0n && to('waive', 'waive')}${to('charge', 'charge')}${to('write-off', 'writeOff')}</p>`
+  return html`<p class="actions">${say('actions')}: ${interest > 0n && to('waive', 'waive')}${to('charge', 'charge')}${state.chargedOffOn === null && to('restructure', 'restructure')}${to('write-off', 'writeOff')}</p>`
 }
 
 function schedule({ say }: Desk, { loan, state }: LoanNow): Html {
@@ -98,8 +99,11 @@ function schedule({ say }: Desk, { loan, state }: LoanNow): Html {
   )
 }
 
-/** Returns whether the entry of an ADMIN's row can be taken back; a charge has no other amount. */
-const canReverse = (entry: Entry) => entry.reversedAt === null
+/** Returns whether the entry of an ADMIN's row can be taken back; what was posted with a restructure goes with it. */
+const canReverse = (entry: Entry) => entry.reversedAt === null && causeOf(entry.restructure) === undefined
+
+/** Returns the word in the address of the reversal of an entry. */
+const reversalOf = ({ type }: Entry) => (type === 'Restructure' ? 'reverse-restructure' : 'reverse')
 
 function entries({ deps, say, isAdmin, language }: Desk, { loan, state }: LoanNow): Html {
   const of = (minor: bigint) => money(minor, loan.terms.currency)
@@ -110,7 +114,7 @@ function entries({ deps, say, isAdmin, language }: Desk, { loan, state }: LoanNo
     html`${movesMoney(entry.type) && html`<a href="/loans/${loan.id}/transactions/${entry.id}/receipt?language=${language}">${say('receipt')}</a> `}${
       isAdmin &&
       canReverse(entry) &&
-      html`<a href="/loans/${loan.id}/transactions/${entry.id}/do/reverse">${say('reverse')}</a> ${!isCharge(entry.type) && html`<a href="/loans/${loan.id}/transactions/${entry.id}/do/adjust">${say('adjust')}</a>`}`
+      html`<a href="/loans/${loan.id}/transactions/${entry.id}/do/${reversalOf(entry)}">${say('reverse')}</a> ${!isCharge(entry.type) && !entry.restructure && html`<a href="/loans/${loan.id}/transactions/${entry.id}/do/adjust">${say('adjust')}</a>`}`
     }`
   const rows = latest.map((entry) => {
     const outcome = state.outcomes.get(entry.ordinal)

@@ -16,6 +16,8 @@ export const KIND_WORDS: Readonly<Record<PendingAction['kind'], PageWord>> = {
   adjust: 'adjust',
   'write-off': 'writeOff',
   'waive-interest': 'waive',
+  restructure: 'restructure',
+  'reverse-restructure': 'reverse',
 }
 
 /** Builds the page of the actions that wait for a second ADMIN, or of those that were decided. */

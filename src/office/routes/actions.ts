@@ -19,6 +19,7 @@ import {
   type Subject,
   TRANSACTION_ACTIONS,
 } from '../loan/actions.ts'
+import { RESTRUCTURE, REVERSE_RESTRUCTURE } from '../loan/restructures.ts'
 import { approvalStep, previewTable, rejectAllStep } from './approvals.ts'
 import { type Step, takeStep } from './flow.ts'
 
@@ -55,12 +56,16 @@ export function addActions(app: FastifyInstance, deps: Core): void {
 
 const loanStep = ({ desk, params, url }: Request): Promise<Step> => {
   const loanId = idOf(params.id, 'loan')
-  return changeStep({ desk, url }, actionOf(LOAN_ACTIONS, params.action), { loanId, transactionId: 0n })
+  return changeStep({ desk, url }, actionOf({ ...LOAN_ACTIONS, restructure: RESTRUCTURE }, params.action), {
+    loanId,
+    transactionId: 0n,
+  })
 }
 
 const transactionStep = ({ desk, params, url }: Request): Promise<Step> => {
   const subject = { loanId: idOf(params.id, 'loan'), transactionId: idOf(params.transactionId, 'transaction') }
-  return changeStep({ desk, url }, actionOf(TRANSACTION_ACTIONS, params.action), subject)
+  const actions = { ...TRANSACTION_ACTIONS, 'reverse-restructure': REVERSE_RESTRUCTURE }
+  return changeStep({ desk, url }, actionOf(actions, params.action), subject)
 }
 
 /** Returns the steps of an action on a loan. */
@@ -82,7 +87,12 @@ async function changeStep(
     values: action.start?.(loan, entry) ?? {},
     back: `/loans/${loanId}`,
     async show(fields) {
-      const preview = await previewChange(deps, caller, { id: loanId }, action.decide(fields, subject))
+      const preview = await previewChange(
+        deps,
+        caller,
+        { id: loanId },
+        await action.decide(deps, caller, fields, subject),
+      )
       return { view: previewTable(desk, preview), mark: String(preview.loan.version) }
     },
     async run(by, fields) {

@@ -5,7 +5,7 @@ import { amount, emailOrEmpty, externalId, localDate, newExternalId, note, small
 import { BORROWER_DETAILS, type BorrowerDetail, LONGEST_DETAIL } from '../../domain/customer/customer.ts'
 import { FIRST_DATE, fromRfc3339, LAST_DATE } from '../../domain/dates.ts'
 import { invalidArgument, LendingError, ledByField } from '../../domain/errors.ts'
-import { ENTRY_TYPES, isCharge } from '../../domain/loan/entry.ts'
+import { ENTRY_TYPES, isCharge, isOfRestructures, type PostableType } from '../../domain/loan/entry.ts'
 import type { CustomerLine } from '../../services/book/importCustomers.ts'
 import type { LoanLine } from '../../services/book/importLoans.ts'
 import type { TransactionLine } from '../../services/book/importTransactions.ts'
@@ -63,15 +63,19 @@ const loan = z.strictObject({
   ...derived('dueDate', 'dueDateTime', 'chargedOffOn', 'closedOn', 'createdAt', 'updatedAt', 'record'),
 })
 
+/** The types of a file: a restructure, and what was posted with it, is posted by its operation. */
+const IMPORTED_TYPES = ENTRY_TYPES.filter((type): type is PostableType => !isOfRestructures(type))
+
 const transaction = z.strictObject({
   loanExternalId: externalId,
-  type: z.enum(ENTRY_TYPES).optional(),
+  type: z.enum(IMPORTED_TYPES).optional(),
   transactionAmount: amount.nullable().optional(),
   transactionDate: localDate,
   idempotencyKey: text({ max: 100 }),
   note: note.nullable().optional(),
   dueDate: localDate.nullable().optional(),
   paymentMethod: text({ max: 100 }).nullable().optional(),
+  restructure: z.unknown().optional(),
   status: z.enum(['posted', 'reversed']).optional(),
   ...derived('id', 'loanId', 'ordinal', 'transactionAt', 'currencyCode', 'accountId', 'replaces', 'reversedAt'),
   interest: z.unknown().optional(),
@@ -157,6 +161,8 @@ export function toTransactionLine(record: unknown): TransactionLine {
   const isReversed = line.status === 'reversed'
   if (isReversed && type !== 'Settlement Waiver')
     throw invalidArgument('status', 'must be posted: what was reversed is not imported')
+  if (line.restructure !== undefined && line.restructure !== null)
+    throw invalidArgument('type', `must not be of a restructure: the ${type} is posted again with it`)
   const own = !WITHOUT_AMOUNT.includes(type)
   if (own && transactionAmount === null) throw invalidArgument('amount', 'is required')
   if (isCharge(type) && !line.note) throw invalidArgument('name', `is required of a ${type}: what is charged`)

@@ -11,7 +11,8 @@ import type { Author } from '../../db/audit/trail.ts'
 import { inTransaction } from '../../db/postgres/transaction.ts'
 import { amountOf, decideAction, fromStoredRequest } from '../../domain/approvals/pendingAction.ts'
 import { failedPrecondition, invalidArgument, LendingError, notFound } from '../../domain/errors.ts'
-import type { Decision, Loan } from '../../domain/loan/loan.ts'
+import type { Loan, Saving } from '../../domain/loan/loan.ts'
+import { MOST_PARTS } from '../../domain/loan/restructure/restructureLoan.ts'
 import { currencyOf, minorToText } from '../../domain/money.ts'
 import { type Caller, requireAdmin, requireReader, requireWriter } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
@@ -60,10 +61,13 @@ export async function approvePendingAction(deps: Core & Writing, caller: Caller,
   const request = fromStoredRequest(action.kind, action.request)
   // The Idempotency-Key belongs to the approval: its answer is the pending action.
   const author = { ...caller, claim: undefined, requestId: requestIdOf(action) }
-  const change = { author, ref: { id: action.loanId }, alongside: [approvalOf(id, authorOf(caller))] }
-  const decide = (loan: Loan, now: number) => ({
-    save: requireNoMore(action, decideAction(loan, request, now)),
-  })
+  const change = {
+    author,
+    ref: { id: action.loanId },
+    moreEntries: MOST_PARTS,
+    alongside: [approvalOf(id, authorOf(caller))],
+  }
+  const decide = (loan: Loan, now: number) => requireNoMore(action, decideAction(loan, request, now))
   const changed = await changeLoan<never>(deps, change, decide).catch(async (error: unknown) => {
     // The other of two ADMINs at once may have been faster: that is what there is to say then.
     if (error instanceof LendingError && error.code === 'failed_precondition') await pendingOf(deps, caller, id)
@@ -78,8 +82,11 @@ export async function approvePendingAction(deps: Core & Writing, caller: Caller,
 const approvalOf =
   (id: bigint, author: Author): Alongside =>
   async (transaction, { changes }) => {
-    // What time has changed of the loan comes first, and is neither posted nor reversed by anybody.
-    const { posted, reversed } = changes.find(({ changed: one }) => one.posted ?? one.reversed)?.changed ?? {}
+    // What time has changed of the loan comes first, and is neither posted nor reversed by anybody. Of several entries, the
+    // restructure is what was asked for.
+    const made = changes.filter(({ changed: one }) => one.posted ?? one.reversed).map(({ changed: one }) => one)
+    const asked = made.find((one) => (one.posted ?? one.reversed)?.type === 'Restructure') ?? made[0]
+    const { posted, reversed } = asked ?? {}
     const approved = { id, state: 'approved' as const, reason: null, postedId: posted?.id ?? reversed?.id ?? null }
     const isEnded = await endAction({ pool: transaction }, author, approved, changes.at(-1)!.at)
     return isEnded ? 'done' : failedPrecondition('the action is decided already')
@@ -179,14 +186,14 @@ async function pendingOf(deps: Pick<Deps, 'db'>, caller: Caller, id: bigint): Pr
 }
 
 /** Requires that a decision is of no more than was asked for, which is what the maker saw. @throws LendingError `failed_precondition` */
-function requireNoMore({ amount, currency }: PendingAction, decision: Decision): Decision {
-  const now = amountOf(decision)
+function requireNoMore({ amount, currency }: PendingAction, saving: Saving): Saving {
+  const now = amountOf(saving)
   const say = (minor: bigint) => `${minorToText(minor, currencyOf(currency))} ${currency}`
   if (now > amount)
     throw failedPrecondition(
       `the amount is ${say(now)} now, more than the ${say(amount)} that was asked for: reject the action, and let it be asked for again`,
     )
-  return decision
+  return saving
 }
 
 async function endWith(

@@ -19,7 +19,7 @@ import {
 } from '../../domain/approvals/pendingAction.ts'
 import type { Instant } from '../../domain/dates.ts'
 import { failedPrecondition, invariant } from '../../domain/errors.ts'
-import type { Decision } from '../../domain/loan/loan.ts'
+import type { Saving } from '../../domain/loan/loan.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Deps } from '../deps.ts'
 import { noSuchLoan } from '../loans/loans.ts'
@@ -53,14 +53,16 @@ export function wantedOf(
   limit: ApprovalLimit | null,
   loan: StoredLoan,
   request: ActionRequest,
-  { decision, postedToday }: { readonly decision: Decision; readonly postedToday: (at: Instant) => boolean },
+  { saving, postedToday }: { readonly saving: Saving; readonly postedToday: (at: Instant) => boolean },
 ): Wanted | undefined {
   if (limit === null) return undefined
-  const amount = amountOf(decision)
+  const amount = amountOf(saving)
   const before = request.kind === 'waive-interest' ? waivedOf(loan.entries, postedToday) : 0n
   if (!mustWait(limit, before + amount, loan.terms.currency.code)) return undefined
+  const valueDate = saving.save.posted?.valueDate
+  if (request.kind === 'restructure')
+    return { request: { ...request, request: { ...request.request, effectiveDate: valueDate } }, amount }
   if (!('posting' in request)) return { request, amount }
-  const valueDate = decision.posted?.valueDate
   return { request: { ...request, posting: { ...request.posting, valueDate } }, amount }
 }
 

@@ -77,7 +77,7 @@ export async function postTransaction(
           const original = answerOfOriginal(loan, now)
           if (original) return original
           const decision = post(loan, posting, now)
-          const wanted = wantedOf(limit, loan, loss, { decision, postedToday: sameDay(deps, now) })
+          const wanted = wantedOf(limit, loan, loss, { saving: { save: decision }, postedToday: sameDay(deps, now) })
           return wanted ? { answer: wanted } : { save: decision }
         })
       : await postToLoan<TransactionNow>(
@@ -144,9 +144,9 @@ async function changeTransaction(
   requireAdmin(caller)
   const limit = limitOf(await getOrganization(deps, caller))
   const changed = await changeLoan<Wanted>(deps, { author: caller, ref }, (loan, now) => {
-    const decision = decideAction(loan, request, now)
-    const wanted = wantedOf(limit, loan, request, { decision, postedToday: sameDay(deps, now) })
-    return wanted ? { answer: wanted } : { save: decision }
+    const saving = decideAction(loan, request, now)
+    const wanted = wantedOf(limit, loan, request, { saving, postedToday: sameDay(deps, now) })
+    return wanted ? { answer: wanted } : saving
   })
   return answerOf(deps, caller, ref, changed)
 }

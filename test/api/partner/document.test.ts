@@ -241,7 +241,7 @@ describe('an amount of a body', () => {
         const asked = {
           at: '2026-06-02',
           loan: name.includes('{transactionId}') ? 1 : 2,
-          transaction: 18,
+          transaction: 30,
           body: { ...example, [field]: amount },
           operator: true as const,
         }

@@ -183,6 +183,8 @@ describe('what only an ADMIN may do', () => {
         'post /v1/loans/{id}/write-off',
         'post /v1/loans/{id}/charges',
         'post /v1/loans/{id}/charges/{transactionId}/reverse',
+        'post /v1/loans/{id}/restructures',
+        'post /v1/loans/{id}/restructures/{transactionId}/reverse',
         'post /v1/loans/{id}/repayments/{transactionId}/adjust',
         'post /v1/loans/{id}/repayments/{transactionId}/reverse',
         'post /v1/test-clock/reset',

@@ -1,6 +1,6 @@
 import { dateIn } from '../../../src/domain/dates.ts'
 import { LendingError } from '../../../src/domain/errors.ts'
-import { ENTRY_TYPES, type Entry, type EntryType } from '../../../src/domain/loan/entry.ts'
+import { ENTRY_TYPES, type Entry, isOfRestructures, type PostableType } from '../../../src/domain/loan/entry.ts'
 import type { LoanStatus } from '../../../src/domain/loan/lifecycle.ts'
 import { adjust, type Decision, post, reverse } from '../../../src/domain/loan/loan.ts'
 import { type LoanTerms, termsFor } from '../../../src/domain/loan/terms/terms.ts'
@@ -32,7 +32,7 @@ export interface NewLoan {
 /** A command to give: what it means depends on the loan then. */
 export interface Command {
   readonly does: 'post' | 'reverse' | 'adjust' | 'restate' | 'time'
-  readonly type: EntryType
+  readonly type: PostableType
   /** Of what is owed, paid in or overpaid, in thousandths: up to 1,200. */
   readonly share: number
   readonly isToTheCent: boolean
@@ -100,10 +100,10 @@ export function decide(loan: RandomLoan, command: Command, now: number): Decisio
 }
 
 /** The types of entries that a caller posts: a settlement waiver follows from another entry. */
-export const POSTED_TYPES = ENTRY_TYPES.filter((type) => type !== 'Settlement Waiver')
+export const POSTED_TYPES = ENTRY_TYPES.filter((type) => type !== 'Settlement Waiver' && !isOfRestructures(type))
 
 /** What a loan takes, by its status: most commands are for that, and a few are refused. */
-const FITTING: Readonly<Record<LoanStatus, readonly EntryType[]>> = {
+const FITTING: Readonly<Record<LoanStatus, readonly PostableType[]>> = {
   Active: [
     'Repayment',
     'Repayment',

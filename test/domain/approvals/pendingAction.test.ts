@@ -24,6 +24,46 @@ const request: fc.Arbitrary<ActionRequest> = fc.oneof(
       token: fc.option(fc.string({ minLength: 1 }), { nil: null }),
     }),
   }),
+  fc.record({
+    kind: fc.constant('restructure' as const),
+    request: fc.record({
+      effectiveDate: valueDate,
+      change: fc.oneof(
+        fc.record({ kind: fc.constant('until' as const), on: fc.constant('2026-03-31') }),
+        fc.record({ kind: fc.constant('postponeBy' as const), periods: fc.integer({ min: 1, max: 9 }) }),
+        fc.record({ kind: fc.constant('instalmentAmount' as const), amount: decimal }),
+      ),
+      interest: fc.oneof(
+        fc.constantFrom('keep' as const, 'none' as const),
+        fc.record({ rate: fc.bigInt(0n, 10n ** 10n), ratePer: fc.constantFrom('month' as const, 'year' as const) }),
+      ),
+      fee: fc.option(
+        fc.record({
+          name: fc.string({ minLength: 1 }),
+          amount: decimal,
+          treatment: fc.constantFrom('due_now' as const, 'added' as const),
+        }),
+        { nil: null },
+      ),
+      waive: fc.record({ penalty: decimal, fees: decimal, interest: decimal }, { requiredKeys: [] }),
+      reason: fc.constantFrom('hardship' as const, 'error' as const),
+      note,
+    }),
+    terms: fc.record({
+      every: fc.record({
+        every: fc.integer({ min: 1, max: 30 }),
+        unit: fc.constantFrom('days' as const, 'months' as const),
+      }),
+      limits: fc.option(
+        fc.record({
+          maxTimes: fc.option(fc.integer({ min: 0, max: 9 }), { nil: null }),
+          minPaidPercent: fc.option(fc.bigInt(0n, 10n ** 8n), { nil: null }),
+          maxDaysAdded: fc.option(fc.integer({ min: 0, max: 999 }), { nil: null }),
+        }),
+        { nil: null },
+      ),
+    }),
+  }),
 )
 
 describe('a request that waits', () => {
@@ -39,7 +79,11 @@ describe('a request that waits', () => {
   it('is the same as another one where nothing but the note differs', () => {
     const subject = (asked: ActionRequest) => subjectOf(asked.kind, toStoredRequest(asked))
     const withNote = (asked: ActionRequest, text: string): ActionRequest =>
-      'posting' in asked ? { ...asked, posting: { ...asked.posting, note: text } } : { ...asked, note: text }
+      'posting' in asked
+        ? { ...asked, posting: { ...asked.posting, note: text } }
+        : 'request' in asked
+          ? { ...asked, request: { ...asked.request, note: text } }
+          : { ...asked, note: text }
     fc.assert(
       fc.property(request, request, (one, other) => {
         expect(subject(withNote(one, 'a'))).toBe(subject(withNote(one, 'b')))

@@ -29,8 +29,8 @@ interface Compared {
 /** Requires that the domain has a loan on every day, in spans and now, as the model has it. */
 function compareAt(compared: Compared, counts: Counts): void {
   const { played, policy, asOf } = compared
-  const { terms, entries, naive } = played
-  const days = naiveDays(naive, entries, policy, asOf)
+  const { terms, entries, transactions, naive } = played
+  const days = naiveDays(naive, transactions, policy, asOf)
   const all = [naive.disbursedOn - 1, ...days.map(({ day }) => day)]
   const moments = all.map((day) => lastMomentOf(day, asOf))
   const expected = ['not lent', ...days.map(positionIn)]
@@ -94,7 +94,13 @@ function nowIn(days: readonly NaiveDay[], spans: readonly NaiveSpan[], { buckets
   const { state, index, daysPastDue, provision } = days.at(-1)!
   if (state !== 'open') return null
   const bucket = buckets[index]!
-  return { daysPastDue, bucket, since: spans.at(-1)!.from, provision: bucket.provisionRate === null ? null : provision }
+  return {
+    daysPastDue,
+    bucket,
+    since: spans.at(-1)!.from,
+    provision: bucket.provisionRate === null ? null : provision,
+    restructuredOn: null,
+  }
 }
 
 function count(days: readonly NaiveDay[], counts: Counts): void {
@@ -126,8 +132,8 @@ const textOf = (value: unknown): string =>
 
 /** Returns the policy with limits of materiality that are exactly, or nearly, the arrears of some day of the loan. */
 function withLimitOf(played: PlayedLoan, policy: DelinquencyPolicy, place: number): DelinquencyPolicy {
-  const { naive, entries, now } = played
-  const arrears = naiveDays(naive, entries, policy, now).flatMap(({ overdue }) => (overdue > 0n ? [overdue] : []))
+  const { naive, transactions, now } = played
+  const arrears = naiveDays(naive, transactions, policy, now).flatMap(({ overdue }) => (overdue > 0n ? [overdue] : []))
   const amount = arrears[place % arrears.length]
   if (amount === undefined) return policy
   const percentOfPrincipal = place % 3 === 0 ? (amount * 100_000_000n) / naive.principal : null

@@ -5,7 +5,7 @@ import type { Kind, NaiveLoan } from './naive/loan.ts'
 /** Something to do to a loan: what it means depends on the loan then. */
 export interface Step {
   readonly does: 'post' | 'pay off' | 'reverse' | 'adjust' | 'look'
-  readonly type: Exclude<Kind, 'Settlement Waiver'>
+  readonly type: Exclude<Kind, 'Settlement Waiver' | 'Waive Fees' | 'Waive Penalty' | 'Restructure'>
   /** Of what the transaction is about, in thousandths. */
   readonly share: number
   readonly isExact: boolean

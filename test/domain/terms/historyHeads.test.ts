@@ -169,9 +169,9 @@ describe('what was owed by day', () => {
     let seen = 0
     fc.assert(
       fc.property(anyLent, anyHistory, (lent, steps) => {
-        const { naive, terms, entries, now } = play(lent, steps, () => {})
+        const { naive, terms, entries, transactions, now } = play(lent, steps, () => {})
         for (const { date, owed: ofDomain } of owedByDay(terms, entries, now)) {
-          const until = entries.filter(({ valueDate }) => valueDate <= date)
+          const until = transactions.filter(({ valueDate }) => valueDate <= date)
           const endOfDay = Math.min(now, startOf(dayOf(date) + 1) - 1)
           expect(ofDomain).toBe(owed(lifeOf(naive, until, endOfDay).debt))
           seen++

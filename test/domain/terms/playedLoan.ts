@@ -9,7 +9,7 @@ import { daysBefore, lastMoment, momentAfter, momentsOf, type Step } from './any
 import type { Lent } from './anyLent.ts'
 import { dateOf, dayAt } from './naive/calendar.ts'
 import { type Life, lifeOf } from './naive/life.ts'
-import { type NaiveLoan, naiveLoan } from './naive/loan.ts'
+import { type NaiveLoan, naiveLoan, type Transaction } from './naive/loan.ts'
 import { type About, aboutOf, amountsOf, effectOf, type SeenLoan } from './naive/seen.ts'
 
 const ZONE = 'Africa/Nairobi'
@@ -69,12 +69,17 @@ export class PlayedLoan {
     }
   }
 
+  /** The entries as the model reads them: it has no restructures. */
+  get transactions(): readonly Transaction[] {
+    return this.entries as readonly Transaction[]
+  }
+
   state(asOf = this.now): LoanState {
     return replay(this.terms, this.entries, asOf)
   }
 
   life(asOf = this.now): Life {
-    return lifeOf(this.naive, this.entries, asOf)
+    return lifeOf(this.naive, this.transactions, asOf)
   }
 
   /** Returns the loan of the domain. */

@@ -268,6 +268,72 @@ export interface VerifyDocumentRequest {
   code: string
 }
 
+export interface HolidayRequest {
+  periods: number
+}
+
+export interface RestructureChangeRequest {
+  /** The first instalment that owes something is due on this day, and the others follow at their distance. */
+  newFirstDueDate?: string
+  /** A holiday: the first is due so many periods after the next due date, and the others follow. */
+  postponeBy?: HolidayRequest
+  /** An extension: what is owed is divided into so many equal instalments. */
+  numberOfRepayments?: number
+  /** With `numberOfRepayments`: their distance, from the effective date on. */
+  repaymentEvery?: number
+  /** The unit of `repaymentEvery`. */
+  repaymentFrequencyType?: 'days' | 'weeks' | 'months' | 'years'
+  /** What is owed is divided into instalments of this amount, with what is left in the last. */
+  instalmentAmount?: number
+  /** A roll-over: the one instalment that is left is due on this day, which is later than before. */
+  until?: string
+}
+
+export interface RestructureFeeRequest {
+  /** What is charged, as the customer reads it. */
+  name: string
+  /** Greater than 0, in the loan's currency. */
+  amount: number
+  /** `due_now`: an instalment of its own that is due today, or tomorrow where the penalties of today are raised. */
+  treatment: 'due_now' | 'added'
+}
+
+export interface RestructureWaiversRequest {
+  /** An amount in the currency of the loan, with no more decimals than the currency has. */
+  penalty?: number
+  /** An amount in the currency of the loan, with no more decimals than the currency has. */
+  fees?: number
+  /** An amount in the currency of the loan, with no more decimals than the currency has. */
+  interest?: number
+}
+
+export interface AddedInterestRateRequest {
+  /** Percent: 10 is 10%. */
+  rate: number
+  /** What the rate is per. */
+  ratePer: 'period' | 'month' | 'year'
+}
+
+export type AddedInterestRequest = 'keep' | 'none' | AddedInterestRateRequest
+
+export interface RestructureLoanRequest {
+  /** The day from which it counts: from the disbursement and the last restructure on, not in the future. */
+  effectiveDate?: string
+  /** Exactly one change of the instalments that owe something. */
+  change: RestructureChangeRequest
+  /** The interest of the added time on the principal that is owed: `keep`, which is the default, by the rate of the loan. */
+  interest?: AddedInterestRequest
+  /** Posted as a single fee. */
+  fee?: RestructureFeeRequest
+  /** Amounts that are waived first, each as a transaction of its own. */
+  waive?: RestructureWaiversRequest
+  /** Why. */
+  reason: 'hardship' | 'roll_over' | 'disaster' | 'error' | 'other'
+  note?: string
+  /** True: answers what the loan would be, and changes nothing. */
+  preview?: boolean
+}
+
 export interface UpdateOrganizationRequest {
   /**
    * The name of the lender in documents.
@@ -296,6 +362,15 @@ export interface BookProvisionsRequest {
   asOf?: string
 }
 
+export interface RestructuringRequest {
+  /** How often a loan may be restructured. */
+  maxTimes?: number
+  /** Percent of the principal that has to be repaid. */
+  minPaidPercent?: number
+  /** The most days by which the last due date may move from the one that was lent. */
+  maxDaysAdded?: number
+}
+
 export interface CreateLoanProductRequest {
   /** Its number. */
   id?: number
@@ -320,6 +395,8 @@ export interface CreateLoanProductRequest {
   penaltyPercentOfPrincipal?: number
   /** True: a loan may not be above what is available of the customer's credit limit. */
   enforceCreditLimit?: boolean
+  /** The bounds within which its loans may be restructured. */
+  restructuring?: RestructuringRequest
   /** Flat on the principal, which is the default, or on the balance with three ways to repay the principal. */
   interestMethod?: 'flat' | 'declining_equal_instalments' | 'declining_equal_principal' | 'interest_only'
   /** What `interestRate` is per. */
@@ -374,6 +451,7 @@ export interface CreateWebhookEndpointRequest {
     | 'customer.closed'
     | 'loan.disbursed'
     | 'loan.restated'
+    | 'loan.restructured'
     | 'repayment.posted'
     | 'repayment.reversed'
     | 'repayment.adjusted'
@@ -420,6 +498,7 @@ export interface UpdateWebhookEndpointRequest {
     | 'customer.closed'
     | 'loan.disbursed'
     | 'loan.restated'
+    | 'loan.restructured'
     | 'repayment.posted'
     | 'repayment.reversed'
     | 'repayment.adjusted'
@@ -517,6 +596,7 @@ export interface DelinquencyNow {
   stage?: number
   class?: string
   provision?: number
+  restructuredOn?: string
 }
 
 export interface Transaction {
@@ -1208,6 +1288,118 @@ export interface SettlementQuote {
   overpaid: number
 }
 
+export interface Holiday {
+  periods: number
+}
+
+export interface RestructureChange {
+  newFirstDueDate?: string
+  postponeBy?: Holiday
+  numberOfRepayments?: number
+  repaymentEvery?: number
+  repaymentFrequencyType?: 'days' | 'weeks' | 'months' | 'years'
+  instalmentAmount?: number
+  until?: string
+}
+
+export interface Restructure {
+  id: string
+  on: string
+  change: RestructureChange
+  interest: string
+  interestRate?: number
+  ratePer?: string
+  reason: string
+  countsAs: string
+  interestAdded: number
+  note?: string
+}
+
+export interface RestructuredLoan {
+  id: string
+  accountNo: string
+  /** @nullable */
+  externalId: string | null
+  customerId: string
+  /** @nullable */
+  customerExternalId: string | null
+  customerName: string
+  /** @nullable */
+  loanProductId: number | null
+  /** @nullable */
+  loanProductName: string | null
+  status: 'Active' | 'Closed (obligations met)' | 'Closed (written off)' | 'Overpaid'
+  principal: number
+  currencyCode: string
+  numberOfRepayments: number
+  interestRatePerPeriod: number
+  principalPaid: number
+  principalOutstanding: number
+  interestCharged: number
+  interestPaid: number
+  interestWaived: number
+  interestOutstanding: number
+  feesCharged: number
+  feesPaid: number
+  feesOutstanding: number
+  penaltyCharged: number
+  penaltyPaid: number
+  penaltyOutstanding: number
+  totalPaid: number
+  totalOutstanding: number
+  totalOverpaid: number
+  totalOverdue: number
+  totalRecovered: number
+  totalWrittenOff: number
+  nextDueDate?: string
+  nextDueAmount?: number
+  dueDate: string
+  dueDateTime: string
+  netDisbursed?: number
+  feesDeducted?: number
+  disbursedAt: string
+  overdue: boolean
+  daysOverdue: number
+  overdueSince?: string
+  chargedOff: boolean
+  chargedOffOn?: string
+  closedOn?: string
+  createdAt: string
+  updatedAt: string
+  repaymentSchedule: SchedulePeriod[]
+  scheduleVersion: number
+  restructures: Restructure[]
+}
+
+export interface ScheduleVersionSummary {
+  version: number
+  numberOfRepayments: number
+  dueDate: string
+  restructure?: Restructure
+}
+
+export interface ScheduleVersions {
+  items: ScheduleVersionSummary[]
+}
+
+export interface ScheduleLine {
+  period: number
+  fromDate: string
+  dueDate: string
+  principal: number
+  interest: number
+  fees: number
+  total: number
+}
+
+export interface ScheduleVersion {
+  version: number
+  numberOfRepayments: number
+  dueDate: string
+  restructure?: Restructure
+  repaymentSchedule: ScheduleLine[]
+}
+
 export interface ListedLoan {
   id: string
   accountNo: string
@@ -1437,6 +1629,12 @@ export interface Penalty {
   per: string
 }
 
+export interface Restructuring {
+  maxTimes?: number
+  minPaidPercent?: number
+  maxDaysAdded?: number
+}
+
 export interface Regulation {
   maxRatePerMonth?: number
 }
@@ -1465,6 +1663,7 @@ export interface LoanProduct {
   installmentAmountInMultiplesOf?: number
   penaltyPercentOfPrincipal?: number
   enforceCreditLimit: boolean
+  restructuring?: Restructuring
   active: boolean
 }
 
@@ -1895,7 +2094,7 @@ export type ListTransactionsParams = {
    */
   after?: string
   /**
-   * Only transactions of one of these types, separated by commas: Repayment, Waive Interest, Refund, Credit Balance Refund, Charge-off, Write-off, Fee, Penalty, Settlement Waiver.
+   * Only transactions of one of these types, separated by commas: Repayment, Waive Interest, Refund, Credit Balance Refund, Charge-off, Write-off, Fee, Penalty, Settlement Waiver, Waive Fees, Waive Penalty, Restructure.
    */
   type?: string
   /**
@@ -2466,6 +2665,69 @@ export const partnerOperations = ({ send, list }: Sender) => ({
       },
       call,
     ),
+
+  /** Restructure a loan. */
+  restructureLoan: (id: string, body: RestructureLoanRequest, call?: Call): Promise<RestructuredLoan | PendingAction> =>
+    send<RestructuredLoan | PendingAction>(
+      { method: 'POST', path: at`/v1/loans/${id}/restructures`, body, keyed: true },
+      call,
+    ),
+
+  /** Reverse a restructure. */
+  reverseRestructure: (
+    id: string,
+    transactionId: string,
+    body?: ReverseTransactionRequest,
+    call?: Call,
+  ): Promise<RestructuredLoan | PendingAction> =>
+    send<RestructuredLoan | PendingAction>(
+      { method: 'POST', path: at`/v1/loans/${id}/restructures/${transactionId}/reverse`, body, keyed: true },
+      call,
+    ),
+
+  /** Restructure a loan. */
+  restructureLoanByExternalId: (
+    externalId: string,
+    body: RestructureLoanRequest,
+    call?: Call,
+  ): Promise<RestructuredLoan | PendingAction> =>
+    send<RestructuredLoan | PendingAction>(
+      { method: 'POST', path: at`/v1/loans/external/${externalId}/restructures`, body, keyed: true },
+      call,
+    ),
+
+  /** Reverse a restructure. */
+  reverseRestructureByLoanExternalId: (
+    externalId: string,
+    transactionId: string,
+    body?: ReverseTransactionRequest,
+    call?: Call,
+  ): Promise<RestructuredLoan | PendingAction> =>
+    send<RestructuredLoan | PendingAction>(
+      {
+        method: 'POST',
+        path: at`/v1/loans/external/${externalId}/restructures/${transactionId}/reverse`,
+        body,
+        keyed: true,
+      },
+      call,
+    ),
+
+  /** List the versions of the schedule. */
+  listSchedules: (id: string, call?: Call): Promise<ScheduleVersions> =>
+    send<ScheduleVersions>({ method: 'GET', path: at`/v1/loans/${id}/schedules` }, call),
+
+  /** Read a version of the schedule. */
+  getSchedule: (id: string, version: string, call?: Call): Promise<ScheduleVersion> =>
+    send<ScheduleVersion>({ method: 'GET', path: at`/v1/loans/${id}/schedules/${version}` }, call),
+
+  /** List the versions of the schedule. */
+  listSchedulesByLoanExternalId: (externalId: string, call?: Call): Promise<ScheduleVersions> =>
+    send<ScheduleVersions>({ method: 'GET', path: at`/v1/loans/external/${externalId}/schedules` }, call),
+
+  /** Read a version of the schedule. */
+  getScheduleByLoanExternalId: (externalId: string, version: string, call?: Call): Promise<ScheduleVersion> =>
+    send<ScheduleVersion>({ method: 'GET', path: at`/v1/loans/external/${externalId}/schedules/${version}` }, call),
 
   /** Charge off. */
   chargeOffLoan: (id: string, body?: ChargeOffLoanRequest, call?: Call): Promise<Transaction> =>

@@ -104,13 +104,17 @@ export const delinquencyNowSchema = named(
       .describe(
         'The principal outstanding × the provision rate of the bucket, rounded half up; where there is a rate.',
       ),
+    restructuredOn: z.iso
+      .date()
+      .optional()
+      .describe('The day from which the last restructure of the loan counts, where there is one.'),
   }),
   { example: examples.delinquencyNow },
 )
 
 /** Builds the view of how late a loan is. */
 export const toDelinquencyNow = (
-  { daysPastDue, bucket, since, provision }: DelinquencyNow,
+  { daysPastDue, bucket, since, provision, restructuredOn }: DelinquencyNow,
   currency: Currency,
 ): z.infer<typeof delinquencyNowSchema> => ({
   daysPastDue,
@@ -119,4 +123,5 @@ export const toDelinquencyNow = (
   ...(bucket.stage !== null && { stage: bucket.stage }),
   ...(bucket.class !== null && { class: bucket.class }),
   ...(provision !== null && { provision: minorToNumber(provision, currency) }),
+  ...(restructuredOn !== null && { restructuredOn }),
 })

@@ -72,6 +72,7 @@ const ofLoan = <Loan extends object>(loanVersion: number, changes: Loan) => ({
 })
 
 const { createdAt: made } = story.customer
+const restructured = story.posted(9, 'Restructure', '2026-02-14', { amount: 0, note: 'The harvest is late.' })
 const closed = { status: 'Closed' as const, active: false }
 
 export const customerCreated = told(1, 'customer.created', made, { customer: customerAfter })
@@ -105,6 +106,10 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
   }),
   'loan.disbursed': told(2, 'loan.disbursed', story.newLoan.disbursedAt, { loanVersion: 1, loan: newLoan }),
   'loan.restated': told(8, 'loan.restated', made, { ...ofLoan(3, {}), previous: { principal: 90_000 } }),
+  'loan.restructured': told(9, 'loan.restructured', restructured.transactionAt, {
+    ...ofLoan(3, {}),
+    transaction: restructured,
+  }),
   'repayment.posted': repaymentPosted,
   'repayment.reversed': told(6, 'repayment.reversed', story.reversed.updatedAt, {
     ...ofLoan(5, { interestPaid: 0, totalPaid: 0, totalOutstanding: 110_000 }),

@@ -189,7 +189,7 @@ export const paidOut = posted(8, 'Credit Balance Refund', '2026-02-20', {
 const unreachable = { note: 'Unreachable for 90 days' }
 
 /** What was paid out of the overpayment is principal again, once the repayment is adjusted to 9,000. */
-export const chargeOff = posted(15, 'Charge-off', '2026-06-01', {
+export const chargeOff = posted(27, 'Charge-off', '2026-06-01', {
   ...unreachable,
   amount: 102_000,
   interest: 1_000,
@@ -205,7 +205,7 @@ export const reversed = {
   updatedAt: '2026-06-01T09:30:00.000+03:00',
 }
 
-export const recovery = posted(18, 'Repayment', '2026-06-01', {
+export const recovery = posted(30, 'Repayment', '2026-06-01', {
   recovery: true as const,
   paymentMethod: PAID_BY,
   amount: 5_000,
@@ -215,7 +215,7 @@ export const recovery = posted(18, 'Repayment', '2026-06-01', {
 })
 
 /** After 5,000 more were recovered. */
-export const writeOff = posted(20, 'Write-off', '2026-06-01', {
+export const writeOff = posted(32, 'Write-off', '2026-06-01', {
   ...unreachable,
   amount: 92_000,
   principal: 92_000,

@@ -27,6 +27,11 @@ export const TAGS = [
     description: 'Charge a loan with a single fee or penalty. Charging and reversing need the role ADMIN.',
   },
   {
+    name: 'restructures',
+    description:
+      'Schedule what a loan owes again: a holiday, an extension, a roll-over. Restructuring and reversing need the role ADMIN.',
+  },
+  {
     name: 'losses and reversals',
     description: 'Charge off and write off a loan, post what is recovered of it, and reverse what was posted in error.',
   },
@@ -116,6 +121,8 @@ export const VARIABLES: StoryVariables = {
     adjustedId: id('adjustTransaction'),
     chargeId: id('chargeLoan'),
     secondChargeId: id('chargeLoanByExternalId'),
+    restructureId: { operationId: 'restructureLoan', at: ['restructures', 0, 'id'] },
+    secondRestructureId: { operationId: 'restructureLoanByExternalId', at: ['restructures', 0, 'id'] },
     chargeOffId: id('chargeOffLoan'),
     writeOffId: id('writeOffLoan'),
     eventId: { operationId: 'listEvents', at: ['items', 0, 'id'] },
@@ -130,6 +137,8 @@ export const VARIABLES: StoryVariables = {
     '/v1/loans/{id}/repayments/{transactionId}': 'repaymentId',
     '/v1/loans/{id}/repayments/{transactionId}/reverse': 'chargeOffId',
     '/v1/loans/{id}/charges/{transactionId}': 'chargeId',
+    '/v1/loans/{id}/restructures/{transactionId}': 'restructureId',
+    '/v1/loans/external/{externalId}/restructures/{transactionId}': 'secondRestructureId',
     '/v1/loans/external/{externalId}': 'loanExternalId',
     '/v1/loans/external/{externalId}/repayments/{transactionId}': 'repaymentId',
     '/v1/loans/external/{externalId}/repayments/{transactionId}/adjust': 'adjustedId',

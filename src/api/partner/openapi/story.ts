@@ -25,6 +25,11 @@ export const ORDER = [
   'refundCreditBalanceByLoanExternalId',
   // What replaced the first repayment is now less than the loan again.
   'adjustTransactionByLoanExternalId',
+  // Once the restructure by the loan's number is reversed, the loan can be restructured again, by its externalId.
+  'restructureLoan',
+  'reverseRestructure',
+  'restructureLoanByExternalId',
+  'reverseRestructureByLoanExternalId',
   // Once the charge-off by the loan's number is reversed, the loan can be charged off again, by its externalId.
   'chargeOffLoan',
   'reverseTransaction',
@@ -50,8 +55,10 @@ const PREFILLED: Readonly<Record<string, Prefilled>> = {
   adjustTransactionByLoanExternalId: { params: posted(7), body: { transactionAmount: 9_000 } },
   reverseCharge: { params: posted(11) },
   reverseChargeByLoanExternalId: { params: posted(12) },
-  reverseTransaction: { params: posted(15) },
-  reverseTransactionByLoanExternalId: { params: posted(20) },
+  reverseRestructure: { params: posted(15) },
+  reverseRestructureByLoanExternalId: { params: posted(21) },
+  reverseTransaction: { params: posted(27) },
+  reverseTransactionByLoanExternalId: { params: posted(32) },
 }
 
 /** Returns what the reference fills in for an operation on a transaction of the story: its path, and the body if any. */

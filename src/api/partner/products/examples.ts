@@ -25,6 +25,8 @@ export const penalty = {
   per: 'instalment' as const,
 }
 
+export const restructuring = { maxTimes: 2, minPaidPercent: 20, maxDaysAdded: 90 }
+
 export const regulation = { maxRatePerMonth: 4 }
 
 export const newProduct = {

@@ -37,7 +37,8 @@ import { product } from '../openapi/examples.ts'
 import { named, pageOf } from '../registry.ts'
 import * as examples from './examples.ts'
 import { newProduct } from './examples.ts'
-import { rate, rateAboveZero, termsOfRequest } from './newTerms.wire.ts'
+import { rate, rateAboveZero, termsOfRequest, within } from './newTerms.wire.ts'
+import { newRestructuring, restructuring, toRestructuring } from './restructuring.wire.ts'
 
 export const createProductRequest = named(
   'CreateLoanProductRequest',
@@ -68,6 +69,9 @@ export const createProductRequest = named(
       .boolean()
       .optional()
       .describe("True: a loan may not be above what is available of the customer's credit limit. Default false."),
+    restructuring: within(newRestructuring)
+      .optional()
+      .describe('The bounds within which its loans may be restructured. Default: none.'),
     ...termsOfRequest,
   }),
   { example: newProduct },
@@ -167,6 +171,7 @@ export const toNewProduct = (body: z.output<typeof createProductRequest>): NewPr
   totalMultipleOf: body.installmentAmountInMultiplesOf,
   penaltyRate: body.penaltyPercentOfPrincipal,
   enforceCreditLimit: body.enforceCreditLimit,
+  restructuring: body.restructuring,
   interestMethod: body.interestMethod,
   ratePer: body.ratePer,
   dayCount: body.dayCount,
@@ -203,6 +208,7 @@ export const productSchema = named(
     enforceCreditLimit: z
       .boolean()
       .describe("True: a loan may not be above what is available of the customer's credit limit."),
+    restructuring: restructuring.optional().describe('Left out: no bounds.'),
     active: z.boolean().describe('False: takes no new loans.'),
   }),
   { example: product },
@@ -227,6 +233,7 @@ export const toProduct = (product: Product): z.infer<typeof productSchema> => ({
     : { installmentAmountInMultiplesOf: minorToNumber(product.totalMultipleOf, product.currency) }),
   ...(product.penaltyRate === null ? {} : { penaltyPercentOfPrincipal: rateToNumber(product.penaltyRate) }),
   enforceCreditLimit: product.enforceCreditLimit,
+  ...(product.restructuring && { restructuring: toRestructuring(product.restructuring) }),
   active: !product.retired,
 })
 

@@ -95,6 +95,8 @@ const reversedRepayment = { ...story.repayment, status: 'reversed', reversed: tr
 const whole = { principal_outstanding: 250_000, total_paid: 0, total_outstanding: 250_000 }
 const overdue = { total_overdue: 200_000, overdue_since: '2026-05-01' }
 
+const restructured = { ...transaction, type: 'Restructure' as const, amount: 0 }
+
 /** An event of each type. */
 export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> = {
   'customer.created': borrowerCreated,
@@ -103,6 +105,7 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
   'customer.closed': told(20, 'customer.closed', booked, { borrower }),
   'loan.disbursed': told(2, 'loan.disbursed', booked, ofLoan(1, whole)),
   'loan.restated': told(7, 'loan.restated', story.changedLoan.updated_at, ofLoan(3, {})),
+  'loan.restructured': told(7, 'loan.restructured', booked, { ...ofLoan(3, {}), transaction: restructured }),
   'repayment.posted': repaymentPosted,
   'repayment.reversed': told(8, 'repayment.reversed', booked, { ...ofLoan(4, whole), repayment: reversedRepayment }),
   'repayment.adjusted': told(8, 'repayment.adjusted', booked, {

@@ -235,6 +235,7 @@ export const LoanProductScalarFieldEnum = {
   totalMultipleOf: 'totalMultipleOf',
   penaltyRate: 'penaltyRate',
   terms: 'terms',
+  restructuring: 'restructuring',
   enforceCreditLimit: 'enforceCreditLimit',
   retiredAt: 'retiredAt',
   createdAt: 'createdAt'
@@ -364,7 +365,8 @@ export const LoanEntryScalarFieldEnum = {
   reversedAt: 'reversedAt',
   record: 'record',
   paymentMethod: 'paymentMethod',
-  dueOn: 'dueOn'
+  dueOn: 'dueOn',
+  restructure: 'restructure'
 } as const
 
 export type LoanEntryScalarFieldEnum = (typeof LoanEntryScalarFieldEnum)[keyof typeof LoanEntryScalarFieldEnum]

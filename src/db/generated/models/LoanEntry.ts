@@ -68,6 +68,7 @@ export type LoanEntryMinAggregateOutputType = {
   reversedAt: Date | null
   paymentMethod: string | null
   dueOn: Date | null
+  restructure: string | null
 }
 
 export type LoanEntryMaxAggregateOutputType = {
@@ -88,6 +89,7 @@ export type LoanEntryMaxAggregateOutputType = {
   reversedAt: Date | null
   paymentMethod: string | null
   dueOn: Date | null
+  restructure: string | null
 }
 
 export type LoanEntryCountAggregateOutputType = {
@@ -109,6 +111,7 @@ export type LoanEntryCountAggregateOutputType = {
   record: number
   paymentMethod: number
   dueOn: number
+  restructure: number
   _all: number
 }
 
@@ -155,6 +158,7 @@ export type LoanEntryMinAggregateInputType = {
   reversedAt?: true
   paymentMethod?: true
   dueOn?: true
+  restructure?: true
 }
 
 export type LoanEntryMaxAggregateInputType = {
@@ -175,6 +179,7 @@ export type LoanEntryMaxAggregateInputType = {
   reversedAt?: true
   paymentMethod?: true
   dueOn?: true
+  restructure?: true
 }
 
 export type LoanEntryCountAggregateInputType = {
@@ -196,6 +201,7 @@ export type LoanEntryCountAggregateInputType = {
   record?: true
   paymentMethod?: true
   dueOn?: true
+  restructure?: true
   _all?: true
 }
 
@@ -304,6 +310,7 @@ export type LoanEntryGroupByOutputType = {
   record: runtime.JsonValue | null
   paymentMethod: string | null
   dueOn: Date | null
+  restructure: string | null
   _count: LoanEntryCountAggregateOutputType | null
   _avg: LoanEntryAvgAggregateOutputType | null
   _sum: LoanEntrySumAggregateOutputType | null
@@ -348,6 +355,7 @@ export type LoanEntryWhereInput = {
   record?: Prisma.JsonNullableFilter<"LoanEntry">
   paymentMethod?: Prisma.StringNullableFilter<"LoanEntry"> | string | null
   dueOn?: Prisma.DateTimeNullableFilter<"LoanEntry"> | Date | string | null
+  restructure?: Prisma.StringNullableFilter<"LoanEntry"> | string | null
   loan?: Prisma.XOR<Prisma.LoanScalarRelationFilter, Prisma.LoanWhereInput>
 }
 
@@ -370,6 +378,7 @@ export type LoanEntryOrderByWithRelationInput = {
   record?: Prisma.SortOrderInput | Prisma.SortOrder
   paymentMethod?: Prisma.SortOrderInput | Prisma.SortOrder
   dueOn?: Prisma.SortOrderInput | Prisma.SortOrder
+  restructure?: Prisma.SortOrderInput | Prisma.SortOrder
   loan?: Prisma.LoanOrderByWithRelationInput
 }
 
@@ -397,6 +406,7 @@ export type LoanEntryWhereUniqueInput = Prisma.AtLeast<{
   record?: Prisma.JsonNullableFilter<"LoanEntry">
   paymentMethod?: Prisma.StringNullableFilter<"LoanEntry"> | string | null
   dueOn?: Prisma.DateTimeNullableFilter<"LoanEntry"> | Date | string | null
+  restructure?: Prisma.StringNullableFilter<"LoanEntry"> | string | null
   loan?: Prisma.XOR<Prisma.LoanScalarRelationFilter, Prisma.LoanWhereInput>
 }, "organizationId_id" | "organizationId_loanId_ordinal">
 
@@ -419,6 +429,7 @@ export type LoanEntryOrderByWithAggregationInput = {
   record?: Prisma.SortOrderInput | Prisma.SortOrder
   paymentMethod?: Prisma.SortOrderInput | Prisma.SortOrder
   dueOn?: Prisma.SortOrderInput | Prisma.SortOrder
+  restructure?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.LoanEntryCountOrderByAggregateInput
   _avg?: Prisma.LoanEntryAvgOrderByAggregateInput
   _max?: Prisma.LoanEntryMaxOrderByAggregateInput
@@ -448,6 +459,7 @@ export type LoanEntryScalarWhereWithAggregatesInput = {
   record?: Prisma.JsonNullableWithAggregatesFilter<"LoanEntry">
   paymentMethod?: Prisma.StringNullableWithAggregatesFilter<"LoanEntry"> | string | null
   dueOn?: Prisma.DateTimeNullableWithAggregatesFilter<"LoanEntry"> | Date | string | null
+  restructure?: Prisma.StringNullableWithAggregatesFilter<"LoanEntry"> | string | null
 }
 
 export type LoanEntryCreateInput = {
@@ -467,6 +479,7 @@ export type LoanEntryCreateInput = {
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   paymentMethod?: string | null
   dueOn?: Date | string | null
+  restructure?: string | null
   loan: Prisma.LoanCreateNestedOneWithoutEntriesInput
 }
 
@@ -489,6 +502,7 @@ export type LoanEntryUncheckedCreateInput = {
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   paymentMethod?: string | null
   dueOn?: Date | string | null
+  restructure?: string | null
 }
 
 export type LoanEntryUpdateInput = {
@@ -508,6 +522,7 @@ export type LoanEntryUpdateInput = {
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   paymentMethod?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  restructure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   loan?: Prisma.LoanUpdateOneRequiredWithoutEntriesNestedInput
 }
 
@@ -530,6 +545,7 @@ export type LoanEntryUncheckedUpdateInput = {
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   paymentMethod?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  restructure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type LoanEntryCreateManyInput = {
@@ -551,6 +567,7 @@ export type LoanEntryCreateManyInput = {
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   paymentMethod?: string | null
   dueOn?: Date | string | null
+  restructure?: string | null
 }
 
 export type LoanEntryUpdateManyMutationInput = {
@@ -570,6 +587,7 @@ export type LoanEntryUpdateManyMutationInput = {
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   paymentMethod?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  restructure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type LoanEntryUncheckedUpdateManyInput = {
@@ -591,6 +609,7 @@ export type LoanEntryUncheckedUpdateManyInput = {
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   paymentMethod?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  restructure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type LoanEntryListRelationFilter = {
@@ -633,6 +652,7 @@ export type LoanEntryCountOrderByAggregateInput = {
   record?: Prisma.SortOrder
   paymentMethod?: Prisma.SortOrder
   dueOn?: Prisma.SortOrder
+  restructure?: Prisma.SortOrder
 }
 
 export type LoanEntryAvgOrderByAggregateInput = {
@@ -665,6 +685,7 @@ export type LoanEntryMaxOrderByAggregateInput = {
   reversedAt?: Prisma.SortOrder
   paymentMethod?: Prisma.SortOrder
   dueOn?: Prisma.SortOrder
+  restructure?: Prisma.SortOrder
 }
 
 export type LoanEntryMinOrderByAggregateInput = {
@@ -685,6 +706,7 @@ export type LoanEntryMinOrderByAggregateInput = {
   reversedAt?: Prisma.SortOrder
   paymentMethod?: Prisma.SortOrder
   dueOn?: Prisma.SortOrder
+  restructure?: Prisma.SortOrder
 }
 
 export type LoanEntrySumOrderByAggregateInput = {
@@ -758,6 +780,7 @@ export type LoanEntryCreateWithoutLoanInput = {
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   paymentMethod?: string | null
   dueOn?: Date | string | null
+  restructure?: string | null
 }
 
 export type LoanEntryUncheckedCreateWithoutLoanInput = {
@@ -777,6 +800,7 @@ export type LoanEntryUncheckedCreateWithoutLoanInput = {
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   paymentMethod?: string | null
   dueOn?: Date | string | null
+  restructure?: string | null
 }
 
 export type LoanEntryCreateOrConnectWithoutLoanInput = {
@@ -827,6 +851,7 @@ export type LoanEntryScalarWhereInput = {
   record?: Prisma.JsonNullableFilter<"LoanEntry">
   paymentMethod?: Prisma.StringNullableFilter<"LoanEntry"> | string | null
   dueOn?: Prisma.DateTimeNullableFilter<"LoanEntry"> | Date | string | null
+  restructure?: Prisma.StringNullableFilter<"LoanEntry"> | string | null
 }
 
 export type LoanEntryCreateManyLoanInput = {
@@ -846,6 +871,7 @@ export type LoanEntryCreateManyLoanInput = {
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   paymentMethod?: string | null
   dueOn?: Date | string | null
+  restructure?: string | null
 }
 
 export type LoanEntryUpdateWithoutLoanInput = {
@@ -865,6 +891,7 @@ export type LoanEntryUpdateWithoutLoanInput = {
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   paymentMethod?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  restructure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type LoanEntryUncheckedUpdateWithoutLoanInput = {
@@ -884,6 +911,7 @@ export type LoanEntryUncheckedUpdateWithoutLoanInput = {
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   paymentMethod?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  restructure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type LoanEntryUncheckedUpdateManyWithoutLoanInput = {
@@ -903,6 +931,7 @@ export type LoanEntryUncheckedUpdateManyWithoutLoanInput = {
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   paymentMethod?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  restructure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 
@@ -926,6 +955,7 @@ export type LoanEntrySelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   record?: boolean
   paymentMethod?: boolean
   dueOn?: boolean
+  restructure?: boolean
   loan?: boolean | Prisma.LoanDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["loanEntry"]>
 
@@ -948,6 +978,7 @@ export type LoanEntrySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   record?: boolean
   paymentMethod?: boolean
   dueOn?: boolean
+  restructure?: boolean
   loan?: boolean | Prisma.LoanDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["loanEntry"]>
 
@@ -970,6 +1001,7 @@ export type LoanEntrySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   record?: boolean
   paymentMethod?: boolean
   dueOn?: boolean
+  restructure?: boolean
   loan?: boolean | Prisma.LoanDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["loanEntry"]>
 
@@ -992,9 +1024,10 @@ export type LoanEntrySelectScalar = {
   record?: boolean
   paymentMethod?: boolean
   dueOn?: boolean
+  restructure?: boolean
 }
 
-export type LoanEntryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "arrival" | "loanId" | "ordinal" | "place" | "type" | "valueDate" | "postedAt" | "amount" | "token" | "note" | "accountId" | "replaces" | "reversedAt" | "record" | "paymentMethod" | "dueOn", ExtArgs["result"]["loanEntry"]>
+export type LoanEntryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "arrival" | "loanId" | "ordinal" | "place" | "type" | "valueDate" | "postedAt" | "amount" | "token" | "note" | "accountId" | "replaces" | "reversedAt" | "record" | "paymentMethod" | "dueOn" | "restructure", ExtArgs["result"]["loanEntry"]>
 export type LoanEntryInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   loan?: boolean | Prisma.LoanDefaultArgs<ExtArgs>
 }
@@ -1029,6 +1062,7 @@ export type $LoanEntryPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     record: runtime.JsonValue | null
     paymentMethod: string | null
     dueOn: Date | null
+    restructure: string | null
   }, ExtArgs["result"]["loanEntry"]>
   composites: {}
 }
@@ -1471,6 +1505,7 @@ export interface LoanEntryFieldRefs {
   readonly record: Prisma.FieldRef<"LoanEntry", 'Json'>
   readonly paymentMethod: Prisma.FieldRef<"LoanEntry", 'String'>
   readonly dueOn: Prisma.FieldRef<"LoanEntry", 'DateTime'>
+  readonly restructure: Prisma.FieldRef<"LoanEntry", 'String'>
 }
     
 

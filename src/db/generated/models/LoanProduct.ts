@@ -100,6 +100,7 @@ export type LoanProductCountAggregateOutputType = {
   totalMultipleOf: number
   penaltyRate: number
   terms: number
+  restructuring: number
   enforceCreditLimit: number
   retiredAt: number
   createdAt: number
@@ -181,6 +182,7 @@ export type LoanProductCountAggregateInputType = {
   totalMultipleOf?: true
   penaltyRate?: true
   terms?: true
+  restructuring?: true
   enforceCreditLimit?: true
   retiredAt?: true
   createdAt?: true
@@ -287,6 +289,7 @@ export type LoanProductGroupByOutputType = {
   totalMultipleOf: bigint | null
   penaltyRate: bigint | null
   terms: runtime.JsonValue | null
+  restructuring: runtime.JsonValue | null
   enforceCreditLimit: boolean
   retiredAt: Date | null
   createdAt: Date
@@ -329,6 +332,7 @@ export type LoanProductWhereInput = {
   totalMultipleOf?: Prisma.BigIntNullableFilter<"LoanProduct"> | bigint | number | null
   penaltyRate?: Prisma.BigIntNullableFilter<"LoanProduct"> | bigint | number | null
   terms?: Prisma.JsonNullableFilter<"LoanProduct">
+  restructuring?: Prisma.JsonNullableFilter<"LoanProduct">
   enforceCreditLimit?: Prisma.BoolFilter<"LoanProduct"> | boolean
   retiredAt?: Prisma.DateTimeNullableFilter<"LoanProduct"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"LoanProduct"> | Date | string
@@ -350,6 +354,7 @@ export type LoanProductOrderByWithRelationInput = {
   totalMultipleOf?: Prisma.SortOrderInput | Prisma.SortOrder
   penaltyRate?: Prisma.SortOrderInput | Prisma.SortOrder
   terms?: Prisma.SortOrderInput | Prisma.SortOrder
+  restructuring?: Prisma.SortOrderInput | Prisma.SortOrder
   enforceCreditLimit?: Prisma.SortOrder
   retiredAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -375,6 +380,7 @@ export type LoanProductWhereUniqueInput = Prisma.AtLeast<{
   totalMultipleOf?: Prisma.BigIntNullableFilter<"LoanProduct"> | bigint | number | null
   penaltyRate?: Prisma.BigIntNullableFilter<"LoanProduct"> | bigint | number | null
   terms?: Prisma.JsonNullableFilter<"LoanProduct">
+  restructuring?: Prisma.JsonNullableFilter<"LoanProduct">
   enforceCreditLimit?: Prisma.BoolFilter<"LoanProduct"> | boolean
   retiredAt?: Prisma.DateTimeNullableFilter<"LoanProduct"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"LoanProduct"> | Date | string
@@ -396,6 +402,7 @@ export type LoanProductOrderByWithAggregationInput = {
   totalMultipleOf?: Prisma.SortOrderInput | Prisma.SortOrder
   penaltyRate?: Prisma.SortOrderInput | Prisma.SortOrder
   terms?: Prisma.SortOrderInput | Prisma.SortOrder
+  restructuring?: Prisma.SortOrderInput | Prisma.SortOrder
   enforceCreditLimit?: Prisma.SortOrder
   retiredAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -423,6 +430,7 @@ export type LoanProductScalarWhereWithAggregatesInput = {
   totalMultipleOf?: Prisma.BigIntNullableWithAggregatesFilter<"LoanProduct"> | bigint | number | null
   penaltyRate?: Prisma.BigIntNullableWithAggregatesFilter<"LoanProduct"> | bigint | number | null
   terms?: Prisma.JsonNullableWithAggregatesFilter<"LoanProduct">
+  restructuring?: Prisma.JsonNullableWithAggregatesFilter<"LoanProduct">
   enforceCreditLimit?: Prisma.BoolWithAggregatesFilter<"LoanProduct"> | boolean
   retiredAt?: Prisma.DateTimeNullableWithAggregatesFilter<"LoanProduct"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"LoanProduct"> | Date | string
@@ -441,6 +449,7 @@ export type LoanProductCreateInput = {
   totalMultipleOf?: bigint | number | null
   penaltyRate?: bigint | number | null
   terms?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  restructuring?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   enforceCreditLimit?: boolean
   retiredAt?: Date | string | null
   createdAt: Date | string
@@ -462,6 +471,7 @@ export type LoanProductUncheckedCreateInput = {
   totalMultipleOf?: bigint | number | null
   penaltyRate?: bigint | number | null
   terms?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  restructuring?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   enforceCreditLimit?: boolean
   retiredAt?: Date | string | null
   createdAt: Date | string
@@ -481,6 +491,7 @@ export type LoanProductUpdateInput = {
   totalMultipleOf?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   penaltyRate?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   terms?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  restructuring?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   enforceCreditLimit?: Prisma.BoolFieldUpdateOperationsInput | boolean
   retiredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -502,6 +513,7 @@ export type LoanProductUncheckedUpdateInput = {
   totalMultipleOf?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   penaltyRate?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   terms?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  restructuring?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   enforceCreditLimit?: Prisma.BoolFieldUpdateOperationsInput | boolean
   retiredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -522,6 +534,7 @@ export type LoanProductCreateManyInput = {
   totalMultipleOf?: bigint | number | null
   penaltyRate?: bigint | number | null
   terms?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  restructuring?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   enforceCreditLimit?: boolean
   retiredAt?: Date | string | null
   createdAt: Date | string
@@ -540,6 +553,7 @@ export type LoanProductUpdateManyMutationInput = {
   totalMultipleOf?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   penaltyRate?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   terms?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  restructuring?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   enforceCreditLimit?: Prisma.BoolFieldUpdateOperationsInput | boolean
   retiredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -559,6 +573,7 @@ export type LoanProductUncheckedUpdateManyInput = {
   totalMultipleOf?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   penaltyRate?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   terms?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  restructuring?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   enforceCreditLimit?: Prisma.BoolFieldUpdateOperationsInput | boolean
   retiredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -593,6 +608,7 @@ export type LoanProductCountOrderByAggregateInput = {
   totalMultipleOf?: Prisma.SortOrder
   penaltyRate?: Prisma.SortOrder
   terms?: Prisma.SortOrder
+  restructuring?: Prisma.SortOrder
   enforceCreditLimit?: Prisma.SortOrder
   retiredAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -738,6 +754,7 @@ export type LoanProductCreateWithoutOrganizationInput = {
   totalMultipleOf?: bigint | number | null
   penaltyRate?: bigint | number | null
   terms?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  restructuring?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   enforceCreditLimit?: boolean
   retiredAt?: Date | string | null
   createdAt: Date | string
@@ -757,6 +774,7 @@ export type LoanProductUncheckedCreateWithoutOrganizationInput = {
   totalMultipleOf?: bigint | number | null
   penaltyRate?: bigint | number | null
   terms?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  restructuring?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   enforceCreditLimit?: boolean
   retiredAt?: Date | string | null
   createdAt: Date | string
@@ -806,6 +824,7 @@ export type LoanProductScalarWhereInput = {
   totalMultipleOf?: Prisma.BigIntNullableFilter<"LoanProduct"> | bigint | number | null
   penaltyRate?: Prisma.BigIntNullableFilter<"LoanProduct"> | bigint | number | null
   terms?: Prisma.JsonNullableFilter<"LoanProduct">
+  restructuring?: Prisma.JsonNullableFilter<"LoanProduct">
   enforceCreditLimit?: Prisma.BoolFilter<"LoanProduct"> | boolean
   retiredAt?: Prisma.DateTimeNullableFilter<"LoanProduct"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"LoanProduct"> | Date | string
@@ -824,6 +843,7 @@ export type LoanProductCreateWithoutLoansInput = {
   totalMultipleOf?: bigint | number | null
   penaltyRate?: bigint | number | null
   terms?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  restructuring?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   enforceCreditLimit?: boolean
   retiredAt?: Date | string | null
   createdAt: Date | string
@@ -844,6 +864,7 @@ export type LoanProductUncheckedCreateWithoutLoansInput = {
   totalMultipleOf?: bigint | number | null
   penaltyRate?: bigint | number | null
   terms?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  restructuring?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   enforceCreditLimit?: boolean
   retiredAt?: Date | string | null
   createdAt: Date | string
@@ -878,6 +899,7 @@ export type LoanProductUpdateWithoutLoansInput = {
   totalMultipleOf?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   penaltyRate?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   terms?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  restructuring?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   enforceCreditLimit?: Prisma.BoolFieldUpdateOperationsInput | boolean
   retiredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -898,6 +920,7 @@ export type LoanProductUncheckedUpdateWithoutLoansInput = {
   totalMultipleOf?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   penaltyRate?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   terms?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  restructuring?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   enforceCreditLimit?: Prisma.BoolFieldUpdateOperationsInput | boolean
   retiredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -916,6 +939,7 @@ export type LoanProductCreateManyOrganizationInput = {
   totalMultipleOf?: bigint | number | null
   penaltyRate?: bigint | number | null
   terms?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  restructuring?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   enforceCreditLimit?: boolean
   retiredAt?: Date | string | null
   createdAt: Date | string
@@ -934,6 +958,7 @@ export type LoanProductUpdateWithoutOrganizationInput = {
   totalMultipleOf?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   penaltyRate?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   terms?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  restructuring?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   enforceCreditLimit?: Prisma.BoolFieldUpdateOperationsInput | boolean
   retiredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -953,6 +978,7 @@ export type LoanProductUncheckedUpdateWithoutOrganizationInput = {
   totalMultipleOf?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   penaltyRate?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   terms?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  restructuring?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   enforceCreditLimit?: Prisma.BoolFieldUpdateOperationsInput | boolean
   retiredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -972,6 +998,7 @@ export type LoanProductUncheckedUpdateManyWithoutOrganizationInput = {
   totalMultipleOf?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   penaltyRate?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   terms?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  restructuring?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   enforceCreditLimit?: Prisma.BoolFieldUpdateOperationsInput | boolean
   retiredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1022,6 +1049,7 @@ export type LoanProductSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   totalMultipleOf?: boolean
   penaltyRate?: boolean
   terms?: boolean
+  restructuring?: boolean
   enforceCreditLimit?: boolean
   retiredAt?: boolean
   createdAt?: boolean
@@ -1044,6 +1072,7 @@ export type LoanProductSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   totalMultipleOf?: boolean
   penaltyRate?: boolean
   terms?: boolean
+  restructuring?: boolean
   enforceCreditLimit?: boolean
   retiredAt?: boolean
   createdAt?: boolean
@@ -1064,6 +1093,7 @@ export type LoanProductSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   totalMultipleOf?: boolean
   penaltyRate?: boolean
   terms?: boolean
+  restructuring?: boolean
   enforceCreditLimit?: boolean
   retiredAt?: boolean
   createdAt?: boolean
@@ -1084,12 +1114,13 @@ export type LoanProductSelectScalar = {
   totalMultipleOf?: boolean
   penaltyRate?: boolean
   terms?: boolean
+  restructuring?: boolean
   enforceCreditLimit?: boolean
   retiredAt?: boolean
   createdAt?: boolean
 }
 
-export type LoanProductOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "name" | "currency" | "principalMin" | "principalMax" | "numberOfRepayments" | "repayEvery" | "repayUnit" | "ratePerPeriod" | "totalMultipleOf" | "penaltyRate" | "terms" | "enforceCreditLimit" | "retiredAt" | "createdAt", ExtArgs["result"]["loanProduct"]>
+export type LoanProductOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "name" | "currency" | "principalMin" | "principalMax" | "numberOfRepayments" | "repayEvery" | "repayUnit" | "ratePerPeriod" | "totalMultipleOf" | "penaltyRate" | "terms" | "restructuring" | "enforceCreditLimit" | "retiredAt" | "createdAt", ExtArgs["result"]["loanProduct"]>
 export type LoanProductInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   organization?: boolean | Prisma.OrganizationDefaultArgs<ExtArgs>
   loans?: boolean | Prisma.LoanProduct$loansArgs<ExtArgs>
@@ -1122,6 +1153,7 @@ export type $LoanProductPayload<ExtArgs extends runtime.Types.Extensions.Interna
     totalMultipleOf: bigint | null
     penaltyRate: bigint | null
     terms: runtime.JsonValue | null
+    restructuring: runtime.JsonValue | null
     enforceCreditLimit: boolean
     retiredAt: Date | null
     createdAt: Date
@@ -1563,6 +1595,7 @@ export interface LoanProductFieldRefs {
   readonly totalMultipleOf: Prisma.FieldRef<"LoanProduct", 'BigInt'>
   readonly penaltyRate: Prisma.FieldRef<"LoanProduct", 'BigInt'>
   readonly terms: Prisma.FieldRef<"LoanProduct", 'Json'>
+  readonly restructuring: Prisma.FieldRef<"LoanProduct", 'Json'>
   readonly enforceCreditLimit: Prisma.FieldRef<"LoanProduct", 'Boolean'>
   readonly retiredAt: Prisma.FieldRef<"LoanProduct", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"LoanProduct", 'DateTime'>

@@ -37,16 +37,17 @@ export interface DatedPosting {
 }
 
 /**
- * Types that pay money back, which is taken from the latest instalments paid, that close the loan, or that add to an
- * instalment, which may be paid.
+ * Types that pay money back, which is taken from the latest instalments paid, that close the loan, that add to an instalment,
+ * which may be paid, or that change the instalments.
  */
 const NEEDS_HISTORY: ReadonlySet<EntryType> = new Set([
   ...(['Refund', 'Credit Balance Refund', 'Write-off', 'Fee', 'Penalty', 'Settlement Waiver'] as const),
+  ...(['Waive Fees', 'Waive Penalty', 'Restructure'] as const),
 ])
 
 /**
  * Returns whether a posting can be decided only on the whole loan, with its schedule and its entries:
- * - a refund, a write-off or a single charge always;
+ * - a refund, a write-off, a single charge or a restructure always;
  * - a posting dated before the last entry, which changes what later entries did;
  * - any posting when a penalty is raised since the head was stored;
  * - a posting dated up to the day of the latest penalty, because it comes before that penalty;

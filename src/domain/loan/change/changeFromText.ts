@@ -5,6 +5,7 @@ import { ENTRY_TYPES, type EntryType, type RepaymentRecord } from '../entry.ts'
 import { LOAN_STATUSES, type LoanStatus } from '../lifecycle.ts'
 import { type Portions, subtract, totalOf } from '../portions.ts'
 import type { AtChargeOff, Forgone, Unearned } from '../recognition.ts'
+import { roleFromText } from '../restructure/planText.ts'
 import type { ChangeableTerms } from './change.ts'
 import type { PostedEntry, ReversedEntry, ShownFigures, StoredChange, ToldBalances } from './changeText.ts'
 
@@ -178,6 +179,7 @@ function entryIn(members: Members, valueDate: LocalDate): PostedEntry {
     record: members.record === undefined ? null : recordIn(objectIn(members.record)),
     paymentMethod: textOrNull(members.method),
     dueOn: dayOrNull(members.dueOn),
+    restructure: members.restructure === undefined ? null : roleFromText(textIn(members.restructure)),
   }
 }
 

@@ -4,6 +4,7 @@ import type { Entry } from '../entry.ts'
 import type { Outcome } from '../outcomes.ts'
 import { COMPONENTS, type Portions, totalOf } from '../portions.ts'
 import type { AtChargeOff, Forgone, Unearned } from '../recognition.ts'
+import { roleToText } from '../restructure/planText.ts'
 import type { ChangeableTerms, LoanChanged } from './change.ts'
 
 /** Balances that no receiver is told of. */
@@ -102,6 +103,7 @@ const writtenEntry = (entry: Entry): object => ({
   replaces: entry.replaces === null ? undefined : String(entry.replaces),
   method: entry.paymentMethod ?? undefined,
   dueOn: entry.dueOn ?? undefined,
+  restructure: entry.restructure ? roleToText(entry.restructure) : undefined,
   record: entry.record ?? undefined,
 })
 

@@ -11,6 +11,7 @@ import {
 } from '../../dates.ts'
 import { applyRate, largestIn, min } from '../../money.ts'
 import { owedOf, type Period, type Totals } from '../allocation.ts'
+import type { Restructured } from '../restructure/carriedArrears.ts'
 import type { HeadTerms } from '../terms/terms.ts'
 import type { PenaltyRule } from './loanRules.ts'
 import { countThrough, nextAfter, type Occurrences, occurrenceAt, occurrencesAfter } from './occurrences.ts'
@@ -41,6 +42,22 @@ export interface Penalized {
   readonly owed: bigint
   /** The number of penalties that were raised, single charges not among them. */
   readonly penaltiesRaised: number
+  readonly restructured: Restructured | null
+}
+
+/** Returns the last due date of the schedule in force. */
+const lastDueOn = ({ dueOn }: HeadTerms, { restructured }: Penalized): LocalDate => restructured?.dueOn ?? dueOn
+
+/** Returns the index of the last instalment of the schedule in force: those after it are of single charges and refunds. */
+function lastIndex({ numberOfRepayments }: HeadTerms, { periods, restructured }: Penalized): number {
+  if (restructured === null) return numberOfRepayments - 1
+  return periods.findLastIndex(({ dueDate }) => dueDate <= restructured.dueOn)
+}
+
+/** Returns how many more penalties may be raised, after a number of them: one that is raised once is not raised again. */
+function timesLeft({ maxTimes, every }: PenaltyRule, raised: number): number {
+  if (every === null) return 1 - raised
+  return maxTimes === null ? Number.POSITIVE_INFINITY : maxTimes - raised
 }
 
 /** A penalty that is raised one or more times with one instalment. */
@@ -134,8 +151,8 @@ function sourcesOf(rule: PenaltyRule, fold: Penalized, { periods, from }: Basis,
   const sources: Source[] = []
   for (const [index, period] of fold.periods.entries()) {
     if (index < from || period.dueDate > through) continue
-    const left = rule.maxTimes === null ? Number.POSITIVE_INFINITY : rule.maxTimes - period.penalties
-    if (left === 0 || periods[index]!.owed === 0n) continue
+    const left = timesLeft(rule, period.penalties)
+    if (left <= 0 || periods[index]!.owed === 0n) continue
     const amount = amountOf(rule, [periods[index]!])
     if (amount > 0n) sources.push({ index, occurrences: occurrencesAfter(rule, period.dueDate), amount, left })
   }
@@ -159,16 +176,16 @@ function penaltiesOfLoan(
   { after, through }: Days,
   room: bigint,
 ): Raised[] {
-  const occurrences = occurrencesAfter(rule, terms.dueOn)
+  const occurrences = occurrencesAfter(rule, lastDueOn(terms, fold))
   const raised: Raised[] = []
-  let [left, rest] = [(rule.maxTimes ?? Number.POSITIVE_INFINITY) - fold.penaltiesRaised, room]
+  let [left, rest] = [timesLeft(rule, fold.penaltiesRaised), room]
   let from = nextAfter(occurrences, after)
   while (from !== null && from <= through && left > 0 && rest > 0n) {
     const open = basis.filter(({ owed }) => owed > 0n)
     const [due, later] = [open.filter(({ dueDate }) => dueDate <= from!), open.filter(({ dueDate }) => dueDate > from!)]
     const next = later.reduce((first, { dueDate }) => (dueDate < first ? dueDate : first), dayAfter(through))
     const part = { after: dayBefore(from), through: dayBefore(next) }
-    const source = { index: terms.numberOfRepayments - 1, occurrences, amount: amountOf(rule, due), left }
+    const source = { index: lastIndex(terms, fold), occurrences, amount: amountOf(rule, due), left }
     for (const one of source.amount > 0n ? withinRoom([source], part, rest) : []) {
       raised.push(one)
       left -= one.times
@@ -244,8 +261,8 @@ function nextOf(rule: PenaltyRule, terms: HeadTerms, fold: Penalized, after: Loc
       },
       null,
     )
-  if (rule.maxTimes !== null && fold.penaltiesRaised >= rule.maxTimes) return null
+  if (timesLeft(rule, fold.penaltiesRaised) <= 0) return null
   return fold.periods.some((period) => unpaidOf(period) > 0n)
-    ? nextAfter(occurrencesAfter(rule, terms.dueOn), after)
+    ? nextAfter(occurrencesAfter(rule, lastDueOn(terms, fold)), after)
     : null
 }

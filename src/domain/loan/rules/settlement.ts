@@ -25,9 +25,11 @@ export function forgivenOn(terms: SettlementTerms, periods: readonly Period[], o
   const rules = forgivingRules(terms)
   return periods.map((period, index) => {
     if (rules === null || period.due.interest === 0n || period.dueDate <= on) return 0n
-    const { due, waived, writtenOff } = period
+    const { due, waived, writtenOff, fallen } = period
     const { over, under } = earnedPart(rules, terms, periods, { index, on })
-    const forgiven = due.interest - divideHalfEven(due.interest * over, under) - waived.interest - writtenOff.interest
+    // What had fallen due before a restructure is earned.
+    const interest = due.interest - (fallen?.interest ?? 0n)
+    const forgiven = interest - divideHalfEven(interest * over, under) - waived.interest - writtenOff.interest
     return forgiven > 0n ? forgiven : 0n
   })
 }
@@ -40,7 +42,7 @@ function earnedPart(
   { index, on }: { readonly index: number; readonly on: LocalDate },
 ) {
   // Interest whose instalments were in grace is due with this one, and is earned over all periods from disbursement on.
-  const first = index === interestGrace ? 0 : index
+  const first = index === interestGrace && periods[index]!.fallen === undefined ? 0 : index
   if (earlySettlement === 'interest_to_period_end') {
     const begun = periods.slice(first, index + 1).filter((period, nth) => first + nth === 0 || period.fromDate < on)
     return { over: BigInt(begun.length), under: BigInt(index + 1 - first) }

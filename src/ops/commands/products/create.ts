@@ -12,6 +12,7 @@ import {
 import type { NewProduct } from '../../../domain/product/newProduct.ts'
 import type { NewFee, NewPenalty } from '../../../domain/product/newTerms.ts'
 import type { Product } from '../../../domain/product/product.ts'
+import type { NewRestructureLimits } from '../../../domain/product/restructuring.ts'
 import {
   EARLY_SETTLEMENTS,
   type Fee,
@@ -38,6 +39,11 @@ export function createCommand(products: Command, shell: Shell): void {
     .addOption(currencyOption("the organization's when left out"))
     .option('--multiple-of <amount>', "round each instalment's total to a multiple of this", decimalNumber)
     .option('--enforce-limit', "keep its loans to the customer's credit limit")
+    .option(
+      '--restructuring <bounds>',
+      'of restructures: [maxTimes=…][,minPaidPercent=…][,maxDaysAdded=…]; none when left out',
+      restructuring,
+    )
     .option(
       '--penalty <percent>',
       'of the principal, once, when anything is unpaid at the last due time',
@@ -102,6 +108,7 @@ interface ProductOptions {
   readonly multipleOf?: Decimal
   readonly penalty?: Decimal
   readonly enforceLimit?: boolean
+  readonly restructuring?: NewRestructureLimits
   readonly method?: string
   readonly ratePer?: string
   readonly dayCount?: string
@@ -129,6 +136,7 @@ const asked = (name: string, options: ProductOptions): NewProduct => ({
   totalMultipleOf: options.multipleOf,
   penaltyRate: options.penalty,
   enforceCreditLimit: options.enforceLimit,
+  restructuring: options.restructuring,
   interestMethod: options.method,
   ratePer: options.ratePer,
   dayCount: options.dayCount,
@@ -144,6 +152,20 @@ const asked = (name: string, options: ProductOptions): NewProduct => ({
   allocation: options.allocation,
   maxRatePerMonth: options.maxRatePerMonth,
 })
+
+/** Reads bounds of restructures such as `maxTimes=2,maxDaysAdded=90`. */
+function restructuring(text: string): NewRestructureLimits {
+  const members = new Map(text.split(',').map((part) => part.split('=', 2) as [string, string | undefined]))
+  const known = ['maxTimes', 'minPaidPercent', 'maxDaysAdded']
+  if ([...members].some(([name, value]) => !known.includes(name) || value === undefined))
+    throw new InvalidArgumentError(`It must be one or more of ${known.join('=…, ')}=…, with commas between them.`)
+  const [maxTimes, minPaidPercent, maxDaysAdded] = known.map((name) => members.get(name))
+  return {
+    ...(maxTimes !== undefined && { maxTimes: wholeNumber(maxTimes) }),
+    ...(minPaidPercent !== undefined && { minPaidPercent: decimalNumber(minPaidPercent) }),
+    ...(maxDaysAdded !== undefined && { maxDaysAdded: wholeNumber(maxDaysAdded) }),
+  }
+}
 
 /** Reads a distance such as `45days`. */
 function distance(text: string): { every: number; unit: string } {
@@ -166,6 +188,13 @@ export const viewOf = (product: Product) => ({
   multipleOf: product.totalMultipleOf === null ? null : minorToText(product.totalMultipleOf, product.currency),
   penalty: product.penaltyRate === null ? null : rateToNumber(product.penaltyRate),
   enforceCreditLimit: product.enforceCreditLimit,
+  ...(product.restructuring && {
+    restructuring: {
+      ...product.restructuring,
+      minPaidPercent:
+        product.restructuring.minPaidPercent === null ? null : rateToNumber(product.restructuring.minPaidPercent),
+    },
+  }),
   retired: product.retired,
   ...(product.terms !== null && { terms: viewOfTerms(product.terms, product.currency) }),
 })

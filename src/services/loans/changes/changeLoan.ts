@@ -21,12 +21,15 @@ export type ChangeDeps = Core & Pick<Writing, 'idBlocks' | 'loanBatches' | 'loan
 export interface Change {
   readonly author: Author
   readonly ref: LoanRef
+  /** The most entries that are posted before the last one, where the change posts several; left out: 0. */
+  readonly moreEntries?: number
   /** Saved in one transaction with the change, which is then saved alone; left out: nothing. */
   readonly alongside?: readonly Alongside[]
 }
 
 /** A change that waits for its turn. */
 interface Job extends Queued, Omit<ToDecide, 'entryId'> {
+  readonly moreEntries: number
   readonly alongside: readonly Alongside[]
   readonly resolve: (changed: Changed<unknown> | undefined) => void
 }
@@ -63,7 +66,7 @@ export const postToLoan = <T>(
 
 function takeTurn<T>(
   deps: ChangeDeps,
-  { author, ref, posting, alongside = [] }: Change & { readonly posting: Posting | undefined },
+  { author, ref, posting, moreEntries = 0, alongside = [] }: Change & { readonly posting: Posting | undefined },
   decide: Decide<StoredLoan | StoredHead, T>,
 ): Promise<Changed<T> | undefined> {
   const { loanQueues, loanBatches, config, listener } = deps
@@ -74,6 +77,7 @@ function takeTurn<T>(
       author,
       posting,
       decide,
+      moreEntries,
       alongside,
       resolve: resolve as Job['resolve'],
       reject,
@@ -152,7 +156,8 @@ async function decideOn(
   if (!loan) return undefined
   // A change may settle the loan early, which posts a waiver, too.
   const waivers = forgivingRules(loan.terms) === null ? 0 : jobs.length
-  const nextWaiverId = await reserveIds(deps, 'entry', waivers)
+  const more = jobs.reduce((sum, { moreEntries }) => sum + moreEntries, waivers)
+  const nextWaiverId = await reserveIds(deps, 'entry', more)
   const testClock = testClocks.find(organizationId)
   const decided = decideAll(loan, asked, { now, elsewhere, nextId: nextWaiverId })
   return decided && { ...decided, loan, testClock }

@@ -5,14 +5,14 @@ import type { Instant } from '../../../domain/dates.ts'
 import { isHead } from '../../../domain/loan/carriedForward/loanHead.ts'
 import { apply } from '../../../domain/loan/change/apply.ts'
 import type { Entry } from '../../../domain/loan/entry.ts'
-import { type Decision, needsHistoryFor, type Posting } from '../../../domain/loan/loan.ts'
+import { type Decision, needsHistoryFor, type Posting, type Saving } from '../../../domain/loan/loan.ts'
 import type { Listener } from '../../listener.ts'
 import { entryIdTaken } from './save.ts'
-import { type Following, withWaiver } from './settleEarly.ts'
+import { type Following, savedFirst, withWaiver } from './settleEarly.ts'
 import { timePassed } from './timePassed.ts'
 
-/** The result of deciding: a decision to save, or an answer that needs nothing saved. */
-export type Decided<T> = { readonly save: Decision } | { readonly answer: T }
+/** The result of deciding: decisions to save, or an answer that needs nothing saved. */
+export type Decided<T> = Saving | { readonly answer: T }
 
 /** A change that was saved, with the loan before it. */
 export interface SavedChange {
@@ -55,7 +55,7 @@ export interface Ground {
   readonly now: () => Instant
   /** Ids that entries of any loan have already, where that was read. */
   readonly elsewhere: ReadonlySet<bigint>
-  /** Returns the id of a waiver that follows from a change. */
+  /** Returns the id of a waiver that follows from a change, or of an entry that is saved before it. */
   readonly nextId: () => bigint
 }
 
@@ -92,7 +92,7 @@ export function decideAll(
         continue
       }
       const before = after
-      const following = followingFrom(before, one, decided.save, { ...ground, at: now, isFirst: changes.length === 0 })
+      const following = followingFrom(before, one, decided, { ...ground, at: now, isFirst: changes.length === 0 })
       changes.push(...following.changes)
       after = following.after
       results.push({ changed: { loan: before, saved: following.decision, posted: following.posted, at: now } })
@@ -103,19 +103,24 @@ export function decideAll(
   return { changes, results, after }
 }
 
-/** Returns the changes that a decision comes to: what time has changed before it, the waiver that follows, and the change itself. */
+/**
+ * Returns the changes that decisions come to: what time has changed before them, those that are saved first, the waiver that
+ * follows, and the change itself.
+ */
 function followingFrom(
   loan: StoredLoan | StoredHead,
   { author, entryId }: ToDecide,
-  decision: Decision,
+  saving: Saving,
   { elsewhere, nextId, at, isFirst }: Ground & { readonly at: Instant; readonly isFirst: boolean },
 ): Following {
+  const { save: decision, first = [] } = saving
   // An entry of this loan with the id would have been the answer: the entry is on another loan.
   if (decision.posted?.id !== undefined && elsewhere.has(decision.posted.id)) throw entryIdTaken()
   // What followed from time is told with modified terms, where they leave it so.
   const passed = isFirst && !decision.modifiedTerms ? timePassed(loan, at) : []
   const current = passed.reduce((before, { decision: passing }) => apply(before, passing, null, at), loan)
+  const earlier = isHead(current) ? { changes: [], after: current } : savedFirst(current, { author, first, at }, nextId)
   const posted = decision.posted && { ...decision.posted, id: decision.posted.id ?? entryId }
-  const following = withWaiver(current, { author, decision, posted, at }, nextId)
-  return { ...following, changes: [...passed, ...following.changes] }
+  const following = withWaiver(earlier.after, { author, decision, posted, at }, nextId)
+  return { ...following, changes: [...passed, ...earlier.changes, ...following.changes] }
 }

@@ -1,15 +1,18 @@
 import type { LoanRef } from '../../../db/loans/loans.ts'
 import type { StoredLoan } from '../../../db/loans/storedLoan.ts'
 import type { Instant } from '../../../domain/dates.ts'
-import { type Decision, stateOf } from '../../../domain/loan/loan.ts'
+import { type Decision, type Saving, stateOf } from '../../../domain/loan/loan.ts'
 import type { LoanState } from '../../../domain/loan/replay.ts'
 import { type Caller, requireAdmin } from '../../access/caller.ts'
 import { getLoan, type ReadDeps } from '../loans.ts'
-import { withWaiver } from './settleEarly.ts'
+import { savedFirst, withWaiver } from './settleEarly.ts'
 
 /** A loan as it is, and as a change would leave it. */
 export interface Preview {
   readonly loan: StoredLoan
+  /** The loan with what would be posted and reversed. */
+  readonly changed: StoredLoan
+  readonly at: Instant
   readonly before: LoanState
   readonly after: LoanState
   readonly decision: Decision
@@ -27,12 +30,13 @@ export async function previewChange(
   deps: ReadDeps,
   caller: Caller,
   ref: LoanRef,
-  decide: (loan: StoredLoan, now: Instant) => Decision,
+  decide: (loan: StoredLoan, now: Instant) => Saving,
 ): Promise<Preview> {
   requireAdmin(caller)
   const { loan, state: before, at } = await getLoan(deps, caller, ref)
-  const decision = decide(loan, at)
+  const { save: decision, first = [] } = decide(loan, at)
+  const earlier = savedFirst(loan, { author: caller, first, at }, () => NO_ID)
   const posted = decision.posted && { ...decision.posted, id: NO_ID }
-  const { after, decision: saved } = withWaiver(loan, { author: caller, decision, posted, at }, () => NO_ID)
-  return { loan, before, after: stateOf(after, at), decision: saved }
+  const { after, decision: saved } = withWaiver(earlier.after, { author: caller, decision, posted, at }, () => NO_ID)
+  return { loan, changed: after, at, before, after: stateOf(after, at), decision: saved }
 }

@@ -61,6 +61,33 @@ export function withWaiver(loan: StoredLoan | StoredHead, decided: DecidedChange
   }
 }
 
+/** Decisions that are saved before another one, by the same author, whose Idempotency-Key belongs to that other one. */
+interface SavedFirst {
+  readonly author: Author
+  readonly first: readonly Decision[]
+  readonly at: Instant
+}
+
+/**
+ * Returns the changes of decisions that are saved before another one, and the loan after them.
+ * @param nextId returns the ids of entries that they post
+ */
+export function savedFirst(
+  loan: StoredLoan,
+  { author, first, at }: SavedFirst,
+  nextId: () => bigint,
+): Pick<Following<StoredLoan>, 'changes' | 'after'> {
+  const { claim: _, ...withoutClaim } = author
+  const changes: LoanChange[] = []
+  let after = loan
+  for (const decision of first) {
+    const posted = decision.posted && { ...decision.posted, id: decision.posted.id ?? nextId() }
+    changes.push(changeOf(after, { author: withoutClaim, decision, posted, at }, after.version + 1))
+    after = apply(after, decision, posted, at)
+  }
+  return { changes, after }
+}
+
 function changeOf(loan: StoredLoan | StoredHead, decided: DecidedChange, version: number): LoanChange {
   const { author, decision, posted } = decided
   if (decision.modifiedTerms) {

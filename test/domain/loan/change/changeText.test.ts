@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { PERIOD_UNITS } from '../../../../src/domain/dates.ts'
 import { EVENT_TYPES } from '../../../../src/domain/events/eventTypes.ts'
 import type { LoanChanged } from '../../../../src/domain/loan/change/change.ts'
 import { changeFromText } from '../../../../src/domain/loan/change/changeFromText.ts'
@@ -7,6 +8,8 @@ import { changeToText, type StoredChange } from '../../../../src/domain/loan/cha
 import { ENTRY_TYPES, type Entry } from '../../../../src/domain/loan/entry.ts'
 import { LOAN_STATUSES } from '../../../../src/domain/loan/lifecycle.ts'
 import { subtract, totalOf } from '../../../../src/domain/loan/portions.ts'
+import { RESTRUCTURE_REASONS, type RestructureRole } from '../../../../src/domain/loan/restructure/plan.ts'
+import { RATE_PERIODS } from '../../../../src/domain/product/terms.ts'
 
 const anyAmount = fc.oneof(fc.constant(0n), fc.bigInt(1n, 10n ** 17n))
 const anyPortions = fc.record({ penalty: anyAmount, fees: anyAmount, interest: anyAmount, principal: anyAmount })
@@ -72,6 +75,33 @@ const anyReversed = fc.option(
   { nil: null },
 )
 
+const anyDistance = fc.record({ every: fc.integer({ min: 1, max: 400 }), unit: fc.constantFrom(...PERIOD_UNITS) })
+const anyCount = fc.integer({ min: 1, max: 2_000 })
+
+const anyRole: fc.Arbitrary<RestructureRole> = fc.oneof(
+  fc.record({ of: anyCount, isDueNow: fc.boolean() }),
+  fc
+    .record({
+      change: fc.oneof(
+        fc.record({ kind: fc.constantFrom('newFirstDueDate' as const, 'until' as const), on: anyDay }),
+        fc.record({ kind: fc.constant('postponeBy' as const), periods: anyCount }),
+        fc.record({
+          kind: fc.constant('numberOfRepayments' as const),
+          count: anyCount,
+          every: fc.option(anyDistance, { nil: null }),
+        }),
+        fc.record({ kind: fc.constant('instalmentAmount' as const), amount: fc.bigInt(1n, 10n ** 17n) }),
+      ),
+      every: anyDistance,
+      interest: fc.oneof(
+        fc.constantFrom('keep' as const, 'none' as const),
+        fc.record({ rate: fc.bigInt(0n, 10n ** 10n), ratePer: fc.constantFrom(...RATE_PERIODS) }),
+      ),
+      reason: fc.constantFrom(...RESTRUCTURE_REASONS),
+    })
+    .map((plan) => ({ plan })),
+)
+
 const anyPosted = fc.option(
   fc.record({
     id: anyId,
@@ -87,6 +117,7 @@ const anyPosted = fc.option(
     record: fc.option(fc.record({ method: anyTextOrNone, collectedBy: anyTextOrNone }), { nil: null }),
     paymentMethod: anyTextOrNone,
     dueOn: anyDayOrNone,
+    restructure: fc.option(anyRole, { nil: null }),
   }),
   { nil: null },
 )
@@ -198,6 +229,7 @@ describe('the change of a loan that the trail has', () => {
       record: null,
       paymentMethod: 'Mobile Money',
       dueOn: null,
+      restructure: null,
     },
     reversed: null,
     reason: null,

@@ -13,7 +13,7 @@ export type Cell = Record<(typeof COLUMNS)[number], bigint>
 
 /** An instalment, and what has become of it. */
 export interface Row {
-  readonly dueDay: Day
+  dueDay: Day
   readonly cells: Readonly<Record<Part, Cell>>
   /** The number of its own penalties that were raised. */
   raised: number
@@ -31,6 +31,8 @@ export interface Debt {
   writtenOffOn: Day | null
   /** The day from which nothing is owed. */
   clearSince: Day | null
+  /** The last due date that a restructure has made; null: that of the schedule as it was lent. */
+  lastDue: Day | null
   /** What each payment did, in their order. */
   readonly received: Effect[]
 }
@@ -58,6 +60,7 @@ export const debtOf = (schedule: readonly Instalment[]): Debt => ({
   chargedOffOn: null,
   writtenOffOn: null,
   clearSince: null,
+  lastDue: null,
   received: [],
 })
 

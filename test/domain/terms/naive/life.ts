@@ -73,8 +73,11 @@ function liveDay(loan: NaiveLoan, life: Life, ofDay: readonly Transaction[], { d
 }
 
 /** Returns whether a transaction comes after the occurrences of its day: what it marks has their penalties. */
-const comesAfter = ({ type, postedAt }: Transaction, instant: number): boolean =>
-  (type === 'Charge-off' || type === 'Write-off') && postedAt >= instant
+const comesAfter = (one: Transaction, instant: number): boolean =>
+  (one.type === 'Charge-off' || one.type === 'Write-off' || isOfRestructure(one)) && one.postedAt >= instant
+
+/** Returns whether a transaction is a restructure, or was posted with one. */
+const isOfRestructure = ({ restructure }: Transaction): boolean => restructure !== null && restructure !== undefined
 
 /**
  * Returns what the transactions of a day make of a debt without its penalties: all of them, and those before a write-off
@@ -90,7 +93,7 @@ function withoutPenaltiesOf(
   const all = copyOf(debt)
   let beforeWriteOff: Debt | undefined
   for (const one of inOrder) {
-    if (one.type === 'Write-off' && isMark(one)) beforeWriteOff ??= copyOf(all)
+    if ((one.type === 'Write-off' || isOfRestructure(one)) && isMark(one)) beforeWriteOff ??= copyOf(all)
     happen(loan, all, one, day)
   }
   return [all, beforeWriteOff ?? all]

@@ -1,3 +1,4 @@
+import type { RestructureRole } from '../../../../src/domain/loan/restructure/plan.ts'
 import type { Product } from '../../../../src/domain/product/product.ts'
 import type { EarlySettlement, PenaltyTerms } from '../../../../src/domain/product/terms.ts'
 import type { Instalment } from '../../../../src/domain/schedule/schedule.ts'
@@ -16,6 +17,9 @@ export type Kind =
   | 'Fee'
   | 'Penalty'
   | 'Settlement Waiver'
+  | 'Waive Fees'
+  | 'Waive Penalty'
+  | 'Restructure'
 
 /** A transaction, with what the model reads of it. */
 export interface Transaction {
@@ -27,6 +31,7 @@ export interface Transaction {
   readonly amount: bigint
   readonly reversedAt: number | null
   readonly dueOn?: string | null
+  readonly restructure?: RestructureRole | null
 }
 
 /** What was lent, and the terms as they were asked for. */

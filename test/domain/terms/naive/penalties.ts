@@ -42,17 +42,25 @@ function amountOf({ penalty, principal }: NaiveLoan, rows: readonly Row[]): bigi
 export function raise(loan: NaiveLoan, debt: Debt, basis: Debt, day: Day, from = 0): void {
   if (!loan.penalty) return
   const { maxTimes, per } = loan.penalty
-  const mayRaise = (times: number) => maxTimes === null || times < maxTimes
+  const most = loan.penalty.every === 'once' ? 1 : maxTimes
+  const mayRaise = (times: number) => most === null || times < most
   if (per === 'instalment') {
     for (const [index, row] of debt.rows.entries())
       if (index >= from && isOccurrence(loan, row.dueDay, day) && mayRaise(row.raised))
         raiseOne(loan, debt, row, amountOf(loan, basis.rows.slice(index, index + 1)))
-  } else if (from === 0 && isOccurrence(loan, dayOf(loan.schedule.at(-1)!.dueDate), day) && mayRaise(debt.raised)) {
+  } else if (from === 0 && isOccurrence(loan, lastDueOf(loan, debt), day) && mayRaise(debt.raised)) {
     const dueByNow = basis.rows.filter(({ dueDay }) => dueDay <= day)
-    raiseOne(loan, debt, debt.rows[loan.schedule.length - 1]!, amountOf(loan, dueByNow))
+    raiseOne(loan, debt, lastRowOf(loan, debt), amountOf(loan, dueByNow))
   } else return
   noteWhatIsClear(debt, day)
 }
+
+/** Returns the last due date of the schedule in force. */
+const lastDueOf = ({ schedule }: NaiveLoan, { lastDue }: Debt): Day => lastDue ?? dayOf(schedule.at(-1)!.dueDate)
+
+/** Returns the last instalment of the schedule in force. */
+const lastRowOf = ({ schedule }: NaiveLoan, { rows, lastDue }: Debt): Row =>
+  lastDue === null ? rows[schedule.length - 1]! : rows.findLast(({ dueDay }) => dueDay <= lastDue)!
 
 /** Raises one penalty with an instalment, cut to what the limits leave. */
 function raiseOne(loan: NaiveLoan, debt: Debt, row: Row, amount: bigint): void {

@@ -23,6 +23,8 @@ function earned({ schedule, product, disbursedOn, earlySettlement }: NaiveLoan, 
 
 /** Returns what is forgiven of each instalment of the schedule in a settlement on a day; nothing after a write-off. */
 export function forgiven(loan: NaiveLoan, debt: Debt, day: Day): bigint[] {
+  // The schedule is that of the rows as long as no restructure has made others, which the model has for such loans alone.
+  if (loan.earlySettlement === 'full_interest') return debt.rows.map(() => 0n)
   return loan.schedule.map(({ interest }, index) => {
     const { waived } = debt.rows[index]!.cells.interest
     const rest = interest - earned(loan, index, day) - waived

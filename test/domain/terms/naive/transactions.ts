@@ -1,3 +1,4 @@
+import { planOf } from '../../../../src/domain/loan/restructure/plan.ts'
 import { type Day, dayOf } from './calendar.ts'
 import {
   type Cell,
@@ -12,6 +13,7 @@ import {
   rowDueFrom,
 } from './debt.ts'
 import { cutPenalty, type NaiveLoan, roomForCharges, type Transaction } from './loan.ts'
+import { restructure, rowDueOn } from './restructure.ts'
 import { settle } from './settlement.ts'
 
 /** Applies a transaction on its day. */
@@ -35,7 +37,16 @@ function apply(loan: NaiveLoan, debt: Debt, one: Transaction, doing: Doing): voi
       receive(loan, debt, one.amount, doing)
       break
     case 'Waive Interest':
-      waive(debt, one.amount, doing)
+      waive(debt, 'interest', one.amount, doing)
+      break
+    case 'Waive Fees':
+      waive(debt, 'fees', one.amount, doing)
+      break
+    case 'Waive Penalty':
+      waive(debt, 'penalty', one.amount, doing)
+      break
+    case 'Restructure':
+      doing.effect.parts.interest += restructure(loan, debt, planOf(one.restructure)!, doing.day)
       break
     case 'Refund':
     case 'Credit Balance Refund':
@@ -118,9 +129,9 @@ function payAgain(loan: NaiveLoan, debt: Debt, freed: bigint): void {
   }
 }
 
-function waive({ rows }: Debt, amount: bigint, { effect }: Doing): void {
+function waive({ rows }: Debt, part: Part, amount: bigint, { effect }: Doing): void {
   let rest = amount
-  for (const row of rows) rest = move(row, ['interest', 'waived'], rest, owedIn(row.cells.interest), effect)
+  for (const row of rows) rest = move(row, [part, 'waived'], rest, owedIn(row.cells[part]), effect)
 }
 
 /**
@@ -162,12 +173,14 @@ function writeOff(debt: Debt, { day, effect }: Doing): void {
 }
 
 /** Adds a single charge, cut to the room that is left; overpayment pays it (contract 10.9, 10.12). */
-function charge(loan: NaiveLoan, debt: Debt, { type, amount, dueOn, valueDate }: Transaction, { effect }: Doing): void {
+function charge(loan: NaiveLoan, debt: Debt, one: Transaction, { effect }: Doing): void {
+  const { type, amount, dueOn, valueDate, restructure: role } = one
   const part: Part = type === 'Fee' ? 'fees' : 'penalty'
   const room = roomForCharges(loan, debt) ?? amount
   const cut = part === 'fees' ? lesser(amount, room) : cutPenalty(loan, debt, amount)
   if (cut === 0n) return
-  const row = rowDueFrom(debt, dayOf(dueOn ?? valueDate))
+  const due = dayOf(dueOn ?? valueDate)
+  const row = role && 'of' in role && role.isDueNow ? rowDueOn(debt, due) : rowDueFrom(debt, due)
   move(row, [part, 'due'], cut, cut, effect)
   row.clearSince = null
   payFromOverpaid(loan, debt)

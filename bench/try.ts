@@ -90,10 +90,12 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
       'test/db',
       'test/model',
       'test/services/csv.test.ts',
+      'test/api/wire.test.ts',
+      'test/clients/typescript/json.test.ts',
       'test/services/loans',
       'test/services/events',
     ),
-    settings: { MKOPO_SEED: 2, MODEL_RUNS: 200 },
+    settings: { MKOPO_SEED: 2, MKOPO_RUNS_PERCENT: 100, MODEL_RUNS: 200 },
   },
   mutants: {
     tries: 'whether the tests find faults that are planted in the source; --tree D in that of another checkout',

@@ -69,7 +69,8 @@ async function failuresOf(
 /** Copies the files of a repository to a new folder, which shares its packages. */
 async function copyOf(root: string, files: Iterable<string>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'mkopo-mutants-'))
-  for (const file of files) await cp(join(root, file), join(folder, file))
+  // A link to the packages of another checkout is a file to git.
+  for (const file of files) if (file !== 'node_modules') await cp(join(root, file), join(folder, file))
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   return folder
 }

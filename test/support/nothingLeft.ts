@@ -18,6 +18,9 @@ const SHARED: Readonly<Record<string, object>> = {
   crypto,
 }
 
+/** What the library of the browser replaces when it is loaded, for as long as the process runs. */
+const OF_LIBRARIES = new Set(['process.chdir', 'process.cwd'])
+
 /** Variables that vitest sets from file to file. */
 const OF_VITEST = /^VITEST/
 
@@ -61,11 +64,13 @@ function leftSince(before: ReturnType<typeof standing>): string[] {
   const variables = [...new Set([...Object.keys(environment), ...Object.keys(process.env)])].filter(
     (name) => !OF_VITEST.test(name) && environment[name] !== process.env[name],
   )
-  const replaced = before.functions.flatMap(([name, one, functions]) =>
-    [...functions].flatMap(([key, value]) =>
-      Object.getOwnPropertyDescriptor(one, key)?.value === value ? [] : [`${name}.${String(key)}`],
-    ),
-  )
+  const replaced = before.functions
+    .flatMap(([name, one, functions]) =>
+      [...functions].flatMap(([key, value]) =>
+        Object.getOwnPropertyDescriptor(one, key)?.value === value ? [] : [`${name}.${String(key)}`],
+      ),
+    )
+    .filter((name) => !OF_LIBRARIES.has(name))
   return [
     ...variables.map((name) => `the environment variable ${name}`),
     ...(vi.isFakeTimers() ? ['fake timers'] : replaced.map((name) => `another ${name}`)),

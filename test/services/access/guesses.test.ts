@@ -8,7 +8,7 @@ import { startService, type TestService } from '../../support/service.ts'
 
 // Guesses of passwords, many at once, each from an address of its own.
 
-const GUESSES = 16
+const GUESSES = 13
 const MOST_FAILURES = 10
 
 let service: TestService

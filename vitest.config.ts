@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/support/longestFirst.ts'
 
-/** All limits of time in the tests are this many times as long: with the load that the machine has before they begin. */
-const LONGEST = 16
+/** All limits of time in the tests are this many times as long: twice, for there are more workers than cores, and more with the load before. */
+const [SHORTEST, LONGEST] = [2, 16]
 const busy = (loadavg()[0] ?? 0) / availableParallelism()
-process.env.TEST_PATIENCE ??= String(Math.min(LONGEST, Math.max(1, Math.ceil(busy))))
+process.env.TEST_PATIENCE ??= String(Math.min(LONGEST, Math.max(SHORTEST, Math.ceil(busy))))
 const patience = Number(process.env.TEST_PATIENCE)
 
 // The programs that tests start, some two hundred, find here what Node compiled for the one before.

@@ -55,7 +55,7 @@ function start(settings: Record<string, string>): Started {
 
 /** Waits until the banner names where it listens. */
 async function listening({ child, output }: Started): Promise<string> {
-  for (let waited = 0; waited < 60_000; waited += 50) {
+  for (let waited = 0; waited < within(60_000); waited += 50) {
     const origin = /listens on (http:\S+)/.exec(output())?.[1]
     if (origin !== undefined) return origin
     if (child.exitCode !== null) throw new Error(`it ended: ${output()}`)

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Coverage, coverageOf, coverageOfRows, listNotFound, UNSEALED } from '../../src/db/book/coverage.ts'
 import { makeFullBook } from '../support/fullBook.ts'
 import { opsOn } from '../support/ops.ts'
+import { within } from '../support/patience.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 // Whatever a column holds, book check names it and checks the rest; or the list of what the check does not prove names it.
@@ -186,58 +187,70 @@ async function wrongWith(group: readonly Column[]): Promise<string | undefined> 
   }
 }
 
-it(`a value that was changed is found or on the list, and the rest of the book is checked: ${ALL_VALUES ? 'each' : 'one'} value in each column`, async () => {
-  const wrong: string[] = []
-  let count = 0
-  const places = new Map(columns.map((one, index) => [one, index]))
-  const rounds = ALL_VALUES ? [0, 1, 2, 3, 4] : [undefined]
-  for (const group of groupsOf(columns))
-    for (const round of rounds) {
-      const planted = await plantAll(group, (one) => {
-        const values = VALUES[one.type]!
-        // Another value comes first from column to column.
-        const first = round ?? places.get(one)! % values.length
-        return round === undefined
-          ? [...values.slice(first), ...values.slice(0, first)]
-          : values.slice(first, first + 1)
-      })
-      if (planted.length === 0) continue
-      count += planted.length
-      const fault = await wrongWith(group)
-      if (fault !== undefined) wrong.push(`${planted.join(', ')}: ${fault}`)
-      for (const table of new Set(group.map((one) => one.table))) await mend(table)
+it(
+  `a value that was changed is found or on the list, and the rest of the book is checked: ${ALL_VALUES ? 'each' : 'one'} value in each column`,
+  async () => {
+    const wrong: string[] = []
+    let count = 0
+    const places = new Map(columns.map((one, index) => [one, index]))
+    const rounds = ALL_VALUES ? [0, 1, 2, 3, 4] : [undefined]
+    for (const group of groupsOf(columns))
+      for (const round of rounds) {
+        const planted = await plantAll(group, (one) => {
+          const values = VALUES[one.type]!
+          // Another value comes first from column to column.
+          const first = round ?? places.get(one)! % values.length
+          return round === undefined
+            ? [...values.slice(first), ...values.slice(0, first)]
+            : values.slice(first, first + 1)
+        })
+        if (planted.length === 0) continue
+        count += planted.length
+        const fault = await wrongWith(group)
+        if (fault !== undefined) wrong.push(`${planted.join(', ')}: ${fault}`)
+        for (const table of new Set(group.map((one) => one.table))) await mend(table)
+      }
+    expect(wrong).toEqual([])
+    expect(count).toBeGreaterThan(columns.length * (ALL_VALUES ? 2 : 0.8))
+  },
+  within(1_800_000),
+)
+
+it(
+  'a row that is gone from any table is found or on the list',
+  async () => {
+    const wrong: string[] = []
+    for (const table of new Set(columns.map((one) => one.table))) {
+      await client.query(
+        `DELETE FROM ${table} WHERE ctid = (SELECT ctid FROM ${table} ORDER BY ${firstOf(table)} ctid LIMIT 1)`,
+      )
+      const { lines } = await check()
+      if (lines.length === 0 ? isFound(coverageOfRows(table)) : isNotFound(coverageOfRows(table)))
+        wrong.push(`${table}: ${lines[0] ?? 'not found'}`)
+      await mend(table)
     }
-  expect(wrong).toEqual([])
-  expect(count).toBeGreaterThan(columns.length * (ALL_VALUES ? 2 : 0.8))
-}, 1_800_000)
+    expect(wrong).toEqual([])
+  },
+  within(300_000),
+)
 
-it('a row that is gone from any table is found or on the list', async () => {
-  const wrong: string[] = []
-  for (const table of new Set(columns.map((one) => one.table))) {
-    await client.query(
-      `DELETE FROM ${table} WHERE ctid = (SELECT ctid FROM ${table} ORDER BY ${firstOf(table)} ctid LIMIT 1)`,
+it(
+  'a counter that was set back is found',
+  async () => {
+    const { rows } = await client.query<{ name: string; last: string }>(
+      `SELECT sequencename AS name, last_value::text AS last FROM pg_sequences WHERE schemaname = 'public' AND last_value > min_value`,
     )
-    const { lines } = await check()
-    if (lines.length === 0 ? isFound(coverageOfRows(table)) : isNotFound(coverageOfRows(table)))
-      wrong.push(`${table}: ${lines[0] ?? 'not found'}`)
-    await mend(table)
-  }
-  expect(wrong).toEqual([])
-}, 300_000)
-
-it('a counter that was set back is found', async () => {
-  const { rows } = await client.query<{ name: string; last: string }>(
-    `SELECT sequencename AS name, last_value::text AS last FROM pg_sequences WHERE schemaname = 'public' AND last_value > min_value`,
-  )
-  const notFound: string[] = []
-  for (const { name, last } of rows) {
-    await client.query(`SELECT setval('${name}', min_value) FROM pg_sequences WHERE sequencename = '${name}'`)
-    if ((await check()).lines.length === 0) notFound.push(name)
-    await client.query(`SELECT setval('${name}', ${last})`)
-  }
-  // Ids that clients may choose: one that is given twice is refused by an index, and another is drawn.
-  expect(notFound.toSorted()).toEqual(['customer_id_seq', 'loan_entry_id_seq', 'loan_id_seq'])
-}, 120_000)
+    const notFound: string[] = []
+    for (const { name, last } of rows) {
+      await client.query(`SELECT setval('${name}', min_value) FROM pg_sequences WHERE sequencename = '${name}'`)
+      if ((await check()).lines.length === 0) notFound.push(name)
+      await client.query(`SELECT setval('${name}', ${last})`)
+    }
+    // Ids that clients may choose: one that is given twice is refused by an index, and another is drawn.
+    expect(notFound.toSorted()).toEqual(['customer_id_seq', 'loan_entry_id_seq', 'loan_id_seq'])
+  },
+  within(120_000),
+)
 
 it('and nothing is left of it', async () => {
   expect(await check()).toEqual(untouched)

@@ -248,7 +248,7 @@ describe('with the embedded database', () => {
       LOG_LEVEL: 'silent',
       STOP_GRACE_MS: '0',
     })
-    for (let waited = 0; !service.out().includes('Ctrl-C') && waited < 30_000; waited += 50) await pause(50)
+    for (let waited = 0; !service.out().includes('Ctrl-C') && waited < within(30_000); waited += 50) await pause(50)
     const [, origin = ''] = /listens on (http:\S+)/.exec(service.out()) ?? []
     const basic = Buffer.from(`early@lender.example:${password}`).toString('base64')
     const answer = await fetch(`${origin}/v1/auth/token`, { headers: { authorization: `Basic ${basic}` } })

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openStatementReader } from '../../../src/services/walletStatements/reader.ts'
 import * as hostile from '../../support/hostilePdf.ts'
+import { within } from '../../support/patience.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { fictionalStatement, smallStatement, statementPdf } from '../../support/statementPdf.ts'
 import { form, type Part, showing } from '../../support/upload.ts'
@@ -233,7 +234,7 @@ describe('hostile files are refused, nothing is changed, and others are served m
         details: [{ field: 'statement', message: expect.stringMatching(message) }],
       })
     },
-    120_000,
+    within(120_000),
   )
 
   it('429 resource_exhausted, with Retry-After, when too many are being read', async () => {

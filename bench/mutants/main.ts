@@ -20,6 +20,9 @@ const FILES = Number(process.env.MKOPO_FILES ?? 30)
 /** Milliseconds after which tests that have not ended never will: the mutant made them wait or turn for ever. */
 const LONGEST_MS = 600_000
 
+/** The settings of the campaign are none of the tests: these run as `npm test` does. */
+const suiteEnvironment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('MKOPO_')))
+
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
 interface Failure {
@@ -43,7 +46,7 @@ async function failuresOf(
   if (files.length === 0) return []
   const child = spawn(process.execPath, [join(import.meta.dirname, 'runTests.ts'), folder, String(bail), ...files], {
     cwd: folder,
-    env: { ...process.env, TEST_DATABASE_URL: databaseUrl, MKOPO_SEED: '1' },
+    env: { ...suiteEnvironment, TEST_DATABASE_URL: databaseUrl },
     stdio: ['ignore', 'pipe', 'ignore'],
     // In a group of its own: a process that turns for ever ends by the signal to the group alone.
     detached: true,

@@ -1,11 +1,12 @@
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longestFirst.ts'
 
-/** All limits of time in the tests are this many times as long: with the load that the machine has before they begin. */
-const LONGEST = 16
+/** All limits of time in the tests are this many times as long: twice, for there are more workers than cores, and more with the load before. */
+const [SHORTEST, LONGEST] = [2, 16]
 const busy = (loadavg()[0] ?? 0) / availableParallelism()
-process.env.TEST_PATIENCE ??= String(Math.min(LONGEST, Math.max(1, Math.ceil(busy))))
+process.env.TEST_PATIENCE ??= String(Math.min(LONGEST, Math.max(SHORTEST, Math.ceil(busy))))
 const patience = Number(process.env.TEST_PATIENCE)
 
 // The programs that tests start, some two hundred, find here what Node compiled for the one before.
@@ -16,12 +17,13 @@ export default defineConfig({
     // Processes, not threads: some tests kill what they have started, and each file has a database of its own.
     pool: 'forks',
     // One process runs many files, and loads the service once: loading it takes two seconds of a core. A file leaves
-    // nothing behind: it closes what it opened, ends what it started, and puts back what it replaced.
+    // nothing behind, which nothingLeft.ts holds: it closes what it opened, ends what it started, and puts back what it replaced.
     isolate: false,
     restoreMocks: true,
     setupFiles: ['test/support/seed.ts'],
-    // Most tests wait for the database: as many as there are cores, where vitest would leave one free.
-    maxWorkers: '100%',
+    // Many tests wait, for the database, a program or a limit of time: one more than there are cores keeps these busy.
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 30_000 * patience,
     hookTimeout: 60_000 * patience,
     // What is waited for is a state: how long it takes is of the machine.
@@ -33,6 +35,7 @@ export default defineConfig({
           name: 'service',
           include: ['test/**/*.test.ts'],
           exclude: ['test/tidy*.test.ts'],
+          setupFiles: ['test/support/nothingLeft.ts'],
           globalSetup: ['test/support/globalSetup.ts'],
         },
       },
@@ -47,7 +50,7 @@ export default defineConfig({
             'test/services/loans/sweep.test.ts',
           ],
           env: { TZ: 'America/Los_Angeles' },
-          setupFiles: ['test/support/elsewhere.ts'],
+          setupFiles: ['test/support/nothingLeft.ts', 'test/support/elsewhere.ts'],
           globalSetup: ['test/support/globalSetup.ts'],
         },
       },

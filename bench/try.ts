@@ -90,10 +90,17 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
       'test/db',
       'test/model',
       'test/services/csv.test.ts',
+      'test/api/wire.test.ts',
+      'test/clients/typescript/json.test.ts',
       'test/services/loans',
       'test/services/events',
     ),
-    settings: { MKOPO_SEED: 2 },
+    settings: { MKOPO_SEED: 2, MKOPO_RUNS_PERCENT: 100, MODEL_RUNS: 200 },
+  },
+  mutants: {
+    tries: 'whether the tests find faults that are planted in the source; --tree D in that of another checkout',
+    command: ['bench/mutants/main.ts'],
+    settings: { MKOPO_MUTANTS: 50, MKOPO_SEED: 1, MKOPO_FILES: 30 },
   },
   office: {
     tries: 'how long every office page takes on a book of a million loans; --directory D keeps the book',
@@ -102,7 +109,7 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   outages: {
     tries: 'switches to a standby under load, full disks (as root) and silent connections',
     command: tests('test/standby.test.ts', 'test/fullDisk.test.ts', 'test/silentConnection.test.ts'),
-    settings: { MKOPO_SWITCHES: 30, MKOPO_FULL_DISKS: 10 },
+    settings: { MKOPO_SWITCHES: 30, MKOPO_FULL_DISKS: 10, MKOPO_SILENCES: 20 },
   },
   portfolio: {
     tries: 'how long questions about the portfolio of a million loans take; --directory D keeps the book',

@@ -5,12 +5,13 @@ import { differencesAfter, type Laid, layAttack } from '../bench/attack/lay.ts'
 import { watchMemory } from '../bench/attack/memory.ts'
 import { openService } from '../src/app/service.ts'
 import { type FreshDatabase, freshDatabase } from './support/database.ts'
+import { within } from './support/patience.ts'
 import { type ServiceProcess, startProcess } from './support/process.ts'
 import { testConfig } from './support/service.ts'
 
 // The short form of `npm run try -- attack`: what is refused, memory and health. How long anything takes is for the script.
 const AUTH_URL = 'http://auth.localhost'
-const SECONDS = 1.5
+const SECONDS = 0.7
 const MOST_MEMORY = 2 ** 30
 
 let database: FreshDatabase
@@ -19,7 +20,7 @@ let laid: Laid
 beforeAll(async () => {
   database = await freshDatabase()
   const deps = await openService({ config: testConfig({ AUTH_URL }), databaseUrl: database.url, now: Date.now })
-  laid = await layAttack(deps, { longLoans: 100, instalments: 500, repayments: 10_000 })
+  laid = await layAttack(deps, { longLoans: 30, instalments: 500, repayments: 3_000 })
   deps.statements.close()
   await deps.db.close()
   service = await startProcess({
@@ -32,7 +33,7 @@ beforeAll(async () => {
     RATE_LIMIT_ADDRESS: '',
     MAX_LAG_MS: '60000',
   })
-}, 120_000)
+}, within(120_000))
 afterAll(async () => {
   service.child.kill('SIGKILL')
   await service.ended
@@ -42,7 +43,7 @@ afterAll(async () => {
 /** What a flood is answered beyond its bound. */
 const REFUSED: Readonly<Record<string, string>> = { 'unknown keys': '401', 'full speed': '200', guesses: '503' }
 
-describe('a flood from one address or account', { timeout: 60_000 }, () => {
+describe('a flood from one address or account', { timeout: within(60_000) }, () => {
   it.each(Object.entries(FLOODS).filter(([name]) => name !== 'nothing'))(
     '%s: no honest caller of another organization is refused, memory is bounded, and health is 200',
     async (name, flood) => {
@@ -50,17 +51,23 @@ describe('a flood from one address or account', { timeout: 60_000 }, () => {
       const opsPort = Number(new URL(service.opsOrigin).port)
       const memory = watchMemory(service.child.pid!)
       const milliseconds = SECONDS * 1_000
-      const [tally, met] = await Promise.all([
-        flood.run({ port, opsPort, ...laid.attacker, milliseconds }),
-        work({ port, ...laid.honest }, milliseconds),
-      ])
-      expect(met.refused).toEqual([])
-      expect(met.sent).toBeGreaterThan(0)
-      expect(met.unhealthy).toBe(0)
+      const answered = new Set<string>()
+      const wanted = REFUSED[name] ?? '429'
+      // A busy machine takes longer to come to the bound; a fast one answers all the histories that one account may ask for at once.
+      const until = performance.now() + within(20_000)
+      do {
+        const [tally, met] = await Promise.all([
+          flood.run({ port, opsPort, ...laid.attacker, milliseconds }),
+          work({ port, ...laid.honest }, milliseconds),
+        ])
+        expect(met.refused).toEqual([])
+        expect(met.sent).toBeGreaterThan(0)
+        expect(met.unhealthy).toBe(0)
+        for (const one of Object.keys(tally)) answered.add(one)
+      } while (name !== 'heavy histories' && !answered.has(wanted) && performance.now() < until)
       expect(memory()).toBeLessThan(MOST_MEMORY)
-      // A fast machine answers all the histories that one account may ask for at once.
-      if (name === 'heavy histories') expect(Object.keys(tally).filter((one) => one !== '429')).toEqual(['200'])
-      else expect(Object.keys(tally)).toContain(REFUSED[name] ?? '429')
+      if (name === 'heavy histories') expect([...answered].filter((one) => one !== '429')).toEqual(['200'])
+      else expect([...answered]).toContain(wanted)
     },
   )
 

@@ -74,7 +74,7 @@ describe.skipIf(disk === undefined)('a full disk', { timeout: within(60_000 + TI
 
   it('under load: changes are unavailable, not ready; once there is room all is served, nothing lost or doubled', async () => {
     for (let time = 0; time < TIMES; time++) {
-      const load = startLoad({ origin: service.origin, ...lent, connections: 20, name: `full-${time}` })
+      const load = startLoad({ origin: service.origin, ...lent, connections: 20, everyMs: 20, name: `full-${time}` })
       await pause(1_000)
       await fill()
       await expect.poll(ready, { timeout: within(30_000), interval: 50 }).toBe(503)

@@ -16,7 +16,7 @@ import type { Document } from './support/wire.ts'
 // Mutated requests at both ports: every path, query, header, body and form, of the OpenAPI documents and of the pages of the
 // office. None may be answered by a fault of the service: a 5xx other than 503, or no answer. `npm run try -- fuzz` sends 200,000.
 
-const REQUESTS = Number(process.env.MKOPO_REQUESTS ?? 4_000)
+const REQUESTS = Number(process.env.MKOPO_REQUESTS ?? 2_000)
 /** MKOPO_SEED makes other requests. */
 const SEED = Number(process.env.MKOPO_SEED ?? 1)
 const AT_ONCE = 24

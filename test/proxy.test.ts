@@ -2,13 +2,13 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEMO_PARTNER } from '../src/services/organizations/seedDemo.ts'
 import { type FreshDatabase, freshDatabase } from './support/database.ts'
+import { freePort } from './support/freePort.ts'
 import { startLoad } from './support/load.ts'
 import { within } from './support/patience.ts'
 import { type ServiceProcess, startProcess } from './support/process.ts'
@@ -71,14 +71,6 @@ const start = () =>
     FALLBACK_STYLE: 'none',
     ...HOSTS,
   })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' ? address!.port : 0
-}
 
 async function ask(host: string, path: string, options: { method?: string; body?: object; headers?: object } = {}) {
   const body = options.body && JSON.stringify(options.body)

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { freshDatabase } from './support/database.ts'
+import { freePort } from './support/freePort.ts'
 import { type Pasted, pasteInto, SHELLS } from './support/paste.ts'
 import { within } from './support/patience.ts'
 import { type ServiceProcess, startProcess } from './support/process.ts'
@@ -23,9 +24,10 @@ const REMARK = /^(?:\S+: refused lines are in \S+\.|(?:as of|from) \d{4}-.*, by 
 
 let service: ServiceProcess | undefined
 let folder: string | undefined
+let bin: string | undefined
 afterEach(async () => {
   service?.child.kill('SIGKILL')
-  if (folder !== undefined) await rm(folder, { recursive: true, force: true })
+  for (const one of [folder, bin]) if (one !== undefined) await rm(one, { recursive: true, force: true })
 })
 
 /** A folder that looks like the repository, in which a block may leave files. */
@@ -56,11 +58,17 @@ function expectAsShown(pasted: readonly Block[], printed: readonly Pasted[]): vo
   }
 }
 
-/** Programs in place of those of Docker's image, as they are called by name. */
+/** A folder of programs in place of npm, which takes longer than the command, and of those of Docker's image. */
 async function standIns(): Promise<string> {
-  const bin = await mkdtemp(join(tmpdir(), 'mkopo-bin-'))
+  bin = await mkdtemp(join(tmpdir(), 'mkopo-bin-'))
+  const npm = execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim()
   const program = async (name: string, text: string) =>
-    writeFile(join(bin, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
+    writeFile(join(bin!, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
+  // The first command is run by npm; what npm makes of "npm run -s ops -- …" is the same each time.
+  await program(
+    'npm',
+    `[ "$3" = ops ] && [ -e ${bin}/was-run ] || { touch ${bin}/was-run; exec "${npm}" "$@"; }\nshift 4\nexec ${process.execPath} ${join(root, 'src/ops/mkopo.mjs')} "$@"`,
+  )
   await program('mkopo', `exec ${process.execPath} ${join(root, 'src/ops/main.ts')} "$@"`)
   // Of "docker compose exec -T mkopo-1 mkopo …" the command itself; whatever else needs an engine.
   await program('docker', `[ "$2" = exec ] || exit 0\nshift 2\n[ "$1" = -T ] && shift\nshift\nexec "$@"`)
@@ -105,8 +113,12 @@ describe('the shell blocks of README.md and the documents', () => {
         service = await startProcess({ ...settings, ...more })
         const pasted = shellBlocks.filter(({ chapter, text }) => chapter !== 'Docker' && !INSTALLING.test(text))
         expect(pasted.length).toBeGreaterThan(25)
-        const texts = pasted.map(({ text }) => text.replaceAll('http://127.0.0.1:3000', service!.origin))
-        const printed = await pasteInto(shell, texts, { cwd: await checkout(), env: settings })
+        const receiver = String(await freePort())
+        const texts = pasted.map(({ text }) =>
+          text.replaceAll('http://127.0.0.1:3000', service!.origin).replaceAll('8099', receiver),
+        )
+        const env = { ...settings, PATH: `${await standIns()}:${process.env.PATH}` }
+        const printed = await pasteInto(shell, texts, { cwd: await checkout(), env })
         expectAsShown(pasted, printed)
         expect(await database.db.pool.query('SELECT count(*)::int AS loans FROM loan')).toMatchObject({
           rows: [{ loans: 8 }],

@@ -8,7 +8,7 @@ import type { ServiceProcess } from './support/process.ts'
 import { ask, type Node, startPrimary, startStandby } from './support/standby.ts'
 
 /** `npm run try -- outages` takes more. */
-const SWITCHES = Number(process.env.MKOPO_SWITCHES ?? 2)
+const SWITCHES = Number(process.env.MKOPO_SWITCHES ?? 1)
 
 let primary: Node
 let gateway: Gateway
@@ -37,7 +37,7 @@ describe('a synchronous standby', { timeout: within(60_000 + SWITCHES * 30_000) 
   it('is led to before it is promoted, under load: unavailable, not ready, and nothing lost or doubled', async () => {
     for (let time = 0; time < SWITCHES; time++) {
       const standby = await startStandby(primary)
-      const load = startLoad({ origin: service.origin, ...lent, connections: 20, name: `switch-${time}` })
+      const load = startLoad({ origin: service.origin, ...lent, connections: 20, everyMs: 20, name: `switch-${time}` })
       await pause(1_000)
       // Connections that are there already are cut, and new ones lead to the standby.
       gateway.lead(standby.url)
@@ -56,7 +56,7 @@ describe('a synchronous standby', { timeout: within(60_000 + SWITCHES * 30_000) 
   })
 
   it('that a primary has become without a restart: its connections are dropped, and the rest is the same', async () => {
-    const load = startLoad({ origin: service.origin, ...lent, connections: 20 })
+    const load = startLoad({ origin: service.origin, ...lent, connections: 20, everyMs: 20 })
     await pause(500)
     const set = (text: string) => ask(primary.url, text, 'SELECT pg_reload_conf()')
     await set('ALTER SYSTEM SET default_transaction_read_only = on')

@@ -1,10 +1,13 @@
-import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, randomBytes, scryptSync } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { invariant } from '../domain/errors.ts'
 
 const CIPHER = 'aes-256-gcm'
 /** The most keys that are kept; deriving one is slow on purpose. */
 const MOST_KEYS = 100
+
+/** The keys that this process has derived, by the hash of the secret and the salt. */
+const keys = new LRUCache<string, Buffer>({ max: MOST_KEYS })
 
 /** Thrown where the secret does not decrypt what is stored. */
 export class WrongSecretError extends Error {
@@ -20,14 +23,14 @@ export interface SecretBox {
 }
 
 /**
- * Opens a secret box. A key is derived once for each salt, and kept.
+ * Opens a secret box. A key is derived once in a process for each secret and salt, and kept.
  * @param things what is encrypted, for the error: `signing keys`
  * @param salt of what is encrypted here; a random one when left out. One salt for many texts saves deriving a key for each
  */
 export function openSecretBox(secret: string, things: string, salt: Buffer = randomBytes(16)): SecretBox {
-  const keys = new LRUCache<string, Buffer>({ max: MOST_KEYS })
+  const hash = createHash('sha256').update(secret).digest('base64url')
   const keyOf = (given: Buffer): Buffer => {
-    const name = given.toString('base64url')
+    const name = `${hash}.${given.toString('base64url')}`
     const key = keys.get(name) ?? scryptSync(secret, given, 32)
     keys.set(name, key)
     return key

@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import { JsonNumber, parseJson, wireInteger } from '../../src/api/body/json.ts'
 import { listQuery, queryId } from '../../src/api/lists/query.ts'
 import * as wire from '../../src/api/wire.ts'
+import { runs } from '../support/runs.ts'
 
 /** Returns the result of a codec for the JSON text of a value: the value, or the message of the refusal. */
 function read(codec: z.ZodType, json: string): unknown {
@@ -246,7 +247,7 @@ describe('the JSON reader', () => {
         }
         expect(outcome(parseJson)).toEqual(outcome(JSON.parse))
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     )
   })
 

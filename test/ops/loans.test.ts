@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { opsOn, RUN } from '../support/ops.ts'
+import { within } from '../support/patience.ts'
 import { startService, type TestService } from '../support/service.ts'
 import type { Wire } from '../support/wire.ts'
 
@@ -114,7 +115,7 @@ describe('audit', () => {
     for (const transactionAmount of [1_000, 2_000])
       await service.post(`/v1/loans/${loan}/repayments`, { body: { transactionAmount } })
     await service.post('/v1/customers', { body: { externalId: 'juma' } })
-    for (let waited = 0; lines.length < told + 2 && waited < 5_000; waited += 50) await pause(50)
+    for (let waited = 0; lines.length < told + 2 && waited < within(5_000); waited += 50) await pause(50)
     await pause(1_100)
     stopping.abort()
     await following

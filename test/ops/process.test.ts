@@ -4,9 +4,11 @@ import { chmod, mkdtemp, open, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { openBook } from '../../src/ops/open.ts'
 import { endChildren, nodeSettings, startNode } from '../support/children.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { opsThrough } from '../support/ops.ts'
 import { within } from '../support/patience.ts'
 
 let database: FreshDatabase
@@ -30,6 +32,18 @@ const mkopo = (args: readonly string[], env: Record<string, string> = {}, stdin 
     { DATABASE_URL: database.serviceUrl, KEY_ENCRYPTION_SECRET: SECRET, ...env },
     stdin,
   ).ended
+
+/** What the program does with its arguments and its settings, in this process: starting one takes longer than most commands. */
+async function here(args: readonly string[], env: Record<string, string> = {}) {
+  // Vitest has a BASE_URL of its own.
+  const settings = { BASE_URL: undefined, DATABASE_URL: database.serviceUrl, KEY_ENCRYPTION_SECRET: SECRET, ...env }
+  for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value)
+  try {
+    return await opsThrough(openBook)(args)
+  } finally {
+    vi.unstubAllEnvs()
+  }
+}
 
 describe('the program', () => {
   it('has help, which needs no database', async () => {
@@ -90,11 +104,11 @@ describe('the program', () => {
   })
 
   it('a wrong KEY_ENCRYPTION_SECRET, a database that is away, a bad setting: one line each, exit code 1', async () => {
-    const wrong = await mkopo(['keys', 'list'], { KEY_ENCRYPTION_SECRET: 'not the secret of the tests' })
+    const wrong = await here(['keys', 'list'], { KEY_ENCRYPTION_SECRET: 'not the secret of the tests' })
     expect(wrong).toMatchObject({ code: 1, out: '' })
     expect(wrong.err).toMatch(/^mkopo: KEY_ENCRYPTION_SECRET: [^\n]+\n$/)
     for (const rest of ['127.0.0.1:1/none', '127.0.0.1/none?sslrootcert=/nowhere/ca.pem', '%2Fnowhere/none']) {
-      const away = await mkopo(['keys', 'list'], { DATABASE_URL: `postgres://mkopo:hidden@${rest}` })
+      const away = await here(['keys', 'list'], { DATABASE_URL: `postgres://mkopo:hidden@${rest}` })
       expect(away).toMatchObject({ code: 1, out: '' })
       expect(away.err).toMatch(/^mkopo: DATABASE_URL: the database cannot be reached: [^\n]+\n$/)
       expect(away.err).not.toContain('hidden')
@@ -104,10 +118,10 @@ describe('the program', () => {
 
   it('a database without the schema is refused, and brought up to date by migrate', async () => {
     const bare = await freshDatabase('template0')
-    const refused = await mkopo(['organizations', 'list'], { DATABASE_URL: bare.url })
+    const refused = await here(['organizations', 'list'], { DATABASE_URL: bare.url })
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('run mkopo migrate') })
-    expect((await mkopo(['migrate'], { DATABASE_URL: bare.url })).code).toBe(0)
-    expect(await mkopo(['organizations', 'list'], { DATABASE_URL: bare.url })).toMatchObject({ code: 0, out: 'none\n' })
+    expect((await here(['migrate'], { DATABASE_URL: bare.url })).code).toBe(0)
+    expect(await here(['organizations', 'list'], { DATABASE_URL: bare.url })).toMatchObject({ code: 0, out: 'none\n' })
     await bare.drop()
   })
 })
@@ -158,9 +172,8 @@ describe('a directory that cannot be made', () => {
   it.runIf(process.platform === 'linux').each(['/proc/x', '/proc/x/y'])(
     'book export %s: one line, exit code 1',
     async (folder) => {
-      expect(await mkopo(['book', 'export', '-o', '1', folder])).toEqual({
+      expect(await here(['book', 'export', '-o', '1', folder])).toMatchObject({
         code: 1,
-        signal: null,
         out: '',
         err: `mkopo: ${folder} cannot be made: ENOENT: no such file or directory, mkdir '/proc/x'; name another folder\n`,
       })
@@ -169,7 +182,7 @@ describe('a directory that cannot be made', () => {
 
   it('book export where a file is in the way: one line, exit code 1', async () => {
     const inTheWay = join(import.meta.filename, 'book')
-    expect(await mkopo(['book', 'export', '-o', '1', inTheWay])).toMatchObject({
+    expect(await here(['book', 'export', '-o', '1', inTheWay])).toMatchObject({
       code: 1,
       out: '',
       err: expect.stringMatching(/^mkopo: [^\n]+ cannot be made: ENOTDIR[^\n]+; name another folder\n$/),
@@ -212,9 +225,8 @@ describe('with the embedded database', () => {
     ['accounts', 'disable', 'partner@example.com'],
   ])('%s %s makes no database where DATA_DIR is mistyped, and reports it', async (...args) => {
     const mistyped = join(directory, 'mistyped')
-    expect(await mkopo(args, { ...embedded(), DATA_DIR: mistyped })).toEqual({
+    expect(await here(args, { ...embedded(), DATA_DIR: mistyped })).toMatchObject({
       code: 1,
-      signal: null,
       out: '',
       err: `mkopo: DATA_DIR: there is no database in ${mistyped}; correct DATA_DIR, or make one there with mkopo migrate or a start of the service\n`,
     })
@@ -236,7 +248,7 @@ describe('with the embedded database', () => {
       LOG_LEVEL: 'silent',
       STOP_GRACE_MS: '0',
     })
-    for (let waited = 0; !service.out().includes('Ctrl-C') && waited < 30_000; waited += 50) await pause(50)
+    for (let waited = 0; !service.out().includes('Ctrl-C') && waited < within(30_000); waited += 50) await pause(50)
     const [, origin = ''] = /listens on (http:\S+)/.exec(service.out()) ?? []
     const basic = Buffer.from(`early@lender.example:${password}`).toString('base64')
     const answer = await fetch(`${origin}/v1/auth/token`, { headers: { authorization: `Basic ${basic}` } })

@@ -44,7 +44,7 @@ afterAll(async () => {
 })
 
 const signIn = ({ deps }: Instance) => deps.signIn.issueToken(DEMO_PARTNER.email, DEMO_PARTNER.password, '127.0.0.1')
-const RATE = 200
+const RATE = 100
 const SECONDS = 6
 
 describe('keys rotate, under load', () => {

@@ -36,27 +36,33 @@ const isOpen = (port: number) =>
     socket.unref()
   })
 
+/** A signal to stop, by its name. */
+type Way = [string, (pid: number) => void]
+
 describe.each([{ processes: '1' }, { processes: '2' }])(
   'npm start, $processes processes',
   { timeout: within(90_000) },
   (way) => {
     const settings = { WEB_CONCURRENCY: way.processes, STOP_GRACE_MS: '200' }
 
-    it.each([
-      ['SIGTERM to npm alone, as a supervisor sends it', (pid: number) => process.kill(pid, 'SIGTERM')],
-      ['SIGTERM to every process of the group', (pid: number) => process.kill(-pid, 'SIGTERM')],
-      ['Ctrl-C, which npm passes on and every process gets', (pid: number) => process.kill(-pid, 'SIGINT')],
-    ])('%s: the service and its database end in good order', async (_, send) => {
-      const { child, origin, workers, ended, output } = await npmStart(settings)
-      await lendFrom({ origin }, 1)
-      const port = await databasePort()
-      send(child.pid!)
-      expect({ code: await ended, output: output() }).toMatchObject({ code: 0 })
-      expect(await isOpen(Number(new URL(origin).port))).toBe(false)
-      expect(await isOpen(port)).toBe(false)
-      if (way.processes !== '1') expect(workers.filter(({ pid }) => lives(pid))).toEqual([])
-      // Only a stop in good order takes it away.
-      await expect(stat(join(directory, 'database-url'))).rejects.toThrow('ENOENT')
-    })
+    const toNpm: Way = ['SIGTERM to npm alone, as a supervisor sends it', (pid) => process.kill(pid, 'SIGTERM')]
+    const toAll: Way = ['SIGTERM to every process of the group', (pid) => process.kill(-pid, 'SIGTERM')]
+    const ctrlC: Way = ['Ctrl-C, which npm passes on and every process gets', (pid) => process.kill(-pid, 'SIGINT')]
+    // Several processes take either signal by the same way.
+    it.each(way.processes === '1' ? [toNpm, toAll, ctrlC] : [toNpm, ctrlC])(
+      '%s: the service and its database end in good order',
+      async (_, send) => {
+        const { child, origin, workers, ended, output } = await npmStart(settings)
+        await lendFrom({ origin }, 1)
+        const port = await databasePort()
+        send(child.pid!)
+        expect({ code: await ended, output: output() }).toMatchObject({ code: 0 })
+        expect(await isOpen(Number(new URL(origin).port))).toBe(false)
+        expect(await isOpen(port)).toBe(false)
+        if (way.processes !== '1') expect(workers.filter(({ pid }) => lives(pid))).toEqual([])
+        // Only a stop in good order takes it away.
+        await expect(stat(join(directory, 'database-url'))).rejects.toThrow('ENOENT')
+      },
+    )
   },
 )

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
@@ -47,6 +47,7 @@ export async function makeFullBook(service: TestService): Promise<BookIds> {
   const file = join(tmpdir(), `mkopo-customers-${process.pid}-${Date.now()}.csv`)
   await writeFile(file, 'externalId\nduka-7\n')
   expect((await opsOn(service)(['book', 'import', '-o', '1', '--customers', file, '--yes'])).code).toBe(0)
+  await Promise.all([file, `${file}.refused.ndjson`].map((path) => rm(path)))
   await drain(sweepJob(service.deps))
   await keepJournal(service.deps)
   const month = { firstDay: '2026-01-01', month: '2026-01', now: service.deps.now(1) }

@@ -36,6 +36,8 @@ export interface LoadOptions {
   readonly name?: string
   /** Pause of a connection after an answer other than 200. */
   readonly pauseMs?: number
+  /** Pause of a connection after every other answer: what is tried has to meet requests, and needs no machine that is full. */
+  readonly everyMs?: number
 }
 
 export function startLoad({
@@ -45,6 +47,7 @@ export function startLoad({
   connections,
   keepAlive = true,
   pauseMs = 20,
+  everyMs = 0,
   name = 'load',
 }: LoadOptions): Load {
   const agent = new Agent({ keepAlive, maxSockets: connections })
@@ -61,6 +64,7 @@ export function startLoad({
       sent.push({ ...outcome, token })
       if (outcome.error === 'ECONNREFUSED') return
       if (outcome.status !== 200) await pause(pauseMs)
+      else if (everyMs > 0) await pause(everyMs)
     }
   }
 

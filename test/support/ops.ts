@@ -23,14 +23,18 @@ export interface Operator {
 
 export const RUN = 'ops:tester:1'
 
-/** The command line in this process, on the service's own database and by its clock. */
-export function opsOn({ deps }: Pick<TestService, 'deps'>) {
+/** Returns the command line in this process, on the service's own database and by its clock. */
+export const opsOn = ({ deps }: Pick<TestService, 'deps'>) =>
+  opsThrough(async () => ({ deps, close: async () => undefined }))
+
+/** Returns the command line in this process, on the book that `open` opens. */
+export function opsThrough(open: Io['open']) {
   return async <Json = Wire>(command: string | readonly string[], operator: Operator = {}): Promise<Run<Json>> => {
     const args = typeof command === 'string' ? command.split(' ') : command
     const [out, err]: [string[], string[]] = [[], []]
     const passwords = [...(operator.passwords ?? [])]
     const io: Io = {
-      open: async () => ({ deps, close: async () => undefined }),
+      open,
       run: RUN,
       out: (text) => {
         out.push(text)

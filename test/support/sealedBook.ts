@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
@@ -93,6 +93,7 @@ async function makeCredit(service: TestService): Promise<void> {
   const path = join(tmpdir(), `mkopo-policy-${process.pid}-${Date.now()}.json`)
   await writeFile(path, JSON.stringify({ ...policy, version: '2026-07' }))
   expect((await opsOn(service)(['credit-policy', 'set', path, '-o', '1', '--yes'])).code).toBe(0)
+  await rm(path)
 }
 
 async function makePolicies(service: TestService): Promise<void> {

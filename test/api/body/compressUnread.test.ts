@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { partnerStyle } from '../../../src/api/partner/index.ts'
 import type { Style } from '../../../src/api/style.ts'
+import { within } from '../../support/patience.ts'
 import { toyApp } from '../toy.ts'
 
 const MIB = 1024 * 1024
@@ -55,13 +56,13 @@ async function askUnread(path: string): Promise<[socket: Socket, head: string]> 
 
 const statusOf = async () => (await app.inject({ url: '/v1/small', headers: { host: 'api.localhost' } })).statusCode
 
-describe('a compressed answer that is not read', { timeout: 60_000 }, () => {
+describe('a compressed answer that is not read', { timeout: within(60_000) }, () => {
   it('counts with the bytes that wait, and no longer once they are read', async () => {
     const [socket, head] = await askUnread('/v1/large')
     expect(head).toContain('content-encoding: gzip')
-    await expect.poll(statusOf, { timeout: 10_000 }).toBe(429)
+    await expect.poll(statusOf).toBe(429)
     socket.resume()
-    await expect.poll(statusOf, { timeout: 10_000 }).toBe(200)
+    await expect.poll(statusOf).toBe(200)
     socket.destroy()
   })
 
@@ -72,8 +73,8 @@ describe('a compressed answer that is not read', { timeout: 60_000 }, () => {
     expect(file.destroyed).toBe(false)
     for (const socket of [large, endless]) socket.destroy()
     const open = () => new Promise<number>((resolve) => app.server.getConnections((_error, count) => resolve(count)))
-    await expect.poll(open, { timeout: 10_000 }).toBe(0)
+    await expect.poll(open).toBe(0)
     await expect.poll(() => file.destroyed).toBe(true)
-    await expect.poll(statusOf, { timeout: 10_000 }).toBe(200)
+    await expect.poll(statusOf).toBe(200)
   })
 })

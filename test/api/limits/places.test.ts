@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { anotherLender } from '../../support/lenders.ts'
+import { within } from '../../support/patience.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 // Of 12 places an account may hold 4, an organization and an address without credentials 6.
@@ -37,7 +38,7 @@ async function answersOf(sockets: readonly Socket[]): Promise<string[]> {
     socket.on('data', (text: string) => {
       texts[index] = `${texts[index]}${text}`
     })
-  for (let waited = 0; waited < 5_000 && texts.filter(Boolean).length === 0; waited += 20) await pause(20)
+  for (let waited = 0; waited < within(5_000) && texts.filter(Boolean).length === 0; waited += 20) await pause(20)
   await pause(300)
   return texts
 }

@@ -7,6 +7,7 @@ import { buildApp } from '../../../src/app/app.ts'
 import { operator } from '../../../src/services/access/caller.ts'
 import { createProduct } from '../../../src/services/organizations/products.ts'
 import { anotherLender } from '../../support/lenders.ts'
+import { within } from '../../support/patience.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 const MIB = 1024 * 1024
@@ -55,12 +56,12 @@ const statusOf = async (app: FastifyInstance, token: string): Promise<number> =>
   return (await app.inject({ url: '/v1/loan-products', headers })).statusCode
 }
 
-describe('an answer that is not read', { timeout: 60_000 }, () => {
+describe('an answer that is not read', { timeout: within(60_000) }, () => {
   it('is given up, and its connection closed, once too little of it was read for too long', async () => {
     const { app, port } = await serve({ withinMs: 300 })
     const socket = await askUnread(port)
     expect(await connections(app)).toBe(1)
-    await expect.poll(() => connections(app), { timeout: 10_000 }).toBe(0)
+    await expect.poll(() => connections(app)).toBe(0)
     socket.destroy()
     await app.close()
   })
@@ -68,10 +69,10 @@ describe('an answer that is not read', { timeout: 60_000 }, () => {
   it('429 resource_exhausted for its organization beyond its bytes, and no other; 200 again once it is read', async () => {
     const { app, port } = await serve({ organization: MIB })
     const socket = await askUnread(port)
-    await expect.poll(() => statusOf(app, service.tokens.partner), { timeout: 10_000 }).toBe(429)
+    await expect.poll(() => statusOf(app, service.tokens.partner)).toBe(429)
     expect(await statusOf(app, other)).toBe(200)
     socket.resume()
-    await expect.poll(() => statusOf(app, service.tokens.partner), { timeout: 10_000 }).toBe(200)
+    await expect.poll(() => statusOf(app, service.tokens.partner)).toBe(200)
     socket.destroy()
     await app.close()
   })
@@ -79,13 +80,13 @@ describe('an answer that is not read', { timeout: 60_000 }, () => {
   it('is closed first where all together are beyond their bytes', async () => {
     const { app, port } = await serve({ all: MIB })
     const socket = await askUnread(port)
-    await expect.poll(() => connections(app), { timeout: 10_000 }).toBe(0)
+    await expect.poll(() => connections(app)).toBe(0)
     socket.destroy()
     await app.close()
   })
 })
 
-describe('an address that is refused again and again', { timeout: 60_000 }, () => {
+describe('an address that is refused again and again', { timeout: within(60_000) }, () => {
   it('has the next request on a connection read a second later; its answers come at once', async () => {
     const { app, port } = await serve({})
     const socket = connect(port, '127.0.0.1').setEncoding('latin1')

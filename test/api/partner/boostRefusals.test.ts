@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openStatementReader } from '../../../src/services/walletStatements/reader.ts'
 import * as hostile from '../../support/hostilePdf.ts'
+import { within } from '../../support/patience.ts'
 import { startService, type TestService } from '../../support/service.ts'
-import { drawn, fictionalStatement, smallStatement, statementPdf } from '../../support/statementPdf.ts'
+import { fictionalStatement, smallStatement, statementPdf } from '../../support/statementPdf.ts'
 import { form, type Part, showing } from '../../support/upload.ts'
 
 const JULY = '2026-07-02'
@@ -11,7 +12,7 @@ const PATH = '/v1/credit-scorecard/asha/boost'
 const MIB = 1024 * 1024
 
 let service: TestService
-let statement: Buffer
+let _statement: Buffer
 let small: Buffer
 beforeAll(async () => {
   service = await startService()
@@ -19,7 +20,7 @@ beforeAll(async () => {
   service.deps.statements.close()
   Object.assign(service.deps, { statements: openStatementReader({ patience: 110_000 }) })
   for (const externalId of ['asha', 'juma', 'neema']) await service.post('/v1/customers', { body: { externalId } })
-  statement = await statementPdf(fictionalStatement())
+  _statement = await statementPdf(fictionalStatement())
   small = await smallStatement('2026-05-01', '2026-06-30')
 })
 afterAll(() => service.close())
@@ -201,16 +202,11 @@ describe('a statement that could be anybody’s', () => {
   })
 })
 
+// test/services/walletStatements/hostile.test.ts has every kind of file; here are one for the memory, one for the time and one for neither.
 describe('hostile files are refused, nothing is changed, and others are served meanwhile', () => {
   it.each<[string, () => Buffer | Promise<Buffer>, RegExp]>([
-    ['a page tree that is its own child', () => hostile.pageTreeLoop(150), /damaged/],
     ['1 GB deflated', () => hostile.decompressionBomb(2 ** 30, 'content'), /needs too much memory/],
-    ['1 GB deflated, as the table of contents', () => hostile.decompressionBomb(2 ** 30, 'structure'), /memory/],
     ['100,000 pages', () => hostile.manyPages(100_000, true), /has 100000 pages: at most 200 are read/],
-    ['truncated', () => statement.subarray(0, 20_000), /cut short/],
-    ['encrypted', () => drawn((document) => document.text('x'), { userPassword: 'secret' }), /is encrypted/],
-    ['an image only', hostile.imageOnly, /holds no text/],
-    ['a script and an attached program', hostile.scriptAndAttachment, /fits no layout/],
     ['a ZIP renamed', hostile.zipFile, /is not a PDF/],
   ])(
     '400 invalid_argument: %s',
@@ -238,7 +234,7 @@ describe('hostile files are refused, nothing is changed, and others are served m
         details: [{ field: 'statement', message: expect.stringMatching(message) }],
       })
     },
-    120_000,
+    within(120_000),
   )
 
   it('429 resource_exhausted, with Retry-After, when too many are being read', async () => {

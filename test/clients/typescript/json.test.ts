@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseJson, writeJson } from '../../../clients/typescript/src/json.ts'
 import type { Shape } from '../../../clients/typescript/src/operation.ts'
+import { runs } from '../../support/runs.ts'
 
 /** A shape that says nothing of what is read: the reader of the client reads all the same. */
 const NOTHING: Shape = {}
@@ -40,7 +41,7 @@ describe('reading', () => {
         for (const one of [text, space + text + space, spaced])
           expect(outcomeOf(() => parseJson(one, NOTHING))).toEqual(outcomeOf(() => JSON.parse(one)))
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     )
   })
 
@@ -59,7 +60,7 @@ describe('reading', () => {
       fc.property(fc.oneof(near, fc.string()), (text) => {
         expect(outcomeOf(() => parseJson(text, NOTHING))).toEqual(outcomeOf(() => JSON.parse(text)))
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
     for (const text of ['', '{', '[1,]', '{"a":1,}', '{,}', '[,1]', '01', '1 2', '"\n"', '{"a" 1}', '{1:2}', ',', '}'])
       expect([text, outcomeOf(() => parseJson(text, NOTHING))]).toEqual([text, { error: 'SyntaxError' }])

@@ -1,7 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -10,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createMkopo, type Mkopo, MkopoError } from '../../../clients/typescript/src/index.ts'
 import { type LossyProxy, startLossyProxy } from '../../../clients/typescript/try/lossyProxy.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../../src/services/organizations/seedDemo.ts'
+import { freePort } from '../../support/freePort.ts'
 import { startKeeper, startSequencer } from '../../support/jobs.ts'
 import { quiet } from '../../support/quiet.ts'
 import { randomFrom } from '../../support/random.ts'
@@ -24,16 +23,6 @@ const GREAT = 9_223_372_036_854_775_806n
 const MOST_ATTEMPTS = 200
 const below = randomFrom(1)
 const drawn = () => below(1_000) / 1_000
-
-/** Returns a port that nothing listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 let service: TestService
 let jobs: { stop(): Promise<void> }[]

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { createBatcher } from '../../../src/db/queries/batcher.ts'
+import { runs } from '../../support/runs.ts'
 
 /** A batcher whose batches end when the test says so. */
 function held(most = 3, inFlight = 1, late: { mostLate?: number; lateMs?: number } = {}) {
@@ -89,7 +90,7 @@ describe('items that arrive createBatcher travel together', () => {
           expect(seen).toEqual(items)
         },
       ),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     )
   })
 })

@@ -10,6 +10,7 @@ import {
   startOf,
 } from '../../../src/db/queries/cursor.ts'
 import { createSettledPlaces } from '../../../src/db/queries/lists.ts'
+import { runs } from '../../support/runs.ts'
 
 /** A book of rows in one table: transactions begin, draw places and end in any order. */
 class Book {
@@ -105,7 +106,7 @@ describe('a walk by cursor', () => {
         }
       },
     )
-    fc.assert(property, { numRuns: 1_000 })
+    fc.assert(property, { numRuns: runs(1_000) })
   })
 
   it('goes on in a book that was restored into another cluster, where the numbers of transactions start again', () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { instantText } from '../../../src/db/audit/stamp.ts'
 import { jsonbText } from '../../../src/db/queries/rows.ts'
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
+import { runs } from '../../support/runs.ts'
 
 let fresh: FreshDatabase
 beforeAll(async () => {
@@ -32,7 +33,7 @@ it('writes JSON as Postgres writes it', async () => {
       )
       expect(rows.map((row) => row.text)).toEqual(texts)
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 

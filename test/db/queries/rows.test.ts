@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Db } from '../../../src/db/postgres/client.ts'
 import { type ColumnTypes, columnsOf, rowsOf, statementOver } from '../../../src/db/queries/rows.ts'
 import { freshDatabase } from '../../support/database.ts'
+import { runs } from '../../support/runs.ts'
 
 let db: Db
 let drop: () => Promise<void>
@@ -45,7 +46,7 @@ it('rows come out of Postgres as they were sent, whatever is in them, in their o
         rows.map(([n, id, told, on, at, doc]) => [n, id, told, on, at?.getTime() ?? null, doc]),
       )
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 

@@ -19,7 +19,7 @@ import {
 // A book to which random commands happen while its months are closed. `npm run try -- journal` has a million accepted;
 // MKOPO_COMMANDS and MKOPO_SEED say otherwise.
 
-const COMMANDS = Number(process.env.MKOPO_COMMANDS ?? 10_000)
+const COMMANDS = Number(process.env.MKOPO_COMMANDS ?? 4_000)
 const SEED = Number(process.env.MKOPO_SEED ?? 1)
 const COMMANDS_A_DAY = 50
 const OPEN_LOANS = 150

@@ -4,6 +4,7 @@ import { contributionOf, METHODS, openingOf } from '../../../src/domain/accounti
 import { isBalanced, plusAmounts, SLOTS, type Slot, type SlotAmounts } from '../../../src/domain/accounting/slots.ts'
 import { dateIn } from '../../../src/domain/dates.ts'
 import { post } from '../../../src/domain/loan/loan.ts'
+import { runs } from '../../support/runs.ts'
 import { type BookedChange, dayBefore } from './bookedLoan.ts'
 import { naiveBooks } from './naiveBooks.ts'
 import {
@@ -80,7 +81,7 @@ const named = (amounts: SlotAmounts) =>
 const stateNow = ({ loan, now }: Played) => loan.replayed(now)
 
 /** Plays random histories, and says how often each kind of change was there. */
-function eachHistory(check: (played: Played) => void, numRuns = 400): Map<string, number> {
+function eachHistory(check: (played: Played) => void, numRuns = runs(400)): Map<string, number> {
   const seen = new Map<string, number>()
   fc.assert(
     fc.property(anyLoan, anySteps, (made, steps) => {
@@ -141,7 +142,7 @@ describe('the postings of a loan', () => {
         expect(ends[1]).toEqual(ends[0])
         expect(ends[2]).toEqual(ends[0])
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 })

@@ -6,6 +6,7 @@ import { PRESETS } from '../../../src/domain/delinquency/policy.ts'
 import { delinquencyNow, provisionOf } from '../../../src/domain/delinquency/position.ts'
 import { spansOf } from '../../../src/domain/delinquency/segments.ts'
 import type { Entry } from '../../../src/domain/loan/entry.ts'
+import { runs } from '../../support/runs.ts'
 import { weeklyTerms } from '../../support/weeklyTerms.ts'
 
 // Instalments of 3,450 are due on 7, 14 and 21 February.
@@ -85,7 +86,7 @@ describe('delinquencyNow', () => {
           else expect(now).toMatchObject({ daysPastDue: last.daysTo, bucket: last.bucket, since: last.from })
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     )
   })
 })

@@ -11,6 +11,7 @@ import {
   type RecordTerms,
 } from '../../../src/domain/schedule/recordTerms.ts'
 import type { Instalment } from '../../../src/domain/schedule/schedule.ts'
+import { runs } from '../../support/runs.ts'
 import { base } from './recordScheduleTable.ts'
 
 const own = { rounding: 'round_off_to_two_decimal' } as const
@@ -65,7 +66,7 @@ describe('of every schedule', () => {
           expect(line.dueDate > line.fromDate).toBe(true)
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 

@@ -8,6 +8,7 @@ import type { Outcome } from '../../../src/domain/loan/outcomes.ts'
 import { add, noPortions, type Portions, subtract } from '../../../src/domain/loan/portions.ts'
 import { settlementOn } from '../../../src/domain/loan/rules/earlySettlement.ts'
 import type { Instalment } from '../../../src/domain/schedule/schedule.ts'
+import { runs } from '../../support/runs.ts'
 import { anyHistory } from './anyHistory.ts'
 import { anyLent } from './anyLent.ts'
 import { dateOf, dayAt } from './naive/calendar.ts'
@@ -36,7 +37,7 @@ describe('the portions of all transactions', () => {
         expect(lines.at(-1)!.balance).toBe(state.totalOutstanding - state.totalOverpaid)
         expect(lines.reduce((sum, { change }) => sum + change, 0n)).toBe(lines.at(-1)!.balance)
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
     for (const kind of [
       ...ENTRY_TYPES.filter((type) => !isOfRestructures(type)),
@@ -106,7 +107,7 @@ describe('an early settlement', () => {
         expect([waiver < receipt, lines[receipt]!.entry, lines[receipt]!.balance]).toEqual([true, paid, 0n])
         expect(lines[receipt]!.portions).toEqual(loan.state().outcomes.get(paid.ordinal)!.portions)
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     )
   })
 })

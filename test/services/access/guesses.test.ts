@@ -8,7 +8,7 @@ import { startService, type TestService } from '../../support/service.ts'
 
 // Guesses of passwords, many at once, each from an address of its own.
 
-const GUESSES = 16
+const GUESSES = 13
 const MOST_FAILURES = 10
 
 let service: TestService
@@ -85,7 +85,7 @@ describe('while 60 clients from changing addresses guess', () => {
     }
     const attackers = Array.from({ length: 60 }, attack)
     try {
-      await expect.poll(() => answers.get('unavailable') ?? 0, { timeout: 10_000 }).toBeGreaterThan(0)
+      await expect.poll(() => answers.get('unavailable') ?? 0).toBeGreaterThan(0)
       for (const on of [service, other])
         for (const { email, password } of [DEMO_PARTNER, DEMO_OPERATOR])
           expect(await guess(email, password, on)).toBe('right')

@@ -4,6 +4,7 @@ import { inTransaction } from '../../../src/db/postgres/transaction.ts'
 import { DEFAULT_CHART } from '../../../src/domain/accounting/chart.ts'
 import { closingHash, closingText } from '../../../src/services/accounting/trialBalance.ts'
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
+import { within } from '../../support/patience.ts'
 import { giveChart, givePosting } from '../../support/postings.ts'
 
 let database: FreshDatabase
@@ -35,7 +36,7 @@ beforeAll(async () => {
   const accounts = [...DEFAULT_CHART.accounts, { code: '1001', name: 'M-PESA', type: 'asset' as const }]
   const chart = { ...DEFAULT_CHART, accounts, slots: { ...DEFAULT_CHART.slots, cash: '1001' } }
   await giveChart(db, { organizationId: 2, version: 2, chart, countsFrom: '2026-02-01' })
-}, 60_000)
+}, within(60_000))
 
 afterAll(() => database.drop())
 

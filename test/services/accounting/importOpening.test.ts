@@ -6,7 +6,7 @@ import { DEFAULT_CHART } from '../../../src/domain/accounting/chart.ts'
 import { SLOTS } from '../../../src/domain/accounting/slots.ts'
 import { operator } from '../../../src/services/access/caller.ts'
 import { setChart } from '../../../src/services/accounting/charts.ts'
-import { keepJournal } from '../../support/journal.ts'
+import { keepJournal, keptBeside } from '../../support/journal.ts'
 import { opsOn } from '../../support/ops.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -80,7 +80,7 @@ describe('an import', () => {
 
   it('is not income of this book by another method either, nor before the day of the import', async () => {
     const asked = operator(1, 'test')
-    await setChart(service.deps, asked, { ...DEFAULT_CHART, method: 'accrual_upfront' })
+    await keptBeside(service.deps, setChart(service.deps, asked, { ...DEFAULT_CHART, method: 'accrual_upfront' }))
     await keepJournal(service.deps)
     expect((await postingsOf('l2')).at(-1)).toEqual({
       ...{ kind: 'method_changed', on: '2026-11-20', interest_receivable: 600, opening_equity: -600 },
@@ -88,7 +88,7 @@ describe('an import', () => {
     // Its interest was paid, and is income by either method.
     expect((await postingsOf('own')).at(-1)).toEqual({ kind: 'method_changed', on: '2026-11-20' })
     expect((await opsOn(service)('book check')).code).toBe(0)
-    await setChart(service.deps, asked, DEFAULT_CHART)
+    await keptBeside(service.deps, setChart(service.deps, asked, DEFAULT_CHART))
     await keepJournal(service.deps)
     expect((await postingsOf('l2')).at(-1)).toEqual({
       ...{ kind: 'method_changed', on: '2026-11-20', interest_receivable: -600, opening_equity: 600 },

@@ -15,7 +15,7 @@ import { within } from '../../support/patience.ts'
 // HTTP in both styles and at the command line, on three instances, while the jobs run beside. `npm run try -- book` has 100,000
 // of them accepted; MKOPO_COMMANDS and MKOPO_SEED say otherwise.
 
-const COMMANDS = Number(process.env.MKOPO_COMMANDS ?? 150)
+const COMMANDS = Number(process.env.MKOPO_COMMANDS ?? 80)
 const SEED = Number(process.env.MKOPO_SEED ?? 1)
 /** The time after which a campaign ends with fewer. */
 const MINUTES = Number(process.env.MKOPO_MINUTES ?? 600)

@@ -12,6 +12,7 @@ import {
   rowsText,
   sealChange,
 } from '../../../src/services/events/seal.ts'
+import { runs } from '../../support/runs.ts'
 
 const secret = chainSecret('a secret of the tests')
 const START = new Uint8Array(0)
@@ -47,7 +48,7 @@ describe('the text of a seal', () => {
       fc.property(rows, rows, (one, other) => {
         expect(rowsText(one) === rowsText(other)).toBe(plain(one) === plain(other))
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   })
 
@@ -83,7 +84,7 @@ describe('the text of a seal', () => {
       fc.property(part, part, (one, other) => {
         expect(partText(one.of, one.sealed) === partText(other.of, other.sealed)).toBe(plain(one) === plain(other))
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   })
 })
@@ -97,7 +98,7 @@ describe('the seal of a change', () => {
         expect(first.hash.equals(second.hash)).toBe(same)
         expect(sealChange(secret, first.hash, other).hash.equals(second.hash)).toBe(false)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 

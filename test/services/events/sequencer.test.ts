@@ -57,48 +57,52 @@ const anyStep = fc.oneof(
 )
 
 describe('the sequencer', () => {
-  it('numbers each committed change once, in the order of the trail, however transactions begin and end', async () => {
-    const writers = await Promise.all(Array.from({ length: WRITERS }, () => openChange(service.url)))
-    const sequencers = [sequencerJob(service.deps), sequencerJob(service.deps)]
-    const committed: bigint[] = []
-    let seen = (await told()).length
-    await fc.assert(
-      fc.asyncProperty(fc.array(anyStep, { minLength: 10, maxLength: 40 }), async (steps) => {
-        const open = new Map<number, bigint[]>()
-        const end = async (writer: number, how: 'COMMIT' | 'ROLLBACK') => {
-          const ids = open.get(writer)
-          if (!ids) return
-          await writers[writer]!.end(how)
-          open.delete(writer)
-          if (how === 'COMMIT') committed.push(...ids)
-        }
-        for (const { writer, does } of steps) {
-          const one = writers[writer]!
-          if (does === 'seal') {
-            await workRound(sequencers[writer]!)
-            const events = await told()
-            // What a reader has seen stays where it is, and grows at its end.
-            expect(events.length).toBeGreaterThanOrEqual(seen)
-            expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => BigInt(index + 1)))
-            seen = events.length
-          } else if (does === 'write') {
-            if (!open.has(writer)) {
-              await one.begin()
-              open.set(writer, [])
-            }
-            await one.draw()
-            open.get(writer)!.push(one.ids.at(-1)!)
-          } else await end(writer, does === 'commit' ? 'COMMIT' : 'ROLLBACK')
-        }
-        for (const writer of open.keys()) await end(writer, 'COMMIT')
-      }),
-      { numRuns: 60 },
-    )
-    await drain(sequencerJob(service.deps))
-    const changes = (await told()).map(({ changeId }) => changeId)
-    expect(changes).toEqual(committed.toSorted((a, b) => (a < b ? -1 : 1)))
-    await Promise.all(writers.map((writer) => writer.close()))
-  }, 120_000)
+  it(
+    'numbers each committed change once, in the order of the trail, however transactions begin and end',
+    async () => {
+      const writers = await Promise.all(Array.from({ length: WRITERS }, () => openChange(service.url)))
+      const sequencers = [sequencerJob(service.deps), sequencerJob(service.deps)]
+      const committed: bigint[] = []
+      let seen = (await told()).length
+      await fc.assert(
+        fc.asyncProperty(fc.array(anyStep, { minLength: 10, maxLength: 40 }), async (steps) => {
+          const open = new Map<number, bigint[]>()
+          const end = async (writer: number, how: 'COMMIT' | 'ROLLBACK') => {
+            const ids = open.get(writer)
+            if (!ids) return
+            await writers[writer]!.end(how)
+            open.delete(writer)
+            if (how === 'COMMIT') committed.push(...ids)
+          }
+          for (const { writer, does } of steps) {
+            const one = writers[writer]!
+            if (does === 'seal') {
+              await workRound(sequencers[writer]!)
+              const events = await told()
+              // What a reader has seen stays where it is, and grows at its end.
+              expect(events.length).toBeGreaterThanOrEqual(seen)
+              expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => BigInt(index + 1)))
+              seen = events.length
+            } else if (does === 'write') {
+              if (!open.has(writer)) {
+                await one.begin()
+                open.set(writer, [])
+              }
+              await one.draw()
+              open.get(writer)!.push(one.ids.at(-1)!)
+            } else await end(writer, does === 'commit' ? 'COMMIT' : 'ROLLBACK')
+          }
+          for (const writer of open.keys()) await end(writer, 'COMMIT')
+        }),
+        { numRuns: 60 },
+      )
+      await drain(sequencerJob(service.deps))
+      const changes = (await told()).map(({ changeId }) => changeId)
+      expect(changes).toEqual(committed.toSorted((a, b) => (a < b ? -1 : 1)))
+      await Promise.all(writers.map((writer) => writer.close()))
+    },
+    within(120_000),
+  )
 
   it('waits for a change that has drawn its number and is not committed, and numbers the others after it', async () => {
     const [first, second] = await Promise.all([openChange(service.url), openChange(service.url)])

@@ -9,6 +9,7 @@ import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { DEMO_OPERATOR } from '../../../src/services/organizations/seedDemo.ts'
 import { portfolioJob } from '../../../src/services/portfolio/keepDays.ts'
 import { readPortfolio, readRollRates } from '../../../src/services/portfolio/portfolio.ts'
+import { within } from '../../support/patience.ts'
 import { randomFrom } from '../../support/random.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -49,7 +50,7 @@ beforeAll(async () => {
   for (const service of [inOrder, backDated]) await lend(service)
   await keepInOrder(inOrder)
   await keepBackDated(backDated)
-}, 300_000)
+}, within(300_000))
 afterAll(() => Promise.all([inOrder?.close(), backDated?.close()]))
 
 const both = () => [inOrder!, backDated!] as const

@@ -1,8 +1,7 @@
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { BaseSequencer, createVitest, type Reporter, type TestSpecification } from 'vitest/node'
+import { createVitest, type Reporter } from 'vitest/node'
 import { reachedTests } from './reach.ts'
+import { gitIn, inOrderOf, paths, textsOfAll } from './repository.ts'
 
 // `npm run test:quick`: the tests that the changed files can reach, the nearest first, for less than a minute, and the
 // rules of the house. Changed is what differs from the commit where the branch left `main`, or from the one that is named:
@@ -13,9 +12,7 @@ const BEGIN_WITHIN_S = 45
 
 const root = join(import.meta.dirname, '../../..')
 const say = (text: string) => process.stdout.write(`${text}\n`)
-const git = (...args: string[]) =>
-  execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 28, stdio: ['ignore', 'pipe', 'pipe'] })
-const paths = (listed: string) => listed.split('\0').filter((path) => path !== '')
+const git = (...args: string[]) => gitIn(root, ...args)
 
 /** Returns the commit with which the files are compared. */
 function baseOf(named: string | undefined): string {
@@ -27,31 +24,11 @@ function baseOf(named: string | undefined): string {
   }
 }
 
-/** Returns the files that git knows or would add, each source with its text. */
-function textsOfAll(): Map<string, string> {
-  const files = paths(git('ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate'))
-  const texts = files.flatMap((file) => {
-    try {
-      return [[file, /\.(ts|mjs|cjs)$/.test(file) ? readFileSync(join(root, file), 'utf8') : ''] as const]
-    } catch {
-      // It was deleted: nothing is left of it to run.
-      return []
-    }
-  })
-  return new Map(texts)
-}
-
 /**
  * Runs test files in their order, and begins none after the time for it.
  * @returns those that ran to their end, and whether one failed
  */
 async function runInTime(files: readonly string[]): Promise<{ ran: ReadonlySet<string>; failed: boolean }> {
-  const place = new Map(files.map((file, index) => [join(root, file), index]))
-  class NearestFirst extends BaseSequencer {
-    override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
-      return specifications.toSorted((a, b) => place.get(a.moduleId)! - place.get(b.moduleId)!)
-    }
-  }
   const ran = new Set<string>()
   let isLate = false
   const told: Reporter = {
@@ -66,12 +43,14 @@ async function runInTime(files: readonly string[]): Promise<{ ran: ReadonlySet<s
     run: true,
     watch: false,
     project: ['service', 'tidy'],
-    sequence: { sequencer: NearestFirst },
+    sequence: { sequencer: inOrderOf(root, files) },
     reporters: ['default', told],
   })
   try {
     await vitest.standalone()
-    const specifications = (await vitest.globTestSpecifications()).filter(({ moduleId }) => place.has(moduleId))
+    const specifications = (await vitest.globTestSpecifications()).filter(({ moduleId }) =>
+      files.includes(relative(root, moduleId)),
+    )
     const end = () => {
       isLate = true
       void vitest.cancelCurrentRun('keyboard-input')
@@ -96,7 +75,7 @@ async function testQuickly(named: string | undefined): Promise<boolean> {
     say(`Nothing has changed since ${base.slice(0, 10)}: there is nothing to test.`)
     return true
   }
-  const texts = textsOfAll()
+  const texts = textsOfAll(root)
   const rules = [...texts.keys()].filter((file) => /^test\/tidy\w*\.test\.ts$/.test(file))
   const tests = [...new Set([...rules, ...reachedTests(texts, changed)])]
   say(

@@ -33,8 +33,8 @@ describe.skipIf(!hasGit)('npm run test:quick (skipped where git is not installed
   let folder: string
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'mkopo-quick-'))
-    for (const path of ['test/support/quick/main.ts', 'test/support/quick/reach.ts', 'test/support/imports.ts'])
-      await cp(join(root, path), join(folder, path))
+    for (const name of ['quick/main.ts', 'quick/reach.ts', 'quick/repository.ts', 'imports.ts'])
+      await cp(join(root, 'test/support', name), join(folder, 'test/support', name))
     await mkdir(join(folder, 'src'))
     for (const [path, text] of Object.entries(FILES)) await writeFile(join(folder, path), text)
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))

@@ -1,0 +1,69 @@
+import { relative } from 'node:path'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/**
+ * Test files that take long, the longest first: they begin first, so that none of them is alone at the end. What is not
+ * here takes a few seconds at most, and follows by its path. A run of all files with `--reporter=json` measures them again.
+ */
+const LONGEST = [
+  'test/office/office.browser.test.ts',
+  'test/readme.test.ts',
+  'test/api/partner/boostRefusals.test.ts',
+  'test/app/main.test.ts',
+  'test/services/loans/sweep.test.ts',
+  'test/ops/sealFaults.test.ts',
+  'test/attack.test.ts',
+  'test/observability/logEveryOperation.test.ts',
+  'test/ops/accounts.test.ts',
+  'test/process/ends.test.ts',
+  'test/outage.test.ts',
+  'test/ops/process.test.ts',
+  'test/services/access/guesses.test.ts',
+  'test/model/model.test.ts',
+  'test/process/npmStart.test.ts',
+  'test/ops/everyColumn.test.ts',
+  'test/fuzz.test.ts',
+  'test/api/partner/boost.test.ts',
+  'test/api/openapi/collection/collection.test.ts',
+  'test/services/book/manyCommands.test.ts',
+  'test/ops/bookImport.test.ts',
+  'test/services/walletStatements/hostile.test.ts',
+  'test/domain/accounting/postings.test.ts',
+  'test/api/partner/creditLimit.test.ts',
+  'test/observability/tracing.test.ts',
+  'test/process/workers.test.ts',
+  'test/bench/bench.test.ts',
+  'test/db/postgres/roles.test.ts',
+  'test/fullDisk.test.ts',
+  'test/ops/importFiles.test.ts',
+  'test/clients/typescript/service.test.ts',
+  'test/process/banner.test.ts',
+  'test/standby.test.ts',
+  'test/ops/bookCheck.test.ts',
+  'test/db/embedded/embedded.test.ts',
+  'test/ops/bookCheckFaults.test.ts',
+  'test/ops/rotation.test.ts',
+  'test/api/limits/unreadAnswers.test.ts',
+  'test/api/lists/walksOfAChangingBook.test.ts',
+  'test/stop.test.ts',
+  'test/api/partner/credit.test.ts',
+  'test/api/record/size.test.ts',
+  'test/api/partner/worked.test.ts',
+  'test/services/portfolio/backDated.test.ts',
+  'test/api/limits/overload.test.ts',
+  'test/api/openapi/prefilled.test.ts',
+  'test/services/events/sequencer.test.ts',
+  'test/ops/bookKeys.test.ts',
+  'test/closeRace.test.ts',
+]
+
+/** Runs the files that take long before the others. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const placeOf = ({ moduleId, project }: TestSpecification) => {
+      const place = LONGEST.indexOf(relative(project.config.root, moduleId))
+      return place === -1 ? LONGEST.length : place
+    }
+    return specifications.toSorted((a, b) => placeOf(a) - placeOf(b) || (a.moduleId < b.moduleId ? -1 : 1))
+  }
+}

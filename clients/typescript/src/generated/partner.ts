@@ -1357,6 +1357,7 @@ export interface RestructuredLoan {
   dueDateTime: string
   netDisbursed?: number
   feesDeducted?: number
+  settled?: SettledLoan[]
   disbursedAt: string
   overdue: boolean
   daysOverdue: number
@@ -1598,6 +1599,12 @@ export interface RollRateMatrix {
   currencies: RollRates[]
 }
 
+export interface Restructuring {
+  maxTimes?: number
+  minPaidPercent?: number
+  maxDaysAdded?: number
+}
+
 export interface FirstDueAfter {
   every: number
   unit: 'days' | 'weeks' | 'months' | 'years'
@@ -1627,12 +1634,6 @@ export interface Penalty {
   maxTimes?: number
   capPercentOfPrincipal?: number
   per: string
-}
-
-export interface Restructuring {
-  maxTimes?: number
-  minPaidPercent?: number
-  maxDaysAdded?: number
 }
 
 export interface Regulation {

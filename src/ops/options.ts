@@ -99,3 +99,11 @@ export function nameGiven(command: Command, argument: string | undefined): strin
     throw new UsageError(`the name is missing: mkopo ${command.parent?.name()} ${command.name()} --name <name> …`)
   return name
 }
+
+/** Reads members such as `name=Extension,amount=500`. @throws InvalidArgumentError for other members than the known ones */
+export function membersOf(text: string, known: readonly string[]): ReadonlyMap<string, string> {
+  const members = new Map(text.split(',').map((part) => part.split('=', 2) as [string, string | undefined]))
+  if ([...members].some(([name, value]) => !known.includes(name) || value === undefined))
+    throw new InvalidArgumentError(`It takes ${known.join('=…, ')}=…, with commas between them.`)
+  return members as ReadonlyMap<string, string>
+}

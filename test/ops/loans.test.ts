@@ -123,3 +123,46 @@ describe('audit', () => {
     expect(lines.slice(1).map((line) => JSON.parse(line).after.posted.amount)).toEqual([100_000, 200_000])
   })
 })
+
+describe('loans restructure', () => {
+  it('shows what a holiday would make of the loan, makes it after a question, and reverses it', async () => {
+    const id = await lend('order-3')
+    const holiday = `loans restructure ${id} --postpone 2 --interest none --reason disaster`
+    const preview = await ops(`${holiday} --preview --json`)
+    expect(preview).toMatchObject({ code: 0, json: { scheduleVersion: 2, totalOutstanding: '78000.00' } })
+    expect((await service.get(`/v1/loans/${id}`)).body.dueDate).toBe('2026-07-31')
+    expect((await ops(holiday, { says: false })).code).toBe(1)
+    const made = await ops(`${holiday} --yes`)
+    expect(made.out).toContain(
+      `Loan ${id} is restructured.\n\nVersion 2 of the schedule; 78000.00 TZS are outstanding.`,
+    )
+    expect(made.out).toContain('1  2026-04-30  13000.00  13000.00')
+    const { body } = await service.get<{ items: { restructure: { id: string } }[] }>(`/v1/loans/${id}/schedules`)
+    const restructureId = body.items[1]!.restructure.id
+    const reversed = await ops(`loans reverse-restructure order-3 ${restructureId} --external --yes`)
+    expect(reversed.out).toContain(`Restructure ${restructureId} is reversed.\n\nVersion 1 of the schedule`)
+    expect((await service.get(`/v1/loans/${id}`)).body.dueDate).toBe('2026-07-31')
+  })
+
+  it('takes an extension with a fee and a rate for the added time', async () => {
+    const id = await lend('order-4')
+    const { json } = await ops<{ entries: { type: string }[] }>(
+      `loans restructure ${id} --instalments 8 --every 2 --unit weeks --interest 1/month --fee name=Extension,amount=500,treatment=added --reason hardship --yes --json`,
+    )
+    expect(json).toMatchObject({ scheduleVersion: 2, restructures: [{ countsAs: 'hardship' }] })
+    expect(json.entries.map(({ type }) => type)).toEqual(['Restructure', 'Fee'])
+  })
+
+  it.each([
+    ['', 'give one of --first-due'],
+    ['--postpone 1 --until 2026-09-30', 'give one of --first-due'],
+    ['--postpone 1 --every 2', '--every goes with --instalments'],
+    ['--postpone 1 --interest 2', 'It must be keep, none, or a rate such as 2/'],
+    ['--postpone 1 --fee amount=5', 'It must be name=…,amount=…,treatment=due_now|added'],
+    ['--postpone 1 --waive tax=5', 'It takes penalty=…, fees=…, interest=…'],
+    ['--postpone 1 --waive penalty', 'It takes penalty=…, fees=…, interest=…'],
+  ])('exit code 2 for %s', async (options, said) => {
+    const run = await ops(`loans restructure ${loan} --reason other --yes${options === '' ? '' : ` ${options}`}`)
+    expect(run).toMatchObject({ code: 2, err: expect.stringContaining(said) })
+  })
+})

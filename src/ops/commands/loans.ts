@@ -9,6 +9,7 @@ import { calendarDate, longNumber, organizationOption } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
 import { printWaiting } from './approvals.ts'
 import { documentCommands, external, LOAN, type LoanOptions, refOf } from './documents.ts'
+import { restructureCommands } from './restructure.ts'
 
 export function loanCommands(program: Command, shell: Shell): void {
   const loans = program.command('loans').description('single loans')
@@ -28,6 +29,7 @@ export function loanCommands(program: Command, shell: Shell): void {
     )
 
   documentCommands(loans, shell)
+  restructureCommands(loans, shell)
 
   loans
     .command('reverse')

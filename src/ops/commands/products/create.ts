@@ -23,7 +23,15 @@ import {
   RATE_PERIODS,
 } from '../../../domain/product/terms.ts'
 import { createProduct } from '../../../services/organizations/products.ts'
-import { currencyOption, decimalNumber, nameGiven, organizationOption, takeName, wholeNumber } from '../../options.ts'
+import {
+  currencyOption,
+  decimalNumber,
+  membersOf,
+  nameGiven,
+  organizationOption,
+  takeName,
+  wholeNumber,
+} from '../../options.ts'
 import { performAdding, type Shell } from '../../perform.ts'
 
 /** Adds `products create`. */
@@ -155,10 +163,8 @@ const asked = (name: string, options: ProductOptions): NewProduct => ({
 
 /** Reads bounds of restructures such as `maxTimes=2,maxDaysAdded=90`. */
 function restructuring(text: string): NewRestructureLimits {
-  const members = new Map(text.split(',').map((part) => part.split('=', 2) as [string, string | undefined]))
   const known = ['maxTimes', 'minPaidPercent', 'maxDaysAdded']
-  if ([...members].some(([name, value]) => !known.includes(name) || value === undefined))
-    throw new InvalidArgumentError(`It must be one or more of ${known.join('=…, ')}=…, with commas between them.`)
+  const members = membersOf(text, known)
   const [maxTimes, minPaidPercent, maxDaysAdded] = known.map((name) => members.get(name))
   return {
     ...(maxTimes !== undefined && { maxTimes: wholeNumber(maxTimes) }),

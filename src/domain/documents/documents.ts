@@ -4,6 +4,8 @@ import type { Period } from '../loan/allocation.ts'
 import type { Balances } from '../loan/balances.ts'
 import { type Entry, movesMoney, paymentMethodOf } from '../loan/entry.ts'
 import { replay } from '../loan/replay.ts'
+import { restructuresIn } from '../loan/restructure/plan.ts'
+import { scheduleVersions } from '../loan/restructure/scheduleVersions.ts'
 import { USUAL_RULES } from '../loan/rules/loanRules.ts'
 import { settledOf } from '../loan/rules/topUp.ts'
 import type { LoanTerms } from '../loan/terms/terms.ts'
@@ -127,7 +129,7 @@ export function statementOf(loan: DocumentLoan, context: DocumentContext, days: 
   const { status, outstanding, totalOutstanding, totalOverpaid, totalOverdue, nextDueOn, nextDueAmount } = state
   return {
     kind: 'statement',
-    ...headOf(loan, context),
+    ...headOf(loan, context, { on: to, asOf }),
     from,
     to,
     ...period,
@@ -163,16 +165,31 @@ export function receiptOf(loan: DocumentLoan, context: DocumentContext, transact
   const line = linesOf(loan.terms, loan.entries, asOf).find((one) => one.entry?.id === transactionId)!
   return {
     kind: 'receipt',
-    ...headOf(loan, context),
+    ...headOf(loan, context, { on: entry.valueDate, asOf }),
     line: { ...line, entry },
     postedAt: entry.postedAt,
     method: paymentMethodOf(entry),
   }
 }
 
-function headOf(loan: DocumentLoan, { language, lender, borrower }: DocumentContext): DocumentHead {
+/** The last day that a document tells of, and a moment of it. */
+interface Told {
+  readonly on: LocalDate
+  readonly asOf: Instant
+}
+
+/** Returns the last due date and the number of instalments of the schedule that is in force on a day. */
+function inForce({ terms, entries }: DocumentLoan, { on, asOf }: Told) {
+  const dated = entries.filter(({ valueDate }) => valueDate <= on)
+  if (restructuresIn(dated).length === 0) return terms
+  const { lines } = scheduleVersions(terms, dated, asOf).at(-1)!
+  return { dueOn: lines.at(-1)!.dueDate, numberOfRepayments: lines.length }
+}
+
+function headOf(loan: DocumentLoan, { language, lender, borrower }: DocumentContext, told: Told): DocumentHead {
   const { id, externalId, accountNo, productName, terms } = loan
-  const { currency, principal, disbursedOn, dueOn, numberOfRepayments } = terms
+  const { currency, principal, disbursedOn } = terms
+  const { dueOn, numberOfRepayments } = inForce(loan, told)
   const { deducted, ...rules } = terms.rules ?? USUAL_RULES
   const settled = settledOf(rules)
   const shown = { id, externalId, accountNo, productName }

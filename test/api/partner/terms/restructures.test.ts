@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { StatementView } from '../../../../src/api/partner/documents/documents.wire.ts'
 import { operator } from '../../../../src/services/access/caller.ts'
 import { listArrears } from '../../../../src/services/portfolio/arrears.ts'
+import { anAccount, letWaitAbove } from '../../../support/approvals.ts'
 import { FIRST_DAY, startService, type TestService } from '../../../support/service.ts'
 import { differencesOf, type Lent, lendBy, repay } from './lent.ts'
 
@@ -179,5 +181,67 @@ describe('a restructure', () => {
     expect(status).toBe(403)
     await service.post(`${lent.path}/repayments/charge-off`, { body: {}, token: service.tokens.operator })
     expect((await restructure(lent, holiday)).status).toBe(409)
+  })
+})
+
+describe('a loan that was restructured', () => {
+  it('has in its statement the instalments and the last due date of the schedule in force on the last day', async () => {
+    const lent = await lendBy(service, {})
+    service.clock.set('2026-02-10')
+    await restructure(lent, { change: { numberOfRepayments: 5 }, interest: 'none', reason: 'other' })
+    const loanUpTo = async (to: string) =>
+      (await service.get<StatementView>(`${lent.path}/statement?to=${to}`)).body.loan
+    expect(await loanUpTo('2026-02-09')).toMatchObject({ dueDate: '2026-04-30', numberOfRepayments: 3 })
+    const { dueDate } = await read(lent)
+    expect(await loanUpTo('2026-02-10')).toMatchObject({ dueDate, numberOfRepayments: 5 })
+  })
+
+  it('is paid off by a top-up of what it owes by the schedule in force', async () => {
+    const lent = await lendBy(service, { interestRate: 3 })
+    const { customerExternalId: customerId, loanProductId: productId } = lent.loan
+    const body = { customerId, productId, principal: 90_000, externalId: 'extended' }
+    const first = { loan: (await service.post('/v1/loans', { body })).body, path: '/v1/loans/external/extended' }
+    service.clock.set('2026-02-10')
+    await restructure(first, { change: { numberOfRepayments: 6 }, reason: 'hardship' })
+    const { totalOutstanding } = await read(first)
+    expect(totalOutstanding).toBeGreaterThan(98_100)
+    const more = { customerId, productId, principal: 200_000, settles: ['extended'] }
+    const made = await service.post('/v1/loans', { body: more })
+    expect([made.status, made.body]).toMatchObject([
+      200,
+      { netDisbursed: 200_000 - totalOutstanding, settled: [{ amount: totalOutstanding }] },
+    ])
+    expect(await read(first)).toMatchObject({ status: 'Closed (obligations met)', totalOutstanding: 0 })
+    expect(await differencesOf(service, { ...first, loan: made.body })).toEqual([])
+  })
+
+  it('has one version more for each of many at once', async () => {
+    const lent = await lendBy(service, {})
+    const answers = await Promise.all(Array.from({ length: 20 }, () => restructure(lent, holiday)))
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    const { items } = (await service.get(`${lent.path}/schedules`)).body
+    expect(items.map(({ version }) => version)).toEqual(Array.from({ length: 21 }, (_, index) => index + 1))
+    expect(await differencesOf(service, lent)).toEqual([])
+  })
+})
+
+describe('a restructure of a loan that owes more than approvalAbove', () => {
+  it('waits for another ADMIN, and is made once approved, as is its reversal', async () => {
+    const lent = await lendBy(service, {})
+    const checker = await anAccount(service, 'restructure-checker')
+    await letWaitAbove(service, 50_000)
+    const asked = await restructure(lent, holiday)
+    expect([asked.status, asked.body]).toMatchObject([202, { state: 'pending', kind: 'restructure' }])
+    expect(datesOf(await read(lent))[0]).toBe('2026-02-28')
+    const approve = (id: string, token: string) => service.post(`/v1/pending-actions/${id}/approve`, { token })
+    expect((await approve(asked.body.id, service.tokens.operator)).status).toBe(403)
+    expect((await approve(asked.body.id, checker)).status).toBe(200)
+    expect(datesOf(await read(lent))[0]).toBe('2026-03-31')
+    const { items } = (await service.get<{ items: { restructure: { id: string } }[] }>(`${lent.path}/schedules`)).body
+    const undone = await reverse(lent, items[1]!.restructure.id)
+    expect([undone.status, undone.body]).toMatchObject([202, { state: 'pending', kind: 'reverse-restructure' }])
+    expect((await approve(undone.body.id, checker)).status).toBe(200)
+    expect(datesOf(await read(lent))[0]).toBe('2026-02-28')
+    await letWaitAbove(service, null)
   })
 })

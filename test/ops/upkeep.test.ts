@@ -54,7 +54,7 @@ describe('help', () => {
       ],
     ])
     const commands = (await Promise.all(top.map(below))).flat()
-    expect(commands).toHaveLength(58)
+    expect(commands).toHaveLength(60)
     expect((await Promise.all(commands.map(below))).flat()).toEqual([
       ['journal', 'chart', 'show'],
       ['journal', 'chart', 'set'],

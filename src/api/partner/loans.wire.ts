@@ -5,7 +5,6 @@ import type { Period } from '../../domain/loan/allocation.ts'
 import type { Balances, Recognition } from '../../domain/loan/balances.ts'
 import { LOAN_STATUSES } from '../../domain/loan/lifecycle.ts'
 import { totalOf } from '../../domain/loan/portions.ts'
-import { restructuredOf } from '../../domain/loan/replay.ts'
 import { type SettledLoan, USUAL_RULES } from '../../domain/loan/rules/loanRules.ts'
 import { paidOutOf } from '../../domain/loan/rules/topUp.ts'
 import type { HeadTerms } from '../../domain/loan/terms/terms.ts'
@@ -211,7 +210,7 @@ export function toLoanFigures({ loan, productName, state }: FiguredLoan): z.infe
   const { charged, paid, waived, outstanding } = state
   const { deducted, settled } = terms.rules ?? USUAL_RULES
   const isPaidOutInFull = deducted === 0n && settled.length === 0
-  const dueOn = restructuredOf(state as Balances)?.dueOn ?? terms.dueOn
+  const dueOn = state.restructuredDueOn ?? terms.dueOn
   return {
     id: String(loan.id),
     accountNo: toAccountNo(loan.accountNo),

@@ -45,6 +45,8 @@ export interface Balances extends Recognition {
   readonly daysOverdue: number
   readonly chargedOffOn: LocalDate | null
   readonly closedOn: LocalDate | null
+  /** The last due date of the schedule that a restructure made; null: that of the terms. */
+  readonly restructuredDueOn: LocalDate | null
   /** The number of penalties that time has raised; single charges are not among them. */
   readonly penaltiesRaised: number
   /** When time alone next changes any field here but `daysOverdue`; null: never. */
@@ -115,6 +117,7 @@ export function balancesOf(terms: HeadTerms, folded: Folded, asOf: Instant): Bal
     daysOverdue: oldestDue === null ? 0 : daysBetween(oldestDue, today),
     chargedOffOn: folded.chargedOffOn,
     closedOn: status.startsWith('Closed') ? (folded.writtenOffOn ?? folded.paidOffOn) : null,
+    restructuredDueOn: folded.restructured?.dueOn ?? null,
     penaltiesRaised: folded.penaltiesRaised,
     unearned: { interest, fees },
     forgone: folded.forgone,

@@ -21,7 +21,7 @@ import { LARGEST_INT64 } from '../../toolbox/integers.ts'
 import type { Deps } from '../deps.ts'
 
 /** Changes that are posted before requests get their turn. */
-const SLICE = 50
+const SLICE = 125
 
 /** Returns the loan that a change names; undefined for a change of something else, and for a damaged id. */
 function loanIdOf({ entity, entityId }: Pick<UnkeptChange, 'entity' | 'entityId'>): bigint | undefined {

@@ -29,8 +29,11 @@ import { type Head, headText } from './chainHeads.ts'
 import type { KeptHeads } from './keptHeads.ts'
 import { type ChainSecret, sealChange } from './seal.ts'
 
-/** Changes of an organization that are sealed in one transaction: few enough that requests are not delayed. */
-export const CHANGES_A_ROUND = 500
+/**
+ * Changes of an organization that are sealed in one transaction. Each step of a round waits for its turn among the requests, so a round
+ * of few changes cannot keep up at the highest rate: with 500, and a turn after each 50, up to 200,000 waited after ten minutes.
+ */
+export const CHANGES_A_ROUND = 1_000
 
 /** The pause after a round that left nothing: changes that arrive meanwhile are sealed together. */
 const EVERY_MS = 100
@@ -39,7 +42,7 @@ const IDLE_MS = 500
 /** All of the time may go into a long queue: at the highest rate, what waits to be sealed must not grow. Requests get their turns. */
 const SHARE = 1
 /** Changes that are sealed before requests get their turn. */
-const SLICE = 50
+const SLICE = 125
 
 type SequencerDeps = Pick<
   Deps,

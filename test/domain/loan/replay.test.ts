@@ -88,6 +88,7 @@ describe('a loan of 100,000 at flat 10% for a month', () => {
     const midnight = startOfDay('2026-03-01', ZONE)
     expect(replay(terms, [], midnight - 1)).toMatchObject({
       overdueSince: null,
+      restructuredDueOn: null,
       daysOverdue: 0,
       nextChangeAt: midnight,
     })

@@ -74,6 +74,7 @@ function readBalances(members: Members): ToldBalances {
     overdueSince: dayOrNull(members.overdueSince),
     chargedOffOn: dayOrNull(members.chargedOffOn),
     closedOn: dayOrNull(members.closedOn),
+    restructuredDueOn: dayOrNull(members.restructuredDueOn),
     penaltiesRaised: members.penaltiesRaised === undefined ? 0 : countIn(members.penaltiesRaised),
   }
 }

@@ -142,6 +142,7 @@ const writtenBalances = (balances: ToldBalances): object => ({
   overdueSince: balances.overdueSince ?? undefined,
   chargedOffOn: balances.chargedOffOn ?? undefined,
   closedOn: balances.closedOn ?? undefined,
+  restructuredDueOn: balances.restructuredDueOn ?? undefined,
   penaltiesRaised: balances.penaltiesRaised || undefined,
   unearned: writtenUnearned(balances.unearned),
   forgone: writtenForgone(balances.forgone),

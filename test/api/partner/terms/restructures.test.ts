@@ -1,10 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { StatementView } from '../../../../src/api/partner/documents/documents.wire.ts'
 import { operator } from '../../../../src/services/access/caller.ts'
+import { sequencerJob } from '../../../../src/services/events/sequencer.ts'
+import { drain } from '../../../../src/services/jobs/job.ts'
 import { listArrears } from '../../../../src/services/portfolio/arrears.ts'
 import { anAccount, letWaitAbove } from '../../../support/approvals.ts'
 import { FIRST_DAY, startService, type TestService } from '../../../support/service.ts'
 import { differencesOf, type Lent, lendBy, repay } from './lent.ts'
+
+/** A page of events with their loans. */
+interface Told {
+  readonly items: readonly { readonly data: { readonly loan: object } }[]
+}
 
 let service: TestService
 beforeAll(async () => {
@@ -115,6 +122,11 @@ describe('a restructure', () => {
       [lent.loan.id],
     )
     expect(trail.rows).toEqual([{ action: 'create' }, { action: 'Restructure' }])
+    await drain(sequencerJob(service.deps))
+    const { items } = (await service.get<Told>(`/v1/events?types=loan.restructured&loanId=${lent.loan.id}`)).body
+    expect(items.map(({ data }) => data.loan)).toMatchObject([
+      { dueDate: '2026-05-30', dueDateTime: expect.stringMatching(/^2026-05-30T09:30:0/), nextDueDate: '2026-03-31' },
+    ])
   })
 
   it('never makes a late loan of hardship current: only money does', async () => {

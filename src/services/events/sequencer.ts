@@ -31,7 +31,7 @@ import { type ChainSecret, sealChange } from './seal.ts'
 
 /**
  * Changes of an organization that are sealed in one transaction. Each step of a round waits for its turn among the requests, so a round
- * of few changes cannot keep up at the highest rate: with 500, and a turn after each 50, up to 200,000 waited after ten minutes.
+ * of few changes cannot keep up at the highest rate: with 500, and a turn after each 50, it fell behind for minutes.
  */
 export const CHANGES_A_ROUND = 1_000
 

@@ -3,8 +3,8 @@ import type { DelinquencyNow } from '../domain/delinquency/position.ts'
 import type { Entry } from '../domain/loan/entry.ts'
 import { totalOf } from '../domain/loan/portions.ts'
 import type { PenaltyRule } from '../domain/loan/rules/loanRules.ts'
-import { paidOutOf, settledOf } from '../domain/loan/rules/topUp.ts'
-import type { HeadTerms } from '../domain/loan/terms/terms.ts'
+import { paidOutOf, paidToOthers } from '../domain/loan/rules/topUp.ts'
+import { dueInForce, type HeadTerms } from '../domain/loan/terms/terms.ts'
 import { type Currency, largestIn, minorToText, rateToNumber } from '../domain/money.ts'
 import { isUsualOrder } from '../domain/product/terms.ts'
 import type { LoanWithDelinquency } from '../services/delinquency/loanDelinquency.ts'
@@ -62,7 +62,7 @@ export function toLoanView({ loan, state }: LoanNow) {
     principal: money(terms.principal),
     ...toRulesView(terms),
     disbursedAt: toSecond(terms.disbursedAt, zone),
-    dueAt: toSecond(terms.dueAt, zone),
+    dueAt: toSecond(dueInForce(terms, state).dueAt, zone),
     totalPaid: money(state.totalPaid),
     totalOutstanding: money(state.totalOutstanding),
     totalOverdue: money(state.totalOverdue),
@@ -240,7 +240,7 @@ function toRulesView({ rules, penaltyAmount, principal, currency }: HeadTerms): 
       allocation: null,
     }
   const { deducted, penalty, mostCharges, earlySettlement, allocation } = rules
-  const settled = settledOf(rules)
+  const settled = paidToOthers(rules)
   return {
     netDisbursed: deducted + settled === 0n ? null : money(paidOutOf({ principal, rules })),
     feesDeducted: deducted === 0n ? null : money(deducted),

@@ -129,7 +129,10 @@ describe('loans restructure', () => {
     const id = await lend('order-3')
     const holiday = `loans restructure ${id} --postpone 2 --interest none --reason disaster`
     const preview = await ops(`${holiday} --preview --json`)
-    expect(preview).toMatchObject({ code: 0, json: { scheduleVersion: 2, totalOutstanding: '78000.00' } })
+    expect(preview).toMatchObject({
+      code: 0,
+      json: { scheduleVersion: 2, totalOutstanding: '78000.00', dueAt: expect.stringMatching(/^2026-09-30 09:30/) },
+    })
     expect((await service.get(`/v1/loans/${id}`)).body.dueDate).toBe('2026-07-31')
     expect((await ops(holiday, { says: false })).code).toBe(1)
     const made = await ops(`${holiday} --yes`)

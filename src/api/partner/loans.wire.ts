@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { displayName } from '../../domain/customer/customer.ts'
-import { sameTimeOn, toRfc3339 } from '../../domain/dates.ts'
+import { toRfc3339 } from '../../domain/dates.ts'
 import type { Period } from '../../domain/loan/allocation.ts'
 import type { Balances, Recognition } from '../../domain/loan/balances.ts'
 import { LOAN_STATUSES } from '../../domain/loan/lifecycle.ts'
 import { totalOf } from '../../domain/loan/portions.ts'
 import { type SettledLoan, USUAL_RULES } from '../../domain/loan/rules/loanRules.ts'
 import { paidOutOf } from '../../domain/loan/rules/topUp.ts'
-import type { HeadTerms } from '../../domain/loan/terms/terms.ts'
+import { dueInForce, type HeadTerms } from '../../domain/loan/terms/terms.ts'
 import { type Currency, minorToNumber, rateToNumber } from '../../domain/money.ts'
 import type { LoanWithDelinquency } from '../../services/delinquency/loanDelinquency.ts'
 import { type LoanNow, MOST_SETTLED } from '../../services/loans/loans.ts'
@@ -210,7 +210,7 @@ export function toLoanFigures({ loan, productName, state }: FiguredLoan): z.infe
   const { charged, paid, waived, outstanding } = state
   const { deducted, settled } = terms.rules ?? USUAL_RULES
   const isPaidOutInFull = deducted === 0n && settled.length === 0
-  const dueOn = state.restructuredDueOn ?? terms.dueOn
+  const { dueOn, dueAt } = dueInForce(terms, state)
   return {
     id: String(loan.id),
     accountNo: toAccountNo(loan.accountNo),
@@ -247,7 +247,7 @@ export function toLoanFigures({ loan, productName, state }: FiguredLoan): z.infe
       ? {}
       : { nextDueDate: state.nextDueOn, nextDueAmount: number(state.nextDueAmount) }),
     dueDate: dueOn,
-    dueDateTime: toRfc3339(dueOn === terms.dueOn ? terms.dueAt : sameTimeOn(dueOn, terms.disbursedAt, zone), zone),
+    dueDateTime: toRfc3339(dueAt, zone),
     ...(isPaidOutInFull ? {} : { netDisbursed: number(paidOutOf(terms)) }),
     ...(deducted === 0n ? {} : { feesDeducted: number(deducted) }),
     ...(settled.length === 0 ? {} : { settled: settled.map((one) => toSettled(one, currency)) }),

@@ -7,7 +7,7 @@ import { replay } from '../loan/replay.ts'
 import { restructuresIn } from '../loan/restructure/plan.ts'
 import { scheduleVersions } from '../loan/restructure/scheduleVersions.ts'
 import { USUAL_RULES } from '../loan/rules/loanRules.ts'
-import { settledOf } from '../loan/rules/topUp.ts'
+import { paidToOthers } from '../loan/rules/topUp.ts'
 import type { LoanTerms } from '../loan/terms/terms.ts'
 import type { Currency } from '../money.ts'
 import { endOfDay, type LinesOfPeriod, type LoanLine, linesFrom, linesOf } from './loanLines.ts'
@@ -191,7 +191,7 @@ function headOf(loan: DocumentLoan, { language, lender, borrower }: DocumentCont
   const { currency, principal, disbursedOn } = terms
   const { dueOn, numberOfRepayments } = inForce(loan, told)
   const { deducted, ...rules } = terms.rules ?? USUAL_RULES
-  const settled = settledOf(rules)
+  const settled = paidToOthers(rules)
   const shown = { id, externalId, accountNo, productName }
   return {
     language,

@@ -66,9 +66,9 @@ export const settlingPosting = ({ currency }: LoanTerms, { amount }: SettledLoan
 
 /** Returns what was paid out of a loan, in minor units: its principal less the fees deducted and the loans it paid off. */
 export function paidOutOf({ principal, rules }: Pick<LoanTerms, 'principal' | 'rules'>): bigint {
-  return rules === null ? principal : principal - rules.deducted - settledOf(rules)
+  return rules === null ? principal : principal - rules.deducted - paidToOthers(rules)
 }
 
-/** Returns what a loan paid off of others, in minor units. */
-export const settledOf = ({ settled }: { readonly settled: readonly SettledLoan[] }): bigint =>
+/** Returns what a loan paid to others out of its principal, in minor units. */
+export const paidToOthers = ({ settled }: { readonly settled: readonly SettledLoan[] }): bigint =>
   sum(settled.map(({ amount }) => amount))

@@ -61,6 +61,14 @@ export function termsFor(product: Product, principal: bigint, disbursedAt: Insta
   }
 }
 
+/** Returns the last due date of the schedule in force, and that day at the disbursement's time of day. */
+export function dueInForce(
+  { dueOn, dueAt, disbursedAt, zone }: HeadTerms,
+  { restructuredDueOn: on }: { readonly restructuredDueOn: LocalDate | null },
+): Pick<HeadTerms, 'dueOn' | 'dueAt'> {
+  return on === null || on === dueOn ? { dueOn, dueAt } : { dueOn: on, dueAt: sameTimeOn(on, disbursedAt, zone) }
+}
+
 /** A loan is its terms and its entries (in the order of posting). */
 export interface Loan {
   readonly terms: LoanTerms

@@ -18,8 +18,10 @@ beforeAll(async () => {
 
 describe('the generated files', () => {
   it('are what `npm run client` makes of the documents', async () => {
-    for (const [name, source] of await generateClient(documents))
-      expect([name, readFileSync(join(FOLDER, name), 'utf8') === source]).toEqual([name, true])
+    for (const [name, source] of await generateClient(documents)) {
+      const committed = readFileSync(join(FOLDER, name), 'utf8')
+      expect([name, firstDifference(source, committed)]).toEqual([name, undefined])
+    }
   })
 
   it('have a function for each operation, and no other', () => {
@@ -54,6 +56,14 @@ describe('the generated files', () => {
     expect(lists).toBeGreaterThan(18)
   })
 })
+
+/** Returns the first line that two texts do not have alike, as each has it, or undefined. */
+function firstDifference(made: string, committed: string): object | undefined {
+  if (made === committed) return undefined
+  const [ours, theirs] = [made.split('\n'), committed.split('\n')]
+  const line = ours.findIndex((text, index) => text !== theirs[index])
+  return line < 0 ? { lines: [ours.length, theirs.length] } : { line, made: ours[line], committed: theirs[line] }
+}
 
 type Listing = (...path: string[]) => AsyncIterable<unknown>
 

@@ -104,6 +104,16 @@ describe('an action above the amount', () => {
     expect(await waived()).toBe(1_000)
   })
 
+  it('an ADMIN who confirms after another has approved hears that it was decided, and sees no question again', async () => {
+    await waive('1000')
+    const path = `/pending/${await pendingId()}/do/approve`
+    const { _token, ...form } = formOf((await office.send(path, {}, THIRD)).text, path)
+    expect((await take(path, {}, CHECKER)).status).toBe(303)
+    const late = await office.send(path, form, THIRD)
+    expect([late.status, late.text]).toEqual([409, expect.stringContaining('the action is approved already')])
+    expect(await waived()).toBe(1_000)
+  })
+
   it('an ADMIN whose role was taken away cannot approve any more within five seconds', async () => {
     await waive('1000')
     const path = `/pending/${await pendingId()}/do/approve`

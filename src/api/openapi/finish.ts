@@ -172,8 +172,9 @@ function inOrder(paths: Paths, tags: NonNullable<Document['tags']>, order: reado
 }
 
 /**
- * Removes schemas that nothing refers to, and names a schema that only requests use without `Input`. The generator
- * emits every named schema twice, as input (`…Input`) and as output.
+ * Removes schemas that nothing refers to, names a schema that only requests use without `Input`, and sorts the schemas by
+ * name. The generator emits every named schema twice, as input (`…Input`) and as output, in the order in which the modules
+ * of this process were loaded.
  */
 function tidied(document: Document): Document {
   const schemas = document.components.schemas
@@ -186,7 +187,9 @@ function tidied(document: Document): Document {
     const plain = name.replace(/Input$/, '')
     return plain in schemas ? name : plain
   }
-  const named = Object.entries(schemas).map(([name, schema]) => [plainName(name), schema])
+  const named = Object.entries(schemas)
+    .map(([name, schema]) => [plainName(name), schema] as const)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
   const renamed = { ...document, components: { ...document.components, schemas: Object.fromEntries(named) } }
   const isOfSchema = (reference: unknown): reference is string =>
     typeof reference === 'string' && reference.startsWith(SCHEMAS)

@@ -10,6 +10,7 @@ import {
   LONGEST_REASON,
   listPendingActions,
   type PendingAction,
+  pendingOf,
   rejectPendingAction,
   rejectPendingActions,
   withdrawPendingAction,
@@ -84,7 +85,7 @@ export async function approvalStep({ desk, params, url }: Pick<Request, 'desk' |
     back: '/pending',
     async show(fields) {
       if (verb.fields.length > 0) reasonOf(fields)
-      const action = await getPendingAction(deps, caller, id)
+      const action = await pendingOf(deps, caller, id)
       return verb.run === approvePendingAction ? becomes(desk, action) : asked(desk, action)
     },
     async run(by, fields) {

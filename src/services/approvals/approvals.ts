@@ -179,7 +179,7 @@ export async function findPendingAction(
 }
 
 /** Returns an action that is pending. @throws LendingError `not_found`, `failed_precondition` for one that is decided */
-async function pendingOf(deps: Pick<Deps, 'db'>, caller: Caller, id: bigint): Promise<PendingAction> {
+export async function pendingOf(deps: Pick<Deps, 'db'>, caller: Caller, id: bigint): Promise<PendingAction> {
   const action = await findPendingAction(deps, caller, id)
   if (action.state !== 'pending') throw failedPrecondition(`the action is ${action.state} already`)
   return action

@@ -85,6 +85,11 @@ describe.each(['auth.localhost', 'api.localhost', 'records.localhost'])('the doc
       if (member !== undefined) expect([isNamed(place), Object.keys(member as Node)]).toEqual([true, ['$ref']])
   })
 
+  it('sorts its schemas by name, in whatever order their modules were loaded', () => {
+    const names = Object.keys(document.components.schemas)
+    expect(names).toEqual(names.toSorted())
+  })
+
   it('closes the objects of requests, and leaves those of answers open', () => {
     // A map is of all names, each with a value of one kind.
     for (const [name, { type, additionalProperties }] of Object.entries(document.components.schemas))

@@ -62,7 +62,7 @@ describe('/openapi.json', () => {
     ])
     expect(Object.keys(partner.paths)).not.toContain('/v1/borrowers')
     expect(Object.keys(record.paths).sort()).toEqual(['/health/live', '/health/ready', '/v1/borrowers', '/v1/loans'])
-    expect(Object.keys(record.components.schemas)).toEqual(['Health', 'Failure', 'FieldFault'])
+    expect(Object.keys(record.components.schemas)).toEqual(['Failure', 'FieldFault', 'Health'])
     expect(Object.keys(auth.components.securitySchemes)).toEqual(['bearer', 'basic'])
     expect(record.components.schemas.Failure).toMatchObject({
       required: ['success', 'code', 'message'],

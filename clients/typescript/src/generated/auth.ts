@@ -6,8 +6,19 @@ export interface AuthorizeRequest {
   rule: 'any' | 'user' | 'admin' | 'auditor'
 }
 
-export interface Token {
-  token: string
+export interface FieldFault {
+  field: string
+  message: string
+}
+
+export interface Failure {
+  code: string
+  message: string
+  details?: FieldFault[]
+}
+
+export interface Health {
+  status: string
 }
 
 export interface Identity {
@@ -31,19 +42,8 @@ export interface KeySet {
   keys: VerificationKey[]
 }
 
-export interface Health {
-  status: string
-}
-
-export interface FieldFault {
-  field: string
-  message: string
-}
-
-export interface Failure {
-  code: string
-  message: string
-  details?: FieldFault[]
+export interface Token {
+  token: string
 }
 
 /** The operations of the auth style. */

@@ -125,6 +125,8 @@ export type FaultRole =
   | 'penalty'
   | `penalty.${string}`
   | 'earlySettlement'
+  | `afterDue.${string}`
+  | `interestTax.${string}`
   | 'totalChargeCap'
   | 'allocation'
   | 'maxRatePerMonth'

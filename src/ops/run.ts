@@ -3,7 +3,7 @@ import manifest from '../../package.json' with { type: 'json' }
 import { explain } from '../app/explain.ts'
 import { isUnavailable } from '../db/postgres/errors.ts'
 import { type FaultNames, inNames, LendingError, ledByField } from '../domain/errors.ts'
-import { MOST_FEES } from '../domain/product/newTerms.ts'
+import { MOST_FEES } from '../domain/product/newCharges.ts'
 import { accountCommands, apiKeyCommands } from './commands/accounts.ts'
 import { approvalCommands } from './commands/approvals.ts'
 import { accessCommand, auditCommand } from './commands/audit.ts'
@@ -14,7 +14,7 @@ import { journalCommands } from './commands/journal.ts'
 import { loanCommands } from './commands/loans.ts'
 import { organizationCommands } from './commands/organizations.ts'
 import { portfolioCommands } from './commands/portfolio/index.ts'
-import { FEE_FIELDS, PENALTY_FIELDS } from './commands/products/create.ts'
+import { FEE_FIELDS, PENALTY_FIELDS, TAX_FIELDS } from './commands/products/create.ts'
 import { productCommands } from './commands/products/index.ts'
 import { signingKeyCommands } from './commands/signingKeys.ts'
 import { webhookCommands } from './commands/webhooks.ts'
@@ -119,6 +119,9 @@ export const OPTION_NAMES: FaultNames = {
   penalty: '--penalty-terms',
   ...Object.fromEntries(PENALTY_FIELDS.map((field) => [`penalty.${field}`, `${field} of --penalty-terms`])),
   earlySettlement: '--early-settlement',
+  'afterDue.interest': '--days-after-due',
+  'afterDue.maxDays': '--days-after-due',
+  ...Object.fromEntries(TAX_FIELDS.map((field) => [`interestTax.${field}`, `${field} of --interest-tax`])),
   totalChargeCap: '--total-charge-cap',
   allocation: '--allocation',
   maxRatePerMonth: '--max-rate-per-month',
@@ -147,6 +150,8 @@ function feeNames(): FaultNames {
     fees.flatMap(([role, name]) => [
       [role, name],
       ...FEE_FIELDS.map((field) => [`${role}.${field}`, `${field} of ${name}`]),
+      [`${role}.tax.name`, `taxName of ${name}`],
+      [`${role}.tax.percent`, `taxPercent of ${name}`],
     ]),
   )
 }

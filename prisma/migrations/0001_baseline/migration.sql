@@ -657,6 +657,7 @@ CREATE TABLE posting (
   opening_equity       bigint,
   provision_expense    bigint,
   loan_loss_allowance  bigint,
+  tax_payable          bigint,
   -- The method by which the loan contributes, and its whole contribution after the posting, in the text of the domain.
   method          text,
   contribution    text,
@@ -666,7 +667,7 @@ CREATE TABLE posting (
     + coalesce(penalties_receivable, 0) + coalesce(unearned_interest, 0) + coalesce(interest_income, 0)
     + coalesce(fee_income, 0) + coalesce(penalty_income, 0) + coalesce(overpayments, 0) + coalesce(waivers, 0)
     + coalesce(write_offs, 0) + coalesce(charge_offs, 0) + coalesce(recoveries, 0) + coalesce(opening_equity, 0)
-    + coalesce(provision_expense, 0) + coalesce(loan_loss_allowance, 0) = 0)
+    + coalesce(provision_expense, 0) + coalesce(loan_loss_allowance, 0) + coalesce(tax_payable, 0) = 0)
 );
 CREATE INDEX posting_loan ON posting (organization_id, loan_id, id) WHERE loan_id IS NOT NULL;
 CREATE INDEX posting_transfer ON posting (organization_id, id) WHERE loan_id IS NULL;

@@ -5,6 +5,7 @@ import type { Period } from '../../domain/loan/allocation.ts'
 import type { Balances, Recognition } from '../../domain/loan/balances.ts'
 import { LOAN_STATUSES } from '../../domain/loan/lifecycle.ts'
 import { totalOf } from '../../domain/loan/portions.ts'
+import { type ChargedTax, chargedTaxes } from '../../domain/loan/rules/chargedTaxes.ts'
 import { type SettledLoan, USUAL_RULES } from '../../domain/loan/rules/loanRules.ts'
 import { paidOutOf } from '../../domain/loan/rules/topUp.ts'
 import { dueInForce, type HeadTerms } from '../../domain/loan/terms/terms.ts'
@@ -81,6 +82,17 @@ const settledSchema = named(
   { example: { loanId: '7', externalId: 'first-loan', amount: 40_000 } },
 )
 
+/** Tax in the charges of a loan, or of a document of one. */
+export const taxSchema = named(
+  'ChargedTax',
+  z.object({ name: z.string(), amount: money.describe('The part of the charges that is this tax.') }),
+  { example: { name: 'Excise duty', amount: 2_000 } },
+)
+
+/** Builds the taxes of a loan; no member where it has none. */
+export const toTaxes = (taxes: readonly ChargedTax[], currency: Currency) =>
+  taxes.length > 0 && { taxes: taxes.map(({ name, amount }) => ({ name, amount: minorToNumber(amount, currency) })) }
+
 /** The members of a loan without its schedule and its history. */
 export const loanFigures = z.object({
   id: z.string().describe("The service's number."),
@@ -139,6 +151,12 @@ export const loanFigures = z.object({
       'The amount that was paid out, where fees were deducted from the principal or other loans were paid off.',
     ),
   feesDeducted: money.optional().describe('Fees that were kept back from the principal; they are in no instalment.'),
+  taxes: z.array(taxSchema).optional().describe('The taxes in its interest and fees. Absent where it has none.'),
+  interestAfterDue: money
+    .optional()
+    .describe(
+      'The interest that was raised after the last due date; it is in `interestCharged`. Absent where none was.',
+    ),
   settled: z
     .array(settledSchema)
     .optional()
@@ -250,6 +268,8 @@ export function toLoanFigures({ loan, productName, state }: FiguredLoan): z.infe
     dueDateTime: toRfc3339(dueAt, zone),
     ...(isPaidOutInFull ? {} : { netDisbursed: number(paidOutOf(terms)) }),
     ...(deducted === 0n ? {} : { feesDeducted: number(deducted) }),
+    ...toTaxes(chargedTaxes(terms.rules, state.charged), currency),
+    ...(state.interestAfterDue === 0n ? {} : { interestAfterDue: number(state.interestAfterDue) }),
     ...(settled.length === 0 ? {} : { settled: settled.map((one) => toSettled(one, currency)) }),
     disbursedAt: toRfc3339(terms.disbursedAt, zone),
     overdue: state.overdueSince !== null,

@@ -1,6 +1,6 @@
 import { invariant } from '../errors.ts'
 import type { Method } from './contribution.ts'
-import { OPTIONAL_SLOTS, type OptionalSlot, type Slot, type SlotCodes } from './slots.ts'
+import { PROVISION_SLOTS, type Slot, type SlotCodes } from './slots.ts'
 
 /** The types of accounts. */
 export const ACCOUNT_TYPES = ['asset', 'liability', 'equity', 'income', 'expense'] as const
@@ -29,16 +29,20 @@ export interface Chart {
 export const methodOf = ({ method, productMethods }: Chart, productId: number | null): Method =>
   (productId === null ? undefined : productMethods.get(productId)) ?? method
 
+/** Returns the code of the account of a slot; undefined where the chart has none for it. */
+export const codeIn = ({ slots }: Pick<Chart, 'slots'>, slot: Slot): string | undefined =>
+  slots[slot] ?? (slot === 'tax_payable' ? slots.overpayments : undefined)
+
 /** Returns the code of the account of a slot that has an amount. */
-export function codeOf({ slots }: Pick<Chart, 'slots'>, slot: Slot): string {
-  const code = slots[slot]
+export function codeOf(chart: Pick<Chart, 'slots'>, slot: Slot): string {
+  const code = codeIn(chart, slot)
   invariant(code !== undefined, `an account of the slot ${slot}, which has an amount`)
   return code
 }
 
 /** Returns the slots of provisions that a chart leaves out: without them, none can be booked. */
-export const missingSlots = ({ slots }: Pick<Chart, 'slots'>): OptionalSlot[] =>
-  OPTIONAL_SLOTS.filter((slot) => slots[slot] === undefined)
+export const missingSlots = ({ slots }: Pick<Chart, 'slots'>): Slot[] =>
+  PROVISION_SLOTS.filter((slot) => slots[slot] === undefined)
 
 /** Returns the account of a slot that has an amount. */
 export function accountOf({ accounts, slots }: Chart, slot: Slot): LedgerAccount {
@@ -58,6 +62,7 @@ const ACCOUNTS: readonly (readonly [slot: Slot, code: string, name: string, type
   ['loan_loss_allowance', '1300', 'Allowance for loan losses', 'asset'],
   ['overpayments', '2000', 'Overpayments owed to customers', 'liability'],
   ['unearned_interest', '2100', 'Unearned interest', 'liability'],
+  ['tax_payable', '2200', 'Tax payable', 'liability'],
   ['opening_equity', '3000', 'Opening equity', 'equity'],
   ['interest_income', '4000', 'Interest income', 'income'],
   ['fee_income', '4010', 'Fee income', 'income'],

@@ -1,6 +1,8 @@
 import { outstandingOf, type Totals } from '../loan/allocation.ts'
 import type { Balances, Recognition } from '../loan/balances.ts'
 import { type Portions, totalOf } from '../loan/portions.ts'
+import { min } from '../money.ts'
+import { taxAtRate } from '../schedule/taxes.ts'
 import { amountsBy, NO_AMOUNTS, type SlotAmounts } from './slots.ts'
 
 /** The ways in which a lender recognises income. */
@@ -28,15 +30,14 @@ interface Performing extends Omit<Totals, 'recovered'>, Pick<Recognition, 'unear
  */
 export function contributionOf(method: Method, loan: Contributing): SlotAmounts {
   const { charged: due, paid, waived, writtenOff, unearned, forgone, atChargeOff, totalRecovered, totalOverpaid } = loan
-  const { deducted } = loan
+  const { deducted, taxes } = loan
   const money = {
     cash: totalOf(paid) + totalRecovered + totalOverpaid - due.principal + deducted,
     overpayments: -totalOverpaid,
   }
   if (atChargeOff === null) {
     const owed = OF_METHOD[method]({ due, paid, waived, writtenOff, unearned, forgone })
-    const earned = { fee_income: owed.fee_income - deducted }
-    return { ...NO_AMOUNTS, ...owed, ...money, ...earned, recoveries: -totalRecovered }
+    return { ...NO_AMOUNTS, ...owed, ...money, ...earnedOf(owed, deducted, taxes), recoveries: -totalRecovered }
   }
   // The books stand as they were; what was owed is expensed, and money is recovered. Money that goes out again was
   // recovered before; beyond that, it is a further loss.
@@ -48,9 +49,27 @@ export function contributionOf(method: Method, loan: Contributing): SlotAmounts 
   return {
     ...settled,
     ...money,
-    fee_income: settled.fee_income - deducted,
+    ...earnedOf(settled, deducted, taxes),
     charge_offs: assets + due.principal - atChargeOff.due.principal - (received - recovered),
     recoveries: -(totalRecovered + recovered),
+  }
+}
+
+/**
+ * Returns what is earned, without the tax in it, which is owed from the same moment on. Of fees, the tax is recognised first: the sum
+ * of it is fixed when the loan is made. Tax stays owed where what it is on is waived or lost later.
+ */
+function earnedOf(
+  { interest_income: interest, fee_income: fees }: Pick<SlotAmounts, 'interest_income' | 'fee_income'>,
+  deducted: bigint,
+  taxes: Recognition['taxes'],
+): Partial<SlotAmounts> {
+  if (taxes === null) return { fee_income: fees - deducted }
+  const [ofInterest, ofFees] = [taxAtRate(-interest, taxes.interest), min(-fees, taxes.fees) + taxes.deducted]
+  return {
+    interest_income: interest + ofInterest,
+    fee_income: fees - deducted + ofFees,
+    tax_payable: -(ofInterest + ofFees),
   }
 }
 
@@ -63,7 +82,10 @@ const ASSETS: readonly (keyof SlotAmounts)[] = [
   'unearned_interest',
 ]
 
-const OF_METHOD: Record<Method, (loan: Performing) => Partial<SlotAmounts> & Pick<SlotAmounts, 'fee_income'>> = {
+const OF_METHOD: Record<
+  Method,
+  (loan: Performing) => Partial<SlotAmounts> & Pick<SlotAmounts, 'interest_income' | 'fee_income'>
+> = {
   cash: ({ due, paid, waived, writtenOff }) => ({
     loan_portfolio: owedOf({ due, paid, waived, writtenOff }).principal,
     interest_income: -paid.interest,

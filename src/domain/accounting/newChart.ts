@@ -52,6 +52,7 @@ const TYPES: Readonly<Record<Slot, readonly AccountType[]>> = {
   opening_equity: ['equity', 'liability'],
   provision_expense: ['expense'],
   loan_loss_allowance: ['asset', 'liability'],
+  tax_payable: ['liability'],
 }
 
 /** The slot of which the balance says what is booked: its account has to be its own. */

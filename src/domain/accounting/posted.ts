@@ -1,6 +1,6 @@
 import type { LocalDate } from '../dates.ts'
 import type { StoredChange } from '../loan/change/changeText.ts'
-import type { Chart } from './chart.ts'
+import { type Chart, codeIn } from './chart.ts'
 import { type Contributing, contributionOf, type Method, openingOf } from './contribution.ts'
 import { amountsBy, lessAmounts, NO_AMOUNTS, plusAmounts, type SlotAmounts } from './slots.ts'
 
@@ -69,7 +69,7 @@ export function changedMethod(
  * slot that one of the charts leaves out has no amount.
  */
 export const movedBetween = (from: Chart, to: Chart, booked: Readonly<Partial<SlotAmounts>>): SlotAmounts =>
-  amountsBy((slot) => (from.slots[slot] === to.slots[slot] ? 0n : (booked[slot] ?? 0n)))
+  amountsBy((slot) => (codeIn(from, slot) === codeIn(to, slot) ? 0n : (booked[slot] ?? 0n)))
 
 /** Returns the day on which a change is booked: its own, or the first that is open (contract 9.2). */
 export const bookedDay = (on: LocalDate, openFrom: LocalDate | null): LocalDate =>

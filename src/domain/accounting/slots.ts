@@ -1,5 +1,8 @@
-/** The slots that a chart may leave out: those of provisions, which cannot be booked then. */
-export const OPTIONAL_SLOTS = ['provision_expense', 'loan_loss_allowance'] as const
+/** The slots of provisions. Where a chart leaves one out, provisions cannot be booked. */
+export const PROVISION_SLOTS = ['provision_expense', 'loan_loss_allowance'] as const
+
+/** The slots that a chart may leave out. Tax is on the account of `overpayments` then: both are owed to others. */
+const OPTIONAL_SLOTS = [...PROVISION_SLOTS, 'tax_payable'] as const
 
 /** The slots of the journal: the purposes for which a lender's chart names an account. The list may only grow at its end. */
 export const SLOTS = [

@@ -2,13 +2,12 @@ import { dateIn, dayAfter, dayBefore, type Instant, type LocalDate } from '../da
 import type { Period } from '../loan/allocation.ts'
 import type { EntryType } from '../loan/entry.ts'
 import type { Fold, Replayable } from '../loan/fold.ts'
-import { foldOf, unreversedInOrder } from '../loan/replay.ts'
+import { foldOf, lastDaysAt, unreversedInOrder } from '../loan/replay.ts'
 import { type CarriedArrears, carriedArrears } from '../loan/restructure/carriedArrears.ts'
-import { lastPenaltyDay } from '../loan/rules/penalties.ts'
 import type { LoanTerms } from '../loan/terms/terms.ts'
 
 /** What can change how late a loan is. */
-export type Cause = 'disbursement' | 'due date passed' | 'penalty' | EntryType
+export type Cause = 'disbursement' | 'due date passed' | 'penalty' | 'interest' | EntryType
 
 /** What a loan owes at the end of a day, and of each day after it until the next standing. Amounts in minor units. */
 export interface Standing {
@@ -58,10 +57,11 @@ export function standingsOf(terms: LoanTerms, entries: Iterable<Replayable>, asO
     if (isEnd) last = { ...owingIn(fold), day, causes }
   }
   const ends = new Set(unreversed.filter(({ valueDate }, index) => unreversed[index + 1]?.valueDate !== valueDate))
-  foldOf(terms, unreversed, lastPenaltyDay(terms, asOf), {
+  foldOf(terms, unreversed, lastDaysAt(terms, asOf), {
     begun: (fold) => see(fold, { day: terms.disbursedOn, cause: 'disbursement' }),
     entry: (fold, entry) => see(fold, { day: entry.valueDate, cause: entry.type, isEnd: ends.has(entry) }),
     penalties: (fold, day) => see(fold, { day, cause: 'penalty' }),
+    interest: (fold, day) => see(fold, { day, cause: 'interest' }),
   })
   if (last) standings.push(...standingsFrom(last, dayAfter(dateIn(terms.zone, asOf))))
   return standings
@@ -84,7 +84,7 @@ function owingIn(fold: Fold): Owing {
  */
 export function standingAt(terms: LoanTerms, entries: Iterable<Replayable>, asOf: Instant): Omit<Standing, 'causes'> {
   const day = dateIn(terms.zone, asOf)
-  const fold = foldOf(terms, unreversedInOrder(entries), lastPenaltyDay(terms, asOf), {})
+  const fold = foldOf(terms, unreversedInOrder(entries), lastDaysAt(terms, asOf), {})
   const { periods, carried, ...owing } = owingIn(fold)
   return { ...owing, from: day, ...withCarried(arrearsOn(periods, day), carried) }
 }

@@ -6,6 +6,7 @@ import { type Entry, movesMoney, paymentMethodOf } from '../loan/entry.ts'
 import { replay } from '../loan/replay.ts'
 import { restructuresIn } from '../loan/restructure/plan.ts'
 import { scheduleVersions } from '../loan/restructure/scheduleVersions.ts'
+import { type ChargedTax, chargedTaxes } from '../loan/rules/chargedTaxes.ts'
 import { USUAL_RULES } from '../loan/rules/loanRules.ts'
 import { paidToOthers } from '../loan/rules/topUp.ts'
 import type { LoanTerms } from '../loan/terms/terms.ts'
@@ -83,6 +84,8 @@ export interface LoanStatement extends DocumentHead, LinesOfPeriod {
     Balances,
     'status' | 'outstanding' | 'totalOutstanding' | 'totalOverpaid' | 'totalOverdue' | 'nextDueOn' | 'nextDueAmount'
   >
+  /** The taxes in what was charged by the end of `to`. */
+  readonly taxes: readonly ChargedTax[]
   /** The instalments at the end of `to`. */
   readonly schedule: readonly Period[]
 }
@@ -133,6 +136,7 @@ export function statementOf(loan: DocumentLoan, context: DocumentContext, days: 
     from,
     to,
     ...period,
+    taxes: chargedTaxes(terms.rules, state.charged),
     schedule: periods,
     state: { status, outstanding, totalOutstanding, totalOverpaid, totalOverdue, nextDueOn, nextDueAmount },
   }

@@ -2,13 +2,18 @@ import { dateIn, dayAfter, type Instant, type LocalDate, startOfDay } from '../d
 import { byValueDate, type Entry, type EntryType, movesMoney } from '../loan/entry.ts'
 import type { Fold, Replayable } from '../loan/fold.ts'
 import { NONE, noPortions, type Portions } from '../loan/portions.ts'
-import { foldOf, unreversedInOrder } from '../loan/replay.ts'
-import { lastPenaltyDay } from '../loan/rules/penalties.ts'
+import { foldOf, lastDaysAt, unreversedInOrder } from '../loan/replay.ts'
 import type { LoanTerms } from '../loan/terms/terms.ts'
 import { sum } from '../money.ts'
 
-/** What the terms of a loan make owed, without an entry: at the disbursement, and by late penalties. */
-export const TERMS_LINES = ['Disbursement', 'Scheduled Interest', 'Scheduled Fees', 'Late Penalty'] as const
+/** What the terms of a loan make owed, without an entry: at the disbursement, and by late penalties, and by interest that runs on. */
+export const TERMS_LINES = [
+  'Disbursement',
+  'Scheduled Interest',
+  'Scheduled Fees',
+  'Late Penalty',
+  'Interest After Due',
+] as const
 
 /** The types of the lines of a statement: entries of the loan, and what its terms make owed. */
 export type LineType = (typeof TERMS_LINES)[number] | EntryType
@@ -53,15 +58,23 @@ export function linesOf(terms: LoanTerms, entries: readonly Entry[], asOf: Insta
     terms,
     counting.filter(({ reversedAt }) => reversedAt !== null),
   )
-  const fold = foldOf(terms, unreversedInOrder(counting), lastPenaltyDay(terms, asOf), {
+  const fold = foldOf(terms, unreversedInOrder(counting), lastDaysAt(terms, asOf), {
     begun: (fold) => writer.begin(fold),
     entry: (fold, entry, { portions, overpayment }) => {
       writer.addReversedBefore(entry)
       writer.add(fold, { entry: entry as Entry, portions, overpayment })
     },
-    penalties: (fold, day) => writer.raise(fold, day),
+    penalties: (fold, day) => writer.raise(fold, { day, type: 'Late Penalty', component: 'penalty' }),
+    interest: (fold, day) => writer.raise(fold, { day, type: 'Interest After Due', component: 'interest' }),
   })
   return writer.end(fold)
+}
+
+/** What a day has raised, of one component. */
+interface RaisedOn {
+  readonly day: LocalDate
+  readonly type: LineType
+  readonly component: 'penalty' | 'interest'
 }
 
 /** Writes the lines of a loan while its entries are applied. */
@@ -71,7 +84,6 @@ class LineWriter {
   /** Reversed entries that have no line yet, in the order of a replay. */
   private readonly reversed: Entry[]
   private balance = 0n
-  private penaltiesDue = 0n
 
   constructor(terms: LoanTerms, reversed: readonly Entry[]) {
     this.terms = terms
@@ -98,17 +110,21 @@ class LineWriter {
   add(fold: Fold, { entry, ...effect }: Pick<LoanLine, 'portions' | 'overpayment'> & { readonly entry: Entry }): void {
     const { valueDate: date, type, amount } = entry
     this.push({ date, type, entry, amount, ...effect, change: this.changeTo(fold) })
-    this.penaltiesDue = fold.totals.due.penalty
   }
 
-  /** Adds the penalties that were raised on a day. */
-  raise(fold: Fold, day: LocalDate): void {
-    while (this.reversed[0] && this.reversed[0].valueDate <= day) this.addReversed()
-    const penalty = fold.totals.due.penalty - this.penaltiesDue
-    this.penaltiesDue = fold.totals.due.penalty
-    const portions = { ...noPortions(), penalty }
-    const change = this.changeTo(fold)
-    this.push({ date: day, type: 'Late Penalty', entry: null, amount: penalty, portions, change })
+  /** Adds what a day raised: penalties after the entries of the day, interest before them. */
+  raise(fold: Fold, { day, type, component }: RaisedOn): void {
+    const isBefore = ({ valueDate }: Entry) => (component === 'interest' ? valueDate < day : valueDate <= day)
+    while (this.reversed[0] && isBefore(this.reversed[0])) this.addReversed()
+    const amount = this.changeTo(fold)
+    this.push({
+      date: day,
+      type,
+      entry: null,
+      amount,
+      portions: { ...noPortions(), [component]: amount },
+      change: amount,
+    })
   }
 
   addReversedBefore(entry: Replayable): void {

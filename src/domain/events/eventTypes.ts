@@ -15,6 +15,7 @@ export const EVENT_TYPES = [
   'loan.overdue',
   'loan.penalty_raised',
   'loan.penalty_cancelled',
+  'loan.interest_accrued',
   'loan.overpaid',
   'loan.closed',
   'loan.reopened',

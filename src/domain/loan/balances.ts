@@ -1,9 +1,12 @@
 import { dateIn, dayAfter, daysBetween, type Instant, type LocalDate, startOfDay } from '../dates.ts'
+import { type Rate, sum } from '../money.ts'
 import { outstandingOf, owedOf, type Period, type Totals } from './allocation.ts'
 import { type LoanStatus, statusOf } from './lifecycle.ts'
 import { type Portions, totalOf } from './portions.ts'
 import { type AtChargeOff, type Forgone, isNotDue, type Unearned, unearnedOf } from './recognition.ts'
 import { carriedArrears, type Restructured } from './restructure/carriedArrears.ts'
+import { nextInterestAt } from './rules/afterDue.ts'
+import type { LoanTaxes } from './rules/loanRules.ts'
 import { nextPenaltyAt } from './rules/penalties.ts'
 import type { HeadTerms } from './terms/terms.ts'
 
@@ -15,6 +18,18 @@ export interface Recognition {
   /** Null for a loan that is not charged off. */
   readonly atChargeOff: AtChargeOff | null
   /** Fees that were kept back from what was paid out: earned at once, and never owed. */
+  readonly deducted: bigint
+  /** Null for a loan without taxes. */
+  readonly taxes: RecognizedTaxes | null
+}
+
+/** The taxes in the charges of a loan. */
+export interface RecognizedTaxes {
+  /** The rate of the tax in all interest; 0: none. */
+  readonly interest: Rate
+  /** In the fees of the schedule. */
+  readonly fees: bigint
+  /** In the fees that were kept back from what was paid out. */
   readonly deducted: bigint
 }
 
@@ -49,6 +64,8 @@ export interface Balances extends Recognition {
   readonly restructuredDueOn: LocalDate | null
   /** The number of penalties that time has raised; single charges are not among them. */
   readonly penaltiesRaised: number
+  /** The interest that was raised after the last due date; it is in `charged`. */
+  readonly interestAfterDue: bigint
   /** When time alone next changes any field here but `daysOverdue`; null: never. */
   readonly nextChangeAt: Instant | null
 }
@@ -65,6 +82,9 @@ export interface Folded extends Pick<Recognition, 'forgone' | 'atChargeOff'> {
   readonly penaltiesRaised: number
   /** The day of the latest penalty that was raised; null: none was. */
   readonly lastPenaltyOn: LocalDate | null
+  /** The interest that was raised after the last due date, minor units, and the latest day that raised some; null: none did. */
+  readonly interestAfterDue: bigint
+  readonly lastInterestOn: LocalDate | null
   /** Null for a loan that was not restructured. */
   readonly restructured: Restructured | null
 }
@@ -119,22 +139,35 @@ export function balancesOf(terms: HeadTerms, folded: Folded, asOf: Instant): Bal
     closedOn: status.startsWith('Closed') ? (folded.writtenOffOn ?? folded.paidOffOn) : null,
     restructuredDueOn: folded.restructured?.dueOn ?? null,
     penaltiesRaised: folded.penaltiesRaised,
+    interestAfterDue: folded.interestAfterDue,
     unearned: { interest, fees },
     forgone: folded.forgone,
     atChargeOff: folded.atChargeOff,
     deducted: terms.rules?.deducted ?? 0n,
+    taxes: recognizedTaxes(terms.rules?.taxes ?? null),
     nextChangeAt: nextChange(terms, folded, next, asOf),
   }
 }
+
+const recognizedTaxes = (taxes: LoanTaxes | null): RecognizedTaxes | null =>
+  taxes && {
+    interest: taxes.interest?.rate ?? 0n,
+    fees: sum(taxes.fees.map(({ added }) => added)),
+    deducted: sum(taxes.fees.map(({ deducted }) => deducted)),
+  }
 
 /** Returns the earlier of two days; null: none. */
 const earlier = (a: LocalDate | null, b: LocalDate | null): LocalDate | null =>
   a === null || (b !== null && b < a) ? b : a
 
-/** Returns the earlier of the next penalty's instant and the midnight from which the next instalment is overdue. */
-function nextChange(terms: HeadTerms, folded: Folded, next: Period | undefined, asOf: Instant) {
+/**
+ * Returns the earliest of the next penalty's instant, the midnight from which the next instalment is overdue, and the one that raises
+ * interest; null: none comes.
+ */
+function nextChange(terms: HeadTerms, folded: Folded, next: Period | undefined, asOf: Instant): Instant | null {
   const overdueAt = next ? startOfDay(dayAfter(next.dueDate), terms.zone) : null
-  const penaltyAt = nextPenaltyAt(terms, folded, asOf)
-  if (overdueAt === null || penaltyAt === null) return overdueAt ?? penaltyAt
-  return Math.min(overdueAt, penaltyAt)
+  return sooner(sooner(overdueAt, nextPenaltyAt(terms, folded, asOf)), nextInterestAt(terms, folded, asOf))
 }
+
+const sooner = (a: Instant | null, b: Instant | null): Instant | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b)

@@ -43,6 +43,8 @@ export class Debt implements FoldedSoFar {
   /** The value date from which nothing is owed. */
   paidOffOn: LocalDate | null
   penaltiesRaised: number
+  interestAfterDue: bigint
+  lastInterestOn: LocalDate | null
   lastPenaltyOn: LocalDate | null
   forgone: Forgone
   atChargeOff: AtChargeOff | null
@@ -66,6 +68,8 @@ export class Debt implements FoldedSoFar {
     this.writtenOffOn = from.writtenOffOn
     this.paidOffOn = from.paidOffOn
     this.penaltiesRaised = from.penaltiesRaised
+    this.interestAfterDue = from.interestAfterDue
+    this.lastInterestOn = from.lastInterestOn
     this.lastPenaltyOn = from.lastPenaltyOn
     this.forgone = from.forgone
     this.atChargeOff = from.atChargeOff

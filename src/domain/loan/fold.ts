@@ -1,4 +1,4 @@
-import { dateIn } from '../dates.ts'
+import { dateIn, type LocalDate } from '../dates.ts'
 import { invariant } from '../errors.ts'
 import { min, sum } from '../money.ts'
 import { openPeriod, outstandingOf, type Period, type Totals, WAIVING, WRITING_OFF } from './allocation.ts'
@@ -10,7 +10,8 @@ import { NOTHING_FORGONE, unearnedOn } from './recognition.ts'
 import { arrearsCarried, countsAs, settledOf } from './restructure/carriedArrears.ts'
 import { causeOf, planOf } from './restructure/plan.ts'
 import { reschedule } from './restructure/reschedule.ts'
-import { chargesLeft, type Raised } from './rules/penalties.ts'
+import { interestOfDay } from './rules/afterDue.ts'
+import { chargesLeft, lastIndex, type Raised } from './rules/penalties.ts'
 import { forgivenOn, forgivingRules } from './rules/settlement.ts'
 import type { HeadTerms, LoanTerms } from './terms/terms.ts'
 
@@ -23,6 +24,8 @@ const BEFORE_ANY_ENTRY = {
   writtenOffOn: null,
   paidOffOn: null,
   penaltiesRaised: 0,
+  interestAfterDue: 0n,
+  lastInterestOn: null,
   lastPenaltyOn: null,
   forgone: NOTHING_FORGONE,
   atChargeOff: null,
@@ -54,6 +57,15 @@ export class Fold extends Debt {
       this.penaltiesRaised += times
       if (this.lastPenaltyOn === null || this.lastPenaltyOn < lastOn) this.lastPenaltyOn = lastOn
     }
+  }
+
+  /** Raises the interest of a day after the last due date, due with the last instalment (contract 10.13). */
+  runOn(day: LocalDate): void {
+    const interest = interestOfDay(this.terms, this)
+    if (interest === 0n) return
+    this.owe(lastIndex(this.terms, this), 'interest', interest)
+    this.interestAfterDue += interest
+    this.lastInterestOn = day
   }
 
   /** Applies the next entry in order. @returns what the entry did */
@@ -168,9 +180,16 @@ export class Fold extends Debt {
   private restructure({ valueDate: on, postedAt, ordinal, restructure }: Replayable): Outcome {
     const plan = planOf(restructure)
     invariant(plan && !this.hasOpenPeriodsOnly, 'a restructure has a plan, and all instalments are known')
-    const { ratePerPeriod, zone } = this.terms
+    const { ratePerPeriod, zone, rules } = this.terms
+    const interestTax = rules?.taxes?.interest ?? null
     const room = chargesLeft(this.terms, this.totals.due, 'fees')
-    const done = reschedule(this.periods, plan, { on, postedOn: dateIn(zone, postedAt), ratePerPeriod, room })
+    const done = reschedule(this.periods, plan, {
+      on,
+      postedOn: dateIn(zone, postedAt),
+      ratePerPeriod,
+      interestTax,
+      room,
+    })
     if (!done) return { amount: 0n, portions: noPortions(), overpayment: 0n, credited: 0n, dropped: 0n }
     const arrears = arrearsCarried(this, plan.reason, on)
     this.restructured = {

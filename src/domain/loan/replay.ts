@@ -9,6 +9,7 @@ import { Fold, type Replayable } from './fold.ts'
 import { type Outcome, Outcomes } from './outcomes.ts'
 import { cacheOf } from './replayCache.ts'
 import type { Restructured } from './restructure/carriedArrears.ts'
+import { nextInterestOn } from './rules/afterDue.ts'
 import { type Days, isPostedLate, lastPenaltyDay, nextPenaltyOn, penaltiesOf, penaltyOf } from './rules/penalties.ts'
 import type { HeadTerms, LoanTerms } from './terms/terms.ts'
 
@@ -27,7 +28,7 @@ export interface LoanState extends Balances {
 export function replay(terms: LoanTerms, entries: Iterable<Replayable>, asOf: Instant): LoanState {
   const outcomes: (Outcome | undefined)[] = []
   const unreversed = unreversedInOrder(entries)
-  const fold = foldOf(terms, unreversed, lastPenaltyDay(terms, asOf), {
+  const fold = foldOf(terms, unreversed, lastDaysAt(terms, asOf), {
     entry: (_, { ordinal }, outcome) => {
       outcomes[ordinal - 1] = outcome
     },
@@ -51,21 +52,41 @@ interface Visits {
   readonly entry?: Visit
   /** Called after each day on which a penalty was raised; left out, the days between two entries are taken at once. */
   readonly penalties?: (fold: Fold, day: LocalDate) => void
+  /** Called after each day that raised interest after the last due date. */
+  readonly interest?: (fold: Fold, day: LocalDate) => void
 }
+
+/** The last days of a fold that raise something. */
+export interface LastDays {
+  readonly penalties: LocalDate
+  /** Raises interest that runs on after the last due date. */
+  readonly interest: LocalDate
+}
+
+/** Returns the last days that have raised something at a moment. */
+export const lastDaysAt = (terms: HeadTerms, asOf: Instant): LastDays => ({
+  penalties: lastPenaltyDay(terms, asOf),
+  interest: dateIn(terms.zone, asOf),
+})
 
 /**
  * Applies entries in their order, and raises the penalties of each day after the entries dated up to it, or before a
- * charge-off, write-off or restructure of the day that was posted after the day's occurrence (contract 10.7).
- * @param through the last day whose penalties are raised
+ * charge-off, write-off or restructure of the day that was posted after the day's occurrence (contract 10.7). Interest after the last
+ * due date is raised before the entries of its day (10.13).
  */
-export function foldOf(terms: LoanTerms, unreversed: readonly Replayable[], through: LocalDate, visits: Visits): Fold {
+export function foldOf(
+  terms: LoanTerms,
+  unreversed: readonly Replayable[],
+  { penalties: through, interest: lastInterestDay }: LastDays,
+  visits: Visits,
+): Fold {
   const fold = Fold.ofDisbursement(terms)
   visits.begun?.(fold)
   const applyNext = (entry: Replayable) => {
     const outcome = fold.apply(entry)
     visits.entry?.(fold, entry, outcome)
   }
-  if (penaltyOf(terms) === null) {
+  if (isLeftByTime(terms)) {
     for (const entry of unreversed) applyNext(entry)
     return fold
   }
@@ -90,16 +111,33 @@ export function foldOf(terms: LoanTerms, unreversed: readonly Replayable[], thro
     raisePenalties(terms, fold, { after: raised, through: last }, visits)
     raised = last
   }
+  let ran = terms.disbursedOn
+  /** Raises interest up to the beginning of a day, that of each day after the penalties of the days before. */
+  const runThrough = (day: LocalDate) => {
+    const last = day < lastInterestDay ? day : lastInterestDay
+    for (let next = nextInterestOn(terms, fold, ran); next !== null && next <= last; ) {
+      raiseThrough(dayBefore(next))
+      fold.runOn(next)
+      visits.interest?.(fold, next)
+      next = nextInterestOn(terms, fold, next)
+    }
+    if (last > ran) ran = last
+  }
   for (const [index, entry] of unreversed.entries()) {
     const { valueDate } = entry
+    runThrough(valueDate)
     raiseThrough(dayBefore(valueDate))
     if (fold.owed > 0n && isLateMark(terms, entry) && raised < valueDate && valueDate <= through)
       raiseOn(valueDate, unpaidThen(terms, fold, unreversed.slice(index)))
     applyNext(entry)
   }
+  runThrough(lastInterestDay)
   raiseThrough(through)
   return fold
 }
+
+/** Returns whether time alone raises nothing on a loan. */
+const isLeftByTime = (terms: HeadTerms): boolean => penaltyOf(terms) === null && !terms.rules?.afterDue
 
 /** Raises the penalties of days between two entries. */
 function raisePenalties(terms: LoanTerms, fold: Fold, { after, through }: Days, { penalties: visit }: Visits): void {
@@ -147,9 +185,10 @@ export interface Owed {
  */
 export function owedByDay(terms: LoanTerms, entries: Iterable<Replayable>, asOf: Instant): Owed[] {
   const days = new Map([[terms.disbursedOn, Fold.ofDisbursement(terms).owed]])
-  foldOf(terms, unreversedInOrder(entries), lastPenaltyDay(terms, asOf), {
+  foldOf(terms, unreversedInOrder(entries), lastDaysAt(terms, asOf), {
     entry: ({ owed }, { valueDate }) => days.set(valueDate, owed),
     penalties: ({ owed }, day) => days.set(day, owed),
+    interest: ({ owed }, day) => days.set(day, owed),
   })
   return [...days].map(([date, owed]) => ({ date, owed }))
 }
@@ -177,7 +216,17 @@ function balancesOfEnd(terms: HeadTerms, end: End): Balances {
   return balances
 }
 
-/** Returns whether a fold has raised at one moment the penalties of another one. */
+/** Returns whether a fold has raised at one moment what it raises by another one. */
+const hasRaisedAsOf = (terms: HeadTerms, end: End, moment: Instant): boolean =>
+  isLeftByTime(terms) || (hasPenaltiesOf(terms, end, moment) && hasInterestOf(terms, end, moment))
+
+function hasInterestOf(terms: HeadTerms, { fold, asOf }: End, moment: Instant): boolean {
+  const day = dateIn(terms.zone, moment)
+  if (moment < asOf) return fold.lastInterestOn === null || fold.lastInterestOn <= day
+  const next = nextInterestOn(terms, fold, dateIn(terms.zone, asOf))
+  return next === null || next > day
+}
+
 function hasPenaltiesOf(terms: HeadTerms, { fold, asOf }: End, moment: Instant): boolean {
   if (penaltyOf(terms) === null) return true
   const day = lastPenaltyDay(terms, moment)
@@ -188,17 +237,17 @@ function hasPenaltiesOf(terms: HeadTerms, { fold, asOf }: End, moment: Instant):
 
 /**
  * Returns the state that `replay` computes at another moment, without applying any entry again.
- * @returns undefined where a penalty is raised between the two moments
+ * @returns undefined where a penalty or interest is raised between the two moments
  */
 export function stateAt(terms: LoanTerms, state: LoanState, asOf: Instant): LoanState | undefined {
   const end = ends.get(state)
-  if (!end || !hasPenaltiesOf(terms, end, asOf)) return undefined
+  if (!end || !hasRaisedAsOf(terms, end, asOf)) return undefined
   return stateOfEnd(terms, { ...end, asOf }, state.outcomes)
 }
 
-/** Returns the balances of a head at a moment; no penalty must be raised between the moment of `end` and this one. */
+/** Returns the balances of a head at a moment; nothing must be raised between the moment of `end` and this one. */
 export function balancesAt(terms: HeadTerms, end: End, asOf: Instant): Balances {
-  invariant(hasPenaltiesOf(terms, end, asOf), 'no penalty between the two moments')
+  invariant(hasRaisedAsOf(terms, end, asOf), 'nothing is raised between the two moments')
   return balancesOfEnd(terms, { ...end, asOf })
 }
 
@@ -257,18 +306,20 @@ const MAY_OWE_MORE: ReadonlySet<EntryType> = new Set([
 ])
 
 /**
- * Returns whether an entry comes after everything that the fold has applied: after the last entry and after each penalty
- * that was raised, those until `asOf` included. An entry after which more is owed comes after each day whose occurrences
- * have passed, too, because an occurrence that raised nothing may then raise a penalty.
+ * Returns whether an entry comes after everything that the fold has applied: after the last entry and after each penalty and
+ * interest that was raised, those until `asOf` included. An entry after which more is owed comes after each day that has passed,
+ * too, because a day that raised nothing may then raise something.
  */
 export function comesLast(terms: HeadTerms, end: End, entry: Placed, asOf: Instant): boolean {
   const { fold, last } = end
   if (last && byValueDate(last, entry) > 0) return false
-  if (penaltyOf(terms) === null) return true
+  if (isLeftByTime(terms)) return true
   const { type, valueDate } = entry
   if (fold.lastPenaltyOn !== null && valueDate <= fold.lastPenaltyOn) return false
-  if (!hasPenaltiesOf(terms, end, asOf)) return false
-  return !MAY_OWE_MORE.has(type) || valueDate > lastPenaltyDay(terms, asOf)
+  if (fold.lastInterestOn !== null && valueDate < fold.lastInterestOn) return false
+  if (!hasRaisedAsOf(terms, end, asOf)) return false
+  const { penalties, interest } = lastDaysAt(terms, asOf)
+  return !MAY_OWE_MORE.has(type) || (valueDate > penalties && valueDate >= interest)
 }
 
 /** Applies one more entry, which comes last of all. @returns the new end of the fold, and what the entry did */

@@ -15,7 +15,10 @@ import {
 } from '../money.ts'
 import { exactRatePerPeriod, firstPeriods, periodRates } from '../schedule/periodRates.ts'
 import { MOST_INSTALMENTS } from '../schedule/schedule.ts'
-import { type NewTerms, newPenaltiesOf, newTermsOf, rateOf, requireAllowed, wholeOf } from './newTerms.ts'
+import { taxOn } from '../schedule/taxes.ts'
+import { newPenaltiesOf } from './newCharges.ts'
+import { type NewTerms, newTermsOf, requireAllowed } from './newTerms.ts'
+import { rateOf, wholeOf } from './newValues.ts'
 import type { Product } from './product.ts'
 import { requireBoundsLendable } from './product.ts'
 import { type NewRestructureLimits, restructureLimitsOf } from './restructuring.ts'
@@ -112,14 +115,16 @@ const LONG_FROM = '2024-01-01'
 
 /**
  * Requires that the costs of the largest loan fit an amount: interest on the full principal in every period, by the longest
- * days where days count; all fees, deducted ones too; a penalty.
+ * days where days count, and after the last due date; all fees, deducted ones too; taxes; a penalty.
  * @throws LendingError `invalid_argument`
  */
 function requireLendable(product: Product): void {
   const { currency, principalMax, penaltyRate, terms } = product
   const most = largestIn(currency)
   const interest = mostInterest(product)
-  if (interest > most) throw invalidArgument('interestRate', TOO_DEAR)
+  const { interestTax = null } = terms ?? {}
+  const tax = taxOn(interest, interestTax) + (interestTax === null ? 0n : BigInt(product.numberOfRepayments))
+  if (interest + tax > most) throw invalidArgument('interestRate', TOO_DEAR)
   if (applyRate(principalMax, penaltyRate ?? 0n) > most) throw invalidArgument('penaltyRate', TOO_DEAR)
   const { penalty } = terms ?? { penalty: null }
   if (penalty && penalty.base !== 'fixed' && applyRate(principalMax, penalty.value) > most)
@@ -132,6 +137,12 @@ function requireLendable(product: Product): void {
 }
 
 function mostInterest(product: Product): bigint {
+  const { principalMax, terms } = product
+  const ofDay = terms === null || terms.daysAfterDue === null ? 0n : applyRate(principalMax, terms.interestRate) + 1n
+  return mostScheduled(product) + ofDay * BigInt(terms?.daysAfterDue ?? 0)
+}
+
+function mostScheduled(product: Product): bigint {
   const { principalMax, numberOfRepayments, terms } = product
   if (terms !== null && terms.dayCount !== 'periods') return mostByDays(product, terms)
   const [rate, first] = [exactRatePerPeriod(product), firstPeriods(product)]
@@ -156,10 +167,10 @@ function mostByDays(product: Product, terms: ProductTerms): bigint {
 
 function mostFees({ principalMax, numberOfRepayments }: Product, fees: readonly Fee[], interest: bigint): bigint {
   const count = BigInt(numberOfRepayments)
-  return fees.reduce((total, { base, value, when }) => {
+  return fees.reduce((total, { base, value, when, tax }) => {
     const times = when === 'each_instalment' ? count : 1n
-    if (base === 'fixed') return total + value * times
     const ofAll = base === 'instalment' ? principalMax + interest : principalMax * times
-    return total + (ofAll * value) / RATE_UNIT + times
+    const amount = base === 'fixed' ? value * times : (ofAll * value) / RATE_UNIT + times
+    return total + amount + taxOn(amount, tax) + (tax === null ? 0n : times)
   }, 0n)
 }

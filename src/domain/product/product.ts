@@ -1,7 +1,7 @@
 import type { LocalDate, PeriodUnit } from '../dates.ts'
 import { failedPrecondition, invalidArgument } from '../errors.ts'
 import { applyRate, type Currency, type Decimal, minorToText, type Rate, rateToNumber, sum, toMinor } from '../money.ts'
-import { deductedOf } from '../schedule/onBalance.ts'
+import { deductedOf } from '../schedule/fees.ts'
 import { type Instalment, productSchedule } from '../schedule/schedule.ts'
 import type { ProductTerms, RestructureLimits } from './terms.ts'
 

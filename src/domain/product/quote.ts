@@ -1,6 +1,8 @@
 import { daysBetween, type LocalDate } from '../dates.ts'
 import { sum } from '../money.ts'
+import { feeTaxesIn, feeTaxesOf } from '../schedule/fees.ts'
 import { type Instalment, productSchedule } from '../schedule/schedule.ts'
+import { interestTaxesIn, withoutInterestTax } from '../schedule/taxes.ts'
 import type { Product } from './product.ts'
 import { feesDeducted, requireWithinCap } from './product.ts'
 
@@ -13,6 +15,8 @@ export interface Quote {
   readonly disbursedOn: LocalDate
   readonly schedule: readonly Instalment[]
   readonly totalInterest: bigint
+  /** The taxes in interest and fees; null for a product without any. */
+  readonly taxes: QuotedTaxes | null
   /** Deducted ones too. */
   readonly totalFees: bigint
   readonly feesDeducted: bigint
@@ -20,6 +24,23 @@ export interface Quote {
   readonly totalDue: bigint
   /** The annual percentage rate; null where it is beyond what is answered. */
   readonly apr: number | null
+}
+
+/** The taxes in the charges of a quote. Amounts in minor units. */
+interface QuotedTaxes {
+  /** Of each instalment. */
+  readonly due: readonly bigint[]
+  /** With those in the fees that are deducted. */
+  readonly total: bigint
+}
+
+function taxesIn({ terms }: Product, principal: bigint, schedule: readonly Instalment[]): QuotedTaxes | null {
+  if (terms === null || (terms.interestTax === null && terms.fees.every(({ tax }) => tax === null))) return null
+  const { fees, interestTax } = terms
+  const cells = withoutInterestTax(schedule, interestTax)
+  const ofInterest = interestTaxesIn(schedule, interestTax)
+  const due = feeTaxesIn(fees, principal, cells).map((tax, index) => tax + ofInterest[index]!)
+  return { due, total: sum(due) + sum(feeTaxesOf(fees, principal, cells).map(({ deducted }) => deducted)) }
 }
 
 /**
@@ -38,6 +59,7 @@ export function quoteOf(product: Product, principal: bigint, disbursedOn: LocalD
     netDisbursed,
     disbursedOn,
     schedule,
+    taxes: taxesIn(product, principal, schedule),
     totalInterest: sum(schedule.map(({ interest }) => interest)),
     totalFees: sum(schedule.map(({ fees }) => fees)) + deducted,
     feesDeducted: deducted,

@@ -1,5 +1,5 @@
 import type { Decimal } from '../money.ts'
-import { rateOf, wholeOf } from './newTerms.ts'
+import { rateOf, wholeOf } from './newValues.ts'
 import type { RestructureLimits } from './terms.ts'
 
 /** The bounds of restructures in a request for a product. */

@@ -16,10 +16,15 @@ import {
   PRODUCT_METHODS,
   type ProductTerms,
   RATE_PERIODS,
+  type Tax,
 } from './terms.ts'
 
+/** A tax as it is stored: its rate in digits, which JSON keeps exactly. */
+export type StoredTax = Omit<Tax, 'rate'> & { readonly rate: string }
+
 /** A fee as it is stored: its value in digits, which JSON keeps exactly; without its treatment where it is `added`. */
-type StoredFee = Omit<Fee, 'value' | 'treatment'> & Partial<Pick<Fee, 'treatment'>> & { readonly value: string }
+type StoredFee = Omit<Fee, 'value' | 'treatment' | 'tax'> &
+  Partial<Pick<Fee, 'treatment'>> & { readonly value: string; readonly tax?: StoredTax }
 
 /** Penalties as they are stored: the value and the cap in digits. */
 type StoredPenalty = Omit<PenaltyTerms, 'value' | 'capOfPrincipal'> & {
@@ -41,6 +46,8 @@ export type StoredTerms = Pick<
     readonly fees: readonly StoredFee[]
     readonly penalty?: StoredPenalty
     readonly totalChargeCap?: string
+    readonly daysAfterDue?: number
+    readonly interestTax?: StoredTax
   }
 
 /** Returns terms in the form in which they are stored. */
@@ -52,19 +59,32 @@ export const toStoredTerms = (terms: ProductTerms): StoredTerms => ({
   principalGrace: terms.principalGrace,
   interestGrace: terms.interestGrace,
   firstDueAfter: terms.firstDueAfter,
-  fees: terms.fees.map(({ name, base, value, when, treatment }) => ({
+  fees: terms.fees.map(({ name, base, value, when, treatment, tax }) => ({
     name,
     base,
     value: value.toString(),
     when,
     ...(treatment === 'deducted' && { treatment }),
+    ...(tax && { tax: toStoredTax(tax) }),
   })),
   maxRatePerMonth: terms.maxRatePerMonth?.toString() ?? null,
   ...(terms.penalty && { penalty: toStoredPenalty(terms.penalty) }),
   ...(terms.earlySettlement !== 'full_interest' && { earlySettlement: terms.earlySettlement }),
   ...(terms.totalChargeCap !== null && { totalChargeCap: terms.totalChargeCap.toString() }),
   ...(!isUsualOrder(terms.allocation) && { allocation: terms.allocation }),
+  ...(terms.daysAfterDue !== null && { daysAfterDue: terms.daysAfterDue }),
+  ...(terms.interestTax && { interestTax: toStoredTax(terms.interestTax) }),
 })
+
+/** Returns a tax in the form in which it is stored. */
+export const toStoredTax = ({ name, rate }: Tax): StoredTax => ({ name, rate: rate.toString() })
+
+/** Returns the tax of its stored form; null where there is none. @throws InvariantError for a value that `toStoredTax` did not make */
+export function fromStoredTax(stored: StoredTax | null | undefined): Tax | null {
+  if (stored === null || stored === undefined) return null
+  invariant(typeof stored.name === 'string', 'a stored tax with a name')
+  return { name: stored.name, rate: digits(stored.rate) }
+}
 
 const toStoredPenalty = (penalty: PenaltyTerms): StoredPenalty => ({
   ...penalty,
@@ -76,7 +96,7 @@ const toStoredPenalty = (penalty: PenaltyTerms): StoredPenalty => ({
 export function fromStoredTerms(stored: unknown): ProductTerms | null {
   if (stored === null || stored === undefined) return null
   const terms = stored as StoredTerms
-  const { firstDueAfter, earlySettlement = 'full_interest', allocation = COMPONENTS } = terms
+  const { firstDueAfter, earlySettlement = 'full_interest', allocation = COMPONENTS, daysAfterDue = null } = terms
   invariant(
     PRODUCT_METHODS.includes(terms.interestMethod) &&
       RATE_PERIODS.includes(terms.ratePer) &&
@@ -86,6 +106,7 @@ export function fromStoredTerms(stored: unknown): ProductTerms | null {
       Array.isArray(terms.fees) &&
       terms.fees.every(isStoredFee) &&
       EARLY_SETTLEMENTS.includes(earlySettlement) &&
+      (daysAfterDue === null || isCount(daysAfterDue)) &&
       Array.isArray(allocation) &&
       COMPONENTS.every((one) => allocation.includes(one)),
     'stored terms with a method, a rate, grace and fees',
@@ -98,15 +119,18 @@ export function fromStoredTerms(stored: unknown): ProductTerms | null {
     principalGrace: terms.principalGrace,
     interestGrace: terms.interestGrace,
     firstDueAfter,
-    fees: terms.fees.map(({ name, base, value, when, treatment = 'added' }) => ({
+    fees: terms.fees.map(({ name, base, value, when, treatment = 'added', tax }) => ({
       name,
       base,
       value: digits(value),
       when,
       treatment,
+      tax: fromStoredTax(tax),
     })),
     penalty: terms.penalty ? fromStoredPenalty(terms.penalty) : null,
     earlySettlement,
+    daysAfterDue,
+    interestTax: fromStoredTax(terms.interestTax),
     totalChargeCap: terms.totalChargeCap === undefined ? null : digits(terms.totalChargeCap),
     allocation,
     maxRatePerMonth: terms.maxRatePerMonth === null ? null : digits(terms.maxRatePerMonth),

@@ -18,7 +18,7 @@ export const PRODUCT_METHODS = [
 export type ProductMethod = (typeof PRODUCT_METHODS)[number]
 
 /** What a rate is per: a period is the distance of instalments. */
-export const RATE_PERIODS = ['period', 'month', 'year'] as const
+export const RATE_PERIODS = ['period', 'day', 'month', 'year'] as const
 export type RatePer = (typeof RATE_PERIODS)[number]
 
 /** How the length of a period becomes interest: each period alike, or by its days. */
@@ -36,6 +36,16 @@ export type FeeTime = (typeof FEE_TIMES)[number]
 export const FEE_TREATMENTS = ['added', 'deducted'] as const
 export type FeeTreatment = (typeof FEE_TREATMENTS)[number]
 
+/** Whether interest goes on after the last due date (contract 10.13). */
+export const AFTER_DUE = ['none', 'runs_on'] as const
+
+/** A tax that is added to a charge of a loan (contract 10.14). */
+export interface Tax {
+  readonly name: string
+  /** In percent of the charge. */
+  readonly rate: Rate
+}
+
 /** A fee that a loan has from the beginning. */
 export interface Fee {
   readonly name: string
@@ -44,6 +54,8 @@ export interface Fee {
   readonly value: bigint
   readonly when: FeeTime
   readonly treatment: FeeTreatment
+  /** Null: none. */
+  readonly tax: Tax | null
 }
 
 /** What a penalty is a share of; `fixed` is an amount. */
@@ -114,6 +126,10 @@ export interface ProductTerms {
   /** Null: none, or the one-time penalty of `penaltyRate`. */
   readonly penalty: PenaltyTerms | null
   readonly earlySettlement: EarlySettlement
+  /** How many days interest goes on after the last due date; null: it does not. */
+  readonly daysAfterDue: number | null
+  /** The tax on interest; null: none. */
+  readonly interestTax: Tax | null
   /** The most interest, fees and penalties together, as a share of the principal; null: no limit. */
   readonly totalChargeCap: Rate | null
   readonly allocation: AllocationOrder

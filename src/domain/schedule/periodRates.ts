@@ -14,11 +14,11 @@ export interface RatedProduct {
   readonly terms: ProductTerms | null
 }
 
-/** The units into which a distance is converted for a rate per month or year (contract 10.2). */
-const UNIT_OF = { month: 'months', year: 'years' } as const
+/** The units into which a distance is converted for a rate per day, month or year (contract 10.2). */
+export const UNIT_OF_RATE = { day: 'days', month: 'months', year: 'years' } as const
 
 /**
- * Returns the interest of a period as a share, exactly. A rate per month or year is converted with 30 days or 4 weeks a
+ * Returns the interest of a period as a share, exactly. A rate per day, month or year is converted with 30 days or 4 weeks a
  * month, and 360 days, 52 weeks or 12 months a year: the calendar plays no part.
  */
 export function exactRatePerPeriod(product: RatedProduct): Fraction {
@@ -26,7 +26,7 @@ export function exactRatePerPeriod(product: RatedProduct): Fraction {
   if (terms === null) return fraction(ratePerPeriod, RATE_UNIT)
   const rate = fraction(terms.interestRate, RATE_UNIT)
   if (terms.ratePer === 'period') return rate
-  return times(rate, convert(fraction(BigInt(repayEvery)), repayUnit, UNIT_OF[terms.ratePer]))
+  return times(rate, convert(fraction(BigInt(repayEvery)), repayUnit, UNIT_OF_RATE[terms.ratePer]))
 }
 
 /** Returns the interest of a month as a share, as the rate is named: by days it may come to a little more (contract 10.5). */
@@ -35,6 +35,7 @@ export function ratePerMonth({ terms, ratePerPeriod, repayEvery, repayUnit }: Ra
   const rate = fraction(interestRate, RATE_UNIT)
   if (ratePer === 'month') return rate
   if (ratePer === 'year') return dividedBy(rate, 12)
+  if (ratePer === 'day') return times(rate, fraction(30n))
   return dividedBy(times(rate, convert(fraction(1n), 'months', repayUnit)), repayEvery)
 }
 
@@ -62,10 +63,11 @@ export function periodRates(product: RatedProduct, dates: readonly LocalDate[]):
   const { dayCount, interestRate, ratePer } = product.terms!
   const count = dates.length - 1
   if (dayCount !== 'periods') {
+    const lengths = Array.from({ length: count }, (_, index) => [dates[index]!, dates[index + 1]!] as const)
+    if (ratePer === 'day')
+      return { overs: lengths.map(([from, to]) => interestRate * countedDays(dayCount, from, to)), under: RATE_UNIT }
     const aYear = ratePer === 'month' ? 12n : 1n
-    const overs = Array.from({ length: count }, (_, index) => {
-      return interestRate * aYear * partsBetween(dayCount, dates[index]!, dates[index + 1]!)
-    })
+    const overs = lengths.map(([from, to]) => interestRate * aYear * partsBetween(dayCount, from, to))
     return { overs, under: RATE_UNIT * PARTS_OF_YEAR[dayCount] }
   }
   const { over, under } = exactRatePerPeriod(product)
@@ -74,16 +76,17 @@ export function periodRates(product: RatedProduct, dates: readonly LocalDate[]):
   return { overs, under: under * first.under }
 }
 
+/** Returns the days from one date to a later one, as the rule counts them. */
+const countedDays = (rule: DayCount, from: LocalDate, to: LocalDate): bigint =>
+  BigInt(rule === '30/360' ? thirtiesOf(to) - thirtiesOf(from) : daysBetween(from, to))
+
 /** Returns the length of the time from one date to a later one, in the rule's parts of a year. */
 function partsBetween(rule: DayCount, from: LocalDate, to: LocalDate): bigint {
   switch (rule) {
-    case 'actual/365':
-    case 'actual/360':
-      return BigInt(daysBetween(from, to))
     case 'actual/actual':
       return actualParts(from, to)
-    case '30/360':
-      return BigInt(thirtiesOf(to) - thirtiesOf(from))
+    default:
+      return countedDays(rule, from, to)
   }
 }
 

@@ -1,9 +1,11 @@
 import { addPeriods, type LocalDate } from '../dates.ts'
 import { invariant } from '../errors.ts'
 import { divideHalfEven, min, roundToMultiple } from '../money.ts'
+import { feesOf } from './fees.ts'
 import type { Fraction } from './fraction.ts'
-import { type Cells, cellsOnBalance, feesOf, levelPayment, type PeriodRates } from './onBalance.ts'
+import { type Cells, cellsOnBalance, levelPayment, type PeriodRates } from './onBalance.ts'
 import { exactRatePerPeriod, firstPeriods, periodRates, type RatedProduct } from './periodRates.ts'
+import { withInterestTax } from './taxes.ts'
 
 /** The most lines that a schedule may have. */
 export const MOST_INSTALMENTS = 2_000
@@ -30,7 +32,7 @@ export interface ScheduleTerms extends RatedProduct {
 /**
  * Computes the schedule of a product's loan, fixed at disbursement (contract 4.3.1 and 10). Each cell is rounded half-even
  * once, and the last instalment takes the remainders. Where totals of principal and interest are rounded to a multiple,
- * the principal gives way. Fees come on top.
+ * the principal gives way. Fees and taxes come on top.
  */
 export function productSchedule(terms: ScheduleTerms): Instalment[] {
   invariant(terms.numberOfRepayments >= 1 && terms.principal > 0n, 'a loan has a principal and an instalment')
@@ -38,7 +40,7 @@ export function productSchedule(terms: ScheduleTerms): Instalment[] {
   const method = terms.terms?.interestMethod ?? 'flat'
   const cells = method === 'flat' ? flatCells(terms) : balanceCells(terms, dates)
   const fees = terms.terms === null ? undefined : feesOf(terms.terms.fees, terms.principal, cells)
-  return cells.map(({ principal, interest }, index) => ({
+  return withInterestTax(cells, terms.terms?.interestTax ?? null).map(({ principal, interest }, index) => ({
     period: index + 1,
     fromDate: dates[index]!,
     dueDate: dates[index + 1]!,

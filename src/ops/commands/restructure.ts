@@ -9,7 +9,7 @@ import {
   WAIVERS,
 } from '../../domain/loan/restructure/restructureLoan.ts'
 import { type Decimal, minorToText } from '../../domain/money.ts'
-import { rateOf } from '../../domain/product/newTerms.ts'
+import { rateOf } from '../../domain/product/newValues.ts'
 import { RATE_PERIODS, type RatePer } from '../../domain/product/terms.ts'
 import { isWaiting } from '../../services/approvals/waiting.ts'
 import { getLoan } from '../../services/loans/loans.ts'

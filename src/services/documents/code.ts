@@ -87,7 +87,18 @@ function digestOf(document: LoanDocument): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(hash('sha256', JSON.stringify(said, bigintsAsText), 'buffer'))
 }
 
-function ofStatement({ from, to, opening, charged, credited, closing, lines, state, schedule }: Statement): unknown[] {
+function ofStatement({
+  from,
+  to,
+  opening,
+  charged,
+  credited,
+  closing,
+  lines,
+  state,
+  taxes,
+  schedule,
+}: Statement): unknown[] {
   const { status, outstanding, totalOutstanding, totalOverpaid, totalOverdue, nextDueOn, nextDueAmount } = state
   return [
     from,
@@ -104,6 +115,7 @@ function ofStatement({ from, to, opening, charged, credited, closing, lines, sta
     totalOverdue,
     nextDueOn,
     nextDueAmount,
+    ...taxes.map(({ name, amount }) => ['tax', name, amount]),
     schedule.map(({ period, dueDate, due, paid, waived, writtenOff, owed }) => [
       period,
       dueDate,

@@ -71,7 +71,7 @@ describe('a trial balance', () => {
     expect(codes).toEqual(codes.toSorted())
     const none = trialBalanceOf(CHARTS, new Map(), { currency: 'KES', asOf: '2026-02-28' })
     expect(none.accounts.map(({ code }) => code)).not.toContain('1000')
-    expect(trialBalanceOf(CHARTS, new Map(), { currency: 'KES', asOf: '2026-01-31' }).accounts.length).toBe(17)
+    expect(trialBalanceOf(CHARTS, new Map(), { currency: 'KES', asOf: '2026-01-31' }).accounts.length).toBe(18)
   })
 
   it('has balances above zero on the side of the type', () => {

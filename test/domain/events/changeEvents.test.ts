@@ -66,7 +66,14 @@ describe('the events of a change', () => {
 })
 
 const active = {
-  ...{ status: 'Active' as const, penaltiesRaised: 0, overdueSince: null, totalOverdue: 0n, penaltyOverdue: 0n },
+  ...{
+    status: 'Active' as const,
+    penaltiesRaised: 0,
+    interestAfterDue: 0n,
+    overdueSince: null,
+    totalOverdue: 0n,
+    penaltyOverdue: 0n,
+  },
   ...{ totalOverpaid: 0n, chargedOffOn: null },
 }
 const late = { ...active, overdueSince: '2026-03-01', totalOverdue: 100n }

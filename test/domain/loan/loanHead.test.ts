@@ -267,6 +267,6 @@ describe('the head of a loan', () => {
     const penal = { ...terms, penaltyAmount: 90_000n }
     const head = headOf({ terms: penal, entries: [] }, carriedForward(penal, replay(penal, [], now))!, now)
     expect(balancesAt(head.terms, head.end, terms.dueAt - 1)).toMatchObject({ penaltiesRaised: 0 })
-    expect(() => balancesAt(head.terms, head.end, terms.dueAt)).toThrow('no penalty between the two moments')
+    expect(() => balancesAt(head.terms, head.end, terms.dueAt)).toThrow('nothing is raised between the two moments')
   })
 })

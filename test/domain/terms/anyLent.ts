@@ -37,16 +37,18 @@ const mostly = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: nu
 const when = fc.constantFrom('disbursement', 'each_instalment', 'due_date')
 const added = { treatment: fc.constant('added') }
 const named = fc.constant('Fee')
+const tax = sometimes(fc.record({ name: fc.constantFrom('VAT', 'Excise duty'), rate: rate(1, 3_000) }))
+const taxed = { ...added, tax }
 const fee: fc.Arbitrary<Fee> = fc.oneof(
-  fc.record({ name: named, base: fc.constant('fixed'), value: fc.bigInt(1n, 5_000n), when, ...added }),
-  fc.record({ name: named, base: fc.constant('principal'), value: rate(1, 300), when, ...added }),
+  fc.record({ name: named, base: fc.constant('fixed'), value: fc.bigInt(1n, 5_000n), when, ...taxed }),
+  fc.record({ name: named, base: fc.constant('principal'), value: rate(1, 300), when, ...taxed }),
   fc.record({
     ...{ name: named, base: fc.constant('instalment'), value: rate(1, 500) },
-    ...{ when: fc.constant('each_instalment'), ...added },
+    ...{ when: fc.constant('each_instalment'), ...taxed },
   }),
   fc.record({
     ...{ name: named, base: fc.constant('principal'), value: rate(1, 300) },
-    ...{ when: fc.constant('disbursement'), treatment: fc.constant('deducted') },
+    ...{ when: fc.constant('disbursement'), treatment: fc.constant('deducted'), tax },
   }),
 )
 
@@ -90,7 +92,9 @@ const asked = fc.record({
   distance: distances,
   interestMethod: fc.constantFrom(...PRODUCT_METHODS),
   interestRate: rate(0, 4_000),
-  ratePer: fc.constantFrom('period', 'month', 'year'),
+  ratePer: fc.constantFrom('period', 'day', 'day', 'month', 'year'),
+  daysAfterDue: mostly(fc.constantFrom(1, 5, 31, 100)),
+  interestTax: tax,
   dayCount: fc.constantFrom('periods', 'periods', 'actual/365', '30/360'),
   principalGrace: fc.integer({ min: 0, max: 2 }),
   interestGrace: fc.integer({ min: 0, max: 3 }),
@@ -118,7 +122,9 @@ function productFor(given: Asked): Product {
   const isInterestOnly = interestMethod === 'interest_only'
   const isByDays = interestMethod !== 'flat' && given.ratePer !== 'period'
   const most = distance.numberOfRepayments - 1
-  const { ratePer, fees, penalty, earlySettlement, allocation, firstDueAfter, interestRate } = given
+  const { ratePer, fees, penalty, earlySettlement, allocation, firstDueAfter, interestTax } = given
+  const isPerDay = ratePer === 'day'
+  const interestRate = isPerDay ? given.interestRate / 30n : given.interestRate
   const terms: ProductTerms = {
     ...{ interestMethod, interestRate, ratePer, firstDueAfter, penalty, earlySettlement, allocation },
     dayCount: isByDays ? given.dayCount : 'periods',
@@ -126,6 +132,8 @@ function productFor(given: Asked): Product {
     interestGrace: Math.min(given.interestGrace, most),
     fees: fees.map((fee, index) => ({ ...fee, name: `Fee ${index + 1}` })),
     totalChargeCap: null,
+    interestTax,
+    daysAfterDue: isPerDay ? given.daysAfterDue : null,
     maxRatePerMonth: null,
   }
   return {

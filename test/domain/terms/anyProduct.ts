@@ -16,6 +16,10 @@ const treated = <Asked extends { readonly when: string; readonly treatment?: str
   fee: Asked,
 ): Asked => (fee.when === 'disbursement' ? fee : { ...fee, treatment: undefined })
 
+const tax = fc.option(fc.record({ name: fc.constantFrom('VAT', 'Excise duty'), percent: percent(1, 3_000) }), {
+  nil: undefined,
+})
+
 const fees = fc.array(
   fc.oneof(
     fc
@@ -24,6 +28,7 @@ const fees = fc.array(
         amount: percent(1, 5_000).map(({ units }) => ({ units, scale: 0 })),
         when: fc.constantFrom(...TIMES),
         treatment,
+        tax,
       })
       .map(treated),
     fc
@@ -32,6 +37,7 @@ const fees = fc.array(
         rate: percent(1, 500),
         when: fc.constantFrom(...TIMES),
         treatment,
+        tax,
       })
       .map(treated),
     fc.record({ base: fc.constant('instalment'), rate: percent(1, 500), when: fc.constant('each_instalment') }),
@@ -99,7 +105,9 @@ export const anyRequest: fc.Arbitrary<NewProduct> = fc
       'declining_equal_principal',
       'interest_only',
     ),
-    ratePer: fc.constantFrom('period', 'month', 'year'),
+    ratePer: fc.constantFrom('period', 'day', 'month', 'year'),
+    afterDue: fc.constantFrom(undefined, undefined, { interest: 'none' }, { interest: 'runs_on', maxDays: 31 }),
+    interestTax: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: tax }),
     dayCount: fc.oneof(fc.constant('periods'), fc.constantFrom('actual/365', 'actual/360', 'actual/actual', '30/360')),
     totalMultipleOf: fc.option(fc.constantFrom(whole(1), whole(50), whole(1_000)), { nil: undefined }),
     grace: fc.option(grace, { nil: undefined }),
@@ -110,7 +118,11 @@ export const anyRequest: fc.Arbitrary<NewProduct> = fc
     allocation,
     principalMin: fc.constantFrom(whole(1), whole(20_000), whole(1_000_000), whole(1_000_000)),
   })
-  .map((asked) => ({ name: 'Any', principalMax: whole(1_000_000_000), ...asked }))
+  .map((asked) => ({
+    ...{ name: 'Any', principalMax: whole(1_000_000_000) },
+    ...asked,
+    afterDue: asked.ratePer === 'day' ? asked.afterDue : undefined,
+  }))
 
 /** The product of a request; undefined for terms that do not go together, whose refusal has a reason. */
 export function accepted(request: NewProduct, id = 1): Product | undefined {

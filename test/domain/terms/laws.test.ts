@@ -54,7 +54,9 @@ describe('the schedule of any product', () => {
     let compared = 0
     forEach((product, principal, disbursedOn) => {
       const lines = productSchedule({ ...product, principal, disbursedOn })
-      expect(sum(lines.map((line) => line.interest))).toBe(naiveInterest(product, principal, lines))
+      const interest = naiveInterest(product, principal, lines)
+      const tax = divideHalfEven(interest * (product.terms?.interestTax?.rate ?? 0n), 100_000_000n)
+      expect(sum(lines.map((line) => line.interest))).toBe(interest + tax)
       compared++
     })
     expect(compared).toBeGreaterThan(500)
@@ -71,6 +73,7 @@ describe('the schedule of any product', () => {
         left -= line.principal
         // What is left may be less than the multiple asks for.
         if (line.principal === 0n || left === 0n) continue
+        if (product.terms?.interestTax) continue
         expect((line.principal + line.interest) % totalMultipleOf).toBe(0n)
         kept++
       }
@@ -82,7 +85,8 @@ describe('the schedule of any product', () => {
     let level = 0
     forEach((product, principal, disbursedOn) => {
       const { terms } = product
-      if (terms?.interestMethod !== 'declining_equal_instalments' || terms.interestGrace > 0) return
+      if (terms?.interestMethod !== 'declining_equal_instalments' || terms.interestGrace > 0 || terms.interestTax)
+        return
       const lines = productSchedule({ ...product, principal, disbursedOn }).slice(terms.principalGrace, -1)
       const [first, ...others] = lines
         .filter((line) => line.principal > 0n)
@@ -101,7 +105,7 @@ describe('flat interest per period', () => {
     const products = anyRequest.map((request) => ({
       ...request,
       ...{ grace: undefined, fees: [], penalty: undefined, earlySettlement: undefined, totalChargeCap: undefined },
-      allocation: undefined,
+      ...{ allocation: undefined, afterDue: undefined, interestTax: undefined },
       ...{ interestMethod: 'flat', ratePer: 'period', dayCount: 'periods' },
     }))
     fc.assert(

@@ -1,6 +1,7 @@
 import { addPeriods, dayAfter } from '../../../src/domain/dates.ts'
 import { divideHalfEven } from '../../../src/domain/money.ts'
 import type { Product } from '../../../src/domain/product/product.ts'
+import type { ProductTerms } from '../../../src/domain/product/terms.ts'
 import type { Instalment } from '../../../src/domain/schedule/schedule.ts'
 
 // The interest of a schedule, from its dates and its principal alone. Shares are over one number that all rules divide.
@@ -51,11 +52,19 @@ function firstOf({ terms, repayEvery, repayUnit }: Product): bigint {
 /** How many times a period's interest has the rate, as a ratio. */
 function periodsOfRate({ terms, repayEvery, repayUnit }: Product): readonly [over: bigint, under: bigint] {
   if (terms === null || terms.ratePer === 'period') return [1n, 1n]
+  if (terms.ratePer === 'day') return [IN_DAYS[repayUnit] * BigInt(repayEvery), 1n]
   const [over, under] = (terms.ratePer === 'month' ? MONTHS_OF : YEARS_OF)[repayUnit]
   return [over * BigInt(repayEvery), under]
 }
 
-/** Returns the interest of all instalments, in minor units. */
+/** The times that a rate is in a year of 360 days. */
+const inYears = (ratePer: string): bigint => (ratePer === 'month' ? 12n : ratePer === 'day' ? 360n : 1n)
+
+/** A rate per day counts the days that pass, or those of months of 30 days: as a year of 360 of them does. */
+const ruleOf = ({ ratePer, dayCount }: ProductTerms): string =>
+  ratePer === 'day' && dayCount.startsWith('actual') ? 'actual/360' : dayCount
+
+/** Returns the interest of all instalments without tax, in minor units. */
 export function naiveInterest(product: Product, principal: bigint, lines: readonly Instalment[]): bigint {
   const { terms } = product
   const rate = terms?.interestRate ?? product.ratePerPeriod
@@ -71,7 +80,7 @@ export function naiveInterest(product: Product, principal: bigint, lines: readon
     const share =
       terms!.dayCount === 'periods'
         ? [over * lengths[index]!, under]
-        : [(terms!.ratePer === 'month' ? 12n : 1n) * years(terms!.dayCount, line.fromDate, line.dueDate), 1n]
+        : [inYears(terms!.ratePer) * years(ruleOf(terms!), line.fromDate, line.dueDate), 1n]
     total += divideHalfEven(balance * rate * share[0]!, 100_000_000n * share[1]! * WHOLE)
     balance -= line.principal
   }

@@ -84,14 +84,15 @@ export class PlayedLoan {
 
   /** Returns the loan of the domain. */
   seen(asOf = this.now): SeenLoan {
-    const { status, totalOverpaid, penaltiesRaised, chargedOffOn, closedOn, periods, outcomes } = this.state(asOf)
+    const { status, totalOverpaid, penaltiesRaised, interestAfterDue, chargedOffOn, closedOn, periods, outcomes } =
+      this.state(asOf)
     const {
       waived: interestWaived,
       amount: settlementAmount,
       overpaid,
     } = settlementOn(this.whole(), dateOf(dayAt(asOf)))
     return {
-      ...{ status, overpaid: totalOverpaid, penaltiesRaised, chargedOffOn, closedOn },
+      ...{ status, overpaid: totalOverpaid, penaltiesRaised, interestAfterDue, chargedOffOn, closedOn },
       settlementDay: settledDayOf(this.whole())?.on ?? null,
       quote: { interestWaived, settlementAmount, overpaid },
       instalments: periods.map((period) => ({

@@ -35,6 +35,8 @@ const loan: StoredLoan = {
       allocation: COMPONENTS,
       earlySettlement: 'interest_to_period_end',
       interestGrace: 0,
+      afterDue: null,
+      taxes: null,
       mostCharges: null,
       settled: [],
     },

@@ -19,7 +19,7 @@ export interface AddedInterestRateRequest {
   /** Percent: 10 is 10%. */
   rate: number
   /** What the rate is per. */
-  ratePer: 'period' | 'month' | 'year'
+  ratePer: 'period' | 'day' | 'month' | 'year'
 }
 
 export type AddedInterestRequest = 'keep' | 'none' | AddedInterestRateRequest
@@ -53,6 +53,18 @@ export interface AdvancedTestClock {
   to: string
   loansChanged: number
   events: EventCounts
+}
+
+export interface AfterDue {
+  interest: string
+  maxDays: number
+}
+
+export interface AfterDueRequest {
+  /** `runs_on` raises interest each day after the last due date while principal is unpaid. */
+  interest: 'none' | 'runs_on'
+  /** The days after the last due date on which it is raised. */
+  maxDays?: number
 }
 
 export type AuditEntryBefore = { [key: string]: unknown } | null
@@ -158,6 +170,11 @@ export interface ChargePage {
   next?: string
 }
 
+export interface ChargedTax {
+  name: string
+  amount: number
+}
+
 export interface LedgerAccount {
   code: string
   name: string
@@ -182,6 +199,7 @@ export interface ChartSlots {
   opening_equity: string
   provision_expense?: string
   loan_loss_allowance?: string
+  tax_payable?: string
 }
 
 export type ChartMethodsProducts = { [key: string]: unknown }
@@ -228,6 +246,7 @@ export interface ChartSlotsRequest {
   opening_equity: string
   provision_expense?: string
   loan_loss_allowance?: string
+  tax_payable?: string
 }
 
 export interface CloseCustomerRequest {
@@ -265,6 +284,12 @@ export interface GraceRequest {
   firstDueAfter?: FirstDueAfterRequest
 }
 
+export interface TaxRequest {
+  name: string
+  /** Percent of the charge, to which the tax is added. */
+  percent: number
+}
+
 export interface FeeRequest {
   name: string
   /** What `rate` is a share of. */
@@ -277,6 +302,8 @@ export interface FeeRequest {
   when: 'disbursement' | 'each_instalment' | 'due_date'
   /** `added` to the schedule, which is the default, or `deducted` from what is paid out, which takes `when: disbursement` and the base `fixed` or `principal`. */
   treatment?: 'added' | 'deducted'
+  /** A tax that is added to the fee. */
+  tax?: TaxRequest
 }
 
 export interface PenaltyRequest {
@@ -332,7 +359,7 @@ export interface CreateLoanProductRequest {
   /** Flat on the principal, which is the default, or on the balance with three ways to repay the principal. */
   interestMethod?: 'flat' | 'declining_equal_instalments' | 'declining_equal_principal' | 'interest_only'
   /** What `interestRate` is per. */
-  ratePer?: 'period' | 'month' | 'year'
+  ratePer?: 'period' | 'day' | 'month' | 'year'
   /** How days become interest. */
   dayCount?: 'periods' | 'actual/365' | 'actual/360' | 'actual/actual' | '30/360'
   grace?: GraceRequest
@@ -342,6 +369,10 @@ export interface CreateLoanProductRequest {
   penalty?: PenaltyRequest
   /** The interest that a loan bears which is paid off early: all, by days, or all of the period that runs. */
   earlySettlement?: 'full_interest' | 'interest_to_date' | 'interest_to_period_end'
+  /** Interest after the last due date, which needs `ratePer: day`. */
+  afterDue?: AfterDueRequest
+  /** A tax that is added to all interest. */
+  interestTax?: TaxRequest
   /** The most interest, fees and penalties of a loan together, in percent of its principal. */
   totalChargeCap?: number
   /** The components in the order in which money pays them within an instalment, each once. */
@@ -383,6 +414,7 @@ export interface CreateWebhookEndpointRequest {
     | 'loan.overdue'
     | 'loan.penalty_raised'
     | 'loan.penalty_cancelled'
+    | 'loan.interest_accrued'
     | 'loan.overpaid'
     | 'loan.closed'
     | 'loan.reopened'
@@ -625,6 +657,8 @@ export interface EventLoan {
   dueDateTime: string
   netDisbursed?: number
   feesDeducted?: number
+  taxes?: ChargedTax[]
+  interestAfterDue?: number
   settled?: SettledLoan[]
   disbursedAt: string
   overdue: boolean
@@ -768,6 +802,11 @@ export interface Failure {
   details?: FieldFault[]
 }
 
+export interface Tax {
+  name: string
+  percent: number
+}
+
 export interface Fee {
   name: string
   base: string
@@ -775,6 +814,7 @@ export interface Fee {
   amount?: number
   when: string
   treatment: string
+  tax?: Tax
 }
 
 export interface FirstDueAfter {
@@ -866,6 +906,8 @@ export interface ListedLoan {
   dueDateTime: string
   netDisbursed?: number
   feesDeducted?: number
+  taxes?: ChargedTax[]
+  interestAfterDue?: number
   settled?: SettledLoan[]
   disbursedAt: string
   overdue: boolean
@@ -957,6 +999,8 @@ export interface Loan {
   dueDateTime: string
   netDisbursed?: number
   feesDeducted?: number
+  taxes?: ChargedTax[]
+  interestAfterDue?: number
   settled?: SettledLoan[]
   disbursedAt: string
   overdue: boolean
@@ -1029,6 +1073,8 @@ export interface LoanProduct {
   fees?: Fee[]
   penalty?: Penalty
   earlySettlement?: string
+  afterDue?: AfterDue
+  interestTax?: Tax
   totalChargeCap?: number
   allocation?: string[]
   regulation?: Regulation
@@ -1054,6 +1100,7 @@ export interface QuoteInstalment {
   principalDue: number
   interestDue: number
   feesDue: number
+  taxDue?: number
   totalDue: number
   principalBalance: number
 }
@@ -1067,6 +1114,7 @@ export interface LoanQuote {
   totalInterest: number
   totalFees: number
   feesDeducted: number
+  totalTax?: number
   totalCostOfCredit: number
   totalDue: number
   /** @nullable */
@@ -1193,6 +1241,8 @@ export interface LoanSummary {
   dueDateTime: string
   netDisbursed?: number
   feesDeducted?: number
+  taxes?: ChargedTax[]
+  interestAfterDue?: number
   settled?: SettledLoan[]
   disbursedAt: string
   overdue: boolean
@@ -1541,6 +1591,8 @@ export interface RestructuredLoan {
   dueDateTime: string
   netDisbursed?: number
   feesDeducted?: number
+  taxes?: ChargedTax[]
+  interestAfterDue?: number
   settled?: SettledLoan[]
   disbursedAt: string
   overdue: boolean
@@ -1737,6 +1789,7 @@ export interface UpdateWebhookEndpointRequest {
     | 'loan.overdue'
     | 'loan.penalty_raised'
     | 'loan.penalty_cancelled'
+    | 'loan.interest_accrued'
     | 'loan.overpaid'
     | 'loan.closed'
     | 'loan.reopened'

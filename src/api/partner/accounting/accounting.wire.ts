@@ -5,7 +5,7 @@ import { firstDayOf } from '../../../domain/accounting/months.ts'
 import { CODE_PATTERN, LONGEST_CODE, LONGEST_NAME, MOST_ACCOUNTS } from '../../../domain/accounting/newChart.ts'
 import { chartToJson } from '../../../domain/accounting/newChartJson.ts'
 import { POSTING_KINDS } from '../../../domain/accounting/postingKinds.ts'
-import { isOptional, OPTIONAL_SLOTS, type OptionalSlot, SLOTS, type Slot } from '../../../domain/accounting/slots.ts'
+import { isOptional, type OptionalSlot, SLOTS, type Slot } from '../../../domain/accounting/slots.ts'
 import { BASES } from '../../../domain/accounting/trialBalance.ts'
 import { toRfc3339 } from '../../../domain/dates.ts'
 import { type Currency, currencyCodes, minorToNumber } from '../../../domain/money.ts'
@@ -60,7 +60,7 @@ const slots = <T extends z.ZodType>(schema: T) => ({
     Exclude<Slot, OptionalSlot>,
     T
   >),
-  ...(Object.fromEntries(OPTIONAL_SLOTS.map((slot) => [slot, schema.optional()])) as Record<
+  ...(Object.fromEntries(SLOTS.filter(isOptional).map((slot) => [slot, schema.optional()])) as Record<
     OptionalSlot,
     z.ZodOptional<T>
   >),
@@ -71,7 +71,8 @@ const newSlots = named('ChartSlotsRequest', z.strictObject(slots(code)), { examp
 /** `null` leaves out a slot that may be left out (contract 1.7). */
 const slotsOrNull = z.preprocess((value) => {
   if (typeof value !== 'object' || value === null) return value
-  const isLeftOut = ([slot, one]: [string, unknown]) => one === null && OPTIONAL_SLOTS.some((name) => name === slot)
+  const isLeftOut = ([slot, one]: [string, unknown]) =>
+    one === null && SLOTS.some((name) => name === slot && isOptional(name))
   return Object.fromEntries(Object.entries(value).filter((entry) => !isLeftOut(entry)))
 }, newSlots)
 

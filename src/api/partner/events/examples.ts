@@ -141,6 +141,11 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
     ...ofLoan(10, isClosed),
     previous: { totalOutstanding: 110_000 },
   }),
+  'loan.interest_accrued': told(21, 'loan.interest_accrued', '2026-03-02T00:00:00.000+03:00', {
+    ...ofTime,
+    ...ofLoan(10, { ...overdue, daysOverdue: 2, interestAfterDue: 300, totalOutstanding: 110_300 }),
+    previous: { totalOutstanding: 110_000 },
+  }),
   'loan.overpaid': told(8, 'loan.overpaid', story.adjusted.transactionAt, {
     ...ofLoan(4, overpaid),
     transaction: story.adjusted,

@@ -11,6 +11,10 @@ export const fee = {
   treatment: 'deducted' as const,
 }
 
+export const tax = { name: 'Excise duty', percent: 20 }
+
+export const afterDue = { interest: 'runs_on' as const, maxDays: 31 }
+
 export const firstDueAfter = { every: 45, unit: 'days' as const }
 
 export const grace = { principalPeriods: 1, firstDueAfter }

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { PERIOD_UNITS } from '../../../domain/dates.ts'
 import { COMPONENTS } from '../../../domain/loan/portions.ts'
-import { LONGEST_FEE_NAME, MOST_FEES, MOST_GRACE_DAYS, MOST_TIMES } from '../../../domain/product/newTerms.ts'
+import { LONGEST_FEE_NAME, MOST_FEES, MOST_GRACE_DAYS, MOST_TIMES } from '../../../domain/product/newCharges.ts'
+import { MOST_DAYS_AFTER_DUE } from '../../../domain/product/newTerms.ts'
 import {
+  AFTER_DUE,
   EARLY_SETTLEMENTS,
   FEE_BASES,
   FEE_TIMES,
@@ -58,6 +60,28 @@ const newGrace = named(
   { example: examples.grace },
 )
 
+const newTax = named(
+  'TaxRequest',
+  z.strictObject({
+    name: text({ max: LONGEST_FEE_NAME }).meta({ pattern: TRIMMED }),
+    percent: rateAboveZero.meta({ maximum: 100 }).describe('Percent of the charge, to which the tax is added.'),
+  }),
+  { example: examples.tax },
+)
+
+const newAfterDue = named(
+  'AfterDueRequest',
+  z.strictObject({
+    interest: z
+      .enum(AFTER_DUE)
+      .describe('`runs_on` raises interest each day after the last due date while principal is unpaid.'),
+    maxDays: smallInt({ min: 1, max: MOST_DAYS_AFTER_DUE })
+      .optional()
+      .describe('The days after the last due date on which it is raised. Required with `runs_on`, and only then.'),
+  }),
+  { example: examples.afterDue },
+)
+
 const newFee = named(
   'FeeRequest',
   z.strictObject({
@@ -72,6 +96,7 @@ const newFee = named(
       .describe(
         '`added` to the schedule, which is the default, or `deducted` from what is paid out, which takes `when: disbursement` and the base `fixed` or `principal`.',
       ),
+    tax: within(newTax).optional().describe('A tax that is added to the fee. Default: none.'),
   }),
   { example: examples.fee },
 )
@@ -134,7 +159,7 @@ export const termsOfRequest = {
     .enum(PRODUCT_DAY_COUNTS)
     .optional()
     .describe(
-      'How days become interest. Default `periods`: each period alike. Any other needs interest on the balance and a rate per month or year.',
+      'How days become interest. Default `periods`: each period alike. Any other needs interest on the balance and a rate per day, month or year.',
     ),
   grace: within(newGrace).optional(),
   fees: z
@@ -151,6 +176,10 @@ export const termsOfRequest = {
     .describe(
       'The interest that a loan bears which is paid off early: all, by days, or all of the period that runs. Default `full_interest`.',
     ),
+  afterDue: within(newAfterDue)
+    .optional()
+    .describe('Interest after the last due date, which needs `ratePer: day`. Default: none.'),
+  interestTax: within(newTax).optional().describe('A tax that is added to all interest. Default: none.'),
   totalChargeCap: rateAboveZero
     .optional()
     .describe(

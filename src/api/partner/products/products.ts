@@ -12,16 +12,8 @@ import type { StyleApp } from '../../style.ts'
 import { idParam } from '../../wire.ts'
 import { toPage } from '../registry.ts'
 import * as examples from './examples.ts'
-import {
-  createProductRequest,
-  productPage,
-  productSchema,
-  quoteQuery,
-  quoteSchema,
-  toNewProduct,
-  toProduct,
-  toQuote,
-} from './products.wire.ts'
+import { createProductRequest, productPage, productSchema, toNewProduct, toProduct } from './products.wire.ts'
+import { quoteQuery, quoteSchema, toQuote } from './quote.wire.ts'
 
 const tags = ['loan products']
 const role = 'ADMIN' as const

@@ -1,18 +1,11 @@
 import { z } from 'zod'
 import { PERIOD_UNITS } from '../../../domain/dates.ts'
 import { COMPONENTS } from '../../../domain/loan/portions.ts'
-import {
-  type Currency,
-  currencyCodes,
-  type Decimal,
-  minorToNumber,
-  parseDecimal,
-  rateToNumber,
-} from '../../../domain/money.ts'
+import { type Currency, currencyCodes, minorToNumber, rateToNumber } from '../../../domain/money.ts'
 import type { NewProduct } from '../../../domain/product/newProduct.ts'
 import type { Product } from '../../../domain/product/product.ts'
-import type { Quote } from '../../../domain/product/quote.ts'
 import {
+  AFTER_DUE,
   EARLY_SETTLEMENTS,
   FEE_BASES,
   FEE_TIMES,
@@ -27,12 +20,12 @@ import {
   PRODUCT_METHODS,
   type ProductTerms,
   RATE_PERIODS,
+  type Tax,
 } from '../../../domain/product/terms.ts'
-import type { Instalment } from '../../../domain/schedule/schedule.ts'
 import { MOST_INSTALMENTS } from '../../../domain/schedule/schedule.ts'
 import { LARGEST_INT32 } from '../../../toolbox/integers.ts'
 import { count, percent, word } from '../../openapi/answers.ts'
-import { amount, codec, localDate, money, Refused, smallInt, text } from '../../wire.ts'
+import { amount, money, smallInt, text } from '../../wire.ts'
 import { product } from '../openapi/examples.ts'
 import { named, pageOf } from '../registry.ts'
 import * as examples from './examples.ts'
@@ -91,6 +84,19 @@ const grace = named(
   { example: examples.grace },
 )
 
+const tax = named('Tax', z.object({ name: z.string(), percent: percent.describe('Of the charge.') }), {
+  example: examples.tax,
+})
+
+const afterDue = named(
+  'AfterDue',
+  z.object({
+    interest: word('Whether interest goes on after the last due date', AFTER_DUE),
+    maxDays: count.describe('The days after the last due date on which it is raised.'),
+  }),
+  { example: examples.afterDue },
+)
+
 const fee = named(
   'Fee',
   z.object({
@@ -100,6 +106,7 @@ const fee = named(
     amount: money.optional().describe('Where the base is `fixed`.'),
     when: word('With which instalment it is due: the first, each, or the last', FEE_TIMES),
     treatment: word('Whether it is in the schedule, or was kept back from what was paid out', FEE_TREATMENTS),
+    tax: tax.optional().describe('Added to the fee. Left out: none.'),
   }),
   { example: examples.fee },
 )
@@ -145,6 +152,8 @@ const termsOfAnswer = {
   earlySettlement: word('The interest that a loan bears which is paid off early', EARLY_SETTLEMENTS)
     .optional()
     .describe('The interest that a loan bears which is paid off early. Left out: `full_interest`.'),
+  afterDue: afterDue.optional().describe('Left out: no interest after the last due date.'),
+  interestTax: tax.optional().describe('Added to all interest. Left out: none.'),
   totalChargeCap: percent
     .optional()
     .describe(
@@ -179,6 +188,8 @@ export const toNewProduct = (body: z.output<typeof createProductRequest>): NewPr
   fees: body.fees,
   penalty: body.penalty,
   earlySettlement: body.earlySettlement,
+  afterDue: body.afterDue,
+  interestTax: body.interestTax,
   totalChargeCap: body.totalChargeCap,
   allocation: body.allocation,
   maxRatePerMonth: body.regulation?.maxRatePerMonth,
@@ -241,6 +252,8 @@ export const toProduct = (product: Product): z.infer<typeof productSchema> => ({
 const sizeOf = ({ base, value }: Pick<Fee | PenaltyTerms, 'base' | 'value'>, currency: Currency) =>
   base === 'fixed' ? { amount: minorToNumber(value, currency) } : { rate: rateToNumber(value) }
 
+const taxOf = ({ name, rate }: Tax) => ({ name, percent: rateToNumber(rate) })
+
 const penaltyOf = (terms: PenaltyTerms, currency: Currency) => ({
   base: terms.base,
   ...sizeOf(terms, currency),
@@ -275,102 +288,15 @@ function toTerms({ terms, currency }: Product) {
         ...sizeOf(fee, currency),
         when: fee.when,
         treatment: fee.treatment,
+        ...(fee.tax && { tax: taxOf(fee.tax) }),
       })),
     }),
     ...(terms.penalty && { penalty: penaltyOf(terms.penalty, currency) }),
     ...(earlySettlement !== 'full_interest' && { earlySettlement }),
+    ...(terms.daysAfterDue !== null && { afterDue: { interest: 'runs_on' as const, maxDays: terms.daysAfterDue } }),
+    ...(terms.interestTax && { interestTax: taxOf(terms.interestTax) }),
     ...(totalChargeCap !== null && { totalChargeCap: rateToNumber(totalChargeCap) }),
     ...(!isUsualOrder(allocation) && { allocation: [...allocation] }),
     ...(terms.maxRatePerMonth !== null && { regulation: { maxRatePerMonth: rateToNumber(terms.maxRatePerMonth) } }),
-  }
-}
-
-const queryAmount = codec<Decimal>(
-  (value) => {
-    if (typeof value !== 'string' || !/^\d+(\.\d+)?$/.test(value))
-      return new Refused('must be an amount in decimal digits, such as 1500 or 99.95')
-    return parseDecimal(value) ?? new Refused('is too large, or has too many digits')
-  },
-  { type: 'number', format: 'double', exclusiveMinimum: 0, maximum: 999_999_999_999.99, examples: [100_000] },
-)
-
-export const quoteQuery = z.strictObject({
-  principal: queryAmount.describe("Within the product's bounds, in its currency."),
-  disbursedOn: localDate.meta({ examples: undefined }).optional().describe('The day of disbursement. Default: today.'),
-})
-
-const quoteLine = named(
-  'QuoteInstalment',
-  z.object({
-    period: count.describe('1, 2, 3 …'),
-    fromDate: z.iso.date(),
-    dueDate: z.iso.date(),
-    principalDue: money,
-    interestDue: money,
-    feesDue: money,
-    totalDue: money.describe('Principal, interest and fees of this instalment.'),
-    principalBalance: money.describe('Principal owed after this instalment.'),
-  }),
-  { example: examples.quoteLine },
-)
-
-export const quoteSchema = named(
-  'LoanQuote',
-  z.object({
-    productId: count,
-    currencyCode: z.string(),
-    principal: money,
-    netDisbursed: money.describe('What is paid out: the principal without the fees that are deducted.'),
-    disbursedOn: z.iso.date(),
-    totalInterest: money,
-    totalFees: money.describe('Deducted ones too.'),
-    feesDeducted: money.describe('The fees that are kept back from what is paid out.'),
-    totalCostOfCredit: money.describe('Interest and fees.'),
-    totalDue: money.describe(
-      'What is due in all instalments: principal, interest, and the fees that are not deducted.',
-    ),
-    apr: z
-      .number()
-      .nullable()
-      .meta({ minimum: 0 })
-      .describe(
-        'Percent a year: the rate at which what is due, discounted by days / 365 with yearly compounding, is worth what is paid out. Null above a million percent.',
-      ),
-    repaymentSchedule: z.array(quoteLine).describe('The instalments, the first one first.'),
-  }),
-  { example: examples.quote },
-)
-
-/** Builds the view of a quote. */
-export function toQuote(quote: Quote): z.infer<typeof quoteSchema> {
-  const { product, principal, disbursedOn, totalInterest, totalFees } = quote
-  const number = (minor: bigint) => minorToNumber(minor, product.currency)
-  let balance = principal
-  const lineOf = (line: Instalment) => {
-    balance -= line.principal
-    return {
-      period: line.period,
-      fromDate: line.fromDate,
-      dueDate: line.dueDate,
-      principalDue: number(line.principal),
-      interestDue: number(line.interest),
-      feesDue: number(line.fees),
-      totalDue: number(line.principal + line.interest + line.fees),
-      principalBalance: number(balance),
-    }
-  }
-  return {
-    productId: product.id,
-    currencyCode: product.currency.code,
-    principal: number(principal),
-    netDisbursed: number(quote.netDisbursed),
-    disbursedOn,
-    totalInterest: number(totalInterest),
-    totalFees: number(totalFees),
-    feesDeducted: number(quote.feesDeducted),
-    totalCostOfCredit: number(totalInterest + totalFees),
-    totalDue: number(quote.totalDue),
-    apr: quote.apr,
-    repaymentSchedule: quote.schedule.map(lineOf),
   }
 }

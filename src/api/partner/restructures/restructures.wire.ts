@@ -10,7 +10,7 @@ import {
 } from '../../../domain/loan/restructure/restructureLoan.ts'
 import type { ScheduleVersion } from '../../../domain/loan/restructure/scheduleVersions.ts'
 import { type Currency, minorToNumber, rateToNumber } from '../../../domain/money.ts'
-import { rateOf } from '../../../domain/product/newTerms.ts'
+import { rateOf } from '../../../domain/product/newValues.ts'
 import { RATE_PERIODS } from '../../../domain/product/terms.ts'
 import { MOST_INSTALMENTS } from '../../../domain/schedule/schedule.ts'
 import type { RestructuredLoan } from '../../../services/loans/restructures.ts'

@@ -121,6 +121,7 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
   'loan.overdue': told(11, 'loan.overdue', booked, ofLoan(7, overdue)),
   'loan.penalty_raised': told(12, 'loan.penalty_raised', booked, ofLoan(8, { ...overdue, penalty_outstanding: 1_000 })),
   'loan.penalty_cancelled': told(13, 'loan.penalty_cancelled', booked, ofLoan(9, {})),
+  'loan.interest_accrued': told(21, 'loan.interest_accrued', booked, ofLoan(9, overdue)),
   'loan.overpaid': told(14, 'loan.overpaid', booked, ofLoan(10, overpaid)),
   'loan.closed': told(15, 'loan.closed', booked, ofLoan(11, closed)),
   'loan.reopened': told(16, 'loan.reopened', booked, ofLoan(12, {})),

@@ -4020,7 +4020,8 @@ export const PostingScalarFieldEnum = {
   method: 'method',
   contribution: 'contribution',
   provisionExpense: 'provisionExpense',
-  loanLossAllowance: 'loanLossAllowance'
+  loanLossAllowance: 'loanLossAllowance',
+  taxPayable: 'taxPayable'
 } as const
 
 export type PostingScalarFieldEnum = (typeof PostingScalarFieldEnum)[keyof typeof PostingScalarFieldEnum]

@@ -53,6 +53,7 @@ export type PostingAvgAggregateOutputType = {
   openingEquity: number | null
   provisionExpense: number | null
   loanLossAllowance: number | null
+  taxPayable: number | null
 }
 
 export type PostingSumAggregateOutputType = {
@@ -82,6 +83,7 @@ export type PostingSumAggregateOutputType = {
   openingEquity: bigint | null
   provisionExpense: bigint | null
   loanLossAllowance: bigint | null
+  taxPayable: bigint | null
 }
 
 export type PostingMinAggregateOutputType = {
@@ -118,6 +120,7 @@ export type PostingMinAggregateOutputType = {
   contribution: string | null
   provisionExpense: bigint | null
   loanLossAllowance: bigint | null
+  taxPayable: bigint | null
 }
 
 export type PostingMaxAggregateOutputType = {
@@ -154,6 +157,7 @@ export type PostingMaxAggregateOutputType = {
   contribution: string | null
   provisionExpense: bigint | null
   loanLossAllowance: bigint | null
+  taxPayable: bigint | null
 }
 
 export type PostingCountAggregateOutputType = {
@@ -190,6 +194,7 @@ export type PostingCountAggregateOutputType = {
   contribution: number
   provisionExpense: number
   loanLossAllowance: number
+  taxPayable: number
   _all: number
 }
 
@@ -221,6 +226,7 @@ export type PostingAvgAggregateInputType = {
   openingEquity?: true
   provisionExpense?: true
   loanLossAllowance?: true
+  taxPayable?: true
 }
 
 export type PostingSumAggregateInputType = {
@@ -250,6 +256,7 @@ export type PostingSumAggregateInputType = {
   openingEquity?: true
   provisionExpense?: true
   loanLossAllowance?: true
+  taxPayable?: true
 }
 
 export type PostingMinAggregateInputType = {
@@ -286,6 +293,7 @@ export type PostingMinAggregateInputType = {
   contribution?: true
   provisionExpense?: true
   loanLossAllowance?: true
+  taxPayable?: true
 }
 
 export type PostingMaxAggregateInputType = {
@@ -322,6 +330,7 @@ export type PostingMaxAggregateInputType = {
   contribution?: true
   provisionExpense?: true
   loanLossAllowance?: true
+  taxPayable?: true
 }
 
 export type PostingCountAggregateInputType = {
@@ -358,6 +367,7 @@ export type PostingCountAggregateInputType = {
   contribution?: true
   provisionExpense?: true
   loanLossAllowance?: true
+  taxPayable?: true
   _all?: true
 }
 
@@ -481,6 +491,7 @@ export type PostingGroupByOutputType = {
   contribution: string | null
   provisionExpense: bigint | null
   loanLossAllowance: bigint | null
+  taxPayable: bigint | null
   _count: PostingCountAggregateOutputType | null
   _avg: PostingAvgAggregateOutputType | null
   _sum: PostingSumAggregateOutputType | null
@@ -540,6 +551,7 @@ export type PostingWhereInput = {
   contribution?: Prisma.StringNullableFilter<"Posting"> | string | null
   provisionExpense?: Prisma.BigIntNullableFilter<"Posting"> | bigint | number | null
   loanLossAllowance?: Prisma.BigIntNullableFilter<"Posting"> | bigint | number | null
+  taxPayable?: Prisma.BigIntNullableFilter<"Posting"> | bigint | number | null
 }
 
 export type PostingOrderByWithRelationInput = {
@@ -576,6 +588,7 @@ export type PostingOrderByWithRelationInput = {
   contribution?: Prisma.SortOrderInput | Prisma.SortOrder
   provisionExpense?: Prisma.SortOrderInput | Prisma.SortOrder
   loanLossAllowance?: Prisma.SortOrderInput | Prisma.SortOrder
+  taxPayable?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type PostingWhereUniqueInput = Prisma.AtLeast<{
@@ -616,6 +629,7 @@ export type PostingWhereUniqueInput = Prisma.AtLeast<{
   contribution?: Prisma.StringNullableFilter<"Posting"> | string | null
   provisionExpense?: Prisma.BigIntNullableFilter<"Posting"> | bigint | number | null
   loanLossAllowance?: Prisma.BigIntNullableFilter<"Posting"> | bigint | number | null
+  taxPayable?: Prisma.BigIntNullableFilter<"Posting"> | bigint | number | null
 }, "organizationId_id">
 
 export type PostingOrderByWithAggregationInput = {
@@ -652,6 +666,7 @@ export type PostingOrderByWithAggregationInput = {
   contribution?: Prisma.SortOrderInput | Prisma.SortOrder
   provisionExpense?: Prisma.SortOrderInput | Prisma.SortOrder
   loanLossAllowance?: Prisma.SortOrderInput | Prisma.SortOrder
+  taxPayable?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.PostingCountOrderByAggregateInput
   _avg?: Prisma.PostingAvgOrderByAggregateInput
   _max?: Prisma.PostingMaxOrderByAggregateInput
@@ -696,6 +711,7 @@ export type PostingScalarWhereWithAggregatesInput = {
   contribution?: Prisma.StringNullableWithAggregatesFilter<"Posting"> | string | null
   provisionExpense?: Prisma.BigIntNullableWithAggregatesFilter<"Posting"> | bigint | number | null
   loanLossAllowance?: Prisma.BigIntNullableWithAggregatesFilter<"Posting"> | bigint | number | null
+  taxPayable?: Prisma.BigIntNullableWithAggregatesFilter<"Posting"> | bigint | number | null
 }
 
 export type PostingCreateInput = {
@@ -732,6 +748,7 @@ export type PostingCreateInput = {
   contribution?: string | null
   provisionExpense?: bigint | number | null
   loanLossAllowance?: bigint | number | null
+  taxPayable?: bigint | number | null
 }
 
 export type PostingUncheckedCreateInput = {
@@ -768,6 +785,7 @@ export type PostingUncheckedCreateInput = {
   contribution?: string | null
   provisionExpense?: bigint | number | null
   loanLossAllowance?: bigint | number | null
+  taxPayable?: bigint | number | null
 }
 
 export type PostingUpdateInput = {
@@ -804,6 +822,7 @@ export type PostingUpdateInput = {
   contribution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   provisionExpense?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   loanLossAllowance?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  taxPayable?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
 }
 
 export type PostingUncheckedUpdateInput = {
@@ -840,6 +859,7 @@ export type PostingUncheckedUpdateInput = {
   contribution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   provisionExpense?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   loanLossAllowance?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  taxPayable?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
 }
 
 export type PostingCreateManyInput = {
@@ -876,6 +896,7 @@ export type PostingCreateManyInput = {
   contribution?: string | null
   provisionExpense?: bigint | number | null
   loanLossAllowance?: bigint | number | null
+  taxPayable?: bigint | number | null
 }
 
 export type PostingUpdateManyMutationInput = {
@@ -912,6 +933,7 @@ export type PostingUpdateManyMutationInput = {
   contribution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   provisionExpense?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   loanLossAllowance?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  taxPayable?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
 }
 
 export type PostingUncheckedUpdateManyInput = {
@@ -948,6 +970,7 @@ export type PostingUncheckedUpdateManyInput = {
   contribution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   provisionExpense?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   loanLossAllowance?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  taxPayable?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
 }
 
 export type PostingOrganizationIdIdCompoundUniqueInput = {
@@ -989,6 +1012,7 @@ export type PostingCountOrderByAggregateInput = {
   contribution?: Prisma.SortOrder
   provisionExpense?: Prisma.SortOrder
   loanLossAllowance?: Prisma.SortOrder
+  taxPayable?: Prisma.SortOrder
 }
 
 export type PostingAvgOrderByAggregateInput = {
@@ -1018,6 +1042,7 @@ export type PostingAvgOrderByAggregateInput = {
   openingEquity?: Prisma.SortOrder
   provisionExpense?: Prisma.SortOrder
   loanLossAllowance?: Prisma.SortOrder
+  taxPayable?: Prisma.SortOrder
 }
 
 export type PostingMaxOrderByAggregateInput = {
@@ -1054,6 +1079,7 @@ export type PostingMaxOrderByAggregateInput = {
   contribution?: Prisma.SortOrder
   provisionExpense?: Prisma.SortOrder
   loanLossAllowance?: Prisma.SortOrder
+  taxPayable?: Prisma.SortOrder
 }
 
 export type PostingMinOrderByAggregateInput = {
@@ -1090,6 +1116,7 @@ export type PostingMinOrderByAggregateInput = {
   contribution?: Prisma.SortOrder
   provisionExpense?: Prisma.SortOrder
   loanLossAllowance?: Prisma.SortOrder
+  taxPayable?: Prisma.SortOrder
 }
 
 export type PostingSumOrderByAggregateInput = {
@@ -1119,6 +1146,7 @@ export type PostingSumOrderByAggregateInput = {
   openingEquity?: Prisma.SortOrder
   provisionExpense?: Prisma.SortOrder
   loanLossAllowance?: Prisma.SortOrder
+  taxPayable?: Prisma.SortOrder
 }
 
 
@@ -1157,6 +1185,7 @@ export type PostingSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   contribution?: boolean
   provisionExpense?: boolean
   loanLossAllowance?: boolean
+  taxPayable?: boolean
 }, ExtArgs["result"]["posting"]>
 
 export type PostingSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1193,6 +1222,7 @@ export type PostingSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   contribution?: boolean
   provisionExpense?: boolean
   loanLossAllowance?: boolean
+  taxPayable?: boolean
 }, ExtArgs["result"]["posting"]>
 
 export type PostingSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1229,6 +1259,7 @@ export type PostingSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   contribution?: boolean
   provisionExpense?: boolean
   loanLossAllowance?: boolean
+  taxPayable?: boolean
 }, ExtArgs["result"]["posting"]>
 
 export type PostingSelectScalar = {
@@ -1265,9 +1296,10 @@ export type PostingSelectScalar = {
   contribution?: boolean
   provisionExpense?: boolean
   loanLossAllowance?: boolean
+  taxPayable?: boolean
 }
 
-export type PostingOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "sequence" | "changeId" | "loanId" | "productId" | "currency" | "transactionId" | "kind" | "valueDate" | "bookedOn" | "postedAt" | "movedFrom" | "movedTo" | "cash" | "loanPortfolio" | "interestReceivable" | "feesReceivable" | "penaltiesReceivable" | "unearnedInterest" | "interestIncome" | "feeIncome" | "penaltyIncome" | "overpayments" | "waivers" | "writeOffs" | "chargeOffs" | "recoveries" | "openingEquity" | "method" | "contribution" | "provisionExpense" | "loanLossAllowance", ExtArgs["result"]["posting"]>
+export type PostingOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "sequence" | "changeId" | "loanId" | "productId" | "currency" | "transactionId" | "kind" | "valueDate" | "bookedOn" | "postedAt" | "movedFrom" | "movedTo" | "cash" | "loanPortfolio" | "interestReceivable" | "feesReceivable" | "penaltiesReceivable" | "unearnedInterest" | "interestIncome" | "feeIncome" | "penaltyIncome" | "overpayments" | "waivers" | "writeOffs" | "chargeOffs" | "recoveries" | "openingEquity" | "method" | "contribution" | "provisionExpense" | "loanLossAllowance" | "taxPayable", ExtArgs["result"]["posting"]>
 
 export type $PostingPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Posting"
@@ -1306,6 +1338,7 @@ export type $PostingPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     contribution: string | null
     provisionExpense: bigint | null
     loanLossAllowance: bigint | null
+    taxPayable: bigint | null
   }, ExtArgs["result"]["posting"]>
   composites: {}
 }
@@ -1762,6 +1795,7 @@ export interface PostingFieldRefs {
   readonly contribution: Prisma.FieldRef<"Posting", 'String'>
   readonly provisionExpense: Prisma.FieldRef<"Posting", 'BigInt'>
   readonly loanLossAllowance: Prisma.FieldRef<"Posting", 'BigInt'>
+  readonly taxPayable: Prisma.FieldRef<"Posting", 'BigInt'>
 }
     
 

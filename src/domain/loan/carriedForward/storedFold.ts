@@ -44,10 +44,11 @@ const MOST_CHARACTERS = 4_000
  * units, empty for 0. With `2` as the first field, what the books had recognised comes after `waived`. With `3`, the day of
  * the latest penalty follows, and the date of an instalment is `date*penalties` where penalties were raised with it.
  * @returns null for a loan with a write-off, whose recoveries are allocated instalment by instalment, for one that was
- *   restructured, whose schedule is not that of its terms, and for a text that is too long
+ *   restructured, whose schedule is not that of its terms, for one whose interest runs on after the last due date, and for a text
+ *   that is too long
  */
 export function foldToText({ rules }: FoldedTerms, { fold, lastOn }: StoredFold): string | null {
-  if (fold.writtenOffOn !== null || fold.restructured !== null) return null
+  if (fold.writtenOffOn !== null || fold.restructured !== null || rules?.afterDue) return null
   const { due, paid, waived } = fold.totals
   const head = [lastOn, fold.paidOffOn, fold.chargedOffOn, fold.penaltiesRaised || '', amountToText(fold.overpaid)]
   const open = fold.periods
@@ -115,6 +116,8 @@ function parse(terms: FoldedTerms, text: string): StoredFold | undefined {
       writtenOffOn: null,
       paidOffOn: paidOffOn || null,
       penaltiesRaised,
+      interestAfterDue: 0n,
+      lastInterestOn: null,
       lastPenaltyOn: (version === WITH_RULES ? rest[2] : penaltiesRaised > 0 ? terms.dueOn : '') || null,
       restructured: null,
       ...(isPlain ? PLAIN : recognisedFrom(rest)),

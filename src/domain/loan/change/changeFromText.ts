@@ -1,6 +1,6 @@
 import { type LocalDate, toDay } from '../../dates.ts'
 import { EVENT_TYPES, type EventType } from '../../events/eventTypes.ts'
-import type { Recognition } from '../balances.ts'
+import type { Recognition, RecognizedTaxes } from '../balances.ts'
 import { ENTRY_TYPES, type EntryType, type RepaymentRecord } from '../entry.ts'
 import { LOAN_STATUSES, type LoanStatus } from '../lifecycle.ts'
 import { type Portions, subtract, totalOf } from '../portions.ts'
@@ -53,6 +53,7 @@ function readBalances(members: Members): ToldBalances {
     unearned: unearnedIn(members.unearned),
     forgone: forgoneIn(members.forgone),
     deducted: amountIn(members.deducted),
+    taxes: members.taxes === undefined ? null : taxesIn(objectIn(members.taxes)),
     atChargeOff: members.atChargeOff === undefined ? null : atChargeOffIn(objectIn(members.atChargeOff)),
   }
   return {
@@ -76,8 +77,15 @@ function readBalances(members: Members): ToldBalances {
     closedOn: dayOrNull(members.closedOn),
     restructuredDueOn: dayOrNull(members.restructuredDueOn),
     penaltiesRaised: members.penaltiesRaised === undefined ? 0 : countIn(members.penaltiesRaised),
+    interestAfterDue: amountIn(members.interestAfterDue),
   }
 }
+
+const taxesIn = ({ interest, fees, deducted }: Members): RecognizedTaxes => ({
+  interest: amountIn(interest),
+  fees: amountIn(fees),
+  deducted: amountIn(deducted),
+})
 
 function objectIn(value: unknown): Members {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new SyntaxError('an object')

@@ -1,5 +1,5 @@
 import type { LocalDate } from '../../dates.ts'
-import type { Balances } from '../balances.ts'
+import type { Balances, RecognizedTaxes } from '../balances.ts'
 import type { Entry } from '../entry.ts'
 import type { Outcome } from '../outcomes.ts'
 import { COMPONENTS, type Portions, totalOf } from '../portions.ts'
@@ -144,10 +144,18 @@ const writtenBalances = (balances: ToldBalances): object => ({
   closedOn: balances.closedOn ?? undefined,
   restructuredDueOn: balances.restructuredDueOn ?? undefined,
   penaltiesRaised: balances.penaltiesRaised || undefined,
+  interestAfterDue: writtenAmount(balances.interestAfterDue),
   unearned: writtenUnearned(balances.unearned),
   forgone: writtenForgone(balances.forgone),
   deducted: writtenAmount(balances.deducted),
+  taxes: balances.taxes ? writtenTaxes(balances.taxes) : undefined,
   atChargeOff: balances.atChargeOff ? writtenAtChargeOff(balances.atChargeOff) : undefined,
+})
+
+const writtenTaxes = ({ interest, fees, deducted }: RecognizedTaxes): object => ({
+  interest: writtenAmount(interest),
+  fees: writtenAmount(fees),
+  deducted: writtenAmount(deducted),
 })
 
 const writtenAtChargeOff = (at: AtChargeOff): object => ({

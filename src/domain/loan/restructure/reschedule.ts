@@ -1,7 +1,8 @@
 import { addPeriods, dayBefore, daysBetween, type LocalDate } from '../../dates.ts'
 import { divideHalfEven, min, RATE_UNIT, type Rate, sum } from '../../money.ts'
-import type { Distance } from '../../product/terms.ts'
+import type { Distance, Tax } from '../../product/terms.ts'
 import { dividedBy, type Fraction, fraction, times } from '../../schedule/fraction.ts'
+import { UNIT_OF_RATE } from '../../schedule/periodRates.ts'
 import { MOST_INSTALMENTS } from '../../schedule/schedule.ts'
 import { convert } from '../../schedule/scheduleUnits.ts'
 import { owedOf, type Period } from '../allocation.ts'
@@ -16,6 +17,8 @@ export interface RescheduleGround {
   /** The day on which it was posted: what had fallen due by then is earned. */
   readonly postedOn: LocalDate
   readonly ratePerPeriod: Rate
+  /** Added to the interest; null: none. */
+  readonly interestTax: Tax | null
   /** The most interest that may be added, minor units; null: no limit. */
   readonly room: bigint | null
 }
@@ -74,7 +77,7 @@ interface Lines {
 function moved(open: readonly Period[], plan: RestructurePlan, ground: RescheduleGround): Lines {
   const { on, postedOn, room } = ground
   const dates = datesOf(open, plan, on)
-  const daily = ratePerDay(plan, ground.ratePerPeriod)
+  const daily = ratePerDay(plan, ground)
   let [asked, left] = [0n, room]
   const lines = open.map((period, index) => {
     const dueDate = dates[index]!
@@ -152,7 +155,7 @@ function divided(
   ground: RescheduleGround,
 ): Lines {
   const owed = owedIn(open)
-  const daily = ratePerDay(plan, ground.ratePerPeriod)
+  const daily = ratePerDay(plan, ground)
   const askedOf = (count: number) => addedInterest(open, { plan, ground, daily, principal: owed.principal, count })
   const grantedOf = (count: number) => (ground.room === null ? askedOf(count) : min(askedOf(count), ground.room))
   const base = owed.principal + owed.interest + owed.fees
@@ -296,13 +299,15 @@ function earnedIn(open: readonly Period[], postedOn: LocalDate) {
   return { interest: earnedOf('interest'), fees: earnedOf('fees') }
 }
 
-/** Returns the interest of a day as a share of the principal: 30 days are a month, and 360 a year (contract 10.2). */
-function ratePerDay({ interest, every }: RestructurePlan, ratePerPeriod: Rate): Fraction {
+/**
+ * Returns the interest of a day with its tax as a share of the principal: 30 days are a month, and 360 a year (contract 10.2).
+ */
+function ratePerDay({ interest, every }: RestructurePlan, { ratePerPeriod, interestTax }: RescheduleGround): Fraction {
   const { rate, ratePer } = rateOf(interest, ratePerPeriod)
-  const ofRate = fraction(rate, RATE_UNIT)
+  const ofRate = times(fraction(rate, RATE_UNIT), fraction(RATE_UNIT + (interestTax?.rate ?? 0n), RATE_UNIT))
   const day = fraction(1n)
   if (ratePer === 'period') return times(ofRate, dividedBy(convert(day, 'days', every.unit), every.every))
-  return times(ofRate, convert(day, 'days', ratePer === 'month' ? 'months' : 'years'))
+  return times(ofRate, convert(day, 'days', UNIT_OF_RATE[ratePer]))
 }
 
 function rateOf(interest: AddedInterest, ratePerPeriod: Rate): Exclude<AddedInterest, string> {

@@ -97,7 +97,7 @@ export function restructureLoan(
     const dueOn = isDueNow ? dueNow(loan, now) : dayAfter(dateIn(terms.zone, now))
     steps.post({ type: 'Fee', amount, note: fee.name, dueOn, restructure: { of, isDueNow } })
   }
-  requirePenaltiesKept(before, steps.state, on)
+  requireRaisedKept(before, steps.state, on)
   return steps.decisions
 }
 
@@ -257,13 +257,15 @@ function requireSound({ terms }: Loan, { change, on, after, limits, now }: Decid
 }
 
 /**
- * Requires that a restructure takes no penalty away that was raised, and raises none in the past.
+ * Requires that a restructure takes no penalty and no interest after the due date away that was raised, and raises none in the past.
  * @throws LendingError `failed_precondition`
  */
-function requirePenaltiesKept(before: LoanState, after: LoanState, on: LocalDate): void {
-  if (after.charged.penalty === before.charged.penalty) return
+function requireRaisedKept(before: LoanState, after: LoanState, on: LocalDate): void {
+  const isKept = after.charged.penalty === before.charged.penalty && after.interestAfterDue === before.interestAfterDue
+  if (isKept) return
+  const what = after.charged.penalty === before.charged.penalty ? 'interest after the last due date' : 'penalties'
   throw failedPrecondition(
-    `penalties follow from the days after ${on}, and a restructure from that day would change them: a later date leaves them as they are`,
+    `${what} follow from the days after ${on}, and a restructure from that day would change them: a later date leaves them as they are`,
     'effectiveDate',
   )
 }

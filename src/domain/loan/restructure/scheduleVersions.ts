@@ -2,8 +2,7 @@ import type { Instant } from '../../dates.ts'
 import type { Instalment } from '../../schedule/schedule.ts'
 import type { Period } from '../allocation.ts'
 import type { Replayable } from '../fold.ts'
-import { foldOf, unreversedInOrder } from '../replay.ts'
-import { lastPenaltyDay } from '../rules/penalties.ts'
+import { foldOf, lastDaysAt, unreversedInOrder } from '../replay.ts'
 import type { LoanTerms } from '../terms/terms.ts'
 import type { CountsAs } from './carriedArrears.ts'
 import { causeOf, planOf } from './plan.ts'
@@ -28,7 +27,7 @@ export function scheduleVersions<One extends Replayable>(
   asOf: Instant,
 ): ScheduleVersion<One>[] {
   const versions: ScheduleVersion<One>[] = []
-  foldOf(terms, unreversedInOrder(entries), lastPenaltyDay(terms, asOf), {
+  foldOf(terms, unreversedInOrder(entries), lastDaysAt(terms, asOf), {
     begun: ({ periods }) => versions.push({ version: 1, made: null, lines: periods.map(lineOf) }),
     entry: ({ periods, restructured }, applied) => {
       const entry = applied as One

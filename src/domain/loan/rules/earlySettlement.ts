@@ -25,15 +25,21 @@ export function settledDayOf({ terms, entries }: Loan): SettledDay | undefined {
   let next = 0
   let day: SettledDay | undefined
   // Penalties after the last entry are not raised here: they add to what is owed, so no day becomes settled by them.
-  foldOf(terms, unreversed, unreversed.at(-1)?.valueDate ?? terms.disbursedOn, {
-    entry: (fold, { valueDate: on }) => {
-      next++
-      const isLastOfDay = unreversed[next]?.valueDate !== on
-      if (day !== undefined || !isLastOfDay || wasReversed.has(on)) return
-      const forgiven = forgivenWhereSettled(fold, on)
-      if (forgiven) day = { on, forgiven }
+  const last = unreversed.at(-1)?.valueDate ?? terms.disbursedOn
+  foldOf(
+    terms,
+    unreversed,
+    { penalties: last, interest: last },
+    {
+      entry: (fold, { valueDate: on }) => {
+        next++
+        const isLastOfDay = unreversed[next]?.valueDate !== on
+        if (day !== undefined || !isLastOfDay || wasReversed.has(on)) return
+        const forgiven = forgivenWhereSettled(fold, on)
+        if (forgiven) day = { on, forgiven }
+      },
     },
-  })
+  )
   return day
 
   function forgivenWhereSettled(fold: Fold, on: LocalDate): bigint[] | undefined {
@@ -110,7 +116,7 @@ export interface Settlement {
 /** Returns what pays a loan off on a day, by the transactions dated up to that day and the penalties of the days before. */
 export function settlementOn({ terms, entries }: Loan, on: LocalDate): Settlement {
   const dated = unreversedInOrder(entries).filter(({ valueDate }) => valueDate <= on)
-  const fold = foldOf(terms, dated, dayBefore(on), {})
+  const fold = foldOf(terms, dated, { penalties: dayBefore(on), interest: on }, {})
   const isForgiving = fold.writtenOffOn === null && !daysOfReversedWaivers(entries).has(on)
   const waived = isForgiving ? sum(forgivenOn(terms, fold.periods, on)) : 0n
   const left = fold.owed - waived

@@ -1,4 +1,4 @@
-import { applyRate, largestIn } from '../../money.ts'
+import { applyRate, largestIn, type Rate } from '../../money.ts'
 import type { Product } from '../../product/product.ts'
 import {
   type AllocationOrder,
@@ -9,8 +9,11 @@ import {
   type PenaltyScope,
   type PenaltyTerms,
   type ProductTerms,
+  type Tax,
 } from '../../product/terms.ts'
-import { deductedOf } from '../../schedule/onBalance.ts'
+import { deductedOf, type FeeTax, feeTaxesOf } from '../../schedule/fees.ts'
+import type { Instalment } from '../../schedule/schedule.ts'
+import { withoutInterestTax } from '../../schedule/taxes.ts'
 import { COMPONENTS } from '../portions.ts'
 
 /** The penalties of a loan (contract 10.7). Amounts in minor units. */
@@ -38,6 +41,21 @@ export interface SettledLoan {
   readonly amount: bigint
 }
 
+/** Interest that runs on after the last due date while principal is unpaid (contract 10.13). */
+export interface AfterDueRule {
+  /** Of a day, without tax. */
+  readonly rate: Rate
+  /** The days after the last due date on which it is raised. */
+  readonly maxDays: number
+}
+
+/** The taxes of a loan (contract 10.14). */
+export interface LoanTaxes {
+  /** Null: none. */
+  readonly interest: Tax | null
+  readonly fees: readonly FeeTax[]
+}
+
 /** What a loan has of its product's terms besides its schedule and the one-time penalty (contract 10). */
 export interface LoanRules {
   /** Fees that were kept back from what was paid out, minor units. */
@@ -50,12 +68,19 @@ export interface LoanRules {
   readonly interestGrace: number
   /** The most interest, fees and penalties together, minor units; null: no limit. */
   readonly mostCharges: bigint | null
+  /** Null: no interest runs on. */
+  readonly afterDue: AfterDueRule | null
+  /** Null: none. */
+  readonly taxes: LoanTaxes | null
   /** The loans that were paid off out of the principal. */
   readonly settled: readonly SettledLoan[]
 }
 
-/** Returns the rules that a product makes of a principal, in minor units; null where they are those of contract 4.3. */
-export function rulesOf(product: Product, principal: bigint): LoanRules | null {
+/**
+ * Returns the rules that a product makes of a principal, in minor units; null where they are those of contract 4.3.
+ * @param schedule of the loan, as the product makes it
+ */
+export function rulesOf(product: Product, principal: bigint, schedule: readonly Instalment[]): LoanRules | null {
   const { terms } = product
   if (terms === null || hasUsualRules(terms)) return null
   return {
@@ -65,16 +90,38 @@ export function rulesOf(product: Product, principal: bigint): LoanRules | null {
     earlySettlement: terms.earlySettlement,
     interestGrace: terms.interestGrace,
     mostCharges: terms.totalChargeCap === null ? null : applyRate(principal, terms.totalChargeCap),
+    afterDue: terms.daysAfterDue === null ? null : { rate: terms.interestRate, maxDays: terms.daysAfterDue },
+    taxes: taxesOf(terms, principal, schedule),
     settled: [],
   }
 }
 
-const hasUsualRules = ({ fees, penalty, allocation, earlySettlement, totalChargeCap }: ProductTerms): boolean =>
+function taxesOf(
+  { interestTax, fees }: ProductTerms,
+  principal: bigint,
+  schedule: readonly Instalment[],
+): LoanTaxes | null {
+  if (interestTax === null && fees.every(({ tax }) => tax === null)) return null
+  const cells = withoutInterestTax(schedule, interestTax)
+  return { interest: interestTax, fees: feeTaxesOf(fees, principal, cells) }
+}
+
+const hasUsualRules = ({
+  fees,
+  penalty,
+  allocation,
+  earlySettlement,
+  totalChargeCap,
+  daysAfterDue,
+  interestTax,
+}: ProductTerms): boolean =>
   penalty === null &&
   totalChargeCap === null &&
+  daysAfterDue === null &&
+  interestTax === null &&
   earlySettlement === 'full_interest' &&
   isUsualOrder(allocation) &&
-  fees.every(({ treatment }) => treatment === 'added')
+  fees.every(({ treatment, tax }) => treatment === 'added' && tax === null)
 
 function penaltyRuleOf(product: Product, terms: PenaltyTerms, principal: bigint): PenaltyRule {
   const { base, value, every, graceDays, maxTimes, capOfPrincipal, per } = terms
@@ -98,5 +145,7 @@ export const USUAL_RULES: LoanRules = {
   earlySettlement: 'full_interest',
   interestGrace: 0,
   mostCharges: null,
+  afterDue: null,
+  taxes: null,
   settled: [],
 }

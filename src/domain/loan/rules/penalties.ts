@@ -46,10 +46,10 @@ export interface Penalized {
 }
 
 /** Returns the last due date of the schedule in force. */
-const lastDueOn = ({ dueOn }: HeadTerms, { restructured }: Penalized): LocalDate => restructured?.dueOn ?? dueOn
+export const lastDueOn = ({ dueOn }: HeadTerms, { restructured }: Penalized): LocalDate => restructured?.dueOn ?? dueOn
 
 /** Returns the index of the last instalment of the schedule in force: those after it are of single charges and refunds. */
-function lastIndex({ numberOfRepayments }: HeadTerms, { periods, restructured }: Penalized): number {
+export function lastIndex({ numberOfRepayments }: HeadTerms, { periods, restructured }: Penalized): number {
   if (restructured === null) return numberOfRepayments - 1
   return periods.findLastIndex(({ dueDate }) => dueDate <= restructured.dueOn)
 }
@@ -114,18 +114,18 @@ export function penaltiesOf(
 const roomOf = (terms: HeadTerms, rule: PenaltyRule, { totals: { due } }: Penalized): bigint =>
   chargesLeft(terms, due, 'penalty') ?? rule.most - due.penalty
 
-/** Returns what the caps leave for another fee or penalty, minor units, at least 0; null: no cap. */
+/** Returns what the caps leave for more of a component, minor units, at least 0; null: no cap. */
 export function chargesLeft(
   { rules }: Pick<HeadTerms, 'rules'>,
   due: Totals['due'],
-  component: 'fees' | 'penalty',
+  component: 'fees' | 'interest' | 'penalty',
 ): bigint | null {
   if (rules === null) return null
   const { mostCharges, deducted, penalty } = rules
   const charged = deducted + due.interest + due.fees + due.penalty
   const left = [
     ...(mostCharges === null ? [] : [mostCharges - charged]),
-    ...(component === 'fees' || penalty === null ? [] : [penalty.most - due.penalty]),
+    ...(component !== 'penalty' || penalty === null ? [] : [penalty.most - due.penalty]),
   ]
   if (left.length === 0) return null
   const least = left.reduce(min)

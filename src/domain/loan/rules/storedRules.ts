@@ -1,17 +1,26 @@
 import { isPeriodUnit } from '../../dates.ts'
 import { invariant } from '../../errors.ts'
-import { digits, isCount } from '../../product/storedTerms.ts'
+import { digits, fromStoredTax, isCount, type StoredTax, toStoredTax } from '../../product/storedTerms.ts'
 import { EARLY_SETTLEMENTS, PENALTY_SCOPES } from '../../product/terms.ts'
 import { COMPONENTS } from '../portions.ts'
-import type { LoanRules, PenaltyRule, SettledLoan } from './loanRules.ts'
+import type { AfterDueRule, LoanRules, LoanTaxes, PenaltyRule, SettledLoan } from './loanRules.ts'
 
 /** Rules as they are stored: amounts and rates in digits, which JSON keeps exactly. */
-export type StoredRules = Omit<LoanRules, 'deducted' | 'penalty' | 'mostCharges' | 'settled'> & {
+export type StoredRules = Omit<LoanRules, 'deducted' | 'penalty' | 'mostCharges' | 'afterDue' | 'taxes' | 'settled'> & {
   readonly deducted: string
   readonly penalty: (Omit<PenaltyRule, 'value' | 'most'> & { readonly value: string; readonly most: string }) | null
   readonly mostCharges: string | null
+  /** Left out: no interest runs on. */
+  readonly afterDue?: Omit<AfterDueRule, 'rate'> & { readonly rate: string }
+  /** Left out: none. */
+  readonly taxes?: StoredTaxes
   /** Left out: none. */
   readonly settled?: readonly StoredSettled[]
+}
+
+interface StoredTaxes {
+  readonly interest: StoredTax | null
+  readonly fees: readonly { readonly name: string; readonly added: string; readonly deducted: string }[]
 }
 
 type StoredSettled = Omit<SettledLoan, 'loanId' | 'amount'> & { readonly loanId: string; readonly amount: string }
@@ -24,7 +33,14 @@ export const toStoredRules = (rules: LoanRules): StoredRules => ({
   earlySettlement: rules.earlySettlement,
   interestGrace: rules.interestGrace,
   mostCharges: rules.mostCharges?.toString() ?? null,
+  ...(rules.afterDue && { afterDue: { rate: rules.afterDue.rate.toString(), maxDays: rules.afterDue.maxDays } }),
+  ...(rules.taxes && { taxes: toStoredTaxes(rules.taxes) }),
   ...(rules.settled.length > 0 && { settled: rules.settled.map(toStoredSettled) }),
+})
+
+const toStoredTaxes = ({ interest, fees }: LoanTaxes): StoredTaxes => ({
+  interest: interest && toStoredTax(interest),
+  fees: fees.map(({ name, added, deducted }) => ({ name, added: added.toString(), deducted: deducted.toString() })),
 })
 
 const toStoredSettled = ({ loanId, externalId, amount }: SettledLoan): StoredSettled => ({
@@ -55,6 +71,8 @@ export function fromStoredRules(stored: unknown): LoanRules | null {
     earlySettlement,
     interestGrace,
     mostCharges,
+    afterDue,
+    taxes,
     settled = [],
   } = stored as StoredRules
   invariant(
@@ -72,11 +90,26 @@ export function fromStoredRules(stored: unknown): LoanRules | null {
     earlySettlement,
     interestGrace,
     mostCharges: mostCharges === null ? null : digits(mostCharges),
+    afterDue: afterDue ? afterDueFrom(afterDue) : null,
+    taxes: taxes ? taxesFrom(taxes) : null,
     settled: settled.map(({ loanId, externalId, amount }) => ({
       loanId: digits(loanId),
       externalId,
       amount: digits(amount),
     })),
+  }
+}
+
+function afterDueFrom({ rate, maxDays }: NonNullable<StoredRules['afterDue']>): AfterDueRule {
+  invariant(isCount(maxDays), 'stored interest after the due date with a number of days')
+  return { rate: digits(rate), maxDays }
+}
+
+function taxesFrom({ interest, fees }: StoredTaxes): LoanTaxes {
+  invariant(Array.isArray(fees), 'stored taxes of interest and fees')
+  return {
+    interest: fromStoredTax(interest),
+    fees: fees.map(({ name, added, deducted }) => ({ name, added: digits(added), deducted: digits(deducted) })),
   }
 }
 

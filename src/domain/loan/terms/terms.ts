@@ -56,7 +56,7 @@ export function termsFor(product: Product, principal: bigint, disbursedAt: Insta
     disbursedOn,
     dueOn,
     dueAt: sameTimeOn(dueOn, disbursedAt, zone),
-    rules: rulesOf(product, principal),
+    rules: rulesOf(product, principal, schedule),
     schedule,
   }
 }

@@ -9,8 +9,8 @@ import {
   type Rate,
   rateToNumber,
 } from '../../../domain/money.ts'
+import type { NewFee, NewPenalty, NewTax } from '../../../domain/product/newCharges.ts'
 import type { NewProduct } from '../../../domain/product/newProduct.ts'
-import type { NewFee, NewPenalty } from '../../../domain/product/newTerms.ts'
 import type { Product } from '../../../domain/product/product.ts'
 import type { NewRestructureLimits } from '../../../domain/product/restructuring.ts'
 import {
@@ -21,6 +21,7 @@ import {
   PRODUCT_METHODS,
   type ProductTerms,
   RATE_PERIODS,
+  type Tax,
 } from '../../../domain/product/terms.ts'
 import { createProduct } from '../../../services/organizations/products.ts'
 import {
@@ -81,7 +82,7 @@ const addTerms = (command: Command): Command =>
     .option('--first-due-after <time>', 'from disbursement to the first due date, as in 45days', distance)
     .option(
       '--fee <fee>',
-      'name=…,base=fixed|principal|instalment,amount=…|rate=…,when=disbursement|each_instalment|due_date[,treatment=added|deducted]; repeat for others',
+      'name=…,base=fixed|principal|instalment,amount=…|rate=…,when=disbursement|each_instalment|due_date[,treatment=added|deducted][,taxName=…,taxPercent=…]; repeat for others',
       fee,
     )
     .option(
@@ -95,6 +96,8 @@ const addTerms = (command: Command): Command =>
         'the interest of a loan that is paid off early; full_interest when left out',
       ).choices(EARLY_SETTLEMENTS),
     )
+    .option('--days-after-due <number>', 'days on which interest runs on after the last due date', wholeNumber)
+    .option('--interest-tax <tax>', 'added to all interest: name=…,percent=…', interestTax)
     .option('--total-charge-cap <percent>', 'of the principal: the most interest, fees and penalties', decimalNumber)
     .option(
       '--allocation <components>',
@@ -126,6 +129,8 @@ interface ProductOptions {
   readonly fee?: readonly NewFee[]
   readonly penaltyTerms?: NewPenalty
   readonly earlySettlement?: string
+  readonly daysAfterDue?: number
+  readonly interestTax?: NewTax
   readonly totalChargeCap?: Decimal
   readonly allocation?: readonly string[]
   readonly maxRatePerMonth?: Decimal
@@ -156,6 +161,8 @@ const asked = (name: string, options: ProductOptions): NewProduct => ({
   fees: options.fee,
   penalty: options.penaltyTerms,
   earlySettlement: options.earlySettlement,
+  ...(options.daysAfterDue !== undefined && { afterDue: { interest: 'runs_on', maxDays: options.daysAfterDue } }),
+  interestTax: options.interestTax,
   totalChargeCap: options.totalChargeCap,
   allocation: options.allocation,
   maxRatePerMonth: options.maxRatePerMonth,
@@ -209,16 +216,20 @@ const viewOfTerms = (terms: ProductTerms, currency: Currency) => ({
   ...terms,
   interestRate: rateToNumber(terms.interestRate),
   maxRatePerMonth: percentOrNull(terms.maxRatePerMonth),
-  fees: terms.fees.map(({ name, when, treatment, ...size }) => ({
+  interestTax: terms.interestTax && viewOfTax(terms.interestTax),
+  fees: terms.fees.map(({ name, when, treatment, tax, ...size }) => ({
     name,
     base: size.base,
     when,
     treatment,
     ...viewOfSize(size, currency),
+    ...(tax && { tax: viewOfTax(tax) }),
   })),
   penalty: terms.penalty && viewOfPenalty(terms.penalty, currency),
   totalChargeCap: percentOrNull(terms.totalChargeCap),
 })
+
+const viewOfTax = ({ name, rate }: Tax) => ({ name, percent: rateToNumber(rate) })
 
 const viewOfPenalty = ({ value, capOfPrincipal, ...rest }: PenaltyTerms, currency: Currency) => ({
   ...rest,
@@ -257,7 +268,8 @@ export function penaltyInWords({ penalty: single, terms }: ReturnType<typeof vie
 
 // Options whose value is fields: name=Processing,base=principal,rate=1.5,when=disbursement.
 
-export const FEE_FIELDS = ['name', 'base', 'rate', 'amount', 'when', 'treatment'] as const
+export const FEE_FIELDS = ['name', 'base', 'rate', 'amount', 'when', 'treatment', 'taxName', 'taxPercent'] as const
+export const TAX_FIELDS = ['name', 'percent'] as const
 export const PENALTY_FIELDS = [
   ...(['base', 'rate', 'amount', 'every', 'graceDays', 'maxTimes'] as const),
   ...(['capPercentOfPrincipal', 'per'] as const),
@@ -278,8 +290,23 @@ function fee(text: string, before: readonly NewFee[] = []): NewFee[] {
       treatment: fields.get('treatment'),
       rate: decimalOf(fields, 'rate'),
       amount: decimalOf(fields, 'amount'),
+      tax: taxOf(fields.get('taxName'), decimalOf(fields, 'taxPercent')),
     },
   ]
+}
+
+/** Reads a tax of its name and its percent; undefined without both. */
+function taxOf(name: string | undefined, percent: Decimal | undefined): NewTax | undefined {
+  if (name === undefined && percent === undefined) return undefined
+  if (name === undefined || percent === undefined)
+    throw new InvalidArgumentError('A tax must have a name and a percentage.')
+  return { name, percent }
+}
+
+/** Reads the tax on interest, such as `name=Excise duty,percent=20`. */
+function interestTax(text: string): NewTax | undefined {
+  const fields = fieldsOf(text, TAX_FIELDS, 'name=Excise duty')
+  return taxOf(fields.get('name'), decimalOf(fields, 'percent'))
 }
 
 /** Reads the terms of penalties, which can be given once. */

@@ -102,6 +102,7 @@ function statementPdf(document: LoanStatement, request: PdfRequest): Promise<Uin
     ...(loan.deducted + loan.settled === 0n
       ? []
       : [[say('paidOut'), money(loan.principal - loan.deducted - loan.settled)] as const]),
+    ...document.taxes.map(({ name, amount }) => [say('taxIncluded', { name }), money(amount)] as const),
     [say('disbursedOn'), loan.disbursedOn],
     [say('dueOn'), loan.dueOn],
     [say('instalments'), String(loan.numberOfRepayments)],

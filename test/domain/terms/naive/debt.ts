@@ -27,6 +27,8 @@ export interface Debt {
   overpaid: bigint
   /** The number of penalties that were raised, single charges not among them. */
   raised: number
+  /** The interest that was raised after the last due date. */
+  afterDue: bigint
   chargedOffOn: Day | null
   writtenOffOn: Day | null
   /** The day from which nothing is owed. */
@@ -57,6 +59,7 @@ export const debtOf = (schedule: readonly Instalment[]): Debt => ({
   rows: schedule.map(({ dueDate, fees, interest, principal }) => rowOf(dayOf(dueDate), { fees, interest, principal })),
   overpaid: 0n,
   raised: 0,
+  afterDue: 0n,
   chargedOffOn: null,
   writtenOffOn: null,
   clearSince: null,

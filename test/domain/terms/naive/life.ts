@@ -1,3 +1,4 @@
+import { runOn } from './afterDue.ts'
 import { type Day, dayAt, dayOf, sameTime } from './calendar.ts'
 import { copyOf, type Debt, debtOf, type Effect, owed } from './debt.ts'
 import type { NaiveLoan, Transaction } from './loan.ts'
@@ -5,7 +6,8 @@ import { raise } from './penalties.ts'
 import { isSettled, type NaiveQuote, quoteOn } from './settlement.ts'
 import { happen } from './transactions.ts'
 
-// The life of a loan, day by day from disbursement: the transactions of the day, then its penalties.
+// The life of a loan, day by day from disbursement: the interest of a day after the last due date, the transactions of the day,
+// then its penalties.
 
 /** A loan at a moment. */
 export interface Life {
@@ -31,6 +33,7 @@ export function lifeOf(
   const today = dayAt(asOf)
   for (let day = loan.disbursedOn; day <= today; day++) {
     const ofDay = byDay.get(day)
+    runOn(loan, debt, day)
     if (ofDay || day === today) liveDay(loan, life, ofDay ?? [], { day, asOf })
     else raise(loan, debt, debt, day)
     atEndOf?.(day, debt)

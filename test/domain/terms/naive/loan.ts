@@ -93,8 +93,10 @@ function mostPenaltiesOf(product: Product, { capOfPrincipal }: PenaltyTerms, pri
 
 function deductedOf({ terms }: Product, principal: bigint): bigint {
   let sum = 0n
-  for (const { treatment, base, value } of terms?.fees ?? [])
-    if (treatment === 'deducted') sum += base === 'fixed' ? value : share(principal, value)
+  for (const { treatment, base, value, tax } of terms?.fees ?? []) {
+    const amount = base === 'fixed' ? value : share(principal, value)
+    if (treatment === 'deducted') sum += amount + share(amount, tax?.rate ?? 0n)
+  }
   return sum
 }
 

@@ -56,10 +56,10 @@ export function raise(loan: NaiveLoan, debt: Debt, basis: Debt, day: Day, from =
 }
 
 /** Returns the last due date of the schedule in force. */
-const lastDueOf = ({ schedule }: NaiveLoan, { lastDue }: Debt): Day => lastDue ?? dayOf(schedule.at(-1)!.dueDate)
+export const lastDueOf = ({ schedule }: NaiveLoan, { lastDue }: Debt): Day => lastDue ?? dayOf(schedule.at(-1)!.dueDate)
 
 /** Returns the last instalment of the schedule in force. */
-const lastRowOf = ({ schedule }: NaiveLoan, { rows, lastDue }: Debt): Row =>
+export const lastRowOf = ({ schedule }: NaiveLoan, { rows, lastDue }: Debt): Row =>
   lastDue === null ? rows[schedule.length - 1]! : rows.findLast(({ dueDay }) => dueDay <= lastDue)!
 
 /** Raises one penalty with an instalment, cut to what the limits leave. */

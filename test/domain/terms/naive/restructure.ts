@@ -1,4 +1,5 @@
 import type { RestructurePlan } from '../../../../src/domain/loan/restructure/plan.ts'
+import type { Product } from '../../../../src/domain/product/product.ts'
 import type { Distance } from '../../../../src/domain/product/terms.ts'
 import { type Day, dateOf, dayOf } from './calendar.ts'
 import { type Debt, divided, lesser, owedIn, owedOf, PARTS, type Part, type Row, rowOf } from './debt.ts'
@@ -21,14 +22,16 @@ function later(from: Day, times: number, { every, unit }: Distance): Day {
 
 const DAYS_IN = { days: 1, weeks: 7, months: 30, years: 360 } as const
 
-/** Returns the interest on so many unit-days of principal. */
-function interestOn(unitDays: bigint, plan: RestructurePlan, ratePerPeriod: bigint): bigint {
+/** Returns the interest on so many unit-days of principal, with its tax. */
+function interestOn(unitDays: bigint, plan: RestructurePlan, { ratePerPeriod, terms }: Product): bigint {
   const { interest, every } = plan
   if (interest === 'none') return 0n
   const ofLoan = every.every * DAYS_IN[every.unit]
-  if (interest === 'keep') return divided(unitDays * ratePerPeriod, 100_000_000n * BigInt(ofLoan))
-  const per = interest.ratePer === 'period' ? ofLoan : interest.ratePer === 'month' ? 30 : 360
-  return divided(unitDays * interest.rate, 100_000_000n * BigInt(per))
+  const taxed = 100_000_000n + (terms?.interestTax?.rate ?? 0n)
+  const WHOLE = 10n ** 16n
+  if (interest === 'keep') return divided(unitDays * ratePerPeriod * taxed, WHOLE * BigInt(ofLoan))
+  const per = { period: ofLoan, day: 1, month: 30, year: 360 }[interest.ratePer]
+  return divided(unitDays * interest.rate * taxed, WHOLE * BigInt(per))
 }
 
 const daysFrom = (from: Day, to: Day): bigint => BigInt(Math.max(0, to - from))
@@ -77,7 +80,7 @@ function move({ product }: NaiveLoan, open: readonly Row[], plan: RestructurePla
           ? later(dayOf(change.on), index, every)
           : dayOf((change as { readonly on: string }).on)
     const days = daysFrom(Math.max(row.dueDay, day), dueDay)
-    const asked = interestOn(owedIn(row.cells.principal) * days, plan, product.ratePerPeriod)
+    const asked = interestOn(owedIn(row.cells.principal) * days, plan, product)
     const granted = left === undefined ? asked : lesser(asked, left)
     if (left !== undefined) left -= granted
     added += granted
@@ -102,7 +105,7 @@ function divide({ product }: NaiveLoan, open: readonly Row[], plan: RestructureP
   const addedBy = (count: number): bigint => {
     const parts = equally(owes('principal'), count)
     const after = parts.reduce((sum, part, index) => sum + part * daysFrom(day, later(begin, index, every)), 0n)
-    const asked = after > before ? interestOn(after - before, plan, product.ratePerPeriod) : 0n
+    const asked = after > before ? interestOn(after - before, plan, product) : 0n
     return rest === undefined ? asked : lesser(asked, rest)
   }
   const base = owes('principal') + owes('interest') + owes('fees')

@@ -16,6 +16,7 @@ export interface SeenLoan {
   readonly status: string
   readonly overpaid: bigint
   readonly penaltiesRaised: number
+  readonly interestAfterDue: bigint
   readonly chargedOffOn: string | null
   readonly closedOn: string | null
   /** The day for which a settlement waiver is missing. */
@@ -72,6 +73,7 @@ export const seenIn = ({ debt, effects, unwaivedDay, quote }: Life): SeenLoan =>
   status: statusOf(debt),
   overpaid: debt.overpaid,
   penaltiesRaised: debt.raised,
+  interestAfterDue: debt.afterDue,
   chargedOffOn: dated(debt.chargedOffOn),
   closedOn: closedOn(debt),
   settlementDay: dated(unwaivedDay),

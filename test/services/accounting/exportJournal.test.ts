@@ -130,6 +130,7 @@ account assets:1220 Penalties receivable
 account assets:1300 Allowance for loan losses
 account liabilities:2000 Overpayments owed to customers
 account liabilities:2100 Unearned interest
+account liabilities:2200 Tax payable
 account equity:3000 Opening equity
 account income:4000 Interest income
 account income:4010 Fee income

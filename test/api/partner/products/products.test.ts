@@ -106,7 +106,7 @@ describe('POST /v1/loan-products', () => {
 describe('terms that do not go together', () => {
   it.each([
     [{ dayCount: 'actual/365', ratePer: 'year' }, 'dayCount', /flat interest is fixed by the number of periods/],
-    [{ ...level, dayCount: '30/360' }, 'dayCount', /the rate has to be per month or year/],
+    [{ ...level, dayCount: '30/360' }, 'dayCount', /the rate has to be per day, month or year/],
     [{ grace: { principalPeriods: 3 } }, 'grace.principalPeriods', /less than numberOfRepayments, 3/],
     [{ grace: { interestPeriods: 3 } }, 'grace.interestPeriods', /less than numberOfRepayments, 3/],
     [{ grace: { firstDueAfter: { every: 11, unit: 'years' } } }, 'grace.firstDueAfter.every', /1 to 10 years/],

@@ -1498,6 +1498,7 @@ export interface PortfolioGroup {
   /** @nullable */
   productId?: number | null
   month?: string
+  restructured?: boolean
   loans: bigint
   principalOutstanding: number
   atRisk: PortfolioAtRiskFigure[]
@@ -2191,7 +2192,7 @@ export type GetPortfolioAtRiskParams = {
    */
   knownAt?: string
   /**
-   * What the portfolio is divided by: `product`, `currency`, `month` (of disbursement).
+   * What the portfolio is divided by: `product`, `currency`, `month` (of disbursement), `restructured` (or not, by the day).
    */
   by?: string
   /**

@@ -11,6 +11,8 @@ import type { AddedInterest, RestructurePlan, ScheduleChange } from './plan.ts'
 
 /** The ground on which instalments are scheduled again. */
 export interface RescheduleGround {
+  /** The ordinal of the restructure. */
+  readonly ordinal: number
   /** The day from which the restructure counts. */
   readonly on: LocalDate
   /** The day on which it was posted: what had fallen due by then is earned. */
@@ -72,7 +74,7 @@ interface Lines {
 
 /** Gives each instalment another due date, and interest on its principal for the time that is added. */
 function moved(open: readonly Period[], plan: RestructurePlan, ground: RescheduleGround): Lines {
-  const { on, postedOn, room } = ground
+  const { ordinal, on, postedOn, room } = ground
   const dates = datesOf(open, plan, on)
   const daily = ratePerDay(plan, ground.ratePerPeriod)
   let [asked, left] = [0n, room]
@@ -90,6 +92,9 @@ function moved(open: readonly Period[], plan: RestructurePlan, ground: Reschedul
       due: { ...period.due, interest: period.due.interest + added },
       owed: period.owed + added,
       fallen,
+      // Only of one that is told late can entries come after it that were posted before.
+      before:
+        on < postedOn ? { ordinal, dueDate: period.dueDate, fallen: period.fallen, before: period.before } : undefined,
     }
   })
   return { lines, asked }

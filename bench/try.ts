@@ -116,7 +116,7 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     command: ['bench/portfolio/main.ts'],
   },
   restructures: {
-    tries: 'random loans with restructures, against a model that keeps a list of instalments day by day',
+    tries: 'random loans with restructures, against a model that goes day by day; and the trial balance after them',
     command: ['test/domain/restructure/tryRestructures.ts'],
     settings: { MKOPO_LOANS: 100_000, MKOPO_SEED: 1 },
   },

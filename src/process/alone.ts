@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../app/config.ts'
 import { explain, printStartFailure } from '../app/explain.ts'
 import type { EmbeddedServer } from '../db/embedded/embedded.ts'
+import { layDemoLoans } from '../services/organizations/demoLoans.ts'
 import { banner, warnOfDemo } from './banner.ts'
 import { findDatabase } from './database.ts'
 import { endOnSignals } from './ending.ts'
@@ -32,6 +33,7 @@ export async function serveAlone(settings: Config, log: Logger): Promise<void> {
       stopping: ending.begun,
       log,
     })
+    if (serving.deps && server && config.seedDemo) await layDemoLoans(serving.deps)
     if (serving.deps) await warnOfDemo(config, serving.deps.db, log)
     process.stdout.write(banner(config, listening.origin, [listening]))
   } catch (error) {

@@ -4,6 +4,7 @@ import { SECRET_SETTINGS } from '../app/config.ts'
 import { explain, printStartFailure } from '../app/explain.ts'
 import { openService } from '../app/service.ts'
 import type { EmbeddedServer } from '../db/embedded/embedded.ts'
+import { layDemoLoans } from '../services/organizations/demoLoans.ts'
 import { banner, warnOfDemo } from './banner.ts'
 import { type Database, findDatabase } from './database.ts'
 import { endOnSignals } from './ending.ts'
@@ -47,11 +48,16 @@ export async function lead(settings: Config, log: Logger): Promise<void> {
   }
 }
 
-async function bringUpToDate({ config, url, ownerUrl }: Database, log: Logger): Promise<void> {
+async function bringUpToDate({ config, url, ownerUrl, server }: Database, log: Logger): Promise<void> {
   const times = { now: Date.now, clock: Date.now }
-  const { db, statements } = await openService({ config, databaseUrl: url, ownerUrl, ...times, log })
-  statements.close()
-  await warnOfDemo(config, db, log).finally(() => db.close())
+  const deps = await openService({ config, databaseUrl: url, ownerUrl, ...times, log })
+  deps.statements.close()
+  try {
+    if (server && config.seedDemo) await layDemoLoans(deps)
+    await warnOfDemo(config, deps.db, log)
+  } finally {
+    await deps.db.close()
+  }
 }
 
 /**

@@ -211,6 +211,8 @@ export const viewWords = {
   noneOpen: ['No loan is open.', 'Hakuna mkopo ulio wazi.'],
   sumsOf: ['The sums are of {time}.', 'Jumla ni za {time}.'],
   buckets: ['Loans by bucket', 'Mikopo kwa kundi'],
+  restructuredLoans: ['Restructured', 'Iliyopangwa upya'],
+  otherLoans: ['Not restructured', 'Isiyopangwa upya'],
   parOverTime: ['Portfolio at risk over time', 'Mikopo iliyo hatarini kwa muda'],
   parMeans: [
     'The principal outstanding of loans that are past due for a day or more (PAR 1), and for more than 30, 60 or 90 days, as a share of all principal outstanding, at the end of each day; by version {version} of the delinquency policy{name}.',

@@ -24,6 +24,7 @@ beforeAll(async () => {
   service = await startService()
   customer = (await service.post('/v1/customers', { body: { externalId: HOSTILE } })).body.id
   idle = (await service.post('/v1/customers', { body: { externalId: 'idle' } })).body.id
+  await service.post('/v1/customers', { body: { externalId: 'held' } })
   loan = (await service.post('/v1/loans', { body: { customerId: HOSTILE, productId: 3, principal: 600_000 } })).body.id
   const body = { transactionAmount: 20_000, idempotencyKey: HOSTILE }
   expect(await service.post(`/v1/loans/${loan}/repayments`, { body })).toMatchObject({ status: 200 })
@@ -50,6 +51,7 @@ const PATHS = () => [
   ...['/', '/customers', `/customers/${customer}`, `/loans/${loan}`, '/search?q=%3Cimg', '/arrears', '/pending'],
   ...['/portfolio-at-risk', '/products', '/documents', '/journal', '/trial-balance', '/webhooks', '/audit'],
   ...['/exports', '/book', `/loans/${loan}/do/waive`, `/loans/${loan}/do/charge`, `/customers/${customer}/do/close`],
+  `/loans/${loan}/do/restructure`,
 ]
 
 /** Opens a page in a context of its own, and collects what the browser complains of. */
@@ -159,6 +161,7 @@ describe('by keyboard alone, without script', () => {
     ['Reverse', (): string => `/loans/${loan}`, ['note', 'twice'], 'doneReverse'],
     ['Charge', (): string => `/loans/${loan}`, ['name', 'A visit', 'amount', '500'], 'doneCharge'],
     ['Adjust', (): string => `/loans/${loan}`, ['amount', '9000'], 'doneAdjust'],
+    ['Restructure', (): string => `/loans/${loan}`, ['value', '1', 'note', 'a flood'], 'doneRestructure'],
     ['Write off', (): string => `/loans/${loan}`, ['note', 'gone'], 'doneWriteOff'],
     ['Close the customer', (): string => `/customers/${idle}`, ['reason', 'moved'], 'doneClose'],
     ['Retire', (): string => '/products', [], 'doneRetire'],
@@ -190,6 +193,48 @@ describe('by keyboard alone, without script', () => {
       )
     },
   )
+
+  it('an ADMIN gives a holiday, sees each due date before and after, and takes the restructure back', async () => {
+    const { body: other } = await service.post('/v1/loans', {
+      body: { customerId: 'held', productId: 3, principal: 60_000 },
+    })
+    const scheduleOf = async () => (await service.get(`/v1/loans/${other.id}`)).body.repaymentSchedule
+    const before = await scheduleOf()
+    await open(
+      async (page) => {
+        const sayYes = async (done: string) => {
+          await tabTo(page, 'See what it becomes')
+          await page.keyboard.press('Enter')
+          await page.getByText('Is this what you want?').waitFor()
+          const rows = await page.locator('table').last().locator('tbody tr').allInnerTexts()
+          await tabTo(page, 'Yes, do it')
+          await page.keyboard.press('Enter')
+          await page.waitForURL(`**?done=${done}`)
+          return rows
+        }
+        await goTo(page, `/loans/${other.id}`)
+        await tabTo(page, 'Restructure')
+        await page.keyboard.press('Enter')
+        await page.waitForURL('**/do/restructure')
+        await page.locator('select[name=interest]').selectOption('none')
+        await tabTo(page, 'value')
+        await page.keyboard.type('2')
+        const moved = await sayYes('doneRestructure')
+        const after = await scheduleOf()
+        expect(moved).toHaveLength(6)
+        for (const [index, row] of moved.entries()) {
+          expect(row).toContain(before[index]!.dueDate)
+          expect(row).toContain(after[index]!.dueDate)
+        }
+        await page.locator('a[href*="/do/reverse-restructure"]').first().focus()
+        await page.keyboard.press('Enter')
+        await page.waitForURL('**/do/reverse-restructure')
+        await sayYes('doneReverseRestructure')
+        expect(await scheduleOf()).toEqual(before)
+      },
+      { javaScriptEnabled: false },
+    )
+  })
 
   it('every link, field and button can be reached, and shows the focus', async () => {
     await keepJournal(service.deps)

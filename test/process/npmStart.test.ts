@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { within } from '../support/patience.ts'
-import { lendFrom, lives, type ServiceProcess, startProcess } from '../support/process.ts'
+import { lendFrom, lives, type ServiceProcess, startProcess, tokenFrom } from '../support/process.ts'
 
 let service: ServiceProcess | undefined
 let directory: string
@@ -36,6 +36,13 @@ const isOpen = (port: number) =>
     socket.unref()
   })
 
+/** Returns how many versions of its schedule the restructured loan of the demonstration data has. */
+async function demoVersions(origin: string): Promise<number | undefined> {
+  const headers = { authorization: `Bearer ${await tokenFrom(origin)}` }
+  const answer = await fetch(`${origin}/v1/loans/external/demo-restructured/schedules`, { headers })
+  return ((await answer.json()) as { items?: object[] }).items?.length
+}
+
 /** A signal to stop, by its name. */
 type Way = [string, (pid: number) => void]
 
@@ -54,6 +61,7 @@ describe.each([{ processes: '1' }, { processes: '2' }])(
       async (_, send) => {
         const { child, origin, workers, ended, output } = await npmStart(settings)
         await lendFrom({ origin }, 1)
+        expect(await demoVersions(origin)).toBe(3)
         const port = await databasePort()
         send(child.pid!)
         expect({ code: await ended, output: output() }).toMatchObject({ code: 0 })

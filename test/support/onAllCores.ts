@@ -19,6 +19,9 @@ interface Comparison {
 /** The things of one seed. */
 const AT_ONCE = 1_000
 
+/** The least time between two lines of progress. */
+const PROGRESS_MS = 15_000
+
 /** What a thread says: what it has compared, or a difference. */
 type Said = { readonly counts: Counts } | { readonly difference: string }
 
@@ -50,7 +53,7 @@ function startThreads({ script, of, many, seed }: Comparison): void {
   const begun = performance.now()
   const seconds = () => `${((performance.now() - begun) / 1_000).toFixed(0)} s`
   const sum: Counts = {}
-  let parts = 0
+  let [parts, told] = [0, begun]
   const threads = availableParallelism()
   console.info(`${many} ${of} of seed ${seed} on ${threads} cores`)
   for (let thread = 0; thread < threads; thread++) {
@@ -61,7 +64,10 @@ function startThreads({ script, of, many, seed }: Comparison): void {
         process.exit(1)
       }
       for (const [name, count] of Object.entries(said.counts)) sum[name] = (sum[name] ?? 0) + count
-      if (++parts % 20 === 0) console.info(`${seconds()}: ${JSON.stringify(sum)}`)
+      parts++
+      if (performance.now() - told < PROGRESS_MS) return
+      told = performance.now()
+      console.info(`${seconds()}: ${Math.min(many, parts * AT_ONCE)} of ${many} ${of}; ${JSON.stringify(sum)}`)
     })
   }
   process.on('exit', (code) => {

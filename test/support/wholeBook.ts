@@ -11,11 +11,14 @@ export interface WholeBook {
   check(): Promise<{ readonly code: number; readonly found: string[] }>
 }
 
-/** Copies tables of a book. A fault may then be planted in them past every foreign key, as the server's owner may do. */
+/**
+ * Copies tables of a book, in the place of the copy before. A fault may then be planted in them past every foreign key, as the
+ * server's owner may do.
+ */
 export async function copyBook(service: TestService, tables: readonly string[]): Promise<WholeBook> {
   const client = await service.owner.pool.connect()
   await client.query('SET session_replication_role = replica')
-  await client.query('CREATE SCHEMA whole')
+  await client.query('DROP SCHEMA IF EXISTS whole CASCADE; CREATE SCHEMA whole')
   for (const table of tables) await client.query(`CREATE TABLE whole.${table} AS TABLE ${table}`)
   return {
     client,

@@ -212,7 +212,9 @@ const READ = `
     a.after ->> 'disbursedOn' AS "disbursedOn", a.after ->> 'dueOn' AS "dueOn",
     a.change #>> '{posted,id}' AS "postedId", a.change #>> '{posted,type}' AS "postedType",
     coalesce(a.change #>> '{posted,amount}', '0') AS "postedAmount", a.change ->> 'on' AS "postedOn",
-    a.change #>> '{posted,note}' AS "postedNote", a.change #>> '{reversed,id}' AS "reversedId"
+    a.change #>> '{posted,note}' AS "postedNote", a.change #>> '{posted,dueOn}' AS "postedDueOn",
+    a.change #>> '{posted,restructure}' AS "postedRestructure",
+    a.change #>> '{balances,restructuredDueOn}' AS "restructuredDueOn", a.change #>> '{reversed,id}' AS "reversedId"
   FROM unnest($1::int[], $2::text[]) AS k (organization_id, id)
   CROSS JOIN LATERAL (
     SELECT * FROM audit_entry a WHERE a.organization_id = k.organization_id AND a.entity = 'loan' AND a.entity_id = k.id

@@ -212,6 +212,13 @@ export const BOOK_FAULTS: readonly string[] = [
    WHERE NOT EXISTS (SELECT FROM loan_entry p WHERE p.organization_id = e.organization_id
      AND p.loan_id = CASE WHEN s ->> 'loanId' ~ '^[0-9]{1,18}$' THEN (s ->> 'loanId')::bigint END
      AND p.type = 'Repayment' AND p.payment_method = 'Top-up' AND p.amount::text = s ->> 'amount')`,
+  `SELECT e.organization_id, 'loan ' || e.id, 'paid off the loan ' || coalesce(s ->> 'externalId', 'without a name') || ', and loan '
+     || p.id || ' has the externalId ' || coalesce(p.external_id, 'none')
+   FROM loan e CROSS JOIN LATERAL jsonb_array_elements(
+     CASE WHEN jsonb_typeof(e.rules -> 'settled') = 'array' THEN e.rules -> 'settled' END) AS s
+   JOIN loan p ON p.organization_id = e.organization_id
+     AND p.id = CASE WHEN s ->> 'loanId' ~ '^[0-9]{1,18}$' THEN (s ->> 'loanId')::bigint END
+   WHERE coalesce(p.external_id, '') IS DISTINCT FROM s ->> 'externalId'`,
   ...['customer', 'loan', 'loan_product', 'account', 'api_key'].map(
     (
       table,

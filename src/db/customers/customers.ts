@@ -38,6 +38,10 @@ export async function findCustomer(db: Db, organizationId: number, ref: Customer
   return row ? toCustomer(row) : undefined
 }
 
+/** Returns whether an organization has a customer. */
+export const hasCustomers = async (db: Db, organizationId: number): Promise<boolean> =>
+  (await db.prisma.customer.findFirst({ where: { organizationId }, select: { id: true } })) !== null
+
 const COLUMNS = `a.id, a.external_id AS "externalId", a.account_no AS "accountNo", a.status,
     a.activation_date AS "activationDate", a.business_name AS "businessName", a.created_at AS "createdAt",
     a.updated_at AS "updatedAt"`

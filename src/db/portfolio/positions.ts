@@ -220,27 +220,36 @@ const fromStill = (asked: PortfolioAsked, p: Parameter<StillValues>): readonly [
   return [`FROM loan l ${join}`, `WHERE ${isOpen} AND ${condition} IS NOT TRUE`]
 }
 
-/** Sums by day of disbursement first: to write the month of each loan would take longer than all else. */
+/**
+ * Sums by day of disbursement first: to write the month of each loan would take longer than all else. No entry of these loans is
+ * dated after the first day, so a restructure of one counts on each day. Few loans have one, and an index has these.
+ */
 const sumOf = (asked: PortfolioAsked) =>
   unprepared<StillValues>((p) => {
     const [from, where] = fromStill(asked, p)
     return `
-  SELECT day, product_id AS "productId", currency, to_char(disbursed_on, 'YYYY-MM') AS month, bucket - 1 AS index,
+  SELECT day, product_id AS "productId", currency, to_char(disbursed_on, 'YYYY-MM') AS month,
+    restructured AS "isRestructured", bucket - 1 AS index,
     sum(loans)::int AS loans, sum(principal)::bigint AS principal, sum(provision)::bigint AS provision,
     ${RISKS.map((risk) => `sum(${risk})::bigint AS ${risk}`).join(', ')}
   FROM (
-    SELECT asked.day, l.product_id, l.currency, l.disbursed_on, bucket, count(*) AS loans,
+    SELECT asked.day, l.product_id, l.currency, l.disbursed_on, changed.loan_id IS NOT NULL AS restructured, bucket,
+      count(*) AS loans,
       sum(l.principal_outstanding) AS principal, sum(${provision}) AS provision,
       ${AT_RISK_DAYS.map((days, place) => `coalesce(sum(l.principal_outstanding) FILTER (WHERE days >= ${atRiskFrom(days)}), 0) AS ${RISKS[place]}`).join(', ')}
     ${from}
+    LEFT JOIN (
+      SELECT DISTINCT e.loan_id FROM loan_entry e
+      WHERE e.organization_id = ${p('organizationId')} AND e.type = 'Restructure' AND e.reversed_at IS NULL
+    ) AS changed ON changed.loan_id = l.id
     JOIN unnest(${p('days')}::date[]) AS asked (day) ON l.disbursed_on <= asked.day
     CROSS JOIN LATERAL (SELECT ${daysOn('asked.day')} AS days) AS counted
     CROSS JOIN LATERAL (SELECT width_bucket(days, ${p('fromDays')}::int[]) AS bucket) AS placed
     CROSS JOIN LATERAL (SELECT (${p('rates')}::bigint[])[bucket] AS rate) AS rated
     ${where}
-    GROUP BY 1, 2, 3, 4, 5
+    GROUP BY 1, 2, 3, 4, 5, 6
   ) AS by_day
-  GROUP BY 1, 2, 3, 4, 5`
+  GROUP BY 1, 2, 3, 4, 5, 6`
   })
 
 /** Sums up the loans whose columns say how late they were, on each of the days. */
@@ -251,19 +260,14 @@ export async function sumStill(
   const { rows } = await snapshot.query<{ day: LocalDate } & Cell & Record<string, bigint>>(
     patiently(sumOf(asked)(stillValues(asked))),
   )
-  return rows.map(({ day, productId, currency, month, index, loans, principal, provision: needed, ...row }) => ({
-    day,
-    cell: {
-      productId,
-      currency,
-      month,
-      index,
-      loans,
-      principal,
-      provision: needed,
-      atRisk: RISKS.map((risk) => row[risk]!),
-    },
-  }))
+  return rows.map(({ day, provision: needed, ...row }) => {
+    const { productId, currency, month, isRestructured, index, loans, principal } = row
+    const atRisk = RISKS.map((risk) => row[risk]!)
+    return {
+      day,
+      cell: { productId, currency, month, isRestructured, index, loans, principal, provision: needed, atRisk },
+    }
+  })
 }
 
 /** Of loans that nothing has changed since the first day, all that were open then are open on the last, too. */

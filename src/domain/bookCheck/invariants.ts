@@ -12,10 +12,17 @@ import { type Currency, minorToText, parseDecimal, sum } from '../money.ts'
 import type { Product } from '../product/product.ts'
 import type { LoanRecord } from '../recordStyle/loanRecord.ts'
 import { agree, type LoanRequest } from '../recordStyle/recordLoan.ts'
+import { brokenByRestructures } from './restructureRules.ts'
 
 /** Returns a sentence for each rule that a loan breaks, of the rules that hold for every loan. */
 export function brokenRules(loan: Loan, state: LoanState): string[] {
-  return [...brokenByTerms(loan.terms), ...brokenByEntries(loan), ...brokenByOutcomes(loan, state), ...brokenBy(state)]
+  return [
+    ...brokenByTerms(loan.terms),
+    ...brokenByEntries(loan),
+    ...brokenByRestructures(loan),
+    ...brokenByOutcomes(loan, state),
+    ...brokenBy(state),
+  ]
 }
 
 /** Checks that the schedule divides the loan's principal, and that its dates are in order. */

@@ -1,8 +1,9 @@
 import { dateIn, type Instant } from '../dates.ts'
 import type { Entry, EntryType } from '../loan/entry.ts'
 import type { Loan } from '../loan/loan.ts'
-import { replay } from '../loan/replay.ts'
+import { type LoanState, replay } from '../loan/replay.ts'
 import { type EarlierTerms, termsOfVersion } from '../loan/terms/versions.ts'
+import { roleTextWords, roleWords } from './restructureRules.ts'
 
 /** The fields of an audit row about a loan that can be compared with the loan; ids and amounts as exact text. */
 export interface LoanTrail {
@@ -21,6 +22,11 @@ export interface LoanTrail {
   readonly postedAmount: string | null
   readonly postedOn: string | null
   readonly postedNote: string | null
+  readonly postedDueOn: string | null
+  /** The role of the entry in a restructure, as its text. */
+  readonly postedRestructure: string | null
+  /** The last due date by the restructures after the change; null: none counted. */
+  readonly restructuredDueOn: string | null
   readonly reversedId: string | null
 }
 
@@ -105,11 +111,14 @@ function brokenByPostings({ entries }: TrailedLoan, trail: readonly LoanTrail[])
   ]
 }
 
-const wordsOf = ({ type, amount, valueDate, note }: Entry): string => sentenceOf(type, String(amount), valueDate, note)
-const postingOf = ({ postedType, postedAmount, postedOn, postedNote }: LoanTrail): string =>
-  sentenceOf(postedType, postedAmount, postedOn, postedNote)
-const sentenceOf = (...[type, amount, on, note]: (string | null)[]): string =>
-  `${type} of ${amount} on ${on}${note === null ? '' : ` with the note ${JSON.stringify(note)}`}`
+const wordsOf = ({ type, amount, valueDate, dueOn, restructure, note }: Entry): string =>
+  sentenceOf([type, String(amount), valueDate, dueOn ?? null, note], roleWords(restructure))
+const postingOf = ({ postedType, postedAmount, postedOn, postedDueOn, postedRestructure, postedNote }: LoanTrail) =>
+  sentenceOf([postedType, postedAmount, postedOn, postedDueOn, postedNote], roleTextWords(postedRestructure))
+const sentenceOf = ([type, amount, on, dueOn, note]: readonly (string | null)[], role: string): string => {
+  const due = dueOn === null ? '' : `, due on ${dueOn}`
+  return `${type} of ${amount} on ${on}${due}${note === null ? '' : ` with the note ${JSON.stringify(note)}`}${role}`
+}
 
 function brokenByReversals({ entries }: TrailedLoan, trail: readonly LoanTrail[]): string[] {
   const { found, twice } = byId(trail, ({ reversedId }) => reversedId)
@@ -128,6 +137,17 @@ function brokenByReversals({ entries }: TrailedLoan, trail: readonly LoanTrail[]
     ...faults,
     ...[...found.keys()].map((id) => `the trail says that entry ${id} was reversed, and it is not there`),
   ]
+}
+
+/**
+ * Compares the last due date by the restructures of a loan with what the last change of the loan told of it.
+ * @param trail all rows about the loan, oldest first
+ */
+export function brokenByTold({ restructuredDueOn: is }: LoanState, trail: readonly LoanTrail[]): string[] {
+  const last = trail.at(-1)
+  if (last === undefined || last.restructuredDueOn === is) return []
+  const words = (on: string | null) => on ?? 'none'
+  return [`its last due date by its restructures is ${words(is)}, and the trail says ${words(last.restructuredDueOn)}`]
 }
 
 function byId(trail: readonly LoanTrail[], idOf: (row: LoanTrail) => string | null) {

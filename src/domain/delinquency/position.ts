@@ -130,6 +130,10 @@ export const restructuredOn = (entries: readonly Replayable[]): LocalDate | null
     null,
   )
 
+/** Returns whether a restructure of a loan counts from a day or from one before it. */
+export const isRestructuredBy = (day: LocalDate, entries: readonly Replayable[]): boolean =>
+  restructuresIn(entries).some(({ valueDate }) => valueDate <= day)
+
 /** How late a loan is by a policy. */
 export interface DelinquencyNow {
   readonly daysPastDue: number

@@ -26,6 +26,15 @@ export interface Period extends Readonly<Totals> {
   readonly penalties: number
   /** Interest and fees, due in it, that had fallen due when a restructure was posted; left out where none gave it its date. */
   readonly fallen?: { readonly interest: bigint; readonly fees: bigint }
+  /** What a restructure that was told late has moved: the period as entries that were posted before it have seen it. */
+  readonly before?: PeriodBefore | undefined
+}
+
+/** The due date of a period before a restructure, and what had fallen due in it then. */
+export interface PeriodBefore extends Pick<Period, 'dueDate' | 'before'> {
+  /** The ordinal of the restructure. */
+  readonly ordinal: number
+  readonly fallen: Period['fallen'] | undefined
 }
 
 /** Returns the period of an instalment to which nothing has happened. */

@@ -19,6 +19,7 @@ import type { Folded } from './balances.ts'
 import { add, type Component, noPortions, subtract } from './portions.ts'
 import { type AtChargeOff, type Forgone, forgoing, givenUpEarly } from './recognition.ts'
 import type { Restructured } from './restructure/carriedArrears.ts'
+import { asSeenBy } from './restructure/movedDues.ts'
 import { interestOf, type Received } from './rules/settlement.ts'
 import type { HeadTerms } from './terms/terms.ts'
 
@@ -126,11 +127,12 @@ export class Debt implements FoldedSoFar {
     return allocated
   }
 
-  /** Waives or writes off, and notes what of it had not fallen due. */
-  protected giveUp(rule: AllocationRule & { into: keyof Forgone }, dated: DatedAmount): Allocated {
-    const before = givenUpEarly(this.periods, rule.into, dated.on)
+  /** Waives or writes off by an entry of an ordinal, and notes what of it had not fallen due. */
+  protected giveUp(rule: AllocationRule & { into: keyof Forgone }, dated: DatedAmount, ordinal: number): Allocated {
+    const early = () => givenUpEarly(asSeenBy(this.periods, ordinal), rule.into, dated.on)
+    const before = early()
     const allocated = this.allocate(rule, dated)
-    this.forgone = forgoing(this.forgone, rule.into, before, givenUpEarly(this.periods, rule.into, dated.on))
+    this.forgone = forgoing(this.forgone, rule.into, before, early())
     return allocated
   }
 

@@ -8,6 +8,7 @@ import type { Outcome } from './outcomes.ts'
 import { add, COMPONENTS, noPortions, totalOf } from './portions.ts'
 import { NOTHING_FORGONE, unearnedOn } from './recognition.ts'
 import { arrearsCarried, countsAs, settledOf } from './restructure/carriedArrears.ts'
+import { dueBeforeMoves } from './restructure/movedDues.ts'
 import { causeOf, planOf } from './restructure/plan.ts'
 import { reschedule } from './restructure/reschedule.ts'
 import { interestOfDay } from './rules/afterDue.ts'
@@ -108,8 +109,8 @@ export class Fold extends Debt {
   }
 
   private waive(rule: (typeof WAIVING)[keyof typeof WAIVING], entry: Replayable): Outcome {
-    const { amount } = entry
-    const { portions, rest } = this.giveUp(rule, { amount, on: entry.valueDate, from: this.skipSettled() })
+    const { amount, valueDate: on, ordinal } = entry
+    const { portions, rest } = this.giveUp(rule, { amount, on, from: this.skipSettled() }, ordinal)
     return { amount, portions, overpayment: 0n, credited: 0n, dropped: rest }
   }
 
@@ -132,6 +133,7 @@ export class Fold extends Debt {
     }
     if (rest > 0n) {
       this.oweAgain(rest, entry.valueDate)
+      this.hadFallen({ ordinal: entry.ordinal, day: entry.valueDate, isExact: false })
       portions.principal += rest
     }
     return { amount, portions, overpayment, credited: rest, dropped: 0n }
@@ -139,18 +141,29 @@ export class Fold extends Debt {
 
   /** Adds a single charge, as far as the cap leaves room; overpayment pays it at once (contract 10.12). */
   private charge(entry: Replayable, component: 'fees' | 'penalty'): Outcome {
-    const { amount, valueDate, dueOn, restructure } = entry
+    const { amount, valueDate, dueOn, ordinal, restructure } = entry
     const isDueNow = causeOf(restructure) !== undefined && restructure && 'of' in restructure && restructure.isDueNow
     const charged = min(amount, chargesLeft(this.terms, this.totals.due, component) ?? amount)
     const overpayment = min(charged, this.overpaid)
     if (charged > 0n) {
       const day = dueOn ?? valueDate
-      this.owe(isDueNow ? this.indexDueExactlyOn(day) : this.indexDueOn(day), component, charged)
+      const index = isDueNow ? this.indexDueExactlyOn(day) : this.indexDueOn(day)
+      this.owe(index, component, charged)
+      if (this.hadFallen({ ordinal, day, isExact: isDueNow === true }) && component === 'fees')
+        this.periods[index] = withFallen(this.periods[index]!, charged)
       this.overpaid -= overpayment
       this.allocate(this.money.paying, { amount: overpayment, on: valueDate })
     }
     const portions = { ...noPortions(), [component]: charged - overpayment }
     return { amount, portions, overpayment, credited: 0n, dropped: amount - charged }
+  }
+
+  /** Returns whether what an entry adds had fallen due before a restructure that is told after the entry moved its due date. */
+  private hadFallen(due: Parameters<typeof dueBeforeMoves>[1]): boolean {
+    if (this.restructured === null) return false
+    const { moved, hasFallen } = dueBeforeMoves(this.restructured.moved, due)
+    this.restructured = { ...this.restructured, moved }
+    return hasFallen
   }
 
   /** Waives the interest that a settlement on the day forgives, where the loan is settled: nothing else is owed. */
@@ -183,15 +196,12 @@ export class Fold extends Debt {
     const { ratePerPeriod, zone, rules } = this.terms
     const interestTax = rules?.taxes?.interest ?? null
     const room = chargesLeft(this.terms, this.totals.due, 'fees')
-    const done = reschedule(this.periods, plan, {
-      on,
-      postedOn: dateIn(zone, postedAt),
-      ratePerPeriod,
-      interestTax,
-      room,
-    })
+    const postedOn = dateIn(zone, postedAt)
+    const done = reschedule(this.periods, plan, { ordinal, on, postedOn, ratePerPeriod, interestTax, room })
     if (!done) return { amount: 0n, portions: noPortions(), overpayment: 0n, credited: 0n, dropped: 0n }
     const arrears = arrearsCarried(this, plan.reason, on)
+    const movedBefore = this.restructured?.moved ?? []
+    const dueDates = this.periods.map(({ dueDate }) => dueDate)
     this.restructured = {
       ordinal,
       on,
@@ -199,6 +209,7 @@ export class Fold extends Debt {
       dueOn: done.dueOn,
       arrears,
       settledBefore: settledOf(this.totals),
+      moved: on < postedOn ? [...movedBefore, { ordinal, postedOn, dueDates }] : movedBefore,
     }
     this.periods = done.periods.slice()
     const portions = { ...noPortions(), interest: done.added }
@@ -210,10 +221,16 @@ export class Fold extends Debt {
 
   private writeOff(entry: Replayable): Outcome {
     if (this.owed > 0n) this.writtenOffOn = entry.valueDate
-    const { portions } = this.giveUp(WRITING_OFF, { amount: this.owed, on: entry.valueDate })
+    const { portions } = this.giveUp(WRITING_OFF, { amount: this.owed, on: entry.valueDate }, entry.ordinal)
     return { amount: totalOf(portions), portions, overpayment: 0n, credited: 0n, dropped: 0n }
   }
 }
+
+/** Returns an instalment of which a fee had fallen due before. */
+const withFallen = (period: Period, fees: bigint): Period => ({
+  ...period,
+  fallen: { interest: period.fallen?.interest ?? 0n, fees: (period.fallen?.fees ?? 0n) + fees },
+})
 
 function disbursed(periods: readonly Period[]): Totals {
   const due = noPortions()

@@ -1,6 +1,6 @@
 import type { LocalDate } from '../dates.ts'
 import type { Bucket, DelinquencyPolicy } from '../delinquency/policy.ts'
-import type { Position } from '../delinquency/position.ts'
+import { isRestructuredBy, type Position, type Positioned } from '../delinquency/position.ts'
 
 /** The figures of portfolio at risk as they are named: PAR 1, 30, 60, 90. */
 export const AT_RISK_DAYS = [1, 30, 60, 90] as const
@@ -18,6 +18,8 @@ export interface CellKey {
   readonly currency: string
   /** The month of disbursement, YYYY-MM. */
   readonly month: string
+  /** True where a restructure of the loan counts from the day of the portfolio or from a day before it. */
+  readonly isRestructured: boolean
 }
 
 /** The open loans of a bucket, in sums. Amounts in minor units. */
@@ -31,7 +33,7 @@ export interface Sums {
   readonly atRisk: readonly bigint[]
 }
 
-/** The open loans of one product, currency and month that are in one bucket. */
+/** The open loans of one key that are in one bucket. */
 export interface Cell extends CellKey, Sums {
   /** The index of the bucket. */
   readonly index: number
@@ -58,24 +60,36 @@ export const sumsOf = ({ principal, provision, daysPastDue }: Position): Sums =>
 /** Returns the month of a day, YYYY-MM. */
 export const monthOf = (day: LocalDate): string => day.slice(0, 7)
 
+/** Returns where a loan is counted in the portfolio of a day. */
+export const cellKeyOf = (
+  { terms, entries, productId }: Positioned & Pick<CellKey, 'productId'>,
+  day: LocalDate,
+): CellKey => ({
+  productId,
+  currency: terms.currency.code,
+  month: monthOf(terms.disbursedOn),
+  isRestructured: isRestructuredBy(day, entries),
+})
+
 /** The cells of a portfolio while they are summed up. */
 export class Cells {
   private readonly cells = new Map<string, Cell>()
 
   add(cell: Cell): void {
-    const { productId, currency, month, index } = cell
-    const key = `${productId ?? ''} ${currency} ${month} ${index}`
+    const { productId, currency, month, isRestructured, index } = cell
+    const key = `${productId ?? ''} ${currency} ${month} ${isRestructured} ${index}`
     const before = this.cells.get(key)
     this.cells.set(key, before ? { ...cell, ...plusSums(before, cell) } : cell)
   }
 
-  /** Returns the cells, ordered by currency, product, month and bucket. */
+  /** Returns the cells, ordered by currency, product, month, loans that are not restructured first, and bucket. */
   list(): Cell[] {
     return [...this.cells.values()].sort(
       (a, b) =>
         compare(a.currency, b.currency) ||
         (a.productId ?? 0) - (b.productId ?? 0) ||
         compare(a.month, b.month) ||
+        Number(a.isRestructured) - Number(b.isRestructured) ||
         a.index - b.index,
     )
   }
@@ -88,15 +102,16 @@ export const shareOf = (part: bigint, whole: bigint): number =>
   whole === 0n ? 0 : Number((part * 20_000n + whole) / (whole * 2n)) / 100
 
 /** What a portfolio can be divided by, besides the currency: amounts of two currencies have no sum. */
-export const DIVISIONS = ['product', 'currency', 'month'] as const
+export const DIVISIONS = ['product', 'currency', 'month', 'restructured'] as const
 export type Division = (typeof DIVISIONS)[number]
 
-/** The open loans of a currency, and of a product and a month where the portfolio is divided by them. */
+/** The open loans of a currency, and of a product, a month and restructured or not where the portfolio is divided by them. */
 export interface Group {
   readonly currency: string
   /** Undefined: not divided by product. Null: of no product, but of a record system. */
   readonly productId: number | null | undefined
   readonly month: string | undefined
+  readonly isRestructured: boolean | undefined
   readonly total: Sums
   /** Every bucket of the policy, in order. */
   readonly buckets: readonly (Sums & { readonly bucket: Bucket })[]
@@ -104,10 +119,11 @@ export interface Group {
 
 /** Returns the groups of cells, in the order of the cells. */
 export function groupsOf(cells: readonly Cell[], { buckets }: DelinquencyPolicy, by: readonly Division[]): Group[] {
-  const keyOf = ({ currency, productId, month }: CellKey) => ({
+  const keyOf = ({ currency, productId, month, isRestructured }: CellKey) => ({
     currency,
     productId: by.includes('product') ? productId : undefined,
     month: by.includes('month') ? month : undefined,
+    isRestructured: by.includes('restructured') ? isRestructured : undefined,
   })
   const groups = Map.groupBy(cells, (cell) => JSON.stringify(keyOf(cell)))
   return [...groups.values()].map((some) => ({
@@ -125,6 +141,7 @@ type StoredCell = readonly [
   productId: number | null,
   currency: string,
   month: string,
+  isRestructured: boolean,
   index: number,
   loans: number,
   principal: string,
@@ -134,8 +151,8 @@ type StoredCell = readonly [
 
 /** Returns cells as JSON takes them. */
 export const cellsToJson = (cells: readonly Cell[]): StoredCell[] =>
-  cells.map(({ productId, currency, month, index, loans, principal, provision, atRisk }) => [
-    ...([productId, currency, month, index, loans, String(principal), String(provision)] as const),
+  cells.map(({ productId, currency, month, isRestructured, index, loans, principal, provision, atRisk }) => [
+    ...([productId, currency, month, isRestructured, index, loans, String(principal), String(provision)] as const),
     ...atRisk.map(String),
   ])
 
@@ -143,12 +160,13 @@ export const cellsToJson = (cells: readonly Cell[]): StoredCell[] =>
 export function cellsFromJson(json: unknown): Cell[] | undefined {
   try {
     return (json as StoredCell[]).map(
-      ([productId, currency, month, index, loans, principal, provision, ...atRisk]): Cell => {
+      ([productId, currency, month, isRestructured, index, loans, principal, provision, ...atRisk]): Cell => {
         if (atRisk.length !== AT_RISK_DAYS.length) throw new SyntaxError('a cell')
         return {
           productId,
           currency,
           month,
+          isRestructured,
           index,
           loans,
           principal: BigInt(principal),

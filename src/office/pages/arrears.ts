@@ -31,6 +31,8 @@ const MOST_ORGANIZATIONS = 100
 interface ArrearsSums {
   /** By currency. */
   readonly groups: readonly Group[]
+  /** By currency, and by restructured or not. */
+  readonly divided: readonly Group[]
   readonly at: number
   /** The business time of the organization then. */
   readonly businessTime: number
@@ -55,7 +57,7 @@ export async function arrearsPage(desk: Desk, query: Fields, sumArrears: SumArre
   const most = MOST_ARREARS.toLocaleString('en')
   const body = html`<h1>${say('arrears')}</h1>
 <p>${say('asOfPolicy', { day: list.asOf, version: version ?? 0, name: policyName(desk, name) })} ${isReader && html`<a href="/portfolio-at-risk">${say('overTime')}</a>`}</p>
-${sums && html`<p>${say('sumsOf', { time: timeText(sums.businessTime, deps.config.zone) })}</p>${buckets(desk, sums.groups)}${atRisk(desk, sums.groups)}`}
+${sums && html`<p>${say('sumsOf', { time: timeText(sums.businessTime, deps.config.zone) })}</p>${buckets(desk, sums.groups)}${atRisk(desk, sums)}`}
 ${form(desk, policy.buckets, asked.bucket)}
 ${loans(desk, list)}
 <p>${list.next !== undefined && html`<a href="${more}">${say('moreLoans')}</a> · `}<a href="${linkOf('/arrears.csv', asked)}">${say('csvOfLoans', { most })}</a></p>`
@@ -97,16 +99,32 @@ function buckets({ say, language }: Desk, groups: readonly Group[]): Html {
   return table(say('buckets'), columns, rows, say('noneOpen'))
 }
 
-const atRisk = ({ say }: Desk, groups: readonly Group[]): Html =>
-  table(
+/** Writes what is at risk: of all loans and, in a currency that has restructured ones, of these and of the others. */
+function atRisk({ say }: Desk, { groups, divided }: ArrearsSums): Html {
+  const rows = groups.flatMap((group) => {
+    const parts = divided.filter(({ currency }) => currency === group.currency)
+    return [group, ...(parts.some(({ isRestructured }) => isRestructured) ? parts : [])]
+  })
+  const nameOf = ({ isRestructured }: Group) => {
+    if (isRestructured === undefined) return say('total')
+    return say(isRestructured ? 'restructuredLoans' : 'otherLoans')
+  }
+  return table(
     say('portfolioAtRisk'),
-    [[say('currency')], ...figures(...AT_RISK_DAYS.flatMap((days) => [`PAR ${days}`, say('share')]))],
-    groups.map(({ currency, total }) => [
-      currency,
-      ...total.atRisk.flatMap((amount) => [money(amount, currency), share(amount, total.principal)]),
+    [
+      [say('currency')],
+      [say('loans'), 'words'],
+      ...figures(say('principalOutstanding'), ...AT_RISK_DAYS.flatMap((days) => [`PAR ${days}`, say('share')])),
+    ],
+    rows.map((group) => [
+      group.currency,
+      nameOf(group),
+      money(group.total.principal, group.currency),
+      ...group.total.atRisk.flatMap((amount) => [money(amount, group.currency), share(amount, group.total.principal)]),
     ]),
     say('noneOpen'),
   )
+}
 
 function form({ say, language }: Desk, all: readonly Bucket[], chosen: string | undefined): Html {
   const option = (value: string, text: string) =>
@@ -157,7 +175,9 @@ export function createArrearsSums(): SumArrears {
     const began = performance.now()
     const [at, businessTime] = [deps.machineNow(), deps.now(organizationId)]
     const { cells, policy } = await readPortfolio(deps, caller, {})
-    const sums = { groups: groupsOf(cells, policy.policy, []), at, businessTime }
+    const groups = groupsOf(cells, policy.policy, [])
+    const divided = groupsOf(cells, policy.policy, ['restructured'])
+    const sums = { groups, divided, at, businessTime }
     if (performance.now() - began >= SLOW_MS) kept.set(organizationId, sums)
     else kept.delete(organizationId)
     return sums

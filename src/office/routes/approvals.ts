@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { type Html, html } from '../../api/http/html.ts'
 import { decideAction, fromStoredRequest } from '../../domain/approvals/pendingAction.ts'
 import { invalidArgument, notFound } from '../../domain/errors.ts'
+import type { Period } from '../../domain/loan/allocation.ts'
 import type { LoanState } from '../../domain/loan/replay.ts'
 import type { Caller } from '../../services/access/caller.ts'
 import {
@@ -18,7 +19,7 @@ import {
 import { type Preview, previewChange } from '../../services/loans/changes/preview.ts'
 import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import { type Desk, type Fields, idOf, type PageWord, sayName } from '../desk.ts'
-import { type Done, figures, money, table, tile, tiles } from '../layout/page.ts'
+import { type Column, type Done, figures, money, table, tile, tiles } from '../layout/page.ts'
 import { type Field, noteOf } from '../loan/actions.ts'
 import { KIND_WORDS } from '../pages/pending.ts'
 import type { Step } from './flow.ts'
@@ -144,8 +145,10 @@ async function becomes(desk: Desk, action: PendingAction) {
   return { view: previewTable(desk, preview), mark: `${action.state} ${preview.loan.version}` }
 }
 
-/** Builds the table of a loan as it is and as it becomes: its figures, and the instalments that change. */
-export function previewTable({ say }: Desk, { loan, before, after }: Preview): Html {
+/** Builds the tables of a loan as it is and as it becomes: its figures, and the instalments that change. */
+export function previewTable(desk: Desk, preview: Preview): Html {
+  const { say } = desk
+  const { loan, before, after } = preview
   const of = (minor: bigint) => money(minor, loan.terms.currency)
   const status = (state: LoanState) => sayName(say, state.status)
   const rows: [string, (state: LoanState) => string][] = [
@@ -164,10 +167,31 @@ export function previewTable({ say }: Desk, { loan, before, after }: Preview): H
     const [now, then] = [read(before), read(after)]
     return [name, now, mark(now !== then, then)]
   })
-  const periods = after.periods.map((period, index) => ({ period, was: before.periods[index]?.owed ?? 0n }))
-  const changed = periods
-    .filter(({ period, was }) => period.owed !== was)
-    .map(({ period, was }) => [`${period.period}`, period.dueDate, of(was), mark(true, of(period.owed))])
   return html`${table(say('previewTitle'), [[''], ...figures(say('now'), say('afterwards'))], cells, say('nothing'))}
-${changed.length > 0 && table(`${say('schedule')}: ${say('owed')}`, [['#'], [say('dueOn')], ...figures(say('now'), say('afterwards'))], changed, say('nothing'))}`
+${changedInstalments(desk, preview)}`
+}
+
+/** Builds the table of the instalments of which the due date or what is owed changes; nothing where none does. */
+function changedInstalments({ say }: Desk, { loan, before, after }: Preview): Html | false {
+  const of = (period: Period | undefined) => (period ? money(period.owed, loan.terms.currency) : '')
+  const mark = (text: string, was: string) => (text === was ? text : html`<strong>${text}</strong>`)
+  const count = Math.max(before.periods.length, after.periods.length)
+  const rows = Array.from({ length: count }, (_, index) => [before.periods[index], after.periods[index]] as const)
+    .filter(([was, is]) => was?.dueDate !== is?.dueDate || was?.owed !== is?.owed)
+    .map(([was, is]) => [
+      `${(is ?? was)!.period}`,
+      was?.dueDate ?? '',
+      mark(is?.dueDate ?? '', was?.dueDate ?? ''),
+      of(was),
+      mark(of(is), of(was)),
+    ])
+  const [now, then] = [say('now'), say('afterwards')]
+  const [due, owed] = [say('dueOn'), say('owed')]
+  const columns: Column[] = [
+    ['#'],
+    [`${due}: ${now}`],
+    [`${due}: ${then}`],
+    ...figures(`${owed}: ${now}`, `${owed}: ${then}`),
+  ]
+  return rows.length > 0 && table(say('schedule'), columns, rows, say('nothing'))
 }

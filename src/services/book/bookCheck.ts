@@ -23,7 +23,8 @@ import { listTestClocks } from '../../db/testClock/testClocks.ts'
 import { brokenByAgreement, brokenRules } from '../../domain/bookCheck/invariants.ts'
 import { brokenByJournal, type CheckedJournal } from '../../domain/bookCheck/journalRules.ts'
 import { brokenByChanges } from '../../domain/bookCheck/journalTrail.ts'
-import { brokenByMarks, brokenByTrail, type LoanTrail } from '../../domain/bookCheck/trailRules.ts'
+import { brokenByRestructures } from '../../domain/bookCheck/restructureRules.ts'
+import { brokenByMarks, brokenByTold, brokenByTrail, type LoanTrail } from '../../domain/bookCheck/trailRules.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
 import { carriedForward, endFrom, type LoanState } from '../../domain/loan/replay.ts'
 import { earlierTermsFromText } from '../../domain/loan/terms/earlierTermsText.ts'
@@ -213,8 +214,9 @@ function checkLoan(walk: Walk, one: CheckedLoan, { trail, posted, earlier }: Tol
   const { grounds, journals, add, sums } = walk
   const fault = (message: string) => add({ organizationId, of: `loan ${id}`, message })
   walk.loans++
+  let loan: StoredLoan | undefined
   try {
-    const loan = one.loan()
+    loan = one.loan()
     const { state, waiting } = stateAsCached(loan, walk.now(loan.organizationId))
     if (waiting) walk.waitingForSweep++
     differencesOf(loan, one, state).forEach(fault)
@@ -222,6 +224,7 @@ function checkLoan(walk: Walk, one: CheckedLoan, { trail, posted, earlier }: Tol
     brokenByAgreement(loan, { product, currency: grounds.currencies.get(organizationId) }).forEach(fault)
     brokenByMarks(loan, trail, earlier).forEach(fault)
     brokenByTrail(loan, trail).forEach(fault)
+    brokenByTold(state, trail).forEach(fault)
     const { postings, lastChangeId } = posted ?? { postings: [], lastChangeId: 0n }
     const facts = { productId: loan.productId, lastChangeId, state }
     brokenByJournal(facts, postings, journals.get(organizationId) ?? NO_JOURNAL).forEach(fault)
@@ -232,6 +235,7 @@ function checkLoan(walk: Walk, one: CheckedLoan, { trail, posted, earlier }: Tol
     walk.entries += loan.entries.length
   } catch (error) {
     fault(`cannot be replayed: ${error instanceof Error ? error.message : error}`)
+    if (loan) brokenByRestructures(loan).forEach(fault)
   }
 }
 

@@ -4,7 +4,7 @@ import { isUnavailable } from '../../db/postgres/errors.ts'
 import type { Snapshot } from '../../db/postgres/transaction.ts'
 import type { DelinquencyPolicy } from '../../domain/delinquency/policy.ts'
 import { momentOf, positionsOn } from '../../domain/delinquency/position.ts'
-import { type Cell, Cells, cellsToJson, monthOf, sumsOf } from '../../domain/portfolio/cells.ts'
+import { type Cell, Cells, cellKeyOf, cellsToJson, sumsOf } from '../../domain/portfolio/cells.ts'
 import { findPolicy } from '../delinquency/policies.ts'
 import type { Deps } from '../deps.ts'
 import type { CheckParts, Difference } from './checkParts.ts'
@@ -79,10 +79,10 @@ export async function readKeptDays(
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-function addTo({ policy, moments, replayed }: CheckedDays, { terms, entries, productId }: StoredLoan): void {
-  const key = { productId, currency: terms.currency.code, month: monthOf(terms.disbursedOn) }
-  for (const [place, position] of positionsOn({ terms, entries }, policy, moments).entries())
-    if (typeof position !== 'string') replayed[place]!.add({ ...key, index: position.index, ...sumsOf(position) })
+function addTo({ policy, days, moments, replayed }: CheckedDays, loan: StoredLoan): void {
+  for (const [place, position] of positionsOn(loan, policy, moments).entries())
+    if (typeof position !== 'string')
+      replayed[place]!.add({ ...cellKeyOf(loan, days[place]!.day), index: position.index, ...sumsOf(position) })
 }
 
 /** Returns the difference of a kept day from what replay makes of it; none where there is none. */

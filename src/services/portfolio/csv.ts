@@ -15,8 +15,8 @@ const AT_RISK_COLUMNS = AT_RISK_DAYS.flatMap(
 
 /** Writes a portfolio at risk: a row for each bucket, and one for all buckets of a group, with what is at risk. */
 export function portfolioCsv({ asOf, groups }: PortfolioAtRisk): string {
-  const rows = groups.flatMap(({ currency: code, productId, month, total, buckets }) => {
-    const key = { code, currency: currencyOf(code), productId: productId ?? null, month }
+  const rows = groups.flatMap(({ currency: code, productId, month, isRestructured, total, buckets }) => {
+    const key = { code, currency: currencyOf(code), productId: productId ?? null, month, isRestructured }
     return [
       ...buckets.map(({ bucket, ...sums }) => ({
         ...key,
@@ -34,6 +34,7 @@ export function portfolioCsv({ asOf, groups }: PortfolioAtRisk): string {
       ['currencyCode', ({ code }) => code],
       ['productId', ({ productId }) => productId],
       ['month', ({ month }) => month],
+      ['restructured', ({ isRestructured }) => isRestructured?.toString()],
       ['row', ({ row }) => row],
       ['bucket', ({ bucket }) => othersText(bucket)],
       ['loans', ({ of }) => of.loans],

@@ -13,7 +13,7 @@ import type { Instant, LocalDate } from '../../domain/dates.ts'
 import type { DelinquencyPolicy } from '../../domain/delinquency/policy.ts'
 import { knownThen, momentOf, type NoPosition, type Position, positionsOn } from '../../domain/delinquency/position.ts'
 import { termsCanChange, termsKnownAt } from '../../domain/loan/terms/versions.ts'
-import { type Cell, Cells, monthOf, sumsOf } from '../../domain/portfolio/cells.ts'
+import { type Cell, Cells, cellKeyOf, sumsOf } from '../../domain/portfolio/cells.ts'
 import { type Roll, rollOf } from '../../domain/portfolio/rolls.ts'
 import type { Deps } from '../deps.ts'
 
@@ -42,7 +42,8 @@ async function walk(
         began = performance.now()
       }
       const entries = knownAt === undefined ? loan.entries : knownThen(loan.entries, knownAt)
-      visit(loan, positionsOf({ ...loan, entries }, policy, moments))
+      const known = { ...loan, entries }
+      visit(known, positionsOf(known, policy, moments))
     }
   }
 }
@@ -80,11 +81,12 @@ export async function readCells(
   await preparePortfolio(snapshot)
   for (const day of asked.days) days.set(day, new Cells())
   for (const { day, cell } of await sumStill(snapshot, asked)) days.get(day)!.add(cell)
-  await walk(deps, snapshot, asked, ({ productId, terms }, positions) => {
-    const key = { productId, currency: terms.currency.code, month: monthOf(terms.disbursedOn) }
-    for (const [place, position] of positions.entries())
+  await walk(deps, snapshot, asked, (loan, positions) => {
+    for (const [place, position] of positions.entries()) {
+      const day = asked.days[place]!
       if (typeof position !== 'string')
-        days.get(asked.days[place]!)!.add({ ...key, index: position.index, ...sumsOf(position) })
+        days.get(day)!.add({ ...cellKeyOf(loan, day), index: position.index, ...sumsOf(position) })
+    }
   })
   return new Map([...days].map(([day, cells]) => [day, cells.list()]))
 }

@@ -11,7 +11,7 @@ import { type PortfolioDay, type PortfolioRequest, readPortfolio } from './portf
 const AGAIN_SECONDS = 5
 
 /** The provisions for the loans of a currency and product. Amounts in minor units. */
-export interface ProvisionGroup extends Omit<Group, 'productId' | 'month'> {
+export interface ProvisionGroup extends Omit<Group, 'productId' | 'month' | 'isRestructured'> {
   /** Null: loans of no product, but of a record system. */
   readonly productId: number | null
   /** The allowance in the journal with value dates up to the day. */
@@ -52,7 +52,6 @@ export async function getProvisions(
     .map(({ currency, productId, amount }) => ({
       currency,
       productId,
-      month: undefined,
       total: NO_SUMS,
       booked: amount,
       buckets: policy.policy.buckets.map((bucket) => ({ bucket, ...NO_SUMS })),

@@ -54,7 +54,9 @@ function portfolioOf(kept: Kept, policy: DelinquencyPolicy) {
     const cells = new Cells()
     for (const { terms, positions } of loans) {
       const position = positions[place]!
-      const key = { productId: 1, currency: terms.currency.code, month: monthOf(terms.disbursedOn) }
+      const key = {
+        ...{ productId: 1, currency: terms.currency.code, month: monthOf(terms.disbursedOn), isRestructured: false },
+      }
       if (typeof position !== 'string') cells.add({ ...key, index: position.index, ...sumsOf(position) })
     }
     return [day, cells.list()] as const

@@ -32,13 +32,13 @@ describe('portfolio at risk', () => {
 })
 
 const cell = (more: Partial<Cell>): Cell => ({
-  ...{ productId: 1, currency: 'TZS', month: '2026-01', index: 0 },
+  ...{ productId: 1, currency: 'TZS', month: '2026-01', isRestructured: false, index: 0 },
   ...late(0),
   ...more,
 })
 
 describe('cells', () => {
-  it('are summed up by product, currency, month and bucket, in that order of currency first', () => {
+  it('are summed up by currency, product, month, restructured or not, and bucket, in that order', () => {
     const cells = new Cells()
     for (const one of [
       cell({ index: 2, ...late(31) }),
@@ -46,35 +46,50 @@ describe('cells', () => {
       cell({ currency: 'KES' }),
       cell({ month: '2025-12' }),
       cell({}),
+      cell({ isRestructured: true }),
       cell({ principal: 5n }),
     ])
       cells.add(one)
     const found = cells.list()
     expect(
-      found.map(({ currency, productId, month, index, loans }) => [currency, productId, month, index, loans]),
+      found.map(({ currency, productId, month, isRestructured, index, loans }) => [
+        ...[currency, productId, month, isRestructured, index, loans],
+      ]),
     ).toEqual([
-      ['KES', 1, '2026-01', 0, 1],
-      ['TZS', null, '2026-01', 0, 1],
-      ['TZS', 1, '2025-12', 0, 1],
-      ['TZS', 1, '2026-01', 0, 2],
-      ['TZS', 1, '2026-01', 2, 1],
+      ['KES', 1, '2026-01', false, 0, 1],
+      ['TZS', null, '2026-01', false, 0, 1],
+      ['TZS', 1, '2025-12', false, 0, 1],
+      ['TZS', 1, '2026-01', false, 0, 2],
+      ['TZS', 1, '2026-01', false, 2, 1],
+      ['TZS', 1, '2026-01', true, 0, 1],
     ])
     expect(cellsFromJson(JSON.parse(JSON.stringify(cellsToJson(found))))).toEqual(found)
   })
 
   it('are read as none where what is kept is damaged', () => {
-    for (const damaged of [[[1]], [['x']], 7, null, [[1, 'TZS', '2026-01', 0, 1, 'x', '0', '0', '0', '0', '0']]])
+    for (const damaged of [[[1]], [['x']], 7, null, [[1, 'TZS', '2026-01', true, 0, 1, 'x', '0', '0', '0', '0', '0']]])
       expect(cellsFromJson(damaged)).toBeUndefined()
   })
 
   it('make groups of which each has every bucket, and whose buckets sum to the total', () => {
-    const cells = [cell({}), cell({ index: 2, ...late(31) }), cell({ productId: 2 }), cell({ currency: 'KES' })]
-    for (const by of [[], ['product'], ['month', 'currency'], ['product', 'month']] as const)
+    const cells = [
+      cell({}),
+      cell({ index: 2, ...late(31) }),
+      cell({ productId: 2, isRestructured: true }),
+      cell({ currency: 'KES' }),
+    ]
+    for (const by of [[], ['product'], ['month', 'currency'], ['product', 'month'], ['restructured']] as const)
       for (const { buckets, total } of groupsOf(cells, policy, by)) {
         expect(buckets.map(({ bucket }) => bucket)).toEqual(policy.buckets)
         const sums = buckets.map(({ bucket: _, ...sum }) => sum)
         expect(sums.reduce((a, b) => plusSums(a, b))).toEqual(total)
       }
     expect(groupsOf(cells, policy, []).map(({ currency }) => currency)).toEqual(['TZS', 'KES'])
+    const divided = groupsOf(cells, policy, ['restructured'])
+    expect(divided.map(({ currency, isRestructured, total }) => [currency, isRestructured, total.loans])).toEqual([
+      ['TZS', false, 2],
+      ['TZS', true, 1],
+      ['KES', false, 1],
+    ])
   })
 })

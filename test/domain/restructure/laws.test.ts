@@ -155,8 +155,11 @@ describe('a restructure', () => {
         if (!state || sharesDay(entries, late)) return
         told++
         const expected = replay(terms, entries, inOrder.now)
-        expect(whole({ state }).periods).toEqual(expected.periods)
-        expect({ ...restructuredOf(state), ordinal: 0 }).toEqual({ ...restructuredOf(expected), ordinal: 0 })
+        // The numbers of the entries differ, and nothing is shown of what was before.
+        const shown = (periods: readonly Period[]) => periods.map(({ before: _, ...period }) => period)
+        expect(shown(whole({ state }).periods)).toEqual(shown(expected.periods))
+        const unnumbered = (of: LoanState) => ({ ...restructuredOf(of), ordinal: 0, moved: [] })
+        expect(unnumbered(whole({ state }))).toEqual(unnumbered(expected))
         expect(state.outstanding).toEqual(expected.outstanding)
       }),
       { numRuns: 1_500, endOnFailure: true },

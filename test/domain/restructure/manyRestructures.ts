@@ -15,7 +15,7 @@ export type Counts = Record<'loans' | 'compared' | 'restructures' | 'reversed' |
 const noCounts = (): Counts => ({ loans: 0, compared: 0, restructures: 0, reversed: 0, penalized: 0, late: 0 })
 
 /** The model has no waiver that follows from a payment: each loan bears its full interest. */
-const bearingFullInterest = ({ product, ...lent }: Lent): Lent => ({
+export const bearingFullInterest = ({ product, ...lent }: Lent): Lent => ({
   ...lent,
   product: { ...product, terms: product.terms && { ...product.terms, earlySettlement: 'full_interest' } },
 })

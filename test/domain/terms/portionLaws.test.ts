@@ -30,7 +30,12 @@ describe('the portions of all transactions', () => {
           paid: add(state.paid, recoveredIn(state.periods)),
           waived: state.waived,
           writtenOff: state.writtenOff,
-          charged: { ...state.charged, penalty: undefined },
+          charged: {
+            ...state.charged,
+            // Interest after the last due date is in no transaction.
+            interest: state.charged.interest - state.interestAfterDue,
+            penalty: undefined,
+          },
           overpaid: state.totalOverpaid,
         })
         const lines = linesOf(loan.terms, loan.entries, loan.now)

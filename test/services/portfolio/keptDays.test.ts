@@ -156,7 +156,7 @@ describe('the kept days of a portfolio', () => {
     await keep()
     expect((await check()).differences).toEqual([])
     await service.owner.pool.query(
-      `UPDATE portfolio_day SET cells = jsonb_set(cells, '{0,5}', '"1"') WHERE day = '2026-03-20'`,
+      `UPDATE portfolio_day SET cells = jsonb_set(cells, '{0,6}', '"1"') WHERE day = '2026-03-20'`,
     )
     await service.owner.pool.query(`UPDATE portfolio_day SET cells = '[[1]]' WHERE day = '2026-03-21'`)
     const { differences } = await check()

@@ -73,7 +73,9 @@ describe.each(POLICIES)('the portfolio by %s', (_, policy) => {
       for (const naive of naiveDays(loan, policy, deps.now(1))) {
         const position = positionOf(policy, naive)
         const { productId, terms } = loan
-        const key = { productId, currency: terms.currency.code, month: monthOf(terms.disbursedOn) }
+        const key = {
+          ...{ productId, currency: terms.currency.code, month: monthOf(terms.disbursedOn), isRestructured: false },
+        }
         if (position) expected.get(naive.day)?.add({ ...key, index: position.index, ...sumsOf(position) })
       }
     const together = await inSnapshot(deps.db, (snapshot) => readCells(deps, snapshot, askedOf(book, policy, DAYS)))

@@ -1342,6 +1342,7 @@ export interface PortfolioGroup {
   /** @nullable */
   productId?: number | null
   month?: string
+  restructured?: boolean
   loans: bigint
   principalOutstanding: number
   atRisk: PortfolioAtRiskFigure[]
@@ -2244,7 +2245,7 @@ export type GetPortfolioAtRiskParams = {
    */
   knownAt?: string
   /**
-   * What the portfolio is divided by: `product`, `currency`, `month` (of disbursement).
+   * What the portfolio is divided by: `product`, `currency`, `month` (of disbursement), `restructured` (or not, by the day).
    */
   by?: string
   /**

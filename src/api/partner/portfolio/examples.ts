@@ -104,7 +104,7 @@ export const booked = {
 
 /** The first rows of the reports as CSV. */
 export const PORTFOLIO_CSV =
-  'asOf,currencyCode,productId,month,row,bucket,loans,principalOutstanding,…\n2026-03-31,TZS,,,bucket,current,2,210000.00,…\n'
+  'asOf,currencyCode,productId,month,restructured,row,bucket,loans,principalOutstanding,…\n2026-03-31,TZS,,,,bucket,current,2,210000.00,…\n'
 export const ROLLS_CSV =
   'firstDay,lastDay,currencyCode,from,to,loans,principal\n2026-02-28,2026-03-31,TZS,current,current,1,100000.00\n'
 export const PROVISIONS_CSV =

@@ -34,7 +34,7 @@ export const portfolioQuery = z.strictObject({
   by: queryWords(DIVISIONS)
     .optional()
     .describe(
-      'What the portfolio is divided by: `product`, `currency`, `month` (of disbursement). Amounts of two currencies have no sum, so the currency always divides.',
+      'What the portfolio is divided by: `product`, `currency`, `month` (of disbursement), `restructured` (or not, by the day). Amounts of two currencies have no sum, so the currency always divides.',
     ),
   policy: queryPolicy,
 })
@@ -82,6 +82,10 @@ const group = named(
       .optional()
       .describe('Where the portfolio is divided by product. Null: loans of a record system.'),
     month: z.string().optional().describe('The month of disbursement, where the portfolio is divided by it.'),
+    restructured: z
+      .boolean()
+      .optional()
+      .describe('Where the portfolio is divided by it: whether a restructure of the loans counts on the day.'),
     loans: total.describe('Open loans.'),
     principalOutstanding: money,
     atRisk: z.array(atRisk).describe('Portfolio at risk: PAR 1, 30, 60, 90.'),
@@ -96,7 +100,9 @@ export const portfolioSchema = named(
     asOf: z.iso.date(),
     knownAt: instant.optional().describe('Where it was asked for.'),
     ...policyMembers,
-    groups: z.array(group).describe('By currency, product and month. None where no loan was open.'),
+    groups: z
+      .array(group)
+      .describe('By currency, product, month and restructured or not. None where no loan was open.'),
   }),
   { example: examples.portfolio },
 )
@@ -108,12 +114,20 @@ const toAtRisk = ({ principal, atRisk: amounts }: Sums, code: string): z.infer<t
     percent: shareOf(amounts[place]!, principal),
   }))
 
-function toGroup({ currency: code, productId, month, total: sums, buckets }: Group): z.infer<typeof group> {
+function toGroup({
+  currency: code,
+  productId,
+  month,
+  isRestructured,
+  total: sums,
+  buckets,
+}: Group): z.infer<typeof group> {
   const amount = (minor: bigint) => minorToNumber(minor, currencyOf(code))
   return {
     currencyCode: code,
     ...(productId !== undefined && { productId }),
     ...(month !== undefined && { month }),
+    ...(isRestructured !== undefined && { restructured: isRestructured }),
     loans: sums.loans,
     principalOutstanding: amount(sums.principal),
     atRisk: toAtRisk(sums, code),

@@ -1,6 +1,7 @@
 import type { LocalDate } from '../../dates.ts'
 import type { Period, Totals } from '../allocation.ts'
 import { totalOf } from '../portions.ts'
+import type { MovedDues } from './movedDues.ts'
 import type { RestructurePlan, RestructureReason } from './plan.ts'
 
 /** What a restructure counts as where arrears are judged. */
@@ -24,6 +25,8 @@ export interface Restructured {
   readonly arrears: readonly Late[]
   /** What was settled of the loan before the restructure, minor units. */
   readonly settledBefore: bigint
+  /** The due dates of before each restructure of the loan that was told late. */
+  readonly moved: readonly MovedDues[]
 }
 
 /** Arrears of before a restructure that count as overdue. */

@@ -44,6 +44,15 @@ const distanceToText = (distance: Distance | null): string =>
 
 /** Reads a role from its text. @throws SyntaxError for a damaged text, and for one of another format version */
 export function roleFromText(text: string): RestructureRole {
+  try {
+    return parse(text)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw new SyntaxError(`the restructure of an entry cannot be read: ${JSON.stringify(text)}`, { cause: error })
+  }
+}
+
+function parse(text: string): RestructureRole {
   const [format, ...fields] = text.split(' ')
   if (format === 'of') return { of: countFrom(fields[0]), isDueNow: fields[1] === 'now' }
   const [kind = '', value = '', every = '', newEvery = '', interest = '', reason] = fields

@@ -12,6 +12,8 @@ import type { AddedInterest, RestructurePlan, ScheduleChange } from './plan.ts'
 
 /** The ground on which instalments are scheduled again. */
 export interface RescheduleGround {
+  /** The ordinal of the restructure. */
+  readonly ordinal: number
   /** The day from which the restructure counts. */
   readonly on: LocalDate
   /** The day on which it was posted: what had fallen due by then is earned. */
@@ -75,7 +77,7 @@ interface Lines {
 
 /** Gives each instalment another due date, and interest on its principal for the time that is added. */
 function moved(open: readonly Period[], plan: RestructurePlan, ground: RescheduleGround): Lines {
-  const { on, postedOn, room } = ground
+  const { ordinal, on, postedOn, room } = ground
   const dates = datesOf(open, plan, on)
   const daily = ratePerDay(plan, ground)
   let [asked, left] = [0n, room]
@@ -93,6 +95,9 @@ function moved(open: readonly Period[], plan: RestructurePlan, ground: Reschedul
       due: { ...period.due, interest: period.due.interest + added },
       owed: period.owed + added,
       fallen,
+      // Only of one that is told late can entries come after it that were posted before.
+      before:
+        on < postedOn ? { ordinal, dueDate: period.dueDate, fallen: period.fallen, before: period.before } : undefined,
     }
   })
   return { lines, asked }
@@ -156,7 +161,8 @@ function divided(
 ): Lines {
   const owed = owedIn(open)
   const daily = ratePerDay(plan, ground)
-  const askedOf = (count: number) => addedInterest(open, { plan, ground, daily, principal: owed.principal, count })
+  const dueDateOf = newDates(open, plan, ground.on)
+  const askedOf = addedInterest(open, { on: ground.on, daily, principal: owed.principal, dueDateOf })
   const grantedOf = (count: number) => (ground.room === null ? askedOf(count) : min(askedOf(count), ground.room))
   const base = owed.principal + owed.interest + owed.fees
   const count =
@@ -167,7 +173,7 @@ function divided(
   const total = { ...owed, interest: owed.interest + grantedOf(count) }
   const level = change.kind === 'instalmentAmount' ? change.amount : null
   const shares = sharesOf(total, { count, level })
-  const dates = newDates(open, plan, ground.on, count)
+  const dates = Array.from({ length: count }, (_, index) => dueDateOf(index))
   return { lines: linesOf(open, dates, shares, ground), asked }
 }
 
@@ -189,43 +195,54 @@ const owedIn = (open: readonly Period[]): Portions => ({
   principal: sum(open.map((period) => owedOf(period, 'principal'))),
 })
 
-/** Returns the due dates of instalments that are divided again: the next one stays, unless their distance is another. */
-function newDates(open: readonly Period[], { change, every }: RestructurePlan, on: LocalDate, count: number) {
+/** Returns the due date by index of instalments that are divided again: the next one stays, unless their distance is another. */
+function newDates(open: readonly Period[], { change, every }: RestructurePlan, on: LocalDate) {
   const other = change.kind === 'numberOfRepayments' ? change.every : null
   const last = open.at(-1)!.dueDate
   const next = open.find(({ dueDate }) => dueDate > on)?.dueDate
   const first = other
     ? nth(on, 1, other)
     : (next ?? extended([], last, { every, from: nth(on, 1, ONE_DAY), count: 1 })[0]!)
-  return Array.from({ length: count }, (_, index) => nth(first, index, other ?? every))
+  return (index: number): LocalDate => nth(first, index, other ?? every)
 }
 
 const ONE_DAY: Distance = { every: 1, unit: 'days' }
 
-/** Returns the interest on the principal for the days that it is owed longer than before, as equal parts of it are repaid. */
+/** What the interest of added time follows from. */
+interface AddedTime {
+  readonly on: LocalDate
+  readonly daily: Fraction
+  readonly principal: bigint
+  readonly dueDateOf: (index: number) => LocalDate
+}
+
+/**
+ * Returns the interest, by the number of instalments, on the principal for the days that it is owed longer than before, as equal
+ * parts of it are repaid. Many numbers are tried for an amount of the instalments, so the days of each instalment are counted once.
+ */
 function addedInterest(
   open: readonly Period[],
-  {
-    plan,
-    ground,
-    daily,
-    principal,
-    count,
-  }: {
-    readonly plan: RestructurePlan
-    readonly ground: RescheduleGround
-    readonly daily: Fraction
-    readonly principal: bigint
-    readonly count: number
-  },
-): bigint {
-  if (daily.over === 0n) return 0n
-  const { on } = ground
-  const before = open.map((period) => owedOf(period, 'principal') * BigInt(daysAfter(on, period.dueDate)))
-  const parts = evenly(principal, count)
-  const after = newDates(open, plan, on, count).map((dueDate, index) => parts[index]! * BigInt(daysAfter(on, dueDate)))
-  const days = sum(after) - sum(before)
-  return days > 0n ? share(days, daily) : 0n
+  { on, daily, principal, dueDateOf }: AddedTime,
+): (count: number) => bigint {
+  if (daily.over === 0n) return () => 0n
+  const before = sum(open.map((period) => owedOf(period, 'principal') * BigInt(daysAfter(on, period.dueDate))))
+  const days: number[] = []
+  /** The days of the instalments before each index, together. */
+  const daysBefore = [0]
+  const countUpTo = (count: number) => {
+    for (let index = days.length; index < count; index++) {
+      days.push(daysAfter(on, dueDateOf(index)))
+      daysBefore.push(daysBefore[index]! + days[index]!)
+    }
+  }
+  return (count) => {
+    countUpTo(count)
+    // Of the parts of `evenly`: so many are alike, and the next one has what is left.
+    const each = divideHalfEven(principal, BigInt(count))
+    const alike = each === 0n ? count - 1 : Number(min(principal / each, BigInt(count - 1)))
+    const after = each * BigInt(daysBefore[alike]!) + (principal - each * BigInt(alike)) * BigInt(days[alike]!)
+    return after > before ? share(after - before, daily) : 0n
+  }
 }
 
 /** Divides an amount into equal parts; the last takes the remainder, and none is negative. */

@@ -69,12 +69,13 @@ function divisions(text: string): Division[] {
   })
 }
 
-function toView({ currency: code, productId, month, total, buckets }: Group) {
+function toView({ currency: code, productId, month, isRestructured: restructured, total, buckets }: Group) {
   const text = (amount: bigint) => minorToText(amount, currencyOf(code))
   return {
     currencyCode: code,
     productId,
     month,
+    restructured,
     loans: total.loans,
     principalOutstanding: text(total.principal),
     atRisk: AT_RISK_DAYS.map((days, place) => {
@@ -108,6 +109,9 @@ const columnsOf = (by: readonly Division[]): Column<Row>[] => [
   ['currency', ({ group }) => group.currency],
   ...(by.includes('product') ? [['product', ({ group }) => group.productId, 'right'] as Column<Row>] : []),
   ...(by.includes('month') ? [['month', ({ group }) => group.month] as Column<Row>] : []),
+  ...(by.includes('restructured')
+    ? [['restructured', ({ group }) => (group.isRestructured ? 'yes' : 'no')] as Column<Row>]
+    : []),
   ['bucket', ({ bucket }) => bucket],
   ['loans', ({ sums }) => sums.loans, 'right'],
   ['principal', ({ sums, group }) => minorToText(sums.principal, currencyOf(group.currency)), 'right'],

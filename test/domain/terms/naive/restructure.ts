@@ -101,17 +101,26 @@ function divide({ product }: NaiveLoan, open: readonly Row[], plan: RestructureP
     if (next > day) first = next
   }
   const begin = first
+  /** The due days of the instalments, as far as they were asked for. */
+  const dueDays: Day[] = []
+  const dueDayOf = (index: number): Day => {
+    while (dueDays.length <= index) dueDays.push(later(begin, dueDays.length, every))
+    return dueDays[index]!
+  }
   const before = open.reduce((sum, { cells, dueDay }) => sum + owedIn(cells.principal) * daysFrom(day, dueDay), 0n)
   const addedBy = (count: number): bigint => {
     const parts = equally(owes('principal'), count)
-    const after = parts.reduce((sum, part, index) => sum + part * daysFrom(day, later(begin, index, every)), 0n)
+    const after = parts.reduce((sum, part, index) => sum + part * daysFrom(day, dueDayOf(index)), 0n)
     const asked = after > before ? interestOn(after - before, plan, product) : 0n
     return rest === undefined ? asked : lesser(asked, rest)
   }
   const base = owes('principal') + owes('interest') + owes('fees')
   let count = change.kind === 'numberOfRepayments' ? change.count : 1
-  if (change.kind === 'instalmentAmount')
+  if (change.kind === 'instalmentAmount') {
+    // Fewer cannot bear what is owed without any interest.
+    count = Math.max(1, Math.min(2_000, Number(base / change.amount)))
     while (count < 2_000 && BigInt(count) * change.amount < base + addedBy(count)) count++
+  }
   const added = addedBy(count)
   const [interests, fees] = [equally(owes('interest') + added, count), equally(owes('fees'), count)]
   const principals = equally(owes('principal'), count)
@@ -122,7 +131,7 @@ function divide({ product }: NaiveLoan, open: readonly Row[], plan: RestructureP
     const asked = change.kind === 'instalmentAmount' ? change.amount - interest - fee : principals[index]!
     const part = index === count - 1 ? principal : lesser(asked > 0n ? asked : 0n, principal)
     principal -= part
-    const row = rowOf(later(begin, index, every), {
+    const row = rowOf(dueDayOf(index), {
       penalty: index === 0 ? penalty : 0n,
       fees: fee,
       interest,
